@@ -9,7 +9,7 @@ import type { ProblemKind } from '../lib/problem.ts';
 import type { Clock } from '../lib/time.ts';
 import type { FrontEntry, OperatorSection, ReadinessCheck, SiteMaps } from '../seams/operations.ts';
 import type { ForwardPolicy } from '../seams/processing-log.ts';
-import type { ProofWriters } from '../seams/proof-log.ts';
+import type { ProofWriters } from '../proof/proof-log.ts';
 import { openStoreHooks } from '../seams/store-hooks.ts';
 import { baseUrlOf, type Config } from '../settings/read-config.ts';
 import type { DescribedInterface } from './openapi-document.ts';

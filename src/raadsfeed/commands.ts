@@ -104,7 +104,7 @@ function feedPruneCommand(terminal: Terminal): Command {
             throw new UsageError('--before is in the future: give a date or time that has passed');
           const { pruneGraceMs, pruneHistory } = await import('./store/prune.ts');
           const { rewritePartitions } = await import('./store/text-partitions.ts');
-          const { requireProofWriter } = await import('../seams/proof-log.ts');
+          const { requireProofWriter } = await import('../proof/proof-log.ts');
           const pruned = await pruneHistory(pool, {
             proof: await requireProofWriter(pool, 'raadsfeed', proof),
             before,

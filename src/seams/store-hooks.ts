@@ -4,7 +4,7 @@ import type { Db } from '../database/transaction.ts';
 import type { Config } from '../settings/read-config.ts';
 import { importFromExtensions, type UnknownModule } from './extensions.ts';
 import type { ForwardPolicy } from './processing-log.ts';
-import type { ProofWriter, ProofWriters } from './proof-log.ts';
+import type { ProofWriter, ProofWriters } from '../proof/proof-log.ts';
 
 export interface StoreHooks {
   /** Writers of the logs of proof that the configuration switches on. */

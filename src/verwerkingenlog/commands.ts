@@ -120,7 +120,7 @@ function logPruneCommand(terminal: Terminal): Command {
         async ({ database, config, clock, proof, output, interrupted }) => {
           const { prune } = await import('./store/retention.ts');
           const dryRun = options.dryRun ?? false;
-          const { requireProofWriter } = await import('../seams/proof-log.ts');
+          const { requireProofWriter } = await import('../proof/proof-log.ts');
           const result = await prune({
             proof: await requireProofWriter(database.prunePool, 'verwerkingen', proof),
             pool: database.prunePool,

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { transaction } from '../database/transaction.ts';
 import { newTraceContext } from '../lib/trace-context.ts';
-import { requireProofWriter } from '../seams/proof-log.ts';
+import { requireProofWriter } from '../proof/proof-log.ts';
 import { createOwnEntries, type LogNeeds } from './processing-log.ts';
 import { actieAnswer } from './routes/request-reply.ts';
 import { isDistributed, withMonths } from './store/append.ts';

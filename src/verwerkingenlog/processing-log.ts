@@ -14,7 +14,7 @@ import type { Clock } from '../lib/time.ts';
 import type { ReadinessCheck } from '../seams/operations.ts';
 import { consumerTerm, entryFromHeaders, type ProcessingContext } from '../seams/processing-headers.ts';
 import type { ForwardPolicy, OwnEntry, ProcessingAuthor, ProcessingLog } from '../seams/processing-log.ts';
-import type { ProofWriters } from '../seams/proof-log.ts';
+import type { ProofWriters } from '../proof/proof-log.ts';
 import type { Config } from '../settings/read-config.ts';
 import { type Appender, createAppender } from './append.ts';
 import { createSerialChanges, type SerialChanges } from './changes.ts';

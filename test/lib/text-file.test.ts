@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { decodeUtf8 } from '../../src/lib/text-file.ts';
 import { modelsDirectory } from '../../src/settings/gegevens-settings.ts';
-import { logKey } from '../extensions/proof/proven-record.ts';
+import { logKey } from '../proof/proven-record.ts';
 import { callProgram } from '../support/program.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'tekst-'));

@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/time.ts';
-import { stateFile } from '../extensions/proof/support.ts';
+import { stateFile } from '../proof/support.ts';
 import { generateHistory } from '../raadsfeed/generate-history.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../support/server.ts';

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type StateFile, stateFile } from '../extensions/proof/support.ts';
+import { type StateFile, stateFile } from '../proof/support.ts';
 import { generateHistory } from '../raadsfeed/generate-history.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';

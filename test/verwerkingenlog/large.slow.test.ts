@@ -1,6 +1,6 @@
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { stateFile } from '../extensions/proof/support.ts';
+import { stateFile } from '../proof/support.ts';
 import { actie, actieIn, HEADERS, type LogServer, listIn, ofPerson, startLog } from './support.ts';
 
 const ALL = ['create:confidential', 'update:confidential', 'delete:confidential', 'read:confidential'];

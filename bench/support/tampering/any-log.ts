@@ -1,10 +1,10 @@
 /** Changes that can be made to every log: to its tree, or by removing records and saying that they went as they should. */
 import { randomBytes, randomInt } from 'node:crypto';
-import { deriveSeed } from '../../../src/extensions/proof/keys.ts';
-import { tileReader } from '../../../src/extensions/proof/store/leaves.ts';
-import { rootHash } from '../../../src/extensions/proof/tlog/merkle.ts';
-import { createSigner, formatCheckpoint, formatNote } from '../../../src/extensions/proof/tlog/note.ts';
-import { readHashesFromTiles } from '../../../src/extensions/proof/tlog/tiles.ts';
+import { deriveSeed } from '../../../src/proof/keys.ts';
+import { tileReader } from '../../../src/proof/store/leaves.ts';
+import { rootHash } from '../../../src/proof/tlog/merkle.ts';
+import { createSigner, formatCheckpoint, formatNote } from '../../../src/proof/tlog/note.ts';
+import { readHashesFromTiles } from '../../../src/proof/tlog/tiles.ts';
 import { type Chosen, type LogRecords, leafName, one, type Try, treeName } from './common.ts';
 
 /** @param proofKey for a checkpoint of an earlier day, as a backup has it */

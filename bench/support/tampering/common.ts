@@ -1,6 +1,6 @@
 /** What each change of the drill says of itself, and what the changes of every log share. */
 import type pg from 'pg';
-import type { ProofLogName } from '../../../src/seams/proof-log.ts';
+import type { ProofLogName } from '../../../src/proof/proof-log.ts';
 import type { Check } from './outside-judge.ts';
 
 /** What a try did. */

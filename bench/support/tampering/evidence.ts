@@ -1,7 +1,7 @@
 /** What a service with this database would show somebody outside: leaves, tiles, records and proofs, as they are stored now. */
 import pg from 'pg';
 import type { Db } from '../../../src/database/transaction.ts';
-import { readRemovals, removalEntry } from '../../../src/extensions/proof/removals.ts';
+import { readRemovals, removalEntry } from '../../../src/proof/removals.ts';
 import { readRecordProof, storedRecords } from '../../../src/raadsfeed/store/proof-records.ts';
 import {
   ENTRY_BYTES,
@@ -9,10 +9,10 @@ import {
   MissingTileError,
   readBundles,
   tileReader,
-} from '../../../src/extensions/proof/store/leaves.ts';
-import { readLog } from '../../../src/extensions/proof/store/logs.ts';
-import { checkpointIn } from '../../../src/extensions/proof/tlog/note.ts';
-import { tilePath } from '../../../src/extensions/proof/tlog/tiles.ts';
+} from '../../../src/proof/store/leaves.ts';
+import { readLog } from '../../../src/proof/store/logs.ts';
+import { checkpointIn } from '../../../src/proof/tlog/note.ts';
+import { tilePath } from '../../../src/proof/tlog/tiles.ts';
 import {
   proofRecordOf as deliveryRecordOf,
   proveDelivery,
@@ -22,11 +22,11 @@ import {
 import { canonicalJson } from '../../../src/lib/json/canonical-json.ts';
 import { isRecord } from '../../../src/lib/json/json-value.ts';
 import { RECORD_PART } from '../../../src/raadsfeed/store/proof.ts';
-import type { ProofLogName, ProofRecord, ProofWriter, StoredProof } from '../../../src/seams/proof-log.ts';
+import type { ProofLogName, ProofRecord, ProofWriter, StoredProof } from '../../../src/proof/proof-log.ts';
 import type { IdentityKeys } from '../../../src/verwerkingenlog/domain/identity-keys.ts';
 import { provenVersions, storedVersions } from '../../../src/verwerkingenlog/store/proof.ts';
 import { readVersie } from '../../../src/verwerkingenlog/store/versions.ts';
-import { tilesOf } from '../../../test/extensions/proof/tlog/grown-tree.ts';
+import { tilesOf } from '../../../test/proof/tlog/grown-tree.ts';
 import type { ClaimedLeaf, Evidence, ServedProof } from './outside-judge.ts';
 
 /** A log, and what is needed to read it. */

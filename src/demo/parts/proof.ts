@@ -6,10 +6,10 @@ import type { DemoSetup } from '../demo-parts.ts';
 import { uitvoerder, voorbeeldActie } from '../example-data.ts';
 import type { TourNeeds } from '../run-demo.ts';
 import type { Config } from '../../settings/read-config.ts';
-import { checkRecord } from '../../extensions/proof/check.ts';
-import { readSealingKey } from '../../extensions/proof/keys.ts';
-import { parseVerifierKey } from '../../extensions/proof/tlog/note.ts';
-import { verifyStoredLog } from '../../extensions/proof/verify.ts';
+import { checkRecord } from '../../proof/check.ts';
+import { readSealingKey } from '../../proof/keys.ts';
+import { parseVerifierKey } from '../../proof/tlog/note.ts';
+import { verifyStoredLog } from '../../proof/verify.ts';
 
 /** Milliseconds until a proof must be there: a few checkpoints. */
 const PATIENCE_MS = 20_000;

@@ -19,7 +19,7 @@ import type { Caller } from '../../plugins/oauth/token.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import type { ProcessingContext } from '../../seams/processing-headers.ts';
 import type { ProcessingLog } from '../../seams/processing-log.ts';
-import type { ProofWriter } from '../../seams/proof-log.ts';
+import type { ProofWriter } from '../../proof/proof-log.ts';
 import type { Config } from '../../settings/read-config.ts';
 import { type FoundPage, type PageFinder, SMALL_BYTES, sendPage } from '../exchange/page.ts';
 import type { Mapping, Variant } from '../model/mapping.ts';

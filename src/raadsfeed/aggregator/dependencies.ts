@@ -5,7 +5,7 @@ import type { Logger } from '../../lib/log.ts';
 import { createOutboundClient, type OutboundClient } from '../../lib/outbound/outbound-client.ts';
 import type { Clock } from '../../lib/time.ts';
 import { createLineValidator, type LineValidator } from '../writer/line-validator.ts';
-import type { ProofWriter, ProofWriters } from '../../seams/proof-log.ts';
+import type { ProofWriter, ProofWriters } from '../../proof/proof-log.ts';
 import type { Config } from '../../settings/read-config.ts';
 import { createGo } from './go/api.ts';
 import { openIbabs } from './ibabs/supplier.ts';

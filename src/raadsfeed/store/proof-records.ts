@@ -11,7 +11,7 @@ import type {
   ProofRecord,
   ProofWriter,
   StoredProof,
-} from '../../seams/proof-log.ts';
+} from '../../proof/proof-log.ts';
 
 /** How the sequencer enters what was published before the log was switched on. */
 export function numberedRecords(writer: ProofWriter): NumberedRecords {

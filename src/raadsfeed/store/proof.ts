@@ -1,7 +1,7 @@
 /** What is sealed of a record for the proof log: its leaf follows from its number, its seed is stored beside it. */
 import type { Db } from '../../database/transaction.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
-import type { ProofRecord, ProofWriter } from '../../seams/proof-log.ts';
+import type { ProofRecord, ProofWriter } from '../../proof/proof-log.ts';
 import { joinRecord, type RecordText } from '../domain/record-text.ts';
 
 /** The one part of a record. */

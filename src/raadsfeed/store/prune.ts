@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from '../../database/pool.ts';
 import { type Db, transaction } from '../../database/transaction.ts';
-import type { ProofWriter } from '../../seams/proof-log.ts';
+import type { ProofWriter } from '../../proof/proof-log.ts';
 import { lockFeedRow, moveBeginning } from './records.ts';
 import { markForRewrite } from './text-partitions.ts';
 

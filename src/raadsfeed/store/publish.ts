@@ -4,7 +4,7 @@
  */
 import { randomInt } from 'node:crypto';
 import type { Db } from '../../database/transaction.ts';
-import type { ProofWriter } from '../../seams/proof-log.ts';
+import type { ProofWriter } from '../../proof/proof-log.ts';
 import type { Change, Removal } from '../domain/change.ts';
 import { type RecordText, recordText, redactedRecord } from '../domain/record-text.ts';
 import { resourceKey } from '../domain/resource.ts';

@@ -1,7 +1,7 @@
 import type { Pool } from '../../database/pool.ts';
 import { transaction } from '../../database/transaction.ts';
 import type { Clock } from '../../lib/time.ts';
-import type { ProofWriters } from '../../seams/proof-log.ts';
+import type { ProofWriters } from '../../proof/proof-log.ts';
 import type { Change, Removal } from '../domain/change.ts';
 import { isMassDelete } from '../domain/change.ts';
 import { resourceKey } from '../domain/resource.ts';

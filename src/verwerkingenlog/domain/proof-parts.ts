@@ -2,7 +2,7 @@
  * What the proof log keeps of a version: parts that are shown or hidden together. Format byte 0x01 fixes these members as they are: another
  * list is another format, for old entries must be recomputed as they were made.
  */
-import type { ProofRecord } from '../../seams/proof-log.ts';
+import type { ProofRecord } from '../../proof/proof-log.ts';
 import { type GenummerdObject, type Versie, verwerktObjectId, withOffset } from './verwerkingsactie.ts';
 
 /** Every member of the limited set as it is answered, without the address and the objects. */

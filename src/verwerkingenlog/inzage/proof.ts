@@ -1,7 +1,7 @@
 /** The proof of an entry for the citizen whom it is about: a page that says what it is, and two files to check it with. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from '../../plugins/template.ts';
-import type { ProofWriter } from '../../seams/proof-log.ts';
+import type { ProofWriter } from '../../proof/proof-log.ts';
 import { categorieOf } from '../domain/access.ts';
 import { isSamePerson } from '../domain/identity-keys.ts';
 import { BASIS, objectPart, proofRecordOf } from '../domain/proof-parts.ts';

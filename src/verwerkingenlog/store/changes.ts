@@ -1,7 +1,7 @@
 /** Locks of what is changed, and the statements of a change. */
 
 import { type Db, lock, tryLock } from '../../database/transaction.ts';
-import type { ProofWriter } from '../../seams/proof-log.ts';
+import type { ProofWriter } from '../../proof/proof-log.ts';
 import { type Categorie, categorieVan } from '../domain/access.ts';
 import type { IdentityKeys } from '../domain/identity-keys.ts';
 import { proofRecordOf } from '../domain/proof-parts.ts';

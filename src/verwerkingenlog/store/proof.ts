@@ -1,6 +1,6 @@
 /** Versions in the proof log: read for proofs, for removal and for `proof verify`. */
 import type { Db } from '../../database/transaction.ts';
-import type { ProofWriter, StoredProof } from '../../seams/proof-log.ts';
+import type { ProofWriter, StoredProof } from '../../proof/proof-log.ts';
 import type { IdentityKeys } from '../domain/identity-keys.ts';
 import { proofRecordOf } from '../domain/proof-parts.ts';
 import type { Versie } from '../domain/verwerkingsactie.ts';

@@ -4,7 +4,7 @@ import { refuseClockAhead } from '../../database/checks.ts';
 import type { Pool } from '../../database/pool.ts';
 import { type Db, transaction } from '../../database/transaction.ts';
 import type { Clock } from '../../lib/time.ts';
-import type { ProofWriter } from '../../seams/proof-log.ts';
+import type { ProofWriter } from '../../proof/proof-log.ts';
 import { lockChanges, preferIndexes } from './changes.ts';
 import { listMonths, type Month } from './months.ts';
 import { proofNumbersOf } from './proof.ts';

@@ -1,7 +1,7 @@
 /** Versions as the database stores them: their columns, their encryption, and reading them. */
 import type { Db } from '../../database/transaction.ts';
 import { mapWithinBudget } from '../../lib/scheduling.ts';
-import type { ProofWriter, Sealed } from '../../seams/proof-log.ts';
+import type { ProofWriter, Sealed } from '../../proof/proof-log.ts';
 import type { IdentityKeys, KeyName } from '../domain/identity-keys.ts';
 import { proofRecordOf } from '../domain/proof-parts.ts';
 import { type GenummerdObject, moment, type Versie } from '../domain/verwerkingsactie.ts';

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type NewSource, saveSources } from '../../../src/raadsfeed/aggregator/store/sources.ts';
 import { type FeedServer, readRecords } from '../support.ts';
 import { callProgram } from '../../support/program.ts';
-import { type StateFile, stateFile } from '../../extensions/proof/support.ts';
+import { type StateFile, stateFile } from '../../proof/support.ts';
 import { type GoServer, documentOf as goDocumentOf, meetingOf as goMeetingOf, startGo } from './go/server.ts';
 import { documentOf, guid, type IbabsServer, meetingOf, siteOf, startIbabs } from './ibabs/server.ts';
 import { meetingOf as notubizMeetingOf } from './notubiz/supplier/answers.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type FeedServer, readRecords } from '../support.ts';
 import { callProgram } from '../../support/program.ts';
-import { type StateFile, stateFile } from '../../extensions/proof/support.ts';
+import { type StateFile, stateFile } from '../../proof/support.ts';
 import {
   type GoServer,
   documentOf as goDocumentOf,

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { PATIENT } from '../../raadsfeed/support.ts';
 import { callProgram } from '../../support/program.ts';
 import { actie, actieIn } from '../support.ts';
-import { stateFile } from '../../extensions/proof/support.ts';
+import { stateFile } from '../../proof/support.ts';
 import { type InzageServer, newBsn, startInzage } from './support.ts';
 import { readPage as read } from './valid-page.ts';
 

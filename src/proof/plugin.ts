@@ -1,0 +1,229 @@
+/** The proof logs as part of the service: sequencers, public addresses, readiness and metrics. */
+import type { FastifyInstance } from 'fastify';
+import fp from 'fastify-plugin';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Pool } from '../database/pool.ts';
+import { readOpenapi } from '../plugins/openapi-document.ts';
+import { createFailing, type Failing, repeatWork } from '../plugins/repeated-work.ts';
+import { mount } from '../plugins/requests.ts';
+import type { OperatorSection, ReadinessCheck } from '../seams/operations.ts';
+import { isProofLogOn, PROOF_LOGS, type ProofLogName } from './proof-log.ts';
+import { type Config, ConfigError } from '../settings/read-config.ts';
+import { progressText } from '../raadsfeed/followed-index.ts';
+import { askInstances } from './instances.ts';
+import { proofKeyOf, requireRightKey } from './keys.ts';
+import { controlePage } from './page/routes.ts';
+import { logRoutes, recordProofRoute } from './routes.ts';
+import { createSequencer, type Sequencer } from './sequencer.ts';
+import { openPublishedCheckpoints, statePath } from './state.ts';
+import { numberedRecords } from '../raadsfeed/store/proof-records.ts';
+import { nextNumber, readLog, readOrigins, readQueue, type StoredLog } from './store/logs.ts';
+import { openWitnesses, readPolicy } from './witness/client.ts';
+import { openWitness } from './witness/server.ts';
+import { logsOf } from './writer.ts';
+
+const CONTRACT = new URL('../../openapi/proof.yaml', import.meta.url);
+const PROOF_PREFIX = '/proof/v1';
+/** Entries that wait for longer than so many intervals are worth a warning. */
+const LATE_INTERVALS = 3;
+
+/**
+ * The proof logs, their witnesses, and this service as a witness of others; nothing when no log is switched on here.
+ * @throws {Error} for operators, when a log is kept in this database and the configuration does not know of it
+ */
+export const plugin = fp(serveProof, {
+  name: 'proof',
+  dependencies: ['database', 'store-hooks', 'operations', 'metrics'],
+});
+
+async function serveProof(app: FastifyInstance): Promise<void> {
+  const { settings: config } = app;
+  const { pool } = app.database;
+  const { intervalSeconds, pad, witnesses: policyPath, witnessFor } = config.proof;
+  const logs = await logsToServe(pool, config);
+  if (logs.length === 0) return;
+  const proofKey = proofKeyOf(config.proof);
+  if (proofKey === undefined)
+    throw new ConfigError([
+      {
+        variable: 'PROOF_KEY',
+        wrong: 'is missing beside PROOF_SEALING_KEY',
+        allowed: 'the key itself: a service signs. PROOF_SEALING_KEY is for commands and for other applications',
+      },
+    ]);
+  await requireRightKey(pool, config);
+  const writer = app.proof('raadsfeed');
+  const feed = writer === undefined ? undefined : numberedRecords(writer);
+  const policy = policyPath === undefined ? undefined : await readPolicy(policyPath);
+  const witness = witnessFor === undefined ? undefined : await openWitness(app, proofKey, witnessFor);
+  const published = await openPublishedCheckpoints(statePath(config));
+  const seen = askInstances(app);
+  const witnesses = policy === undefined ? undefined : openWitnesses(app, policy);
+  const sequencers = logs.map((name) => ({
+    failing: createFailing(app.clock),
+    ...createSequencer({
+      ...{ pool, log: name, proofKey, published, pad, intervalSeconds, witnesses, seen, stopping: app.stopping },
+      host: () => new URL(app.publicBaseUrl()).hostname,
+      numbered: name === 'raadsfeed' ? feed : undefined,
+    }),
+  }));
+  runInTurns(app, sequencers);
+  measure(app.metrics, pool, sequencers);
+  app.readiness.add(...sequencers.map((sequencer) => checkOf(config, pool, sequencer)));
+  app.operatorPage.add(logsSection(pool, sequencers));
+  /** Keys of the logs here and of their witnesses. */
+  const offeredKeys = async (): Promise<readonly string[]> => {
+    const origins = await Promise.all(logsOf(config).map((name) => readOrigins(pool, name)));
+    return [
+      ...origins.flat().map(({ verifierKey }) => verifierKey),
+      ...(policy?.witnesses ?? []).map(({ key }) => key.text),
+    ];
+  };
+  await mount(app, {
+    prefix: PROOF_PREFIX,
+    contract: { document: readOpenapi(CONTRACT) },
+    rateLimit: 0,
+    isOpen: true,
+    routes: async (scope) => {
+      if (writer !== undefined) recordProofRoute(scope, pool, writer);
+      controlePage(scope, offeredKeys);
+      if (witness !== undefined) await scope.register(witness, { prefix: '/witness' });
+      logRoutes(scope, pool, sequencers);
+    },
+  });
+}
+
+/** The logs of the configuration, except for those that were ended before they began. @throws {Error} when it lacks one that is kept */
+async function logsToServe(pool: Pool, config: Config): Promise<ProofLogName[]> {
+  const configured = logsOf(config);
+  const mounted = logsOf({ server: config.server, proof: { ...config.proof, key: 'any', logs: PROOF_LOGS } });
+  for (const name of mounted) {
+    if (!configured.includes(name) && (await isProofLogOn(pool, name)))
+      throw new Error(
+        `the proof log ${name} is kept in this database: PROOF_KEY and PROOF_LOGS must say so; PROOF_ENDED ends it`,
+      );
+  }
+  const kept = await Promise.all(configured.map(async (name) => !isEnded(config, name) || isProofLogOn(pool, name)));
+  return configured.filter((_, i) => kept[i]);
+}
+
+function isEnded({ proof }: Config, log: ProofLogName): boolean {
+  return proof.ended.some((name) => name === log);
+}
+
+/** A sequencer in this service, and whether its rounds fail. */
+interface RunSequencer extends Sequencer {
+  readonly failing: Failing;
+}
+
+/**
+ * Starts the logs when the server listens, then runs a round of each sequencer, and again every interval, one after another. A failed one is
+ * retried; meanwhile entries wait in the queue.
+ */
+function runInTurns(app: FastifyInstance, sequencers: readonly RunSequencer[]): void {
+  const { log, settings, metrics } = app;
+  const failures = new Counter({
+    name: 'koppelvlak_proof_failures_total',
+    help: 'Rounds of a sequencer that failed',
+    labelNames: ['log'],
+    registers: [metrics],
+  });
+  const attempt = async <T>(sequencer: RunSequencer, work: () => Promise<T>): Promise<T | undefined> => {
+    const before = sequencer.conflict();
+    let result: T | undefined;
+    try {
+      result = await work();
+      sequencer.failing.succeeded();
+    } catch (error) {
+      sequencer.failing.failed(error);
+      failures.inc({ log: sequencer.log });
+      log.warn({ err: error, log: sequencer.log }, 'the sequencer of a proof log failed and will try again');
+    }
+    const err = sequencer.conflict();
+    if (err !== undefined && err.message !== before?.message)
+      log.error({ log: sequencer.log, err }, 'nothing is signed: the tree does not extend what was published');
+    return result;
+  };
+  app.addHook('onListen', async () => {
+    await Promise.all(sequencers.map((sequencer) => attempt(sequencer, sequencer.begin)));
+  });
+  repeatWork(app, {
+    everyMs: settings.proof.intervalSeconds * 1000,
+    failure: 'the proof logs cannot be kept up; it will be retried',
+    async step() {
+      let isMore = false;
+      for (const sequencer of sequencers) isMore = (await attempt(sequencer, sequencer.round)) || isMore;
+      return isMore ? 'changed' : 'done';
+    },
+  });
+}
+
+/** How a log is doing, for readiness, metrics and operators. */
+async function stateOf(pool: Pool, { log, conflict, waiting, failing }: RunSequencer) {
+  const [stored, queue] = await Promise.all([readLog(pool, log), readQueue(pool, log)]);
+  const [fault, reason] = [conflict(), waiting()];
+  const waits = failing.text() ?? (reason && `nothing new is signed: ${reason}`);
+  const unsigned = fault === undefined ? waits : `nothing is signed: ${fault.message}`;
+  const entered = stored && enteredOf(stored);
+  return { ...queue, leaves: stored?.size ?? 0, entered, isConflict: fault !== undefined, unsigned };
+}
+
+/** Of the records that were published before the log was switched on, how many have been entered. */
+function enteredOf(stored: StoredLog): { readonly read: number; readonly of: number } {
+  return { read: Math.min(nextNumber(stored) - 1, stored.takenOverTo), of: stored.takenOverTo };
+}
+
+type LogState = Awaited<ReturnType<typeof stateOf>>;
+
+function checkOf(config: Config, pool: Pool, sequencer: RunSequencer): ReadinessCheck {
+  const warningOf = async (): Promise<string | undefined> => {
+    const { pending, oldestSeconds, unsigned, entered } = await stateOf(pool, sequencer);
+    if (unsigned !== undefined) return unsigned;
+    if (entered === undefined) return 'not started yet';
+    if (entered.read < entered.of) return progressText(entered.read, entered.of);
+    if (isEnded(config, sequencer.log)) return 'ended: what is recorded has no entry (PROOF_ENDED)';
+    if (oldestSeconds <= LATE_INTERVALS * config.proof.intervalSeconds) return undefined;
+    return `${pending} entries wait for a place, the first for ${Math.round(oldestSeconds)} s`;
+  };
+  const check = async () => ({ ok: true, warning: await warningOf() });
+  return { name: `proof log ${sequencer.log}`, vital: false, runbook: 'koppelvlakprooflate', check };
+}
+
+/** For the operator's page. */
+function logsSection(pool: Pool, sequencers: readonly RunSequencer[]): OperatorSection {
+  const rowOf = async (sequencer: RunSequencer) => {
+    const { leaves, pending, oldestSeconds, unsigned = '' } = await stateOf(pool, sequencer);
+    return [sequencer.log, leaves, pending, `${Math.round(oldestSeconds)} s`, unsigned];
+  };
+  return {
+    title: 'Proof logs',
+    read: async () => ({
+      columns: ['log', 'leaves of the tree', 'entries that wait', 'the first for', 'fault'],
+      rows: await Promise.all(sequencers.map(rowOf)),
+    }),
+  };
+}
+
+function measure(metrics: Registry, pool: Pool, sequencers: readonly RunSequencer[]): void {
+  const gauge = (name: string, help: string, value: (state: LogState) => number): void => {
+    new Gauge({
+      name: `koppelvlak_proof_${name}`,
+      help,
+      labelNames: ['log'],
+      registers: [metrics],
+      async collect() {
+        for (const sequencer of sequencers) {
+          // While the database is away, the last known value remains.
+          const state = await stateOf(pool, sequencer).catch(() => undefined);
+          if (state !== undefined) this.set({ log: sequencer.log }, value(state));
+        }
+      },
+    });
+  };
+  gauge('leaves', 'Leaves of the tree', ({ leaves }) => leaves);
+  gauge('queue', 'Entries without a place', ({ pending }) => pending);
+  gauge('lateness_seconds', 'How long the first entry without a place has waited', (state) => state.oldestSeconds);
+  gauge('conflict', '1 while nothing is signed because the tree does not extend what was published', (state) =>
+    state.isConflict ? 1 : 0,
+  );
+}

@@ -1,0 +1,193 @@
+/**
+ * What of a record goes into the log: 33 bytes that reveal nothing about it, until whoever may see a part is given its salt. Parts are
+ * shown or hidden together; a hidden one is known by its commitment only, and nobody outside gets the seed.
+ */
+import { hash } from 'node:crypto';
+import { CanonicalFormError, canonicalJson } from '../lib/json/canonical-json.ts';
+import { isRecord } from '../lib/json/json-value.ts';
+import { parseUntrusted, UntrustedJsonError } from '../lib/json/parse-untrusted.ts';
+import { mapWithinBudget } from '../lib/scheduling.ts';
+import { decodeBase64, FormatError } from './tlog/note.ts';
+
+/** Bytes of a seed, a salt, a commitment and a record hash. */
+const SECRET_BYTES = 32;
+
+/** First byte of an entry: the version of the list of members in each part. A changed list gets the next number. */
+const FORMAT = 0x01;
+
+/** Parts of a record by name. */
+export type Parts = Readonly<Record<string, unknown>>;
+
+/** A record: see `ProofRecord`, which this file does not import so that it stays pure. */
+interface Parted {
+  readonly parts: Iterable<readonly [name: string, json: unknown]>;
+  readonly padding?: { readonly count: number; readonly nameOf: (place: number) => string };
+}
+
+/** Octets as a text with a character for each: `hash` and `Buffer.write` take much longer with buffers, and each append needs twenty. */
+type Octets = string;
+
+/** A part with its salt; without `json` one of the padding, which has no content. */
+interface SaltedPart {
+  readonly name: string;
+  readonly salt: Octets;
+  readonly json?: unknown;
+}
+
+function octets(bytes: Uint8Array): Octets {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+}
+
+/** The salt of a part: HMAC-SHA-256(seed, name). */
+export function partSalt(seed: Uint8Array, name: string): Uint8Array {
+  return Buffer.from(hmac(octets(seed), name), 'latin1');
+}
+
+/**
+ * The parts of a record, and padding: parts without content, so that nobody counts those that there are, up to the next power of two and two
+ * at least. Everything follows from the seed, so that the record can be checked later.
+ */
+function* saltedParts(seed: Uint8Array, { parts, padding }: Parted): Generator<SaltedPart> {
+  if (seed.length !== SECRET_BYTES) throw new TypeError(`a seed has ${SECRET_BYTES} bytes`);
+  const secret = octets(seed);
+  for (const [name, json] of parts) yield { name, salt: hmac(secret, name), json };
+  if (padding === undefined) return;
+  const { count, nameOf } = padding;
+  const wanted = Math.max(2, 2 ** Math.ceil(Math.log2(Math.max(1, count))));
+  for (let place = 0; place < wanted - count; place += 1) {
+    const name = nameOf(place);
+    yield { name, salt: hmac(secret, name) };
+  }
+}
+
+type Committed = readonly [name: string, commitment: Octets];
+
+/** A part with its commitment, HMAC-SHA-256(salt, canonical JSON of RFC 8785). @throws {CanonicalFormError} */
+function committed({ name, salt, json }: SaltedPart): Committed {
+  return [name, hmac(salt, json === undefined ? '' : canonicalJson(json))];
+}
+
+/** The entry of a record. @throws {CanonicalFormError | FormatError} when a part has no canonical form or its name is too long */
+export function entryOf(seed: Uint8Array, record: Parted): Uint8Array {
+  return joined(Array.from(saltedParts(seed, record), committed));
+}
+
+/** The same for a record that may have very many parts. */
+export async function entryWithinBudget(seed: Uint8Array, record: Parted): Promise<Uint8Array> {
+  return joined(await mapWithinBudget(saltedParts(seed, record), committed));
+}
+
+/**
+ * The format byte, and SHA-256 over all parts, sorted by the bytes of their names: length of the name (two bytes, big-endian) ‖ name ‖
+ * commitment.
+ * @throws {FormatError} on a name that is too long
+ */
+function joined(parts: readonly Committed[]): Uint8Array {
+  // As octets, the order of texts is that of their bytes.
+  const named = parts.map(([name, bytes]): Committed => [Buffer.from(name).toString('latin1'), bytes]);
+  let whole: Octets = '';
+  for (const [name, bytes] of named.sort(([a], [b]) => (a < b ? -1 : 1))) {
+    if (name.length > 0xffff) throw new FormatError('the name of a part is too long');
+    whole += String.fromCharCode(name.length >> 8, name.length & 0xff) + name + bytes;
+  }
+  return entryWith(hash('sha256', Buffer.from(whole, 'latin1'), 'binary'));
+}
+
+/** What is logged: the format byte and a hash. */
+export function entryWith(digest: Octets): Uint8Array {
+  const entry = Buffer.allocUnsafe(1 + SECRET_BYTES);
+  entry[0] = FORMAT;
+  entry.write(digest, 1, 'latin1');
+  return entry;
+}
+
+/**
+ * The `extra` of a proof, with which its reader computes the entry: JSON with the salts (base64) of the `parts` that this reader sees, and
+ * the commitments to the `hidden` others.
+ * @param shown names of the parts that the reader sees; those without content are always hidden
+ */
+export async function disclosure(seed: Uint8Array, record: Parted, shown: ReadonlySet<string>): Promise<Uint8Array> {
+  const [salts, hidden] = [new Map<string, string>(), new Map<string, string>()];
+  await mapWithinBudget(saltedParts(seed, record), (part) => {
+    if (part.json !== undefined && shown.has(part.name)) salts.set(part.name, base64(part.salt));
+    else hidden.set(part.name, base64(committed(part)[1]));
+  });
+  return Buffer.from(JSON.stringify({ parts: Object.fromEntries(salts), hidden: Object.fromEntries(hidden) }));
+}
+
+/**
+ * Computes the entry from the parts that a reader has and the `extra` of a proof, and says how many parts are hidden from that reader.
+ * @throws {FormatError} unless the reader has exactly the parts that have a salt: with less nothing is shown, and more would not be covered
+ */
+export function openDisclosure(
+  parts: Parts,
+  extra: Uint8Array | undefined,
+): { readonly entry: Uint8Array; readonly hiddenParts: number } {
+  const json = extra === undefined ? undefined : parseJson(extra);
+  const [salts, hidden] = isRecord(json) ? [readSecrets(json.parts), readSecrets(json.hidden)] : [];
+  if (salts === undefined || hidden === undefined)
+    throw new FormatError('the extra data of the proof is not a disclosure of salts and commitments');
+  for (const name of salts.keys()) {
+    if (!Object.hasOwn(parts, name)) throw new FormatError(`the record lacks the part "${name}" that the proof covers`);
+  }
+  const entry: Committed[] = [...hidden];
+  for (const [name, json] of Object.entries(parts)) {
+    const salt = salts.get(name);
+    if (salt === undefined) throw new FormatError(`the proof does not cover the part "${name}"`);
+    if (hidden.has(name)) throw new FormatError(`the proof both shows and hides the part "${name}"`);
+    try {
+      entry.push(committed({ name, salt, json }));
+    } catch (error) {
+      if (error instanceof CanonicalFormError)
+        throw new FormatError(`the part "${name}" cannot be hashed: ${error.message}`);
+      throw error;
+    }
+  }
+  return { entry: joined(entry), hiddenParts: hidden.size };
+}
+
+function readSecrets(value: unknown): ReadonlyMap<string, Octets> | undefined {
+  if (!isRecord(value)) return undefined;
+  const secrets = new Map<string, Octets>();
+  for (const [name, text] of Object.entries(value)) {
+    const bytes = typeof text === 'string' ? decodeBase64(text) : undefined;
+    if (bytes?.length !== SECRET_BYTES) return undefined;
+    secrets.set(name, octets(bytes));
+  }
+  return secrets;
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    // Of the `extra`: a member for each part of the record.
+    return parseUntrusted(bytes, { bytes: bytes.length });
+  } catch (error) {
+    if (error instanceof UntrustedJsonError) return undefined;
+    throw error;
+  }
+}
+
+/** Bytes of a block of SHA-256. */
+const BLOCK_BYTES = 64;
+
+/** Used again by every call: most texts fit, and none of it outlives the call. */
+const shortInner = Buffer.alloc(BLOCK_BYTES + 4096, 0x36);
+const outer = Buffer.alloc(BLOCK_BYTES + SECRET_BYTES, 0x5c);
+
+/** HMAC-SHA-256 (RFC 2104) in two hashes: `createHmac` takes more than three times as long, and every append makes ten. */
+function hmac(key: Octets, text: string): Octets {
+  // A UTF-16 unit is three bytes of UTF-8 at most.
+  const inner = text.length * 3 <= 4096 ? shortInner : Buffer.alloc(BLOCK_BYTES + Buffer.byteLength(text), 0x36);
+  for (let place = 0; place < SECRET_BYTES; place += 1) {
+    const byte = key.charCodeAt(place);
+    inner[place] = byte ^ 0x36;
+    outer[place] = byte ^ 0x5c;
+  }
+  const length = BLOCK_BYTES + inner.write(text, BLOCK_BYTES);
+  outer.write(hash('sha256', inner.subarray(0, length), 'binary'), BLOCK_BYTES, 'latin1');
+  return hash('sha256', outer, 'binary');
+}
+
+function base64(bytes: Octets): string {
+  return Buffer.from(bytes, 'latin1').toString('base64');
+}

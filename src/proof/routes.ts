@@ -1,0 +1,98 @@
+/** The public addresses of a log (C2SP tlog-tiles), and the proof of a record of the feed. */
+import { hash } from 'node:crypto';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Pool } from '../database/pool.ts';
+import { Problem } from '../lib/problem.ts';
+import { isKnown } from '../plugins/headers.ts';
+import { platformProblems } from '../plugins/problems.ts';
+import { RECORD_PART } from '../raadsfeed/store/proof.ts';
+import type { ProofLogName, ProofWriter } from './proof-log.ts';
+import type { Sequencer } from './sequencer.ts';
+import { readRecordProof } from '../raadsfeed/store/proof-records.ts';
+import { ENTRY_BYTES, MissingTileError, readBundles, tileReader } from './store/leaves.ts';
+import { readOrigins, type StoredLog } from './store/logs.ts';
+import { checkpointIn } from './tlog/note.ts';
+import { encodeBundle, hasTile, parseTilePath, type Tile } from './tlog/tiles.ts';
+
+/** A checkpoint or the proof of a record may be used from a cache for a few seconds. */
+const SHORT = 'public, max-age=5';
+const IMMUTABLE = 'public, max-age=31536000, immutable';
+const TEXT = 'text/plain; charset=utf-8';
+
+/** `/{log}/…`, and `/{log}/{n}/…` for a later origin. */
+export function logRoutes(app: FastifyInstance, pool: Pool, sequencers: readonly Sequencer[]): void {
+  const config = { public: true };
+  for (const sequencer of sequencers) {
+    app.get<{ Params: { '*': string } }>(`/${sequencer.log}/*`, { config }, async (request, reply) => {
+      const [, number, path = ''] = /^(?:([1-9]\d{0,5})\/)?(.*)$/.exec(request.params['*']) ?? [];
+      const log = await originOf(pool, sequencer.log, number);
+      const note = log === undefined ? undefined : await noteOf(sequencer, log);
+      if (log === undefined || note === undefined) throw new Problem(platformProblems.notFound);
+      if (path === 'key') return answerText(request, reply, `${log.verifierKey}\n`);
+      if (path === 'checkpoint') return answerText(request, reply, note);
+      const tile = parseTilePath(path);
+      if (tile === undefined || !hasTile(checkpointIn(note).size, tile)) throw new Problem(platformProblems.notFound);
+      const etag = `"${log.number}/${path}"`;
+      reply.headers({ 'cache-control': IMMUTABLE, etag });
+      if (isKnown(request, etag)) return reply.code(304).send();
+      return reply.type('application/octet-stream').send(Buffer.from(await readTile(pool, log, tile)));
+    });
+  }
+}
+
+/** The origin that an address names: without a number the first one, so that addresses do not change. */
+async function originOf(pool: Pool, log: ProofLogName, number: string | undefined): Promise<StoredLog | undefined> {
+  if (number === '1') return undefined;
+  const wanted = Number(number ?? 1);
+  return (await readOrigins(pool, log)).find((origin) => origin.number === wanted);
+}
+
+/** The checkpoint of an origin: of the present one when it was judged here, of an earlier one as it was when it ended. */
+async function noteOf(sequencer: Sequencer, log: StoredLog): Promise<string | undefined> {
+  const present = await sequencer.checkpoint();
+  if (present?.log.number === log.number) return present.note;
+  return log.checkpoint ?? undefined;
+}
+
+async function readTile(pool: Pool, log: StoredLog, tile: Tile): Promise<Uint8Array> {
+  if (tile.level === 'entries') {
+    const [bundle] = await readBundles(pool, log, tile.index, 1);
+    if (bundle?.index !== tile.index || bundle.entries.length < tile.width * ENTRY_BYTES)
+      throw new Problem(platformProblems.notFound);
+    const entryAt = (i: number) => bundle.entries.subarray(i * ENTRY_BYTES, (i + 1) * ENTRY_BYTES);
+    return encodeBundle(Array.from({ length: tile.width }, (_, i) => entryAt(i)));
+  }
+  try {
+    const [bytes] = await tileReader(pool, log)([tile]);
+    if (bytes !== undefined) return bytes;
+  } catch (error) {
+    if (!(error instanceof MissingTileError)) throw error;
+  }
+  throw new Problem(platformProblems.notFound);
+}
+
+function answerText(request: FastifyRequest, reply: FastifyReply, text: string): FastifyReply {
+  const etag = `"${hash('sha256', text, 'base64url').slice(0, 22)}"`;
+  reply.headers({ 'cache-control': SHORT, etag });
+  if (isKnown(request, etag)) return reply.code(304).send();
+  return reply.type(TEXT).send(text);
+}
+
+/** `GET /proof/v1/raadsfeed/record/{sequenceNumber}`: the proof of a record, as a file that can be checked without this service. */
+export function recordProofRoute(app: FastifyInstance, pool: Pool, writer: ProofWriter): void {
+  const config = { public: true };
+  app.get<{ Params: { number: string } }>('/raadsfeed/record/:number', { config }, async (request, reply) => {
+    if (!/^[1-9]\d{0,14}$/.test(request.params.number)) throw new Problem(platformProblems.notFound);
+    const number = Number(request.params.number);
+    const found = await readRecordProof(pool, writer, number);
+    if (found.found === 'nothing') throw new Problem(platformProblems.notFound);
+    if (found.found === 'removed') throw new Problem(platformProblems.bewijsVerwijderd);
+    const proof =
+      found.found === 'record'
+        ? await writer.prove(pool, { ...found, number, shown: new Set([RECORD_PART]) })
+        : undefined;
+    if (proof === undefined)
+      throw new Problem(platformProblems.bewijsVolgt, { headers: { 'retry-after': String(writer.intervalSeconds) } });
+    return reply.header('cache-control', SHORT).type(TEXT).send(proof);
+  });
+}

@@ -1,0 +1,70 @@
+import { choices, file, fixed, integer, list, optional, secret, setting, text } from '../settings/kinds.ts';
+import type { Config, Fault } from '../settings/read-config.ts';
+
+declare module '../settings/read-config.ts' {
+  interface SettingGroups {
+    readonly proof: typeof settings.proof;
+  }
+}
+
+const LOGS = ['verwerkingen', 'leveringen', 'raadsfeed'] as const;
+
+export const settings = {
+  proof: {
+    key: secret(
+      'PROOF_KEY',
+      text(/^[A-Za-z0-9+/]{43}=$/, 'as `koppelvlak proof key` makes it'),
+      'Switches the proof logs on and signs them. It must stay the same.',
+    ),
+    sealingKey: secret(
+      'PROOF_SEALING_KEY',
+      text(/^[A-Za-z0-9+/]{256}$/, 'as `koppelvlak proof key --sealing` makes it'),
+      'Instead of `PROOF_KEY` for commands (`feed publish`, `log prune`): seals entries, cannot sign.',
+    ),
+    logs: setting('PROOF_LOGS', choices(...LOGS), LOGS, 'Logs to keep, of the interfaces in `AREAS`.'),
+    ended: setting(
+      'PROOF_ENDED',
+      choices('verwerkingen', 'leveringen'),
+      [],
+      'Logs that get no new entries; what was entered stays proven.',
+    ),
+    state: optional(
+      'PROOF_STATE',
+      file,
+      'Last published checkpoints; keep it where a restored backup does not reach. Required in production.',
+    ),
+    instances: setting(
+      'PROOF_INSTANCES',
+      list(/^https?:\/\/[^\s,/?#@]+(\/[^\s,?#]*)?$/, 'comma list of `https://…`, `http://…`'),
+      [],
+      'All instances of this service, asked for their last checkpoint before signing.',
+    ),
+    witnesses: optional('PROOF_WITNESSES', file, 'Witnesses, and how many must cosign (C2SP tlog-policy).'),
+    witnessFor: optional('PROOF_WITNESS_FOR', file, 'Verifier keys, one a line, of logs that this service witnesses.'),
+
+    pad: setting(
+      'PROOF_PAD',
+      integer(0, 256),
+      0,
+      'Checkpoints grow by a multiple of this, to hide how much was recorded; not in the feed.',
+    ),
+
+    /** Time in seconds between two checkpoints of a proof log. */
+    intervalSeconds: fixed('PROOF_INTERVAL_SECONDS', 60),
+  },
+};
+
+export const isServed = (): boolean => true;
+
+export function contradictions({ proof, server, verwerkingenlog }: Config, fault: Fault): void {
+  if (proof.key === undefined && proof.sealingKey === undefined) return;
+  const needsTokens = server.areas.some((area) => area !== 'raadsfeed');
+  if (needsTokens && proof.logs.includes('verwerkingen') && verwerkingenlog.key === undefined)
+    fault(
+      ['VERWERKINGENLOG_KEY', 'PROOF_KEY', 'PROOF_LOGS'],
+      'is missing',
+      'keys for identifiers: they encrypt the secrets of the proof log `verwerkingen`',
+    );
+  if (server.environment === 'production' && proof.key !== undefined && proof.state === undefined)
+    fault(['PROOF_STATE', 'PROOF_KEY', 'NODE_ENV'], 'is missing', 'a file where a restored backup does not reach');
+}

@@ -1,0 +1,78 @@
+/**
+ * The last published checkpoint of each origin, in a file outside the database: a restored backup of the database does not turn it back.
+ * Each instance has a file of its own.
+ */
+import { mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { isRecord } from '../lib/json/json-value.ts';
+import type { Config } from '../settings/read-config.ts';
+import { checkpointIn } from './tlog/note.ts';
+
+export interface PublishedCheckpoints {
+  /** The signed note of an origin; undefined when none was published from here. */
+  get(origin: string): string | undefined;
+  /** Resolves when it is on disk; an older one than the one that is there is left out. */
+  put(origin: string, note: string): Promise<void>;
+}
+
+/** The database, or a file beside it, does not continue what was published. */
+export class ConflictError extends Error {
+  override readonly name = 'ConflictError';
+}
+
+export function statePath({ proof, server }: Pick<Config, 'proof' | 'server'>): string {
+  return proof.state ?? join(server.home, 'proof-state.json');
+}
+
+/** @throws {Error} when the file is there and cannot be read */
+export async function openPublishedCheckpoints(path: string): Promise<PublishedCheckpoints> {
+  const notes = await read(path);
+  let writing = Promise.resolve();
+  return {
+    get: (origin) => notes.get(origin),
+    async put(origin, note) {
+      const turn = writing.then(async () => {
+        const known = notes.get(origin);
+        if (known === note || (known !== undefined && checkpointIn(known).size > checkpointIn(note).size)) return;
+        await writeDurably(path, new Map([...notes, [origin, note]]));
+        notes.set(origin, note);
+      });
+      writing = turn.catch(() => undefined);
+      await turn;
+    },
+  };
+}
+
+async function read(path: string): Promise<Map<string, string>> {
+  const text = await readIfThere(path);
+  if (text === undefined) return new Map();
+  const json: unknown = JSON.parse(text);
+  return new Map(
+    Object.entries(isRecord(json) ? json : { json }).map(([origin, note]) => {
+      if (typeof note !== 'string' || checkpointIn(note).origin !== origin)
+        throw new Error('the file of PROOF_STATE holds something else than checkpoints');
+      return [origin, note];
+    }),
+  );
+}
+
+/** A text file; undefined when it does not exist. */
+export async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Writes a file of JSON in one step, and on disk before it resolves: a crash leaves the old file or the new one. */
+export async function writeDurably(path: string, json: ReadonlyMap<string, unknown>): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const draft = `${path}.new`;
+  const text = `${JSON.stringify(Object.fromEntries(json), undefined, 2)}\n`;
+  await writeFile(draft, text, { mode: 0o600, flush: true });
+  await rename(draft, path);
+  await using directory = await open(dirname(path));
+  await directory.sync();
+}

@@ -1,0 +1,370 @@
+/**
+ * Recomputes every leaf of a log from the stored records and their seeds, and compares that with the tree, its root and the last
+ * checkpoint outside the database. Memory grows with a bit a leaf.
+ */
+import type { Pool } from '../database/pool.ts';
+import { allowLongStatements, type Db, transaction } from '../database/transaction.ts';
+import { lastProven as lastProvenDelivery, storedDeliveries } from '../gegevens/store/journal.ts';
+import type { ProofLogName, ProofWriters, StoredProof } from './proof-log.ts';
+import type { Config } from '../settings/read-config.ts';
+import { openIdentityKeys } from '../verwerkingenlog/store/keys.ts';
+import { lastProven as lastProvenVersion, storedVersions } from '../verwerkingenlog/store/proof.ts';
+import { proofKeyOf } from './keys.ts';
+import { openRemoval, readRemovals, type StoredRemoval } from './removals.ts';
+import { bindingEntry, PRUNED_ENTRY, paddingEntries } from './sequence.ts';
+import { openPublishedCheckpoints, statePath } from './state.ts';
+import { storedRecords } from '../raadsfeed/store/proof-records.ts';
+import { ENTRY_BYTES, findLeaves, MissingTileError, type Place, readBundles, tileReader } from './store/leaves.ts';
+import { readOrigins, readPending, type StoredLog } from './store/logs.ts';
+import { Frontier, leafHash, rootHash } from './tlog/merkle.ts';
+import { checkpointIn, FormatError, openNote, parseVerifierKey } from './tlog/note.ts';
+import { addToTiles, type GrowingTile, readHashesFromTiles, TILE_WIDTH } from './tlog/tiles.ts';
+
+const RECORDS_PER_READ = 500;
+const REMOVALS_PER_READ = 200;
+const BUNDLES_PER_READ = 64;
+
+/** One thing in the database that is not as it was published. */
+export interface ProofFault {
+  /** The record as operators know it, or the leaf or tile where nothing else is left. */
+  readonly name: string;
+  readonly fault: string;
+}
+
+interface VerifyOptions {
+  readonly db: Db;
+  readonly log: ProofLogName;
+  readonly proofKey: Uint8Array;
+  /** Every stored record, in the order of its number where that is the order of the leaves. */
+  readonly records: AsyncIterable<StoredProof>;
+  /** For a log that was ended: when the last record with an entry was recorded. */
+  readonly endedAfter?: Date | undefined;
+  /** The last published note of an origin, from outside the database. */
+  readonly published: (origin: string) => string | undefined;
+  readonly found: (fault: ProofFault) => void;
+  readonly progress?: (done: number) => void;
+  readonly signal: AbortSignal;
+}
+
+interface ProofVerification {
+  readonly log: ProofLogName;
+  readonly leaves: number;
+  readonly records: number;
+  /** Records whose entry has no leaf yet. */
+  readonly pending: number;
+  /** Records from before the log was switched on, or from after it was ended: nothing is proven of them. */
+  readonly unproven: number;
+}
+
+/** What was verified, and every fault. */
+export type VerifiedLog = ProofVerification & { readonly faults: readonly ProofFault[] };
+
+/** What a command and the demo have of the service: see `CommandContext`. */
+interface VerifyNeeds extends Pick<VerifyOptions, 'signal' | 'progress'> {
+  readonly config: Config;
+  readonly pool: Pool;
+  readonly proof: ProofWriters;
+}
+
+/**
+ * Verifies a log of this service in one snapshot of the database; undefined when it is not kept.
+ * @throws {Error} without `PROOF_KEY`
+ */
+export async function verifyStoredLog(
+  { config, pool, proof, ...needs }: VerifyNeeds,
+  log: ProofLogName,
+): Promise<VerifiedLog | undefined> {
+  const writer = proof(log, 'kept');
+  if (writer === undefined) return undefined;
+  const proofKey = proofKeyOf(config.proof);
+  if (proofKey === undefined) throw new Error('PROOF_KEY is not set');
+  // Read before the database: what is published meanwhile must not look like a conflict.
+  const { get: published } = await openPublishedCheckpoints(statePath(config));
+  const faults: ProofFault[] = [];
+  const found = (fault: ProofFault): void => void faults.push(fault);
+  const recordsIn = async (db: Db): Promise<AsyncIterable<StoredProof>> => {
+    if (log === 'raadsfeed') return storedRecords(db, writer);
+    if (log === 'leveringen') return storedDeliveries(db, writer);
+    return storedVersions(db, writer, await openIdentityKeys(pool, config.verwerkingenlog.key, 'read'));
+  };
+  const lastProven = log === 'leveringen' ? lastProvenDelivery : lastProvenVersion;
+  const isEnded = config.proof.ended.some((name) => name === log);
+  const verified = await transaction(
+    pool,
+    async (client) => {
+      const db = await allowLongStatements(client, 0);
+      const records = await recordsIn(db);
+      const endedAfter = isEnded ? await lastProven(db) : undefined;
+      return verifyLog({ ...needs, db, log, proofKey, records, published, endedAfter, found });
+    },
+    { isolation: 'repeatable read', readOnly: true },
+  );
+  return { ...verified, faults };
+}
+
+/** Reports every fault to `found`. @throws {Error} when this database never started the log; the signal's reason */
+export async function verifyLog(options: VerifyOptions): Promise<ProofVerification> {
+  const { db, log, found } = options;
+  const origins = await readOrigins(db, log);
+  const [first] = origins;
+  if (first === undefined) throw new Error(`the proof log ${log} was never started in this database`);
+  const trees: VerifiedTree[] = [];
+  for (const [i, stored] of origins.entries())
+    trees.push(await verifyTree(options, stored, origins[i - 1], i === origins.length - 1));
+  const counts = await verifyRecords(options, trees, first);
+  await verifyRemovals(options, trees);
+  for (const tree of trees) {
+    // Its record was removed without a trace.
+    for (let leaf = 0; leaf < tree.stored.size; leaf += 1)
+      if (!tree.isKnown(leaf))
+        found({ name: `leaf ${leaf} of ${tree.stored.origin}`, fault: 'has no record any more' });
+  }
+  return { log, leaves: origins.reduce((sum, { size }) => sum + size, 0), ...counts };
+}
+
+function treeOf(trees: readonly VerifiedTree[], place: Place | undefined): VerifiedTree | undefined {
+  return trees.find(({ stored }) => stored.number === place?.origin);
+}
+
+/** Compares every record with its leaf. */
+async function verifyRecords(
+  { db, log, records, endedAfter, found, signal, progress }: VerifyOptions,
+  trees: readonly VerifiedTree[],
+  first: StoredLog,
+): Promise<Pick<ProofVerification, 'records' | 'pending' | 'unproven'>> {
+  const counts = { records: 0, pending: 0, unproven: 0 };
+  /** Numbers of redacted records, until a later record names them. */
+  const redacted = new Set<number>();
+  const isUnproven = (at: Date | undefined): boolean =>
+    at !== undefined && (at < first.begunAt || (endedAfter !== undefined && at > endedAfter));
+
+  const judge = async (record: StoredProof, place: Place | undefined, queued: Buffer | undefined): Promise<void> => {
+    const { name, number, entry, removes = [] } = record;
+    if (number === undefined) {
+      if (isUnproven(record.recordedAt)) counts.unproven += 1;
+      else found({ name, fault: record.fault ?? 'was recorded without an entry' });
+      return;
+    }
+    if (record.fault !== undefined) found({ name, fault: record.fault });
+    const tree = treeOf(trees, place);
+    if (place === undefined || tree === undefined || place.index >= tree.stored.size) {
+      // The sequencer reads these from the feed itself.
+      const isTakenOver = log === 'raadsfeed' && number <= first.takenOverTo;
+      if (queued === undefined && !isTakenOver) return found({ name, fault: 'has no leaf and does not wait for one' });
+      counts.pending += 1;
+      if (queued === undefined) return;
+      if (entry !== undefined && !queued.equals(entry))
+        return found({ name, fault: 'is not what its waiting entry says' });
+      for (const gone of removes) redacted.delete(gone);
+      return;
+    }
+    if (tree.isKnown(place.index)) found({ name, fault: 'has the leaf of another record' });
+    tree.setKnown(place.index);
+    if (record.isRedacted === true) redacted.add(number);
+    else if (entry !== undefined && !(await tree.entryAt(db, place.index))?.equals(entry))
+      found({ name, fault: 'is not what was logged' });
+    else for (const gone of removes) if (gone < number) redacted.delete(gone);
+  };
+  const judgeBatch = async (batch: readonly StoredProof[]): Promise<void> => {
+    const numbers = batch.flatMap(({ number }) => number ?? []);
+    const leaves = await findLeaves(db, log, numbers);
+    const waiting = await readPending(db, log, numbers);
+    for (const record of batch) {
+      const number = record.number ?? Number.NaN;
+      await judge(record, leaves.get(number), waiting.get(number));
+    }
+    counts.records += batch.length;
+    progress?.(counts.records);
+    signal.throwIfAborted();
+  };
+
+  let batch: StoredProof[] = [];
+  for await (const record of records) {
+    batch.push(record);
+    if (batch.length < RECORDS_PER_READ) continue;
+    await judgeBatch(batch);
+    batch = [];
+  }
+  await judgeBatch(batch);
+  for (const number of redacted)
+    found({ name: `record ${number}`, fault: 'looks redacted, and no later record says so' });
+  return counts;
+}
+
+/** Marks the leaves of removals, and those that a removal names; one that was not made by the service explains nothing. */
+async function verifyRemovals(options: VerifyOptions, trees: readonly VerifiedTree[]): Promise<void> {
+  const { db, log, proofKey, found, signal } = options;
+  for (let after = 0; ; ) {
+    signal.throwIfAborted();
+    const removals = await readRemovals(db, log, after, REMOVALS_PER_READ);
+    const last = removals.at(-1);
+    if (last === undefined) return;
+    after = last.number;
+    for (const removal of removals) {
+      const content = openRemoval(removal, proofKey);
+      if (content === undefined) {
+        const fault = 'was not written by this service, or was changed';
+        found({ name: `verwijdering ${removal.number}`, fault });
+        continue;
+      }
+      const own = log === 'raadsfeed' ? undefined : await verifyRemovalLeaf(options, removal, trees);
+      const gone = [...content.leaves, ...(await findLeaves(db, log, content.waiting)).values()];
+      for (const place of gone) {
+        // A removal speaks of what was before it; in the queue it comes after all that has a leaf.
+        const isBefore = own === undefined || own.origin > place.origin || own.index > place.index;
+        if (isBefore) treeOf(trees, place)?.setKnown(place.index);
+      }
+    }
+  }
+}
+
+/** @returns where the removal's own leaf is; undefined while it waits for one */
+async function verifyRemovalLeaf(
+  { db, log, found }: VerifyOptions,
+  { number, entry }: StoredRemoval,
+  trees: readonly VerifiedTree[],
+): Promise<Place | undefined> {
+  const name = `verwijdering ${number}`;
+  const place = (await findLeaves(db, log, [number])).get(number);
+  const tree = treeOf(trees, place);
+  if (place === undefined || tree === undefined) {
+    if (!(await readPending(db, log, [number])).get(number)?.equals(entry))
+      found({ name, fault: 'has no leaf and does not wait for one' });
+    return undefined;
+  }
+  tree.setKnown(place.index);
+  if (!(await tree.entryAt(db, place.index))?.equals(entry)) found({ name, fault: 'is not what was logged' });
+  return place;
+}
+
+/** A tree with what is known of each leaf. */
+class VerifiedTree {
+  readonly stored: StoredLog;
+  /** A bit for each leaf that is explained: by a record, a removal, padding or a number that was pruned before the log began. */
+  readonly #known: Uint8Array;
+  /** Bundles that were read last: records come nearly in the order of their leaves. */
+  readonly #bundles = new Map<number, Buffer | undefined>();
+
+  constructor(stored: StoredLog) {
+    this.stored = stored;
+    this.#known = new Uint8Array(Math.ceil(stored.size / 8));
+  }
+
+  isKnown(leaf: number): boolean {
+    return ((this.#known[Math.floor(leaf / 8)] ?? 0) & (1 << (leaf % 8))) !== 0;
+  }
+
+  setKnown(leaf: number): void {
+    const byte = Math.floor(leaf / 8);
+    this.#known[byte] = (this.#known[byte] ?? 0) | (1 << (leaf % 8));
+  }
+
+  async entryAt(db: Db, leaf: number): Promise<Buffer | undefined> {
+    const index = Math.floor(leaf / TILE_WIDTH);
+    if (!this.#bundles.has(index)) {
+      if (this.#bundles.size >= BUNDLES_PER_READ) this.#bundles.clear();
+      const [read] = await readBundles(db, this.stored, index, 1);
+      this.#bundles.set(index, read?.index === index ? read.entries : undefined);
+    }
+    const place = leaf % TILE_WIDTH;
+    return this.#bundles.get(index)?.subarray(place * ENTRY_BYTES, (place + 1) * ENTRY_BYTES);
+  }
+}
+
+/** Compares bundles, tiles, root and checkpoints of one origin. @param before the origin before it */
+async function verifyTree(
+  options: VerifyOptions,
+  stored: StoredLog,
+  before: StoredLog | undefined,
+  isLast: boolean,
+): Promise<VerifiedTree> {
+  const { db, proofKey, found, signal } = options;
+  const { origin, size } = stored;
+  const tree = new VerifiedTree(stored);
+  const paddingAt = paddingEntries(proofKey, origin);
+  /** Whether a leaf needs no record: the binding to an earlier origin, padding, or a number that was pruned before the log began. */
+  const isExplained = (entry: Buffer, leaf: number): boolean => {
+    if (before !== undefined && leaf === 0) return entry.equals(bindingEntry(before.checkpoint ?? ''));
+    if (stored.log === 'raadsfeed') return leaf < stored.takenOverTo && entry.equals(PRUNED_ENTRY);
+    return entry.equals(paddingAt(leaf));
+  };
+  // Rebuilt from the entries: every tile that differs is reported.
+  const frontier = await Frontier.load(0, async () => []);
+  const tiles = new Map<string, GrowingTile>();
+  const last = Math.ceil(size / TILE_WIDTH);
+  for (let index = 0; index < last; index += BUNDLES_PER_READ) {
+    signal.throwIfAborted();
+    const read = new Map((await readBundles(db, stored, index, BUNDLES_PER_READ)).map((one) => [one.index, one]));
+    for (let i = index; i < Math.min(last, index + BUNDLES_PER_READ); i += 1) {
+      const bundle = read.get(i);
+      const wanted = Math.min(TILE_WIDTH, size - i * TILE_WIDTH);
+      if (bundle === undefined || bundle.entries.length !== wanted * ENTRY_BYTES || bundle.numbers.length !== wanted)
+        found({ name: `bundle ${i} of ${origin}`, fault: 'is missing or has another length' });
+      for (let place = 0; place < wanted; place += 1) {
+        const leaf = i * TILE_WIDTH + place;
+        const entry = bundle?.entries.subarray(place * ENTRY_BYTES, (place + 1) * ENTRY_BYTES) ?? Buffer.alloc(0);
+        if (isExplained(entry, leaf)) tree.setKnown(leaf);
+        for (const complete of frontier.append(leafHash(entry))) addToTiles(tiles, complete);
+      }
+    }
+    await compareTiles(options, stored, tiles, ({ hashes }) => hashes.length === TILE_WIDTH);
+  }
+  await compareTiles(options, stored, tiles, () => true);
+  const name = `tree ${origin}`;
+  if (Buffer.compare(frontier.root(), stored.root) !== 0)
+    found({ name, fault: 'its entries do not have the root that is stored' });
+  const outside = options.published(origin);
+  await verifyCheckpoint(options, stored, frontier, 'in the database', stored.checkpoint ?? undefined);
+  await verifyCheckpoint(options, stored, frontier, 'outside the database', outside);
+  if (outside === undefined && size > 0 && isLast)
+    found({ name, fault: 'there is no checkpoint of it outside the database to compare with' });
+  return tree;
+}
+
+/** Compares the wanted tiles with the stored ones, and forgets them. */
+async function compareTiles(
+  { db, found }: VerifyOptions,
+  stored: StoredLog,
+  tiles: Map<string, GrowingTile>,
+  isWanted: (tile: GrowingTile) => boolean,
+): Promise<void> {
+  for (const [key, tile] of tiles) {
+    if (!isWanted(tile)) continue;
+    tiles.delete(key);
+    const { level, index, hashes } = tile;
+    const name = `tile ${level}/${index} of ${stored.origin}`;
+    try {
+      const [bytes] = await tileReader(db, stored)([{ level, index, width: hashes.length }]);
+      if (bytes === undefined || Buffer.compare(bytes, Buffer.concat(hashes)) !== 0)
+        found({ name, fault: 'is not what its entries make' });
+    } catch (error) {
+      if (!(error instanceof MissingTileError)) throw error;
+      found({ name, fault: 'is missing' });
+    }
+  }
+}
+
+/** Compares a signed note with the tree: its signature, its size and its root. */
+async function verifyCheckpoint(
+  { db, found }: VerifyOptions,
+  stored: StoredLog,
+  frontier: Frontier,
+  where: string,
+  note: string | undefined,
+): Promise<void> {
+  if (note === undefined) return;
+  const name = `checkpoint ${where} of ${stored.origin}`;
+  try {
+    openNote(note, [parseVerifierKey(stored.verifierKey)]);
+    const { size, root } = checkpointIn(note);
+    if (size > stored.size) return found({ name, fault: `has ${size} leaves and the tree only ${stored.size}` });
+    const own =
+      size === frontier.size
+        ? frontier.root()
+        : await rootHash(size, readHashesFromTiles(stored.size, tileReader(db, stored)));
+    if (Buffer.compare(own, root) !== 0) found({ name, fault: `is not of the first ${size} leaves of this tree` });
+  } catch (error) {
+    if (!(error instanceof FormatError || error instanceof MissingTileError)) throw error;
+    found({ name, fault: `cannot be compared: ${error.message}` });
+  }
+}

@@ -1,0 +1,294 @@
+/** Asks witnesses for their cosignatures on checkpoints of ours (C2SP tlog-witness, the side of the log). */
+import type { FastifyInstance } from 'fastify';
+import { Counter, Gauge } from 'prom-client';
+import { type Logger, reasonOf } from '../../lib/log.ts';
+import {
+  createGuardedConnections,
+  headerValue,
+  type ProxySettings,
+  readBody,
+} from '../../lib/outbound/guarded-fetch.ts';
+import { readTextFile } from '../../lib/text-file.ts';
+import { tileReader } from '../store/leaves.ts';
+import { readOrigin } from '../store/logs.ts';
+import { proveConsistency } from '../tlog/merkle.ts';
+import {
+  type Checkpoint,
+  checkpointIn,
+  formatNote,
+  openNote,
+  parseSize,
+  readOrReason,
+  splitNote,
+  type VerifierKey,
+} from '../tlog/note.ts';
+import { type Policy, type PolicyWitness, parsePolicy } from '../tlog/policy.ts';
+import { readHashesFromTiles } from '../tlog/tiles.ts';
+import { formatAddCheckpoint } from './server.ts';
+
+/** Milliseconds that a witness has for one answer. */
+const TIMEOUT_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 2_000;
+/** Maximum bytes of an answer: a few signature lines. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+/** Times that one witness is asked about one checkpoint: another size, and once more when two instances ask at once. */
+const MAX_ATTEMPTS = 3;
+/** Seconds that the clock of a witness may be ahead. */
+const MAX_AHEAD_SECONDS = 300;
+
+interface WitnessClientOptions extends Pick<FastifyInstance, 'metrics' | 'clock' | 'stopping'> {
+  readonly log: Pick<Logger, 'warn'>;
+  /** Witnesses without an address are not asked. */
+  readonly policy: Policy;
+  /** The proof that the log's tree of the new size continues that of the old one. */
+  readonly proveConsistency: (origin: string, oldSize: number, newSize: number) => Promise<readonly Uint8Array[]>;
+  readonly proxy?: ProxySettings;
+}
+
+/** A witness has cosigned something that the checkpoint does not continue. */
+export interface Contradiction {
+  /** Name of the witness in the policy. */
+  readonly witness: string;
+  /** It cosigned more leaves than the checkpoint has; absent: it refused the proof of consistency. */
+  readonly known?: number;
+}
+
+interface Asked {
+  /** The checkpoint with the cosignatures that were verified. */
+  readonly note: string;
+  readonly isQuorum: boolean;
+  /** Names of the witnesses that have not cosigned it. */
+  readonly missing: readonly string[];
+  /** Witnesses that answered, also those that know nothing of the log and those that contradict. */
+  readonly answered: number;
+  /** Of these, witnesses that had cosigned something of the log, and confirm that the checkpoint continues it. */
+  readonly confirmed: number;
+  /** Of several the gravest: a refusal, then the largest tree. */
+  readonly contradiction: Contradiction | undefined;
+}
+
+export interface WitnessClient {
+  /** Whether the policy demands cosignatures. */
+  readonly isNeeded: boolean;
+  /** Asks every witness that has not cosigned this checkpoint, all at once. Never rejects because of a witness. */
+  cosign(note: string): Promise<Asked>;
+  /** Asks every witness about a checkpoint that was published before. One that knows nothing of the log learns nothing. */
+  confirm(note: string): Promise<Asked>;
+  /** For operators: a log whose last checkpoint too few witnesses cosigned. */
+  warning(): string | undefined;
+  close(): Promise<void>;
+}
+
+interface Signed extends Checkpoint {
+  readonly text: string;
+  readonly note: string;
+}
+
+/** What came of asking a witness: a failure, a contradiction, or what it had cosigned. */
+interface Answer {
+  readonly failure?: string;
+  readonly contradiction?: Contradiction;
+  /** Leaves that it had cosigned before. */
+  readonly had?: number;
+  /** Its cosignature; absent: it had cosigned nothing, and was not given the checkpoint. */
+  readonly line?: string;
+}
+
+export function createWitnessClient(options: WitnessClientOptions): WitnessClient {
+  const { policy, proveConsistency, clock, log, stopping } = options;
+  const connections = createGuardedConnections({
+    // An operator chose their addresses.
+    rules: { allowPrivate: true },
+    proxy: options.proxy,
+    maxRedirects: 0,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    agent: { connections: 4, keepAliveTimeout: 4_000 },
+  });
+  const registers = [options.metrics];
+  const metrics = {
+    requests: new Counter({
+      name: 'koppelvlak_proof_witness_requests_total',
+      help: 'Checkpoints that a witness was asked to cosign, by what came of it',
+      labelNames: ['witness', 'result'],
+      registers,
+    }),
+    quorum: new Gauge({
+      name: 'koppelvlak_proof_witness_quorum',
+      help: '1 when enough witnesses cosigned the last checkpoint of a log, else 0',
+      labelNames: ['origin'],
+      registers,
+    }),
+  };
+  /** By witness and origin: what its last answer contradicted, until it confirms something; being away is not a confirmation. */
+  const contradictions = new Map<string, Contradiction>();
+  /** Logs without a quorum, with the witnesses that are missing. */
+  const tooFew = new Map<string, readonly string[]>();
+
+  const post = async (address: string, body: string) => {
+    const { answer } = await connections.request(
+      address,
+      {
+        method: 'POST',
+        headers: { 'user-agent': 'koppelvlak', 'content-type': 'text/plain; charset=utf-8' },
+        body,
+        signal: AbortSignal.any([stopping, AbortSignal.timeout(TIMEOUT_MS)]),
+      },
+      'none',
+    );
+    const bytes = await readBody(answer.body, headerValue(answer.headers['content-encoding']), MAX_ANSWER_BYTES);
+    return { status: answer.statusCode, type: headerValue(answer.headers['content-type']) ?? '', text: `${bytes}` };
+  };
+
+  /** Asks one witness, which names the size that it has cosigned. @param teach whether one that knows nothing of the log is given the checkpoint */
+  const ask = async (
+    { name, key, url }: PolicyWitness,
+    { text, note, ...tree }: Signed,
+    teach: boolean,
+  ): Promise<Answer> => {
+    const refused = { contradiction: { witness: name } };
+    let oldSize = teach ? 0 : tree.size;
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+      // Not a fault of the witness when this fails.
+      const proof = await proveConsistency(tree.origin, oldSize, tree.size);
+      let known: number;
+      try {
+        const body = formatAddCheckpoint({ oldSize, proof, note });
+        const answer = await post(`${url?.replace(/\/$/, '')}/add-checkpoint`, body);
+        if (answer.status === 200) return { line: verifiedLine(text, answer.text, key, clock.now()), had: oldSize };
+        if (answer.status === 422 && oldSize > 0) return refused;
+        if (answer.status !== 409) throw new Error(`status ${answer.status}`);
+        const namesSize = /^text\/x\.tlog\.size\s*(;|$)/i.test(answer.type);
+        // Of one size with another root: earlier versions of the protocol say so with 409, and name no size.
+        if (!namesSize && oldSize > 0 && proof.length === 0) return refused;
+        if (!namesSize) throw new Error('status 409 without a size');
+        known = parseSize(answer.text.replace(/\n$/, ''), 'the size that the witness knows');
+      } catch (error) {
+        stopping.throwIfAborted();
+        return { failure: reasonOf(error) };
+      }
+      // No checkpoint of this log continues a larger tree: either another instance was faster, or this log lost entries.
+      if (known > tree.size) return { contradiction: { witness: name, known } };
+      if (known === oldSize && known === tree.size && known > 0) return refused;
+      if (known === oldSize) return { failure: 'it refuses the size that it names itself' };
+      if (known === 0 && !teach) return { had: 0 };
+      oldSize = known;
+    }
+    return { failure: 'its size changed at each attempt' };
+  };
+
+  /** The same for a witness that has not cosigned it; what it said is remembered, counted and logged. */
+  const askOne = async (witness: PolicyWitness, checkpoint: Signed, teach: boolean): Promise<Answer> => {
+    const { name } = witness;
+    const { origin, size, note } = checkpoint;
+    const line = teach ? lineIn(note, witness.key) : undefined;
+    if (line !== undefined) return { line, had: size };
+    if (witness.url === undefined) return { failure: 'it has no address' };
+    const memory = `${name} ${origin}`;
+    const answer = await ask(witness, checkpoint, teach);
+    const { failure, contradiction, had } = answer;
+    const isCosigned = answer.line !== undefined;
+    if (isCosigned || had === undefined)
+      metrics.requests.inc({ witness: name, result: isCosigned ? 'cosigned' : 'failed' });
+    if (had !== undefined) {
+      contradictions.delete(memory);
+      return answer;
+    }
+    if (contradiction !== undefined) contradictions.set(memory, contradiction);
+    const reason = contradiction === undefined ? failure : contradicts(contradiction, size);
+    log.warn({ witness: name, origin, reason }, 'a witness did not cosign a checkpoint');
+    const remembered = contradictions.get(memory);
+    return remembered === undefined || (remembered.known ?? size + 1) <= size ? answer : { contradiction: remembered };
+  };
+
+  const askAll = async (note: string, teach: boolean): Promise<Asked> => {
+    const { text, signatures } = splitNote(note);
+    const checkpoint = { ...checkpointIn(note), text, note };
+    const answers = await Promise.all(
+      policy.witnesses.map(async (witness) => ({ witness, ...(await askOne(witness, checkpoint, teach)) })),
+    );
+    const [cosigned = [], others = []] = [true, false].map((has) =>
+      answers.filter(({ line }) => (line !== undefined) === has).map(({ witness }) => witness),
+    );
+    const lines = new Set([...signatures.map(({ line }) => line), ...answers.flatMap(({ line }) => line ?? [])]);
+    const sizeOf = ({ known = Number.MAX_VALUE }: Contradiction): number => known;
+    return {
+      note: formatNote(text, [...lines]),
+      isQuorum: policy.isQuorum(cosigned.map(({ key }) => key)),
+      missing: others.map(({ name }) => name),
+      answered: answers.filter(({ failure }) => failure === undefined).length,
+      confirmed: answers.filter(({ line, had = 0 }) => line !== undefined && had > 0).length,
+      contradiction: answers
+        .flatMap(({ contradiction }) => contradiction ?? [])
+        .sort((a, b) => sizeOf(b) - sizeOf(a))[0],
+    };
+  };
+
+  return {
+    isNeeded: !policy.isQuorum([]),
+    confirm: (note) => askAll(note, false),
+    async cosign(note) {
+      const asked = await askAll(note, true);
+      const { origin } = checkpointIn(note);
+      metrics.quorum.set({ origin }, asked.isQuorum ? 1 : 0);
+      if (asked.isQuorum) tooFew.delete(origin);
+      else tooFew.set(origin, asked.missing);
+      return asked;
+    },
+    warning() {
+      const [first] = tooFew;
+      return first && `too few witnesses cosigned ${first[0]}; missing: ${first[1].join(', ')}`;
+    },
+    close: connections.close,
+  };
+}
+
+/** @param size leaves of the checkpoint that it was asked about */
+export function contradicts({ witness, known }: Contradiction, size: number): string {
+  return known === undefined
+    ? `the witness ${witness} refuses the tree of ${size} leaves: it does not continue what it cosigned`
+    : `the witness ${witness} has cosigned ${known} leaves, and the last checkpoint known here has ${size}`;
+}
+
+/** The line of a witness in a note, when it is there and verifies. */
+function lineIn(note: string, key: VerifierKey): string | undefined {
+  const opened = readOrReason(() => openNote(note, [key]));
+  return typeof opened === 'string' ? undefined : opened.verified[0]?.line;
+}
+
+/**
+ * The line of an answer that this witness made over this text; lines of others are ignored.
+ * @throws {Error} when it is missing, does not verify, or its time is in the future
+ */
+function verifiedLine(text: string, answer: string, key: VerifierKey, now: Date): string {
+  const [found] = openNote(formatNote(text, [answer]), [key]).verified;
+  if (found?.time === undefined) throw new Error('it answered without a cosignature');
+  if (found.time > now.getTime() / 1000 + MAX_AHEAD_SECONDS) throw new Error('its cosignature is of the future');
+  return found.line;
+}
+
+/** The policy of `PROOF_WITNESSES`. @throws {Error} for operators, when the file cannot be used */
+export async function readPolicy(path: string): Promise<Policy> {
+  try {
+    return parsePolicy(await readTextFile(path));
+  } catch (cause) {
+    throw new Error(`PROOF_WITNESSES: ${reasonOf(cause)}`, { cause });
+  }
+}
+
+/** Asks the witnesses of a policy, until the service closes. */
+export function openWitnesses(app: FastifyInstance, policy: Policy): WitnessClient {
+  const { pool } = app.database;
+  const { metrics, log, clock, stopping } = app;
+  const client = createWitnessClient({
+    ...{ metrics, log, clock, stopping, policy, proxy: app.settings.server },
+    async proveConsistency(name, oldSize, newSize) {
+      const origin = await readOrigin(pool, name);
+      if (origin === undefined) throw new Error('no checkpoint of this log was made here');
+      return await proveConsistency(oldSize, newSize, readHashesFromTiles(newSize, tileReader(pool, origin)));
+    },
+  });
+  app.addHook('onClose', client.close);
+  const check = async () => ({ ok: true, warning: client.warning() });
+  app.readiness.add({ name: 'proof witnesses', vital: false, runbook: 'koppelvlakproofquorummissed', check });
+  return client;
+}
