@@ -18,8 +18,8 @@ import type { HeadCache } from '../feed/head.ts';
 import type { ResponseCache } from '../feed/response-cache.ts';
 import { type FeedOrganisation, readOrganisation, type SourceCompleteness } from '../store/state.ts';
 import type { Config } from '../../settings/read-config.ts';
-import type { Brand } from '../../extensions/shared/html/brand.ts';
-import { link, type PageLink, type Site } from '../../extensions/shared/html/page.ts';
+import type { Brand } from '../../html/brand.ts';
+import { link, type PageLink, type Site } from '../../html/page.ts';
 
 export const HOME = '/raad';
 const BEGIN: PageLink = { href: HOME, text: 'Begin' };

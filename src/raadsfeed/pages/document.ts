@@ -3,8 +3,8 @@
 import type { JsonObject } from '../../lib/json/json-value.ts';
 import { type Html, html, safeUrl, shorten } from '../../plugins/template.ts';
 import type { FeedOrganisation } from '../store/state.ts';
-import { day, dayAndTime } from '../../extensions/shared/html/format.ts';
-import { facts, heading, link, type Page, paragraph } from '../../extensions/shared/html/page.ts';
+import { day, dayAndTime } from '../../html/format.ts';
+import { facts, heading, link, type Page, paragraph } from '../../html/page.ts';
 import { categoryNumber, categoryTerm } from '../woo-value-lists.ts';
 import { jsonAddress, linkedPath, organisationPath, pagePath, trail } from './context.ts';
 import { historySection } from './history.ts';

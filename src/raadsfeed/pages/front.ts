@@ -2,8 +2,8 @@
 
 import { type Html, html, shorten } from '../../plugins/template.ts';
 import { type FeedOrganisation, readOrganisations } from '../store/state.ts';
-import { count, day, isoDay } from '../../extensions/shared/html/format.ts';
-import { badge, heading, link, type Page, paragraph } from '../../extensions/shared/html/page.ts';
+import { count, day, isoDay } from '../../html/format.ts';
+import { badge, heading, link, type Page, paragraph } from '../../html/page.ts';
 import { byName, fromPath, HOME, isStale, organisationPath, type PagesContext, trail } from './context.ts';
 import { midnight } from './months.ts';
 import { itemList, readWindow, windowList } from './rows.ts';

@@ -1,5 +1,5 @@
 /** Days and months in Amsterdam, as `2018-02-08` and `2018-02`. */
-import { TIME_ZONE } from '../../extensions/shared/html/format.ts';
+import { TIME_ZONE } from '../../html/format.ts';
 
 const MONTH = /^(19|20|21)\d\d-(0[1-9]|1[0-2])$/;
 

@@ -2,8 +2,8 @@
 
 import { type Html, type HtmlValue, html, safeUrl, shorten } from '../../plugins/template.ts';
 import type { FeedOrganisation, SourceCompleteness } from '../store/state.ts';
-import { count, day, dayAndTime, isoDay, monthName, time } from '../../extensions/shared/html/format.ts';
-import { alert, facts, heading, link, type Page } from '../../extensions/shared/html/page.ts';
+import { count, day, dayAndTime, isoDay, monthName, time } from '../../html/format.ts';
+import { alert, facts, heading, link, type Page } from '../../html/page.ts';
 import { fromPath, isStale, organisationPath, type PagesContext, pagePath, trail, withQuery } from './context.ts';
 import { midnight, otherMonth } from './months.ts';
 import { boundedList, hasTime, itemList, listRow, readWindow, stateBadge, textIn, windowList } from './rows.ts';

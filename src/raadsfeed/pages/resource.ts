@@ -4,7 +4,7 @@ import { platformProblems } from '../../plugins/problems.ts';
 import { shorten } from '../../plugins/template.ts';
 import type { Resource, ResourceType } from '../domain/resource.ts';
 import { readOrganisation } from '../store/state.ts';
-import { heading, type Page } from '../../extensions/shared/html/page.ts';
+import { heading, type Page } from '../../html/page.ts';
 import { fromPath, linkedPath, type PagesContext, pagePath, trail, typeOf, withQuery } from './context.ts';
 import { documentPage } from './document.ts';
 import { type History, historyList, readHistory, removedPage } from './history.ts';

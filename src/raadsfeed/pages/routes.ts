@@ -3,8 +3,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../lib/problem.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { normaliseOrganisatiecode } from '../domain/resource.ts';
-import { type Stylesheet, serveStylesheet } from '../../extensions/shared/html/mount.ts';
-import { type Page, renderPage } from '../../extensions/shared/html/page.ts';
+import { type Stylesheet, serveStylesheet } from '../../html/mount.ts';
+import { type Page, renderPage } from '../../html/page.ts';
 import {
   findOrganisation,
   organisationPath,

@@ -3,8 +3,8 @@
 import type { JsonObject } from '../../lib/json/json-value.ts';
 import { type Html, type HtmlValue, html, safeUrl, shorten, withinBytes } from '../../plugins/template.ts';
 import type { ResourceType } from '../domain/resource.ts';
-import { day, fileSize, isoDay, TIME_ZONE, time } from '../../extensions/shared/html/format.ts';
-import { badge, link, type PageLink } from '../../extensions/shared/html/page.ts';
+import { day, fileSize, isoDay, TIME_ZONE, time } from '../../html/format.ts';
+import { badge, link, type PageLink } from '../../html/page.ts';
 import { pagePath } from './context.ts';
 import type { Item } from './search/lists.ts';
 

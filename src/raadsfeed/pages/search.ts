@@ -13,8 +13,8 @@ import {
 } from '../domain/resource.ts';
 import { raadsfeedProblems } from '../problems.ts';
 import { type FeedOrganisation, readOrganisations } from '../store/state.ts';
-import { count, day, isoDay } from '../../extensions/shared/html/format.ts';
-import { badge, heading, link, type Page, paragraph } from '../../extensions/shared/html/page.ts';
+import { count, day, isoDay } from '../../html/format.ts';
+import { badge, heading, link, type Page, paragraph } from '../../html/page.ts';
 import { byName, HOME, type PagesContext, pagePath, trail, typeOf, withQuery } from './context.ts';
 import { midnight } from './months.ts';
 import { fileLink, joined, TYPE_NAMES, textIn } from './rows.ts';

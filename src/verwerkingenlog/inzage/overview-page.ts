@@ -2,8 +2,8 @@
 
 import { type Html, type HtmlValue, html } from '../../plugins/template.ts';
 import { MAX_COUNT } from '../store/find.ts';
-import { dayAndTime, count as number } from '../../extensions/shared/html/format.ts';
-import { alert, heading, link, type Page, paragraph } from '../../extensions/shared/html/page.ts';
+import { dayAndTime, count as number } from '../../html/format.ts';
+import { alert, heading, link, type Page, paragraph } from '../../html/page.ts';
 import { entryList, organisationSection, organisationSections } from './organisation-sections.ts';
 import { type Overview, type Period, type Selection, yearPeriod } from './read-overview.ts';
 import { LOGOUT, OVERVIEW, type Settings } from './site.ts';

@@ -9,7 +9,7 @@ import type { Versie } from '../domain/verwerkingsactie.ts';
 import type { ActieLog, LoggedRead } from '../processing-log.ts';
 import { proveVersion, type VersionProof } from '../store/proof.ts';
 import { readCurrent, reveal } from '../store/versions.ts';
-import { heading, link, type Page, paragraph } from '../../extensions/shared/html/page.ts';
+import { heading, link, type Page, paragraph } from '../../html/page.ts';
 import { namesAnother, readerOf } from './read-overview.ts';
 import type { Session } from './sessions.ts';
 import { HOME, OVERVIEW } from './site.ts';

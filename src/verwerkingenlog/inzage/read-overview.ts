@@ -10,7 +10,7 @@ import type { Activiteit } from '../domain/verwerkingsactiviteit.ts';
 import type { ActieLog, LoggedRead, Reader } from '../processing-log.ts';
 import { hashesOf, type PersonQuery, preparePersonPage } from '../routes/person-page.ts';
 import { readActiviteiten } from '../store/activiteiten.ts';
-import { isoDay } from '../../extensions/shared/html/format.ts';
+import { isoDay } from '../../html/format.ts';
 import type { Session } from './sessions.ts';
 import type { Settings } from './site.ts';
 import { AUTHOR, type Look, OWN_LOOK, readTimeline, type Timeline } from './store/timeline.ts';

@@ -2,8 +2,8 @@
 
 import { type Html, html, safeUrl } from '../../plugins/template.ts';
 import type { Config } from '../../settings/read-config.ts';
-import type { Brand } from '../../extensions/shared/html/brand.ts';
-import { alert, heading, link, type Page, paragraph, type Site } from '../../extensions/shared/html/page.ts';
+import type { Brand } from '../../html/brand.ts';
+import { alert, heading, link, type Page, paragraph, type Site } from '../../html/page.ts';
 import type { SignInFailure } from './sign-in.ts';
 
 /** Path of the pages. */

@@ -1,7 +1,7 @@
 /** How the overview is divided: a year in lines, what the citizen did here apart, what each organisation answers for; and what is refused. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readBrand } from '../../../src/extensions/shared/html/brand.ts';
-import { problemPage } from '../../../src/extensions/shared/html/mount.ts';
+import { readBrand } from '../../../src/html/brand.ts';
+import { problemPage } from '../../../src/html/mount.ts';
 import { platformProblems } from '../../../src/plugins/problems.ts';
 import { html } from '../../../src/plugins/template.ts';
 import { readConfig } from '../../../src/settings/read-config.ts';

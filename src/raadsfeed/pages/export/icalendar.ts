@@ -4,7 +4,7 @@
  */
 
 import { shorten, stripControls } from '../../../plugins/template.ts';
-import { isoDay, TIME_ZONE } from '../../../extensions/shared/html/format.ts';
+import { isoDay, TIME_ZONE } from '../../../html/format.ts';
 import { pagePath } from '../context.ts';
 import { hasTime, meetingState, momentIn, textIn } from '../rows.ts';
 import type { Item } from '../search/lists.ts';

@@ -3,7 +3,7 @@ import { isRecord } from '../../lib/json/json-value.ts';
 import { type DescribedInterface, type OpenapiDocument, resolve } from '../../plugins/openapi-document.ts';
 import { htmlPage } from '../../plugins/pages.ts';
 import { type Html, type HtmlValue, html, safeUrl, withCode } from '../../plugins/template.ts';
-import { type Brand, dutyNav, iconLink } from '../shared/html/brand.ts';
+import { type Brand, dutyNav, iconLink } from '../brand.ts';
 import { TRYOUT } from './swagger.ts';
 
 type Members = Readonly<Record<string, unknown>>;

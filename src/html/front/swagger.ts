@@ -12,7 +12,7 @@ export const TRYOUT = '/swagger';
 
 /**
  * What there is: the page, its specification, and files right in `static` or its theme. Anything else is 404, so that no path that leads
- * elsewhere (`..`, in whatever encoding) reaches the code that reads files.
+ * elsewhere (`../../extensions`, in whatever encoding) reaches the code that reads files.
  */
 const PATHS = /^(?:\/json|\/static\/(?:theme\/)?[\w-]+\.[a-z]+)?$/;
 

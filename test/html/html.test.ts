@@ -1,9 +1,9 @@
 /** The shared pieces of pages for people: nothing from outside becomes markup. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { readBrand } from '../../src/extensions/shared/html/brand.ts';
-import { fileSize, isoDay } from '../../src/extensions/shared/html/format.ts';
-import { renderPage } from '../../src/extensions/shared/html/page.ts';
+import { readBrand } from '../../src/html/brand.ts';
+import { fileSize, isoDay } from '../../src/html/format.ts';
+import { renderPage } from '../../src/html/page.ts';
 import { html, inPieces, safeUrl, shorten, trusted, withinBytes } from '../../src/plugins/template.ts';
 import { readConfig } from '../../src/settings/read-config.ts';
 

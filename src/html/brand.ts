@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Html, html, safeUrl } from '../../../plugins/template.ts';
-import type { Config } from '../../../settings/read-config.ts';
+import { type Html, html, safeUrl } from '../plugins/template.ts';
+import type { Config } from '../settings/read-config.ts';
 
 /** A picture beside the style sheet of the organisation. */
 export interface Picture {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { mountScope } from '../../plugins/requests.ts';
-import { readBrand } from '../shared/html/brand.ts';
+import { readBrand } from '../brand.ts';
 import { apiPage } from './api-page.ts';
 import { rootRoutes } from './root.ts';
 import { swaggerUi } from './swagger.ts';

@@ -6,9 +6,9 @@ import { PAGES_POLICY } from '../../plugins/pages.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { type HtmlValue, html } from '../../plugins/template.ts';
 import type { FrontEntry } from '../../seams/operations.ts';
-import type { Brand } from '../shared/html/brand.ts';
-import { buildStylesheet, type Stylesheet, serveStylesheet } from '../shared/html/mount.ts';
-import { heading, link, renderPage, type Site } from '../shared/html/page.ts';
+import type { Brand } from '../brand.ts';
+import { buildStylesheet, type Stylesheet, serveStylesheet } from '../mount.ts';
+import { heading, link, renderPage, type Site } from '../page.ts';
 
 const MAX_AGE_SECONDS = 60;
 const ICON_SECONDS = 86_400;
