@@ -31,7 +31,7 @@ import fp from 'fastify-plugin';
 import pg from 'pg';
 import type { Logger } from '../../lib/log.ts';
 import { readTraceContext } from '../../lib/trace-context.ts';
-import { traceOf } from '../../plugins/headers.ts';
+import { traceOf } from '../headers.ts';
 
 /** Everything that a span may say. None of it comes from a client, except for the method, which is one that a route has. */
 const ATTRIBUTES = new Set([
