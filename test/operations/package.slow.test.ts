@@ -11,7 +11,7 @@ import process from 'node:process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import { buildExamples } from '../extensions/conformance/build-examples.ts';
+import { buildExamples } from '../conformance/build-examples.ts';
 import { startCollector } from '../support/collector.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { operatorEnvironment as environment, pack } from './support/packed.ts';

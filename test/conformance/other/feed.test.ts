@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { EXAMPLE_LINES } from '../../extensions/conformance/example-feed.ts';
-import { runPublish } from '../../extensions/conformance/run-publish.ts';
-import { runRaadsfeed } from '../../extensions/conformance/run-raadsfeed.ts';
+import { EXAMPLE_LINES } from '../example-feed.ts';
+import { runPublish } from '../run-publish.ts';
+import { runRaadsfeed } from '../run-raadsfeed.ts';
 import { callProgram } from '../../support/program.ts';
 import { FEED_PY, hasPython, type OtherFeed, startOtherFeed } from './feed.ts';
 
