@@ -4,8 +4,8 @@ import { createLogger } from '../lib/log.ts';
 import type { Terminal } from '../seams/terminal.ts';
 import { type Setting, shownValue } from '../settings/kinds.ts';
 import { type Environment, readConfig, settingGroups } from '../settings/read-config.ts';
-import { createOutput, table } from './output.ts';
-import { reportFailure, runTool, warnOfUnknown } from './run-command.ts';
+import { createOutput, table } from '../commands/output.ts';
+import { reportFailure, runTool, warnOfUnknown } from '../commands/run-command.ts';
 
 export function serveCommand(terminal: Terminal): Command {
   return new Command('serve')

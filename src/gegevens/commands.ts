@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { table } from '../cli/output.ts';
-import { type CommandContext, CommandError, runCommand, UsageError } from '../cli/run-command.ts';
+import { table } from '../commands/output.ts';
+import { type CommandContext, CommandError, runCommand, UsageError } from '../commands/run-command.ts';
 import type { Terminal } from '../seams/terminal.ts';
 import { importCommand } from './commands/import.ts';
 import { type GegevensTools, loadGegevensTools } from './commands/tools.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { Argument, Command } from 'commander';
-import { table } from '../cli/output.ts';
-import { CommandError, runCommand, runTool, type ToolContext, UsageError } from '../cli/run-command.ts';
+import { table } from '../commands/output.ts';
+import { CommandError, runCommand, runTool, type ToolContext, UsageError } from '../commands/run-command.ts';
 import { ANSWER_LIMITS } from '../gegevens/model/answer-limits.ts';
 import { parseUntrusted, UntrustedJsonError } from '../lib/json/parse-untrusted.ts';
 import { decodeUtf8 } from '../lib/text-file.ts';

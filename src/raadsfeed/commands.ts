@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { createProgress } from '../cli/output.ts';
-import { CommandError, runCommand, UsageError } from '../cli/run-command.ts';
+import { createProgress } from '../commands/output.ts';
+import { CommandError, runCommand, UsageError } from '../commands/run-command.ts';
 import { isDay } from '../lib/time.ts';
 import type { Terminal } from '../seams/terminal.ts';
 import { feedPublishCommand, feedSyncCommand, parseOrganisatie } from './commands/publish.ts';

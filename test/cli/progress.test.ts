@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createProgress } from '../../src/cli/output.ts';
+import { createProgress } from '../../src/commands/output.ts';
 import type { Terminal } from '../../src/seams/terminal.ts';
 
 let written: string;

@@ -2,8 +2,8 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { table } from '../../cli/output.ts';
-import { UsageError } from '../../cli/run-command.ts';
+import { table } from '../../commands/output.ts';
+import { UsageError } from '../../commands/run-command.ts';
 import { loadPemKey, OwnKeyError } from '../../lib/jades/own-key.ts';
 import { createSigner, type Signer } from '../../lib/jades/signature.ts';
 import { parseUntrusted, UntrustedJsonError } from '../../lib/json/parse-untrusted.ts';

@@ -1,7 +1,7 @@
 /** `koppelvlak conformance badge` and `compare`: what is made of reports. */
 import { Command } from 'commander';
-import { table } from '../../cli/output.ts';
-import { runTool, UsageError } from '../../cli/run-command.ts';
+import { table } from '../../commands/output.ts';
+import { runTool, UsageError } from '../../commands/run-command.ts';
 import type { Terminal } from '../../seams/terminal.ts';
 import { compareReports, type Difference } from '../report/compare.ts';
 

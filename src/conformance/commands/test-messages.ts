@@ -1,5 +1,5 @@
 /** Runs the cases for signed messages that were kept. */
-import { type ToolContext, UsageError } from '../../cli/run-command.ts';
+import { type ToolContext, UsageError } from '../../commands/run-command.ts';
 import { reasonOf } from '../../lib/log.ts';
 import { createGuardedFetch } from '../../lib/outbound/guarded-fetch.ts';
 import { readContract } from '../contract.ts';

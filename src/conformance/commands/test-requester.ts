@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { type ToolContext, UsageError } from '../../cli/run-command.ts';
+import { type ToolContext, UsageError } from '../../commands/run-command.ts';
 import { loadModel } from '../../gegevens/model/model.ts';
 import { createGuardedFetch } from '../../lib/outbound/guarded-fetch.ts';
 import { createMask } from '../mask.ts';

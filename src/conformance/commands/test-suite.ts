@@ -1,8 +1,8 @@
 /** What the commands of all suites have in common: their options, and a run from the first request to the report. */
 import { Command, InvalidArgumentError } from 'commander';
-import { table } from '../../cli/output.ts';
+import { table } from '../../commands/output.ts';
 import { packageVersion } from '../../cli/program.ts';
-import { runTool, type ToolContext, UsageError } from '../../cli/run-command.ts';
+import { runTool, type ToolContext, UsageError } from '../../commands/run-command.ts';
 import { reasonOf } from '../../lib/log.ts';
 import { systemClock } from '../../lib/time.ts';
 import type { Terminal } from '../../seams/terminal.ts';

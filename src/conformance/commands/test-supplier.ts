@@ -1,7 +1,7 @@
 /** Runs the cases for a supplier, with what the command was given. */
 import { createPrivateKey, randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
-import { type ToolContext, UsageError } from '../../cli/run-command.ts';
+import { type ToolContext, UsageError } from '../../commands/run-command.ts';
 import { loadModel } from '../../gegevens/model/model.ts';
 import { parsePemCertificates } from '../../lib/jades/certificate.ts';
 import { loadPemKey, OwnKeyError } from '../../lib/jades/own-key.ts';
@@ -10,7 +10,7 @@ import { parseUntrusted, UntrustedJsonError } from '../../lib/json/parse-untrust
 import { clientCredentialsToken, TokenFetchError } from '../../lib/outbound/client-credentials.ts';
 import { createGuardedFetch, isPublicAddress } from '../../lib/outbound/guarded-fetch.ts';
 import { outwayAddress, outwayHeaders } from '../../extensions/shared/outway.ts';
-import { hasToken } from '../../extensions/shared/token-options.ts';
+import { hasToken } from '../../commands/token-options.ts';
 import type { Exchange } from '../client.ts';
 import type { GegevensOptions } from '../gegevens/command.ts';
 import type { Identity } from '../gegevens/signed-request.ts';

@@ -1,5 +1,5 @@
 /** Access tokens from a file, by the name that cases give them. */
-import { UsageError } from '../../cli/run-command.ts';
+import { UsageError } from '../../commands/run-command.ts';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
 import { parseUntrusted } from '../../lib/json/parse-untrusted.ts';
 import { clientCredentialsToken } from '../../lib/outbound/client-credentials.ts';

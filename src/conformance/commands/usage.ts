@@ -1,6 +1,6 @@
 /** What was typed, or is in a file that was named, and cannot be used. */
 import { readFile } from 'node:fs/promises';
-import { UsageError } from '../../cli/run-command.ts';
+import { UsageError } from '../../commands/run-command.ts';
 import { reasonOf } from '../../lib/log.ts';
 import { decodeUtf8, EncodingError } from '../../lib/text-file.ts';
 

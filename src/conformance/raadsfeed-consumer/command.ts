@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { type ToolContext, UsageError } from '../../cli/run-command.ts';
+import { type ToolContext, UsageError } from '../../commands/run-command.ts';
 import type { Terminal } from '../../seams/terminal.ts';
 import { commandText } from '../commands/command-words.ts';
 import { type SuiteOptions, suiteCommand, suiteOptions, testSuite } from '../commands/test-suite.ts';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { ToolContext } from '../../cli/run-command.ts';
+import type { ToolContext } from '../../commands/run-command.ts';
 import type { Terminal } from '../../seams/terminal.ts';
 import type { SuiteDescription } from '../case.ts';
 import type { Client } from '../client.ts';

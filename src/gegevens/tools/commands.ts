@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { commandGroup } from '../../cli/run-command.ts';
+import { commandGroup } from '../../commands/run-command.ts';
 import type { Terminal } from '../../seams/terminal.ts';
 import { checkCommand } from './commands/check.ts';
 import { convertCommand } from './commands/convert.ts';

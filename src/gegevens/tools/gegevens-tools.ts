@@ -1,6 +1,6 @@
 /** What the tools add to `gegevens import` and `gegevens journal`: tables, and the check. */
-import { table } from '../../cli/output.ts';
-import { CommandError, type ToolContext, UsageError } from '../../cli/run-command.ts';
+import { table } from '../../commands/output.ts';
+import { CommandError, type ToolContext, UsageError } from '../../commands/run-command.ts';
 import type { GegevensTools, Report } from '../commands/tools.ts';
 import { Faults } from '../import/faults.ts';
 import type { Model } from '../model/model.ts';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { table } from '../../cli/output.ts';
-import { commandGroup, runCommand } from '../../cli/run-command.ts';
+import { table } from '../../commands/output.ts';
+import { commandGroup, runCommand } from '../../commands/run-command.ts';
 import type { Terminal } from '../../seams/terminal.ts';
 import { addCommand, importCommand } from './commands/add.ts';
 import { feedFollowCommand } from './commands/follow.ts';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { table } from '../../cli/output.ts';
-import { CommandError, runCommand } from '../../cli/run-command.ts';
+import { table } from '../../commands/output.ts';
+import { CommandError, runCommand } from '../../commands/run-command.ts';
 import type { Terminal } from '../../seams/terminal.ts';
 import type { RegisterEntry } from '../store/register.ts';
 

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { table } from '../../cli/output.ts';
-import { runCommand } from '../../cli/run-command.ts';
+import { table } from '../../commands/output.ts';
+import { runCommand } from '../../commands/run-command.ts';
 import type { Db } from '../../database/transaction.ts';
 import type { Terminal } from '../../seams/terminal.ts';
 import type { Reason } from './offer.ts';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { written } from '../../cli/output.ts';
-import { runCommand, UsageError } from '../../cli/run-command.ts';
+import { written } from '../../commands/output.ts';
+import { runCommand, UsageError } from '../../commands/run-command.ts';
 import type { Terminal } from '../../seams/terminal.ts';
 import { parseMoment, parseUuid } from './arguments.ts';
 

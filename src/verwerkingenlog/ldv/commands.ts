@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
-import { table } from '../../cli/output.ts';
-import { commandGroup, runCommand } from '../../cli/run-command.ts';
+import { table } from '../../commands/output.ts';
+import { commandGroup, runCommand } from '../../commands/run-command.ts';
 import type { Terminal } from '../../seams/terminal.ts';
 import { FORWARD_ISSUES, listForwardIssues, readForwardState } from './store/forward-queue.ts';
 

@@ -1,7 +1,7 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Command, Option } from 'commander';
-import { createProgress, table } from '../../../cli/output.ts';
+import { createProgress, table } from '../../../commands/output.ts';
 import {
   type CommandContext,
   CommandError,
@@ -9,7 +9,7 @@ import {
   runTool,
   type ToolContext,
   UsageError,
-} from '../../../cli/run-command.ts';
+} from '../../../commands/run-command.ts';
 import type { Report } from '../../commands/tools.ts';
 import type { Variant } from '../../model/mapping.ts';
 import type { Model } from '../../model/model.ts';

@@ -1,8 +1,8 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { Command, Option } from 'commander';
-import { createProgress, written } from '../../../cli/output.ts';
-import { CommandError, runTool, type ToolContext, UsageError } from '../../../cli/run-command.ts';
+import { createProgress, written } from '../../../commands/output.ts';
+import { CommandError, runTool, type ToolContext, UsageError } from '../../../commands/run-command.ts';
 import { limitYoungGeneration } from '../../../lib/scheduling.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
 import type { ConvertedFile, Named, NamedLoss, Refusal } from '../convert/convert-file.ts';

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { written } from '../../../cli/output.ts';
-import { runTool, type ToolContext, UsageError } from '../../../cli/run-command.ts';
+import { written } from '../../../commands/output.ts';
+import { runTool, type ToolContext, UsageError } from '../../../commands/run-command.ts';
 import type { Variant } from '../../model/mapping.ts';
 import type { Period } from '../../model/selection.ts';
 import type { Terminal } from '../../../seams/terminal.ts';

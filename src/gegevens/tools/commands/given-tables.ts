@@ -1,8 +1,8 @@
 /** Files of tables that a command is given, as messages of the model. */
 import { stat } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
-import { createProgress } from '../../../cli/output.ts';
-import { type ToolContext, UsageError } from '../../../cli/run-command.ts';
+import { createProgress } from '../../../commands/output.ts';
+import { type ToolContext, UsageError } from '../../../commands/run-command.ts';
 import type { Model } from '../../model/model.ts';
 import type { Period } from '../../model/selection.ts';
 import type { DeliveryBytes } from '../../store/import-file.ts';

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { table } from '../../../cli/output.ts';
-import { CommandError, type ToolContext, UsageError } from '../../../cli/run-command.ts';
+import { table } from '../../../commands/output.ts';
+import { CommandError, type ToolContext, UsageError } from '../../../commands/run-command.ts';
 import type { Variant } from '../../model/mapping.ts';
 import { readTextFile } from '../../../lib/text-file.ts';
 import type { Requester } from '../requester/request-delivery.ts';

@@ -1,7 +1,7 @@
 /** `koppelvlak bron add` and `bron import`: what they would do is shown before it is done. */
 import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
-import { type CommandContext, CommandError, runCommand, UsageError } from '../../../cli/run-command.ts';
+import { type CommandContext, CommandError, runCommand, UsageError } from '../../../commands/run-command.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import { parseOrganisatie } from '../../commands/publish.ts';
 import type { Terminal } from '../../../seams/terminal.ts';

@@ -1,7 +1,7 @@
 /** The commands on a source that was added before. */
 import { Command, InvalidArgumentError } from 'commander';
-import { table } from '../../../cli/output.ts';
-import { type CommandContext, CommandError, runCommand, UsageError } from '../../../cli/run-command.ts';
+import { table } from '../../../commands/output.ts';
+import { type CommandContext, CommandError, runCommand, UsageError } from '../../../commands/run-command.ts';
 import type { Pool } from '../../../database/pool.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
 import {
