@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { decodeUtf8 } from '../../src/lib/text-file.ts';
-import { modelsDirectory } from '../../src/settings/gegevens-settings.ts';
+import { modelsDirectory } from '../../src/gegevens/settings.ts';
 import { logKey } from '../proof/proven-record.ts';
 import { callProgram } from '../support/program.ts';
 

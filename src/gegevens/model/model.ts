@@ -14,7 +14,7 @@ import {
   withValueAt,
 } from '../../lib/json/json-value.ts';
 import { readTextFileSync } from '../../lib/text-file.ts';
-import { builtInModel, defaultModels, modelsDirectory } from '../../settings/gegevens-settings.ts';
+import { builtInModel, defaultModels, modelsDirectory } from '../settings.ts';
 import { type Mapping, readMapping, type Variant } from './mapping.ts';
 
 /** A check of one part of a message. */

@@ -6,7 +6,7 @@ import { type ItemList, listsOf, type Mapping } from '../../model/mapping.ts';
 import { builtInVersions, loadModel, type Model, type PartCheck } from '../../model/model.ts';
 import { readDelivery } from '../../store/import-file.ts';
 import { isRecord, type JsonObject, toPointer, valueAt } from '../../../lib/json/json-value.ts';
-import { modelsDirectory } from '../../../settings/gegevens-settings.ts';
+import { modelsDirectory } from '../../settings.ts';
 import { isBsn } from '../check/record-rules.ts';
 import { MessageStore } from '../message-store.ts';
 import { memberNames, Shape } from '../model-shape.ts';

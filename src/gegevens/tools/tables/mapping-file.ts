@@ -5,7 +5,7 @@ import { parseDocument } from 'yaml';
 import { describeError } from '../../import/faults.ts';
 import type { ItemList, Variant } from '../../model/mapping.ts';
 import { EncodingError, readTextFileSync } from '../../../lib/text-file.ts';
-import { modelsDirectory } from '../../../settings/gegevens-settings.ts';
+import { modelsDirectory } from '../../settings.ts';
 import type { ValueType } from '../model-shape.ts';
 
 /** Name of a column, or its number from 1. */

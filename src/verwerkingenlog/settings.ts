@@ -1,4 +1,4 @@
-import { fixed, flag, optional, pairs, secret, setting, term, text } from './kinds.ts';
+import { fixed, flag, optional, pairs, secret, setting, term, text } from '../settings/kinds.ts';
 
 /** Settings of area B. */
 export const verwerkingenlogSettings = {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { choice, file, fixed, flag, integer, list, optional, pairs, secret, setting, text } from './kinds.ts';
+import { choice, file, fixed, flag, integer, list, optional, pairs, secret, setting, text } from '../settings/kinds.ts';
 
 /** The exchange models that come along: `VARIANT-VERSION.schema.json`, each with its mapping beside it. */
 export const modelsDirectory = new URL('../../openapi/modellen/', import.meta.url);

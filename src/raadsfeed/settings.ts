@@ -1,4 +1,4 @@
-import { choice, exactUrl, fixed, flag, integer, optional, setting, text } from './kinds.ts';
+import { choice, exactUrl, fixed, flag, integer, optional, setting, text } from '../settings/kinds.ts';
 
 /** Settings of area C. */
 export const raadsfeedSettings = {
