@@ -10,7 +10,7 @@ import { refuseUnreadable, sendProblem } from './plugins/problem-reply.ts';
 import { requests } from './plugins/requests.ts';
 import { MAX_PARAM_LENGTH, routes } from './plugins/routes.ts';
 import { database, metrics, operations, service, storeHooks } from './plugins/service.ts';
-import { importFromExtensions } from './seams/extensions.ts';
+import { importFromExtensions } from './settings/extensions.ts';
 import { type Config, servedExtensions } from './settings/read-config.ts';
 
 export interface AppOptions {

@@ -4,8 +4,8 @@ import { Command, CommanderError } from 'commander';
 import { gegevensCommand } from '../gegevens/commands.ts';
 import { isRecord } from '../lib/json/json-value.ts';
 import { feedCommand, registerCommand } from '../raadsfeed/commands.ts';
-import { importFromExtensions } from '../seams/extensions.ts';
-import type { Terminal } from '../seams/terminal.ts';
+import { importFromExtensions } from '../settings/extensions.ts';
+import type { Terminal } from '../lib/terminal.ts';
 import { verwerkingenlogCommand } from '../verwerkingenlog/commands.ts';
 import { configCommand, demoCommand, migrateCommand, serveCommand } from './service.ts';
 

@@ -1,7 +1,7 @@
 import process from 'node:process';
 import { Command } from 'commander';
 import { createLogger } from '../lib/log.ts';
-import type { Terminal } from '../seams/terminal.ts';
+import type { Terminal } from '../lib/terminal.ts';
 import { type Setting, shownValue } from '../settings/kinds.ts';
 import { type Environment, readConfig, settingGroups } from '../settings/read-config.ts';
 import { createOutput, table } from '../commands/output.ts';

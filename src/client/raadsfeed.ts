@@ -7,7 +7,7 @@ import { type Change, type PubliceerRegel, prepareChange } from '../raadsfeed/do
 import type { Outcome } from '../raadsfeed/store/publish.ts';
 import { createLineValidator } from '../raadsfeed/writer/line-validator.ts';
 import { BATCH_CHANGES, createPublisher, type Publisher } from '../raadsfeed/writer/publisher.ts';
-import { loadStoreHooks } from '../seams/store-hooks.ts';
+import { loadStoreHooks } from '../database/store-hooks.ts';
 
 export type { Outcome, PubliceerRegel };
 

@@ -11,7 +11,7 @@ import {
 } from '../lib/outbound/client-credentials.ts';
 import { readBody } from '../lib/outbound/guarded-fetch.ts';
 import { backoffMs, retryAfterMs } from '../lib/time.ts';
-import type { ProcessingContext } from '../seams/processing-headers.ts';
+import type { ProcessingContext } from '../plugins/processing-headers.ts';
 
 export interface VerwerkingenlogClientOptions {
   /** Address of the log, such as `https://logging.example/verwerkingenlog/v1`. */

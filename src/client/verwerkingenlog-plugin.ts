@@ -7,7 +7,7 @@ import {
   entryFromHeaders,
   type ProcessingContext,
   readProcessingHeaders,
-} from '../seams/processing-headers.ts';
+} from '../plugins/processing-headers.ts';
 import {
   type LogOptions,
   type NieuweVerwerkingsactie,

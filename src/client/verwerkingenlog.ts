@@ -2,7 +2,7 @@
  * `koppelvlak/verwerkingenlog`, for applications that process personal data. The client logs actions and makes the six headers for calls to
  * others; the Fastify plugin reads and checks them on calls that come in.
  */
-export type { ProcessingContext, ProcessingHeader } from '../seams/processing-headers.ts';
+export type { ProcessingContext, ProcessingHeader } from '../plugins/processing-headers.ts';
 export type { NieuweVerwerkingsactie, Verwerkingsactie, VerwerktObject } from './verwerkingenlog-client.ts';
 export {
   type ClientCredentials,

@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import type { Database, DatabaseOptions } from '../database/open-database.ts';
 import { createLogger, type Logger, reasonOf } from '../lib/log.ts';
 import { type Clock, systemClock } from '../lib/time.ts';
-import type { OpenStoreHooks } from '../seams/store-hooks.ts';
-import type { Terminal } from '../seams/terminal.ts';
+import type { OpenStoreHooks } from '../database/store-hooks.ts';
+import type { Terminal } from '../lib/terminal.ts';
 import {
   baseUrlOf,
   type Config,
@@ -105,7 +105,7 @@ export async function runCommand(
     const [{ openDatabase }, { nameDatabase }, { openStoreHooks }] = await Promise.all([
       import('../database/open-database.ts'),
       import('../database/addresses.ts'),
-      import('../seams/store-hooks.ts'),
+      import('../database/store-hooks.ts'),
     ]);
     const database = await openDatabase({ config, log, purpose: 'command', role });
     try {

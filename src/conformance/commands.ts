@@ -1,6 +1,6 @@
 /** `koppelvlak conformance …`: tests anybody's implementation of these interfaces. */
 import { Command } from 'commander';
-import type { Terminal } from '../seams/terminal.ts';
+import type { Terminal } from '../lib/terminal.ts';
 import { badgeCommand, compareCommand } from './commands/reports.ts';
 import { gegevensCommand } from './gegevens/command.ts';
 import { ldvCommand } from './ldv/command.ts';

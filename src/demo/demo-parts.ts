@@ -1,7 +1,7 @@
 /** What the demo shows of the extensions: `demo.ts` of an extension exports some of these functions. */
 
 import type { FastifyInstance } from 'fastify';
-import { importFromExtensions, type UnknownModule } from '../seams/extensions.ts';
+import { importFromExtensions, type UnknownModule } from '../settings/extensions.ts';
 import type { Config } from '../settings/read-config.ts';
 import type { TourNeeds } from './run-demo.ts';
 

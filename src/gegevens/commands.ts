@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { table } from '../commands/output.ts';
 import { type CommandContext, CommandError, runCommand, UsageError } from '../commands/run-command.ts';
-import type { Terminal } from '../seams/terminal.ts';
+import type { Terminal } from '../lib/terminal.ts';
 import { importCommand } from './commands/import.ts';
 import { type GegevensTools, loadGegevensTools } from './commands/tools.ts';
 import type { ForcedImport } from './store/forced-imports.ts';

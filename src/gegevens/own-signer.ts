@@ -5,7 +5,7 @@ import type { Logger } from '../lib/log.ts';
 import { readTextFileSync } from '../lib/text-file.ts';
 import type { Clock } from '../lib/time.ts';
 import { watchFiles } from '../lib/watch-files.ts';
-import type { ReadinessCheck } from '../seams/operations.ts';
+import type { ReadinessCheck } from '../lib/operations.ts';
 import type { Config } from '../settings/read-config.ts';
 
 const WARNING_DAYS = 30;

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { Counter, type Registry } from 'prom-client';
 import { type FscCode, Problem, type ProblemKind } from '../lib/problem.ts';
-import { type ProcessingContext, readProcessingHeaders } from '../seams/processing-headers.ts';
+import { type ProcessingContext, readProcessingHeaders } from './processing-headers.ts';
 import type { ServeOptions } from './contract.ts';
 import { headerValues } from './headers.ts';
 import { countCall } from './limits.ts';

@@ -1,7 +1,7 @@
 /** The second listener: health, metrics and the page that shows them, for operators only. `serve` makes it listen, before the first. */
 import Fastify, { type FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import type { ReadinessCheck } from '../seams/operations.ts';
+import type { ReadinessCheck } from '../lib/operations.ts';
 import { connections } from './connections.ts';
 import { namesHost } from './headers.ts';
 import { createConditions, WATCH_MS } from './operator/conditions.ts';

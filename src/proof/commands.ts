@@ -7,7 +7,7 @@ import { ANSWER_LIMITS } from '../gegevens/model/answer-limits.ts';
 import { parseUntrusted, UntrustedJsonError } from '../lib/json/parse-untrusted.ts';
 import { decodeUtf8 } from '../lib/text-file.ts';
 import { PROOF_LOGS, type ProofLogName } from './proof-log.ts';
-import type { Terminal } from '../seams/terminal.ts';
+import type { Terminal } from '../lib/terminal.ts';
 import type { Config } from '../settings/read-config.ts';
 import { addKey, proofMonitorCommand } from './commands/monitor.ts';
 import { deriveSealingKey, proofKeyOf, signerOf } from './keys.ts';

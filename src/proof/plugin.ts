@@ -6,7 +6,7 @@ import type { Pool } from '../database/pool.ts';
 import { readOpenapi } from '../plugins/openapi-document.ts';
 import { createFailing, type Failing, repeatWork } from '../plugins/repeated-work.ts';
 import { mount } from '../plugins/requests.ts';
-import type { OperatorSection, ReadinessCheck } from '../seams/operations.ts';
+import type { OperatorSection, ReadinessCheck } from '../lib/operations.ts';
 import { isProofLogOn, PROOF_LOGS, type ProofLogName } from './proof-log.ts';
 import { type Config, ConfigError } from '../settings/read-config.ts';
 import { progressText } from '../raadsfeed/followed-index.ts';

@@ -1,5 +1,5 @@
 /** What the logs of proof do in the transactions of others. @see StoreHooks */
-import type { StoreHooks } from '../seams/store-hooks.ts';
+import type { StoreHooks } from '../database/store-hooks.ts';
 import { faultOfKey, parseSealingKey, sealingKeyOf } from './keys.ts';
 import { createProofWriter } from './writer.ts';
 

@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { createProgress } from '../commands/output.ts';
 import { CommandError, runCommand, UsageError } from '../commands/run-command.ts';
 import { isDay } from '../lib/time.ts';
-import type { Terminal } from '../seams/terminal.ts';
+import type { Terminal } from '../lib/terminal.ts';
 import { feedPublishCommand, feedSyncCommand, parseOrganisatie } from './commands/publish.ts';
 import { type Removal, VERWIJDERREDENEN, type Verwijderreden } from './domain/change.ts';
 import { isResourceType, RESOURCE_TYPES, type Resource, type ResourceType } from './domain/resource.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { decodeUtf8 } from '../lib/text-file.ts';
-import { importFromExtensions, type UnknownModule } from '../seams/extensions.ts';
+import { importFromExtensions, type UnknownModule } from './extensions.ts';
 import { contradictions, unreadableFiles } from './contradictions.ts';
 import { gegevensSettings } from '../gegevens/settings.ts';
 import { type Setting, shownValue } from './kinds.ts';

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { table } from '../commands/output.ts';
 import { CommandError, runCommand } from '../commands/run-command.ts';
-import type { Terminal } from '../seams/terminal.ts';
+import type { Terminal } from '../lib/terminal.ts';
 import { parseUuid } from './commands/arguments.ts';
 import { logExportCommand } from './commands/export.ts';
 import type { LogFault } from './store/verify.ts';

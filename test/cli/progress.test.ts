@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createProgress } from '../../src/commands/output.ts';
-import type { Terminal } from '../../src/seams/terminal.ts';
+import type { Terminal } from '../../src/lib/terminal.ts';
 
 let written: string;
 let stderr: Terminal['stderr'];

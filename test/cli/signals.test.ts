@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { expect, it, onTestFinished } from 'vitest';
 import { runProgram } from '../../src/cli/program.ts';
-import type { Terminal } from '../../src/seams/terminal.ts';
+import type { Terminal } from '../../src/lib/terminal.ts';
 import { createDatabase } from '../support/database.ts';
 
 it('listens for SIGTERM without a gap from the start of the service to its end: one that came in between was lost', async () => {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { HtmlValidate } from 'html-validate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium, inChromium } from '../../scripts/chromium.ts';
-import type { OperatorSection, ReadinessResult } from '../../src/seams/operations.ts';
+import type { OperatorSection, ReadinessResult } from '../../src/lib/operations.ts';
 import { axeFindings, sharedChromium } from '../support/chromium.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { startServer, type TestServer } from '../support/server.ts';

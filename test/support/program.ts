@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { PassThrough } from 'node:stream';
 import { runProgram } from '../../src/cli/program.ts';
-import type { Terminal } from '../../src/seams/terminal.ts';
+import type { Terminal } from '../../src/lib/terminal.ts';
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts');
 

@@ -11,7 +11,7 @@ import type {
 import type { components } from '../../src/contracts/verwerkingenlog.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { readOpenapi } from '../../src/plugins/openapi-document.ts';
-import type { ProcessedPerson, ProcessingEntry } from '../../src/seams/processing-headers.ts';
+import type { ProcessedPerson, ProcessingEntry } from '../../src/plugins/processing-headers.ts';
 import {
   type Actie,
   moment,

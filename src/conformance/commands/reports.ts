@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { table } from '../../commands/output.ts';
 import { runTool, UsageError } from '../../commands/run-command.ts';
-import type { Terminal } from '../../seams/terminal.ts';
+import type { Terminal } from '../../lib/terminal.ts';
 import { compareReports, type Difference } from '../report/compare.ts';
 
 export function badgeCommand(terminal: Terminal): Command {

@@ -2,7 +2,7 @@
 import { writeSync } from 'node:fs';
 import process from 'node:process';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
-import type { Terminal } from '../../seams/terminal.ts';
+import type { Terminal } from '../../lib/terminal.ts';
 
 /** What a run has to end by itself after its limit or an interruption: undoing what it wrote takes the longest. */
 const ENDING_MS = 45_000;

@@ -5,7 +5,7 @@ import { packageVersion } from '../../cli/program.ts';
 import { runTool, type ToolContext, UsageError } from '../../commands/run-command.ts';
 import { reasonOf } from '../../lib/log.ts';
 import { systemClock } from '../../lib/time.ts';
-import type { Terminal } from '../../seams/terminal.ts';
+import type { Terminal } from '../../lib/terminal.ts';
 import type { Suite, SuiteDescription, SuiteSubject } from '../case.ts';
 import type { Client, ClientNeeds } from '../client.ts';
 import { createMask, visible } from '../mask.ts';

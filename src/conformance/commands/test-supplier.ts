@@ -9,7 +9,7 @@ import { isRecord } from '../../lib/json/json-value.ts';
 import { parseUntrusted, UntrustedJsonError } from '../../lib/json/parse-untrusted.ts';
 import { clientCredentialsToken, TokenFetchError } from '../../lib/outbound/client-credentials.ts';
 import { createGuardedFetch, isPublicAddress } from '../../lib/outbound/guarded-fetch.ts';
-import { outwayAddress, outwayHeaders } from '../../extensions/shared/outway.ts';
+import { outwayAddress, outwayHeaders } from '../../lib/outway.ts';
 import { hasToken } from '../../commands/token-options.ts';
 import type { Exchange } from '../client.ts';
 import type { GegevensOptions } from '../gegevens/command.ts';

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import type { Terminal } from '../../seams/terminal.ts';
+import type { Terminal } from '../../lib/terminal.ts';
 import { type TokenOptions, tokenOptions } from '../../commands/token-options.ts';
 import { type SuiteOptions, suiteCommand, suiteOptions } from '../commands/test-suite.ts';
 

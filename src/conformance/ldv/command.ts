@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { type ToolContext, UsageError } from '../../commands/run-command.ts';
-import type { Terminal } from '../../seams/terminal.ts';
+import type { Terminal } from '../../lib/terminal.ts';
 import { requireAddress, type SuiteOptions, suiteCommand, suiteOptions, testSuite } from '../commands/test-suite.ts';
 
 const EXAMPLE = `

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { type ToolContext, UsageError } from '../../commands/run-command.ts';
-import type { Terminal } from '../../seams/terminal.ts';
+import type { Terminal } from '../../lib/terminal.ts';
 import { commandText } from '../commands/command-words.ts';
 import { type SuiteOptions, suiteCommand, suiteOptions, testSuite } from '../commands/test-suite.ts';
 import { wordsOf } from '../protocol.ts';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { ToolContext } from '../../commands/run-command.ts';
-import type { Terminal } from '../../seams/terminal.ts';
+import type { Terminal } from '../../lib/terminal.ts';
 import type { SuiteDescription } from '../case.ts';
 import type { Client } from '../client.ts';
 import { commandText } from '../commands/command-words.ts';

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { Terminal } from '../../seams/terminal.ts';
+import type { Terminal } from '../../lib/terminal.ts';
 import { commandText } from '../commands/command-words.ts';
 import { type SuiteOptions, suiteCommand, suiteOptions } from '../commands/test-suite.ts';
 

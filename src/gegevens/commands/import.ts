@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import { createProgress } from '../../commands/output.ts';
 import { type CommandContext, CommandError, reportFailure, runCommand, runTool } from '../../commands/run-command.ts';
-import type { Terminal } from '../../seams/terminal.ts';
+import type { Terminal } from '../../lib/terminal.ts';
 import type { Config } from '../../settings/read-config.ts';
 import type { ImportFault } from '../import/faults.ts';
 import type { Variant } from '../model/mapping.ts';

@@ -1,7 +1,7 @@
 /** What an extension adds to the commands of the data exchange: `gegevens-tools.ts` of an extension exports `gegevensTools`. */
 import type { Command } from 'commander';
 import type { CommandContext, ToolContext } from '../../commands/run-command.ts';
-import { importFromExtensions } from '../../seams/extensions.ts';
+import { importFromExtensions } from '../../settings/extensions.ts';
 import type { DeliveryConsumer } from '../import/delivery-reader.ts';
 import type { Model } from '../model/model.ts';
 import type { BlockingFinding } from '../store/forced-imports.ts';

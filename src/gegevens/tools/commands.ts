@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { commandGroup } from '../../commands/run-command.ts';
-import type { Terminal } from '../../seams/terminal.ts';
+import type { Terminal } from '../../lib/terminal.ts';
 import { checkCommand } from './commands/check.ts';
 import { convertCommand } from './commands/convert.ts';
 import { generateCommand } from './commands/generate.ts';

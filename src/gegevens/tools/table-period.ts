@@ -5,7 +5,7 @@ import type { Mapping } from '../model/mapping.ts';
 import type { Period } from '../model/selection.ts';
 import { valueAt } from '../../lib/json/json-value.ts';
 import { dayAfter, isDay } from '../../lib/time.ts';
-import type { Terminal } from '../../seams/terminal.ts';
+import type { Terminal } from '../../lib/terminal.ts';
 
 /** Nobody could be asked which period is meant, or gave no answer; the message says what to pass. */
 export class PeriodNeeded extends Error {}

@@ -5,7 +5,7 @@ import { acceptedTypes } from '../../plugins/headers.ts';
 import { PAGES_POLICY } from '../../plugins/pages.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { type HtmlValue, html } from '../../plugins/template.ts';
-import type { FrontEntry } from '../../seams/operations.ts';
+import type { FrontEntry } from '../../lib/operations.ts';
 import type { Brand } from '../brand.ts';
 import { buildStylesheet, type Stylesheet, serveStylesheet } from '../mount.ts';
 import { heading, link, renderPage, type Site } from '../page.ts';

@@ -4,7 +4,7 @@ import { isRecord } from '../../lib/json/json-value.ts';
 import { readTextFileSync } from '../../lib/text-file.ts';
 import type { Clock } from '../../lib/time.ts';
 import { watchFiles } from '../../lib/watch-files.ts';
-import type { ReadinessCheck } from '../../seams/operations.ts';
+import type { ReadinessCheck } from '../../lib/operations.ts';
 import { fetchKeys, findKey, type Keys, publishedKeys, type SourceOptions, type VerifierLog } from './remote-keys.ts';
 
 /** A key that may sign FSC access tokens. Times are epoch milliseconds; a bare key has no end. */

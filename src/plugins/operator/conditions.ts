@@ -2,7 +2,7 @@
 import { reasonOf } from '../../lib/log.ts';
 import { shareRuns, withTimeout } from '../../lib/scheduling.ts';
 import type { Clock } from '../../lib/time.ts';
-import type { OperatorSection, ReadinessCheck, ReadinessResult } from '../../seams/operations.ts';
+import type { OperatorSection, ReadinessCheck, ReadinessResult } from '../../lib/operations.ts';
 
 /** Milliseconds between looks at the conditions, which is how exact "since" is. */
 export const WATCH_MS = 3000;

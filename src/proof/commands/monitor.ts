@@ -4,7 +4,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { CommandError, runTool, type ToolContext } from '../../commands/run-command.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
 import { reasonOf } from '../../lib/log.ts';
-import type { Terminal } from '../../seams/terminal.ts';
+import type { Terminal } from '../../lib/terminal.ts';
 import { readIfThere, writeDurably } from '../state.ts';
 import { HASH_BYTES, proveConsistency, rootHash, verifyConsistency } from '../tlog/merkle.ts';
 import { checkpointIn, FormatError, LOG_KEY, parseVerifierKey, type VerifierKey } from '../tlog/note.ts';

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { table } from '../../commands/output.ts';
 import { commandGroup, runCommand } from '../../commands/run-command.ts';
-import type { Terminal } from '../../seams/terminal.ts';
+import type { Terminal } from '../../lib/terminal.ts';
 import { addCommand, importCommand } from './commands/add.ts';
 import { feedFollowCommand } from './commands/follow.ts';
 import { sourceCommands } from './commands/on-source.ts';

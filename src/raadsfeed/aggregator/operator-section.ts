@@ -1,6 +1,6 @@
 /** The state of the sources, for the operator's page. */
 import type { Db } from '../../database/transaction.ts';
-import type { OperatorSection } from '../../seams/operations.ts';
+import type { OperatorSection } from '../../lib/operations.ts';
 import { readSourceStates, type SourceState } from './store/sources.ts';
 
 /** Sources that are shown: those that fail, and then those that were read longest ago. */

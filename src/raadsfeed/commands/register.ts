@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { table } from '../../commands/output.ts';
 import { CommandError, runCommand } from '../../commands/run-command.ts';
-import type { Terminal } from '../../seams/terminal.ts';
+import type { Terminal } from '../../lib/terminal.ts';
 import type { RegisterEntry } from '../store/register.ts';
 
 interface Options {

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { table } from '../../commands/output.ts';
 import { runCommand } from '../../commands/run-command.ts';
 import type { Db } from '../../database/transaction.ts';
-import type { Terminal } from '../../seams/terminal.ts';
+import type { Terminal } from '../../lib/terminal.ts';
 import type { Reason } from './offer.ts';
 
 /** `koppelvlak diwoo …`: what is offered to the national index of public documents. */

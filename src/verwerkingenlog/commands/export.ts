@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { written } from '../../commands/output.ts';
 import { runCommand, UsageError } from '../../commands/run-command.ts';
-import type { Terminal } from '../../seams/terminal.ts';
+import type { Terminal } from '../../lib/terminal.ts';
 import { parseMoment, parseUuid } from './arguments.ts';
 
 interface ExportOptions {

@@ -1,7 +1,7 @@
 /** What a processing action is, and how its versions follow each other. @see API-standaard voor logging van verwerkingen, versie 0.9.0 */
 import { randomUUID } from 'node:crypto';
 import type { components } from '../../contracts/verwerkingenlog.ts';
-import type { ProcessingEntry } from '../../seams/processing-headers.ts';
+import type { ProcessingEntry } from '../../plugins/processing-headers.ts';
 import { personKey } from './identity-keys.ts';
 
 type Invoer = components['schemas']['VerwerkingsactieInvoer'];

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { table } from '../../commands/output.ts';
 import { commandGroup, runCommand } from '../../commands/run-command.ts';
-import type { Terminal } from '../../seams/terminal.ts';
+import type { Terminal } from '../../lib/terminal.ts';
 import { FORWARD_ISSUES, listForwardIssues, readForwardState } from './store/forward-queue.ts';
 
 /** Issues that are shown; all are counted. */

@@ -1,4 +1,4 @@
-import type { StoreHooks } from '../../seams/store-hooks.ts';
+import type { StoreHooks } from '../../database/store-hooks.ts';
 import { lineKeyOf } from './store/line-keys.ts';
 import { readLine } from './stored-line.ts';
 

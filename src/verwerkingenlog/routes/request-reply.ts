@@ -11,7 +11,7 @@ import type { Contract, ServeOptions } from '../../plugins/contract.ts';
 import { MAX_FAULTS } from '../../plugins/faults.ts';
 import { fscTransaction, traceOf } from '../../plugins/headers.ts';
 import { platformProblems } from '../../plugins/problems.ts';
-import type { ProcessingContext } from '../../seams/processing-headers.ts';
+import type { ProcessingContext } from '../../plugins/processing-headers.ts';
 import { type Categorie, functieOf, type Handeling } from '../domain/access.ts';
 import {
   type Auteur,

@@ -7,7 +7,7 @@ import type { Pool } from '../../database/pool.ts';
 import { type Db, transaction } from '../../database/transaction.ts';
 import type { Clock } from '../../lib/time.ts';
 import { type TraceContext, traceHeaders } from '../../lib/trace-context.ts';
-import type { ForwardPolicy } from '../../seams/processing-log.ts';
+import type { ForwardPolicy } from '../../plugins/processing-log.ts';
 import { NEXT_PROOF_NUMBER } from '../../proof/proof-log.ts';
 import { type IdentityKeys, type KeyName, WITHOUT_KEY } from '../domain/identity-keys.ts';
 import { lockHashingKey, OTHER_HASHING_KEYS, requireHashingKeys } from './idempotency.ts';

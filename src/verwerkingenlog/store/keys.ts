@@ -4,7 +4,7 @@ import type { Pool } from '../../database/pool.ts';
 import type { Db } from '../../database/transaction.ts';
 import type { Logger } from '../../lib/log.ts';
 import { shareRuns } from '../../lib/scheduling.ts';
-import type { ReadinessCheck, ReadinessResult } from '../../seams/operations.ts';
+import type { ReadinessCheck, ReadinessResult } from '../../lib/operations.ts';
 import { ConfigError, type ConfigFault } from '../../settings/read-config.ts';
 import {
   createIdentityKeys,

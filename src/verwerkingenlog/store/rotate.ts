@@ -2,7 +2,7 @@
 
 import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
-import { type LineKey, loadStoreHooks, type StoreHooks } from '../../seams/store-hooks.ts';
+import { type LineKey, loadStoreHooks, type StoreHooks } from '../../database/store-hooks.ts';
 import { type IdentityKeys, type KeyName, UnknownKeyError, WITHOUT_KEY } from '../domain/identity-keys.ts';
 import { insertLocations } from './append.ts';
 import { lockChanges, preferIndexes, removeLocations } from './changes.ts';

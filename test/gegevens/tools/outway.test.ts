@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { outwayAddress, uuidV7 } from '../../../src/extensions/shared/outway.ts';
+import { outwayAddress, uuidV7 } from '../../../src/lib/outway.ts';
 import { messageFile, shvMessage } from '../support/messages.ts';
 import { type StandInOutway, startOutway } from '../support/outway.ts';
 import { FIXTURES, openSupplier, type Supplier } from '../support/supplier.ts';

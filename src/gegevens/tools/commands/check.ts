@@ -17,7 +17,7 @@ import type { Levering, Period } from '../../model/selection.ts';
 import type { Journalled } from '../../store/journal.ts';
 import { reasonOf } from '../../../lib/log.ts';
 import { systemClock } from '../../../lib/time.ts';
-import type { Terminal } from '../../../seams/terminal.ts';
+import type { Terminal } from '../../../lib/terminal.ts';
 import type { CheckReport } from '../check/delivery-check.ts';
 import type { Subject } from '../check/report-html.ts';
 import { LANGUAGES, type Language, type ReportWords, reportWords } from '../check/report-words.ts';

@@ -4,7 +4,7 @@ import { Command, Option } from 'commander';
 import { createProgress, written } from '../../../commands/output.ts';
 import { CommandError, runTool, type ToolContext, UsageError } from '../../../commands/run-command.ts';
 import { limitYoungGeneration } from '../../../lib/scheduling.ts';
-import type { Terminal } from '../../../seams/terminal.ts';
+import type { Terminal } from '../../../lib/terminal.ts';
 import type { ConvertedFile, Named, NamedLoss, Refusal } from '../convert/convert-file.ts';
 import type { LossReason } from '../convert/convert-value.ts';
 

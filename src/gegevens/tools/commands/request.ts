@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { CommandError, runTool, type ToolContext, UsageError } from '../../../commands/run-command.ts';
 import type { Variant } from '../../model/mapping.ts';
-import type { Terminal } from '../../../seams/terminal.ts';
+import type { Terminal } from '../../../lib/terminal.ts';
 import type { Config } from '../../../settings/read-config.ts';
 import { hasToken, type TokenOptions, tokenOptions } from '../../../commands/token-options.ts';
 import type { DeliveredPage, Requester } from '../requester/request-delivery.ts';
@@ -148,7 +148,7 @@ async function destination(
   const base = URL.parse(outway);
   if (base === null || !/^https?:$/.test(base.protocol)) throw new UsageError('--outway is not an address');
   if (!/^[\x21-\x7e]+$/.test(grantHash)) throw new UsageError('--grant-hash is not the hash of a grant');
-  const { outwayAddress, outwayHeaders } = await import('../../../extensions/shared/outway.ts');
+  const { outwayAddress, outwayHeaders } = await import('../../../lib/outway.ts');
   const { variantSettings } = await import('../../model/mapping.ts');
   const path = named ?? `${variantSettings(gegevens, variant).prefix}/gegevens`;
   return { url: outwayAddress(base, path), freshHeaders: outwayHeaders(grantHash) };

@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { type CommandContext, CommandError, runCommand, UsageError } from '../../../commands/run-command.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import { parseOrganisatie } from '../../commands/publish.ts';
-import type { Terminal } from '../../../seams/terminal.ts';
+import type { Terminal } from '../../../lib/terminal.ts';
 import type { ExistingSource, PlannedSource } from '../plan-sources.ts';
 import { SOURCE_FORMS } from '../source.ts';
 import type { NewSource } from '../store/sources.ts';

@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream';
 import { Command, InvalidArgumentError } from 'commander';
 import { CommandError, OUTPUT_CLOSED, runTool, type ToolContext, UsageError } from '../../../commands/run-command.ts';
 import { systemClock } from '../../../lib/time.ts';
-import type { Terminal } from '../../../seams/terminal.ts';
+import type { Terminal } from '../../../lib/terminal.ts';
 import type { FollowState } from '../feed/follow-feed.ts';
 
 interface FollowOptions {

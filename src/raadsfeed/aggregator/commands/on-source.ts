@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { table } from '../../../commands/output.ts';
 import { type CommandContext, CommandError, runCommand, UsageError } from '../../../commands/run-command.ts';
 import type { Pool } from '../../../database/pool.ts';
-import type { Terminal } from '../../../seams/terminal.ts';
+import type { Terminal } from '../../../lib/terminal.ts';
 import {
   isSupplierScheme,
   parseSourceAddress,
