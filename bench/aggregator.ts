@@ -13,8 +13,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MIGRATIONS, migrate } from '../src/database/migrate.ts';
 import { createPool, type Pool } from '../src/database/pool.ts';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
-import { saveSources } from '../src/raadsfeed/aggregator/store/sources.ts';
 import { createLogger } from '../src/lib/log.ts';
+import { saveSources } from '../src/raadsfeed/aggregator/store/sources.ts';
 import { type Child, startChild } from './support/children.ts';
 
 const sources = Number(process.argv[2] ?? 300);

@@ -11,8 +11,8 @@ import { openDatabase } from '../src/database/open-database.ts';
 import { createDemoClient } from '../src/demo/demo-client.ts';
 import { loadExampleData, publish, raadsinformatie } from '../src/demo/example-data.ts';
 import { type Demo, startDemo } from '../src/demo/start-demo.ts';
-import { PAGES_INDEX } from '../src/raadsfeed/pages/search/follow-feed.ts';
 import { followFeed } from '../src/raadsfeed/follow-index.ts';
+import { PAGES_INDEX } from '../src/raadsfeed/pages/search/follow-feed.ts';
 import { findChromium, launchChromium } from './chromium.ts';
 
 const ROOT = join(import.meta.dirname, '..');

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { type AppOptions, buildApp } from './app.ts';
 import { type Logger, portError } from './lib/log.ts';
-import { listenAddress } from './plugins/service.ts';
 import type { Terminal } from './lib/terminal.ts';
+import { listenAddress } from './plugins/service.ts';
 
 /** How long (milliseconds) an idle connection of a proxy stays open while draining; see `deploy/nginx`. */
 const LAST_REQUEST_MS = 2000;

@@ -6,9 +6,9 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { readContract } from '../src/conformance/contract.ts';
 import { linkTo } from '../src/conformance/raadsfeed/pages.ts';
-import { DATE, datesIn } from '../src/raadsfeed/pages/search/dates.ts';
 import { personIdentity } from '../src/gegevens/import/record-traits.ts';
 import { isRecord } from '../src/lib/json/json-value.ts';
+import { DATE, datesIn } from '../src/raadsfeed/pages/search/dates.ts';
 import { processorMs } from './support/processor-time.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -23,10 +23,7 @@ const SUSPECT_MS = 0.7;
 const BOUNDED = new Map([
   [String.raw`src/verwerkingenlog/ldv/query.ts /\.?0+Z$/`, 'a moment that we wrote'],
   [String.raw`src/verwerkingenlog/inzage/terms.ts /(\d+)([YWDHS]|T?M)/g`, 'a duration: at most five digits for a unit'],
-  [
-    String.raw`src/gegevens/tools/check/delivery-check.ts /(?:[\s+_/-]v?\d|\d\.\d)[\w.-]*$/i`,
-    'at most 200 characters',
-  ],
+  [String.raw`src/gegevens/tools/check/delivery-check.ts /(?:[\s+_/-]v?\d|\d\.\d)[\w.-]*$/i`, 'at most 200 characters'],
   [String.raw`src/raadsfeed/aggregator/supplier/mapping.ts /\.+$/`, 'the beginning of a number'],
   [
     String.raw`src/raadsfeed/aggregator/ibabs/map.ts /^(.+?)\s+(\d{1,2}-\d{1,2}-\d{4})\s*(?:\\n|\n)\s*(\d[\w.]*)/`,

@@ -2,9 +2,9 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPool, type Pool } from '../../src/database/pool.ts';
-import { saveSources } from '../../src/raadsfeed/aggregator/store/sources.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { systemClock } from '../../src/lib/time.ts';
+import { saveSources } from '../../src/raadsfeed/aggregator/store/sources.ts';
 import { prepareChange } from '../../src/raadsfeed/domain/change.ts';
 import { createLineValidator } from '../../src/raadsfeed/writer/line-validator.ts';
 import { createPublisher } from '../../src/raadsfeed/writer/publisher.ts';

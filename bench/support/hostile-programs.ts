@@ -1,9 +1,9 @@
 /** Programs that are given something hostile: an answer, a table, a delivery. They must end by themselves, soon and in little memory. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { FakeSource, type Rule } from '../../test/raadsfeed/aggregator/fake-source.ts';
-import { shvTable, textRow, workbook } from '../../test/gegevens/tools/tables/support.ts';
 import { messageFile, shvMessage } from '../../test/gegevens/support/messages.ts';
+import { shvTable, textRow, workbook } from '../../test/gegevens/tools/tables/support.ts';
+import { FakeSource, type Rule } from '../../test/raadsfeed/aggregator/fake-source.ts';
 import { HOSTILE_SHAPES, hostileJson } from '../../test/support/hostile-json.ts';
 import { startMeasured } from '../../test/support/measured-program.ts';
 

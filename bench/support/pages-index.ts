@@ -1,11 +1,11 @@
 /** Documents that are published and indexed as in life, and how large the index is. */
 import pg from 'pg';
 import { createPool, type Pool } from '../../src/database/pool.ts';
-import { PAGES_INDEX } from '../../src/raadsfeed/pages/search/follow-feed.ts';
-import { followFeed } from '../../src/raadsfeed/follow-index.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { systemClock } from '../../src/lib/time.ts';
 import { prepareChange } from '../../src/raadsfeed/domain/change.ts';
+import { followFeed } from '../../src/raadsfeed/follow-index.ts';
+import { PAGES_INDEX } from '../../src/raadsfeed/pages/search/follow-feed.ts';
 import { createLineValidator } from '../../src/raadsfeed/writer/line-validator.ts';
 import { createPublisher } from '../../src/raadsfeed/writer/publisher.ts';
 import { documentData, meetingData, PER_MEETING } from './council-texts.ts';

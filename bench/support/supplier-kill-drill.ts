@@ -2,8 +2,8 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPool, type Pool } from '../../src/database/pool.ts';
-import { saveSources } from '../../src/raadsfeed/aggregator/store/sources.ts';
 import { createLogger } from '../../src/lib/log.ts';
+import { saveSources } from '../../src/raadsfeed/aggregator/store/sources.ts';
 import { mostCallsIn, startIbabs } from '../../test/raadsfeed/aggregator/ibabs/server.ts';
 import {
   expectedKeys,

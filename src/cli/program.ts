@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { gegevensCommand } from '../gegevens/commands.ts';
 import { isRecord } from '../lib/json/json-value.ts';
+import type { Terminal } from '../lib/terminal.ts';
 import { feedCommand, registerCommand } from '../raadsfeed/commands.ts';
 import { importFromExtensions } from '../settings/extensions.ts';
-import type { Terminal } from '../lib/terminal.ts';
 import { verwerkingenlogCommand } from '../verwerkingenlog/commands.ts';
 import { configCommand, demoCommand, migrateCommand, serveCommand } from './service.ts';
 

@@ -1,13 +1,13 @@
 /** Publishing to the council feed from another Node application: what `koppelvlak feed publish` does, as a function. */
 
 import { createPool } from '../database/pool.ts';
+import { loadStoreHooks } from '../database/store-hooks.ts';
 import { createLogger, type Logger } from '../lib/log.ts';
 import { systemClock } from '../lib/time.ts';
 import { type Change, type PubliceerRegel, prepareChange } from '../raadsfeed/domain/change.ts';
 import type { Outcome } from '../raadsfeed/store/publish.ts';
 import { createLineValidator } from '../raadsfeed/writer/line-validator.ts';
 import { BATCH_CHANGES, createPublisher, type Publisher } from '../raadsfeed/writer/publisher.ts';
-import { loadStoreHooks } from '../database/store-hooks.ts';
 
 export type { Outcome, PubliceerRegel };
 

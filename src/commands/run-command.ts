@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { Database, DatabaseOptions } from '../database/open-database.ts';
-import { createLogger, type Logger, reasonOf } from '../lib/log.ts';
-import { type Clock, systemClock } from '../lib/time.ts';
 import type { OpenStoreHooks } from '../database/store-hooks.ts';
+import { createLogger, type Logger, reasonOf } from '../lib/log.ts';
 import type { Terminal } from '../lib/terminal.ts';
+import { type Clock, systemClock } from '../lib/time.ts';
 import {
   baseUrlOf,
   type Config,

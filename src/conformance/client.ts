@@ -3,12 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { unwritable } from '../lib/json/json-text.ts';
 import { JsonCounter, parseUntrusted, UntrustedJsonError } from '../lib/json/parse-untrusted.ts';
 import { reasonOf } from '../lib/log.ts';
-import {
-  createGuardedConnections,
-  headerValue,
-  type ProxySettings,
-  readBody,
-} from '../lib/outbound/guarded-fetch.ts';
+import { createGuardedConnections, headerValue, type ProxySettings, readBody } from '../lib/outbound/guarded-fetch.ts';
 import { OutboundError } from '../lib/outbound/outbound-error.ts';
 import { retryAfterMs, systemClock } from '../lib/time.ts';
 import { Inconclusive, Skipped } from './case.ts';

@@ -1,6 +1,7 @@
 /** What the database reports to operators: its readiness checks, and statements that have been running for long. */
-import type { Clock } from '../lib/time.ts';
+
 import type { OperatorSection, ReadinessCheck, ReadinessResult } from '../lib/operations.ts';
+import type { Clock } from '../lib/time.ts';
 import type { Listener } from './listen.ts';
 import { MIGRATIONS, migrationState } from './migrate.ts';
 import type { Database } from './open-database.ts';

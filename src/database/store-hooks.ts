@@ -1,10 +1,10 @@
 /** What extensions do in the transaction that stores something. `store-hooks.ts` of an extension exports some of these functions. */
 
-import type { Db } from './transaction.ts';
-import type { Config } from '../settings/read-config.ts';
-import { importFromExtensions, type UnknownModule } from '../settings/extensions.ts';
 import type { ForwardPolicy } from '../plugins/processing-log.ts';
 import type { ProofWriter, ProofWriters } from '../proof/proof-log.ts';
+import { importFromExtensions, type UnknownModule } from '../settings/extensions.ts';
+import type { Config } from '../settings/read-config.ts';
+import type { Db } from './transaction.ts';
 
 export interface StoreHooks {
   /** Writers of the logs of proof that the configuration switches on. */

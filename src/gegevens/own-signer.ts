@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { daysToExpiry, loadPemKey, loadPkcs12Key, type OwnKey } from '../lib/jades/own-key.ts';
 import { createSigner, type Signer } from '../lib/jades/signature.ts';
 import type { Logger } from '../lib/log.ts';
+import type { ReadinessCheck } from '../lib/operations.ts';
 import { readTextFileSync } from '../lib/text-file.ts';
 import type { Clock } from '../lib/time.ts';
 import { watchFiles } from '../lib/watch-files.ts';
-import type { ReadinessCheck } from '../lib/operations.ts';
 import type { Config } from '../settings/read-config.ts';
 
 const WARNING_DAYS = 30;

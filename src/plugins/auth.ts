@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import { Counter, type Registry } from 'prom-client';
 import { type FscCode, Problem, type ProblemKind } from '../lib/problem.ts';
-import { type ProcessingContext, readProcessingHeaders } from './processing-headers.ts';
 import type { ServeOptions } from './contract.ts';
 import { headerValues } from './headers.ts';
 import { countCall } from './limits.ts';
 import { type Caller, TokenError, type TokenErrorReason } from './oauth/token.ts';
 import { platformProblems } from './problems.ts';
+import { type ProcessingContext, readProcessingHeaders } from './processing-headers.ts';
 import type { TokenRequest, TokenVerifier } from './tokens.ts';
 
 declare module 'fastify' {

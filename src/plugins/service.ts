@@ -5,16 +5,16 @@ import fp from 'fastify-plugin';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { databaseChecks, slowStatements } from '../database/checks.ts';
 import { type Database, openDatabase } from '../database/open-database.ts';
+import { openStoreHooks } from '../database/store-hooks.ts';
+import type { FrontEntry, OperatorSection, ReadinessCheck, SiteMaps } from '../lib/operations.ts';
 import type { ProblemKind } from '../lib/problem.ts';
 import type { Clock } from '../lib/time.ts';
-import type { FrontEntry, OperatorSection, ReadinessCheck, SiteMaps } from '../lib/operations.ts';
-import type { ForwardPolicy } from './processing-log.ts';
 import type { ProofWriters } from '../proof/proof-log.ts';
-import { openStoreHooks } from '../database/store-hooks.ts';
 import { baseUrlOf, type Config } from '../settings/read-config.ts';
 import type { DescribedInterface } from './openapi-document.ts';
 import type { ProblemStyle } from './problem-reply.ts';
 import { platformProblems } from './problems.ts';
+import type { ForwardPolicy } from './processing-log.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -4,9 +4,9 @@ import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { LRUCache } from 'lru-cache';
 import { Counter, Gauge } from 'prom-client';
+import type { ReadinessCheck } from '../lib/operations.ts';
 import type { ProxySettings } from '../lib/outbound/guarded-fetch.ts';
 import { type Clock, systemClock } from '../lib/time.ts';
-import type { ReadinessCheck } from '../lib/operations.ts';
 import { createFscKeys, fscKeysCheck } from './oauth/fsc-keys.ts';
 import { createIssuerKeys, createKeysClient, type IssuerKeys, type VerifierLog } from './oauth/remote-keys.ts';
 import {

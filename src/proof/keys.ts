@@ -4,8 +4,8 @@
  */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { Db } from '../database/transaction.ts';
-import { PROOF_LOGS, type ProofLogName } from './proof-log.ts';
 import { type Config, ConfigError, type ConfigFault } from '../settings/read-config.ts';
+import { PROOF_LOGS, type ProofLogName } from './proof-log.ts';
 import { readOrigins } from './store/logs.ts';
 import { createSigner, decodeBase64, type NoteSigner, type WITNESS_KEY } from './tlog/note.ts';
 

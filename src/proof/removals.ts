@@ -2,8 +2,8 @@
 import type { Db } from '../database/transaction.ts';
 import { CanonicalFormError, canonicalJson } from '../lib/json/canonical-json.ts';
 import { isRecord } from '../lib/json/json-value.ts';
-import { NEXT_PROOF_NUMBER, type ProofLogName, type Removal } from './proof-log.ts';
 import { deriveSealingKey, sealingKeyOf } from './keys.ts';
+import { NEXT_PROOF_NUMBER, type ProofLogName, type Removal } from './proof-log.ts';
 import { entryOf, partSalt } from './record.ts';
 import { findLeaves, type Place } from './store/leaves.ts';
 import { addToQueue } from './store/logs.ts';

@@ -2,8 +2,8 @@
 import { createHmac, createSecretKey, hash } from 'node:crypto';
 import type { Pool } from '../database/pool.ts';
 import { type Db, lock, transaction, tryLock } from '../database/transaction.ts';
-import type { NumberedEntry, NumberedRecords, ProofLogName } from './proof-log.ts';
 import { deriveSeed, signerOf } from './keys.ts';
+import type { NumberedEntry, NumberedRecords, ProofLogName } from './proof-log.ts';
 import { entryWith } from './record.ts';
 import { ConflictError, type PublishedCheckpoints } from './state.ts';
 import { appendLeaves, ENTRY_BYTES, tileReader } from './store/leaves.ts';

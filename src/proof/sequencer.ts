@@ -3,8 +3,8 @@
  * was published before. Instances share the work by a lock of the database.
  */
 
-import type { ProofLogName } from './proof-log.ts';
 import { signerOf } from './keys.ts';
+import type { ProofLogName } from './proof-log.ts';
 import { type LogOptions, openLog, sequenceBatch } from './sequence.ts';
 import { ConflictError, type PublishedCheckpoints } from './state.ts';
 import { MissingTileError, tileReader } from './store/leaves.ts';

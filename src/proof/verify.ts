@@ -5,15 +5,15 @@
 import type { Pool } from '../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../database/transaction.ts';
 import { lastProven as lastProvenDelivery, storedDeliveries } from '../gegevens/store/journal.ts';
-import type { ProofLogName, ProofWriters, StoredProof } from './proof-log.ts';
+import { storedRecords } from '../raadsfeed/store/proof-records.ts';
 import type { Config } from '../settings/read-config.ts';
 import { openIdentityKeys } from '../verwerkingenlog/store/keys.ts';
 import { lastProven as lastProvenVersion, storedVersions } from '../verwerkingenlog/store/proof.ts';
 import { proofKeyOf } from './keys.ts';
+import type { ProofLogName, ProofWriters, StoredProof } from './proof-log.ts';
 import { openRemoval, readRemovals, type StoredRemoval } from './removals.ts';
 import { bindingEntry, PRUNED_ENTRY, paddingEntries } from './sequence.ts';
 import { openPublishedCheckpoints, statePath } from './state.ts';
-import { storedRecords } from '../raadsfeed/store/proof-records.ts';
 import { ENTRY_BYTES, findLeaves, MissingTileError, type Place, readBundles, tileReader } from './store/leaves.ts';
 import { readOrigins, readPending, type StoredLog } from './store/logs.ts';
 import { Frontier, leafHash, rootHash } from './tlog/merkle.ts';

@@ -1,9 +1,9 @@
 /** What areas do with a log: sealing records, queueing their entries, removals, and proofs. */
 import { createCipheriv, createDecipheriv, createSecretKey, randomBytes } from 'node:crypto';
 import type { Db } from '../database/transaction.ts';
-import type { ProofLogName, ProofWriter, ProofWriters, Shown } from './proof-log.ts';
 import type { Config } from '../settings/read-config.ts';
 import { readSealingKey, type SealingKey, sealingKeyOf } from './keys.ts';
+import type { ProofLogName, ProofWriter, ProofWriters, Shown } from './proof-log.ts';
 import { disclosure, entryOf, entryWithinBudget } from './record.ts';
 import { recordRemoval } from './removals.ts';
 import { findLeaves, tileReader } from './store/leaves.ts';

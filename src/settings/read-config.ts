@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { decodeUtf8 } from '../lib/text-file.ts';
-import { importFromExtensions, type UnknownModule } from './extensions.ts';
-import { contradictions, unreadableFiles } from './contradictions.ts';
 import { gegevensSettings } from '../gegevens/settings.ts';
+import { decodeUtf8 } from '../lib/text-file.ts';
+import { raadsfeedSettings } from '../raadsfeed/settings.ts';
+import { verwerkingenlogSettings } from '../verwerkingenlog/settings.ts';
+import { contradictions, unreadableFiles } from './contradictions.ts';
+import { importFromExtensions, type UnknownModule } from './extensions.ts';
 import { type Setting, shownValue } from './kinds.ts';
 import { databaseSettings, htmlSettings, serverSettings, tokenSettings } from './platform-settings.ts';
-import { raadsfeedSettings } from '../raadsfeed/settings.ts';
 import { whyUnreadable } from './readable-file.ts';
-import { verwerkingenlogSettings } from '../verwerkingenlog/settings.ts';
 
 /** All settings, by group; the `settings.ts` of an extension declares its groups here too. docs/settings.md is tested against it. */
 export interface SettingGroups {

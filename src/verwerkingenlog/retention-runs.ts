@@ -1,8 +1,8 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Pool } from '../database/pool.ts';
+import type { ReadinessCheck } from '../lib/operations.ts';
 import { readForMetrics } from '../lib/scheduling.ts';
 import type { Clock } from '../lib/time.ts';
-import type { ReadinessCheck } from '../lib/operations.ts';
 import { type RetentionRuns, readRuns } from './store/retention.ts';
 
 /** A job that runs every night may miss one. */

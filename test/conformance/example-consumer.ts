@@ -3,11 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import {
-  type Consumer,
-  type HeldResource,
-  heldResource,
-} from '../../src/conformance/raadsfeed-consumer/consumer.ts';
+import { type Consumer, type HeldResource, heldResource } from '../../src/conformance/raadsfeed-consumer/consumer.ts';
 
 export const CONSUMER_MJS = join(import.meta.dirname, '../../examples/conformance/consumer.mjs');
 

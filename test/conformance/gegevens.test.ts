@@ -7,11 +7,11 @@ import { jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FSC_ERROR, faultOf } from '../../src/conformance/gegevens/fsc-error.ts';
 import { createVerifier } from '../../src/lib/jades/verify.ts';
-import { startOtherSupplier } from './other/gegevens.ts';
 import { startOutway } from '../gegevens/support/outway.ts';
 import { callProgram } from '../support/program.ts';
 import { DESCRIPTION, type ExampleSupplier, NOT_OFFERED, PERSON, startExampleSupplier } from './example-supplier.ts';
 import { GEGEVENS_MUTANTS } from './mutants/gegevens.ts';
+import { startOtherSupplier } from './other/gegevens.ts';
 import { type BreakingProxy, startProxy } from './proxy.ts';
 
 const FAST = ['--rate', '100'];

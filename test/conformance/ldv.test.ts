@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LDV } from '../../src/conformance/ldv/suite.ts';
+import { type LdvServer, startLdv } from '../verwerkingenlog/ldv/support.ts';
 import { startCollectorLike } from './other/collector.ts';
 import { startOtherIntake } from './other/ldv-intake.ts';
-import { type LdvServer, startLdv } from '../verwerkingenlog/ldv/support.ts';
 import { startProxy } from './proxy.ts';
 import { NOT_OFFERED, runLdv } from './run-ldv.ts';
 

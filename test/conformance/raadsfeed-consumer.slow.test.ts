@@ -1,10 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import {
-  programConsumer,
-  publishingConsumer,
-} from '../../src/conformance/raadsfeed-consumer/consumer.ts';
+import { programConsumer, publishingConsumer } from '../../src/conformance/raadsfeed-consumer/consumer.ts';
 import type { CaseResult } from '../../src/conformance/run-suite.ts';
 import { follow, startAggregator } from '../raadsfeed/aggregator/support.ts';
 import { OF_AGGREGATORS, runConsumer } from './run-consumer.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OTHER } from '../../src/conformance/commands/token-file.ts';
 import { SCOPES } from '../../src/conformance/verwerkingenlog/subject.ts';
-import { startOtherLog } from './other/processing-log.ts';
 import { type LogServer, startLog } from '../verwerkingenlog/support.ts';
 import { giving, post } from './mutants/broken-log.ts';
+import { startOtherLog } from './other/processing-log.ts';
 import { type Mutation, startProxy } from './proxy.ts';
 import { NOT_OFFERED, runVerwerkingenlog, tokensOf } from './run-verwerkingenlog.ts';
 

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { SCOPES } from '../../src/conformance/verwerkingenlog/subject.ts';
 import { callProgram, startProgram } from '../support/program.ts';
-import { EVERY, listIn } from '../verwerkingenlog/support.ts';
 import { type LdvServer, startLdv } from '../verwerkingenlog/ldv/support.ts';
+import { EVERY, listIn } from '../verwerkingenlog/support.ts';
 import { type BreakingProxy, startProxy } from './proxy.ts';
 import { tokensOf } from './run-verwerkingenlog.ts';
 

@@ -12,9 +12,9 @@ import process from 'node:process';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeRequest } from '../../src/verwerkingenlog/ldv/otlp.ts';
-import { type LdvServer, line, startLdv } from '../verwerkingenlog/ldv/support.ts';
 import { freePort } from '../support/free-port.ts';
 import { startTokens, type TestTokens } from '../support/tokens.ts';
+import { type LdvServer, line, startLdv } from '../verwerkingenlog/ldv/support.ts';
 
 const OTELCOL = process.env.OTELCOL ?? 'otelcol-contrib';
 const CONFIG = join(import.meta.dirname, '../../deploy/otel-collector/collector.yaml');

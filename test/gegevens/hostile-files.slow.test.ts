@@ -2,9 +2,9 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { fileNamed, shvTable } from './tools/tables/support.ts';
 import { startProgram } from '../support/program.ts';
 import { messageFile, vsMessage } from './support/messages.ts';
+import { fileNamed, shvTable } from './tools/tables/support.ts';
 
 const MOST_MB = 300;
 const MEGABYTE = 1024 * 1024;

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { decodeUtf8 } from '../../src/lib/text-file.ts';
 import { modelsDirectory } from '../../src/gegevens/settings.ts';
+import { decodeUtf8 } from '../../src/lib/text-file.ts';
 import { logKey } from '../proof/proven-record.ts';
 import { callProgram } from '../support/program.ts';
 

@@ -9,11 +9,11 @@ import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { isRecord } from '../../src/lib/json/json-value.ts';
 import { checkRecord } from '../../src/proof/check.ts';
 import { checkpointIn, parseVerifierKey } from '../../src/proof/tlog/note.ts';
-import { isRecord } from '../../src/lib/json/json-value.ts';
-import { getText, hasLeaves, PROOF_KEY } from '../proof/support.ts';
 import { openSupplier, type Supplier } from '../gegevens/support/supplier.ts';
+import { getText, hasLeaves, PROOF_KEY } from '../proof/support.ts';
 import { asPage, document, PATIENT, readRecords, vergadering } from '../raadsfeed/support.ts';
 import { type Answer, createApi } from '../support/api.ts';
 import {

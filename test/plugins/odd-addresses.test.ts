@@ -7,19 +7,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
-import { createProofWriters } from '../../src/proof/writer.ts';
 import { createAuthority } from '../../src/lib/authority/authority.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { systemClock } from '../../src/lib/time.ts';
 import { listOperations, readOpenapi } from '../../src/plugins/openapi-document.ts';
+import { createProofWriters } from '../../src/proof/writer.ts';
 import { createPublisher } from '../../src/raadsfeed/writer/publisher.ts';
 import { readConfig } from '../../src/settings/read-config.ts';
-import { Browser, inzageEnv, leave, newBsn, type Provider, startProvider } from '../verwerkingenlog/inzage/support.ts';
-import { realMeeting } from '../raadsfeed/pages/pages-fixture.ts';
 import { stateFile } from '../proof/support.ts';
+import { realMeeting } from '../raadsfeed/pages/pages-fixture.ts';
 import { changeOf, servicePool } from '../raadsfeed/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { startTokens, type TestTokens } from '../support/tokens.ts';
+import { Browser, inzageEnv, leave, newBsn, type Provider, startProvider } from '../verwerkingenlog/inzage/support.ts';
 import { HEADERS, KEY } from '../verwerkingenlog/support.ts';
 
 /** Values of a parameter, encoded as they are sent. */

@@ -1,10 +1,10 @@
 /** The proof log of the feed, by its public addresses. */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { leafHash } from '../../src/proof/tlog/merkle.ts';
-import { checkpointIn } from '../../src/proof/tlog/note.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { readOpenapi } from '../../src/plugins/openapi-document.ts';
+import { leafHash } from '../../src/proof/tlog/merkle.ts';
+import { checkpointIn } from '../../src/proof/tlog/note.ts';
 import { PATIENT, publishLines, vergadering } from '../raadsfeed/support.ts';
 import { getText, hasLeaves, judge, type ProofFeed, startProofFeed } from './support.ts';
 import { decodeBundle } from './tlog/grown-tree.ts';

@@ -1,21 +1,13 @@
 /** The proof log of processing: who may read an action may have its proof, and it shows no more than reading does. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { isRecord } from '../../src/lib/json/json-value.ts';
 import { checkpointIn } from '../../src/proof/tlog/note.ts';
 import { formatProof, type Proof, parseProof } from '../../src/proof/tlog/proof-file.ts';
-import { isRecord } from '../../src/lib/json/json-value.ts';
 import { PATIENT } from '../raadsfeed/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { koppelvlak } from '../verwerkingenlog/cli.ts';
-import {
-  actie,
-  actieIn,
-  HEADERS,
-  type LogServer,
-  newPerson,
-  ofPerson,
-  startLog,
-} from '../verwerkingenlog/support.ts';
+import { actie, actieIn, HEADERS, type LogServer, newPerson, ofPerson, startLog } from '../verwerkingenlog/support.ts';
 import { getText, judge, stateFile } from './support.ts';
 
 const ALL = ['create:confidential', 'update:confidential', 'delete:confidential', 'read:confidential'];

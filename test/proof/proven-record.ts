@@ -3,12 +3,7 @@
 import { partsOf } from '../../src/proof/check.ts';
 import { disclosure, entryOf } from '../../src/proof/record.ts';
 import { EMPTY_ROOT, proveInclusion } from '../../src/proof/tlog/merkle.ts';
-import {
-  createSigner,
-  formatCheckpoint,
-  formatNote,
-  type NoteSigner,
-} from '../../src/proof/tlog/note.ts';
+import { createSigner, formatCheckpoint, formatNote, type NoteSigner } from '../../src/proof/tlog/note.ts';
 import { formatProof } from '../../src/proof/tlog/proof-file.ts';
 import { growTree } from './tlog/grown-tree.ts';
 

@@ -2,8 +2,8 @@
 import { copyFileSync, readFileSync } from 'node:fs';
 import pg from 'pg';
 import { expect, inject, it } from 'vitest';
-import { checkpointIn } from '../../src/proof/tlog/note.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
+import { checkpointIn } from '../../src/proof/tlog/note.ts';
 import { PATIENT, publishLines, servicePool, startFeed, vergadering } from '../raadsfeed/support.ts';
 import { createDatabase } from '../support/database.ts';
 import { startServer } from '../support/server.ts';

@@ -2,9 +2,9 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createPool, type Pool } from '../../src/database/pool.ts';
+import { isRecord } from '../../src/lib/json/json-value.ts';
 import { deriveSealingKey } from '../../src/proof/keys.ts';
 import { createProofWriters } from '../../src/proof/writer.ts';
-import { isRecord } from '../../src/lib/json/json-value.ts';
 import { readConfig } from '../../src/settings/read-config.ts';
 import { prune } from '../../src/verwerkingenlog/store/retention.ts';
 import { filesWith } from '../raadsfeed/database-files.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { DIWOO_INDEX } from '../../src/raadsfeed/diwoo/write-index.ts';
-import { PAGES_INDEX } from '../../src/raadsfeed/pages/search/follow-feed.ts';
 import { followFeed, MOST_REMOVED } from '../../src/raadsfeed/follow-index.ts';
+import { PAGES_INDEX } from '../../src/raadsfeed/pages/search/follow-feed.ts';
 import { pool, serviceDatabase } from './service-database.ts';
 
 serviceDatabase();

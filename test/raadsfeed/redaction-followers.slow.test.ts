@@ -1,10 +1,10 @@
 /** A redaction with everything on that keeps tables beside the feed: what it took is in no file of the database. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { rewriteContentTables } from '../../src/raadsfeed/store/text-partitions.ts';
-import { filesWith } from './database-files.ts';
-import { document, removal, vergadering } from './support.ts';
 import { callProgram } from '../support/program.ts';
+import { filesWith } from './database-files.ts';
 import { type PagesServer, startPages } from './pages/pages-fixture.ts';
+import { document, removal, vergadering } from './support.ts';
 
 /** Words as the index has them: in lower case, and left as they are by the stemmer. */
 const WORDS = Array.from({ length: 20 }, (_, i) => `zwetsgeheim${i}q`);

@@ -1,8 +1,8 @@
 /** A moment far ahead would outlive its term; which one is far ahead, the clock of the database says. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FORMS, type LdvServer, line, startLdv } from './ldv/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { startTokens, type TestTokens } from '../support/tokens.ts';
+import { FORMS, type LdvServer, line, startLdv } from './ldv/support.ts';
 import { actie, actieIn, HEADERS, newPerson } from './support.ts';
 
 const HOUR = 3_600_000;

@@ -1,9 +1,9 @@
 /** `koppelvlak log export`, for the auditor. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ACTIVITY, type LdvServer, line, newId, startLdv } from './ldv/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { callProgram } from '../support/program.ts';
 import { koppelvlak } from './cli.ts';
+import { ACTIVITY, type LdvServer, line, newId, startLdv } from './ldv/support.ts';
 import { actie, actieIn, HEADERS, KEY, newPerson } from './support.ts';
 
 const ALL = ['create:confidential', 'read:confidential', 'update:confidential', 'delete:confidential'];

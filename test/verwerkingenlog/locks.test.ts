@@ -2,9 +2,9 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createIdentityKeys } from '../../src/verwerkingenlog/domain/identity-keys.ts';
-import { type LdvServer, line, type Sent, startLdv } from './ldv/support.ts';
 import type { Answer } from '../support/api.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { type LdvServer, line, type Sent, startLdv } from './ldv/support.ts';
 import { actie, actieIn, KEY, newPerson, ofPerson } from './support.ts';
 
 const STATEMENT_MS = 2500;

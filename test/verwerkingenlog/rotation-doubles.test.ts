@@ -1,10 +1,10 @@
 /** One entry for one request, while the keys of the log are rotated: whichever instance gets it, and whatever the order of its keys. */
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type LdvServer, line, startLdv } from './ldv/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { startTokens, type TestTokens } from '../support/tokens.ts';
 import { koppelvlak } from './cli.ts';
+import { type LdvServer, line, startLdv } from './ldv/support.ts';
 import { actie, actieIn, KEY, newPerson } from './support.ts';
 
 const OLD = KEY;

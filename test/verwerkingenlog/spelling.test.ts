@@ -2,8 +2,8 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createIdentityKeys } from '../../src/verwerkingenlog/domain/identity-keys.ts';
-import { type InzageServer, newBsn, startInzage } from './inzage/support.ts';
 import { koppelvlak } from './cli.ts';
+import { type InzageServer, newBsn, startInzage } from './inzage/support.ts';
 import { actie, actieIn, KEY, type List, listIn } from './support.ts';
 
 let log: InzageServer;

@@ -1,18 +1,6 @@
 /** What a service with this database would show somebody outside: leaves, tiles, records and proofs, as they are stored now. */
 import pg from 'pg';
 import type { Db } from '../../../src/database/transaction.ts';
-import { readRemovals, removalEntry } from '../../../src/proof/removals.ts';
-import { readRecordProof, storedRecords } from '../../../src/raadsfeed/store/proof-records.ts';
-import {
-  ENTRY_BYTES,
-  findLeaves,
-  MissingTileError,
-  readBundles,
-  tileReader,
-} from '../../../src/proof/store/leaves.ts';
-import { readLog } from '../../../src/proof/store/logs.ts';
-import { checkpointIn } from '../../../src/proof/tlog/note.ts';
-import { tilePath } from '../../../src/proof/tlog/tiles.ts';
 import {
   proofRecordOf as deliveryRecordOf,
   proveDelivery,
@@ -21,8 +9,14 @@ import {
 } from '../../../src/gegevens/store/journal.ts';
 import { canonicalJson } from '../../../src/lib/json/canonical-json.ts';
 import { isRecord } from '../../../src/lib/json/json-value.ts';
-import { RECORD_PART } from '../../../src/raadsfeed/store/proof.ts';
 import type { ProofLogName, ProofRecord, ProofWriter, StoredProof } from '../../../src/proof/proof-log.ts';
+import { readRemovals, removalEntry } from '../../../src/proof/removals.ts';
+import { ENTRY_BYTES, findLeaves, MissingTileError, readBundles, tileReader } from '../../../src/proof/store/leaves.ts';
+import { readLog } from '../../../src/proof/store/logs.ts';
+import { checkpointIn } from '../../../src/proof/tlog/note.ts';
+import { tilePath } from '../../../src/proof/tlog/tiles.ts';
+import { RECORD_PART } from '../../../src/raadsfeed/store/proof.ts';
+import { readRecordProof, storedRecords } from '../../../src/raadsfeed/store/proof-records.ts';
 import type { IdentityKeys } from '../../../src/verwerkingenlog/domain/identity-keys.ts';
 import { provenVersions, storedVersions } from '../../../src/verwerkingenlog/store/proof.ts';
 import { readVersie } from '../../../src/verwerkingenlog/store/versions.ts';

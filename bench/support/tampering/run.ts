@@ -3,8 +3,8 @@
  * named by `proof verify`, and refused by somebody outside who has the last published checkpoint.
  */
 import type pg from 'pg';
-import { type ProofFault, verifyLog } from '../../../src/proof/verify.ts';
 import type { ProofLogName, StoredProof } from '../../../src/proof/proof-log.ts';
+import { type ProofFault, verifyLog } from '../../../src/proof/verify.ts';
 import { anyLogTries } from './any-log.ts';
 import type { Tampered, Try } from './common.ts';
 import { DELIVERIES, DELIVERY_TRIES } from './deliveries.ts';

@@ -2,6 +2,7 @@
 import { createPrivateKey, randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { type ToolContext, UsageError } from '../../commands/run-command.ts';
+import { hasToken } from '../../commands/token-options.ts';
 import { loadModel } from '../../gegevens/model/model.ts';
 import { parsePemCertificates } from '../../lib/jades/certificate.ts';
 import { loadPemKey, OwnKeyError } from '../../lib/jades/own-key.ts';
@@ -10,7 +11,6 @@ import { parseUntrusted, UntrustedJsonError } from '../../lib/json/parse-untrust
 import { clientCredentialsToken, TokenFetchError } from '../../lib/outbound/client-credentials.ts';
 import { createGuardedFetch, isPublicAddress } from '../../lib/outbound/guarded-fetch.ts';
 import { outwayAddress, outwayHeaders } from '../../lib/outway.ts';
-import { hasToken } from '../../commands/token-options.ts';
 import type { Exchange } from '../client.ts';
 import type { GegevensOptions } from '../gegevens/command.ts';
 import type { Identity } from '../gegevens/signed-request.ts';

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
-import type { Terminal } from '../../lib/terminal.ts';
 import { type TokenOptions, tokenOptions } from '../../commands/token-options.ts';
+import type { Terminal } from '../../lib/terminal.ts';
 import { type SuiteOptions, suiteCommand, suiteOptions } from '../commands/test-suite.ts';
 
 export interface GegevensOptions extends SuiteOptions, TokenOptions {

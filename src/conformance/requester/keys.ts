@@ -3,12 +3,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createAuthority } from '../../lib/authority/authority.ts';
-import {
-  type Issuer,
-  mintCertificate,
-  partyExtensions,
-  statusExtensions,
-} from '../../lib/authority/certificates.ts';
+import { type Issuer, mintCertificate, partyExtensions, statusExtensions } from '../../lib/authority/certificates.ts';
 import { parsePemCertificates } from '../../lib/jades/certificate.ts';
 import type { Identity } from '../gegevens/signed-request.ts';
 import { makeStrangers } from '../gegevens/strangers.ts';

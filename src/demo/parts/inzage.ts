@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
+import type { Config } from '../../settings/read-config.ts';
+import { isServed } from '../../verwerkingenlog/inzage/settings.ts';
 import type { DemoSetup } from '../demo-parts.ts';
 import { organisation, persons, uitvoerder } from '../example-data.ts';
-import type { Config } from '../../settings/read-config.ts';
 import { serveLogin } from './login.ts';
-import { isServed } from '../../verwerkingenlog/inzage/settings.ts';
 
 const PROVIDER = '/digid';
 const CLIENT = 'inzage-pagina';

@@ -1,6 +1,6 @@
-import type { Config } from '../../settings/read-config.ts';
 import { HOME } from '../../raadsfeed/pages/context.ts';
 import { isServed } from '../../raadsfeed/pages/settings.ts';
+import type { Config } from '../../settings/read-config.ts';
 
 export const variables = async (): Promise<Record<string, string>> => ({ RAADSFEED_PAGES: 'true' });
 

@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { processingHeaders } from '../demo-client.ts';
-import type { DemoSetup } from '../demo-parts.ts';
-import { uitvoerder, voorbeeldActie } from '../example-data.ts';
-import type { TourNeeds } from '../run-demo.ts';
-import type { Config } from '../../settings/read-config.ts';
 import { checkRecord } from '../../proof/check.ts';
 import { readSealingKey } from '../../proof/keys.ts';
 import { parseVerifierKey } from '../../proof/tlog/note.ts';
 import { verifyStoredLog } from '../../proof/verify.ts';
+import type { Config } from '../../settings/read-config.ts';
+import { processingHeaders } from '../demo-client.ts';
+import type { DemoSetup } from '../demo-parts.ts';
+import { uitvoerder, voorbeeldActie } from '../example-data.ts';
+import type { TourNeeds } from '../run-demo.ts';
 
 /** Milliseconds until a proof must be there: a few checkpoints. */
 const PATIENCE_MS = 20_000;

@@ -1,12 +1,12 @@
 /** Two imitation suppliers beside the demo's authorization server, read into the feed as an aggregator reads them. */
 import type { FastifyInstance } from 'fastify';
-import type { DemoSetup } from '../demo-parts.ts';
-import { asIfThisWeek, firstStart } from '../example-days.ts';
-import type { TourNeeds } from '../run-demo.ts';
 import { systemClock } from '../../lib/time.ts';
 import { isServed } from '../../raadsfeed/aggregator/settings.ts';
 import { findSource, saveSources } from '../../raadsfeed/aggregator/store/sources.ts';
 import { syncSource } from '../../raadsfeed/aggregator/sync-source.ts';
+import type { DemoSetup } from '../demo-parts.ts';
+import { asIfThisWeek, firstStart } from '../example-days.ts';
+import type { TourNeeds } from '../run-demo.ts';
 
 const NOTUBIZ = '/notubiz';
 const IBABS = '/ibabs/Public.svc';

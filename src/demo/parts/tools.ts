@@ -1,14 +1,14 @@
-import { mintFscToken } from '../demo-client.ts';
-import { period } from '../example-data.ts';
-import type { TourNeeds } from '../run-demo.ts';
 import { variantSettings } from '../../gegevens/model/mapping.ts';
 import { loadModel } from '../../gegevens/model/model.ts';
-import { readConfig } from '../../settings/read-config.ts';
 import { checkStored } from '../../gegevens/tools/check/check-deliveries.ts';
 import { summary } from '../../gegevens/tools/check/report-text.ts';
 import { reportWords } from '../../gegevens/tools/check/report-words.ts';
 import { sheetLines } from '../../gegevens/tools/preflight/data-sheet.ts';
 import { preflight } from '../../gegevens/tools/preflight/preflight.ts';
+import { readConfig } from '../../settings/read-config.ts';
+import { mintFscToken } from '../demo-client.ts';
+import { period } from '../example-data.ts';
+import type { TourNeeds } from '../run-demo.ts';
 
 /** The lines of preflight that the tour shows. */
 const SHOWN = ['certificate-chain', 'certificate-revocation', 'transport-certificate', 'clock', 'request-shv'];

@@ -2,10 +2,11 @@
  * Deliveries of persons and organisations that do not exist, which keep every rule that `gegevens check` knows, or break one. The same
  * options always make the same text; records are made one by one, so a delivery may be larger than memory.
  */
-import type { Model } from '../model/model.ts';
-import type { Period } from '../model/selection.ts';
+
 import { type JsonObject, withValueAt } from '../../lib/json/json-value.ts';
 import { dayAfter } from '../../lib/time.ts';
+import type { Model } from '../model/model.ts';
+import type { Period } from '../model/selection.ts';
 import type { Breaking } from './breaks.ts';
 import { shvRecord } from './shv-record.ts';
 import { vsNames, vsRecord, vsZaak } from './vs-record.ts';

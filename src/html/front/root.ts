@@ -1,11 +1,11 @@
 /** The root of the host: a page that leads people on, the site maps for search engines, and the pictures of the organisation. */
 import type { FastifyInstance } from 'fastify';
+import type { FrontEntry } from '../../lib/operations.ts';
 import { Problem } from '../../lib/problem.ts';
 import { acceptedTypes } from '../../plugins/headers.ts';
 import { PAGES_POLICY } from '../../plugins/pages.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { type HtmlValue, html } from '../../plugins/template.ts';
-import type { FrontEntry } from '../../lib/operations.ts';
 import type { Brand } from '../brand.ts';
 import { buildStylesheet, type Stylesheet, serveStylesheet } from '../mount.ts';
 import { heading, link, renderPage, type Site } from '../page.ts';

@@ -1,10 +1,10 @@
 /** The certificates that the own FSC Manager signs tokens with: from a file, read again when it changes, or from its published key set. */
 import { createPublicKey, hash, type KeyObject, X509Certificate } from 'node:crypto';
 import { isRecord } from '../../lib/json/json-value.ts';
+import type { ReadinessCheck } from '../../lib/operations.ts';
 import { readTextFileSync } from '../../lib/text-file.ts';
 import type { Clock } from '../../lib/time.ts';
 import { watchFiles } from '../../lib/watch-files.ts';
-import type { ReadinessCheck } from '../../lib/operations.ts';
 import { fetchKeys, findKey, type Keys, publishedKeys, type SourceOptions, type VerifierLog } from './remote-keys.ts';
 
 /** A key that may sign FSC access tokens. Times are epoch milliseconds; a bare key has no end. */

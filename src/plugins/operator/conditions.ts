@@ -1,8 +1,8 @@
 /** What the page and the health address say: conditions and sections, looked at by themselves and kept, so that a database that hangs holds up nobody. */
 import { reasonOf } from '../../lib/log.ts';
+import type { OperatorSection, ReadinessCheck, ReadinessResult } from '../../lib/operations.ts';
 import { shareRuns, withTimeout } from '../../lib/scheduling.ts';
 import type { Clock } from '../../lib/time.ts';
-import type { OperatorSection, ReadinessCheck, ReadinessResult } from '../../lib/operations.ts';
 
 /** Milliseconds between looks at the conditions, which is how exact "since" is. */
 export const WATCH_MS = 3000;

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import type { Clock } from '../../lib/time.ts';
 import type { OperatorCell, OperatorSection } from '../../lib/operations.ts';
+import type { Clock } from '../../lib/time.ts';
 import { type Html, type HtmlValue, html, trusted } from '../template.ts';
 import { type Conditions, createSectionReader, type DatedCondition, type SeenSection } from './conditions.ts';
 import { RUNBOOK, runbookPage } from './runbook.ts';

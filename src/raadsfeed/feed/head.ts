@@ -5,8 +5,8 @@
 import type { Listener } from '../../database/listen.ts';
 import type { Db } from '../../database/transaction.ts';
 import { type Logger, reasonOf } from '../../lib/log.ts';
-import { withTimeout } from '../../lib/scheduling.ts';
 import type { ReadinessResult } from '../../lib/operations.ts';
+import { withTimeout } from '../../lib/scheduling.ts';
 import { FEED_CHANNEL, type FeedHead, parseFeedHead, type Read, readFeedRow } from '../store/records.ts';
 
 /** Milliseconds between reads that no notification asked for: a redaction must reach every instance within a second. */

@@ -1,10 +1,10 @@
 /** The page of a document. */
 
+import { day, dayAndTime } from '../../html/format.ts';
+import { facts, heading, link, type Page, paragraph } from '../../html/page.ts';
 import type { JsonObject } from '../../lib/json/json-value.ts';
 import { type Html, html, safeUrl, shorten } from '../../plugins/template.ts';
 import type { FeedOrganisation } from '../store/state.ts';
-import { day, dayAndTime } from '../../html/format.ts';
-import { facts, heading, link, type Page, paragraph } from '../../html/page.ts';
 import { categoryNumber, categoryTerm } from '../woo-value-lists.ts';
 import { jsonAddress, linkedPath, organisationPath, pagePath, trail } from './context.ts';
 import { historySection } from './history.ts';

@@ -1,9 +1,9 @@
 /** The front page: the meetings of today and those that come, what is new, organisations, and search. */
 
-import { type Html, html, shorten } from '../../plugins/template.ts';
-import { type FeedOrganisation, readOrganisations } from '../store/state.ts';
 import { count, day, isoDay } from '../../html/format.ts';
 import { badge, heading, link, type Page, paragraph } from '../../html/page.ts';
+import { type Html, html, shorten } from '../../plugins/template.ts';
+import { type FeedOrganisation, readOrganisations } from '../store/state.ts';
 import { byName, fromPath, HOME, isStale, organisationPath, type PagesContext, trail } from './context.ts';
 import { midnight } from './months.ts';
 import { itemList, readWindow, windowList } from './rows.ts';

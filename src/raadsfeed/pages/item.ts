@@ -1,9 +1,9 @@
 /** The page of an agenda item: its whole text, all its documents, and its place in the agenda. */
 
-import { type HtmlValue, html, shorten } from '../../plugins/template.ts';
-import type { Resource } from '../domain/resource.ts';
 import { dayAndTime } from '../../html/format.ts';
 import { facts, heading, link, type Page } from '../../html/page.ts';
+import { type HtmlValue, html, shorten } from '../../plugins/template.ts';
+import type { Resource } from '../domain/resource.ts';
 import { type Agenda, itemBadges, itemFacts, numberText, placePath, readAgenda } from './agenda.ts';
 import { fromPath, jsonAddress, pagePath, trail } from './context.ts';
 import { historySection } from './history.ts';

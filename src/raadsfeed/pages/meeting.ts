@@ -1,12 +1,12 @@
 /** The page of a meeting. */
 
+import { count, day, dayAndTime, time, weekday } from '../../html/format.ts';
+import { facts, heading, link, type Page } from '../../html/page.ts';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
 import { Problem } from '../../lib/problem.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { type Html, type HtmlValue, html, safeUrl, shorten } from '../../plugins/template.ts';
 import type { FeedOrganisation } from '../store/state.ts';
-import { count, day, dayAndTime, time, weekday } from '../../html/format.ts';
-import { facts, heading, link, type Page } from '../../html/page.ts';
 import { type Agenda, agendaPart, MOST_ITEMS, readAgenda, references } from './agenda.ts';
 import { jsonAddress, linkedPath, organisationPath, type PagesContext, pagePath, trail, withQuery } from './context.ts';
 import { historySection, readRemovals } from './history.ts';

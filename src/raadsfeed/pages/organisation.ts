@@ -1,9 +1,9 @@
 /** The page of an organisation: its calendar by month, its bodies, its newest documents, and how current it is. */
 
-import { type Html, type HtmlValue, html, safeUrl, shorten } from '../../plugins/template.ts';
-import type { FeedOrganisation, SourceCompleteness } from '../store/state.ts';
 import { count, day, dayAndTime, isoDay, monthName, time } from '../../html/format.ts';
 import { alert, facts, heading, link, type Page } from '../../html/page.ts';
+import { type Html, type HtmlValue, html, safeUrl, shorten } from '../../plugins/template.ts';
+import type { FeedOrganisation, SourceCompleteness } from '../store/state.ts';
 import { fromPath, isStale, organisationPath, type PagesContext, pagePath, trail, withQuery } from './context.ts';
 import { midnight, otherMonth } from './months.ts';
 import { boundedList, hasTime, itemList, listRow, readWindow, stateBadge, textIn, windowList } from './rows.ts';

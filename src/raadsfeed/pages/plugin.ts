@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import { followIndex } from '../followed-index.ts';
 import { readBrand } from '../../html/brand.ts';
 import { buildStylesheet, mountPages } from '../../html/mount.ts';
+import { followIndex } from '../followed-index.ts';
 import { createSite, HOME } from './context.ts';
 import { pagesRoutes } from './routes.ts';
 import { PAGES_INDEX } from './search/follow-feed.ts';

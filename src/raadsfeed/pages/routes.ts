@@ -1,10 +1,10 @@
 /** The addresses of the council information for people, below `/raad`. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Stylesheet, serveStylesheet } from '../../html/mount.ts';
+import { type Page, renderPage } from '../../html/page.ts';
 import { Problem } from '../../lib/problem.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { normaliseOrganisatiecode } from '../domain/resource.ts';
-import { type Stylesheet, serveStylesheet } from '../../html/mount.ts';
-import { type Page, renderPage } from '../../html/page.ts';
 import {
   findOrganisation,
   organisationPath,

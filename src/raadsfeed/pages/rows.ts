@@ -1,10 +1,10 @@
 /** Meetings and documents as lists show them. */
 
+import { day, fileSize, isoDay, TIME_ZONE, time } from '../../html/format.ts';
+import { badge, link, type PageLink } from '../../html/page.ts';
 import type { JsonObject } from '../../lib/json/json-value.ts';
 import { type Html, type HtmlValue, html, safeUrl, shorten, withinBytes } from '../../plugins/template.ts';
 import type { ResourceType } from '../domain/resource.ts';
-import { day, fileSize, isoDay, TIME_ZONE, time } from '../../html/format.ts';
-import { badge, link, type PageLink } from '../../html/page.ts';
 import { pagePath } from './context.ts';
 import type { Item } from './search/lists.ts';
 

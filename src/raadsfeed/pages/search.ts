@@ -1,20 +1,15 @@
 /** The page of a search: results with the words marked, filters with their counts, and every search under an address of its own. */
 
 import { transaction, withTimeBudget } from '../../database/transaction.ts';
+import { count, day, isoDay } from '../../html/format.ts';
+import { badge, heading, link, type Page, paragraph } from '../../html/page.ts';
 import { Problem } from '../../lib/problem.ts';
 import { isDay } from '../../lib/time.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { type Html, type HtmlValue, html, shorten } from '../../plugins/template.ts';
-import {
-  COLLECTIONS,
-  normaliseOrganisatiecode,
-  RESOURCE_TYPES,
-  type ResourceType,
-} from '../domain/resource.ts';
+import { COLLECTIONS, normaliseOrganisatiecode, RESOURCE_TYPES, type ResourceType } from '../domain/resource.ts';
 import { raadsfeedProblems } from '../problems.ts';
 import { type FeedOrganisation, readOrganisations } from '../store/state.ts';
-import { count, day, isoDay } from '../../html/format.ts';
-import { badge, heading, link, type Page, paragraph } from '../../html/page.ts';
 import { byName, HOME, type PagesContext, pagePath, trail, typeOf, withQuery } from './context.ts';
 import { midnight } from './months.ts';
 import { fileLink, joined, TYPE_NAMES, textIn } from './rows.ts';

@@ -1,17 +1,11 @@
 /** The records of the feed in its proof log: what was published before the log was switched on, the proof of a record, and all for `proof verify`. */
 import type { Db } from '../../database/transaction.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
+import type { NumberedEntry, NumberedRecords, ProofRecord, ProofWriter, StoredProof } from '../../proof/proof-log.ts';
 import type { RecordText } from '../domain/record-text.ts';
 import { proofRecordOf, sealedName } from './proof.ts';
 import { lockFeedRow, readFeedRow } from './records.ts';
 import { endOfRead, readNumbers, type StoredNumber } from './verify.ts';
-import type {
-  NumberedEntry,
-  NumberedRecords,
-  ProofRecord,
-  ProofWriter,
-  StoredProof,
-} from '../../proof/proof-log.ts';
 
 /** How the sequencer enters what was published before the log was switched on. */
 export function numberedRecords(writer: ProofWriter): NumberedRecords {

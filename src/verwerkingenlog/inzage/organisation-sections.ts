@@ -1,8 +1,9 @@
 /** What was done, by organisation and activity: a line for each entry that opens, how long it is kept, and whom to ask, object or complain to. */
-import { type Html, type HtmlValue, html, safeUrl } from '../../plugins/template.ts';
-import { READING } from '../processing-log.ts';
+
 import { dayAndTime } from '../../html/format.ts';
 import { facts, heading, link, paragraph } from '../../html/page.ts';
+import { type Html, type HtmlValue, html, safeUrl } from '../../plugins/template.ts';
+import { READING } from '../processing-log.ts';
 import type { Entry, Explanation, Group } from './read-overview.ts';
 import { OVERVIEW, type Settings } from './site.ts';
 import { keptFor, termsOf } from './terms.ts';

@@ -1,9 +1,9 @@
 /** The page with what was done with a citizen's data, in plain words. */
 
-import { type Html, type HtmlValue, html } from '../../plugins/template.ts';
-import { MAX_COUNT } from '../store/find.ts';
 import { dayAndTime, count as number } from '../../html/format.ts';
 import { alert, heading, link, type Page, paragraph } from '../../html/page.ts';
+import { type Html, type HtmlValue, html } from '../../plugins/template.ts';
+import { MAX_COUNT } from '../store/find.ts';
 import { entryList, organisationSection, organisationSections } from './organisation-sections.ts';
 import { type Overview, type Period, type Selection, yearPeriod } from './read-overview.ts';
 import { LOGOUT, OVERVIEW, type Settings } from './site.ts';

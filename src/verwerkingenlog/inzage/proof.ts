@@ -1,5 +1,6 @@
 /** The proof of an entry for the citizen whom it is about: a page that says what it is, and two files to check it with. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { heading, link, type Page, paragraph } from '../../html/page.ts';
 import { html } from '../../plugins/template.ts';
 import type { ProofWriter } from '../../proof/proof-log.ts';
 import { categorieOf } from '../domain/access.ts';
@@ -9,7 +10,6 @@ import type { Versie } from '../domain/verwerkingsactie.ts';
 import type { ActieLog, LoggedRead } from '../processing-log.ts';
 import { proveVersion, type VersionProof } from '../store/proof.ts';
 import { readCurrent, reveal } from '../store/versions.ts';
-import { heading, link, type Page, paragraph } from '../../html/page.ts';
 import { namesAnother, readerOf } from './read-overview.ts';
 import type { Session } from './sessions.ts';
 import { HOME, OVERVIEW } from './site.ts';

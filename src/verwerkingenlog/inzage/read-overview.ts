@@ -1,6 +1,7 @@
 /** What a citizen may see of the log, read as the API reads it and logged like every other reading. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Pool } from '../../database/pool.ts';
+import { isoDay } from '../../html/format.ts';
 import { dayAfter } from '../../lib/time.ts';
 import { requestClosedSignal } from '../../plugins/connections.ts';
 import { traceOf } from '../../plugins/headers.ts';
@@ -10,7 +11,6 @@ import type { Activiteit } from '../domain/verwerkingsactiviteit.ts';
 import type { ActieLog, LoggedRead, Reader } from '../processing-log.ts';
 import { hashesOf, type PersonQuery, preparePersonPage } from '../routes/person-page.ts';
 import { readActiviteiten } from '../store/activiteiten.ts';
-import { isoDay } from '../../html/format.ts';
 import type { Session } from './sessions.ts';
 import type { Settings } from './site.ts';
 import { AUTHOR, type Look, OWN_LOOK, readTimeline, type Timeline } from './store/timeline.ts';

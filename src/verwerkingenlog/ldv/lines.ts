@@ -1,9 +1,9 @@
 /** Storing lines of LDV: a request is one transaction, and requests that arrive together share one. A line is stored once. */
 import type { FastifyInstance } from 'fastify';
+import type { LineKey } from '../../database/store-hooks.ts';
 import { type Db, transaction } from '../../database/transaction.ts';
 import { eventLoopBudget } from '../../lib/scheduling.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
-import type { LineKey } from '../../database/store-hooks.ts';
 import { type KeyName, WITHOUT_KEY } from '../domain/identity-keys.ts';
 import { type Actie, type Auteur, eersteVersie, newActieId } from '../domain/verwerkingsactie.ts';
 import { createGroupCommit } from '../group-commit.ts';

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { Pool } from '../../database/pool.ts';
 import type { Db } from '../../database/transaction.ts';
 import type { Logger } from '../../lib/log.ts';
-import { shareRuns } from '../../lib/scheduling.ts';
 import type { ReadinessCheck, ReadinessResult } from '../../lib/operations.ts';
+import { shareRuns } from '../../lib/scheduling.ts';
 import { ConfigError, type ConfigFault } from '../../settings/read-config.ts';
 import {
   createIdentityKeys,

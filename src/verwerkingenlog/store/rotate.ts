@@ -1,8 +1,8 @@
 /** Rotating the keys of the log: rewriting what has another key in batches, and forgetting the keys that nothing needs. */
 
 import type { Pool } from '../../database/pool.ts';
-import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
 import { type LineKey, loadStoreHooks, type StoreHooks } from '../../database/store-hooks.ts';
+import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
 import { type IdentityKeys, type KeyName, UnknownKeyError, WITHOUT_KEY } from '../domain/identity-keys.ts';
 import { insertLocations } from './append.ts';
 import { lockChanges, preferIndexes, removeLocations } from './changes.ts';

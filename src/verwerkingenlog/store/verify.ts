@@ -1,7 +1,7 @@
 /** Checking the log on the stored data. */
 import type { Pool } from '../../database/pool.ts';
-import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
 import { loadStoreHooks } from '../../database/store-hooks.ts';
+import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
 import type { IdentityKeys } from '../domain/identity-keys.ts';
 import { listMonths, type Month } from './months.ts';
 import { protect, reveal, type StoredVersie, versionsOfMonth } from './versions.ts';

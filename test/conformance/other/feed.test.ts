@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { callProgram } from '../../support/program.ts';
 import { EXAMPLE_LINES } from '../example-feed.ts';
 import { runPublish } from '../run-publish.ts';
 import { runRaadsfeed } from '../run-raadsfeed.ts';
-import { callProgram } from '../../support/program.ts';
 import { FEED_PY, hasPython, type OtherFeed, startOtherFeed } from './feed.ts';
 
 /** What the contract lets a publisher do without: a stream, pages for people, a role as aggregator or register, its own contract, compression. */

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { outwayAddress, uuidV7 } from '../../../src/lib/outway.ts';
+import { callProgram, type Ended, startProgram } from '../../support/program.ts';
 import { messageFile, shvMessage } from '../support/messages.ts';
 import { type StandInOutway, startOutway } from '../support/outway.ts';
 import { FIXTURES, openSupplier, type Supplier } from '../support/supplier.ts';
-import { callProgram, type Ended, startProgram } from '../../support/program.ts';
 
 const GRANT = '$1$4$miw9YBmmnyDVnxkDVzgooUETSlECr5GNQ1wdyeoFVevxIrMK8zfapnwZP';
 const REQUESTER = '00000099000000001000';

@@ -4,9 +4,9 @@ import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createDatabase } from '../../support/database.ts';
 import { openPreflightKit, type PreflightKit } from '../support/preflight.ts';
 import { send } from '../support/requester.ts';
-import { createDatabase } from '../../support/database.ts';
 
 let kit: PreflightKit;
 beforeAll(async () => {

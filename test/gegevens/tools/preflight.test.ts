@@ -3,10 +3,10 @@ import { appendFileSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createAuthority } from '../../../src/lib/authority/authority.ts';
-import { toPkcs12 } from '../support/key-files.ts';
-import { openPreflightKit, type PreflightKit } from '../support/preflight.ts';
 import { keyUsage } from '../../support/authority/certificates.ts';
 import { leafExtensions } from '../../support/authority/profiles.ts';
+import { toPkcs12 } from '../support/key-files.ts';
+import { openPreflightKit, type PreflightKit } from '../support/preflight.ts';
 
 let kit: PreflightKit;
 beforeAll(async () => {

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { plainStyles } from '../../../src/lib/jades/signature.ts';
+import { callProgram, type Ended, startProgram } from '../../support/program.ts';
 import { messageFile, shvMessage } from '../support/messages.ts';
 import { createRequester, type Requester } from '../support/requester.ts';
 import { openSupplier, type Supplier } from '../support/supplier.ts';
-import { callProgram, type Ended, startProgram } from '../../support/program.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'afnemer-'));
 const tokenFile = join(dir, 'token.txt');

@@ -5,10 +5,10 @@ import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { callProgram, startProgram } from '../../support/program.ts';
 import { messageFile, shvMessage } from '../support/messages.ts';
 import { createRequester, type Requester } from '../support/requester.ts';
 import { openSupplier, type Supplier } from '../support/supplier.ts';
-import { callProgram, startProgram } from '../../support/program.ts';
 
 interface Answer {
   readonly gegevens?: unknown;

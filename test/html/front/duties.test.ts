@@ -3,11 +3,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readPage } from '../../raadsfeed/pages/crawl.ts';
+import { type PagesServer, startPages } from '../../raadsfeed/pages/pages-fixture.ts';
 import { document, removal } from '../../raadsfeed/support.ts';
 import { htmlFaults } from '../../support/html.ts';
 import { startServer } from '../../support/server.ts';
-import { readPage } from '../../raadsfeed/pages/crawl.ts';
-import { type PagesServer, startPages } from '../../raadsfeed/pages/pages-fixture.ts';
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const PNG = Buffer.from(

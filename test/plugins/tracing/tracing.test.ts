@@ -1,16 +1,16 @@
 /** Traces for operators: what they tell, what they never tell, and that they are not the lines of LDV. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DPL, type Span } from '../../../src/verwerkingenlog/ldv/span.ts';
 import { readConfig } from '../../../src/settings/read-config.ts';
+import { DPL, type Span } from '../../../src/verwerkingenlog/ldv/span.ts';
 import { messageFile, shvMessage } from '../../gegevens/support/messages.ts';
 import { openSupplier, type Supplier } from '../../gegevens/support/supplier.ts';
-import { sendRaw } from '../support/ask.ts';
-import { createProbe, OPEN } from '../support/probe-area.ts';
 import { type Collector, startCollector } from '../../support/collector.ts';
 import { startServer } from '../../support/server.ts';
-import { actie, HEADERS, KEY, newPerson, ofPerson } from '../../verwerkingenlog/support.ts';
 import { type Receiver, startReceiver } from '../../verwerkingenlog/ldv/receiver.ts';
+import { actie, HEADERS, KEY, newPerson, ofPerson } from '../../verwerkingenlog/support.ts';
+import { sendRaw } from '../support/ask.ts';
+import { createProbe, OPEN } from '../support/probe-area.ts';
 
 const ALL = ['read', 'create:confidential', 'update:confidential', 'delete:confidential', 'read:confidential'];
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';

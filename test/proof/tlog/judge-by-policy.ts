@@ -1,10 +1,5 @@
 /** What a policy of witnesses says of a signed checkpoint, as somebody outside would judge it. */
-import {
-  openNote,
-  parseVerifierKey,
-  type VerifiedSignature,
-  WITNESS_KEY,
-} from '../../../src/proof/tlog/note.ts';
+import { openNote, parseVerifierKey, type VerifiedSignature, WITNESS_KEY } from '../../../src/proof/tlog/note.ts';
 import { parsePolicy } from '../../../src/proof/tlog/policy.ts';
 import { openCheckpoint, type TrustedCheckpoint } from '../../../src/proof/tlog/proof-file.ts';
 

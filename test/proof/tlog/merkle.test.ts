@@ -12,13 +12,7 @@ import {
   verifyConsistency,
   verifyInclusion,
 } from '../../../src/proof/tlog/merkle.ts';
-import {
-  encodeBundle,
-  hasTile,
-  parseTilePath,
-  readHashesFromTiles,
-  tilePath,
-} from '../../../src/proof/tlog/tiles.ts';
+import { encodeBundle, hasTile, parseTilePath, readHashesFromTiles, tilePath } from '../../../src/proof/tlog/tiles.ts';
 import { decodeBundle, entry, type GrownTree, growTree, tilesOf } from './grown-tree.ts';
 import { askGo, hasGo, recorded, WITHOUT_GO } from './judge.ts';
 

@@ -2,6 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { systemClock } from '../../../src/lib/time.ts';
 import { EMPTY_ROOT, proveConsistency } from '../../../src/proof/tlog/merkle.ts';
 import {
   createSigner,
@@ -13,7 +14,6 @@ import {
 } from '../../../src/proof/tlog/note.ts';
 import { parsePolicy } from '../../../src/proof/tlog/policy.ts';
 import { createWitnessClient, type WitnessClient } from '../../../src/proof/witness/client.ts';
-import { systemClock } from '../../../src/lib/time.ts';
 import { type GrownTree, growTree } from '../tlog/grown-tree.ts';
 import { judgeByPolicy } from '../tlog/judge-by-policy.ts';
 import { startWitness, type TestWitness } from './witness-server.ts';

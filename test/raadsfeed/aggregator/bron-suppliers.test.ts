@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Pool } from '../../../src/database/pool.ts';
 import { type ProgramOnDatabase, programOnDatabase } from '../../cli/program.ts';
-import { servicePool } from '../support.ts';
 import { callProgram, type Ended } from '../../support/program.ts';
+import { servicePool } from '../support.ts';
 import { documentOf as goDocumentOf, meetingOf as goMeetingOf, itemOf, startGo } from './go/server.ts';
 import {
   entryOf,

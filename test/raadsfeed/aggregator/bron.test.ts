@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Pool } from '../../../src/database/pool.ts';
 import { type ProgramOnDatabase, programOnDatabase } from '../../cli/program.ts';
-import { servicePool } from '../support.ts';
 import { startProgram } from '../../support/program.ts';
+import { servicePool } from '../support.ts';
 import { FakeSource } from './fake-source.ts';
 
 let dir: string;

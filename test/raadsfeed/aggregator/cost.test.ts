@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import type { Clock } from '../../../src/lib/time.ts';
 import { createGo } from '../../../src/raadsfeed/aggregator/go/api.ts';
 import { IbabsClient } from '../../../src/raadsfeed/aggregator/ibabs/calls.ts';
 import { createIbabs } from '../../../src/raadsfeed/aggregator/ibabs/supplier.ts';
@@ -11,7 +12,6 @@ import type { SupplierOptions } from '../../../src/raadsfeed/aggregator/source.t
 import { createAdapter } from '../../../src/raadsfeed/aggregator/supplier/read-listed-window.ts';
 import type { SourceAdapter } from '../../../src/raadsfeed/aggregator/supplier/source-adapter.ts';
 import { quarters } from '../../../src/raadsfeed/aggregator/supplier/windows.ts';
-import type { Clock } from '../../../src/lib/time.ts';
 import { meetingOf as goMeetingOf, itemOf, startGo } from './go/server.ts';
 import { itemOf as ibabsItemOf, meetingOf as ibabsMeetingOf, siteOf, startIbabs } from './ibabs/server.ts';
 import { agendaItemOf, meetingOf } from './notubiz/supplier/answers.ts';

@@ -2,9 +2,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Ended } from '../../support/program.ts';
 import { feedOperator, operator } from '../cli.ts';
 import { agendapunt, document, PATIENT, readRecords, removal, vergadering } from '../support.ts';
-import type { Ended } from '../../support/program.ts';
 
 feedOperator();
 

@@ -1,14 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isRecord } from '../../../src/lib/json/json-value.ts';
-import {
-  agendapunt,
-  document,
-  type FeedServer,
-  readRecords,
-  removal,
-  startFeed,
-  vergadering,
-} from '../support.ts';
+import { agendapunt, document, type FeedServer, readRecords, removal, startFeed, vergadering } from '../support.ts';
 import { FakeSource } from './fake-source.ts';
 import { eventually, expectMerged, follow, SOURCE_ENV, sourceState, startAggregator } from './support.ts';
 

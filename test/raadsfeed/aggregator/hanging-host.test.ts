@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { systemClock } from '../../../src/lib/time.ts';
 import { openDependencies, type SupplierDependencies } from '../../../src/raadsfeed/aggregator/dependencies.ts';
 import { createGo } from '../../../src/raadsfeed/aggregator/go/api.ts';
 import { IbabsClient } from '../../../src/raadsfeed/aggregator/ibabs/calls.ts';
@@ -19,7 +20,6 @@ import type { DateWindow, SourceAdapter } from '../../../src/raadsfeed/aggregato
 import { SupplierError } from '../../../src/raadsfeed/aggregator/supplier/supplier-client.ts';
 import { inWindow } from '../../../src/raadsfeed/aggregator/supplier/windows.ts';
 import { createScheduler, runSource } from '../../../src/raadsfeed/aggregator/worker.ts';
-import { systemClock } from '../../../src/lib/time.ts';
 import { readConfig } from '../../../src/settings/read-config.ts';
 import { pool, serviceDatabase } from '../service-database.ts';
 import { quiet } from '../support.ts';

@@ -3,9 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type FeedServer, readRecords } from '../support.ts';
-import { callProgram } from '../../support/program.ts';
 import { type StateFile, stateFile } from '../../proof/support.ts';
+import { callProgram } from '../../support/program.ts';
+import { type FeedServer, readRecords } from '../support.ts';
 import {
   type GoServer,
   documentOf as goDocumentOf,

@@ -1,8 +1,8 @@
 /** A supplier's API as a source: windows, issues, coverage, and the switch to a feed. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { saveSources } from '../../../src/raadsfeed/aggregator/store/sources.ts';
-import { type FeedServer, publishLines, readRecords, startFeed } from '../support.ts';
 import { callProgram } from '../../support/program.ts';
+import { type FeedServer, publishLines, readRecords, startFeed } from '../support.ts';
 import { agendaItemOf, documentOf, meetingOf } from './notubiz/supplier/answers.ts';
 import { type NotubizServer, startNotubiz, UNCAUGHT } from './notubiz/supplier/server.ts';
 import { AGGREGATOR_ENV, eventually, SOURCE_ENV, sourceState, startAggregator, stateOf } from './support.ts';

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { saveSources } from '../../../src/raadsfeed/aggregator/store/sources.ts';
-import { type FeedServer, readRecords } from '../support.ts';
 import { callProgram } from '../../support/program.ts';
+import { type FeedServer, readRecords } from '../support.ts';
 import {
   BLOCKED,
   documentOf,

@@ -4,8 +4,8 @@ import { expect, it } from 'vitest';
 import { releaseSource } from '../../../src/raadsfeed/aggregator/store/leased-source.ts';
 import { saveSources } from '../../../src/raadsfeed/aggregator/store/sources.ts';
 import { createScheduler } from '../../../src/raadsfeed/aggregator/worker.ts';
-import { quiet, servicePool } from '../support.ts';
 import { createDatabase } from '../../support/database.ts';
+import { quiet, servicePool } from '../support.ts';
 
 it('reads a source again at once when its run left it due', async () => {
   const database = await createDatabase();

@@ -4,11 +4,11 @@
  */
 import process from 'node:process';
 import { afterEach, expect, it, vi } from 'vitest';
+import { systemClock } from '../../../src/lib/time.ts';
 import { SITEMAP_PLACES } from '../../../src/raadsfeed/diwoo/sitemaps.ts';
 import { DIWOO_INDEX } from '../../../src/raadsfeed/diwoo/write-index.ts';
-import { followFeed } from '../../../src/raadsfeed/follow-index.ts';
-import { systemClock } from '../../../src/lib/time.ts';
 import { prepareChange } from '../../../src/raadsfeed/domain/change.ts';
+import { followFeed } from '../../../src/raadsfeed/follow-index.ts';
 import { createPublisher } from '../../../src/raadsfeed/writer/publisher.ts';
 import { generateHistory } from '../generate-history.ts';
 import { type FeedServer, removal, startFeed } from '../support.ts';

@@ -1,12 +1,12 @@
 /** What is offered to the national index, over HTTP: each organisation of these tests has a municipality of its own. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { transaction } from '../../../src/database/transaction.ts';
-import { MAX_ENTRY_BYTES, renderDocument, SITEMAP_PLACES } from '../../../src/raadsfeed/diwoo/sitemaps.ts';
 import { systemClock } from '../../../src/lib/time.ts';
+import { MAX_ENTRY_BYTES, renderDocument, SITEMAP_PLACES } from '../../../src/raadsfeed/diwoo/sitemaps.ts';
 import { prepareChange } from '../../../src/raadsfeed/domain/change.ts';
 import { createPublisher } from '../../../src/raadsfeed/writer/publisher.ts';
-import { agendapunt, document, type FeedServer, PATIENT, removal, startFeed } from '../support.ts';
 import { callProgram } from '../../support/program.ts';
+import { agendapunt, document, type FeedServer, PATIENT, removal, startFeed } from '../support.ts';
 import { faultsOf, file, listed, type Reader, readerOf, withFile } from './support.ts';
 
 const INDEX = 'sitemapindex-diwoo-infocat008.xml';

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { migrate } from '../../../src/database/migrate.ts';
-import { PAGES_INDEX } from '../../../src/raadsfeed/pages/search/follow-feed.ts';
 import { followFeed } from '../../../src/raadsfeed/follow-index.ts';
+import { PAGES_INDEX } from '../../../src/raadsfeed/pages/search/follow-feed.ts';
 import { rewriteContentTables } from '../../../src/raadsfeed/store/text-partitions.ts';
 import { quiet } from '../../database/support.ts';
-import { agendapunt, document, publishLines, removal, servicePool, vergadering } from '../support.ts';
 import { createDatabase } from '../../support/database.ts';
 import { startServer } from '../../support/server.ts';
+import { agendapunt, document, publishLines, removal, servicePool, vergadering } from '../support.ts';
 import { type PagesServer, startPages } from './pages-fixture.ts';
 
 const MIGRATIONS = join(import.meta.dirname, '../../../migrations');

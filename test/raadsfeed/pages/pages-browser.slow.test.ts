@@ -6,8 +6,8 @@ import { dirname, join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium, inChromium } from '../../../scripts/chromium.ts';
-import { agendapunt, document, removal, vergadering } from '../support.ts';
 import { axeFindings, sharedChromium } from '../../support/chromium.ts';
+import { agendapunt, document, removal, vergadering } from '../support.ts';
 import { behindItsSource, type PagesServer, realMeeting, startPages } from './pages-fixture.ts';
 
 const executable = findChromium();

@@ -1,9 +1,9 @@
 /** A feed with pages, and what its tests put in it. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PAGES_INDEX } from '../../../src/raadsfeed/pages/search/follow-feed.ts';
-import { followFeed } from '../../../src/raadsfeed/follow-index.ts';
 import type { Clock } from '../../../src/lib/time.ts';
+import { followFeed } from '../../../src/raadsfeed/follow-index.ts';
+import { PAGES_INDEX } from '../../../src/raadsfeed/pages/search/follow-feed.ts';
 import { type FeedServer, startFeed } from '../support.ts';
 
 const MEETING = join(import.meta.dirname, '../../fixtures/raadsfeed/vergadering-2018-02-08.ndjson');

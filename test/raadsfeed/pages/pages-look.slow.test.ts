@@ -2,8 +2,8 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium, inChromium } from '../../../scripts/chromium.ts';
-import { agendapunt, document, removal, vergadering } from '../support.ts';
 import { axeFindings, sharedChromium } from '../../support/chromium.ts';
+import { agendapunt, document, removal, vergadering } from '../support.ts';
 import { type PagesServer, startPages } from './pages-fixture.ts';
 
 const executable = findChromium();

@@ -2,6 +2,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Db, transaction } from '../../../src/database/transaction.ts';
+import { followFeed } from '../../../src/raadsfeed/follow-index.ts';
 import { datesIn } from '../../../src/raadsfeed/pages/search/dates.ts';
 import { search } from '../../../src/raadsfeed/pages/search/find.ts';
 import { fold } from '../../../src/raadsfeed/pages/search/fold.ts';
@@ -9,7 +10,6 @@ import { PAGES_INDEX } from '../../../src/raadsfeed/pages/search/follow-feed.ts'
 import { readQuery } from '../../../src/raadsfeed/pages/search/query.ts';
 import { readWords } from '../../../src/raadsfeed/pages/search/words.ts';
 import { readSearchAddress } from '../../../src/raadsfeed/pages/search.ts';
-import { followFeed } from '../../../src/raadsfeed/follow-index.ts';
 import { agendapunt, document, PATIENT, removal, vergadering } from '../support.ts';
 import { type PagesServer, realMeeting, startPages } from './pages-fixture.ts';
 

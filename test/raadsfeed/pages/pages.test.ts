@@ -3,8 +3,8 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { transaction } from '../../../src/database/transaction.ts';
 import { publishBatch } from '../../../src/raadsfeed/store/publish.ts';
-import { agendapunt, changeOf, document, PATIENT, removal, vergadering } from '../support.ts';
 import { htmlFaults } from '../../support/html.ts';
+import { agendapunt, changeOf, document, PATIENT, removal, vergadering } from '../support.ts';
 import { behindItsSource, type PagesServer, realMeeting, startPages } from './pages-fixture.ts';
 
 const HOSTILE = `<img src=x onerror=alert(1)>"'&</title></script><script>alert(1)</script>\u202e`;

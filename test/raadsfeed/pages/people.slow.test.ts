@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium, inChromium } from '../../../scripts/chromium.ts';
-import { agendapunt, document, removal, vergadering } from '../support.ts';
 import { sharedChromium } from '../../support/chromium.ts';
+import { agendapunt, document, removal, vergadering } from '../support.ts';
 import { type PagesServer, startPages } from './pages-fixture.ts';
 
 const executable = findChromium();

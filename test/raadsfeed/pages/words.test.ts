@@ -1,7 +1,7 @@
 /** What the pages say: what happened, in the same words everywhere. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { agendapunt, removal, vergadering } from '../support.ts';
 import { htmlFaults } from '../../support/html.ts';
+import { agendapunt, removal, vergadering } from '../support.ts';
 import { type PagesServer, startPages } from './pages-fixture.ts';
 
 let pages: PagesServer;

@@ -1,10 +1,10 @@
 /** The proof that a citizen gets of an entry, by the session. */
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { stateFile } from '../../proof/support.ts';
 import { PATIENT } from '../../raadsfeed/support.ts';
 import { callProgram } from '../../support/program.ts';
 import { actie, actieIn } from '../support.ts';
-import { stateFile } from '../../proof/support.ts';
 import { type InzageServer, newBsn, startInzage } from './support.ts';
 import { readPage as read } from './valid-page.ts';
 

@@ -2,8 +2,8 @@
 import { gzipSync } from 'node:zlib';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AttributeValue, DPL } from '../../../src/verwerkingenlog/ldv/span.ts';
 import { createIdentityKeys } from '../../../src/verwerkingenlog/domain/identity-keys.ts';
+import { type AttributeValue, DPL } from '../../../src/verwerkingenlog/ldv/span.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { collectGarbage } from '../../support/garbage.ts';
 import { HOSTILE_SHAPES, hostileJson } from '../../support/hostile-json.ts';

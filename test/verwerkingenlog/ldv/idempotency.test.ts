@@ -2,8 +2,8 @@
 import process from 'node:process';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { readLdvOf } from '../../../src/verwerkingenlog/ldv/stored-line.ts';
 import { createIdentityKeys } from '../../../src/verwerkingenlog/domain/identity-keys.ts';
+import { readLdvOf } from '../../../src/verwerkingenlog/ldv/stored-line.ts';
 import { readHistory, reveal } from '../../../src/verwerkingenlog/store/versions.ts';
 import { ACTIVITY, CITUS_SETTING } from '../../support/citus.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';

@@ -1,9 +1,5 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { actieOfSpan, type LineContext, MAX_TEXT, spansOf, traceIdOf } from '../../../src/verwerkingenlog/ldv/mapping.ts';
-import type { KeptAttributes } from '../../../src/verwerkingenlog/ldv/request.ts';
-import { type Attributes, type AttributeValue, DPL, type Span, STATUSES } from '../../../src/verwerkingenlog/ldv/span.ts';
-import { contentOf, keptAttributes, writeLine } from '../../../src/verwerkingenlog/ldv/stored-line.ts';
 import {
   type Actie,
   eersteVersie,
@@ -11,6 +7,22 @@ import {
   replaced,
   type Versie,
 } from '../../../src/verwerkingenlog/domain/verwerkingsactie.ts';
+import {
+  actieOfSpan,
+  type LineContext,
+  MAX_TEXT,
+  spansOf,
+  traceIdOf,
+} from '../../../src/verwerkingenlog/ldv/mapping.ts';
+import type { KeptAttributes } from '../../../src/verwerkingenlog/ldv/request.ts';
+import {
+  type Attributes,
+  type AttributeValue,
+  DPL,
+  type Span,
+  STATUSES,
+} from '../../../src/verwerkingenlog/ldv/span.ts';
+import { contentOf, keptAttributes, writeLine } from '../../../src/verwerkingenlog/ldv/stored-line.ts';
 import { decodeRequest, encodeRequest } from './otlp-forms.ts';
 import { FORMS } from './support.ts';
 

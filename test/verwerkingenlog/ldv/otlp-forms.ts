@@ -1,8 +1,9 @@
 /** Requests and answers of OTLP as a client has them, in both forms. */
+
+import { isRecord } from '../../../src/lib/json/json-value.ts';
 import * as otlp from '../../../src/verwerkingenlog/ldv/otlp.ts';
 import { type KeptAttributes, readRequest } from '../../../src/verwerkingenlog/ldv/request.ts';
 import { type Span, STATUSES, writeAttributes } from '../../../src/verwerkingenlog/ldv/span.ts';
-import { isRecord } from '../../../src/lib/json/json-value.ts';
 
 /** In JSON each span has a resource of its own. */
 export function encodeRequest(spans: readonly Span[], form: otlp.OtlpForm): Uint8Array {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { spanIdOf, uuidOf } from '../../../src/verwerkingenlog/ldv/mapping.ts';
 import { isRecord } from '../../../src/lib/json/json-value.ts';
+import { spanIdOf, uuidOf } from '../../../src/verwerkingenlog/ldv/mapping.ts';
 import { type Answer, type Api, createApi } from '../../support/api.ts';
 import { actie, actieIn, HEADERS, newPerson } from '../support.ts';
 import { ACTIVITY_URL, type LdvServer, line, START, startLdv, subjectIn } from './support.ts';

@@ -1,8 +1,8 @@
 /** Which lines are refused, and what the register and the settings decide. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DPL, type Span } from '../../../src/verwerkingenlog/ldv/span.ts';
 import type { Clock } from '../../../src/lib/time.ts';
+import { DPL, type Span } from '../../../src/verwerkingenlog/ldv/span.ts';
 import { EVERY, HEADERS, type List, listIn, newPerson } from '../support.ts';
 import { FORMS, type LdvServer, line, newId, register, START, startLdv, subjectIn } from './support.ts';
 

@@ -1,6 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { type ExportResponse, MEDIA_TYPES, type OtlpForm, type RpcStatus } from '../../../src/verwerkingenlog/ldv/otlp.ts';
+import {
+  type ExportResponse,
+  MEDIA_TYPES,
+  type OtlpForm,
+  type RpcStatus,
+} from '../../../src/verwerkingenlog/ldv/otlp.ts';
 import { type AttributeValue, DPL, type Span } from '../../../src/verwerkingenlog/ldv/span.ts';
 import { type LogServer, newPerson, startLog } from '../support.ts';
 import { decodeResponse, decodeStatus, encodeRequest } from './otlp-forms.ts';

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type AttributeValue, DPL, type Span } from '../../../src/verwerkingenlog/ldv/span.ts';
 import { createIdentityKeys } from '../../../src/verwerkingenlog/domain/identity-keys.ts';
+import { type AttributeValue, DPL, type Span } from '../../../src/verwerkingenlog/ldv/span.ts';
 import { type Answer, type Api, createApi } from '../../support/api.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { koppelvlak } from '../cli.ts';

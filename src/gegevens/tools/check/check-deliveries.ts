@@ -1,6 +1,7 @@
 /** Runs the check over files, over what is stored, and over an answer that was delivered. */
 import { basename } from 'node:path';
 import { type Pool, withAbort } from '../../../database/pool.ts';
+import { pointerSteps, toPointer, withValueAt } from '../../../lib/json/json-value.ts';
 import { Faults, type ImportFault, ImportStopped } from '../../import/faults.ts';
 import { listsOf } from '../../model/mapping.ts';
 import { builtInVersions, loadModel, type Model } from '../../model/model.ts';
@@ -24,7 +25,6 @@ import {
   streamList,
   streamSelected,
 } from '../../store/read-leveringen.ts';
-import { pointerSteps, toPointer, withValueAt } from '../../../lib/json/json-value.ts';
 import { memberNames } from '../model-shape.ts';
 import { type CheckOptions, type CheckReport, DeliveryCheck } from './delivery-check.ts';
 import type { Findings } from './report-text.ts';

@@ -1,12 +1,12 @@
 /** Judges deliveries by the rules of the statistics office, record by record, and counts what the office shows back. */
 
 import { createHash } from 'node:crypto';
+import { isRecord, toPointer, valueAt } from '../../../lib/json/json-value.ts';
 import type { DeliveryConsumer, DeliveryItem } from '../../import/delivery-reader.ts';
 import { dayNumber, personIdentity } from '../../import/record-traits.ts';
 import { listsOf, type Mapping } from '../../model/mapping.ts';
 import type { Model } from '../../model/model.ts';
 import { municipalityKey, organisationOf, type Period } from '../../model/selection.ts';
-import { isRecord, toPointer, valueAt } from '../../../lib/json/json-value.ts';
 import { Scratch } from '../scratch.ts';
 import { type CheckPlaces, readCheckPlaces } from './check-places.ts';
 import { Persons } from './persons.ts';

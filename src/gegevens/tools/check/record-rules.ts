@@ -1,6 +1,7 @@
 /** The rules that one record, or one case, can be judged by on its own. */
-import { dayNumber } from '../../import/record-traits.ts';
+
 import { isRecord, valueAt } from '../../../lib/json/json-value.ts';
+import { dayNumber } from '../../import/record-traits.ts';
 import type { CheckPlaces, PeriodPlaces } from './check-places.ts';
 import type { Severity, What } from './report-words.ts';
 import type { Run } from './runs.ts';

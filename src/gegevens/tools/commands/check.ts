@@ -10,14 +10,14 @@ import {
   type ToolContext,
   UsageError,
 } from '../../../commands/run-command.ts';
+import { reasonOf } from '../../../lib/log.ts';
+import type { Terminal } from '../../../lib/terminal.ts';
+import { systemClock } from '../../../lib/time.ts';
 import type { Report } from '../../commands/tools.ts';
 import type { Variant } from '../../model/mapping.ts';
 import type { Model } from '../../model/model.ts';
 import type { Levering, Period } from '../../model/selection.ts';
 import type { Journalled } from '../../store/journal.ts';
-import { reasonOf } from '../../../lib/log.ts';
-import { systemClock } from '../../../lib/time.ts';
-import type { Terminal } from '../../../lib/terminal.ts';
 import type { CheckReport } from '../check/delivery-check.ts';
 import type { Subject } from '../check/report-html.ts';
 import { LANGUAGES, type Language, type ReportWords, reportWords } from '../check/report-words.ts';

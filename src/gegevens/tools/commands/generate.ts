@@ -1,9 +1,9 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { written } from '../../../commands/output.ts';
 import { runTool, type ToolContext, UsageError } from '../../../commands/run-command.ts';
+import type { Terminal } from '../../../lib/terminal.ts';
 import type { Variant } from '../../model/mapping.ts';
 import type { Period } from '../../model/selection.ts';
-import type { Terminal } from '../../../lib/terminal.ts';
 import { chooseModel, parsePeriod, wholeNumber } from './options.ts';
 
 interface GenerateOptions {

@@ -1,12 +1,12 @@
 /** Options that several commands have. */
 import { InvalidArgumentError } from 'commander';
 import { CommandError } from '../../../commands/run-command.ts';
+import type { TokenOptions } from '../../../commands/token-options.ts';
+import { readTextFile } from '../../../lib/text-file.ts';
+import type { Config } from '../../../settings/read-config.ts';
 import type { Variant } from '../../model/mapping.ts';
 import type { Model } from '../../model/model.ts';
 import type { Period } from '../../model/selection.ts';
-import { readTextFile } from '../../../lib/text-file.ts';
-import type { Config } from '../../../settings/read-config.ts';
-import type { TokenOptions } from '../../../commands/token-options.ts';
 import { readPeriod } from '../table-period.ts';
 
 /** The header with the access token. @throws {CommandError} {RequesterError} */

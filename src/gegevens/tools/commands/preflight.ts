@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { CommandError, runTool, type ToolContext } from '../../../commands/run-command.ts';
+import { hasToken, type TokenOptions, tokenOptions } from '../../../commands/token-options.ts';
 import type { Terminal } from '../../../lib/terminal.ts';
 import { ConfigError, readConfig } from '../../../settings/read-config.ts';
-import { hasToken, type TokenOptions, tokenOptions } from '../../../commands/token-options.ts';
 import type { Preflight } from '../preflight/preflight.ts';
 import { authorization, collect, wholeNumber } from './options.ts';
 

@@ -4,8 +4,8 @@ import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { table } from '../../../commands/output.ts';
 import { CommandError, type ToolContext, UsageError } from '../../../commands/run-command.ts';
-import type { Variant } from '../../model/mapping.ts';
 import { readTextFile } from '../../../lib/text-file.ts';
+import type { Variant } from '../../model/mapping.ts';
 import type { Requester } from '../requester/request-delivery.ts';
 import { type RequestOptions, requestFrom } from './request.ts';
 

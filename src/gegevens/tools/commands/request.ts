@@ -1,9 +1,9 @@
 import { Command, Option } from 'commander';
 import { CommandError, runTool, type ToolContext, UsageError } from '../../../commands/run-command.ts';
-import type { Variant } from '../../model/mapping.ts';
+import { hasToken, type TokenOptions, tokenOptions } from '../../../commands/token-options.ts';
 import type { Terminal } from '../../../lib/terminal.ts';
 import type { Config } from '../../../settings/read-config.ts';
-import { hasToken, type TokenOptions, tokenOptions } from '../../../commands/token-options.ts';
+import type { Variant } from '../../model/mapping.ts';
 import type { DeliveredPage, Requester } from '../requester/request-delivery.ts';
 import { authorization, chooseModel, wholeNumber } from './options.ts';
 

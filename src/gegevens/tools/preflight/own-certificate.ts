@@ -1,7 +1,6 @@
 /** The own signing certificate: what a requester, or the service itself, would refuse it for. */
 import { hash, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { loadOwnKey } from '../../own-signer.ts';
 import {
   type Certificate,
   crlAddresses,
@@ -16,6 +15,7 @@ import { reasonOf } from '../../../lib/log.ts';
 import { createGuardedFetch } from '../../../lib/outbound/guarded-fetch.ts';
 import { readTextFileSync } from '../../../lib/text-file.ts';
 import type { Config } from '../../../settings/read-config.ts';
+import { loadOwnKey } from '../../own-signer.ts';
 import {
   daysLeft,
   failed,

@@ -1,6 +1,7 @@
 /** Requests a delivery whole: written as one file, and judged by the rules of the statistics office. */
-import { listsOf } from '../../model/mapping.ts';
+
 import { isRecord, type JsonObject, valueAt, withValueAt } from '../../../lib/json/json-value.ts';
+import { listsOf } from '../../model/mapping.ts';
 import { type CheckReport, DeliveryCheck } from '../check/delivery-check.ts';
 import { writeWhole } from '../delivery-files.ts';
 import { MessageStore } from '../message-store.ts';

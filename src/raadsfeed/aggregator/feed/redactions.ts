@@ -5,12 +5,7 @@
 
 import { type Db, transaction } from '../../../database/transaction.ts';
 import type { Change, Removal } from '../../domain/change.ts';
-import {
-  isResourceType,
-  RESOURCE_TYPES,
-  type Resource,
-  type ResourceType,
-} from '../../domain/resource.ts';
+import { isResourceType, RESOURCE_TYPES, type Resource, type ResourceType } from '../../domain/resource.ts';
 import { publishBatch } from '../../store/publish.ts';
 import { rewritePartitions } from '../../store/text-partitions.ts';
 import type { AggregatorDependencies } from '../dependencies.ts';

@@ -3,8 +3,8 @@
  * a calendar moves or crosses out what it has.
  */
 
-import { shorten, stripControls } from '../../../plugins/template.ts';
 import { isoDay, TIME_ZONE } from '../../../html/format.ts';
+import { shorten, stripControls } from '../../../plugins/template.ts';
 import { pagePath } from '../context.ts';
 import { hasTime, meetingState, momentIn, textIn } from '../rows.ts';
 import type { Item } from '../search/lists.ts';

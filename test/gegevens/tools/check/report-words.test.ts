@@ -1,9 +1,9 @@
 /** A supplier in the Netherlands reads a report in Dutch: every rule, and every fault that a model can have. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
+import { describeError } from '../../../../src/gegevens/import/faults.ts';
 import { modelFaultInDutch } from '../../../../src/gegevens/tools/check/model-faults.ts';
 import { DUTCH_WHAT, reportWords } from '../../../../src/gegevens/tools/check/report-words.ts';
-import { describeError } from '../../../../src/gegevens/import/faults.ts';
 import { addStandardFormats } from '../../../../src/lib/json/formats.ts';
 import { messageFile } from '../../support/messages.ts';
 import { check, message, shvLevering, traject } from './support.ts';

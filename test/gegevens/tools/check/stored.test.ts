@@ -1,8 +1,8 @@
 /** The check of what is stored: for a period, after an import, and of an answer in the journal. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { callProgram, type Ended } from '../../../support/program.ts';
 import { messageFile, vsMessage } from '../../support/messages.ts';
 import { openSupplier, type Supplier } from '../../support/supplier.ts';
-import { callProgram, type Ended } from '../../../support/program.ts';
 import { BSN, type FoundReport, found, message, shvLevering, traject, vsLevering } from './support.ts';
 
 let supplier: Supplier;

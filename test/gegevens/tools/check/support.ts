@@ -1,6 +1,6 @@
 import { vsNames } from '../../../../src/gegevens/synthetic/vs-record.ts';
-import { messageFile } from '../../support/messages.ts';
 import { callProgram, type Ended } from '../../../support/program.ts';
+import { messageFile } from '../../support/messages.ts';
 
 export interface FoundReport {
   readonly period: { readonly start: string; readonly end: string } | null;

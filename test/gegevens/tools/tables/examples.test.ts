@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../../../src/lib/json/json-value.ts';
-import { openSupplier, type Supplier } from '../../support/supplier.ts';
 import { callProgram, type Ended } from '../../../support/program.ts';
+import { openSupplier, type Supplier } from '../../support/supplier.ts';
 import { fileNamed, shvTable, textRow, workbook } from './support.ts';
 
 const EXAMPLES = join(import.meta.dirname, '../../../../examples/tables/gegevens');

@@ -1,7 +1,7 @@
 /** A second quarter with the mapping of the first: its period, and what is outside it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSupplier, type Supplier } from '../../support/supplier.ts';
 import { type CallOptions, callProgram, type Ended } from '../../../support/program.ts';
+import { openSupplier, type Supplier } from '../../support/supplier.ts';
 import { fileNamed, shvMapping, textRow, workbook } from './support.ts';
 
 const members = {

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../../src/lib/time.ts';
 import { createGo } from '../../../../src/raadsfeed/aggregator/go/api.ts';
 import type { SupplierOptions } from '../../../../src/raadsfeed/aggregator/source.ts';
 import { createAdapter } from '../../../../src/raadsfeed/aggregator/supplier/read-listed-window.ts';
 import { REGISTERS } from '../../../../src/raadsfeed/aggregator/supplier/windows.ts';
-import { systemClock } from '../../../../src/lib/time.ts';
 import { MemoryFeed, NEXT_QUARTER, QUARTER, type Round } from '../notubiz/supplier/memory-feed.ts';
 import { documentOf, fullDocumentOf, type GoServer, itemOf, meetingOf, type Raw, startGo } from './server.ts';
 

@@ -18,8 +18,8 @@ import type {
 } from '../../../../src/raadsfeed/aggregator/supplier/source-adapter.ts';
 import { quarters } from '../../../../src/raadsfeed/aggregator/supplier/windows.ts';
 import { createLineValidator } from '../../../../src/raadsfeed/writer/line-validator.ts';
-import { servicePool } from '../../support.ts';
 import { createDatabase, type TestDatabase } from '../../../support/database.ts';
+import { servicePool } from '../../support.ts';
 import { agendaItemOf, documentOf, meetingOf } from './supplier/answers.ts';
 import { chanceOf, generateOrganisation } from './supplier/generate.ts';
 import { NEXT_QUARTER, NOW, QUARTER, SOURCE } from './supplier/memory-feed.ts';

@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { expect } from 'vitest';
-import type { UpsertLine } from '../../../../../src/raadsfeed/aggregator/supplier/source-adapter.ts';
 import { readValidation } from '../../../../../src/plugins/openapi-document.ts';
+import type { UpsertLine } from '../../../../../src/raadsfeed/aggregator/supplier/source-adapter.ts';
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 addFormatsModule.default(ajv);

@@ -1,3 +1,4 @@
+import type { Clock } from '../../../../../src/lib/time.ts';
 import {
   createNotubizAdapter,
   type NotubizAdapterOptions,
@@ -19,7 +20,6 @@ import {
   type WindowChanges,
 } from '../../../../../src/raadsfeed/aggregator/supplier/window-changes.ts';
 import { REGISTERS } from '../../../../../src/raadsfeed/aggregator/supplier/windows.ts';
-import type { Clock } from '../../../../../src/lib/time.ts';
 import { expectContract } from './contract.ts';
 import type { NotubizServer } from './server.ts';
 
