@@ -14,8 +14,7 @@ export function builtInModel(variant: 'shv' | 'vs', name: string): URL | undefin
   return existsSync(file) ? file : undefined;
 }
 
-/** Settings of area A. */
-export const gegevensSettings = {
+const gegevens = {
   services: setting(
     'GEGEVENS_SERVICES',
     pairs(/^(shv|vs)=(\S+)$/, 'comma list of `shv=name`, `vs=name`'),
@@ -122,3 +121,6 @@ export const gegevensSettings = {
   /** How long in milliseconds a request waits for an OCSP answer before the revocation list is asked; a later one serves the next request. */
   ocspTimeoutMs: fixed('GEGEVENS_OCSP_TIMEOUT_MS', 2000),
 };
+
+/** Settings of area A, by group. */
+export const gegevensSettings = { gegevens };

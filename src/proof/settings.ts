@@ -1,15 +1,8 @@
 import { choices, file, fixed, integer, list, optional, secret, setting, text } from '../settings/kinds.ts';
-import type { Config, Fault } from '../settings/read-config.ts';
-
-declare module '../settings/read-config.ts' {
-  interface SettingGroups {
-    readonly proof: typeof settings.proof;
-  }
-}
 
 const LOGS = ['verwerkingen', 'leveringen', 'raadsfeed'] as const;
 
-export const settings = {
+export const proofSettings = {
   proof: {
     key: secret(
       'PROOF_KEY',
@@ -53,18 +46,3 @@ export const settings = {
     intervalSeconds: fixed('PROOF_INTERVAL_SECONDS', 60),
   },
 };
-
-export const isServed = (): boolean => true;
-
-export function contradictions({ proof, server, verwerkingenlog }: Config, fault: Fault): void {
-  if (proof.key === undefined && proof.sealingKey === undefined) return;
-  const needsTokens = server.areas.some((area) => area !== 'raadsfeed');
-  if (needsTokens && proof.logs.includes('verwerkingen') && verwerkingenlog.key === undefined)
-    fault(
-      ['VERWERKINGENLOG_KEY', 'PROOF_KEY', 'PROOF_LOGS'],
-      'is missing',
-      'keys for identifiers: they encrypt the secrets of the proof log `verwerkingen`',
-    );
-  if (server.environment === 'production' && proof.key !== undefined && proof.state === undefined)
-    fault(['PROOF_STATE', 'PROOF_KEY', 'NODE_ENV'], 'is missing', 'a file where a restored backup does not reach');
-}

@@ -1,7 +1,9 @@
 import { choice, exactUrl, fixed, flag, integer, optional, setting, text } from '../settings/kinds.ts';
+import { aggregatorSettings } from './aggregator/settings.ts';
+import { diwooSettings } from './diwoo/settings.ts';
+import { pagesSettings } from './pages/settings.ts';
 
-/** Settings of area C. */
-export const raadsfeedSettings = {
+const raadsfeed = {
   rol: setting(
     'RAADSFEED_ROL',
     choice('bronhouder', 'aggregator'),
@@ -52,3 +54,6 @@ export const raadsfeedSettings = {
   /** Time for one answer of a source. */
   sourcesTimeoutMs: fixed('AGGREGATOR_TIMEOUT_MS', 60_000),
 };
+
+/** Settings of area C and its features, by group. */
+export const raadsfeedSettings = { raadsfeed, ...aggregatorSettings, ...diwooSettings, ...pagesSettings };

@@ -1,11 +1,15 @@
 /** What settings that are well formed each cannot be together, or lack. */
 import { readFileSync } from 'node:fs';
 import { builtInModel } from '../gegevens/settings.ts';
-import type { Config, ConfigFault, Fault } from './read-config.ts';
+import type { Config, ConfigFault, Fault } from './config.ts';
 import { whyUnreadable } from './readable-file.ts';
 
-/** What the mounted areas need and do not have, and what cannot be together. */
-export function contradictions({ server, database, tokens, gegevens, verwerkingenlog }: Config, fault: Fault): void {
+/** What is configured needs and does not have, and what cannot be together. */
+export function contradictions(config: Config, fault: Fault): void {
+  for (const check of [interfaces, ldv, inzage, aggregator, proof, tracing]) check(config, fault);
+}
+
+function interfaces({ server, database, tokens, gegevens, verwerkingenlog }: Config, fault: Fault): void {
   const servesGegevens = server.areas.includes('shv') || server.areas.includes('vs');
   const needsTokens = servesGegevens || server.areas.includes('verwerkingenlog');
 
@@ -99,6 +103,87 @@ export function contradictions({ server, database, tokens, gegevens, verwerkinge
     if (signingKey === undefined) fault(['GEGEVENS_SIGNING_KEY', 'GEGEVENS_SIGNING_CHAIN'], 'is missing', allowed);
     else if (signingChain === undefined && isReadable(signingKey) && isPem(signingKey))
       fault(['GEGEVENS_SIGNING_CHAIN', 'GEGEVENS_SIGNING_KEY'], 'is missing', allowed);
+  }
+}
+
+function ldv({ server, ldvOut }: Config, fault: Fault): void {
+  const { forwardUrl, forwardTokenUrl, forwardClientId, forwardClientSecret } = ldvOut;
+  const needed = { LDV_FORWARD_CLIENT_ID: forwardClientId, LDV_FORWARD_CLIENT_SECRET: forwardClientSecret };
+  for (const [variable, value] of Object.entries(needed)) {
+    if (forwardTokenUrl !== undefined && value === undefined)
+      fault([variable, 'LDV_FORWARD_TOKEN_URL'], 'is missing', 'what the token is asked for with');
+  }
+  const addresses = { LDV_FORWARD_URL: forwardUrl, LDV_FORWARD_TOKEN_URL: forwardTokenUrl };
+  for (const [variable, value = ''] of Object.entries(addresses)) {
+    if (server.environment === 'production' && /^http:/i.test(value))
+      fault(
+        [variable, 'NODE_ENV'],
+        'is an address with `http:`',
+        'one with `https:` in production: it carries personal data',
+      );
+  }
+}
+
+function inzage(config: Config, fault: Fault): void {
+  const { html, inzage: settings, server } = config;
+  if (!settings.pages || !server.areas.includes('verwerkingenlog')) return;
+  if (server.environment === 'production' && !html.links.has('contact')) {
+    fault(['PAGES_LINKS', 'NODE_ENV'], 'has no `contact`', 'where citizens ask, object and complain, in production');
+  }
+  const needed = {
+    INZAGE_OIDC_ISSUER: settings.issuer,
+    INZAGE_OIDC_CLIENT_ID: settings.clientId,
+    INZAGE_OIDC_CLIENT_SECRET: settings.clientSecret,
+    INZAGE_SESSION_KEY: settings.sessionKey,
+  };
+  for (const [variable, value] of Object.entries(needed)) {
+    if (value === undefined)
+      fault([variable, 'VERWERKINGENLOG_PAGES'], 'is missing', 'what VERWERKINGENLOG_PAGES needs');
+  }
+  for (const [variable, value] of [
+    ['INZAGE_OIDC_ISSUER', settings.issuer],
+    ['PUBLIC_BASE_URL', server.publicBaseUrl],
+  ] as const) {
+    if (server.environment === 'production' && /^http:/i.test(value ?? ''))
+      fault(
+        [variable, 'NODE_ENV'],
+        'is an address with `http:`',
+        'one with `https:` in production, for citizens log in',
+      );
+  }
+}
+
+/** An address without encryption is for a service on this machine or network. */
+function aggregator({ aggregator: settings, raadsfeed }: Config, fault: Fault): void {
+  if (/^http:/i.test(settings.ibabsUrl ?? '') && !raadsfeed.sourcesAllowPrivate) {
+    fault(
+      ['IBABS_URL', 'AGGREGATOR_ALLOW_PRIVATE'],
+      'is an address with `http:`',
+      'one with `https:`, or AGGREGATOR_ALLOW_PRIVATE=true',
+    );
+  }
+}
+
+function proof({ proof: settings, server, verwerkingenlog }: Config, fault: Fault): void {
+  if (settings.key === undefined && settings.sealingKey === undefined) return;
+  const needsTokens = server.areas.some((area) => area !== 'raadsfeed');
+  if (needsTokens && settings.logs.includes('verwerkingen') && verwerkingenlog.key === undefined)
+    fault(
+      ['VERWERKINGENLOG_KEY', 'PROOF_KEY', 'PROOF_LOGS'],
+      'is missing',
+      'keys for identifiers: they encrypt the secrets of the proof log `verwerkingen`',
+    );
+  if (server.environment === 'production' && settings.key !== undefined && settings.state === undefined)
+    fault(['PROOF_STATE', 'PROOF_KEY', 'NODE_ENV'], 'is missing', 'a file where a restored backup does not reach');
+}
+
+/** A logbook takes the same protocol, and is for the processing of personal data only: another setting names it, or it is this service. */
+function tracing({ tracing: { endpoint }, ...others }: Config, fault: Fault): void {
+  if (endpoint === undefined) return;
+  const { publicBaseUrl } = others.server;
+  const isOwn = publicBaseUrl !== undefined && `${endpoint}/`.startsWith(`${publicBaseUrl}/`);
+  if (isOwn || Object.values(others).some((group) => Object.values(group).includes(endpoint))) {
+    fault(['TRACING_ENDPOINT'], 'is the address of a logbook or of another service', 'a collector for traces');
   }
 }
 

@@ -24,7 +24,7 @@ const AREAS = ['shv', 'vs', 'verwerkingenlog', 'raadsfeed'] as const;
 const ADDRESSES = /^https?:\/\/[^\s,/?#@]+(\/[^\s,?#]*)?$/;
 
 /** Settings of the process and its listeners. */
-export const serverSettings = {
+const server = {
   areas: setting('AREAS', choices(...AREAS), AREAS, 'Interfaces to serve.'),
   host: setting('HOST', text(), '127.0.0.1', 'Address of the public listener.'),
   port: setting('PORT', port, 8080, 'Its port; 0 takes a free one.'),
@@ -111,7 +111,7 @@ export const serverSettings = {
 };
 
 /** Settings of the database. */
-export const databaseSettings = {
+const database = {
   url: postgresUrl(
     'DATABASE_URL',
     'Postgres 15 or newer, of [one host or several](operations.md#several-database-servers). Absent: the embedded one.',
@@ -157,7 +157,7 @@ function postgresUrl(variable: string, description: string): ReturnType<typeof s
 }
 
 /** Settings of access tokens, both kinds of issuer. */
-export const tokenSettings = {
+const tokens = {
   oauthIssuer: optional(
     'OAUTH_ISSUER',
     // Tokens and metadata name it to the letter (RFC 8414 section 3.3).
@@ -207,7 +207,7 @@ export const tokenSettings = {
 };
 
 /** Settings of all pages for people. */
-export const htmlSettings = {
+const html = {
   themeCss: optional(
     'PAGES_THEME_CSS',
     text(undefined, 'path of a CSS file'),
@@ -223,3 +223,15 @@ export const htmlSettings = {
     'Accessibility statement, privacy, contact, clerk and privacy officer, at the foot of pages.',
   ),
 };
+
+/** Settings of traces. */
+const tracing = {
+  endpoint: optional(
+    'TRACING_ENDPOINT',
+    url('https', 'http'),
+    'OpenTelemetry collector of [traces](operations.md#traces), without `/v1/traces`.',
+  ),
+};
+
+/** What all areas share, by group. */
+export const platformSettings = { server, database, tokens, html, tracing };

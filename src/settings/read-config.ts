@@ -1,75 +1,18 @@
 import { readFileSync } from 'node:fs';
-import { gegevensSettings } from '../gegevens/settings.ts';
 import { decodeUtf8 } from '../lib/text-file.ts';
-import { raadsfeedSettings } from '../raadsfeed/settings.ts';
-import { verwerkingenlogSettings } from '../verwerkingenlog/settings.ts';
+import { type Config, type ConfigFault, declared, type Fault } from './config.ts';
 import { contradictions, unreadableFiles } from './contradictions.ts';
-import { importFromExtensions, type UnknownModule } from './extensions.ts';
 import { type Setting, shownValue } from './kinds.ts';
-import { databaseSettings, htmlSettings, serverSettings, tokenSettings } from './platform-settings.ts';
 import { whyUnreadable } from './readable-file.ts';
 
-/** All settings, by group; the `settings.ts` of an extension declares its groups here too. docs/settings.md is tested against it. */
-export interface SettingGroups {
-  readonly server: typeof serverSettings;
-  readonly database: typeof databaseSettings;
-  readonly tokens: typeof tokenSettings;
-  readonly gegevens: typeof gegevensSettings;
-  readonly verwerkingenlog: typeof verwerkingenlogSettings;
-  readonly raadsfeed: typeof raadsfeedSettings;
-  readonly html: typeof htmlSettings;
-}
-
-type Values<G> = { readonly [K in keyof G]: G[K] extends Setting<infer T> ? T : never };
-export type Config = { readonly [G in keyof SettingGroups]: Values<SettingGroups[G]> };
-
-/** Adds a fault that lies between variables, each of them well formed. @param involves the first one is named */
-export type Fault = (involves: readonly [string, ...string[]], wrong: string, allowed: string) => void;
+export type { Config, ConfigFault, SettingGroups } from './config.ts';
 
 type Group = Readonly<Record<string, Setting<unknown>>>;
-
-/** What `settings.ts` of an extension exports. */
-interface ExtensionSettings {
-  readonly settings: Readonly<Record<string, Group>>;
-  /** Whether its plugin is registered, beside what is mounted. */
-  readonly isServed?: (config: Config) => boolean;
-  /** Whether that comes before everything else that has hooks or routes. */
-  readonly isOutermost?: boolean;
-  /** Whether that comes after every other extension. */
-  readonly isAfterAll?: boolean;
-  readonly contradictions?: (config: Config, fault: Fault) => void;
-}
-
-const extensions = (await importFromExtensions('settings')).map(({ extension: name, module }) => ({
-  ...asExtensionSettings(module),
-  name,
-}));
-
-const declared: Readonly<Record<string, Group>> = Object.assign(
-  {
-    server: serverSettings,
-    database: databaseSettings,
-    tokens: tokenSettings,
-    gegevens: gegevensSettings,
-    verwerkingenlog: verwerkingenlogSettings,
-    raadsfeed: raadsfeedSettings,
-    html: htmlSettings,
-  } satisfies Record<string, Group>,
-  ...extensions.map(({ settings }) => settings),
-);
-
-function asExtensionSettings(module: UnknownModule): ExtensionSettings {
-  if (!isExtensionSettings(module)) throw new TypeError('the settings.ts of an extension has no settings');
-  return module;
-}
-
-function isExtensionSettings(module: object): module is ExtensionSettings {
-  return 'settings' in module && typeof module.settings === 'object';
-}
+const groups: Readonly<Record<string, Group>> = declared;
 
 /** What an operator can set. @see SettingGroups */
 export const settingGroups: Readonly<Record<string, Group>> = Object.fromEntries(
-  Object.entries(declared).map(([name, group]) => [
+  Object.entries(groups).map(([name, group]) => [
     name,
     Object.fromEntries(Object.entries(group).filter(([, { fixed }]) => !fixed)),
   ]),
@@ -113,7 +56,7 @@ export function knownVariables(): string[] {
 
 /** Whether a variable has one right value: elsewhere than in tests it is refused. */
 export function isFixed(name: string): boolean {
-  return Object.values(declared).some((group) =>
+  return Object.values(groups).some((group) =>
     Object.values(group).some(({ variable, fixed }) => fixed && variable === name),
   );
 }
@@ -123,25 +66,8 @@ export function baseUrlOf({ publicBaseUrl, host, port }: Config['server']): stri
   return publicBaseUrl ?? `http://${host}:${port}`;
 }
 
-/** Names of the extensions whose plugin this configuration switches on: those before everything else, after the interfaces, or after all. */
-export function servedExtensions(config: Config, place: 'outermost' | 'last' | 'after all'): string[] {
-  return extensions
-    .filter(({ isOutermost = false, isAfterAll = false }) => {
-      return place === (isOutermost ? 'outermost' : isAfterAll ? 'after all' : 'last');
-    })
-    .filter(({ isServed }) => isServed?.(config) === true)
-    .map(({ name }) => name);
-}
-
 /** The environment as a program gets it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** One fault of the configuration. */
-export interface ConfigFault {
-  readonly variable: string;
-  readonly wrong: string;
-  readonly allowed: string;
-}
 
 /** The configuration cannot be used; the message names every fault, a line each. Values are not repeated: they may be secret. */
 export class ConfigError extends Error {
@@ -168,7 +94,7 @@ export function readConfig(env: Environment, purpose: 'serve' | 'tool', changes:
   const fixed = env.NODE_ENV === 'test' ? { ...changes, ...env } : changes;
   const faults: ConfigFault[] = [];
   const config = Object.fromEntries(
-    Object.entries(declared).map(([name, group]) => [name, readGroup(group, env, fixed, faults)]),
+    Object.entries(groups).map(([name, group]) => [name, readGroup(group, env, fixed, faults)]),
   );
   assertConfig(config);
   for (const [variable, instead] of Object.entries(REMOVED)) {
@@ -183,7 +109,6 @@ export function readConfig(env: Environment, purpose: 'serve' | 'tool', changes:
       if (!involves.some((name) => malformed.has(name))) faults.push({ variable: involves[0], wrong, allowed });
     };
     contradictions(config, fault);
-    for (const one of extensions) one.contradictions?.(config, fault);
   }
   if (faults.length > 0) throw new ConfigError(faults);
   return config;
@@ -228,8 +153,8 @@ function readText({ variable, secret }: Setting<unknown>, env: Environment): str
 }
 
 /** The declarations decide the shape; this only tells the compiler so after every group has been read. */
-function assertConfig(groups: Record<string, unknown>): asserts groups is Config {
-  for (const name of Object.keys(declared)) {
-    if (typeof groups[name] !== 'object') throw new TypeError(`group ${name} was not read`);
+function assertConfig(read: Record<string, unknown>): asserts read is Config {
+  for (const name of Object.keys(groups)) {
+    if (typeof read[name] !== 'object') throw new TypeError(`group ${name} was not read`);
   }
 }

@@ -1,7 +1,8 @@
 import { fixed, flag, optional, pairs, secret, setting, term, text } from '../settings/kinds.ts';
+import { inzageSettings } from './inzage/settings.ts';
+import { ldvSettings } from './ldv/settings.ts';
 
-/** Settings of area B. */
-export const verwerkingenlogSettings = {
+const verwerkingenlog = {
   checkBsn: setting('VERWERKINGENLOG_CHECK_BSN', flag, false, 'Check `BSN` numbers by the eleven test.'),
   key: secret(
     'VERWERKINGENLOG_KEY',
@@ -51,3 +52,6 @@ export const verwerkingenlogSettings = {
   /** Changes of one processing or action that may wait for each other in a process; one more gets 503. */
   changesWaiting: fixed('VERWERKINGENLOG_CHANGES_WAITING', 32),
 };
+
+/** Settings of area B and its features, by group. */
+export const verwerkingenlogSettings = { verwerkingenlog, ...inzageSettings, ...ldvSettings };

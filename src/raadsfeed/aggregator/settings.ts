@@ -1,14 +1,7 @@
 import { fixed, integer, optional, pairs, retired, setting, url } from '../../settings/kinds.ts';
-import type { Config, Fault } from '../../settings/read-config.ts';
-
-declare module '../../settings/read-config.ts' {
-  interface SettingGroups {
-    readonly aggregator: typeof settings.aggregator;
-  }
-}
 
 /** Sources of the feed: others' feeds, and the API of NotuBiz. */
-export const settings = {
+export const aggregatorSettings = {
   aggregator: {
     notubizWooCategories: setting(
       'NOTUBIZ_WOO_CATEGORIES',
@@ -56,17 +49,3 @@ export const settings = {
     callSlotSeconds: fixed('AGGREGATOR_CALL_SLOT_SECONDS', 30),
   },
 };
-
-/** An address without encryption is for a service on this machine or network. */
-export function contradictions({ aggregator, raadsfeed }: Config, fault: Fault): void {
-  if (/^http:/i.test(aggregator.ibabsUrl ?? '') && !raadsfeed.sourcesAllowPrivate) {
-    fault(
-      ['IBABS_URL', 'AGGREGATOR_ALLOW_PRIVATE'],
-      'is an address with `http:`',
-      'one with `https:`, or AGGREGATOR_ALLOW_PRIVATE=true',
-    );
-  }
-}
-
-export const isServed = ({ raadsfeed, server }: Config): boolean =>
-  raadsfeed.rol === 'aggregator' && server.areas.includes('raadsfeed');

@@ -1,13 +1,6 @@
 import { flag, setting } from '../../settings/kinds.ts';
-import type { Config } from '../../settings/read-config.ts';
 
-declare module '../../settings/read-config.ts' {
-  interface SettingGroups {
-    readonly diwoo: typeof settings.diwoo;
-  }
-}
-
-export const settings = {
+export const diwooSettings = {
   diwoo: {
     isOn: setting(
       'RAADSFEED_DIWOO',
@@ -17,5 +10,3 @@ export const settings = {
     ),
   },
 };
-
-export const isServed = ({ diwoo, server }: Config): boolean => diwoo.isOn && server.areas.includes('raadsfeed');

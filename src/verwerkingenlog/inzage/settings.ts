@@ -1,14 +1,7 @@
 import { exactUrl, fixed, flag, list, optional, pairs, secret, setting, text } from '../../settings/kinds.ts';
-import type { Config, Fault } from '../../settings/read-config.ts';
-
-declare module '../../settings/read-config.ts' {
-  interface SettingGroups {
-    readonly inzage: typeof settings.inzage;
-  }
-}
 
 /** The pages on which a citizen sees what was done with his or her data. */
-export const settings = {
+export const inzageSettings = {
   inzage: {
     pages: setting('VERWERKINGENLOG_PAGES', flag, false, 'Citizens see what was done with their data, at `/inzage`.'),
     issuer: optional(
@@ -58,35 +51,3 @@ export const settings = {
     sessionMs: fixed('INZAGE_SESSION_MAX', 3_600_000),
   },
 };
-
-export const isServed = ({ inzage, server }: Config): boolean =>
-  inzage.pages && server.areas.includes('verwerkingenlog');
-
-export function contradictions(config: Config, fault: Fault): void {
-  if (!isServed(config)) return;
-  const { html, inzage, server } = config;
-  if (server.environment === 'production' && !html.links.has('contact')) {
-    fault(['PAGES_LINKS', 'NODE_ENV'], 'has no `contact`', 'where citizens ask, object and complain, in production');
-  }
-  const needed = {
-    INZAGE_OIDC_ISSUER: inzage.issuer,
-    INZAGE_OIDC_CLIENT_ID: inzage.clientId,
-    INZAGE_OIDC_CLIENT_SECRET: inzage.clientSecret,
-    INZAGE_SESSION_KEY: inzage.sessionKey,
-  };
-  for (const [variable, value] of Object.entries(needed)) {
-    if (value === undefined)
-      fault([variable, 'VERWERKINGENLOG_PAGES'], 'is missing', 'what VERWERKINGENLOG_PAGES needs');
-  }
-  for (const [variable, value] of [
-    ['INZAGE_OIDC_ISSUER', inzage.issuer],
-    ['PUBLIC_BASE_URL', server.publicBaseUrl],
-  ] as const) {
-    if (server.environment === 'production' && /^http:/i.test(value ?? ''))
-      fault(
-        [variable, 'NODE_ENV'],
-        'is an address with `http:`',
-        'one with `https:` in production, for citizens log in',
-      );
-  }
-}

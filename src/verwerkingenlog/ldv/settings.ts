@@ -1,14 +1,6 @@
 import { choice, exactUrl, fixed, flag, list, optional, secret, setting, text, url } from '../../settings/kinds.ts';
-import type { Config, Fault } from '../../settings/read-config.ts';
 
-declare module '../../settings/read-config.ts' {
-  interface SettingGroups {
-    readonly ldv: typeof settings.ldv;
-    readonly ldvOut: typeof settings.ldvOut;
-  }
-}
-
-export const settings = {
+export const ldvSettings = {
   /** Lines of the Logboek Dataverwerkingen (LDV) that are taken in. */
   ldv: {
     keepAttributes: setting(
@@ -88,23 +80,3 @@ export const settings = {
     forwardLagSeconds: fixed('LDV_FORWARD_LAG_SECONDS', 900),
   },
 };
-
-export const isServed = ({ server }: Config): boolean => server.areas.includes('verwerkingenlog');
-
-export function contradictions({ server, ldvOut }: Config, fault: Fault): void {
-  const { forwardUrl, forwardTokenUrl, forwardClientId, forwardClientSecret } = ldvOut;
-  const needed = { LDV_FORWARD_CLIENT_ID: forwardClientId, LDV_FORWARD_CLIENT_SECRET: forwardClientSecret };
-  for (const [variable, value] of Object.entries(needed)) {
-    if (forwardTokenUrl !== undefined && value === undefined)
-      fault([variable, 'LDV_FORWARD_TOKEN_URL'], 'is missing', 'what the token is asked for with');
-  }
-  const addresses = { LDV_FORWARD_URL: forwardUrl, LDV_FORWARD_TOKEN_URL: forwardTokenUrl };
-  for (const [variable, value = ''] of Object.entries(addresses)) {
-    if (server.environment === 'production' && /^http:/i.test(value))
-      fault(
-        [variable, 'NODE_ENV'],
-        'is an address with `http:`',
-        'one with `https:` in production: it carries personal data',
-      );
-  }
-}
