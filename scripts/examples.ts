@@ -14,9 +14,9 @@ import {
   processingHeaders,
   readDemoFile,
 } from '../src/demo/demo-client.ts';
-import { Transcript } from '../src/demo/run-demo.ts';
 import { checkMessage, signMessage } from '../src/demo/signed-message.ts';
 import { followFeed } from '../src/demo/tour/tour-feed.ts';
+import { Transcript } from '../src/demo/transcript.ts';
 import { isRecord } from '../src/lib/json/json-value.ts';
 import { readConfig } from '../src/settings/read-config.ts';
 

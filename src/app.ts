@@ -1,7 +1,8 @@
-/** The service: what every route shares, the three interfaces, and the extensions that are switched on. */
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync, LogController } from 'fastify';
+/** The service: what every route shares, and the three areas that are switched on. */
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { type Clock, systemClock } from './lib/time.ts';
 import { connections } from './plugins/connections.ts';
+import { front } from './html/front/plugin.ts';
 import { cutTarget, newRequestId, SECURITY_HEADERS } from './plugins/headers.ts';
 import { jsonBody } from './plugins/limits.ts';
 import { management } from './plugins/management.ts';
@@ -10,14 +11,13 @@ import { refuseUnreadable, sendProblem } from './plugins/problem-reply.ts';
 import { requests } from './plugins/requests.ts';
 import { MAX_PARAM_LENGTH, routes } from './plugins/routes.ts';
 import { database, metrics, operations, service, storeHooks } from './plugins/service.ts';
-import { importFromExtensions } from './settings/extensions.ts';
-import { type Config, servedExtensions } from './settings/read-config.ts';
+import type { Config } from './settings/read-config.ts';
 
 export interface AppOptions {
   readonly config: Config;
   readonly log: FastifyBaseLogger;
   readonly clock?: Clock;
-  /** Registers what is served; by default the interfaces and extensions that the configuration names. */
+  /** Registers what is served; by default the areas that the configuration names. */
   readonly register?: (app: FastifyInstance) => Promise<void>;
   /** Gets the management listener before the database is opened and migrated, which may take minutes. */
   readonly onManagement?: (management: FastifyInstance) => Promise<void>;
@@ -37,7 +37,9 @@ export async function buildApp({
   const app = createServer(config.server, log);
   try {
     await app.register(service, { config, clock });
-    await registerExtensions(app, servedExtensions(config, 'outermost'));
+    // Before anything else that has hooks: it sees every request, also those that other plugins refuse.
+    if (config.tracing.endpoint !== undefined)
+      await app.register((await import('./plugins/tracing/plugin.ts')).tracing);
     await app.register(connections, config.server);
     await app.register(operations);
     await app.register(routes);
@@ -57,7 +59,7 @@ export async function buildApp({
   }
 }
 
-/** The interfaces and extensions that the configuration names. Each is loaded only where it is served: that is half the memory of an idle process. */
+/** The areas that the configuration names. Each is loaded only where it is served: that is half the memory of an idle process. */
 async function registerServed(app: FastifyInstance): Promise<void> {
   const { areas } = app.settings.server;
   const servesGegevens = areas.includes('shv') || areas.includes('vs');
@@ -70,19 +72,9 @@ async function registerServed(app: FastifyInstance): Promise<void> {
   if (areas.includes('verwerkingenlog'))
     await app.register((await import('./verwerkingenlog/plugin.ts')).verwerkingenlog);
   if (areas.includes('raadsfeed')) await app.register((await import('./raadsfeed/plugin.ts')).raadsfeed);
-  for (const place of ['last', 'after all'] as const)
-    await registerExtensions(app, servedExtensions(app.settings, place));
-}
-
-async function registerExtensions(app: FastifyInstance, served: readonly string[]): Promise<void> {
-  for (const { extension, module } of await importFromExtensions('plugin', (name) => served.includes(name))) {
-    if (!isPluginModule(module)) throw new TypeError(`the plugin.ts of ${extension} has no plugin`);
-    await app.register(module.plugin);
-  }
-}
-
-function isPluginModule(module: object): module is { readonly plugin: FastifyPluginAsync } {
-  return 'plugin' in module && typeof module.plugin === 'function';
+  await app.register((await import('./proof/plugin.ts')).proof);
+  // It leads to what the others serve.
+  await app.register(front);
 }
 
 function createServer(server: Config['server'], log: FastifyBaseLogger): FastifyInstance {

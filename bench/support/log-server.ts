@@ -3,7 +3,7 @@ import process from 'node:process';
 import { buildApp } from '../../src/app.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { tokens } from '../../src/plugins/tokens.ts';
-import { plugin as proof } from '../../src/proof/plugin.ts';
+import { proof } from '../../src/proof/plugin.ts';
 import { readConfig } from '../../src/settings/read-config.ts';
 import { eersteVersie, newActieId } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
 import { verwerkingenlog } from '../../src/verwerkingenlog/plugin.ts';

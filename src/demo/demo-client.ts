@@ -2,13 +2,37 @@ import { createPrivateKey, hash, randomUUID, X509Certificate } from 'node:crypto
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SignJWT } from 'jose';
+import type { Authority, Party } from '../lib/authority/authority.ts';
 import { isRecord, type JsonObject } from '../lib/json/json-value.ts';
 import { clientCredentialsToken } from '../lib/outbound/client-credentials.ts';
-import { readSavedJson } from './saved-secrets.ts';
-import type { Demo } from './start-demo.ts';
+import { type AuthorizationClient, readSavedJson } from './saved-secrets.ts';
 
 /** What a client needs to know of a running demo. Every path is absolute. */
-export type DemoFile = Demo['file'];
+export interface DemoFile {
+  readonly baseUrl: string;
+  readonly managementUrl: string;
+  readonly tokenUrl: string;
+  readonly issuer: string;
+  /** Of the owner of the database. */
+  readonly databaseUrl: string;
+  readonly mounts: Readonly<Record<'shv' | 'vs' | 'verwerkingenlog' | 'raadsfeed', string>> &
+    Readonly<Record<string, string>>;
+  readonly clients: Readonly<Record<string, AuthorizationClient & { readonly secret: string }>>;
+  readonly requester: Party;
+  readonly supplier: Party;
+  readonly pki: Pick<Authority, 'dir' | 'root' | 'intermediate' | 'intermediateKey' | 'ocspUrl' | 'crlUrl' | 'revoked'>;
+  readonly fsc: {
+    readonly groupId: string;
+    readonly peerId: string;
+    readonly audience: string;
+    readonly key: string;
+    readonly certificate: string;
+    readonly services: { readonly shv: string; readonly vs: string };
+  };
+  /** Variables that a command beside the demo needs. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly pid: number;
+}
 
 /** Where a demo says how to reach it; readable by its owner only, for it holds the clients' secrets. */
 export function demoFilePath(home: string): string {

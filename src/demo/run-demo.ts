@@ -1,18 +1,18 @@
 import { join, relative } from 'node:path';
 import process from 'node:process';
 import { openDatabase } from '../database/open-database.ts';
-import type { Pool } from '../database/pool.ts';
-import { type OpenStoreHooks, openStoreHooks } from '../database/store-hooks.ts';
+import { openStoreHooks } from '../database/store-hooks.ts';
 import type { Terminal } from '../lib/terminal.ts';
 import { stopOnSignals } from '../serve.ts';
-import type { Config } from '../settings/read-config.ts';
-import { createDemoClient, type DemoAnswer, type DemoClient } from './demo-client.ts';
-import { loadDemoParts } from './demo-parts.ts';
+import { createDemoClient } from './demo-client.ts';
+import type { Demo, TourNeeds } from './demo-part.ts';
+import { DEMO_PARTS } from './demo-parts.ts';
 import { examplesIn, loadExampleData } from './example-data.ts';
-import { type Demo, startDemo } from './start-demo.ts';
+import { startDemo } from './start-demo.ts';
 import { tourFeed } from './tour/tour-feed.ts';
 import { tourGegevens } from './tour/tour-gegevens.ts';
 import { tourLog } from './tour/tour-log.ts';
+import { Transcript } from './transcript.ts';
 
 interface RunDemoOptions {
   /** End after the tour. */
@@ -45,7 +45,7 @@ export async function runDemo({ once, empty }: RunDemoOptions, terminal: Termina
     try {
       describeStart(demo, transcript);
       if (!empty) await loadAndPlay(demo, transcript);
-      if (!once) await describeRest(demo, transcript);
+      if (!once) describeRest(demo, transcript);
     } catch (error) {
       // What breaks because everything is being stopped is not a failure.
       if (isStopping) return await signalled;
@@ -57,16 +57,6 @@ export async function runDemo({ once, empty }: RunDemoOptions, terminal: Termina
   };
   await Promise.race([signalled, work()]);
   if (transcript.failed > 0) terminal.exitCode = 1;
-}
-
-/** The database is for what has no address to the outside. */
-export interface TourNeeds extends Pick<OpenStoreHooks, 'proof'> {
-  readonly config: Config;
-  readonly pool: Pool;
-  readonly signal: AbortSignal;
-  readonly demo: Demo;
-  readonly client: DemoClient;
-  readonly transcript: Transcript;
 }
 
 async function loadAndPlay(demo: Demo, transcript: Transcript): Promise<void> {
@@ -99,15 +89,14 @@ async function loadAndPlay(demo: Demo, transcript: Transcript): Promise<void> {
 /** Plays the clients of every mounted area and checks what they get. */
 async function playTour(needs: TourNeeds): Promise<void> {
   const { areas } = needs.config.server;
-  const parts = await loadDemoParts();
   if (areas.includes('shv')) await tourGegevens(needs, 'shv');
   if (areas.includes('vs')) await tourGegevens(needs, 'vs');
   if (areas.includes('verwerkingenlog')) {
     await tourLog(needs);
-    for (const part of parts) await part.tourLog?.(needs);
+    for (const part of DEMO_PARTS) await part.tourLog?.(needs);
   }
   if (areas.includes('raadsfeed')) await tourFeed(needs);
-  for (const part of parts) await part.tourLast?.(needs);
+  for (const part of DEMO_PARTS) await part.tourLast?.(needs);
 }
 
 function describeStart({ file, home, logFile }: Demo, transcript: Transcript): void {
@@ -121,12 +110,11 @@ function describeStart({ file, home, logFile }: Demo, transcript: Transcript): v
   transcript.line(`log            ${shortPath(logFile)}`);
 }
 
-async function describeRest({ file, config }: Demo, transcript: Transcript): Promise<void> {
+function describeRest({ file, config }: Demo, transcript: Transcript): void {
   transcript.section('What next');
   transcript.line('read the interfaces in a browser:');
   for (const mount of Object.values(file.mounts)) transcript.line(`  ${mount}/docs`);
-  for (const { next } of await loadDemoParts())
-    for (const line of next?.(config, file.baseUrl) ?? []) transcript.line(line);
+  for (const { next } of DEMO_PARTS) for (const line of next?.(config, file.baseUrl) ?? []) transcript.line(line);
   transcript.line('read the data with the command line, while this runs:');
   transcript.command('npm run --silent koppelvlak -- --help');
   transcript.line('Ctrl-C stops everything; the data are kept for the next start.');
@@ -135,52 +123,4 @@ async function describeRest({ file, config }: Demo, transcript: Transcript): Pro
 function shortPath(path: string): string {
   const short = relative(process.cwd(), path);
   return short.startsWith('..') ? path : short;
-}
-
-/** What the demo prints: sections, lines, and checks that are counted. */
-export class Transcript {
-  passed = 0;
-  failed = 0;
-  #sections = 0;
-  readonly #write: (text: string) => void;
-
-  /** @param write takes whole lines, with their end */
-  constructor(write: (text: string) => void) {
-    this.#write = write;
-  }
-
-  section(title: string): void {
-    this.#sections += 1;
-    this.#write(`\n${this.#sections}. ${title}\n`);
-  }
-
-  line(text = ''): void {
-    this.#write(text === '' ? '\n' : `   ${text}\n`);
-  }
-
-  /** A command to try, on a line of its own so that it can be copied. */
-  command(text: string): void {
-    this.#write(`     $ ${text}\n`);
-  }
-
-  /** Names a check and how it went. */
-  check(name: string, isRight: boolean, found?: string): void {
-    if (isRight) this.passed += 1;
-    else this.failed += 1;
-    this.line(`${isRight ? 'ok    ' : 'FAILED'} ${name}${isRight || found === undefined ? '' : ` (found: ${found})`}`);
-  }
-
-  /** Checks the status of an answer; of another one it shows the status and how it begins. */
-  status(name: string, { status, bytes }: DemoAnswer, expected: number): void {
-    this.check(name, status === expected, `${status} ${bytes.toString().slice(0, 300)}`);
-  }
-
-  /** Runs a part; what it throws becomes a failed check, and the next part goes on. */
-  async part(name: string, work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      this.check(name, false, error instanceof Error ? error.message : String(error));
-    }
-  }
 }

@@ -7,12 +7,11 @@ import { createLogger, portError } from '../lib/log.ts';
 import { serve } from '../serve.ts';
 import { type Environment, isFixed, knownVariables, readConfig } from '../settings/read-config.ts';
 import { startAuthorizationServer } from './authorization-server.ts';
-import { demoFilePath } from './demo-client.ts';
-import { type DemoSetup, loadDemoParts } from './demo-parts.ts';
+import { type DemoFile, demoFilePath } from './demo-client.ts';
+import type { Demo, DemoSetup } from './demo-part.ts';
+import { DEMO_PARTS } from './demo-parts.ts';
 import { leverancierscode, organisation } from './example-data.ts';
 import { loadDemoClients, loadSecret, saveJson } from './saved-secrets.ts';
-
-export type Demo = Awaited<ReturnType<typeof startDemo>>;
 
 /** The audience that the demo's access tokens name. */
 const AUDIENCE = 'urn:koppelvlak:demo';
@@ -21,7 +20,7 @@ const AUDIENCE = 'urn:koppelvlak:demo';
  * Starts everything of the demo on loopback, last the service, and says in `demo.json` how to reach it.
  * @throws {Error} with a message for people; what was started is stopped
  */
-export async function startDemo(environment: Environment) {
+export async function startDemo(environment: Environment): Promise<Demo> {
   const { server } = readConfig(environment, 'tool');
   /** The ports after that of the service; 0 takes free ones. */
   const portAfter = (steps: number): number => (server.port === 0 ? 0 : server.port + steps);
@@ -31,7 +30,6 @@ export async function startDemo(environment: Environment) {
   await mkdir(home, { recursive: true });
   const logFile = join(home, 'demo.log');
   const log = createLogger(server.logLevel, pino.destination({ dest: logFile, mode: 0o600 }));
-  const parts = await loadDemoParts();
   const releases: (() => Promise<void>)[] = [];
   let stopping = false;
   const stop = async (): Promise<void> => {
@@ -61,12 +59,12 @@ export async function startDemo(environment: Environment) {
       startAuthorizationServer({
         ...{ port, audience: AUDIENCE, clients, keysDirectory: secrets, environment: server.environment, log },
         register: async (app, address) => {
-          for (const { authorize } of parts) await authorize?.(app, { ...setup, authorizationUrl: address });
+          for (const { authorize } of DEMO_PARTS) await authorize?.(app, { ...setup, authorizationUrl: address });
         },
       }),
     );
     releases.push(authorization.close);
-    const added: Added = merged(await Promise.all(parts.map(({ variables }) => variables?.(setup))));
+    const added: Added = merged(await Promise.all(DEMO_PARTS.map(({ variables }) => variables?.(setup))));
     const given = Object.fromEntries(
       Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
     );
@@ -103,12 +101,12 @@ export async function startDemo(environment: Environment) {
 
     const { gegevens, verwerkingenlog, raadsfeed, tokens } = config;
     const known = new Set(knownVariables());
-    const mounts: Readonly<Record<'shv' | 'vs' | 'verwerkingenlog' | 'raadsfeed', string>> & Added = {
+    const mounts: DemoFile['mounts'] = {
       shv: service.url + gegevens.shvPrefix,
       vs: service.url + gegevens.vsPrefix,
       verwerkingenlog: service.url + verwerkingenlog.prefix,
       raadsfeed: service.url + raadsfeed.prefix,
-      ...merged(parts.map(({ mounts }) => mounts?.(config, service.url))),
+      ...merged(DEMO_PARTS.map(({ mounts }) => mounts?.(config, service.url))),
     };
     const variables: Added = {
       ...Object.fromEntries(Object.entries(chosen).filter(([name]) => known.has(name))),
@@ -116,9 +114,9 @@ export async function startDemo(environment: Environment) {
       PORT: new URL(service.url).port,
       DATABASE_URL: service.databaseUrl,
       PUBLIC_BASE_URL: config.server.publicBaseUrl ?? service.url,
-      ...merged(parts.map(({ environment: more }) => more?.(config))),
+      ...merged(DEMO_PARTS.map(({ environment: more }) => more?.(config))),
     };
-    const file = {
+    const file: DemoFile = {
       baseUrl: service.url,
       managementUrl: service.managementUrl,
       tokenUrl: authorization.tokenUrl,
@@ -137,13 +135,11 @@ export async function startDemo(environment: Environment) {
         revoked: authority.revoked,
       },
       fsc: { ...fsc, services: { shv: 'shv', vs: 'vs', ...Object.fromEntries(gegevens.services) } },
-      /** Variables that a command beside the demo needs. */
       environment: variables,
       pid: process.pid,
     };
     releases.push(() => rm(demoFilePath(home), { force: true }));
     await saveJson(demoFilePath(home), file);
-    /** Resolves when the embedded Postgres has ended by itself. */
     const lost = new Promise<void>((resolve) => {
       void service.databaseExited.then(() => {
         if (!stopping) resolve();

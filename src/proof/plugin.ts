@@ -31,7 +31,7 @@ const LATE_INTERVALS = 3;
  * The proof logs, their witnesses, and this service as a witness of others; nothing when no log is switched on here.
  * @throws {Error} for operators, when a log is kept in this database and the configuration does not know of it
  */
-export const plugin = fp(serveProof, {
+export const proof = fp(serveProof, {
   name: 'proof',
   dependencies: ['database', 'store-hooks', 'operations', 'metrics'],
 });

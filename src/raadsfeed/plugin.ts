@@ -106,6 +106,10 @@ async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
     listRoutes(scope, contract, pool);
   };
   await mount(app, { prefix, contract, rateLimit: settings.rateLimit, isOpen: true, routes });
+  // Loaded only where they are switched on: that is a large part of the memory of an idle process.
+  if (settings.rol === 'aggregator') await app.register((await import('./aggregator/plugin.ts')).aggregator);
+  if (config.diwoo.isOn) await app.register((await import('./diwoo/plugin.ts')).diwoo);
+  if (config.pages.isOn) await app.register((await import('./pages/plugin.ts')).pages);
 }
 
 /** A metric of the feed of this process; read when it is asked for. */

@@ -75,6 +75,8 @@ async function serveVerwerkingenlog(app: FastifyInstance): Promise<void> {
       for (const route of ROUTES) route(scope, routeNeeds);
     },
   });
+  await app.register((await import('./ldv/plugin.ts')).ldv);
+  if (config.inzage.pages) await app.register((await import('./inzage/plugin.ts')).inzage);
 }
 
 /** The standard's `Fout` and `ValidatieFout`: problem documents with a code, a detail, and for 400 always the list of faults. */

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../settings/read-config.ts';
-import { isServed } from '../../verwerkingenlog/inzage/settings.ts';
-import type { DemoSetup } from '../demo-parts.ts';
+import type { DemoSetup } from '../demo-part.ts';
 import { organisation, persons, uitvoerder } from '../example-data.ts';
 import { serveLogin } from './login.ts';
 
@@ -37,7 +36,7 @@ export const variables = async (setup: DemoSetup): Promise<Record<string, string
   INZAGE_RATE_LIMIT: '0',
 });
 
-export const next = (config: Config, baseUrl: string): string[] =>
-  isServed(config)
+export const next = ({ inzage, server }: Config, baseUrl: string): string[] =>
+  inzage.pages && server.areas.includes('verwerkingenlog')
     ? [`see as a citizen what was done with your data: ${baseUrl}/inzage (log in as one of two persons)`]
     : [];

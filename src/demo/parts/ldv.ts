@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { isRecord } from '../../lib/json/json-value.ts';
 import type { Config } from '../../settings/read-config.ts';
 import { processingHeaders } from '../demo-client.ts';
+import type { TourNeeds } from '../demo-part.ts';
 import { persons, uitvoerder } from '../example-data.ts';
-import type { TourNeeds } from '../run-demo.ts';
 
 /** Whoever tries it names an activity of its own. */
 export const variables = async (): Promise<Record<string, string>> => ({ LDV_UNKNOWN_ACTIVITY: 'normaal' });

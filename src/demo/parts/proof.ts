@@ -7,9 +7,8 @@ import { parseVerifierKey } from '../../proof/tlog/note.ts';
 import { verifyStoredLog } from '../../proof/verify.ts';
 import type { Config } from '../../settings/read-config.ts';
 import { processingHeaders } from '../demo-client.ts';
-import type { DemoSetup } from '../demo-parts.ts';
+import type { DemoSetup, TourNeeds } from '../demo-part.ts';
 import { uitvoerder, voorbeeldActie } from '../example-data.ts';
-import type { TourNeeds } from '../run-demo.ts';
 
 /** Milliseconds until a proof must be there: a few checkpoints. */
 const PATIENCE_MS = 20_000;

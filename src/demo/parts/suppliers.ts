@@ -1,12 +1,10 @@
 /** Two imitation suppliers beside the demo's authorization server, read into the feed as an aggregator reads them. */
 import type { FastifyInstance } from 'fastify';
 import { systemClock } from '../../lib/time.ts';
-import { isServed } from '../../raadsfeed/aggregator/settings.ts';
 import { findSource, saveSources } from '../../raadsfeed/aggregator/store/sources.ts';
 import { syncSource } from '../../raadsfeed/aggregator/sync-source.ts';
-import type { DemoSetup } from '../demo-parts.ts';
+import type { DemoSetup, TourNeeds } from '../demo-part.ts';
 import { asIfThisWeek, firstStart } from '../example-days.ts';
-import type { TourNeeds } from '../run-demo.ts';
 
 const NOTUBIZ = '/notubiz';
 const IBABS = '/ibabs/Public.svc';
@@ -44,7 +42,7 @@ const SOURCES = [
 export async function tourLast(needs: TourNeeds): Promise<void> {
   const { config, pool, proof, signal, transcript, demo, client } = needs;
   const { baseUrl, mounts } = demo.file;
-  if (!isServed(config)) return;
+  if (config.raadsfeed.rol !== 'aggregator' || !config.server.areas.includes('raadsfeed')) return;
   const reading = { config, pool, proof, clock: systemClock, log: demo.log, publicBaseUrl: () => baseUrl };
   transcript.section('Suppliers: two organisations that have no feed of their own');
   await transcript.part('the suppliers were read', async () => {

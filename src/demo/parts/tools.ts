@@ -7,8 +7,8 @@ import { sheetLines } from '../../gegevens/tools/preflight/data-sheet.ts';
 import { preflight } from '../../gegevens/tools/preflight/preflight.ts';
 import { readConfig } from '../../settings/read-config.ts';
 import { mintFscToken } from '../demo-client.ts';
+import type { TourNeeds } from '../demo-part.ts';
 import { period } from '../example-data.ts';
-import type { TourNeeds } from '../run-demo.ts';
 
 /** The lines of preflight that the tour shows. */
 const SHOWN = ['certificate-chain', 'certificate-revocation', 'transport-certificate', 'clock', 'request-shv'];

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
 import { type DemoClient, recordsOf } from '../demo-client.ts';
+import type { TourNeeds } from '../demo-part.ts';
 import { examplesIn, publish, raadsinformatie, raden } from '../example-data.ts';
-import type { TourNeeds } from '../run-demo.ts';
 
 /** Reads events from a stream of server-sent events until it ends; ending the iteration closes the connection. */
 export async function* readEvents(

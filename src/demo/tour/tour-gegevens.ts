@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { isRecord } from '../../lib/json/json-value.ts';
 import { type DemoAnswer, mintFscToken, processingHeaders, recordsOf } from '../demo-client.ts';
-import { loadDemoParts } from '../demo-parts.ts';
+import type { TourNeeds } from '../demo-part.ts';
+import { DEMO_PARTS } from '../demo-parts.ts';
 import { period } from '../example-data.ts';
-import type { TourNeeds } from '../run-demo.ts';
 import { checkMessage, type SignatureForm, signMessage } from '../signed-message.ts';
 
 const VARIANTS = {
@@ -73,7 +73,7 @@ export async function tourGegevens(needs: TourNeeds, variant: 'shv' | 'vs'): Pro
       JSON.stringify(paged.flat()) === JSON.stringify(ids),
     );
 
-    for (const part of await loadDemoParts()) await part.tourDelivery?.(needs, variant, ids.length);
+    for (const part of DEMO_PARTS) await part.tourDelivery?.(needs, variant, ids.length);
 
     const { fsc } = demo.file;
     const token = await mintFscToken(fsc, fsc.services[variant], requester.oin);

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../lib/json/json-value.ts';
 import { type DemoAnswer, processingHeaders, recordsOf } from '../demo-client.ts';
+import type { TourNeeds } from '../demo-part.ts';
 import { persons, uitvoerder, voorbeeldActie } from '../example-data.ts';
-import type { TourNeeds } from '../run-demo.ts';
 
 /** The four kinds of query: the function in the standard, the client and its query. */
 const WAYS = [

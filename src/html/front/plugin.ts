@@ -7,7 +7,7 @@ import { rootRoutes } from './root.ts';
 import { swaggerUi } from './swagger.ts';
 
 /** What people meet at the root of the host, and the descriptions of the interfaces as they read them. */
-export const plugin = fp(
+export const front = fp(
   async (app: FastifyInstance) => {
     const brand = readBrand(app.settings);
     rootRoutes(app, brand);

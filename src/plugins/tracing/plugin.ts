@@ -57,7 +57,7 @@ const COMPLAINT_MS = 60_000;
  * Traces every request; registered before anything that has hooks (`isOutermost`).
  * @throws {Error} when this process is traced already: OpenTelemetry has one context per process
  */
-export const plugin = fp(traceRequests, { name: 'tracing', dependencies: ['service'] });
+export const tracing = fp(traceRequests, { name: 'tracing', dependencies: ['service'] });
 
 async function traceRequests(app: FastifyInstance): Promise<void> {
   const { log } = app;

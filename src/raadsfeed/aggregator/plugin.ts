@@ -16,7 +16,7 @@ import { createScheduler, runSource } from './worker.ts';
 const SUPPLIERS_AT_ONCE = 2;
 
 /** Follows the sources of the feed for as long as the service runs. */
-export const plugin = fp(
+export const aggregator = fp(
   async (app: FastifyInstance) => {
     const { settings: config, log, stopping } = app;
     const { aggregator: settings } = config;

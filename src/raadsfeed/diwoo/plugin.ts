@@ -5,7 +5,7 @@ import { serveDiwoo } from './routes.ts';
 import { DIWOO_INDEX } from './write-index.ts';
 
 /** Offers the documents of the feed to the national index. */
-export const plugin = fp(
+export const diwoo = fp(
   async (app: FastifyInstance) => {
     await serveDiwoo(app, followIndex(app, 'offer to DiWoo', DIWOO_INDEX));
   },

@@ -8,7 +8,7 @@ import { pagesRoutes } from './routes.ts';
 import { PAGES_INDEX } from './search/follow-feed.ts';
 
 /** The council information as pages for people, and the index that they search. */
-export const plugin = fp(servePages, { name: 'pages', dependencies: ['raadsfeed'] });
+export const pages = fp(servePages, { name: 'pages', dependencies: ['raadsfeed'] });
 
 async function servePages(app: FastifyInstance): Promise<void> {
   const { settings: config, clock, publicBaseUrl } = app;

@@ -48,7 +48,7 @@ const POLICY = [
 ].join('; ');
 
 /** The pages on which citizens see what was done with their data. */
-export const plugin = fp(serveInzage, { name: 'inzage', dependencies: ['verwerkingenlog'] });
+export const inzage = fp(serveInzage, { name: 'inzage', dependencies: ['verwerkingenlog'] });
 
 async function serveInzage(server: FastifyInstance): Promise<void> {
   const { settings: config, clock, publicBaseUrl, log, metrics } = server;

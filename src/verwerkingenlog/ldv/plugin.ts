@@ -19,7 +19,7 @@ const CONTRACT = new URL('../../../openapi/ldv.yaml', import.meta.url);
 const READ_CONTRACT = new URL('../../../openapi/ldv-lezen.yaml', import.meta.url);
 
 /** The Logboek Dataverwerkingen: the processing log over OTLP, and forwarding to another logbook. */
-export const plugin = fp(serveLdv, { name: 'ldv', dependencies: ['verwerkingenlog'] });
+export const ldv = fp(serveLdv, { name: 'ldv', dependencies: ['verwerkingenlog'] });
 
 async function serveLdv(app: FastifyInstance): Promise<void> {
   const { ldv, ldvOut, server, verwerkingenlog } = app.settings;
