@@ -1,8 +1,8 @@
 /** The service: what every route shares, and the three areas that are switched on. */
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import { front } from './html/front/plugin.ts';
 import { type Clock, systemClock } from './lib/time.ts';
 import { connections } from './plugins/connections.ts';
-import { front } from './html/front/plugin.ts';
 import { cutTarget, newRequestId, SECURITY_HEADERS } from './plugins/headers.ts';
 import { jsonBody } from './plugins/limits.ts';
 import { management } from './plugins/management.ts';

@@ -24,7 +24,7 @@ function codeOf(text: string): string[] {
 
 const code = texts.flatMap(([from, text]) => codeOf(text).map((line) => ({ from, line })));
 
-const program = await createProgram({
+const program = createProgram({
   env: {},
   stdin: new PassThrough(),
   stdout: new PassThrough(),

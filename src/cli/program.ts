@@ -1,18 +1,19 @@
 /** The program and its commands; each group has a file, which loads what it runs when it is called. */
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import { conformanceCommand } from '../conformance/commands.ts';
 import { gegevensCommand } from '../gegevens/commands.ts';
 import { isRecord } from '../lib/json/json-value.ts';
 import type { Terminal } from '../lib/terminal.ts';
-import { feedCommand, registerCommand } from '../raadsfeed/commands.ts';
-import { importFromExtensions } from '../settings/extensions.ts';
+import { proofCommand } from '../proof/commands.ts';
+import { raadsfeedCommands } from '../raadsfeed/commands.ts';
 import { verwerkingenlogCommand } from '../verwerkingenlog/commands.ts';
 import { configCommand, demoCommand, migrateCommand, serveCommand } from './service.ts';
 
 /** Runs the program with these arguments; the exit status is left in `terminal.exitCode`. */
 export async function runProgram(words: readonly string[], terminal: Terminal): Promise<void> {
   try {
-    const program = await createProgram(terminal);
+    const program = createProgram(terminal);
     await program.parseAsync(words, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
@@ -21,8 +22,8 @@ export async function runProgram(words: readonly string[], terminal: Terminal): 
   }
 }
 
-/** All commands with their options, those of the extensions too. */
-export async function createProgram(terminal: Terminal): Promise<Command> {
+/** All commands with their options. */
+export function createProgram(terminal: Terminal): Command {
   const program = new Command('koppelvlak')
     .version(packageVersion(), '--version', 'print the version')
     .description('One server, three national interfaces: gegevens, verwerkingenlog, raadsfeed')
@@ -38,27 +39,15 @@ export async function createProgram(terminal: Terminal): Promise<Command> {
     migrateCommand(terminal),
     demoCommand(terminal),
     configCommand(terminal),
-    await gegevensCommand(terminal),
+    gegevensCommand(terminal),
     verwerkingenlogCommand(terminal),
-    feedCommand(terminal),
-    registerCommand(terminal),
+    ...raadsfeedCommands(terminal),
+    proofCommand(terminal),
+    conformanceCommand(terminal),
   ])
     program.addCommand(command);
-  for (const { extension, module } of await importFromExtensions('commands')) {
-    if (!hasCommands(module)) throw new TypeError(`the commands.ts of ${extension} adds no commands`);
-    module.addCommands(program, terminal);
-  }
   inheritExit(program);
   return program;
-}
-
-/** What `commands.ts` of an extension exports. */
-interface CommandsModule {
-  addCommands(program: Command, terminal: Terminal): void;
-}
-
-function hasCommands(module: object): module is CommandsModule {
-  return 'addCommands' in module && typeof module.addCommands === 'function';
 }
 
 /** Of this package, as its releases are numbered. */

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import type { Database, DatabaseOptions } from '../database/open-database.ts';
 import type { OpenStoreHooks } from '../database/store-hooks.ts';
 import { createLogger, type Logger, reasonOf } from '../lib/log.ts';
@@ -137,11 +136,4 @@ export async function reportFailure(
 function explain(error: unknown): string {
   if (error instanceof CommandError || error instanceof ConfigError) return error.message;
   return reasonOf(error);
-}
-
-/** The group of commands with this name, for an extension that adds one. @throws {TypeError} when no group has it */
-export function commandGroup(program: Command, name: string): Command {
-  const group = program.commands.find((command) => command.name() === name);
-  if (group === undefined) throw new TypeError(`there are no commands ${name}`);
-  return group;
 }

@@ -20,8 +20,8 @@ const SUITES = [
   ldvCommand,
 ];
 
-export function addCommands(program: Command, terminal: Terminal): void {
+export function conformanceCommand(terminal: Terminal): Command {
   const conformance = new Command('conformance').description('test an implementation of these interfaces');
   for (const command of [...SUITES, badgeCommand, compareCommand]) conformance.addCommand(command(terminal));
-  program.addCommand(conformance);
+  return conformance;
 }

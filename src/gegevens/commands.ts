@@ -3,22 +3,25 @@ import { table } from '../commands/output.ts';
 import { type CommandContext, CommandError, runCommand, UsageError } from '../commands/run-command.ts';
 import type { Terminal } from '../lib/terminal.ts';
 import { importCommand } from './commands/import.ts';
-import { type GegevensTools, loadGegevensTools } from './commands/tools.ts';
+import type { GegevensTools } from './commands/tools.ts';
 import type { ForcedImport } from './store/forced-imports.ts';
 import type { Journalled } from './store/journal.ts';
+import { toolCommands } from './tools/commands.ts';
+import { gegevensTools } from './tools/gegevens-tools.ts';
 
-export async function gegevensCommand(terminal: Terminal): Promise<Command> {
-  const tools = await loadGegevensTools();
+/** `koppelvlak gegevens …`: deliveries, and the tools of suppliers and requesters. */
+export function gegevensCommand(terminal: Terminal): Command {
   const command = new Command('gegevens').description(
     'the data exchange: import, check, inspect and prune deliveries; request one',
   );
   const subcommands = [
-    importCommand(terminal, tools),
+    importCommand(terminal, gegevensTools),
     listCommand(terminal),
     showCommand(terminal),
     removeCommand(terminal),
     pruneCommand(terminal),
-    journalCommand(terminal, tools),
+    journalCommand(terminal, gegevensTools),
+    ...toolCommands(terminal),
   ];
   for (const subcommand of subcommands) command.addCommand(subcommand);
   return command;

@@ -19,14 +19,15 @@ import type { VerifiedLog } from './verify.ts';
 const SHOWN = 1000;
 const MAX_RECORD_BYTES = 64 * 1024 * 1024;
 
-export function addCommands(program: Command, terminal: Terminal): void {
-  const command = new Command('proof').description('logs that nobody can change unseen: keys, proofs, logs of others');
-  command.addCommand(keyCommand(terminal));
-  command.addCommand(checkCommand(terminal));
-  command.addCommand(verifyCommand(terminal));
-  command.addCommand(newOriginCommand(terminal));
-  command.addCommand(proofMonitorCommand(terminal));
-  program.addCommand(command);
+/** `koppelvlak proof …`: keys, proofs and logs. */
+export function proofCommand(terminal: Terminal): Command {
+  return new Command('proof')
+    .description('logs that nobody can change unseen: keys, proofs, logs of others')
+    .addCommand(keyCommand(terminal))
+    .addCommand(checkCommand(terminal))
+    .addCommand(verifyCommand(terminal))
+    .addCommand(newOriginCommand(terminal))
+    .addCommand(proofMonitorCommand(terminal));
 }
 
 /** @throws {CommandError} */

@@ -4,19 +4,29 @@ import { createProgress } from '../commands/output.ts';
 import { CommandError, runCommand, UsageError } from '../commands/run-command.ts';
 import type { Terminal } from '../lib/terminal.ts';
 import { isDay } from '../lib/time.ts';
+import { feedFollowCommand } from './aggregator/commands/follow.ts';
+import { bronCommand } from './aggregator/commands.ts';
 import { feedPublishCommand, feedSyncCommand, parseOrganisatie } from './commands/publish.ts';
+import { registerCommand } from './commands/register.ts';
+import { diwooCommand } from './diwoo/commands.ts';
 import { type Removal, VERWIJDERREDENEN, type Verwijderreden } from './domain/change.ts';
 import { isResourceType, RESOURCE_TYPES, type Resource, type ResourceType } from './domain/resource.ts';
 
-/** `koppelvlak feed …`: publishes to and maintains the council feed. */
-export function feedCommand(terminal: Terminal): Command {
+/** The commands of area C and its features. */
+export function raadsfeedCommands(terminal: Terminal): Command[] {
+  return [feedCommand(terminal), registerCommand(terminal), bronCommand(terminal), diwooCommand(terminal)];
+}
+
+/** `koppelvlak feed …`: publishes to, maintains and follows a council feed. */
+function feedCommand(terminal: Terminal): Command {
   return new Command('feed')
     .description('publish to the council feed, maintain it')
     .addCommand(feedPublishCommand(terminal))
     .addCommand(feedSyncCommand(terminal))
     .addCommand(feedRedactCommand(terminal))
     .addCommand(feedPruneCommand(terminal))
-    .addCommand(feedVerifyCommand(terminal));
+    .addCommand(feedVerifyCommand(terminal))
+    .addCommand(feedFollowCommand(terminal));
 }
 
 interface RedactOptions {
@@ -185,5 +195,3 @@ function parseMoment(text: string): Date {
   }
   return moment;
 }
-
-export { registerCommand } from './commands/register.ts';

@@ -4,6 +4,7 @@ import { CommandError, runCommand } from '../commands/run-command.ts';
 import type { Terminal } from '../lib/terminal.ts';
 import { parseUuid } from './commands/arguments.ts';
 import { logExportCommand } from './commands/export.ts';
+import { logForwardIssuesCommand } from './ldv/commands.ts';
 import type { LogFault } from './store/verify.ts';
 
 /** `koppelvlak log …`: inspects and maintains the processing log. */
@@ -14,7 +15,8 @@ export function verwerkingenlogCommand(terminal: Terminal): Command {
     .addCommand(logExportCommand(terminal))
     .addCommand(logPruneCommand(terminal))
     .addCommand(logVerifyCommand(terminal))
-    .addCommand(logRotateKeyCommand(terminal));
+    .addCommand(logRotateKeyCommand(terminal))
+    .addCommand(logForwardIssuesCommand(terminal));
 }
 
 function logHistoryCommand(terminal: Terminal): Command {

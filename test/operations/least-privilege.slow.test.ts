@@ -279,7 +279,7 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
   });
 
   it('no command was left out', async () => {
-    const program = await createProgram(process);
+    const program = createProgram(process);
     expect([...ran].sort()).toEqual(
       program.commands
         .flatMap(namesOf)

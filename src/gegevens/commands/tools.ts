@@ -1,7 +1,6 @@
-/** What an extension adds to the commands of the data exchange: `gegevens-tools.ts` of an extension exports `gegevensTools`. */
+/** What the tools of suppliers add to the commands of the data exchange. */
 import type { Command } from 'commander';
 import type { CommandContext, ToolContext } from '../../commands/run-command.ts';
-import { importFromExtensions } from '../../settings/extensions.ts';
 import type { DeliveryConsumer } from '../import/delivery-reader.ts';
 import type { Model } from '../model/model.ts';
 import type { BlockingFinding } from '../store/forced-imports.ts';
@@ -56,15 +55,4 @@ export interface Report {
   /** Findings that block a delivery: how many, and which. */
   readonly blocking: number;
   readonly blockers: readonly BlockingFinding[];
-}
-
-export async function loadGegevensTools(): Promise<GegevensTools | undefined> {
-  const [found] = await importFromExtensions('gegevens-tools');
-  if (found === undefined) return undefined;
-  if (!hasTools(found.module)) throw new TypeError(`the gegevens-tools.ts of ${found.extension} has no tools`);
-  return found.module.gegevensTools;
-}
-
-function hasTools(module: object): module is { readonly gegevensTools: GegevensTools } {
-  return 'gegevensTools' in module && typeof module.gegevensTools === 'object';
 }

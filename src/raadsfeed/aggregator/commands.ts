@@ -1,16 +1,15 @@
 import { Command } from 'commander';
 import { table } from '../../commands/output.ts';
-import { commandGroup, runCommand } from '../../commands/run-command.ts';
+import { runCommand } from '../../commands/run-command.ts';
 import type { Terminal } from '../../lib/terminal.ts';
 import { addCommand, importCommand } from './commands/add.ts';
-import { feedFollowCommand } from './commands/follow.ts';
 import { sourceCommands } from './commands/on-source.ts';
 import { periodText } from './plan-sources.ts';
 import type { SourceState } from './store/sources.ts';
 
-/** Adds `koppelvlak bron …`: the sources that an aggregator follows; and `feed follow`, for whoever follows a feed without being one. */
-export function addCommands(program: Command, terminal: Terminal): void {
-  const bron = program.command('bron').description('the sources of an aggregator');
+/** `koppelvlak bron …`: the sources that an aggregator follows. */
+export function bronCommand(terminal: Terminal): Command {
+  const bron = new Command('bron').description('the sources of an aggregator');
   for (const command of [
     addCommand(terminal),
     importCommand(terminal),
@@ -19,7 +18,7 @@ export function addCommands(program: Command, terminal: Terminal): void {
   ]) {
     bron.addCommand(command);
   }
-  commandGroup(program, 'feed').addCommand(feedFollowCommand(terminal));
+  return bron;
 }
 
 function listCommand(terminal: Terminal): Command {

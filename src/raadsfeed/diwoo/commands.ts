@@ -6,9 +6,11 @@ import type { Terminal } from '../../lib/terminal.ts';
 import type { Reason } from './offer.ts';
 
 /** `koppelvlak diwoo …`: what is offered to the national index of public documents. */
-export function addCommands(program: Command, terminal: Terminal): void {
-  const diwoo = new Command('diwoo').description('the documents that are offered to the national index (DiWoo)');
-  program.addCommand(diwoo.addCommand(reportCommand(terminal)).addCommand(robotsCommand(terminal)));
+export function diwooCommand(terminal: Terminal): Command {
+  return new Command('diwoo')
+    .description('the documents that are offered to the national index (DiWoo)')
+    .addCommand(reportCommand(terminal))
+    .addCommand(robotsCommand(terminal));
 }
 
 function reportCommand(terminal: Terminal): Command {

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import { table } from '../../commands/output.ts';
-import { commandGroup, runCommand } from '../../commands/run-command.ts';
+import { runCommand } from '../../commands/run-command.ts';
 import type { Terminal } from '../../lib/terminal.ts';
 import { FORWARD_ISSUES, listForwardIssues, readForwardState } from './store/forward-queue.ts';
 
@@ -8,11 +8,7 @@ import { FORWARD_ISSUES, listForwardIssues, readForwardState } from './store/for
 const SHOWN = 1000;
 
 /** `koppelvlak log forward-issues`: where the other logbook differs from this one. */
-export function addCommands(program: Command, terminal: Terminal): void {
-  commandGroup(program, 'log').addCommand(logForwardIssuesCommand(terminal));
-}
-
-function logForwardIssuesCommand(terminal: Terminal): Command {
+export function logForwardIssuesCommand(terminal: Terminal): Command {
   return new Command('forward-issues')
     .description('what the logbook of LDV_FORWARD_URL does not have as it is here, the newest 1000 first')
     .addOption(new Option('--kind <kind>', 'only of this kind').choices(FORWARD_ISSUES))
