@@ -1,0 +1,124 @@
+/**
+ * The rooms of the source and the imports between them, read from the files: `node scripts/architecture.ts` prints them as a picture
+ * (Mermaid), and fails when an import runs upward or files import each other in a circle. With `--write` the picture goes into
+ * docs/architecture.md.
+ */
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..');
+const PAGE = join(ROOT, 'docs/architecture.md');
+const BEGIN = '<!-- rooms: written by `npm run docs` -->';
+const END = '<!-- end of rooms -->';
+
+const AREAS = ['gegevens', 'verwerkingenlog', 'raadsfeed'] as const;
+const FEATURES = ['tools', 'ldv', 'inzage', 'aggregator', 'pages', 'diwoo'] as const;
+
+/** Floors from the bottom up, each with its rooms. Imports run downward, or within a room; rooms of one floor do not know each other. */
+const FLOORS: readonly (readonly string[])[] = [
+  ['contracts', 'lib'],
+  ['settings', 'embedded-postgres'],
+  ['database'],
+  ['plugins'],
+  ['html', 'proof'],
+  [...AREAS],
+  FEATURES.map((feature) => `${areaOf(feature)}/${feature}`),
+  ['areas'],
+  ['app'],
+  ['demo'],
+  ['cli'],
+];
+
+function areaOf(feature: (typeof FEATURES)[number]): (typeof AREAS)[number] {
+  if (feature === 'tools') return 'gegevens';
+  return feature === 'ldv' || feature === 'inzage' ? 'verwerkingenlog' : 'raadsfeed';
+}
+
+/** The room of a file. What an area lists of its features (settings, commands, its plugin) belongs to the floor that reads it. */
+export function roomOf(path: string): string {
+  const [, first = '', second = ''] = path.split('/');
+  if (/^src\/[^/]+\.ts$/.test(path)) return path === 'src/main.ts' ? 'cli' : 'app';
+  if (/^src\/(\w+\/)*settings\.ts$/.test(path)) return 'settings';
+  if (AREAS.some((area) => area === first)) {
+    if (second === 'plugin.ts' || second === 'commands.ts') return 'areas';
+    return FEATURES.some((feature) => feature === second) ? `${first}/${second}` : first;
+  }
+  return first;
+}
+
+interface Import {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Every import between files of `src`; those of types too. */
+export function readImports(): readonly Import[] {
+  return globSync('src/**/*.ts', { cwd: ROOT }).flatMap((from) => {
+    const text = readFileSync(join(ROOT, from), 'utf8');
+    const specifiers = [...text.matchAll(/\b(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(([, one = '']) => one);
+    return specifiers.map((one) => ({ from, to: relative(ROOT, resolve(ROOT, dirname(from), one)) }));
+  });
+}
+
+const floorOf = (room: string): number => FLOORS.findIndex((rooms) => rooms.includes(room));
+
+/** Imports that do not run downward. */
+export function upwardImports(imports: readonly Import[]): readonly Import[] {
+  return imports.filter(({ from, to }) => {
+    const [above, below] = [roomOf(from), roomOf(to)];
+    return above !== below && floorOf(below) >= floorOf(above);
+  });
+}
+
+/** Files that import each other in a circle, each circle as a list (the strongly connected components, by Tarjan). */
+export function circles(imports: readonly Import[]): readonly (readonly string[])[] {
+  const targets = Map.groupBy(imports, ({ from }) => from);
+  const index = new Map<string, number>();
+  const low = new Map<string, number>();
+  const stack: string[] = [];
+  const found: string[][] = [];
+  const visit = (file: string): void => {
+    index.set(file, index.size);
+    low.set(file, index.get(file) ?? 0);
+    stack.push(file);
+    for (const { to } of targets.get(file) ?? []) {
+      if (!index.has(to)) visit(to);
+      if (stack.includes(to)) low.set(file, Math.min(low.get(file) ?? 0, low.get(to) ?? 0, index.get(to) ?? 0));
+    }
+    if (low.get(file) !== index.get(file)) return;
+    const circle = stack.splice(stack.indexOf(file));
+    if (circle.length > 1) found.push(circle.toSorted());
+  };
+  for (const { from } of imports) if (!index.has(from)) visit(from);
+  return found;
+}
+
+/** The floors as a picture; an arrow is drawn to the next floors down that a room needs. */
+export function picture(imports: readonly Import[]): string {
+  const arrows = new Set(
+    imports
+      .map(({ from, to }) => [roomOf(from), roomOf(to)] as const)
+      .filter(([from, to]) => from !== to)
+      .map(([from, to]) => `  ${idOf(from)} --> ${idOf(to)}`),
+  );
+  const floors = FLOORS.toReversed().map(
+    (rooms, i) => `  subgraph floor${FLOORS.length - i}[" "]\n${rooms.map((room) => `    ${idOf(room)}["${room}"]`).join('\n')}\n  end`,
+  );
+  return ['```mermaid', 'flowchart TD', ...floors, ...[...arrows].toSorted(), '```'].join('\n');
+}
+
+const idOf = (room: string): string => room.replaceAll(/\W/g, '_');
+
+if (import.meta.main) {
+  const imports = readImports();
+  const upward = upwardImports(imports);
+  const tied = circles(imports);
+  for (const { from, to } of upward) process.stdout.write(`upward: ${from} -> ${to}\n`);
+  for (const circle of tied) process.stdout.write(`circle: ${circle.join(', ')}\n`);
+  if (process.argv.includes('--write')) {
+    const page = readFileSync(PAGE, 'utf8');
+    const [before = '', , after = ''] = page.split(new RegExp(`(?<=${BEGIN}\n)|(?=${END})`));
+    writeFileSync(PAGE, `${before}\n${picture(imports)}\n\n${after}`);
+  } else if (upward.length + tied.length === 0) process.stdout.write(`${picture(imports)}\n`);
+  process.exitCode = upward.length + tied.length === 0 ? 0 : 1;
+}
