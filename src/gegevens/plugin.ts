@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { LRUCache } from 'lru-cache';
-import { Counter, Gauge, type Registry } from 'prom-client';
 import { createVerifier } from '../lib/jades/verify.ts';
 import { createGuardedFetch } from '../lib/outbound/guarded-fetch.ts';
 import { Problem } from '../lib/problem.ts';
@@ -11,6 +10,7 @@ import { authenticate, processingHeaders } from '../plugins/auth.ts';
 import { createClientShare } from '../plugins/limits.ts';
 import { mount } from '../plugins/requests.ts';
 import { createPageFinder, type PageBytes, SMALL_BYTES } from './exchange/page.ts';
+import { createMetrics } from './metrics.ts';
 import { type Variant, variantSettings } from './model/mapping.ts';
 import { loadModel, type Model } from './model/model.ts';
 import { createOwnSigner } from './own-signer.ts';
@@ -152,38 +152,4 @@ async function serveGegevens(app: FastifyInstance): Promise<void> {
   const isVital = server.areas.every((area) => area === 'shv' || area === 'vs');
   app.readiness.add({ ...ownSigner.check, vital: isVital });
   app.operatorPage.add(deliveriesSection(pool));
-}
-
-/** What area A counts. */
-export type GegevensMetrics = ReturnType<typeof createMetrics>;
-
-function createMetrics(registry: Registry) {
-  const registers = [registry];
-  const counter = <L extends string>(name: string, help: string, ...labelNames: L[]): Counter<L> =>
-    new Counter({ name, help, labelNames, registers });
-  return {
-    signatureFailures: counter(
-      'koppelvlak_gegevens_signature_failures_total',
-      'Requests refused by signature or digest',
-      'cause',
-    ),
-    certificateExpiry: new Gauge({
-      name: 'koppelvlak_gegevens_certificate_expiry_timestamp_seconds',
-      help: 'When the own signing certificate expires',
-      registers,
-    }),
-    deliveries: counter('koppelvlak_gegevens_deliveries_total', 'Signed answers', 'variant'),
-    deliveredBytes: counter('koppelvlak_gegevens_delivered_bytes_total', 'Bytes of signed answers', 'variant'),
-    pages: counter('koppelvlak_gegevens_pages_total', 'Pages by where they came from', 'from'),
-    answersBytes: new Gauge({
-      name: 'koppelvlak_gegevens_answers_bytes',
-      help: 'Bytes of large answers that are being made or sent',
-      registers,
-    }),
-    answersWaiting: new Gauge({
-      name: 'koppelvlak_gegevens_answers_waiting',
-      help: 'Large answers that wait for memory',
-      registers,
-    }),
-  };
 }

@@ -8,8 +8,7 @@ import {
   sign as signBytes,
   X509Certificate,
 } from 'node:crypto';
-import { digestOf } from '../../lib/jades/signature.ts';
-import { httpHeaders } from '../../lib/jades/verify.ts';
+import { digestOf, httpHeaders } from '../../lib/jades/signature.ts';
 import type { JsonObject } from '../../lib/json/json-value.ts';
 import type { Ask } from '../client.ts';
 

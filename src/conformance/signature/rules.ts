@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Certificate } from '../../lib/jades/certificate.ts';
-import { digestOf, verifySignature } from '../../lib/jades/signature.ts';
-import { httpHeaders, parseProtectedHeader } from '../../lib/jades/verify.ts';
+import { digestOf, httpHeaders, verifySignature } from '../../lib/jades/signature.ts';
+import { parseProtectedHeader } from '../../lib/jades/verify.ts';
 import { parseStrictObject } from '../../lib/json/json-text.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
 import { reasonOf } from '../../lib/log.ts';

@@ -22,10 +22,10 @@ import type { ProcessingLog } from '../../plugins/processing-log.ts';
 import type { ProofWriter } from '../../proof/proof-log.ts';
 import type { Config } from '../../settings/read-config.ts';
 import { type FoundPage, type PageFinder, SMALL_BYTES, sendPage } from '../exchange/page.ts';
+import type { GegevensMetrics } from '../metrics.ts';
 import type { Mapping, Variant } from '../model/mapping.ts';
 import { filterOf, type Uncovered } from '../model/selection.ts';
 import type { OwnSigner } from '../own-signer.ts';
-import type { GegevensMetrics } from '../plugin.ts';
 import { gegevensProblems } from '../problems.ts';
 import { isOfAnotherCaller, markSent, writeJournal } from '../store/journal.ts';
 

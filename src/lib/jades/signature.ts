@@ -9,7 +9,34 @@ import { promisify } from 'node:util';
 import type { Certificate } from './certificate.ts';
 import { JadesError, type JadesErrorCode } from './certificate.ts';
 import { isRsa } from './chain.ts';
-import { httpHeaders, type ProtectedHeader, type SignatureStyle } from './verify.ts';
+
+/** How a signature is made. An answer is signed in the style of its request. */
+export interface SignatureStyle {
+  /** `body`: the payload is the HTTP body; `digest`: it is the line `digest: <Digest header>`, named by `sigD`. */
+  readonly form: 'body' | 'digest';
+  /** False: the payload enters the signing input as it is (RFC 7797). */
+  readonly b64: boolean;
+}
+
+export interface ProtectedHeader {
+  /** The header as it was sent: what the signature covers. */
+  readonly encoded: string;
+  /** Leaf first; one to five different certificates. */
+  readonly x5c: readonly Certificate[];
+  readonly style: SignatureStyle;
+  /** When it was signed and when it expires, as far as the header says so. */
+  readonly times: SignatureTimes;
+}
+
+export const httpHeaders = 'http://uri.etsi.org/19182/HttpHeaders';
+
+/** Moments in milliseconds since 1970; each may be absent. */
+export interface SignatureTimes {
+  /** `iat`, `sigT` or both. */
+  readonly signedAt: readonly number[];
+  /** `exp`. */
+  readonly expiresAt: number | undefined;
+}
 
 const sha256Pattern = /^SHA-256=[A-Za-z0-9+/=]{43,44}$/;
 const instanceDigest = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+=[!-~]+$/;

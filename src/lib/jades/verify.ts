@@ -9,8 +9,12 @@ import {
   checkDigest,
   digestInPieces,
   type HeaderValues,
+  httpHeaders,
   onlyValue,
+  type ProtectedHeader,
   parseDigest,
+  type SignatureStyle,
+  type SignatureTimes,
   verifySignature,
 } from './signature.ts';
 
@@ -142,26 +146,6 @@ function readSignature(values: HeaderValues, maxCharacters: number, read: PathCa
 // The protected header of a detached JWS, read strictly, with the times in it.
 // @see RFC 7515 section 4, RFC 7797 section 3, ETSI TS 119 182-1 clauses 5.1 and 5.2.8.2
 
-/** How a signature is made. An answer is signed in the style of its request. */
-export interface SignatureStyle {
-  /** `body`: the payload is the HTTP body; `digest`: it is the line `digest: <Digest header>`, named by `sigD`. */
-  readonly form: 'body' | 'digest';
-  /** False: the payload enters the signing input as it is (RFC 7797). */
-  readonly b64: boolean;
-}
-
-export interface ProtectedHeader {
-  /** The header as it was sent: what the signature covers. */
-  readonly encoded: string;
-  /** Leaf first; one to five different certificates. */
-  readonly x5c: readonly Certificate[];
-  readonly style: SignatureStyle;
-  /** When it was signed and when it expires, as far as the header says so. */
-  readonly times: SignatureTimes;
-}
-
-export const httpHeaders = 'http://uri.etsi.org/19182/HttpHeaders';
-
 /** The members that are read; others are allowed, and not used. */
 interface HeaderMembers {
   readonly alg: string;
@@ -262,14 +246,6 @@ function readCertificates(texts: readonly string[], read: PathCache['read']): re
 
 // When a signature was made and when it expires, by its own header.
 // @see ETSI TS 119 182-1 clauses 5.1.11 (iat) and 5.2.1 (sigT), RFC 7519 section 4.1.4 (exp)
-
-/** Moments in milliseconds since 1970; each may be absent. */
-interface SignatureTimes {
-  /** `iat`, `sigT` or both. */
-  readonly signedAt: readonly number[];
-  /** `exp`. */
-  readonly expiresAt: number | undefined;
-}
 
 /** The clock of a signer may be this much ahead of ours. */
 const leewayMs = 5 * 60_000;

@@ -1,8 +1,8 @@
 import { type DependencyNeeds, withDependencies } from './dependencies.ts';
 import type { Source } from './source.ts';
 import { readItemsIn } from './store/source-items.ts';
-import { saveCoverage } from './store/windows.ts';
-import { type Coverage, measureReading, totalCoverage } from './supplier/coverage.ts';
+import { measureReading, saveCoverage } from './store/windows.ts';
+import { type Coverage, totalCoverage } from './supplier/coverage.ts';
 import { assertAnswered, requestOf, supplierSource, windowsOf } from './supplier/read-supplier.ts';
 import type { LeftOut } from './supplier/source-adapter.ts';
 import { type Period, periodWindows } from './supplier/windows.ts';

@@ -1,6 +1,18 @@
 /** What adding sources would do: which are new, which change, and which cannot be and why. */
-import { hasOwnNumbers, parseSourceAddress, type Source } from './source.ts';
-import type { NewSource } from './store/sources.ts';
+import { hasOwnNumbers, parseSourceAddress, type Source, type SupplierOptions } from './source.ts';
+
+export interface NewSource {
+  readonly adres: string;
+  readonly soort: Source['soort'];
+  readonly organisatiecodes: readonly string[];
+  readonly naam?: string | null | undefined;
+  readonly portaal?: string | null | undefined;
+  readonly vanaf?: string | null | undefined;
+  readonly tot?: string | null | undefined;
+  readonly options?: SupplierOptions;
+  /** Address of a removed source whose numbers go on: the same system. */
+  readonly replaces?: string | undefined;
+}
 
 /** A source as far as it decides what may be added beside it. */
 export type ExistingSource = Pick<

@@ -1,7 +1,7 @@
 import { OutboundError } from '../../lib/outbound/outbound-error.ts';
 import type { SupplierDependencies } from './dependencies.ts';
+import type { NewSource } from './plan-sources.ts';
 import { parseSourceAddress } from './source.ts';
-import type { NewSource } from './store/sources.ts';
 import type { DateWindow, Preview } from './supplier/source-adapter.ts';
 import { SupplierError, SupplierFault } from './supplier/supplier-client.ts';
 import { dutchDay } from './supplier/values.ts';

@@ -8,7 +8,7 @@ import { readOpenapi } from '../../plugins/openapi-document.ts';
 import { describeInterface } from '../../plugins/pages.ts';
 import { sendProblem } from '../../plugins/problem-reply.ts';
 import { mount, mountAddress } from '../../plugins/requests.ts';
-import { FOUT } from '../plugin.ts';
+import { FOUT } from '../fout.ts';
 import { startForwarding } from './forward.ts';
 import { createIntake } from './intake.ts';
 import { createLineStore } from './lines.ts';

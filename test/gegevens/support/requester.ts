@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import type { Party } from '../../../src/lib/authority/authority.ts';
 import { loadPemKey } from '../../../src/lib/jades/own-key.ts';
+import type { SignatureStyle } from '../../../src/lib/jades/signature.ts';
 import { createSigner, plainStyles, type Signer } from '../../../src/lib/jades/signature.ts';
-import type { SignatureStyle } from '../../../src/lib/jades/verify.ts';
 
 /** An answer as its bytes came. */
 export interface RawAnswer {

@@ -6,7 +6,7 @@ import { createPool, type Pool } from '../../../src/database/pool.ts';
 import type { Variant } from '../../../src/gegevens/model/mapping.ts';
 import { loadModel, type Model } from '../../../src/gegevens/model/model.ts';
 import { type Imported, importFile } from '../../../src/gegevens/store/import-file.ts';
-import type { SignatureStyle } from '../../../src/lib/jades/verify.ts';
+import type { SignatureStyle } from '../../../src/lib/jades/signature.ts';
 import { createVerifier } from '../../../src/lib/jades/verify.ts';
 import { isRecord } from '../../../src/lib/json/json-value.ts';
 import { createLogger } from '../../../src/lib/log.ts';

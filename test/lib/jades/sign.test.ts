@@ -5,8 +5,8 @@ import { flattenedVerify, importX509 } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parsePemCertificates } from '../../../src/lib/jades/certificate.ts';
 import { loadPemKey } from '../../../src/lib/jades/own-key.ts';
+import type { SignatureStyle } from '../../../src/lib/jades/signature.ts';
 import { createSigner, payloadPieces, plainStyles, type Signer } from '../../../src/lib/jades/signature.ts';
-import type { SignatureStyle } from '../../../src/lib/jades/verify.ts';
 import { type Kit, openKit, verifierFor } from './support/kit.ts';
 
 let kit: Kit;

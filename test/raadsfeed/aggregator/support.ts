@@ -1,8 +1,8 @@
 import { expect, vi } from 'vitest';
 import type { Pool } from '../../../src/database/pool.ts';
+import type { NewSource } from '../../../src/raadsfeed/aggregator/plan-sources.ts';
 import {
   findSource,
-  type NewSource,
   readSourceStates,
   removeSource,
   type SourceState,

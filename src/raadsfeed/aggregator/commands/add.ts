@@ -5,9 +5,8 @@ import { type CommandContext, CommandError, runCommand, UsageError } from '../..
 import { isRecord } from '../../../lib/json/json-value.ts';
 import type { Terminal } from '../../../lib/terminal.ts';
 import { parseOrganisatie } from '../../commands/publish.ts';
-import type { ExistingSource, PlannedSource } from '../plan-sources.ts';
+import type { ExistingSource, NewSource, PlannedSource } from '../plan-sources.ts';
 import { SOURCE_FORMS } from '../source.ts';
-import type { NewSource } from '../store/sources.ts';
 import type { Preview } from '../supplier/source-adapter.ts';
 import type { OptionName } from './source-list.ts';
 

@@ -3,32 +3,24 @@
 import type { Pool } from '../../../database/pool.ts';
 import { type Db, lock, transaction } from '../../../database/transaction.ts';
 import type { SourceCompleteness } from '../../store/state.ts';
-import { type ExistingSource, type NumberedAddress, type PlannedSource, planSources } from '../plan-sources.ts';
+import {
+  type ExistingSource,
+  type NewSource,
+  type NumberedAddress,
+  type PlannedSource,
+  planSources,
+} from '../plan-sources.ts';
 import {
   hasOwnNumbers,
   isSupplierScheme,
   parseSourceAddress,
   type Source,
   SUPPLIERS,
-  type SupplierOptions,
   type SupplierVersion,
 } from '../source.ts';
 import { UNCONFIRMED } from './issues.ts';
 import { SOURCE_COLUMNS } from './leased-source.ts';
 import { saveOfferedOrganisations } from './organisations.ts';
-
-export interface NewSource {
-  readonly adres: string;
-  readonly soort: Source['soort'];
-  readonly organisatiecodes: readonly string[];
-  readonly naam?: string | null | undefined;
-  readonly portaal?: string | null | undefined;
-  readonly vanaf?: string | null | undefined;
-  readonly tot?: string | null | undefined;
-  readonly options?: SupplierOptions;
-  /** Address of a removed source whose numbers go on: the same system. */
-  readonly replaces?: string | undefined;
-}
 
 /** Every source, as far as it decides what may be added. */
 export async function readExistingSources(db: Db): Promise<ExistingSource[]> {

@@ -1,8 +1,9 @@
 /** The windows of a supplier's source: which days are read as a whole, and when. */
 import type { Db } from '../../../database/transaction.ts';
+import { partKey } from '../resource-key.ts';
 import { type Lease, LeaseLostError } from '../source.ts';
-import type { Coverage } from '../supplier/coverage.ts';
-import type { DateWindow, MeetingsRead } from '../supplier/source-adapter.ts';
+import { type Coverage, measureCoverage } from '../supplier/coverage.ts';
+import type { DateWindow, KnownItem, MeetingsRead, WindowReading } from '../supplier/source-adapter.ts';
 import { isRegisters, periodOf, REGISTERS } from '../supplier/windows.ts';
 
 export interface DueWindow extends DateWindow {
@@ -199,4 +200,16 @@ function isWhole(month: string, { from, to }: DateWindow, period: DateWindow): b
   const last = new Date(Date.UTC(year, number, 0)).toISOString().slice(0, 10);
   const first = `${month}-01`;
   return (first >= from || period.from >= from) && (last <= to || period.to <= to);
+}
+
+/** Compares what the supplier showed in a reading with what the feed holds now; see `measureCoverage`. */
+export async function measureReading(
+  db: Db,
+  organisatiecode: string,
+  reading: WindowReading,
+  known: readonly KnownItem[],
+): Promise<Coverage> {
+  const keys = new Set([...reading.items, ...known].flatMap(({ parts }) => parts.map(partKey)));
+  const held = await readHeldKeys(db, organisatiecode, [...keys]);
+  return measureCoverage(reading, known, (key) => held.has(key));
 }

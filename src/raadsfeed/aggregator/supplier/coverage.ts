@@ -1,6 +1,4 @@
-import type { Db } from '../../../database/transaction.ts';
 import { partKey } from '../resource-key.ts';
-import { readHeldKeys } from '../store/windows.ts';
 import type { KnownItem, WindowReading } from './source-adapter.ts';
 import { REGISTERS } from './windows.ts';
 
@@ -78,16 +76,4 @@ export function totalCoverage(all: readonly MonthCoverage[]): Coverage {
   const shown = months.reduce((sum, month) => sum + month.shown, 0);
   const held = months.reduce((sum, month) => sum + month.held, 0);
   return { months, shown, held, percentage: shown === 0 ? 100 : Math.floor((held / shown) * 1000) / 10 };
-}
-
-/** Compares what the supplier showed in a reading with what the feed holds now; see `measureCoverage`. */
-export async function measureReading(
-  db: Db,
-  organisatiecode: string,
-  reading: WindowReading,
-  known: readonly KnownItem[],
-): Promise<Coverage> {
-  const keys = new Set([...reading.items, ...known].flatMap(({ parts }) => parts.map(partKey)));
-  const held = await readHeldKeys(db, organisatiecode, [...keys]);
-  return measureCoverage(reading, known, (key) => held.has(key));
 }

@@ -11,13 +11,14 @@ import {
   completeSince,
   type DueWindow,
   ensureWindows,
+  measureReading,
   nextWindow,
   readMeetingsRead,
   readRound,
   saveCoverage,
   saveWindow,
 } from '../store/windows.ts';
-import { type Coverage, measureReading } from './coverage.ts';
+import type { Coverage } from './coverage.ts';
 import { publishReading } from './publish-window.ts';
 import {
   type AdapterSource,
