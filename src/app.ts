@@ -11,6 +11,7 @@ import { refuseUnreadable, sendProblem } from './plugins/problem-reply.ts';
 import { requests } from './plugins/requests.ts';
 import { MAX_PARAM_LENGTH, routes } from './plugins/routes.ts';
 import { database, metrics, operations, service, storeHooks } from './plugins/service.ts';
+import type { ProvenLog } from './proof/proof-log.ts';
 import type { Config } from './settings/read-config.ts';
 
 export interface AppOptions {
@@ -63,16 +64,24 @@ export async function buildApp({
 async function registerServed(app: FastifyInstance): Promise<void> {
   const { areas } = app.settings.server;
   const servesGegevens = areas.includes('shv') || areas.includes('vs');
+  const logs: ProvenLog[] = [];
   // The feed alone needs no tokens, logs no processing, and need not have the keys of the log.
   if (servesGegevens || areas.includes('verwerkingenlog')) {
     await app.register((await import('./plugins/tokens.ts')).tokens);
     await app.register((await import('./verwerkingenlog/processing-log.ts')).processingLog);
+    logs.push((await import('./verwerkingenlog/proof-log.ts')).verwerkingenProofLog);
   }
-  if (servesGegevens) await app.register((await import('./gegevens/plugin.ts')).gegevens);
+  if (servesGegevens) {
+    await app.register((await import('./gegevens/plugin.ts')).gegevens);
+    logs.push((await import('./gegevens/proof-log.ts')).leveringenProofLog);
+  }
   if (areas.includes('verwerkingenlog'))
     await app.register((await import('./verwerkingenlog/plugin.ts')).verwerkingenlog);
-  if (areas.includes('raadsfeed')) await app.register((await import('./raadsfeed/plugin.ts')).raadsfeed);
-  await app.register((await import('./proof/plugin.ts')).proof);
+  if (areas.includes('raadsfeed')) {
+    await app.register((await import('./raadsfeed/plugin.ts')).raadsfeed);
+    logs.push((await import('./raadsfeed/proof-log.ts')).raadsfeedProofLog);
+  }
+  await app.register((await import('./proof/plugin.ts')).proof, { logs });
   // It leads to what the others serve.
   await app.register(front);
 }

@@ -8,6 +8,7 @@ import { readConfig } from '../../src/settings/read-config.ts';
 import { eersteVersie, newActieId } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
 import { verwerkingenlog } from '../../src/verwerkingenlog/plugin.ts';
 import { type ActieLog, processingLog } from '../../src/verwerkingenlog/processing-log.ts';
+import { verwerkingenProofLog } from '../../src/verwerkingenlog/proof-log.ts';
 import { protect } from '../../src/verwerkingenlog/store/versions.ts';
 import { serveParent } from './children.ts';
 
@@ -29,7 +30,7 @@ const app = await buildApp({
     if (process.env.BENCH_MEMORY === 'true') Object.assign(scope.actieLog, { append: inMemory(scope.actieLog) });
     await scope.register(verwerkingenlog);
     // With PROOF_KEY also the proof log, as in production.
-    await scope.register(proof);
+    await scope.register(proof, { logs: [verwerkingenProofLog] });
   },
 });
 await app.listen({ host: '127.0.0.1', port: 0 });

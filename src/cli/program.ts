@@ -6,6 +6,7 @@ import { gegevensCommand } from '../gegevens/commands.ts';
 import { isRecord } from '../lib/json/json-value.ts';
 import type { Terminal } from '../lib/terminal.ts';
 import { proofCommand } from '../proof/commands.ts';
+import type { ProvenLog } from '../proof/proof-log.ts';
 import { raadsfeedCommands } from '../raadsfeed/commands.ts';
 import { verwerkingenlogCommand } from '../verwerkingenlog/commands.ts';
 import { configCommand, demoCommand, migrateCommand, serveCommand } from './service.ts';
@@ -42,12 +43,22 @@ export function createProgram(terminal: Terminal): Command {
     gegevensCommand(terminal),
     verwerkingenlogCommand(terminal),
     ...raadsfeedCommands(terminal),
-    proofCommand(terminal),
+    proofCommand(terminal, loadProvenLogs),
     conformanceCommand(terminal),
   ])
     program.addCommand(command);
   inheritExit(program);
   return program;
+}
+
+/** The proof logs of the areas; loaded when a command reads them. */
+async function loadProvenLogs(): Promise<readonly ProvenLog[]> {
+  const [{ verwerkingenProofLog }, { leveringenProofLog }, { raadsfeedProofLog }] = await Promise.all([
+    import('../verwerkingenlog/proof-log.ts'),
+    import('../gegevens/proof-log.ts'),
+    import('../raadsfeed/proof-log.ts'),
+  ]);
+  return [verwerkingenProofLog, leveringenProofLog, raadsfeedProofLog];
 }
 
 /** Of this package, as its releases are numbered. */

@@ -10,7 +10,7 @@ import { decodeUtf8 } from '../lib/text-file.ts';
 import type { Config } from '../settings/read-config.ts';
 import { addKey, proofMonitorCommand } from './commands/monitor.ts';
 import { deriveSealingKey, proofKeyOf, signerOf } from './keys.ts';
-import { PROOF_LOGS, type ProofLogName } from './proof-log.ts';
+import { PROOF_LOGS, type ProofLogName, type ProvenLog } from './proof-log.ts';
 import type { VerifierKey } from './tlog/note.ts';
 import { MAX_PROOF_BYTES } from './tlog/proof-file.ts';
 import type { VerifiedLog } from './verify.ts';
@@ -19,13 +19,13 @@ import type { VerifiedLog } from './verify.ts';
 const SHOWN = 1000;
 const MAX_RECORD_BYTES = 64 * 1024 * 1024;
 
-/** `koppelvlak proof …`: keys, proofs and logs. */
-export function proofCommand(terminal: Terminal): Command {
+/** `koppelvlak proof …`: keys, proofs and logs. @param loadLogs what the areas register */
+export function proofCommand(terminal: Terminal, loadLogs: () => Promise<readonly ProvenLog[]>): Command {
   return new Command('proof')
     .description('logs that nobody can change unseen: keys, proofs, logs of others')
     .addCommand(keyCommand(terminal))
     .addCommand(checkCommand(terminal))
-    .addCommand(verifyCommand(terminal))
+    .addCommand(verifyCommand(terminal, loadLogs))
     .addCommand(newOriginCommand(terminal))
     .addCommand(proofMonitorCommand(terminal));
 }
@@ -124,7 +124,7 @@ function parseRecord(bytes: Buffer, path: string): unknown {
 }
 
 /** Every leaf recomputed from the stored records. */
-function verifyCommand(terminal: Terminal): Command {
+function verifyCommand(terminal: Terminal, loadLogs: () => Promise<readonly ProvenLog[]>): Command {
   return new Command('verify')
     .description('recompute every leaf from the stored records; name each record that was changed, removed or added')
     .addArgument(new Argument('[log]', 'one log instead of all that are kept').choices(PROOF_LOGS))
@@ -142,8 +142,9 @@ Example:
         const { verifyStoredLog } = await import('./verify.ts');
         requireKey(config);
         const results: VerifiedLog[] = [];
-        for (const log of only === undefined ? PROOF_LOGS : [only]) {
-          const progress = (done: number): void => output.progress(`${log}: ${done} records`);
+        for (const log of await loadLogs()) {
+          if (only !== undefined && only !== log.name) continue;
+          const progress = (done: number): void => output.progress(`${log.name}: ${done} records`);
           const verified = await verifyStoredLog({ config, pool, proof, signal: interrupted, progress }, log);
           if (verified !== undefined) results.push(verified);
         }

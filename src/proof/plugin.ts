@@ -4,17 +4,16 @@ import fp from 'fastify-plugin';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Pool } from '../database/pool.ts';
 import type { OperatorSection, ReadinessCheck } from '../lib/operations.ts';
+import { progressText } from '../lib/progress.ts';
 import { readOpenapi } from '../plugins/openapi-document.ts';
 import { createFailing, type Failing, repeatWork } from '../plugins/repeated-work.ts';
 import { mount } from '../plugins/requests.ts';
-import { progressText } from '../raadsfeed/followed-index.ts';
-import { numberedRecords } from '../raadsfeed/store/proof-records.ts';
 import { type Config, ConfigError } from '../settings/read-config.ts';
 import { askInstances } from './instances.ts';
 import { proofKeyOf, requireRightKey } from './keys.ts';
 import { controlePage } from './page/routes.ts';
-import { isProofLogOn, PROOF_LOGS, type ProofLogName } from './proof-log.ts';
-import { logRoutes, recordProofRoute } from './routes.ts';
+import { isProofLogOn, PROOF_LOGS, type ProofLogName, type ProvenLog } from './proof-log.ts';
+import { logRoutes } from './routes.ts';
 import { createSequencer, type Sequencer } from './sequencer.ts';
 import { openPublishedCheckpoints, statePath } from './state.ts';
 import { nextNumber, readLog, readOrigins, readQueue, type StoredLog } from './store/logs.ts';
@@ -27,6 +26,11 @@ const PROOF_PREFIX = '/proof/v1';
 /** Entries that wait for longer than so many intervals are worth a warning. */
 const LATE_INTERVALS = 3;
 
+interface ProofOptions {
+  /** Of the areas that are served. */
+  readonly logs: readonly ProvenLog[];
+}
+
 /**
  * The proof logs, their witnesses, and this service as a witness of others; nothing when no log is switched on here.
  * @throws {Error} for operators, when a log is kept in this database and the configuration does not know of it
@@ -36,7 +40,7 @@ export const proof = fp(serveProof, {
   dependencies: ['database', 'store-hooks', 'operations', 'metrics'],
 });
 
-async function serveProof(app: FastifyInstance): Promise<void> {
+async function serveProof(app: FastifyInstance, { logs: registered }: ProofOptions): Promise<void> {
   const { settings: config } = app;
   const { pool } = app.database;
   const { intervalSeconds, pad, witnesses: policyPath, witnessFor } = config.proof;
@@ -52,21 +56,23 @@ async function serveProof(app: FastifyInstance): Promise<void> {
       },
     ]);
   await requireRightKey(pool, config);
-  const writer = app.proof('raadsfeed');
-  const feed = writer === undefined ? undefined : numberedRecords(writer);
+  const proven = new Map(registered.map((one) => [one.name, { ...one, writer: app.proof(one.name) }]));
   const policy = policyPath === undefined ? undefined : await readPolicy(policyPath);
   const witness = witnessFor === undefined ? undefined : await openWitness(app, proofKey, witnessFor);
   const published = await openPublishedCheckpoints(statePath(config));
   const seen = askInstances(app);
   const witnesses = policy === undefined ? undefined : openWitnesses(app, policy);
-  const sequencers = logs.map((name) => ({
-    failing: createFailing(app.clock),
-    ...createSequencer({
-      ...{ pool, log: name, proofKey, published, pad, intervalSeconds, witnesses, seen, stopping: app.stopping },
-      host: () => new URL(app.publicBaseUrl()).hostname,
-      numbered: name === 'raadsfeed' ? feed : undefined,
-    }),
-  }));
+  const sequencers = logs.map((name) => {
+    const { numbered, writer } = proven.get(name) ?? {};
+    return {
+      failing: createFailing(app.clock),
+      ...createSequencer({
+        ...{ pool, log: name, proofKey, published, pad, intervalSeconds, witnesses, seen, stopping: app.stopping },
+        host: () => new URL(app.publicBaseUrl()).hostname,
+        numbered: writer === undefined ? undefined : numbered?.(writer),
+      }),
+    };
+  });
   runInTurns(app, sequencers);
   measure(app.metrics, pool, sequencers);
   app.readiness.add(...sequencers.map((sequencer) => checkOf(config, pool, sequencer)));
@@ -85,7 +91,7 @@ async function serveProof(app: FastifyInstance): Promise<void> {
     rateLimit: 0,
     isOpen: true,
     routes: async (scope) => {
-      if (writer !== undefined) recordProofRoute(scope, pool, writer);
+      for (const { routes, writer } of proven.values()) if (writer !== undefined) routes?.(scope, pool, writer);
       controlePage(scope, offeredKeys);
       if (witness !== undefined) await scope.register(witness, { prefix: '/witness' });
       logRoutes(scope, pool, sequencers);

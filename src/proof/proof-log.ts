@@ -2,7 +2,10 @@
  * Logs that prove what was recorded and when. An area says "this entry, in my transaction"; `src/proof` gives it a place in a tree,
  * publishes signed checkpoints and makes the proofs. @see docs/proof.md
  */
+import type { FastifyInstance } from 'fastify';
+import type { Pool } from '../database/pool.ts';
 import type { Db } from '../database/transaction.ts';
+import type { Config } from '../settings/config.ts';
 
 export const PROOF_LOGS = ['verwerkingen', 'leveringen', 'raadsfeed'] as const;
 export type ProofLogName = (typeof PROOF_LOGS)[number];
@@ -76,6 +79,28 @@ export interface StoredProof {
   readonly removes?: readonly number[];
   /** Of one without an entry, by its own moment: it may be from before the log was switched on, or from after it was ended. */
   readonly recordedAt?: Date;
+}
+
+/** What is needed to read the records of a log: see `ProvenLog`. */
+export interface ReadRecords {
+  readonly config: Config;
+  readonly pool: Pool;
+  /** In one snapshot of the database. */
+  readonly db: Db;
+  readonly writer: ProofWriter;
+}
+
+/** A log as its area registers it. */
+export interface ProvenLog {
+  readonly name: ProofLogName;
+  /** Every stored record for `proof verify`, in the order of its number where that is the order of the leaves. */
+  records(needs: ReadRecords): Promise<AsyncIterable<StoredProof>>;
+  /** When the last record with an entry was recorded; for a log that can be ended. */
+  readonly lastProven?: (db: Db) => Promise<Date | undefined>;
+  /** For a log whose leaves are in the order of the numbers of its records. */
+  readonly numbered?: (writer: ProofWriter) => NumberedRecords;
+  /** Its own addresses beside those of the log. */
+  readonly routes?: (scope: FastifyInstance, pool: Pool, writer: ProofWriter) => void;
 }
 
 /** What an area does with its log. */

@@ -1,20 +1,18 @@
-/** The public addresses of a log (C2SP tlog-tiles), and the proof of a record of the feed. */
+/** The public addresses of a log (C2SP tlog-tiles). */
 import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Pool } from '../database/pool.ts';
 import { Problem } from '../lib/problem.ts';
 import { isKnown } from '../plugins/headers.ts';
 import { platformProblems } from '../plugins/problems.ts';
-import { RECORD_PART } from '../raadsfeed/store/proof.ts';
-import { readRecordProof } from '../raadsfeed/store/proof-records.ts';
-import type { ProofLogName, ProofWriter } from './proof-log.ts';
+import type { ProofLogName } from './proof-log.ts';
 import type { Sequencer } from './sequencer.ts';
 import { ENTRY_BYTES, MissingTileError, readBundles, tileReader } from './store/leaves.ts';
 import { readOrigins, type StoredLog } from './store/logs.ts';
 import { checkpointIn } from './tlog/note.ts';
 import { encodeBundle, hasTile, parseTilePath, type Tile } from './tlog/tiles.ts';
 
-/** A checkpoint or the proof of a record may be used from a cache for a few seconds. */
+/** A checkpoint may be used from a cache for a few seconds. */
 const SHORT = 'public, max-age=5';
 const IMMUTABLE = 'public, max-age=31536000, immutable';
 const TEXT = 'text/plain; charset=utf-8';
@@ -76,23 +74,4 @@ function answerText(request: FastifyRequest, reply: FastifyReply, text: string):
   reply.headers({ 'cache-control': SHORT, etag });
   if (isKnown(request, etag)) return reply.code(304).send();
   return reply.type(TEXT).send(text);
-}
-
-/** `GET /proof/v1/raadsfeed/record/{sequenceNumber}`: the proof of a record, as a file that can be checked without this service. */
-export function recordProofRoute(app: FastifyInstance, pool: Pool, writer: ProofWriter): void {
-  const config = { public: true };
-  app.get<{ Params: { number: string } }>('/raadsfeed/record/:number', { config }, async (request, reply) => {
-    if (!/^[1-9]\d{0,14}$/.test(request.params.number)) throw new Problem(platformProblems.notFound);
-    const number = Number(request.params.number);
-    const found = await readRecordProof(pool, writer, number);
-    if (found.found === 'nothing') throw new Problem(platformProblems.notFound);
-    if (found.found === 'removed') throw new Problem(platformProblems.bewijsVerwijderd);
-    const proof =
-      found.found === 'record'
-        ? await writer.prove(pool, { ...found, number, shown: new Set([RECORD_PART]) })
-        : undefined;
-    if (proof === undefined)
-      throw new Problem(platformProblems.bewijsVolgt, { headers: { 'retry-after': String(writer.intervalSeconds) } });
-    return reply.header('cache-control', SHORT).type(TEXT).send(proof);
-  });
 }

@@ -4,13 +4,9 @@
  */
 import type { Pool } from '../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../database/transaction.ts';
-import { lastProven as lastProvenDelivery, storedDeliveries } from '../gegevens/store/journal.ts';
-import { storedRecords } from '../raadsfeed/store/proof-records.ts';
 import type { Config } from '../settings/read-config.ts';
-import { openIdentityKeys } from '../verwerkingenlog/store/keys.ts';
-import { lastProven as lastProvenVersion, storedVersions } from '../verwerkingenlog/store/proof.ts';
 import { proofKeyOf } from './keys.ts';
-import type { ProofLogName, ProofWriters, StoredProof } from './proof-log.ts';
+import type { ProofLogName, ProofWriters, ProvenLog, StoredProof } from './proof-log.ts';
 import { openRemoval, readRemovals, type StoredRemoval } from './removals.ts';
 import { bindingEntry, PRUNED_ENTRY, paddingEntries } from './sequence.ts';
 import { openPublishedCheckpoints, statePath } from './state.ts';
@@ -72,8 +68,9 @@ interface VerifyNeeds extends Pick<VerifyOptions, 'signal' | 'progress'> {
  */
 export async function verifyStoredLog(
   { config, pool, proof, ...needs }: VerifyNeeds,
-  log: ProofLogName,
+  proven: ProvenLog,
 ): Promise<VerifiedLog | undefined> {
+  const { name: log } = proven;
   const writer = proof(log, 'kept');
   if (writer === undefined) return undefined;
   const proofKey = proofKeyOf(config.proof);
@@ -82,19 +79,13 @@ export async function verifyStoredLog(
   const { get: published } = await openPublishedCheckpoints(statePath(config));
   const faults: ProofFault[] = [];
   const found = (fault: ProofFault): void => void faults.push(fault);
-  const recordsIn = async (db: Db): Promise<AsyncIterable<StoredProof>> => {
-    if (log === 'raadsfeed') return storedRecords(db, writer);
-    if (log === 'leveringen') return storedDeliveries(db, writer);
-    return storedVersions(db, writer, await openIdentityKeys(pool, config.verwerkingenlog.key, 'read'));
-  };
-  const lastProven = log === 'leveringen' ? lastProvenDelivery : lastProvenVersion;
   const isEnded = config.proof.ended.some((name) => name === log);
   const verified = await transaction(
     pool,
     async (client) => {
       const db = await allowLongStatements(client, 0);
-      const records = await recordsIn(db);
-      const endedAfter = isEnded ? await lastProven(db) : undefined;
+      const records = await proven.records({ config, pool, db, writer });
+      const endedAfter = isEnded ? await proven.lastProven?.(db) : undefined;
       return verifyLog({ ...needs, db, log, proofKey, records, published, endedAfter, found });
     },
     { isolation: 'repeatable read', readOnly: true },

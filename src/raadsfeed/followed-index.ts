@@ -1,6 +1,7 @@
 /** An index beside the feed, from when the server listens until it closes: kept up with the feed, reported to operators, and asked whether it can answer. */
 import type { FastifyInstance } from 'fastify';
 import { Problem } from '../lib/problem.ts';
+import { percentOf, progressText } from '../lib/progress.ts';
 import { platformProblems } from '../plugins/problems.ts';
 import { type FeedIndex, followFeed, readIndexProgress } from './follow-index.ts';
 
@@ -37,14 +38,4 @@ export function followIndex(app: FastifyInstance, name: string, index: FeedIndex
       });
     },
   };
-}
-
-/** A line of readiness about what is still being read. */
-export function progressText(read: number, of: number): string {
-  return `${read} of ${of} records read (${percentOf(read, of)} %)`;
-}
-
-/** Whole percents; 100 only when all is done. */
-function percentOf(part: number, whole: number): number {
-  return part >= whole ? 100 : Math.floor((100 * part) / whole);
 }

@@ -6,6 +6,7 @@ import { readSealingKey } from '../../proof/keys.ts';
 import { parseVerifierKey } from '../../proof/tlog/note.ts';
 import { verifyStoredLog } from '../../proof/verify.ts';
 import type { Config } from '../../settings/read-config.ts';
+import { verwerkingenProofLog } from '../../verwerkingenlog/proof-log.ts';
 import { processingHeaders } from '../demo-client.ts';
 import type { DemoSetup, TourNeeds } from '../demo-part.ts';
 import { uitvoerder, voorbeeldActie } from '../example-data.ts';
@@ -71,7 +72,7 @@ export async function tourLog(needs: TourNeeds): Promise<void> {
 
 /** What `koppelvlak proof verify verwerkingen` names. */
 async function verify(needs: TourNeeds): Promise<string[]> {
-  const verified = await verifyStoredLog(needs, 'verwerkingen');
+  const verified = await verifyStoredLog(needs, verwerkingenProofLog);
   if (verified === undefined) throw new Error('the demo keeps no proof log');
   return verified.faults.map(({ name }) => name);
 }
