@@ -21,6 +21,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['database'],
   ['plugins'],
   ['html', 'proof'],
+  ['commands'],
   [...AREAS],
   FEATURES.map((feature) => `${areaOf(feature)}/${feature}`),
   ['areas'],
@@ -39,6 +40,7 @@ export function roomOf(path: string): string {
   const [, first = '', second = ''] = path.split('/');
   if (/^src\/[^/]+\.ts$/.test(path)) return path === 'src/main.ts' ? 'cli' : 'app';
   if (/^src\/(\w+\/)*settings\.ts$/.test(path)) return 'settings';
+  if (first === 'proof' && second.startsWith('commands')) return 'areas';
   if (AREAS.some((area) => area === first)) {
     if (second === 'plugin.ts' || second === 'commands.ts') return 'areas';
     return FEATURES.some((feature) => feature === second) ? `${first}/${second}` : first;
@@ -102,7 +104,8 @@ export function picture(imports: readonly Import[]): string {
       .map(([from, to]) => `  ${idOf(from)} --> ${idOf(to)}`),
   );
   const floors = FLOORS.toReversed().map(
-    (rooms, i) => `  subgraph floor${FLOORS.length - i}[" "]\n${rooms.map((room) => `    ${idOf(room)}["${room}"]`).join('\n')}\n  end`,
+    (rooms, i) =>
+      `  subgraph floor${FLOORS.length - i}[" "]\n${rooms.map((room) => `    ${idOf(room)}["${room}"]`).join('\n')}\n  end`,
   );
   return ['```mermaid', 'flowchart TD', ...floors, ...[...arrows].toSorted(), '```'].join('\n');
 }

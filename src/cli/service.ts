@@ -3,9 +3,9 @@ import { Command } from 'commander';
 import { createOutput, table } from '../commands/output.ts';
 import { reportFailure, runTool, warnOfUnknown } from '../commands/run-command.ts';
 import { createLogger } from '../lib/log.ts';
-import type { Terminal } from '../lib/terminal.ts';
+import type { Environment, Terminal } from '../lib/terminal.ts';
 import { type Setting, shownValue } from '../settings/kinds.ts';
-import { type Environment, readConfig, settingGroups } from '../settings/read-config.ts';
+import { readConfig, settingGroups } from '../settings/read-config.ts';
 
 export function serveCommand(terminal: Terminal): Command {
   return new Command('serve')

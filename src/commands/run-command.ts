@@ -1,16 +1,9 @@
 import type { Database, DatabaseOptions } from '../database/open-database.ts';
 import type { OpenStoreHooks } from '../database/store-hooks.ts';
 import { createLogger, type Logger, reasonOf } from '../lib/log.ts';
-import type { Terminal } from '../lib/terminal.ts';
+import type { Environment, Terminal } from '../lib/terminal.ts';
 import { type Clock, systemClock } from '../lib/time.ts';
-import {
-  baseUrlOf,
-  type Config,
-  ConfigError,
-  type Environment,
-  knownVariables,
-  readConfig,
-} from '../settings/read-config.ts';
+import { baseUrlOf, type Config, ConfigError, knownVariables, readConfig } from '../settings/read-config.ts';
 import { unknownVariables } from '../settings/unknown-variables.ts';
 import { createOutput, type Output } from './output.ts';
 

@@ -1,5 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
-import type { Environment } from '../settings/read-config.ts';
+
+/** The environment as a program gets it. */
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What a command has of the process that runs it; `process` itself is one. */
 export interface Terminal {

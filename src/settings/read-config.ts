@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Environment } from '../lib/terminal.ts';
 import { decodeUtf8 } from '../lib/text-file.ts';
 import { type Config, type ConfigFault, declared, type Fault } from './config.ts';
 import { contradictions, unreadableFiles } from './contradictions.ts';
@@ -65,9 +66,6 @@ export function isFixed(name: string): boolean {
 export function baseUrlOf({ publicBaseUrl, host, port }: Config['server']): string {
   return publicBaseUrl ?? `http://${host}:${port}`;
 }
-
-/** The environment as a program gets it. */
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The configuration cannot be used; the message names every fault, a line each. Values are not repeated: they may be secret. */
 export class ConfigError extends Error {

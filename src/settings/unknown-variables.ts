@@ -1,5 +1,7 @@
 /** Variables that look like settings: a typing error would otherwise go unnoticed. */
-import { type Environment, isFixed } from './read-config.ts';
+
+import type { Environment } from '../lib/terminal.ts';
+import { isFixed } from './read-config.ts';
 
 /** A variable that looks like one of ours and is not. */
 interface UnknownVariable {

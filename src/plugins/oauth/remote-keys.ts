@@ -6,7 +6,7 @@ import type { ProxySettings } from '../../lib/outbound/guarded-fetch.ts';
 import { createOutboundClient, type OutboundClient } from '../../lib/outbound/outbound-client.ts';
 import { shareRuns } from '../../lib/scheduling.ts';
 import type { Clock } from '../../lib/time.ts';
-import { TokenError } from './token.ts';
+import { type KeySource, TokenError } from './token.ts';
 
 /** Logs problems with keys, never a token. A pino logger fits. */
 export interface VerifierLog {
@@ -14,19 +14,13 @@ export interface VerifierLog {
 }
 
 /** The keys of one source. */
-export interface Keys<T extends object> {
-  /** The keys in use: the same object for as long as no key was added or withdrawn. Undefined: none were ever fetched. */
+export interface Keys<T extends object> extends KeySource {
   latest(): T | undefined;
-  /** Resolves when the keys are recent enough; never rejects. */
-  freshen(): Promise<void>;
   /** Fetches once more for a key that is not there. @param before the keys in use when it was asked for: newer ones need no other fetch */
   refreshForUnknown(before: T | undefined): Promise<void>;
   fetchedAt(): Date | undefined;
   close(): void;
 }
-
-/** What tokens were verified with: they are verified again when the keys changed. */
-export type KeySource = Pick<Keys<object>, 'latest' | 'freshen'>;
 
 /** Milliseconds for the metadata of an issuer and its keys together: requests wait for them. */
 const TIMEOUT_MS = 5_000;

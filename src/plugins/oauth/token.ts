@@ -4,7 +4,6 @@
  */
 import { hash, X509Certificate } from 'node:crypto';
 import { decodeProtectedHeader } from 'jose';
-import type { KeySource } from './remote-keys.ts';
 
 /** Well above any certificate in use (an RSA-4096 leaf takes 3 KB), and below what a proxy passes as one header. */
 const maxHeaderLength = 16_384;
@@ -80,6 +79,14 @@ export interface Caller {
   scopes: ReadonlySet<string>;
   /** SHA-256 of the token, base64url: names the token without giving it away. */
   tokenHash: string;
+}
+
+/** The keys that tokens were verified with: they are verified again when the keys changed. */
+export interface KeySource {
+  /** The same object for as long as no key was added or withdrawn. Undefined: none were ever fetched. */
+  latest(): object | undefined;
+  /** Resolves when the keys are recent enough; never rejects. */
+  freshen(): Promise<void>;
 }
 
 /**

@@ -7,7 +7,7 @@ import { CommandError, type ToolContext, UsageError } from '../../../commands/ru
 import { readTextFile } from '../../../lib/text-file.ts';
 import type { Variant } from '../../model/mapping.ts';
 import type { Requester } from '../requester/request-delivery.ts';
-import { type RequestOptions, requestFrom } from './request.ts';
+import { type RequestOptions, requestFrom } from './request-from.ts';
 
 interface SupplierLine {
   readonly line: number;
