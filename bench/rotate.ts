@@ -8,6 +8,7 @@ import { MIGRATIONS, migrate } from '../src/database/migrate.ts';
 import { createPool } from '../src/database/pool.ts';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
 import { createLogger } from '../src/lib/log.ts';
+import { keyOfLine } from '../src/verwerkingenlog/ldv/key-of-line.ts';
 import { openIdentityKeys } from '../src/verwerkingenlog/store/keys.ts';
 import { rotateKeys } from '../src/verwerkingenlog/store/rotate.ts';
 import { generateLog } from './support/generate-log.ts';
@@ -33,7 +34,7 @@ try {
   ] as const) {
     const keys = await openIdentityKeys(pool, setting, 'write');
     const started = performance.now();
-    const { rewritten } = await rotateKeys({ pool, keys, signal: new AbortController().signal });
+    const { rewritten } = await rotateKeys({ pool, keys, keyOfLine, signal: new AbortController().signal });
     const seconds = (performance.now() - started) / 1000;
     console.log(
       `${name}: ${rewritten} versions in ${seconds.toFixed(1)} s, ${(rewritten / seconds).toFixed(0)} a second`,

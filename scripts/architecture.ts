@@ -25,7 +25,7 @@ const FLOORS: readonly (readonly string[])[] = [
   [...AREAS],
   FEATURES.map((feature) => `${areaOf(feature)}/${feature}`),
   ['areas'],
-  ['app'],
+  ['app', 'client', 'conformance'],
   ['demo'],
   ['cli'],
 ];

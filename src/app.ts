@@ -10,7 +10,8 @@ import { rootPages } from './plugins/pages.ts';
 import { refuseUnreadable, sendProblem } from './plugins/problem-reply.ts';
 import { requests } from './plugins/requests.ts';
 import { MAX_PARAM_LENGTH, routes } from './plugins/routes.ts';
-import { database, metrics, operations, service, storeHooks } from './plugins/service.ts';
+import { database, metrics, operations, service } from './plugins/service.ts';
+import { proof, proofWriters } from './proof/plugin.ts';
 import type { ProvenLog } from './proof/proof-log.ts';
 import type { Config } from './settings/read-config.ts';
 
@@ -51,7 +52,7 @@ export async function buildApp({
     await app.register(management);
     await onManagement?.(app.management);
     await app.register(database);
-    await app.register(storeHooks);
+    await app.register(proofWriters);
     await (register ?? registerServed)(app);
     return app;
   } catch (error) {
@@ -81,7 +82,7 @@ async function registerServed(app: FastifyInstance): Promise<void> {
     await app.register((await import('./raadsfeed/plugin.ts')).raadsfeed);
     logs.push((await import('./raadsfeed/proof-log.ts')).raadsfeedProofLog);
   }
-  await app.register((await import('./proof/plugin.ts')).proof, { logs });
+  await app.register(proof, { logs });
   // It leads to what the others serve.
   await app.register(front);
 }

@@ -1,7 +1,6 @@
 /** Publishing to the council feed from another Node application: what `koppelvlak feed publish` does, as a function. */
 
 import { createPool } from '../database/pool.ts';
-import { loadStoreHooks } from '../database/store-hooks.ts';
 import { createLogger, type Logger } from '../lib/log.ts';
 import { systemClock } from '../lib/time.ts';
 import { type Change, type PubliceerRegel, prepareChange } from '../raadsfeed/domain/change.ts';
@@ -71,9 +70,8 @@ export function createFeedPublisher(options: FeedPublisherOptions): FeedPublishe
   /** Whether the key is that of this database is asked once, before anything is sealed with it. */
   const openPublisher = async (): Promise<Publisher> => {
     if (sealingKey === undefined) return createPublisher({ pool, clock: systemClock });
-    const { createFeedSealer } = await loadStoreHooks();
-    const sealer = createFeedSealer?.(sealingKey);
-    if (sealer === undefined) throw new Error('a sealing key is given, and this package has no logs of proof');
+    const { createFeedSealer } = await import('../proof/feed-sealer.ts');
+    const sealer = createFeedSealer(sealingKey);
     await sealer.requireRightKey(pool);
     return createPublisher({
       pool,

@@ -1,8 +1,8 @@
 import type { Database, DatabaseOptions } from '../database/open-database.ts';
-import type { OpenStoreHooks } from '../database/store-hooks.ts';
 import { createLogger, type Logger, reasonOf } from '../lib/log.ts';
 import type { Environment, Terminal } from '../lib/terminal.ts';
 import { type Clock, systemClock } from '../lib/time.ts';
+import type { ProofWriters } from '../proof/proof-log.ts';
 import { baseUrlOf, type Config, ConfigError, knownVariables, readConfig } from '../settings/read-config.ts';
 import { unknownVariables } from '../settings/unknown-variables.ts';
 import { createOutput, type Output } from './output.ts';
@@ -27,8 +27,10 @@ export class UsageError extends CommandError {
 }
 
 /** What a command with the database open gets. */
-export interface CommandContext extends ToolContext, Pick<OpenStoreHooks, 'proof' | 'forward'> {
+export interface CommandContext extends ToolContext {
   readonly database: Database;
+  /** The proof logs that are switched on. */
+  readonly proof: ProofWriters;
   readonly clock: Clock;
   /** Address that clients see, without a trailing slash. */
   readonly publicBaseUrl: () => string;
@@ -94,19 +96,19 @@ export async function runCommand(
     const { config, log } = tool;
     const { role, changes = false } = options;
     // What most commands need is not loaded for those that do not.
-    const [{ openDatabase }, { nameDatabase }, { openStoreHooks }] = await Promise.all([
+    const [{ openDatabase }, { nameDatabase }, { createProofWriters }, { requireRightKey }] = await Promise.all([
       import('../database/open-database.ts'),
       import('../database/addresses.ts'),
-      import('../database/store-hooks.ts'),
+      import('../proof/writer.ts'),
+      import('../proof/keys.ts'),
     ]);
     const database = await openDatabase({ config, log, purpose: 'command', role });
     try {
-      const { proof, forward, requireRightKey } = await openStoreHooks(config);
       const pool = role === 'retention' ? database.prunePool : database.pool;
-      await requireRightKey(pool);
+      await requireRightKey(pool, config);
       if (changes) terminal.stderr.write(await nameDatabase(pool));
       const publicBaseUrl = (): string => baseUrlOf(config.server);
-      await command({ ...tool, database, clock: systemClock, publicBaseUrl, proof, forward });
+      await command({ ...tool, database, clock: systemClock, publicBaseUrl, proof: createProofWriters(config) });
     } finally {
       await database.close();
     }

@@ -1,8 +1,8 @@
 import { join, relative } from 'node:path';
 import process from 'node:process';
 import { openDatabase } from '../database/open-database.ts';
-import { openStoreHooks } from '../database/store-hooks.ts';
 import type { Terminal } from '../lib/terminal.ts';
+import { createProofWriters } from '../proof/writer.ts';
 import { stopOnSignals } from '../serve.ts';
 import { createDemoClient } from './demo-client.ts';
 import type { Demo, TourNeeds } from './demo-part.ts';
@@ -66,7 +66,7 @@ async function loadAndPlay(demo: Demo, transcript: Transcript): Promise<void> {
   const { pool, close } = await openDatabase({ config, log, purpose: 'command' });
   const ended = new AbortController();
   try {
-    const { proof } = await openStoreHooks(config);
+    const proof = createProofWriters(config);
     const needs = { config, pool, proof, signal: ended.signal, client };
     const directory = examplesIn(home);
     const loaded = await loadExampleData({ ...needs, file, directory });

@@ -29,7 +29,7 @@ const CLIENT_SHARE = 1 / 2;
  */
 export const gegevens = fp(serveGegevens, {
   name: 'gegevens',
-  dependencies: ['database', 'store-hooks', 'operations', 'metrics', 'routes', 'tokens', 'processing-log'],
+  dependencies: ['database', 'proof-writers', 'operations', 'metrics', 'routes', 'tokens', 'processing-log'],
 });
 
 async function serveGegevens(app: FastifyInstance): Promise<void> {

@@ -39,6 +39,3 @@ export interface ProcessingLog {
    */
   record<T>(pool: Pool, work: (db: Db) => Promise<T>, entry: OwnEntry, author: ProcessingAuthor): Promise<T>;
 }
-
-/** Which new actions are forwarded to another logbook; undefined: none. */
-export type ForwardPolicy = 'normaal' | 'alles' | undefined;

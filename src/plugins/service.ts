@@ -5,16 +5,13 @@ import fp from 'fastify-plugin';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { databaseChecks, slowStatements } from '../database/checks.ts';
 import { type Database, openDatabase } from '../database/open-database.ts';
-import { openStoreHooks } from '../database/store-hooks.ts';
 import type { FrontEntry, OperatorSection, ReadinessCheck, SiteMaps } from '../lib/operations.ts';
 import type { ProblemKind } from '../lib/problem.ts';
 import type { Clock } from '../lib/time.ts';
-import type { ProofWriters } from '../proof/proof-log.ts';
 import { baseUrlOf, type Config } from '../settings/read-config.ts';
 import type { DescribedInterface } from './openapi-document.ts';
 import type { ProblemStyle } from './problem-reply.ts';
 import { platformProblems } from './problems.ts';
-import type { ForwardPolicy } from './processing-log.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -38,10 +35,6 @@ declare module 'fastify' {
     readonly frontEntries: Collected<FrontEntry>;
     readonly siteMaps: Collected<SiteMaps>;
     readonly database: Database;
-    /** The proof logs that are switched on. */
-    readonly proof: ProofWriters;
-    /** What of the processing log is forwarded. */
-    readonly forward: ForwardPolicy;
   }
 }
 
@@ -165,13 +158,3 @@ function measurePools(metrics: Registry, opened: Database): void {
     },
   });
 }
-
-/** What extensions do in the transactions of the interfaces. */
-export const storeHooks = fp(
-  async (app: FastifyInstance) => {
-    const { proof, forward } = await openStoreHooks(app.settings);
-    app.decorate('proof', proof);
-    app.decorate('forward', forward);
-  },
-  { name: 'store-hooks', dependencies: ['service'] },
-);

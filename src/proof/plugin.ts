@@ -12,14 +12,29 @@ import { type Config, ConfigError } from '../settings/read-config.ts';
 import { askInstances } from './instances.ts';
 import { proofKeyOf, requireRightKey } from './keys.ts';
 import { controlePage } from './page/routes.ts';
-import { isProofLogOn, PROOF_LOGS, type ProofLogName, type ProvenLog } from './proof-log.ts';
+import { isProofLogOn, PROOF_LOGS, type ProofLogName, type ProofWriters, type ProvenLog } from './proof-log.ts';
 import { logRoutes } from './routes.ts';
 import { createSequencer, type Sequencer } from './sequencer.ts';
 import { openPublishedCheckpoints, statePath } from './state.ts';
 import { nextNumber, readLog, readOrigins, readQueue, type StoredLog } from './store/logs.ts';
 import { openWitnesses, readPolicy } from './witness/client.ts';
 import { openWitness } from './witness/server.ts';
-import { logsOf } from './writer.ts';
+import { createProofWriters, logsOf } from './writer.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The proof logs that are switched on. */
+    readonly proof: ProofWriters;
+  }
+}
+
+/** What areas seal and prove with: `app.proof`. */
+export const proofWriters = fp(
+  async (app: FastifyInstance) => {
+    app.decorate('proof', createProofWriters(app.settings));
+  },
+  { name: 'proof-writers', dependencies: ['service'] },
+);
 
 const CONTRACT = new URL('../../openapi/proof.yaml', import.meta.url);
 const PROOF_PREFIX = '/proof/v1';
@@ -37,7 +52,7 @@ interface ProofOptions {
  */
 export const proof = fp(serveProof, {
   name: 'proof',
-  dependencies: ['database', 'store-hooks', 'operations', 'metrics'],
+  dependencies: ['database', 'proof-writers', 'operations', 'metrics'],
 });
 
 async function serveProof(app: FastifyInstance, { logs: registered }: ProofOptions): Promise<void> {

@@ -88,10 +88,12 @@ function logVerifyCommand(terminal: Terminal): Command {
       runCommand(terminal, { ...options, role: 'retention' }, async ({ database, config, output, interrupted }) => {
         const { verifyLog } = await import('./store/verify.ts');
         const { openIdentityKeys } = await import('./store/keys.ts');
+        const { keyOfLine } = await import('./ldv/key-of-line.ts');
         let versions = 0;
         const faults: LogFault[] = [];
         const found = verifyLog(database.prunePool, {
           keys: await openIdentityKeys(database.prunePool, config.verwerkingenlog.key, 'read'),
+          keyOfLine,
           signal: interrupted,
           progress: (seen, month) => {
             versions = seen;
@@ -165,12 +167,13 @@ Example:
         async ({ database, config, output, interrupted }) => {
           const { openIdentityKeys } = await import('./store/keys.ts');
           const { rotateKeys } = await import('./store/rotate.ts');
+          const { keyOfLine } = await import('./ldv/key-of-line.ts');
           const { key } = config.verwerkingenlog;
           if (key === undefined) throw new CommandError('VERWERKINGENLOG_KEY is not set');
           const keys = await openIdentityKeys(database.prunePool, key, 'write');
           const { rewritten, unreadable, forgotten, keptUntil, inUse } = await rotateKeys({
             pool: database.prunePool,
-            keys,
+            ...{ keys, keyOfLine },
             signal: interrupted,
             progress: (versions, month) => output.progress(`${versions} versions, at month ${month}`),
           });

@@ -6,6 +6,7 @@ import { createContract } from '../plugins/contract.ts';
 import { createClientShare } from '../plugins/limits.ts';
 import { readOpenapi, readValidation } from '../plugins/openapi-document.ts';
 import { mount, mountAddress } from '../plugins/requests.ts';
+import { forwardPolicy } from './forward-policy.ts';
 import { FOUT } from './fout.ts';
 import { verwerkingenlogProblems } from './problems.ts';
 import { createLoggedRead } from './processing-log.ts';
@@ -40,18 +41,19 @@ declare module 'fastify' {
 /** Area B: the processing log. */
 export const verwerkingenlog = fp(serveVerwerkingenlog, {
   name: 'verwerkingenlog',
-  dependencies: ['database', 'store-hooks', 'operations', 'metrics', 'routes', 'tokens', 'processing-log'],
+  dependencies: ['database', 'proof-writers', 'operations', 'metrics', 'routes', 'tokens', 'processing-log'],
 });
 
 async function serveVerwerkingenlog(app: FastifyInstance): Promise<void> {
-  const { settings: config, database, clock, metrics, proof, forward } = app;
+  const { settings: config, database, clock, metrics, proof } = app;
   const { verwerkingenlog: settings, gegevens, tokens } = config;
   const { pipelinePool } = database;
   const { prefix, rateLimit } = settings;
   const { tokens: verifier, actieLog: log } = app;
   const contract = createContract<operations>(readOpenapi(CONTRACT), readValidation(CONTRACT));
   const routeNeeds: RouteNeeds = {
-    ...{ config, clock, pipelinePool, proof, forward, contract, log },
+    ...{ config, clock, pipelinePool, proof, contract, log },
+    forward: forwardPolicy(config),
     loggedRead: createLoggedRead({ pool: database.shares.append, pipelinePool, clock, config }, log),
     access: authenticate({ verifier, clientCertificateHeader: tokens.clientCertificateHeader?.toLowerCase() }),
     headersOf: processingHeaders({ mode: gegevens.processingHeaders, metrics }),

@@ -13,13 +13,14 @@ import { Problem } from '../lib/problem.ts';
 import { createOneAtATime } from '../lib/scheduling.ts';
 import type { Clock } from '../lib/time.ts';
 import { consumerTerm, entryFromHeaders, type ProcessingContext } from '../plugins/processing-headers.ts';
-import type { ForwardPolicy, OwnEntry, ProcessingAuthor, ProcessingLog } from '../plugins/processing-log.ts';
+import type { OwnEntry, ProcessingAuthor, ProcessingLog } from '../plugins/processing-log.ts';
 import type { ProofWriters } from '../proof/proof-log.ts';
 import type { Config } from '../settings/read-config.ts';
 import { type Appender, createAppender } from './append.ts';
 import { createSerialChanges, type SerialChanges } from './changes.ts';
 import type { IdentityKeys } from './domain/identity-keys.ts';
 import { type Aanroep, type Actie, actieOf, eersteVersie, newActieId } from './domain/verwerkingsactie.ts';
+import { type ForwardPolicy, forwardPolicy } from './forward-policy.ts';
 import { watchRetention } from './retention-runs.ts';
 import { type Append, appendVersies, isDistributed, withMonths } from './store/append.ts';
 import { forgetIdempotency } from './store/idempotency.ts';
@@ -77,9 +78,10 @@ declare module 'fastify' {
 /** Opens the processing log for all interfaces that process personal data: `app.processingLog`. */
 export const processingLog = fp(
   async (app: FastifyInstance) => {
-    const { settings: config, database, clock, log: logger, metrics, proof, forward, stopping } = app;
+    const { settings: config, database, clock, log: logger, metrics, proof, stopping } = app;
     const log = await openProcessingLog({
-      ...{ config, clock, log: logger, metrics, proof, forward, stopping },
+      ...{ config, clock, log: logger, metrics, proof, stopping },
+      forward: forwardPolicy(config),
       pool: database.shares.append,
       changesPool: database.shares.verwerkingenlog,
     });
@@ -90,7 +92,7 @@ export const processingLog = fp(
     app.readiness.add(...log.checks.map((check) => ({ vital, ...check })));
     app.addHook('onClose', log.close);
   },
-  { name: 'processing-log', dependencies: ['service', 'operations', 'metrics', 'database', 'store-hooks'] },
+  { name: 'processing-log', dependencies: ['service', 'operations', 'metrics', 'database', 'proof-writers'] },
 );
 
 /**

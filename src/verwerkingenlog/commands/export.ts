@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { written } from '../../commands/output.ts';
 import { runCommand, UsageError } from '../../commands/run-command.ts';
 import type { Terminal } from '../../lib/terminal.ts';
+import { forwardPolicy } from '../forward-policy.ts';
 import { parseMoment, parseUuid } from './arguments.ts';
 
 interface ExportOptions {
@@ -42,7 +43,8 @@ Example:
         const selection = { from, to, verwerkingsactiviteitId: activity, verwerkingId: processing, history };
         const { USER: user } = terminal.env;
         const by = user === undefined || user === '' ? 'log export' : `log export (${user})`;
-        for await (const line of exportLines({ ...context, pool: context.database.pool }, selection, {
+        const needs = { ...context, pool: context.database.pool, forward: forwardPolicy(context.config) };
+        for await (const line of exportLines(needs, selection, {
           by,
           signal: interrupted,
         })) {

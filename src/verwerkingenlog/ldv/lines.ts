@@ -1,11 +1,12 @@
 /** Storing lines of LDV: a request is one transaction, and requests that arrive together share one. A line is stored once. */
 import type { FastifyInstance } from 'fastify';
-import type { LineKey } from '../../database/store-hooks.ts';
 import { type Db, transaction } from '../../database/transaction.ts';
 import { eventLoopBudget } from '../../lib/scheduling.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
 import { type KeyName, WITHOUT_KEY } from '../domain/identity-keys.ts';
+import type { LineKey } from '../domain/line-key.ts';
 import { type Actie, type Auteur, eersteVersie, newActieId } from '../domain/verwerkingsactie.ts';
+import { forwardPolicy } from '../forward-policy.ts';
 import { createGroupCommit } from '../group-commit.ts';
 import { logFull } from '../problems.ts';
 import {
@@ -74,7 +75,8 @@ const MAX_WAITING = 5000;
 const STATEMENT_LINES = 5000;
 
 export function createLineStore(app: FastifyInstance): StoreLines {
-  const { settings: config, clock, proof, forward, actieLog: log } = app;
+  const { settings: config, clock, proof, actieLog: log } = app;
+  const forward = forwardPolicy(config);
   const pool = app.database.shares.append;
   const { keys } = log;
   const writer = proof('verwerkingen');

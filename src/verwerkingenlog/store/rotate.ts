@@ -1,9 +1,9 @@
 /** Rotating the keys of the log: rewriting what has another key in batches, and forgetting the keys that nothing needs. */
 
 import type { Pool } from '../../database/pool.ts';
-import { type LineKey, loadStoreHooks, type StoreHooks } from '../../database/store-hooks.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
 import { type IdentityKeys, type KeyName, UnknownKeyError, WITHOUT_KEY } from '../domain/identity-keys.ts';
+import type { KeyOfLine, LineKey } from '../domain/line-key.ts';
 import { insertLocations } from './append.ts';
 import { lockChanges, preferIndexes, removeLocations } from './changes.ts';
 import { hashWithCurrentKey, readHashingKeys } from './idempotency.ts';
@@ -15,6 +15,7 @@ interface RotateOptions {
   /** As the retention role. */
   readonly pool: Pool;
   readonly keys: IdentityKeys;
+  readonly keyOfLine: KeyOfLine;
   readonly signal: AbortSignal;
   readonly progress?: (versions: number, month: string) => void;
 }
@@ -125,10 +126,9 @@ async function forgetKeys(pool: Pool, needed: readonly string[]): Promise<string
 }
 
 async function rewriteAll(
-  { pool, keys, signal, progress }: RotateOptions,
+  { pool, keys, keyOfLine, signal, progress }: RotateOptions,
   before: number,
 ): Promise<Pick<Rotated, 'rewritten' | 'unreadable'>> {
-  const { keyOfLine } = await loadStoreHooks();
   let rewritten = 0;
   const unreadable: Unreadable[] = [];
   for (const month of await listMonths(pool)) {
@@ -157,12 +157,12 @@ async function rewriteAll(
     }
     await writing;
   }
-  if (keyOfLine !== undefined) unreadable.push(...(await rehashLines(pool, keys, keyOfLine)));
+  unreadable.push(...(await rehashLines(pool, keys, keyOfLine)));
   return { rewritten, unreadable };
 }
 
 /** Hashes lines again that were stored with the current key while another one hashed. */
-async function rehashLines(pool: Pool, keys: IdentityKeys, keyOfLine: StoreHooks['keyOfLine']): Promise<Unreadable[]> {
+async function rehashLines(pool: Pool, keys: IdentityKeys, keyOfLine: KeyOfLine): Promise<Unreadable[]> {
   const unreadable: Unreadable[] = [];
   let after = '00000000-0000-0000-0000-000000000000';
   for (;;) {
@@ -221,11 +221,7 @@ function isAsItShouldBe({ old, fresh }: Rewritten, { current }: IdentityKeys): b
 }
 
 /** A version as the current key has it. */
-async function rewrite(
-  old: StoredVersie,
-  keys: IdentityKeys,
-  keyOfLine: StoreHooks['keyOfLine'] | undefined,
-): Promise<Rewritten | Unreadable> {
+async function rewrite(old: StoredVersie, keys: IdentityKeys, keyOfLine: KeyOfLine): Promise<Rewritten | Unreadable> {
   const unreadable = (reason: string) => ({ actieId: old.actieId, versie: old.versie, key: old.keyName, reason });
   let fresh: StoredVersie;
   let ldv: string | null;
@@ -241,7 +237,7 @@ async function rewrite(
     return unreadable(error instanceof UnknownKeyError ? error.message : 'its identifiers cannot be decrypted');
   }
   try {
-    const line = ldv === null ? undefined : keyOfLine?.(ldv, (text) => keys.hashIdempotency(keys.current, text));
+    const line = ldv === null ? undefined : keyOfLine(ldv, (text) => keys.hashIdempotency(keys.current, text));
     return { old, fresh, line: old.versie === 1 ? line : undefined };
   } catch {
     return unreadable('what is kept of its line of LDV cannot be read');

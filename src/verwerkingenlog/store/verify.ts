@@ -1,8 +1,8 @@
 /** Checking the log on the stored data. */
 import type { Pool } from '../../database/pool.ts';
-import { loadStoreHooks } from '../../database/store-hooks.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
 import type { IdentityKeys } from '../domain/identity-keys.ts';
+import type { KeyOfLine } from '../domain/line-key.ts';
 import { listMonths, type Month } from './months.ts';
 import { protect, reveal, type StoredVersie, versionsOfMonth } from './versions.ts';
 
@@ -14,6 +14,7 @@ export interface LogFault {
 
 interface VerifyOptions {
   readonly keys: IdentityKeys;
+  readonly keyOfLine: KeyOfLine;
   readonly signal: AbortSignal;
   readonly progress?: (versions: number, month: string) => void;
 }
@@ -25,8 +26,10 @@ const [FIRST_ID, LAST_ID] = ['00000000-0000-0000-0000-000000000000', 'ffffffff-f
  * Checks what is stored against every promise of the log: versions without gaps, confidentiality that is never forgotten, each person
  * found where the current version says and nowhere else, identifiers that decrypt and have the stored hash.
  */
-export async function* verifyLog(pool: Pool, { keys, signal, progress }: VerifyOptions): AsyncGenerator<LogFault> {
-  const { keyOfLine } = await loadStoreHooks();
+export async function* verifyLog(
+  pool: Pool,
+  { keys, keyOfLine, signal, progress }: VerifyOptions,
+): AsyncGenerator<LogFault> {
   let seen = 0;
   const months = await listMonths(pool);
   for (const [i, month] of months.entries()) {
@@ -159,7 +162,7 @@ async function lineKeyFaults(pool: Pool): Promise<LogFault[]> {
 async function contentFault(
   versie: StoredVersie,
   keys: IdentityKeys,
-  keyOfLine: Awaited<ReturnType<typeof loadStoreHooks>>['keyOfLine'],
+  keyOfLine: KeyOfLine,
 ): Promise<string | undefined> {
   if (!keys.has(versie.keyName)) return `is encrypted with a key that is not configured: ${versie.keyName}`;
   try {
@@ -168,7 +171,7 @@ async function contentFault(
     if (!again.objecten.every(({ sleutel }, i) => sleutel === versie.objecten[i]?.sleutel))
       return 'an identifier does not have the hash that is stored with it';
     try {
-      if (read.ldv !== null) keyOfLine?.(read.ldv, () => '');
+      if (read.ldv !== null) keyOfLine(read.ldv, () => '');
     } catch {
       return 'what is kept of its line of LDV cannot be read';
     }

@@ -1,7 +1,7 @@
 /** The keys of log lines of LDV: by client, trace and span a line is stored once. They live as long as their line. */
 
-import type { LineKey } from '../../../database/store-hooks.ts';
 import type { Db } from '../../../database/transaction.ts';
+import type { LineKey } from '../../domain/line-key.ts';
 import { contentOf, type LdvLine } from '../stored-line.ts';
 
 /** @param hash a keyed hash */
