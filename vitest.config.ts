@@ -18,7 +18,7 @@ const every = {
 
 /** They mock modules, send signals to their own process, or measure how soon it cuts a connection. */
 const ISOLATED = [
-  'extensions/aggregator/notubiz/retry',
+  'raadsfeed/aggregator/notubiz/retry',
   'gegevens/keys',
   'plugins/limits',
   'plugins/client-limits',

@@ -3,15 +3,15 @@ import { BaseSequencer } from 'vitest/node';
 
 /** Files that take longest, the longest first: one that starts last keeps a single processor at work. */
 const SLOW = [
-  ...['demo/demo', 'extensions/front/api-page', 'verwerkingenlog/large', 'gegevens/hostile-files'],
-  ...['operations/package', 'extensions/ldv/large-batch', 'plugins/operator-page', 'extensions/pages/people'],
-  ...['operations/drills', 'extensions/pages/pages-look', 'extensions/pages/lists-large', 'operations/failover'],
-  ...['embedded-postgres/start', 'lib/jades/revocation-answers', 'extensions/diwoo/diwoo-size', 'gegevens/crowded'],
-  ...['extensions/inzage/browser', 'extensions/aggregator/kill', 'extensions/ldv/forward-kill'],
+  ...['demo/demo', 'html/front/api-page', 'verwerkingenlog/large', 'gegevens/hostile-files'],
+  ...['operations/package', 'verwerkingenlog/ldv/large-batch', 'plugins/operator-page', 'raadsfeed/pages/people'],
+  ...['operations/drills', 'raadsfeed/pages/pages-look', 'raadsfeed/pages/lists-large', 'operations/failover'],
+  ...['embedded-postgres/start', 'lib/jades/revocation-answers', 'raadsfeed/diwoo/diwoo-size', 'gegevens/crowded'],
+  ...['verwerkingenlog/inzage/browser', 'raadsfeed/aggregator/kill', 'verwerkingenlog/ldv/forward-kill'],
   ...['operations/least-privilege', 'deploy/organisations', 'operations/pool-shares'],
 ];
 /** Mostly waiting. */
-const FAST = ['extensions/ldv/forward', 'verwerkingenlog/locks'];
+const FAST = ['verwerkingenlog/ldv/forward', 'verwerkingenlog/locks'];
 export const LONGEST = [
   ...SLOW.map((name) => `/test/${name}.slow.test.ts`),
   ...FAST.map((name) => `/test/${name}.test.ts`),

@@ -68,7 +68,7 @@ export interface Versie extends ActieVelden, Auteur, Aanroep {
   /** Whether this or an earlier version was confidential or lifted. */
   readonly ooitVertrouwelijk: boolean;
   readonly objecten: readonly GenummerdObject[];
-  /** The log line of LDV that the action came from, as `extensions/ldv/stored-line.ts` writes it; `null` when it was logged in another way. */
+  /** The log line of LDV that the action came from, as `verwerkingenlog/ldv/stored-line.ts` writes it; `null` when it was logged in another way. */
   readonly ldv: string | null;
 }
 
