@@ -1,9 +1,8 @@
 /** The program and its commands; each group has a file, which loads what it runs when it is called. */
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { conformanceCommand } from '../conformance/commands.ts';
 import { gegevensCommand } from '../gegevens/commands.ts';
-import { isRecord } from '../lib/json/json-value.ts';
+import { packageVersion } from '../lib/package-version.ts';
 import type { Terminal } from '../lib/terminal.ts';
 import { proofCommand } from '../proof/commands.ts';
 import type { ProvenLog } from '../proof/proof-log.ts';
@@ -59,12 +58,6 @@ async function loadProvenLogs(): Promise<readonly ProvenLog[]> {
     import('../raadsfeed/proof-log.ts'),
   ]);
   return [verwerkingenProofLog, leveringenProofLog, raadsfeedProofLog];
-}
-
-/** Of this package, as its releases are numbered. */
-export function packageVersion(): string {
-  const description: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  return isRecord(description) ? String(description.version) : 'unknown';
 }
 
 /** A subcommand that is made separately does not inherit how its parent exits. */

@@ -98,7 +98,7 @@ export async function runCommand(
     // What most commands need is not loaded for those that do not.
     const [{ openDatabase }, { nameDatabase }, { createProofWriters }, { requireRightKey }] = await Promise.all([
       import('../database/open-database.ts'),
-      import('../database/addresses.ts'),
+      import('../database/name-database.ts'),
       import('../proof/writer.ts'),
       import('../proof/keys.ts'),
     ]);

@@ -1,5 +1,5 @@
 /** What a suite consists of: cases, each with the sentence of a standard that it tests, and the ways in which one can end. */
-import type { Ask, Client, Exchange, ShownExchange } from './client.ts';
+import type { Ask, Client, Exchange, ShownExchange } from './exchange.ts';
 
 /**
  * `must`: the source says so. `should`: the source recommends it, or only the published contract has it. `may`: who offers it must have it

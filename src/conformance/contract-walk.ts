@@ -1,7 +1,7 @@
 /** A published contract, walked mechanically: what it says of each answer, and what its schemas refuse. */
 import { isRecord, type JsonObject, pointerSteps, valueAt } from '../lib/json/json-value.ts';
-import type { Exchange } from './client.ts';
 import { contractDocument } from './contract.ts';
+import type { Exchange } from './exchange.ts';
 
 /** In what an answer differs from the contract. */
 export interface Departure {

@@ -12,7 +12,7 @@ import {
   Skipped,
   type SuiteSubject,
 } from './case.ts';
-import type { Ask, Exchange, ShownExchange } from './client.ts';
+import type { Ask, Exchange, ShownExchange } from './exchange.ts';
 import { type RunLimit, unlessAborted } from './run-limit.ts';
 
 /** How a case ended. */

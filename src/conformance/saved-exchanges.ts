@@ -1,7 +1,7 @@
 /** Whole exchanges as files (`--save`): each message as HTTP writes it, which `conformance signature` reads. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Exchange } from './client.ts';
+import type { Exchange } from './exchange.ts';
 import { type Mask, maskedHeaders } from './mask.ts';
 
 /** A message at rest: a first line where it has one, headers, an empty line, and the body to the byte. */

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import type { Logger } from '../lib/log.ts';
-import { findHost, nameDatabase } from './addresses.ts';
+import { findHost } from './addresses.ts';
 import { connectionError } from './database-unavailable.ts';
+import { nameDatabase } from './name-database.ts';
 import type { Db } from './transaction.ts';
 
 /** The directory of the program's migrations. */

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Logger } from '../lib/log.ts';
+import { readAddresses } from '../lib/postgres-address.ts';
 import type { Config } from '../settings/read-config.ts';
-import { readAddresses } from './addresses.ts';
 import { createListener, type Listener } from './listen.ts';
 import { MIGRATIONS, migrate, refuseFirstVersion, requireMigrations } from './migrate.ts';
 import { createPool, type Pool, type PoolOptions } from './pool.ts';

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { readAddresses } from '../database/addresses.ts';
+import { readAddresses } from '../lib/postgres-address.ts';
 import { isDuration, isTerm, LONGEST_TERM } from '../lib/time.ts';
 
 /** One environment variable that the program reads. */

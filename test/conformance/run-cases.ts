@@ -1,5 +1,6 @@
 import type { Suite, SuiteSubject } from '../../src/conformance/case.ts';
-import { type Client, type ClientNeeds, createClient } from '../../src/conformance/client.ts';
+import { type ClientNeeds, createClient } from '../../src/conformance/client.ts';
+import type { Client } from '../../src/conformance/exchange.ts';
 import { type CaseResult, runSuite } from '../../src/conformance/run-suite.ts';
 
 interface CasesRun<Subject extends SuiteSubject> extends Pick<ClientNeeds, 'tokens'> {

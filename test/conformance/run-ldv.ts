@@ -1,4 +1,4 @@
-import type { Client } from '../../src/conformance/client.ts';
+import type { Client } from '../../src/conformance/exchange.ts';
 import { LOGS, READS, readLdvSubject } from '../../src/conformance/ldv/subject.ts';
 import { LDV } from '../../src/conformance/ldv/suite.ts';
 import type { CaseResult } from '../../src/conformance/run-suite.ts';

@@ -1,5 +1,5 @@
-import type { Client } from '../../src/conformance/client.ts';
 import { OTHER } from '../../src/conformance/commands/token-file.ts';
+import type { Client } from '../../src/conformance/exchange.ts';
 import type { CaseResult } from '../../src/conformance/run-suite.ts';
 import { readLogSubject, SCOPES } from '../../src/conformance/verwerkingenlog/subject.ts';
 import { VERWERKINGENLOG } from '../../src/conformance/verwerkingenlog/suite.ts';

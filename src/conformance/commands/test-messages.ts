@@ -3,12 +3,18 @@ import { type ToolContext, UsageError } from '../../commands/run-command.ts';
 import { reasonOf } from '../../lib/log.ts';
 import { createGuardedFetch } from '../../lib/outbound/guarded-fetch.ts';
 import { readContract } from '../contract.ts';
-import type { SignatureOptions } from '../signature/command.ts';
 import { MessageFileError, readMessages, type SignedMessage } from '../signature/message.ts';
 import { SIGNATURES } from '../signature/suite.ts';
 import { readTrust } from '../signature/trust.ts';
-import { testSuite } from './test-suite.ts';
+import { type SuiteOptions, testSuite } from './test-suite.ts';
 import { asUsage, readBytes, readText } from './usage.ts';
+
+export interface SignatureOptions extends SuiteOptions {
+  readonly trust?: string;
+  readonly crl?: readonly string[];
+  readonly online?: boolean;
+  readonly at?: Date;
+}
 
 /** @param files with a signed message each @throws {UsageError} when nothing can be tested */
 export async function testMessages(

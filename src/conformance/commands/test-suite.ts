@@ -1,13 +1,14 @@
 /** What the commands of all suites have in common: their options, and a run from the first request to the report. */
 import { Command, InvalidArgumentError } from 'commander';
-import { packageVersion } from '../../cli/program.ts';
 import { table } from '../../commands/output.ts';
 import { runTool, type ToolContext, UsageError } from '../../commands/run-command.ts';
 import { reasonOf } from '../../lib/log.ts';
+import { packageVersion } from '../../lib/package-version.ts';
 import type { Terminal } from '../../lib/terminal.ts';
 import { systemClock } from '../../lib/time.ts';
 import type { Suite, SuiteDescription, SuiteSubject } from '../case.ts';
-import type { Client, ClientNeeds } from '../client.ts';
+import type { ClientNeeds } from '../client.ts';
+import type { Client } from '../exchange.ts';
 import { createMask, visible } from '../mask.ts';
 import { compareReports } from '../report/compare.ts';
 import { type ConformanceReport, quoted } from '../report/report.ts';

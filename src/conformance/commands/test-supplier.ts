@@ -11,7 +11,7 @@ import { parseUntrusted, UntrustedJsonError } from '../../lib/json/parse-untrust
 import { clientCredentialsToken, TokenFetchError } from '../../lib/outbound/client-credentials.ts';
 import { createGuardedFetch, isPublicAddress } from '../../lib/outbound/guarded-fetch.ts';
 import { outwayAddress, outwayHeaders } from '../../lib/outway.ts';
-import type { Exchange } from '../client.ts';
+import type { Exchange } from '../exchange.ts';
 import type { GegevensOptions } from '../gegevens/command.ts';
 import type { Identity } from '../gegevens/signed-request.ts';
 import { makeStrangers } from '../gegevens/strangers.ts';

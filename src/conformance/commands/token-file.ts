@@ -4,7 +4,7 @@ import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
 import { parseUntrusted } from '../../lib/json/parse-untrusted.ts';
 import { clientCredentialsToken } from '../../lib/outbound/client-credentials.ts';
 import { Inconclusive, Skipped } from '../case.ts';
-import type { Ask, Client } from '../client.ts';
+import type { Ask, Client } from '../exchange.ts';
 import { readText } from './usage.ts';
 
 export type Tokens = Readonly<Record<string, () => Promise<string>>>;

@@ -2,7 +2,7 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
 import { type AskingCase, type Chapter, type Clause, type Expectation, Skipped } from '../case.ts';
 import { rfc } from '../clause.ts';
-import type { Ask } from '../client.ts';
+import type { Ask } from '../exchange.ts';
 import { FSC_ERROR } from './fsc-error.ts';
 import { ddas, errors } from './sources.ts';
 import { type GegevensSubject, gegevensCases } from './subject.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord, valueAt } from '../../lib/json/json-value.ts';
 import { type Chapter, type Clause, type Finding, firstFault } from '../case.ts';
-import type { Exchange } from '../client.ts';
+import type { Exchange } from '../exchange.ts';
 import { contract, ddas, MOST_RECORDS, model, paging, requirements } from './sources.ts';
 import {
   type GegevensSubject,

@@ -3,7 +3,8 @@ import { digestOf } from '../../lib/jades/signature.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
 import { type AskingCase, type Chapter, type Clause, type Finding, Skipped } from '../case.ts';
 import { rfc } from '../clause.ts';
-import { type Ask, bytesOf, type Exchange } from '../client.ts';
+import { bytesOf } from '../client.ts';
+import type { Ask, Exchange } from '../exchange.ts';
 import { SIGNATURE, signedMessage } from '../signature/message.ts';
 import {
   hs256,

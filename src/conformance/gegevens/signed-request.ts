@@ -10,7 +10,7 @@ import {
 } from 'node:crypto';
 import { digestOf, httpHeaders } from '../../lib/jades/signature.ts';
 import type { JsonObject } from '../../lib/json/json-value.ts';
-import type { Ask } from '../client.ts';
+import type { Ask } from '../exchange.ts';
 
 /** Who signs. */
 export interface Identity {

@@ -2,7 +2,8 @@
 import type { Model } from '../../gegevens/model/model.ts';
 import { isRecord, type JsonObject, valueAt } from '../../lib/json/json-value.ts';
 import { askingCases, type CaseRun, Inconclusive, Skipped, type SuiteSubject } from '../case.ts';
-import { type Ask, bytesOf, type Client, type Exchange } from '../client.ts';
+import { bytesOf } from '../client.ts';
+import type { Ask, Client, Exchange } from '../exchange.ts';
 import type { Trust } from '../signature/message.ts';
 import { faultOf } from './fsc-error.ts';
 import { type Identity, type SignatureForm, SMALL, signedHeaders, type Wishes } from './signed-request.ts';

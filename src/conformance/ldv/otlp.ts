@@ -1,7 +1,7 @@
 /** OTLP as a client speaks it, from the published field numbers: requests in both forms, and what the answers say. */
 import protobuf from 'protobufjs';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
-import type { Exchange } from '../client.ts';
+import type { Exchange } from '../exchange.ts';
 
 /** What the cases send and read of opentelemetry-proto 1.11 and `google.rpc.Status`. */
 const PROTO = `

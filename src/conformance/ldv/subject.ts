@@ -11,10 +11,10 @@ import {
   type SuiteSubject,
   writtenCases,
 } from '../case.ts';
-import type { Ask, Client, Exchange } from '../client.ts';
 import type { Tokens } from '../commands/token-file.ts';
 import { readContract } from '../contract.ts';
 import { type ContractWalk, walkContract } from '../contract-walk.ts';
+import type { Ask, Client, Exchange } from '../exchange.ts';
 import { type Form, MEDIA_TYPES, requestOf, type Said, saidIn, text } from './otlp.ts';
 
 /** The token that logs, and the one that reads. */

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { contentHash } from '../../lib/json/canonical-json.ts';
 import type { JsonObject } from '../../lib/json/json-value.ts';
-import type { ShownExchange } from '../client.ts';
+import type { ShownExchange } from '../exchange.ts';
 
 export interface PlayedRecord {
   readonly sequenceNumber: number;

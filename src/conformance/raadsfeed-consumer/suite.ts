@@ -1,7 +1,7 @@
 /** The suite for a consumer of council information, or an aggregator: the feeds that it reads are played. */
 import type { Finding, Suite } from '../case.ts';
-import type { Client } from '../client.ts';
 import { readContract } from '../contract.ts';
+import type { Client } from '../exchange.ts';
 import { BEGINNING } from './beginning.ts';
 import type { Consumer } from './consumer.ts';
 import { FAILURES } from './failures.ts';

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
 import { reasonOf } from '../../lib/log.ts';
 import { type Finding, Inconclusive, Skipped, type Undoing, writtenCases } from '../case.ts';
-import type { Exchange, StreamReading } from '../client.ts';
+import type { Exchange, StreamReading } from '../exchange.ts';
 import { objectsIn, textAt } from '../json-members.ts';
 import { addressOf, COLLECTIONS } from '../raadsfeed/collections.ts';
 import { draft } from '../raadsfeed/sources.ts';

@@ -1,7 +1,7 @@
 /** The suite for a publisher of council information: what happens when it publishes. */
 import { randomBytes } from 'node:crypto';
 import { Inconclusive, type Suite } from '../case.ts';
-import type { Client } from '../client.ts';
+import type { Client } from '../exchange.ts';
 import { readSubject } from '../raadsfeed/subject.ts';
 import { RAADSFEED } from '../raadsfeed/suite.ts';
 import { failureOf, runCommand } from '../run-command-line.ts';

@@ -1,5 +1,5 @@
 import type { Chapter } from '../case.ts';
-import type { Exchange } from '../client.ts';
+import type { Exchange } from '../exchange.ts';
 import { contract, rfc } from './sources.ts';
 import { type FeedSubject, feedCases } from './subject.ts';
 

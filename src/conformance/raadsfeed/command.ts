@@ -2,9 +2,9 @@ import { Command } from 'commander';
 import type { ToolContext } from '../../commands/run-command.ts';
 import type { Terminal } from '../../lib/terminal.ts';
 import type { SuiteDescription } from '../case.ts';
-import type { Client } from '../client.ts';
 import { commandText } from '../commands/command-words.ts';
 import { requireAddress, type SuiteOptions, suiteCommand, suiteOptions, testSuite } from '../commands/test-suite.ts';
+import type { Client } from '../exchange.ts';
 import { wordsOf } from '../protocol.ts';
 import { longestWaitMs } from '../run-limit.ts';
 

@@ -1,6 +1,6 @@
 import { isRecord } from '../../lib/json/json-value.ts';
 import { busyWithoutRetryAfter, type CaseRun, type Chapter, type Finding, firstFault, Skipped } from '../case.ts';
-import type { Exchange } from '../client.ts';
+import type { Exchange } from '../exchange.ts';
 import { objectsIn, textAt } from '../json-members.ts';
 import { PUBLISHED, publishedContract } from './published-contract.ts';
 import { contract, draft, rfc } from './sources.ts';

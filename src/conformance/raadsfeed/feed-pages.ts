@@ -1,6 +1,6 @@
 import { isRecord } from '../../lib/json/json-value.ts';
 import type { Chapter } from '../case.ts';
-import type { Exchange } from '../client.ts';
+import type { Exchange } from '../exchange.ts';
 import { objectsIn, textAt } from '../json-members.ts';
 import { after, linkTo, longerThan, numbersOf, totalIn, withoutItems } from './pages.ts';
 import { contract, draft, feedRule } from './sources.ts';

@@ -1,6 +1,7 @@
 import { isRecord } from '../../lib/json/json-value.ts';
 import { type Chapter, type Finding, firstFault } from '../case.ts';
-import { type Ask, jsonIn, type StreamReading } from '../client.ts';
+import { jsonIn } from '../client.ts';
+import type { Ask, StreamReading } from '../exchange.ts';
 import { objectsIn, textAt } from '../json-members.ts';
 import { after } from './pages.ts';
 import { contract, feedRule, html } from './sources.ts';

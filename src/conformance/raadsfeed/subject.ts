@@ -9,8 +9,8 @@ import {
   Skipped,
   type SuiteSubject,
 } from '../case.ts';
-import type { Client, Exchange } from '../client.ts';
 import { readContract } from '../contract.ts';
+import type { Client, Exchange } from '../exchange.ts';
 import { objectsIn, textAt } from '../json-members.ts';
 
 /** Pages of history, and of the snapshot, that are read; of a larger feed the cases see the beginning. */

@@ -1,6 +1,6 @@
 /** The report of a run as data: what was tested, how each case ended, and what shows it. Its form is stable: `openapi/conformance-report.json`. */
 import type { CaseDescription, Clause, Level, Outcome, SuiteDescription } from '../case.ts';
-import type { ShownExchange } from '../client.ts';
+import type { ShownExchange } from '../exchange.ts';
 import { type Mask, maskedHeaders } from '../mask.ts';
 import type { CaseResult } from '../run-suite.ts';
 

@@ -1,13 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { Terminal } from '../../lib/terminal.ts';
-import { type SuiteOptions, suiteCommand, suiteOptions } from '../commands/test-suite.ts';
-
-export interface SignatureOptions extends SuiteOptions {
-  readonly trust?: string;
-  readonly crl?: readonly string[];
-  readonly online?: boolean;
-  readonly at?: Date;
-}
+import type { SignatureOptions } from '../commands/test-messages.ts';
+import { suiteCommand, suiteOptions } from '../commands/test-suite.ts';
 
 const EXAMPLE = `
 A file holds a message as HTTP writes it: headers, an empty line, and the body to the byte, as \`conformance --save\` writes them; or it is a

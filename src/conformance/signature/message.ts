@@ -5,7 +5,7 @@ import type { Certificate } from '../../lib/jades/certificate.ts';
 import { parseStrictObject } from '../../lib/json/json-text.ts';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
 import { decodeUtf8 } from '../../lib/text-file.ts';
-import type { Exchange, ShownExchange } from '../client.ts';
+import type { Exchange, ShownExchange } from '../exchange.ts';
 
 export interface SignedMessage {
   /** How it is called in a report. */

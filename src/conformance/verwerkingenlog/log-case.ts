@@ -1,7 +1,7 @@
 /** Cases of the processing log: what each one calls, with the answers held against the contract as they come. */
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
 import { type CaseRun, Failed, Inconclusive, requireAvailable, writtenCases } from '../case.ts';
-import type { Exchange } from '../client.ts';
+import type { Exchange } from '../exchange.ts';
 import { objectsIn } from '../json-members.ts';
 import { KIND, type LogSubject, ownActies, personOf, type Scope, wholeActie } from './subject.ts';
 

@@ -2,10 +2,10 @@
 import { hash, randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../lib/json/json-value.ts';
 import { Inconclusive, Skipped, type SuiteSubject } from '../case.ts';
-import type { Client, Exchange } from '../client.ts';
 import type { Tokens } from '../commands/token-file.ts';
 import { readContract } from '../contract.ts';
 import { type ContractWalk, type Departure, walkContract } from '../contract-walk.ts';
+import type { Client, Exchange } from '../exchange.ts';
 import { objectsIn } from '../json-members.ts';
 
 export const CONTRACT = 'verwerkingenlog.yaml';

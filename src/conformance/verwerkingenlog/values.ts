@@ -1,8 +1,8 @@
 /** Pages, and the bounds of the contract: each member and parameter is tried with what its schema refuses. */
 import { isRecord, type JsonObject, valueAt } from '../../lib/json/json-value.ts';
 import type { Chapter } from '../case.ts';
-import type { Exchange } from '../client.ts';
 import { type WrongValue, wrongValues } from '../contract-walk.ts';
+import type { Exchange } from '../exchange.ts';
 import { actiePath, idsIn, type Log, listPath, logCases, NORMAL } from './log-case.ts';
 import { contract, vng } from './sources.ts';
 import { daysAgo, type LogSubject, objectOf } from './subject.ts';

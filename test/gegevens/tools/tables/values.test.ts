@@ -4,7 +4,7 @@ import { Scratch, ScratchFull } from '../../../../src/gegevens/tools/scratch.ts'
 import { createConvert } from '../../../../src/gegevens/tools/tables/convert.ts';
 import type { FromColumn } from '../../../../src/gegevens/tools/tables/mapping-file.ts';
 import { formOfTarget } from '../../../../src/gegevens/tools/tables/target-form.ts';
-import { formatOf } from '../../../../src/gegevens/tools/tables/xlsx/workbook.ts';
+import { formatOf } from '../../../../src/gegevens/tools/tables/xlsx/cell-format.ts';
 
 const faulty = { message: expect.any(String) };
 

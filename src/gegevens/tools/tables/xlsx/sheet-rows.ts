@@ -4,7 +4,7 @@ import { dayOfMoment, isDay } from '../../../../lib/time.ts';
 import { serialDay } from '../convert.ts';
 import { type Cell, type Row, UnreadableTable } from '../table-file.ts';
 import { readWholeXml, type XmlElement, type XmlHandler } from './archive.ts';
-import type { CellFormat } from './workbook.ts';
+import type { CellFormat } from './cell-format.ts';
 
 export interface CellContext {
   readonly strings: readonly string[];
