@@ -4,11 +4,11 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 import { Problem } from '../lib/problem.ts';
 import type { OneAtATime } from '../lib/scheduling.ts';
 import type { TraceContext } from '../lib/trace-context.ts';
+import { type ActieLog, type Appender, LARGE_OBJECTS, type LogNeeds } from './actie-log.ts';
 import type { KeyName } from './domain/identity-keys.ts';
 import { type Actie, type Auteur, eersteVersie, newActieId, type Versie } from './domain/verwerkingsactie.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { logFull, verwerkingenlogProblems } from './problems.ts';
-import type { ActieLog, LogNeeds } from './processing-log.ts';
 import { type Append, type Appended, appendCommitted, isFaultOfValue, withMonths } from './store/append.ts';
 import { readIdempotency } from './store/idempotency.ts';
 import { readVersie, reveal, sealed } from './store/versions.ts';
@@ -18,29 +18,8 @@ const GROUPS_IN_FLIGHT = 1;
 const MAX_WAITING = 20_000;
 /** Processed objects that go to the database together, unless one action has more. */
 const GROUP_OBJECTS = 5000;
-/** An action about more persons is stored or changed one at a time. */
-export const LARGE_OBJECTS = 1000;
 /** An idempotency key that was used can end its 24 hours before it is read; then it is free. And another key can hash it by then. */
 const REPLAY_TRIES = 4;
-
-interface AppendOptions {
-  readonly idempotencyKey?: string | undefined;
-  /** The trace of the request. */
-  readonly trace?: TraceContext;
-}
-
-export interface Appender {
-  /**
-   * Resolves when the action is committed to disk, with its first version; with an idempotency key of the last 24 hours, with the
-   * version that was stored under it.
-   * @throws {Problem} 409, 503
-   */
-  append(actie: Actie, auteur: Auteur, options?: AppendOptions): Promise<Versie>;
-  /** Counts in the metrics what somebody else appended, in a transaction of his own. */
-  count(result: Appended): void;
-  /** Resolves when nothing is under way. */
-  idle(): Promise<void>;
-}
 
 /** An append that waits for its group. */
 interface AppendRequest {

@@ -4,39 +4,15 @@
  */
 
 import { setTimeout as delay } from 'node:timers/promises';
-import type pg from 'pg';
 import type { Pool } from '../database/pool.ts';
-import { type Db, transaction } from '../database/transaction.ts';
+import { transaction } from '../database/transaction.ts';
 import { Problem } from '../lib/problem.ts';
 import { createKeyedSemaphore, createSemaphore, type OneAtATime, type Permit } from '../lib/scheduling.ts';
-import { LARGE_OBJECTS } from './append.ts';
+import { type ActieLog, LARGE_OBJECTS, type LogNeeds, type SerialChanges } from './actie-log.ts';
 import { TooManyObjectsError, type Versie } from './domain/verwerkingsactie.ts';
 import { verwerkingenlogProblems } from './problems.ts';
-import type { ActieLog, LogNeeds } from './processing-log.ts';
 import { lastObjectNumber, lockOfActie, lockOfVerwerking, replaceVersies, tryLockChanges } from './store/changes.ts';
 import { readCurrent, readCurrentParts, reveal, sealed } from './store/versions.ts';
-
-/** Who requests a change, and of what. */
-export interface Change {
-  /** Names of locks, as `store/changes.ts` makes them. */
-  readonly names: readonly string[];
-  readonly client: string;
-  /** Fires when the client hangs up: its change stops waiting. */
-  readonly signal: AbortSignal;
-  /** The action has very many persons; the process works on one such action at a time. */
-  readonly isLarge?: boolean;
-}
-
-export interface SerialChanges {
-  /**
-   * Runs `work` in a transaction, during which no other change, on any instance, touches what is named. One client's changes use at most
-   * three quarters of the connections at a time, however many different things they change.
-   * @throws {Problem} 503 when too many wait for the same lock, or one waits too long; and what `work` throws
-   */
-  run<T>(change: Change, work: (db: pg.PoolClient) => Promise<T>): Promise<T>;
-  /** Reads what a change needs to know beforehand, within the same share of the client. */
-  read<T>(change: Pick<Change, 'client' | 'signal'>, work: (db: Db) => Promise<T>): Promise<T>;
-}
 
 interface ActieChange {
   readonly actieId: string;

@@ -4,67 +4,23 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import type pg from 'pg';
-import type { Registry } from 'prom-client';
 import type { Pool } from '../database/pool.ts';
-import { type Db, pipelinedTransaction, transaction } from '../database/transaction.ts';
-import type { Logger } from '../lib/log.ts';
-import type { ReadinessCheck } from '../lib/operations.ts';
+import { pipelinedTransaction, transaction } from '../database/transaction.ts';
 import { Problem } from '../lib/problem.ts';
 import { createOneAtATime } from '../lib/scheduling.ts';
-import type { Clock } from '../lib/time.ts';
 import { consumerTerm, entryFromHeaders, type ProcessingContext } from '../plugins/processing-headers.ts';
 import type { OwnEntry, ProcessingAuthor, ProcessingLog } from '../plugins/processing-log.ts';
-import type { ProofWriters } from '../proof/proof-log.ts';
-import type { Config } from '../settings/read-config.ts';
-import { type Appender, createAppender } from './append.ts';
-import { createSerialChanges, type SerialChanges } from './changes.ts';
-import type { IdentityKeys } from './domain/identity-keys.ts';
+import type { ActieLog, LogNeeds } from './actie-log.ts';
+import { createAppender } from './append.ts';
+import { createSerialChanges } from './changes.ts';
 import { type Aanroep, type Actie, actieOf, eersteVersie, newActieId } from './domain/verwerkingsactie.ts';
-import { type ForwardPolicy, forwardPolicy } from './forward-policy.ts';
+import { forwardPolicy } from './forward-policy.ts';
 import { watchRetention } from './retention-runs.ts';
 import { type Append, appendVersies, isDistributed, withMonths } from './store/append.ts';
 import { forgetIdempotency } from './store/idempotency.ts';
-import { type KeyWatch, watchKeys } from './store/keys.ts';
+import { watchKeys } from './store/keys.ts';
 import { makeMonths } from './store/months.ts';
-import { createLatestMoment, type LatestMoment, sealed } from './store/versions.ts';
-
-/** The processing log as area B itself uses it. */
-export interface ActieLog extends ProcessingLog {
-  readonly keys: IdentityKeys;
-  /** @see KeyWatch.requireAll */
-  readonly requireAllKeys: KeyWatch['requireAll'];
-  /** @see KeyWatch.lockHashing */
-  readonly lockHashing: KeyWatch['lockHashing'];
-  readonly latestMoment: LatestMoment;
-  /** Whether it is distributed over several machines. */
-  readonly distributed: boolean;
-  /** @see Appender.append */
-  readonly append: Appender['append'];
-  /** @see Appender.count */
-  readonly count: Appender['count'];
-  /** An entry of the service itself, to be added in a transaction. */
-  makeOwn(entry: OwnEntry, author: ProcessingAuthor): Promise<Append>;
-  /** @throws {DatabaseError} also when its month has no partition yet: see `withMonths` */
-  appendOwn(db: Db, own: Append): Promise<void>;
-  readonly changes: SerialChanges;
-  readonly checks: readonly ReadinessCheck[];
-  close(): Promise<void>;
-}
-
-/** What the processing log is opened with. */
-export interface LogNeeds {
-  readonly config: Pick<Config, 'database' | 'tokens' | 'verwerkingenlog'>;
-  /** For appends. */
-  readonly pool: Pool;
-  readonly changesPool: Pool;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly metrics: Registry;
-  readonly proof: ProofWriters;
-  readonly forward: ForwardPolicy;
-  /** Fires when the process begins to stop. */
-  readonly stopping: AbortSignal;
-}
+import { createLatestMoment, sealed } from './store/versions.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -12,6 +12,7 @@ import { MAX_FAULTS } from '../../plugins/faults.ts';
 import { fscTransaction, traceOf } from '../../plugins/headers.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import type { ProcessingContext } from '../../plugins/processing-headers.ts';
+import type { ActieLog, LogNeeds } from '../actie-log.ts';
 import { type Categorie, functieOf, type Handeling } from '../domain/access.ts';
 import {
   type Auteur,
@@ -22,7 +23,7 @@ import {
 } from '../domain/verwerkingsactie.ts';
 import type { Activiteit } from '../domain/verwerkingsactiviteit.ts';
 import { verwerkingenlogProblems } from '../problems.ts';
-import type { ActieLog, LoggedRead, LogNeeds, Reader } from '../processing-log.ts';
+import type { LoggedRead, Reader } from '../processing-log.ts';
 
 /** What the routes of this area share. */
 export interface RouteNeeds {

@@ -3,7 +3,7 @@ import { Problem } from '../../lib/problem.ts';
 import { callerOf } from '../../plugins/auth.ts';
 import { requestClosedSignal } from '../../plugins/connections.ts';
 import { platformProblems } from '../../plugins/problems.ts';
-import type { Change } from '../changes.ts';
+import type { Change } from '../actie-log.ts';
 import { pageOf, readCursor, writeCursor } from '../domain/cursor.ts';
 import { termFaults } from '../domain/read-actie.ts';
 import { type Activiteit, readActiviteitBody } from '../domain/verwerkingsactiviteit.ts';

@@ -26,8 +26,8 @@ import {
   streamSelected,
 } from '../../store/read-leveringen.ts';
 import { memberNames } from '../model-shape.ts';
-import { type CheckOptions, type CheckReport, DeliveryCheck } from './delivery-check.ts';
-import type { Findings } from './report-text.ts';
+import { type CheckOptions, DeliveryCheck } from './delivery-check.ts';
+import type { CheckReport, Findings } from './findings.ts';
 
 type RunOptions = CheckOptions & { readonly signal: AbortSignal };
 

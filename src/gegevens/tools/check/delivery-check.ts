@@ -9,28 +9,11 @@ import type { Model } from '../../model/model.ts';
 import { municipalityKey, organisationOf, type Period } from '../../model/selection.ts';
 import { Scratch } from '../scratch.ts';
 import { type CheckPlaces, readCheckPlaces } from './check-places.ts';
+import type { CheckReport, Item, MunicipalityCounts } from './findings.ts';
+import { Findings } from './findings.ts';
 import { Persons } from './persons.ts';
 import { isGiven, isNotTakenUp, judgeCase, judgeRecord, personsAt, type Report, runOfCase } from './record-rules.ts';
-import { type Finding, Findings, type Item } from './report-text.ts';
 import { Runs } from './runs.ts';
-
-/** What is counted of one municipality. */
-export interface MunicipalityCounts {
-  /** As the first record spells it; `null`: for records without one. */
-  readonly gemeentecode: string | null;
-  /** Of trajectories or signals first. */
-  readonly counts: Readonly<Record<string, number>>;
-  /** By step of a trajectory the persons, or by kind the signals. */
-  readonly groups: Readonly<Record<string, number>>;
-}
-
-export interface CheckReport {
-  readonly variant: Mapping['variant'];
-  /** Absent: the period is not known. */
-  readonly period: Period | undefined;
-  readonly municipalities: readonly MunicipalityCounts[];
-  readonly findings: readonly Finding[];
-}
 
 export interface CheckOptions {
   readonly model: Model;

@@ -1,7 +1,7 @@
 /** The report of a check as one page, to be opened, sent or printed: no script, and nothing loaded from elsewhere. */
 import { type Html, html, trusted, withCode } from '../../../plugins/template.ts';
-import type { CheckReport } from './delivery-check.ts';
-import { countFindings, countsTable, type Finding, summary } from './report-text.ts';
+import type { CheckReport, Finding } from './findings.ts';
+import { countFindings, countsTable, summary } from './report-text.ts';
 import type { ReportWords } from './report-words.ts';
 
 /** Black on white, so that it prints; what matters is said in words and lengths, never by a colour alone. */

@@ -1,6 +1,14 @@
 /** The words of a report, as text and as a page: Dutch for suppliers, English on request. */
 import { modelFaultInDutch } from './model-faults.ts';
-import type { ItemPlace } from './report-text.ts';
+
+/** The row of a table that an item came from. */
+export interface ItemPlace {
+  readonly file: string;
+  readonly sheet?: string;
+  readonly row: number;
+  /** The columns that make the key of its record; the values only where they may be shown. */
+  readonly key: readonly { readonly column: string; readonly value?: string }[];
+}
 
 export const LANGUAGES = ['nl', 'en'] as const;
 export type Language = (typeof LANGUAGES)[number];

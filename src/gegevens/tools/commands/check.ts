@@ -18,7 +18,7 @@ import type { Variant } from '../../model/mapping.ts';
 import type { Model } from '../../model/model.ts';
 import type { Levering, Period } from '../../model/selection.ts';
 import type { Journalled } from '../../store/journal.ts';
-import type { CheckReport } from '../check/delivery-check.ts';
+import type { CheckReport } from '../check/findings.ts';
 import type { Subject } from '../check/report-html.ts';
 import { LANGUAGES, type Language, type ReportWords, reportWords } from '../check/report-words.ts';
 import type { Plan } from '../tables/plan.ts';

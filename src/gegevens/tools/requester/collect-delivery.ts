@@ -2,7 +2,8 @@
 
 import { isRecord, type JsonObject, valueAt, withValueAt } from '../../../lib/json/json-value.ts';
 import { listsOf } from '../../model/mapping.ts';
-import { type CheckReport, DeliveryCheck } from '../check/delivery-check.ts';
+import { DeliveryCheck } from '../check/delivery-check.ts';
+import type { CheckReport } from '../check/findings.ts';
 import { writeWhole } from '../delivery-files.ts';
 import { MessageStore } from '../message-store.ts';
 import { type DeliveredPage, type RequestDeliveryOptions, requestDelivery } from './request-delivery.ts';

@@ -1,0 +1,100 @@
+/** The processing log as area B itself uses it, and what it is opened with. */
+import type pg from 'pg';
+import type { Registry } from 'prom-client';
+import type { Pool } from '../database/pool.ts';
+import type { Db } from '../database/transaction.ts';
+import type { Logger } from '../lib/log.ts';
+import type { ReadinessCheck } from '../lib/operations.ts';
+import type { Clock } from '../lib/time.ts';
+import type { TraceContext } from '../lib/trace-context.ts';
+import type { OwnEntry, ProcessingAuthor, ProcessingLog } from '../plugins/processing-log.ts';
+import type { ProofWriters } from '../proof/proof-log.ts';
+import type { Config } from '../settings/config.ts';
+import type { IdentityKeys } from './domain/identity-keys.ts';
+import type { Actie, Auteur, Versie } from './domain/verwerkingsactie.ts';
+import type { ForwardPolicy } from './forward-policy.ts';
+import type { Append, Appended } from './store/append.ts';
+import type { KeyWatch } from './store/keys.ts';
+import type { LatestMoment } from './store/versions.ts';
+
+/** An action about more persons is stored or changed one at a time. */
+export const LARGE_OBJECTS = 1000;
+
+/** The processing log as area B itself uses it. */
+export interface ActieLog extends ProcessingLog {
+  readonly keys: IdentityKeys;
+  /** @see KeyWatch.requireAll */
+  readonly requireAllKeys: KeyWatch['requireAll'];
+  /** @see KeyWatch.lockHashing */
+  readonly lockHashing: KeyWatch['lockHashing'];
+  readonly latestMoment: LatestMoment;
+  /** Whether it is distributed over several machines. */
+  readonly distributed: boolean;
+  /** @see Appender.append */
+  readonly append: Appender['append'];
+  /** @see Appender.count */
+  readonly count: Appender['count'];
+  /** An entry of the service itself, to be added in a transaction. */
+  makeOwn(entry: OwnEntry, author: ProcessingAuthor): Promise<Append>;
+  /** @throws {DatabaseError} also when its month has no partition yet: see `withMonths` */
+  appendOwn(db: Db, own: Append): Promise<void>;
+  readonly changes: SerialChanges;
+  readonly checks: readonly ReadinessCheck[];
+  close(): Promise<void>;
+}
+
+/** What the processing log is opened with. */
+export interface LogNeeds {
+  readonly config: Pick<Config, 'database' | 'tokens' | 'verwerkingenlog'>;
+  /** For appends. */
+  readonly pool: Pool;
+  readonly changesPool: Pool;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Registry;
+  readonly proof: ProofWriters;
+  readonly forward: ForwardPolicy;
+  /** Fires when the process begins to stop. */
+  readonly stopping: AbortSignal;
+}
+
+export interface AppendOptions {
+  readonly idempotencyKey?: string | undefined;
+  /** The trace of the request. */
+  readonly trace?: TraceContext;
+}
+
+export interface Appender {
+  /**
+   * Resolves when the action is committed to disk, with its first version; with an idempotency key of the last 24 hours, with the
+   * version that was stored under it.
+   * @throws {Problem} 409, 503
+   */
+  append(actie: Actie, auteur: Auteur, options?: AppendOptions): Promise<Versie>;
+  /** Counts in the metrics what somebody else appended, in a transaction of his own. */
+  count(result: Appended): void;
+  /** Resolves when nothing is under way. */
+  idle(): Promise<void>;
+}
+
+/** Who requests a change, and of what. */
+export interface Change {
+  /** Names of locks, as `store/changes.ts` makes them. */
+  readonly names: readonly string[];
+  readonly client: string;
+  /** Fires when the client hangs up: its change stops waiting. */
+  readonly signal: AbortSignal;
+  /** The action has very many persons; the process works on one such action at a time. */
+  readonly isLarge?: boolean;
+}
+
+export interface SerialChanges {
+  /**
+   * Runs `work` in a transaction, during which no other change, on any instance, touches what is named. One client's changes use at most
+   * three quarters of the connections at a time, however many different things they change.
+   * @throws {Problem} 503 when too many wait for the same lock, or one waits too long; and what `work` throws
+   */
+  run<T>(change: Change, work: (db: pg.PoolClient) => Promise<T>): Promise<T>;
+  /** Reads what a change needs to know beforehand, within the same share of the client. */
+  read<T>(change: Pick<Change, 'client' | 'signal'>, work: (db: Db) => Promise<T>): Promise<T>;
+}
