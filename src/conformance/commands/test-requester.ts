@@ -7,7 +7,6 @@ import { loadModel } from '../../gegevens/model/model.ts';
 import { createGuardedFetch } from '../../lib/outbound/guarded-fetch.ts';
 import { createMask } from '../mask.ts';
 import { restartedProgram, wordsOf } from '../protocol.ts';
-import type { RequesterOptions } from '../requester/command.ts';
 import { makeKeys } from '../requester/keys.ts';
 import { SCENARIO_NAMES, type ScenarioName } from '../requester/scenarios.ts';
 import { requesterSubject, waitForRequests } from '../requester/subject.ts';
@@ -15,8 +14,18 @@ import { REQUESTER } from '../requester/suite.ts';
 import { type ReceivedRequest, startSuppliers } from '../requester/suppliers.ts';
 import { saveExchange } from '../saved-exchanges.ts';
 import { readTrust } from '../signature/trust.ts';
-import { testSuite } from './test-suite.ts';
+import { type SuiteOptions, testSuite } from './test-suite.ts';
 import { asUsage, readText } from './usage.ts';
+
+export interface RequesterOptions extends SuiteOptions {
+  readonly variant?: 'shv' | 'vs';
+  readonly model?: string;
+  readonly keys: string;
+  readonly trust?: string;
+  readonly command?: string;
+  readonly port: number;
+  readonly wait: number;
+}
 
 const ANSWER_MS = 120_000;
 const QUIET_MS = 10_000;

@@ -2,7 +2,7 @@
 import { createPrivateKey, randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { type ToolContext, UsageError } from '../../commands/run-command.ts';
-import { hasToken } from '../../commands/token-options.ts';
+import { hasToken, type TokenOptions } from '../../commands/token-options.ts';
 import { loadModel } from '../../gegevens/model/model.ts';
 import { parsePemCertificates } from '../../lib/jades/certificate.ts';
 import { loadPemKey, OwnKeyError } from '../../lib/jades/own-key.ts';
@@ -12,15 +12,28 @@ import { clientCredentialsToken, TokenFetchError } from '../../lib/outbound/clie
 import { createGuardedFetch, isPublicAddress } from '../../lib/outbound/guarded-fetch.ts';
 import { outwayAddress, outwayHeaders } from '../../lib/outway.ts';
 import type { Exchange } from '../exchange.ts';
-import type { GegevensOptions } from '../gegevens/command.ts';
 import type { Identity } from '../gegevens/signed-request.ts';
 import { makeStrangers } from '../gegevens/strangers.ts';
 import { type GegevensNeeds, readSubject } from '../gegevens/subject.ts';
 import { GEGEVENS } from '../gegevens/suite.ts';
 import { readTrust } from '../signature/trust.ts';
-import { requireAddress, testSuite } from './test-suite.ts';
+import { requireAddress, type SuiteOptions, testSuite } from './test-suite.ts';
 import { MAX_TOKENS_BYTES } from './token-file.ts';
 import { asUsage, readText } from './usage.ts';
+
+export interface GegevensOptions extends SuiteOptions, TokenOptions {
+  readonly variant?: 'shv' | 'vs';
+  readonly model?: string;
+  readonly clientKey?: string;
+  readonly tokens?: string;
+  readonly key?: string;
+  readonly chain?: string;
+  readonly trust?: string;
+  readonly revoked?: readonly string[];
+  readonly expired?: readonly string[];
+  readonly outway?: string;
+  readonly grantHash?: string;
+}
 
 /** Versions that the interface description allows, the default apart. */
 const EDITIONS = { shv: [], vs: ['1.1-draft'] } as const;

@@ -1,21 +1,8 @@
 import { Command, Option } from 'commander';
-import { type TokenOptions, tokenOptions } from '../../commands/token-options.ts';
+import { tokenOptions } from '../../commands/token-options.ts';
 import type { Terminal } from '../../lib/terminal.ts';
-import { type SuiteOptions, suiteCommand, suiteOptions } from '../commands/test-suite.ts';
-
-export interface GegevensOptions extends SuiteOptions, TokenOptions {
-  readonly variant?: 'shv' | 'vs';
-  readonly model?: string;
-  readonly clientKey?: string;
-  readonly tokens?: string;
-  readonly key?: string;
-  readonly chain?: string;
-  readonly trust?: string;
-  readonly revoked?: readonly string[];
-  readonly expired?: readonly string[];
-  readonly outway?: string;
-  readonly grantHash?: string;
-}
+import { suiteCommand, suiteOptions } from '../commands/test-suite.ts';
+import type { GegevensOptions } from '../commands/test-supplier.ts';
 
 const EXAMPLE = `
 Asks, as a statistics office does, and changes nothing but what every supplier records of requests. No answer is shown or reported.

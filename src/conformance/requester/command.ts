@@ -1,17 +1,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Terminal } from '../../lib/terminal.ts';
 import { commandText } from '../commands/command-words.ts';
-import { type SuiteOptions, suiteCommand, suiteOptions } from '../commands/test-suite.ts';
-
-export interface RequesterOptions extends SuiteOptions {
-  readonly variant?: 'shv' | 'vs';
-  readonly model?: string;
-  readonly keys: string;
-  readonly trust?: string;
-  readonly command?: string;
-  readonly port: number;
-  readonly wait: number;
-}
+import type { RequesterOptions } from '../commands/test-requester.ts';
+import { suiteCommand, suiteOptions } from '../commands/test-suite.ts';
 
 const EXAMPLE = `
 Plays suppliers on this machine that answer well and badly, with keys made for the run. --keys gets \`root.pem\`, which the requester must
