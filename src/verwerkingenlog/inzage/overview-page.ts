@@ -101,8 +101,8 @@ const LISTED_LOOKS = 100;
 /** Readings of the log itself: one line at the end, that opens. */
 function readingsOfLog({ looks, readings }: Overview, settings: Settings, { all, activity }: Asked): HtmlValue {
   const own = looks.filter(({ isOwn }) => isOwn);
-  // Those of others belong to no activity.
-  const others = activity === undefined ? looks.length - own.length : 0;
+  // A look does not say of which activity it is.
+  const others = activity === undefined ? looks.length - own.length : readings.length;
   if (own.length + others === 0) return undefined;
   const ownText = own.length > 0 ? ownLooksText(own) : undefined;
   const by = own.length === 0 ? 'de organisatie' : 'uzelf of de organisatie';

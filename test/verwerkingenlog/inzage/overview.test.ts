@@ -21,6 +21,8 @@ beforeAll(async () => {
 afterAll(() => inzage?.stop());
 
 const OVERVIEW = '/inzage/overzicht';
+/** Of the log's own entries, in the register from the beginning. */
+const DEFAULT_ACTIVITY = '7d9f3c52-6b0e-4a5d-8f4e-2c1a90b6d3e7';
 const SITE = {
   name: 'Inzage',
   home: '/inzage',
@@ -107,6 +109,18 @@ describe('the overview', () => {
     const file = JSON.parse((await citizen.open(`${OVERVIEW}.json`)).text);
     expect(file.inzageDoorAnderen).toHaveLength(4);
     expect(file.doelen).toHaveLength(1);
+  });
+
+  it('shows readings of the log by others in a selection of the activity that they belong to, in which the citizen has not looked', async () => {
+    const bsn = newBsn();
+    await log(bsn, { actieNaam: 'Inkomen opgevraagd', verwerkingsactiviteitId: DEFAULT_ACTIVITY });
+    const path = `/verwerkingsacties?${ofPerson(bsn, { beperkteSet: 'false', vertrouwelijkheid: 'normaal' })}`;
+    await inzage.call(['read:confidential'], 'GET', path, undefined, HEADERS);
+    const citizen = await inzage.loggedIn(bsn);
+    const { text } = await read(citizen, `${OVERVIEW}?activiteit=${DEFAULT_ACTIVITY}`);
+    expect(text).toContain('Inkomen opgevraagd');
+    const [, folded = ''] = text.split('<summary>1 keer ingezien door de organisatie</summary>');
+    expect(folded.match(/>Iemand bekeek wat er met uw gegevens is gedaan</g)).toHaveLength(1);
   });
 
   it('says another sentence where an entry names no organisation, no purpose and no action', async () => {

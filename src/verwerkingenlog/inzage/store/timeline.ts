@@ -54,8 +54,8 @@ export async function readTimeline(db: Db, filter: PersonFilter): Promise<Timeli
 }
 
 /**
- * Which of these versions are readings of the log, with the name of those that the citizen did here. Only the service gives an entry a trace, and the first version is as the service wrote it: so
- * nobody can hide an entry by changing it to look like one of these.
+ * Which of these versions are readings of the log, with the name of those that the citizen did here. Only the service gives an entry a
+ * trace, and the first version is as the service wrote it: so nobody can hide an entry by changing it to look like one of these.
  * @param places in the order of their identities
  */
 async function readLooks(
