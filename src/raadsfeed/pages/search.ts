@@ -179,7 +179,7 @@ export async function searchPage(context: PagesContext, address: SearchAddress):
 ${heading(2, found(result, address))}
 ${isMore && paragraph(`De aantallen bij de filters gaan over ${count(total)} resultaten; er zijn er meer.`)}
 ${total > 1 && sortLinks(address, result.kind)}
-${result.kind?.type !== undefined && kindNote(address, result.kind.type)}
+${result.kind?.type !== undefined && kindNote(address, result.kind.type, result.kind.word)}
 ${isCut(address) && paragraph(`U typte meer dan ${MOST_TERMS} woorden; er is gezocht naar de eerste ${MOST_TERMS}.`)}
 ${total === 0 && nothingFound(address, result)}
 ${hits.length > 0 && html`<ol class="kv-list">${hits}</ol>`}
@@ -192,11 +192,13 @@ ${total > 0 && html`<ul class="kv-links"><li>${link(searchPath(address, {}, '.cs
   };
 }
 
-/** That a kind was understood, and the way to the word itself. */
-function kindNote(address: SearchAddress, type: ResourceType): Html {
+/** That a kind was understood, and the way to the word itself: in quotes, beside what else was typed. */
+function kindNote(address: SearchAddress, type: ResourceType, word: string): Html {
+  const typed = (address.q ?? '').split(/(\s+)/);
+  const q = typed.map((part) => (part === word ? `"${word}"` : part)).join('');
   return paragraph([
     `U ziet alleen ${PLURALS[type].toLowerCase()}. `,
-    link(searchPath(address, { q: `"${address.q}"` }), `Zoek naar het woord “${shorten(address.q ?? '', 80)}” zelf`),
+    link(searchPath(address, { q }), `Zoek naar het woord “${shorten(word, 80)}” zelf`),
   ]);
 }
 

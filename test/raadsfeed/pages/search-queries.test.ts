@@ -233,6 +233,10 @@ it('says which kind it took a word for, and looks for the word itself when it is
   expect(text).toContain('U ziet alleen vergaderingen.');
   expect(text).toContain('href="/raad/zoeken?q=%22vergadering%22">Zoek naar het woord “vergadering” zelf</a>');
   expect(await found('"vergadering"')).toEqual([]);
+  const beside = (await pages.get('/zoeken?q=vergadering+utrecht')).text;
+  expect(beside).toContain(
+    'href="/raad/zoeken?q=%22vergadering%22+utrecht">Zoek naar het woord “vergadering” zelf</a>',
+  );
   // Beside other words it is a word like any other, and so it is where another kind was chosen.
   expect(await found('vergadering begroting')).toEqual([]);
   expect(await found('vergadering', '&soort=informatieobjecten')).toEqual([]);

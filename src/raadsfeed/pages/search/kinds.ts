@@ -25,6 +25,8 @@ const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 export interface KindQuery {
+  /** The word for the kind, as typed. */
+  readonly word: string;
   /** Absent: things of several types are of this kind. */
   readonly type?: ResourceType;
   /** What else they must have; `undefined` when that is nothing. */
@@ -56,10 +58,10 @@ export function readKind(
   const type = Object.hasOwn(TYPES, name) ? TYPES[name] : undefined;
   if (type !== undefined) {
     if (asked !== undefined && asked !== type) return undefined;
-    return { type, query: rest.length === 0 ? undefined : { groups: [rest], isCut } };
+    return { type, word: word.text, query: rest.length === 0 ? undefined : { groups: [rest], isCut } };
   }
   const also = Object.hasOwn(DOCUMENTS, name) ? DOCUMENTS[name] : undefined;
   if (also === undefined) return undefined;
   const alternatives = also.map((text): Term[] => [{ text, kind: 'phrase', isExcluded: false }, ...rest]);
-  return { query: { groups: [terms, ...alternatives], isCut } };
+  return { word: word.text, query: { groups: [terms, ...alternatives], isCut } };
 }
