@@ -40,6 +40,7 @@ describe('an explanation', () => {
     'Geannuleerd. Nieuwe datum: 12 maart',
     'De vergadering is geannuleerd en wordt verplaatst naar 12 maart',
     'Afgelast\nDe stukken worden later behandeld',
+    'De vergadering is geannuleerd. Agendapunt 7 wordt later behandeld',
   ])('%j says that it is cancelled', (explanation) => {
     expect(saidStatus({ names, explanation, day })).toBe('geannuleerd');
   });
@@ -62,6 +63,8 @@ describe('an explanation', () => {
     'De excursie is afgelast; de raad vergadert gewoon',
     'Geannuleerd: agendapunt 7',
     'Vervallen agendapunten: 3 en 7',
+    'Vervallen\nAgendapunt 7',
+    'Geannuleerd.\n\n- De agendapunten 3 en 7\n- De excursie',
     'Vervallen verklaring van de raad',
     'De vergadering is niet verplaatst',
     'Vergadering vervalt niet',

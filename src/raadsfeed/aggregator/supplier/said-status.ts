@@ -45,6 +45,8 @@ const TO_LATER = new RegExp(
 );
 const REASON = /^(?:,| [-–—])? \(?(?:wegens|vanwege|i\.?v\.?m\.?|in verband met|door|omdat|bij gebrek aan)(?!\p{L})/u;
 const AND_MOVED = new RegExp(`^ en ${IS}(?:verplaatst|uitgesteld|verdaagd|verschoven) (?:naar|tot) `);
+/** What the first sentence, which names no subject, may be about. */
+const ITEMS_NEXT = /^[\p{L} ]+[.!;]+ [-–•* ]*(?:de |het )?(?:agenda)?punt(?:en)?(?!\p{L})/u;
 const END = /^[\s)*]*(?:$|[.!;](?:\s|\)|!|$))/;
 
 /**
@@ -79,7 +81,9 @@ function inName(name: string, known: readonly string[], day: string | undefined)
 
 function inText(text: string, known: readonly string[], day: string | undefined): SaidStatus | undefined {
   const opened = text.replace(OPENING, '');
-  return judge(withoutSubject(opened, known, day), MENTION.test(text), known, day);
+  const rest = withoutSubject(opened, known, day);
+  const said = judge(rest, MENTION.test(text), known, day);
+  return rest === opened && ITEMS_NEXT.test(opened) ? said && 'unclear' : said;
 }
 
 /** The text after the meeting that it is about, where it names this one. */
