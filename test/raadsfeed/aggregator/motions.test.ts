@@ -157,4 +157,22 @@ describe('a motion in a register of NotuBiz', () => {
     await feed.round({ depth: 'quick' });
     expect(feed.get('Informatieobject/document-1').omschrijving).toBe('Uitslag: Verworpen');
   });
+
+  it.each([
+    { given: 'is confidential', change: { confidential: 1 } },
+    { given: 'is gone', change: undefined },
+  ])('leaves nothing of itself in a document of the meeting once it $given', async ({ change }) => {
+    const { supplier, feed } = await open();
+    const { organisation } = supplier;
+    const file = documentOf(1);
+    const items = [agendaItemOf(201, { documents: [file], module_items: [moduleItemReference(900)] })];
+    organisation.addMeeting(meetingOf(20, { agenda_items: items })).addRegisterItem(6, motionOf(900, [file]));
+    await feed.round();
+    expect(feed.get('Informatieobject/document-1').omschrijving).toBe(DESCRIPTION);
+    organisation.registers.clear();
+    if (change !== undefined) organisation.addRegisterItem(6, { ...motionOf(900, [file]), ...change });
+    // The meeting itself was not modified.
+    await feed.round({ depth: 'quick' });
+    expect(JSON.stringify([...feed.resources])).not.toContain('Jansen');
+  });
 });

@@ -6,7 +6,7 @@ import { mapMeeting } from '../supplier/meeting.ts';
 import type { PartName, ReadItem, UnreadCount } from '../supplier/source-adapter.ts';
 import { fetchNamed, listWindow } from './api.ts';
 import { type AttachedDocuments, documentsOf, type NotubizDocuments } from './documents.ts';
-import { agendapuntId, describeItem, meetingId, toFoundMeeting } from './map.ts';
+import { agendapuntId, meetingId, toFoundMeeting } from './map.ts';
 import {
   agendaItemsOf,
   type EventSummary,
@@ -279,7 +279,6 @@ function attachmentsOf(
           ...attachment,
           agendapunten: [...attachment.agendapunten, ...agendaItemsOf(item).map(agendapuntId)],
           registerdag: dayOf(registerDate(item)),
-          omschrijving: describeItem(item),
         },
       })),
   ];

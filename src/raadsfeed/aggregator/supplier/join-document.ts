@@ -13,6 +13,8 @@ interface DocumentContext {
   readonly current: SourceData | undefined;
   /** That it has in all its items. */
   readonly parts: readonly Part[];
+  /** That it had before in items that were read or removed. */
+  readonly former: readonly Part[];
   /** The meeting of an agenda item, for those that the feed has or gets. */
   readonly meetingOf: (agendapunt: string) => string | undefined;
 }
@@ -22,12 +24,12 @@ interface DocumentContext {
  * was read last.
  */
 export function joinDocument(context: DocumentContext): SourceData | undefined {
-  const { parts, meetingOf } = context;
+  const { parts, former, meetingOf } = context;
   const address = earliestAddress(parts);
   const current = context.current && withAddress(context.current, address);
   const read = context.read && { ...context.read, data: withAddress(context.read.data, address) };
   const used = read !== undefined && isOlder(read.data, current) ? undefined : read;
-  const base = used === undefined ? current : describe(used, current, parts);
+  const base = used === undefined ? current && describeAgain(current, parts, former) : describe(used, current, parts);
   if (base === undefined) return undefined;
   const agendapunten = new Set(
     parts.flatMap((part) => part.agendapunten ?? []).filter((id) => meetingOf(id) !== undefined),
@@ -64,8 +66,6 @@ function isOlder({ bestandsurl, gewijzigdop: modified }: SourceData, current: So
  * change; never the day of the reading.
  */
 function describe(read: DocumentRead, current: SourceData | undefined, parts: readonly Part[]): SourceData {
-  const first = (texts: readonly (string | undefined)[]): string | undefined =>
-    texts.filter((text) => text !== undefined).toSorted()[0];
   const known = current?.bestandsurl === read.data.bestandsurl ? (current ?? {}) : {};
   const completed = Object.entries(known).filter(
     ([member]) => OPTIONAL_MEMBERS.includes(member) && !(member in read.data),
@@ -78,16 +78,10 @@ function describe(read: DocumentRead, current: SourceData | undefined, parts: re
     first(parts.map(({ registerdag }) => registerdag)) ??
     first(parts.map(({ vergaderdag }) => vergaderdag)) ??
     read.modifiedDay;
-  // A meeting that refers to an entry of a register may have been read before that changed.
-  const entries = parts.filter(({ vergaderingen = [] }) => vergaderingen.length === 0);
-  const omschrijving =
-    read.data.omschrijving ??
-    first(entries.map((part) => part.omschrijving)) ??
-    first(parts.map((part) => part.omschrijving));
   return {
+    ...describedBy(parts),
     ...read.data,
     ...Object.fromEntries(completed),
-    ...(omschrijving === undefined ? {} : { omschrijving }),
     ...page,
     datumingediend: day ?? current?.datumingediend ?? NO_DAY,
     wooinformatiecategorie:
@@ -95,6 +89,23 @@ function describe(read: DocumentRead, current: SourceData | undefined, parts: re
       first(parts.map(({ wooinformatiecategorie: category }) => category)) ??
       DEFAULT_WOO_CATEGORY,
   };
+}
+
+function first(texts: readonly (string | undefined)[]): string | undefined {
+  return texts.filter((text) => text !== undefined).toSorted()[0];
+}
+
+/** What its items say of a document that says nothing of itself. */
+function describedBy(parts: readonly Part[]): { readonly omschrijving?: string } {
+  const omschrijving = first(parts.map((part) => part.omschrijving));
+  return omschrijving === undefined ? {} : { omschrijving };
+}
+
+/** A document that was not read, without what an item said of it that does not say so any more: that item may be confidential now. */
+function describeAgain(current: SourceData, parts: readonly Part[], former: readonly Part[]): SourceData {
+  const { omschrijving, ...rest } = current;
+  const isOfItem = former.some((part) => part.omschrijving !== undefined && part.omschrijving === omschrijving);
+  return isOfItem ? { ...rest, ...describedBy(parts) } : current;
 }
 
 /** For a document without any date. */

@@ -144,6 +144,7 @@ function documentUpserts(
       read: read.get(id),
       current: state.documents.get(id),
       parts: [...(parts.get(id) ?? []), ...(state.elsewhere.get(key) ?? [])],
+      former: before.get(id) ?? [],
       meetingOf: (agendapunt) => meetings.get(agendapunt),
     });
     if (data !== undefined) upserts.push({ op: 'upsert', resourceType: 'Informatieobject', data });
