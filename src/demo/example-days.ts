@@ -12,14 +12,12 @@ const today = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Europe/Amsterdam', d
 /** The moment of the first start of a demo: its data stay those of that week. @param home directory of what the demo keeps */
 export async function firstStart(home: string): Promise<Date> {
   const file = join(home, 'first-start');
-  try {
-    return new Date(await readFile(file, 'utf8'));
-  } catch {
-    const now = new Date();
-    await mkdir(home, { recursive: true });
-    await writeFile(file, now.toISOString());
-    return now;
-  }
+  const kept = new Date(await readFile(file, 'utf8').catch(() => ''));
+  if (!Number.isNaN(kept.getTime())) return kept;
+  const now = new Date();
+  await mkdir(home, { recursive: true });
+  await writeFile(file, now.toISOString());
+  return now;
 }
 
 /** Moves every day in a text by whole weeks, so that weekdays stay; a time of day stays that of the clock in Amsterdam. */

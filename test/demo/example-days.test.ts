@@ -1,8 +1,9 @@
 /** The example data are of the week in which they are loaded. */
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { asIfThisWeek } from '../../src/demo/example-days.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { asIfThisWeek, firstStart } from '../../src/demo/example-days.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
 
 const EXAMPLES = join(import.meta.dirname, '../../examples/demo');
@@ -53,4 +54,13 @@ it('keeps the time of the clock when it has been changed, and what is not a day'
   expect(JSON.parse(asIfThisWeek(text, new Date('2026-06-24T12:00:00Z')))).toEqual({
     ...{ op: 'upsert', a: '2026-06-25T19:30:00+02:00', b: '2026-06-25', id: 'raad-2026-03-05', c: '00002026-03-05' },
   });
+});
+
+it('remembers the first start, and begins anew when what it kept was cut off', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'koppelvlak-test-'));
+  onTestFinished(() => rm(home, { recursive: true, force: true }));
+  await writeFile(join(home, 'first-start'), '');
+  const first = await firstStart(home);
+  expect(Math.abs(first.getTime() - Date.now())).toBeLessThan(60_000);
+  expect(await firstStart(home)).toEqual(first);
 });
