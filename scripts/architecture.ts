@@ -62,7 +62,7 @@ export function readImports(): readonly Import[] {
   });
 }
 
-const floorOf = (room: string): number => FLOORS.findIndex((rooms) => rooms.includes(room));
+export const floorOf = (room: string): number => FLOORS.findIndex((rooms) => rooms.includes(room));
 
 /** Imports that do not run downward. */
 export function upwardImports(imports: readonly Import[]): readonly Import[] {
@@ -95,19 +95,25 @@ export function circles(imports: readonly Import[]): readonly (readonly string[]
   return found;
 }
 
-/** The floors as a picture; an arrow is drawn to the next floors down that a room needs. */
+/** The floors as a picture. An arrow is left out where others lead to the same room. */
 export function picture(imports: readonly Import[]): string {
-  const arrows = new Set(
-    imports
-      .map(({ from, to }) => [roomOf(from), roomOf(to)] as const)
-      .filter(([from, to]) => from !== to)
-      .map(([from, to]) => `  ${idOf(from)} --> ${idOf(to)}`),
+  const needed = new Map<string, Set<string>>();
+  for (const { from, to } of imports) {
+    const [room, other] = [roomOf(from), roomOf(to)];
+    if (room !== other) needed.set(room, (needed.get(room) ?? new Set()).add(other));
+  }
+  const reaches = (from: string, to: string): boolean =>
+    from === to || [...(needed.get(from) ?? [])].some((next) => reaches(next, to));
+  const arrows = [...needed].flatMap(([from, all]) =>
+    [...all]
+      .filter((to) => ![...all].some((other) => other !== to && reaches(other, to)))
+      .map((to) => `  ${idOf(from)} --> ${idOf(to)}`),
   );
   const floors = FLOORS.toReversed().map(
     (rooms, i) =>
       `  subgraph floor${FLOORS.length - i}[" "]\n${rooms.map((room) => `    ${idOf(room)}["${room}"]`).join('\n')}\n  end`,
   );
-  return ['```mermaid', 'flowchart TD', ...floors, ...[...arrows].toSorted(), '```'].join('\n');
+  return ['```mermaid', 'flowchart TD', ...floors, ...arrows.toSorted(), '```'].join('\n');
 }
 
 const idOf = (room: string): string => room.replaceAll(/\W/g, '_');

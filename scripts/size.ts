@@ -1,6 +1,5 @@
 /**
- * Prints how large the project is: `node scripts/size.ts`. Lines are those of tracked files, blank ones and comments included; the core is
- * `src` without `src/extensions` and the types generated from the contracts.
+ * Prints how large the project is: `node scripts/size.ts`. Lines are those of tracked files, blank ones and comments included.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -45,14 +44,14 @@ function packages(): { readonly runtime: number; readonly development: number } 
 const [prose = '', catalogue = ''] = read(CONFORMANCE).split(CATALOGUE);
 const source = tracked('src/*.ts');
 const own = source.filter((path) => !path.startsWith(GENERATED));
-const core = own.filter((path) => !path.startsWith('src/extensions/'));
+const conformance = source.filter((path) => path.startsWith('src/conformance/'));
 const tests = tracked('test/*.ts');
 const dependencies = packages();
 
 const rows: readonly (readonly [string, number])[] = [
   ['src, lines', lines(source)],
   ['src without generated types, lines', lines(own)],
-  ['core, lines', lines(core)],
+  ['src/conformance, lines', lines(conformance)],
   ['src, files', source.length],
   ['tests, lines', lines(tests)],
   ['tests, files', tests.length],

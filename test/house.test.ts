@@ -2,6 +2,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { circles, floorOf, picture, readImports, roomOf, upwardImports } from '../scripts/architecture.ts';
 import { TEST_SCRIPTS } from '../scripts/evidence/tests.ts';
 import { SUPPLIERS } from '../src/raadsfeed/aggregator/source.ts';
 import { LONGEST } from './support/longest-first.ts';
@@ -58,13 +59,25 @@ it('reads imports of every form', () => {
   expect(cli?.packages).toContain('commander');
 });
 
-describe('the direction of imports', () => {
-  it('lets the types of the contracts import nothing', () => {
-    expect(strays(/^src\/contracts\//, /^$/)).toEqual([]);
+describe('the rooms of the source', () => {
+  const imports = readImports();
+
+  it('import downward only', () => {
+    expect(upwardImports(imports).map(({ from, to }) => `${from} -> ${to}`)).toEqual([]);
   });
 
-  it('lets a library import other libraries only: no Fastify, no Postgres, no settings', () => {
-    expect(strays(/^src\/lib\//, /^src\/lib\//)).toEqual([]);
+  it('have no files that import each other in a circle', () => {
+    expect(circles(imports)).toEqual([]);
+  });
+
+  it('each have a floor, and are in the picture of docs/architecture.md', () => {
+    expect(source.map(({ path }) => path).filter((path) => floorOf(roomOf(path)) < 0)).toEqual([]);
+    expect(readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8')).toContain(picture(imports));
+  });
+});
+
+describe('the direction of imports', () => {
+  it('lets a library use no Fastify and no Postgres', () => {
     expect(users(/^src\/lib\//, /^(fastify|@fastify\/|pg)/)).toEqual([]);
   });
 
@@ -75,80 +88,59 @@ describe('the direction of imports', () => {
   it("lets the tree of the proofs import nothing but itself and Node's own packages", () => {
     const pure = source.filter(({ path }) => path.startsWith('src/proof/tlog/'));
     expect(pure.length).toBeGreaterThan(3);
-    expect(strays(/^src\/extensions\/proof\/tlog\//, /^src\/extensions\/proof\/tlog\//)).toEqual([]);
+    expect(strays(/^src\/proof\/tlog\//, /^src\/proof\/tlog\//)).toEqual([]);
     // `Buffer.from('30…')` reads like an import: what is not a name of a package does not count.
     const packages = pure.flatMap(({ packages: used }) => used.filter((name) => /^[@a-z]/.test(name)));
     expect(new Set(packages)).toEqual(new Set(['node:crypto']));
   });
 
-  it('lets settings, database and seams import each other, libraries and contracts; one file starts the embedded Postgres', () => {
-    const base = /^src\/(settings|database|seams|lib|contracts)/;
-    expect(strays(/^src\/(settings|database|seams)\/(?!open-database\.ts)/, base)).toEqual([]);
-    const open = /^src\/(settings|database|lib|embedded-postgres)/;
-    expect(strays(/^src\/database\/open-database\.ts/, open)).toEqual([]);
+  it('keeps a leaf of a proof pure', () => {
+    expect(strays(/^src\/proof\/record\.ts/, /^src\/(proof\/tlog\/|lib\/(json\/|scheduling\.ts))/)).toEqual([]);
   });
 
-  it('lets the embedded Postgres import the logger only', () => {
-    expect(strays(/^src\/embedded-postgres\//, /^src\/(embedded-postgres\/|lib\/log\.ts)/)).toEqual([]);
-  });
-
-  it('lets the shared plugins import settings, database, seams and libraries only', () => {
-    expect(strays(/^src\/plugins\//, /^src\/(plugins|settings|database|seams|lib)/)).toEqual([]);
-  });
-
-  it('lets nothing outside the extensions import one', () => {
-    expect(strays(/^src\/(?!extensions\/)/, /^src\/(?!extensions\/)/)).toEqual([]);
-  });
-
-  it.each(AREAS)('lets interface %s import only itself, what is shared, and its contract', (area) => {
-    const may = new RegExp(`^src/((${area}|plugins|settings|database|seams|lib)/|contracts/${area}\\.ts$)`);
-    expect(strays(new RegExp(`^src/${area}/(?!commands)`), may)).toEqual([]);
-    const commandsMay = new RegExp(`^src/(${area}|cli|settings|database|seams|lib)/`);
-    expect(strays(new RegExp(`^src/${area}/commands`), commandsMay)).toEqual([]);
-  });
-
-  it.each(AREAS)('keeps the stores of %s away from its routes and from plugins', (area) => {
-    const may = new RegExp(
-      `^src/(settings/|database/|seams/|lib/|contracts/|${area}/(?!routes/|exchange/|plugin\\.ts))`,
-    );
-    expect(strays(new RegExp(`^src/${area}/store/`), may)).toEqual([]);
-  });
-
-  it.each(AREAS)('keeps the domain of %s free of stores, routes and plugins', (area) => {
+  it.each(AREAS)('keeps the stores of %s away from its routes, and its domain from both', (area) => {
+    expect(
+      strays(new RegExp(`^src/${area}/store/`), new RegExp(`^src/(?!plugins/|${area}/(routes|exchange)/)`)),
+    ).toEqual([]);
     // In area A the domain has two folders: what the models say, and how a file is read.
     const domain = area === 'gegevens' ? '(model|import)' : 'domain';
-    const may = new RegExp(`^src/(contracts/|lib/|settings/|seams/|${area}/(${domain}/|problems\\.ts))`);
+    const may = new RegExp(
+      `^src/(contracts/|lib/|settings/|plugins/processing-|proof/proof-log|${area}/(${domain}/|problems\\.ts|settings\\.ts))`,
+    );
     expect(source.some(({ path }) => new RegExp(`^src/${area}/${domain}/`).test(path))).toBe(true);
     expect(strays(new RegExp(`^src/${area}/${domain}/`), may)).toEqual([]);
   });
 
   it('lets the models of deliveries know nothing of how a file is read', () => {
-    expect(strays(/^src\/gegevens\/model\//, /^src\/(contracts|settings|lib|gegevens\/model)\//)).toEqual([]);
+    expect(strays(/^src\/gegevens\/model\//, /^src\/(contracts|settings|lib|gegevens\/(model|settings))/)).toEqual([]);
   });
 
   it('lets the catalogues of problems import the kind of a problem only', () => {
     expect(strays(/^src\/\w+\/problems\.ts$/, /^src\/lib\/problem\.ts$/)).toEqual([]);
   });
 
-  it('lets the package for other applications import the kernel, libraries, the contracts, and the writer of the feed only', () => {
+  it('lets the package for other applications import libraries, contracts, and the writer of the feed only', () => {
     // Publishing to the feed is the area's own writer, made available: it needs no server.
-    const may = /^src\/(client|settings|database|seams|lib|contracts|raadsfeed\/(domain|store|writer))\//;
+    const may =
+      /^src\/(client|settings|database|plugins\/processing-|proof|lib|contracts|raadsfeed\/(domain|store|writer))/;
     expect(strays(/^src\/client\//, may)).toEqual([]);
   });
 
-  it('keeps what puts the service together free of the command line', () => {
-    expect(strays(/^src\/(?!main)[^/]+\.ts$/, /^src\/(?!cli\/|demo\/)/)).toEqual([]);
+  it('keeps the search index of the pages free of pages', () => {
+    const may =
+      /^src\/(settings\/|database\/|lib\/|raadsfeed\/(pages\/search\/|follow-index|(domain|store)\/|feed\/head\.ts))/;
+    expect(strays(/^src\/raadsfeed\/pages\/search\//, may)).toEqual([]);
   });
 
-  it('lets nothing import the demo but the command line, and what extensions show in it', () => {
-    expect(strays(/^src\/(?!cli\/|demo\/|extensions\/[^/]+\/demo(-\w+)?\.ts)/, /^src\/(?!demo\/)/)).toEqual([]);
-  });
-
-  it('lets nothing import the command line but the commands of interfaces and extensions', () => {
-    const mayNot =
-      /^src\/(?!main\.ts|cli\/|(\w+|extensions\/[^/]+)\/(commands(\.ts|\/)|gegevens-tools\.ts)|extensions\/conformance\/[^/]+\/command\.ts)/;
-    expect(strays(mayNot, /^src\/(?!cli\/)/)).toEqual([]);
-  });
+  it.each(Object.keys(SUPPLIERS))(
+    'keeps the adapter of %s free of the database, of feeds and of other suppliers',
+    (name) => {
+      // Of what suppliers share, all but what reads and writes the database.
+      const shared = String.raw`source\.ts|resource-key\.ts|supplier/(?!publish-window|read-supplier)[a-z-]+\.ts`;
+      const may = new RegExp(`^src/(settings/|lib/|raadsfeed/aggregator/(${name}/|${shared}))`);
+      expect(strays(new RegExp(`^src/raadsfeed/aggregator/${name}/`), may)).toEqual([]);
+    },
+  );
 
   it('names every plugin, and what it needs', () => {
     const plugins = source.flatMap(({ path, text }) =>
@@ -166,91 +158,24 @@ describe('the direction of imports', () => {
     expect(names.filter((name) => !alone.includes(name))).toEqual([]);
   });
 
-  it('shares plugins and parameters, not one object with everything', () => {
-    const whole = source.filter(({ text }) => /\b(interface|type) (Platform|Area)\b|\b(: |<)Platform\b/.test(text));
-    // A part of a spreadsheet is called so there.
-    expect(whole.map(({ path }) => path).filter((path) => !path.includes('/tables/xlsx/'))).toEqual([]);
-  });
-
   it('keeps test support out of the source', () => {
     expect(strays(/^src\//, /^(src\/|package\.json$)/)).toEqual([]);
   });
 
-  it('keeps web and database libraries out of domains, and web libraries out of libraries, the database and stores', () => {
-    const domains = /\/domain\/|^src\/gegevens\/(model|import)\/|^src\/extensions\/delivery-tools\/check\/(?!check-d)/;
+  it('keeps web and database libraries out of domains, and web libraries out of stores', () => {
+    const domains = /\/domain\/|^src\/gegevens\/(model|import)\/|^src\/gegevens\/tools\/check\/(?!check-d)/;
     expect(users(domains, /^(fastify|@fastify\/|pg|undici)/)).toEqual([]);
-    expect(users(/^src\/seams\/|\/store\//, /^(fastify|@fastify\/)/)).toEqual([]);
+    expect(users(/\/store\//, /^(fastify|@fastify\/)/)).toEqual([]);
   });
-});
-
-describe('the extensions', () => {
-  // What several of them need and the core does not, is in `shared`; it is none of them.
-  const folders = [
-    ...new Set(source.flatMap(({ path }) => /^src\/extensions\/(?!shared\/)([^/]+)\//.exec(path)?.[1] ?? [])),
-  ];
-
-  it.each(folders)('lets %s import no other extension', (folder) => {
-    const others = new RegExp(`^src/(?!extensions/)|^src/extensions/(shared|${folder})/`);
-    expect(strays(new RegExp(`^src/extensions/${folder}/`), others)).toEqual([]);
-  });
-
-  it('share what knows none of them', () => {
-    expect(strays(/^src\/extensions\/shared\//, /^src\/(?!extensions\/)|^src\/extensions\/shared\//)).toEqual([]);
-  });
-
-  it('reach an interface by its domain, its stores, and what it offers them', () => {
-    const offered = {
-      gegevens: ['(model|store|import|commands)/.*', 'own-signer'],
-      verwerkingenlog: [
-        ...['(domain|store|commands)/.*', 'plugin', 'problems', 'processing-log', 'group-commit'],
-        'routes/(person-page|request-reply)',
-      ],
-      raadsfeed: ['(domain|store|writer|commands)/.*', 'feed/(head|response-cache)', 'problems'],
-    };
-    const entries = Object.entries(offered).flatMap(([area, files]) => files.map((file) => `${area}/${file}\\.ts`));
-    const may = new RegExp(`^src/(?!gegevens/|verwerkingenlog/|raadsfeed/)|^src/(${entries.join('|')})$`);
-    expect(strays(/^src\/extensions\//, may)).toEqual([]);
-  });
-
-  it('keeps the search index of the pages free of pages', () => {
-    const may =
-      /^src\/(settings\/|database\/|seams\/|lib\/|extensions\/(pages\/search\/|shared\/follow-index)|raadsfeed\/(domain|store)\/|raadsfeed\/feed\/head\.ts)/;
-    expect(strays(/^src\/extensions\/pages\/search\//, may)).toEqual([]);
-  });
-
-  it('keeps a leaf of a proof pure', () => {
-    const may = /^src\/(extensions\/proof\/tlog\/|lib\/(json\/|scheduling\.ts))/;
-    expect(strays(/^src\/extensions\/proof\/record\.ts/, may)).toEqual([]);
-  });
-
-  it('keeps the stores of the aggregator free of what reads sources', () => {
-    const own =
-      /store\/|source\.ts|resource-key\.ts|plan-sources\.ts|supplier\/(source-adapter|coverage|supplier-client|windows)\.ts/;
-    const may = new RegExp(
-      `^src/(settings/|database/|seams/|lib/|raadsfeed/(domain|store)/|extensions/aggregator/(${own.source}))`,
-    );
-    expect(strays(/^src\/extensions\/aggregator\/store\//, may)).toEqual([]);
-  });
-
-  it.each(Object.keys(SUPPLIERS))(
-    'keeps the adapter of %s free of the database, of feeds and of other suppliers',
-    (name) => {
-      // Of what suppliers share, all but what reads and writes the database.
-      const shared = String.raw`source\.ts|resource-key\.ts|supplier/(?!coverage|publish-window|read-supplier)[a-z-]+\.ts`;
-      const may = new RegExp(`^src/(settings/|lib/|seams/|extensions/aggregator/(${name}/|${shared}))`);
-      expect(strays(new RegExp(`^src/raadsfeed/aggregator/${name}/`), may)).toEqual([]);
-    },
-  );
 
   it('lets only the plugin of the tracing import OpenTelemetry, which is loaded only when an operator wants traces', () => {
     const tracer = /^(@opentelemetry\/|@fastify\/otel$)/;
-    expect(users(/^src\/(?!extensions\/tracing\/plugin\.ts)/, tracer)).toEqual([]);
-    expect(users(/^src\/extensions\/tracing\/plugin\.ts/, tracer)).not.toEqual([]);
-    expect(strays(/^src\/extensions\/tracing\//, /^src\/(settings|plugins|lib)\//)).toEqual([]);
+    expect(users(/^src\/(?!plugins\/tracing\/plugin\.ts)/, tracer)).toEqual([]);
+    expect(users(/^src\/plugins\/tracing\/plugin\.ts/, tracer)).not.toEqual([]);
   });
 
   it('signs people in on the pages for citizens only', () => {
-    expect(users(/^src\/(?!extensions\/inzage\/)/, /^(openid-client|@fastify\/cookie)/)).toEqual([]);
+    expect(users(/^src\/(?!verwerkingenlog\/inzage\/)/, /^(openid-client|@fastify\/cookie)/)).toEqual([]);
   });
 });
 
@@ -269,7 +194,7 @@ describe('one place for each thing', () => {
       ({ path, text }) => path.startsWith('src/') && text.includes("'application/problem+json"),
     );
     // The conformance suites expect such bodies of others.
-    const others = writers.filter(({ path }) => !/^src\/(plugins|extensions\/conformance)\//.test(path));
+    const others = writers.filter(({ path }) => !/^src\/(plugins|conformance)\//.test(path));
     expect(others.map(({ path }) => path)).toEqual([]);
   });
 

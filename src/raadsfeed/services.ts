@@ -3,7 +3,7 @@ import type { FeedReader, HeadCache } from './feed/head.ts';
 import type { ResponseCache } from './feed/response-cache.ts';
 import type { SourceCompleteness } from './store/state.ts';
 
-/** What the routes of the feed and its extensions build on: `app.feed`. */
+/** What the routes of the feed and its features build on: `app.feed`. */
 export interface Feed {
   readonly heads: HeadCache;
   readonly reader: FeedReader;

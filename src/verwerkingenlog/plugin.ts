@@ -33,7 +33,7 @@ const ROUTES = [
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** What extensions of the processing log share with its routes. */
+    /** What the features of the processing log share with its routes. */
     readonly verwerkingenlog: Omit<RouteNeeds, 'contract'>;
   }
 }

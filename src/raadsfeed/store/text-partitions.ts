@@ -63,7 +63,7 @@ export async function rewritePartitions(pool: Pool): Promise<number> {
   return written;
 }
 
-/** Marks the tables that extensions have registered in `raadsfeed.content_tables`: a redaction, of which this is the last number, removed content. */
+/** Marks the tables that features have registered in `raadsfeed.content_tables`: a redaction, of which this is the last number, removed content. */
 export async function markContentTables(db: Db, redactedAt: number): Promise<void> {
   await db.query({
     name: 'raadsfeed-mark-content-tables',
@@ -73,7 +73,7 @@ export async function markContentTables(db: Db, redactedAt: number): Promise<voi
 }
 
 /**
- * Rewrites the files of the tables of extensions that held what was redacted, as soon as they have followed the feed that far.
+ * Rewrites the files of the tables of features that held what was redacted, as soon as they have followed the feed that far.
  * @returns the tables whose files may still hold redacted content, with their schemas
  * @throws as `rewritePartitions`
  */
