@@ -126,8 +126,9 @@ if (import.meta.main) {
   for (const circle of tied) process.stdout.write(`circle: ${circle.join(', ')}\n`);
   if (process.argv.includes('--write')) {
     const page = readFileSync(PAGE, 'utf8');
-    const [before = '', , after = ''] = page.split(new RegExp(`(?<=${BEGIN}\n)|(?=${END})`));
-    writeFileSync(PAGE, `${before}\n${picture(imports)}\n\n${after}`);
+    const [before = '', rest = ''] = page.split(BEGIN);
+    const [, after = ''] = rest.split(END);
+    writeFileSync(PAGE, `${before}${BEGIN}\n\n${picture(imports)}\n\n${END}${after}`);
   } else if (upward.length + tied.length === 0) process.stdout.write(`${picture(imports)}\n`);
   process.exitCode = upward.length + tied.length === 0 ? 0 : 1;
 }
