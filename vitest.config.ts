@@ -17,12 +17,9 @@ const every = {
 } as const;
 
 /** They mock modules, send signals to their own process, or measure how soon it cuts a connection. */
-const ISOLATED = [
-  'raadsfeed/aggregator/notubiz/retry',
-  'gegevens/keys',
-  'plugins/limits',
-  'plugins/client-limits',
-].map((file) => `test/${file}.test.ts`);
+const ISOLATED = ['raadsfeed/aggregator/notubiz/retry', 'gegevens/keys', 'plugins/limits', 'plugins/client-limits'].map(
+  (file) => `test/${file}.test.ts`,
+);
 
 export default defineConfig({
   test: {

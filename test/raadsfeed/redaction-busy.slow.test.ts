@@ -77,18 +77,25 @@ it('leaves the bytes of every other record as they were', async () => {
   expect(same(after)).toBe(same(before));
 });
 
+/** The running feed may rewrite its files between the commit and the look: then another document is tried. */
+async function redactedAndLeft(name: string): Promise<string> {
+  for (let attempt = 1; attempt <= 10; attempt++) {
+    const id = `${name}-${attempt}`;
+    await feed.publish([document(id, { omschrijving: SECRET }), vergadering(`achter-${id}`)]);
+    await redactAndDie(feed.pool, id);
+    if ((await filesWith(feed.databaseUrl, SECRET)).length > 0) return id;
+  }
+  throw new Error('every redaction was finished by the running feed');
+}
+
 it('is finished by the same line, published again, when it was broken off behind its commit', async () => {
-  await feed.publish([document('d-weer', { omschrijving: SECRET }), vergadering('nog-een')]);
-  await redactAndDie(feed.pool, 'd-weer');
-  expect(await filesWith(feed.databaseUrl, SECRET)).not.toEqual([]);
-  expect(await feed.publish([removal('redact', 'Informatieobject', 'd-weer')])).toEqual(['no-op']);
+  const id = await redactedAndLeft('d-weer');
+  expect(await feed.publish([removal('redact', 'Informatieobject', id)])).toEqual(['no-op']);
   expect(await filesWith(feed.databaseUrl, SECRET)).toEqual([]);
 });
 
 it('is finished by the next service that starts, when its process died behind its commit', async () => {
-  await feed.publish([document('d-dood', { omschrijving: SECRET }), vergadering('erachter')]);
-  await redactAndDie(feed.pool, 'd-dood');
-  expect(await filesWith(feed.databaseUrl, SECRET)).not.toEqual([]);
+  await redactedAndLeft('d-dood');
   await feed.another();
   await expect.poll(() => filesWith(feed.databaseUrl, SECRET), PATIENT).toEqual([]);
 });
