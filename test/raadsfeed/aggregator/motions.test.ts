@@ -39,6 +39,21 @@ describe('a motion in a register of iBabs', () => {
     });
   });
 
+  it.each(['Ingekomen stukken', 'Raadsbrieven'])('does not publish who handed in an entry of %s', async (name) => {
+    const values = {
+      Onderwerp: 'Brief',
+      Status: 'Afgedaan',
+      'Indiener(s)': 'J. Burger',
+      'Ingediend door': 'J. Burger',
+    };
+    const files = entryOf(1, values, { ListName: name, Documents: [ibabsDocumentOf(501)] });
+    site.registers = [{ id: guid(8001), name, entries: [files, entryOf(2, values, { ListName: null })] }];
+    await round({ window: REGISTERS });
+    const published = ibabsFeed.get(`Informatieobject/ibabs-document-${guid(501)}`);
+    expect(published).toMatchObject({ informatieobjecttype: name, omschrijving: 'Status: Afgedaan' });
+    expect(JSON.stringify([...ibabsFeed.resources])).not.toContain('Burger');
+  });
+
   it('keeps its kind and description whichever of its places is read last', async () => {
     const Documents = [ibabsDocumentOf(501)];
     site.meetings = [ibabsMeetingOf(1, '2026-01-29', { Documents })];

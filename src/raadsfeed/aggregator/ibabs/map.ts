@@ -198,7 +198,7 @@ export interface EntryValues {
   /** As it is written, and as it was understood. */
   readonly agendapunt: string | undefined;
   readonly reference: ItemReference | undefined;
-  /** Of a motion, its outcome and proposers. */
+  /** Its outcome and, of a motion, its proposers. */
   readonly omschrijving: string | undefined;
 }
 
@@ -206,7 +206,7 @@ export interface EntryValues {
 const MAX_REFERENCE = 300;
 const AGENDAPUNT = /^(.+?)\s+(\d{1,2}-\d{1,2}-\d{4})\s*(?:\\n|\n)\s*(\d[\w.]*)/;
 
-export function entryValues({ Values }: EntryDetail, issue: IssueSink): EntryValues {
+export function entryValues({ ListName }: RegisterEntry, { Values }: EntryDetail, issue: IssueSink): EntryValues {
   const value = (key: string): string | undefined =>
     textOfHtml(Values.find(({ Key }) => Key.toLowerCase() === key)?.Value);
   const datum = value('datum');
@@ -219,7 +219,10 @@ export function entryValues({ Values }: EntryDetail, issue: IssueSink): EntryVal
     title: lineOfHtml(Values.find(({ Key }) => Key.toLowerCase() === 'onderwerp')?.Value),
     day,
     agendapunt,
-    omschrijving: describeEntry(Values.map(({ Key: label, Value }) => ({ label, value: Value }))),
+    omschrijving: describeEntry(
+      lineOfHtml(ListName),
+      Values.map(({ Key: label, Value }) => ({ label, value: Value })),
+    ),
     reference: on === undefined ? undefined : { type, day: on, number: bareNumber(number) },
   };
 }

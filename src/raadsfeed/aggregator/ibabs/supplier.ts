@@ -230,7 +230,7 @@ async function mapResolved(
   { request, issues }: Reading,
   issue: IssueSink,
 ): Promise<MappedItem> {
-  const values = entryValues(detail, issue);
+  const values = entryValues(entry, detail, issue);
   const { reference, agendapunt } = values;
   const mapping = { source: request.source, issue };
   const relations = reference === undefined ? undefined : resolve(reference, await request.knownOn?.(reference.day));

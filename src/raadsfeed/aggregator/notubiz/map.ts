@@ -221,14 +221,14 @@ function mediaType(value: string | undefined, issue: IssueSink): string | undefi
 }
 
 /** Of a motion its outcome and proposers. What has a name besides its number is shown by that. */
-export function describeItem({ attributes }: RegisterItem): string | undefined {
+export function describeItem({ attributes }: RegisterItem, register: string | undefined): string | undefined {
   const values = attributes.flatMap((attribute) =>
     attribute.values.map(({ content, meta_data: meta }) => ({
       label: attribute.label,
       value: meta?.label ?? (meta?.reference_model === undefined ? textOf(content) : undefined),
     })),
   );
-  return describeEntry(values);
+  return describeEntry(register, values);
 }
 
 /** Maps a register item without any file: many motions and questions have none. */
@@ -255,7 +255,7 @@ export function mapRegisterItem(
       ...withoutAbsent({
         gewijzigdop: modified?.utc,
         informatieobjecttype: register === '' ? undefined : register,
-        omschrijving: describeItem(item),
+        omschrijving: describeItem(item, register),
       }),
     },
   };

@@ -133,7 +133,7 @@ function registerItem(
     vergaderingen: [],
     agendapunten: agendaItemsOf(item).map(agendapuntId),
     registerdag: day,
-    omschrijving: describeItem(item),
+    omschrijving: describeItem(item, name),
     wooinformatiecategorie:
       context.categories.get(`register:${name?.toLowerCase()}`) ?? context.categories.get(`register:${register}`),
   };

@@ -7,16 +7,21 @@ export interface RegisterValue {
   readonly value: string | undefined;
 }
 
-/** What became of a motion, and who proposed it. Votes are not read: the contract of the feed has no place for them. */
-const SHOWN =
-  /^(?:uitslag|uitkomst|resultaat|besluit|status|stand van zaken|afdoening|(?:(?:mede|eerste)[ -]?)?indieners?(?:\(s\))?|ingediend door|(?:indienende )?(?:fractie|partij)(?:s|en|\(s\)|\(en\))?)$/i;
+/** What became of an entry. Votes are not read: the contract of the feed has no place for them. */
+const OUTCOME = /^(?:uitslag|uitkomst|resultaat|besluit|status|stand van zaken|afdoening)$/i;
+const PROPOSER =
+  /^(?:(?:(?:mede|eerste)[ -]?)?indieners?(?:\(s\))?|ingediend door|(?:indienende )?(?:fractie|partij)(?:s|en|\(s\)|\(en\))?)$/i;
+/** Registers of what members of the council propose. Elsewhere, as among letters received, who handed in may be a citizen. */
+const BY_MEMBERS = /motie|amendement|initiatief|vragen|toezegging/i;
 
-/** The outcome and the proposers of what a register holds, a line each, in the order of the supplier. */
-export function describeEntry(values: readonly RegisterValue[]): string | undefined {
+/** The outcome and the proposers of what the named register holds, a line each, in the order of the supplier. */
+export function describeEntry(register: string | undefined, values: readonly RegisterValue[]): string | undefined {
+  const isByMembers = register !== undefined && BY_MEMBERS.test(register);
   const found = new Map<string, string[]>();
   for (const { label, value } of values) {
     const [name, text] = [lineOfHtml(label)?.replace(/:$/, ''), lineOfHtml(value)];
-    if (name === undefined || text === undefined || !SHOWN.test(name)) continue;
+    if (name === undefined || text === undefined || !(OUTCOME.test(name) || (isByMembers && PROPOSER.test(name))))
+      continue;
     // A number is that of something whose name is not given.
     if (/^\d+$/.test(text)) continue;
     const texts = found.get(name) ?? [];
