@@ -11,7 +11,16 @@ import {
   verwerktObjectId,
 } from '../domain/verwerkingsactie.ts';
 import { isOrganisation } from '../store/versions.ts';
-import { type Attributes, type AttributeValue, DPL, dateOf, EXCEPTION, NS_PER_MS, type Span } from './span.ts';
+import {
+  type Attributes,
+  type AttributeValue,
+  DPL,
+  dateOf,
+  EXCEPTION,
+  NS_PER_MS,
+  type Span,
+  writeValue,
+} from './span.ts';
 import { LOGBOOKS, readLdvOf } from './stored-line.ts';
 
 /** Characters of a text of an action; a longer one is shortened there, and whole in the LDV face. */
@@ -303,7 +312,10 @@ export function withGuardedErrors(span: Span): Span {
   const attributes = new Map(span.attributes);
   for (const name of EXCEPTION) {
     const value = attributes.get(name);
-    if (typeof value === 'string') attributes.set(name, cut(withoutIdentifiers(value, span), MAX_ERROR));
+    if (value === undefined) continue;
+    // A text by the conventions of OpenTelemetry; of anything else its JSON is kept, so that it has the same guard.
+    const text = typeof value === 'string' ? value : JSON.stringify(writeValue(value));
+    attributes.set(name, cut(withoutIdentifiers(text, span), MAX_ERROR));
   }
   return { ...span, attributes };
 }

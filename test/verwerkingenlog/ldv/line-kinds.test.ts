@@ -79,6 +79,21 @@ it('is taken when it tells of an error as the core shows it, without the persons
   await set.stop();
 });
 
+it('is taken without the persons in an error that is not a text', async () => {
+  const span = line({
+    attributes: {
+      'exception.message': ['bij 999990019', new Map<string, AttributeValue>([['bsn', 999990019n]])],
+      'exception.type': 999990019n,
+    },
+  });
+  expect((await log.send([span])).answer?.rejectedSpans).toBe(0);
+  const attributes = readLdvOf({ ldv: (await stored(log, span))?.ldv ?? null })?.span.attributes;
+  expect(attributes?.get('exception.message')).toBe(
+    '{"arrayValue":{"values":[{"stringValue":"bij *********"},{"kvlistValue":{"values":[{"key":"bsn","value":{"intValue":"*********"}}]}}]}}',
+  );
+  expect(attributes?.get('exception.type')).toBe('{"intValue":"*********"}');
+});
+
 it('is left out where other spans are, when it only tells of an error', async () => {
   const set = await startLdv({ env: { LDV_OTHER_SPANS: 'ignore' }, tokens: log.tokens });
   const span = line({ attributes: { ...NONE, 'exception.type': 'TimeoutException' } });
