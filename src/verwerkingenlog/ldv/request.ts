@@ -152,9 +152,9 @@ function openProtobuf(part: unknown, { list, numbers }: Level): Opened {
   };
 }
 
-/** A name that the sender chose, for an answer: never what can be a value. */
+/** A name that the sender chose, for an answer. One with six digits, however they are written, may be a number of a person. */
 export function nameInMessage(name: string): string {
-  return /^[\p{L}\p{N}_.-]{1,100}$/u.test(name) && !/\d{6}/.test(name) ? name : '(een andere naam)';
+  return /^[\p{L}\p{N}_.-]{1,100}$/u.test(name) && !/(?:\p{N}\P{N}*){6}/u.test(name) ? name : '(een andere naam)';
 }
 
 /** A field of a message of protobuf. */

@@ -126,3 +126,11 @@ it('keeps of a resource what NEN 7513 names', async () => {
     ['nen7513.AuditSourceTypeCode', 'comp1'],
   ]);
 });
+
+it.each(['dpl.core.999.990.019', 'dpl.core.99999-0019', 'dpl.core.٩٩٩٩٩٠٠١٩'])(
+  'is refused without naming an attribute whose name may be a number of a person: %s',
+  async (name) => {
+    const { answer } = await log.send([line({ attributes: { [DPL.activity]: undefined, [name]: 'x' } })]);
+    expect(answer?.errorMessage).toMatch(/ontbreekt \(onbekend: \(een andere naam\)\)$/);
+  },
+);
