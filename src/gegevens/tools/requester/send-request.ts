@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
+import { ANSWER_LIMITS } from '../../../lib/json/answer-limits.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import { JsonCounter, parseUntrusted, UntrustedJsonError } from '../../../lib/json/parse-untrusted.ts';
 import { reasonOf } from '../../../lib/log.ts';
 import { clientCredentialsToken, TokenFetchError } from '../../../lib/outbound/client-credentials.ts';
 import { readBody } from '../../../lib/outbound/guarded-fetch.ts';
 import { OutboundError } from '../../../lib/outbound/outbound-error.ts';
-import { ANSWER_LIMITS } from '../../model/answer-limits.ts';
 
 /** A supplier's endpoint did not do what its contract says; the message is for the person who asked. */
 export class RequesterError extends Error {
