@@ -1,6 +1,7 @@
 -- The keys that idempotency keys, and the ids of lines of LDV, are hashed with: one at a time for all instances, whatever the order of the
--- keys in their configuration, so that a request that two of them get at once is stored once. Whoever takes a key reads the row of
--- `infinity` with `for share`; `koppelvlak log rotate-key` locks the table and makes another key that row.
+-- keys in their configuration, so that a request that two of them get at once is stored once. `koppelvlak log rotate-key` makes another key
+-- the row of `infinity` while it has this table and `idempotency_keys` locked: who takes idempotency keys, or reads the row `for share`, comes
+-- before or after it.
 create table verwerkingenlog.idempotency_hashing (
   -- Empty: without a key.
   key_name text primary key,

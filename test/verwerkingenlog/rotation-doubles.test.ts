@@ -111,6 +111,36 @@ it('stores one entry of each request while the key is rotated, and recognises it
   expect(await count('ldv_keys where hashed_with is not null')).toBe(0);
 });
 
+it('waits for an append that has the old key: the same request at another instance finds its entry', async () => {
+  const logs = [await start(OLD, NEW), await start(NEW, OLD)];
+  // Every append stays before its commit, until the lock is given back.
+  await client.query(`create function hold() returns trigger language plpgsql as
+    $$ begin perform pg_advisory_xact_lock_shared(4711); return null; end $$;
+    create trigger hold before insert on verwerkingenlog.versies for each statement execute function hold()`);
+  await client.query('select pg_advisory_lock(4711)');
+  const waiting = async (): Promise<number> => {
+    const query = `select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    return (await client.query<{ n: number }>(query)).rows[0]?.n ?? 0;
+  };
+  const body = actie(newPerson());
+  const sent = [post(logs[0] ?? expect.fail(), 'held', body)];
+  await expect.poll(waiting).toBe(1);
+  let done = false;
+  const rotation = rotate(NEW, OLD).finally(() => {
+    done = true;
+  });
+  await expect.poll(async () => done || (await waiting()) === 2).toBe(true);
+  sent.push(post(logs[1] ?? expect.fail(), 'held', body));
+  await expect.poll(waiting).toBe(done ? 2 : 3);
+  expect(done).toBe(false);
+  await client.query('select pg_advisory_unlock(4711)');
+  const answers = await Promise.all(sent);
+  expect(answers.map(({ status }) => status)).toEqual([201, 201]);
+  expect(new Set(answers.map((answer) => actieIn(answer).actieId)).size).toBe(1);
+  expect((await rotation).json).toMatchObject({ inUse: ['eerste'] });
+  expect(await count('versies')).toBe(1);
+});
+
 it('hashes lines of LDV with the key of their rotation, also those that were stored with it before', async () => {
   await start(OLD);
   const log = await start(NEW, OLD);

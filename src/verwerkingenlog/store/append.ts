@@ -164,7 +164,10 @@ const takeKeys = (source: string): string => `
 
 const statements = new Map<string, string>();
 
-/** The statement for one machine. `$3`: the known keys. */
+/**
+ * The statement for one machine. `$3`: the known keys. It has the hashing key without a lock on its row, which would be a write for each group:
+ * a statement that inserts idempotency keys waits for `hashWithCurrentKey` before its snapshot is taken, and holds that up until it is committed.
+ */
 function appendStatement(isProven: boolean, isForwarded: boolean): { readonly name: string; readonly text: string } {
   const name = `verwerkingenlog-append${isProven ? '-prove' : ''}${isForwarded ? '-forward' : ''}`;
   const text = statements.get(name) ?? appendText(isProven, isForwarded);
@@ -182,7 +185,7 @@ function appendText(isProven: boolean, isForwarded: boolean): string {
     from ${rowsIn('$1', 'i', VERSIE_ROW)}
       left join verwerkingenlog.verwerkingsactiviteiten a on a.verwerkingsactiviteit_id = i.verwerkingsactiviteit_id
   ), hashing as materialized (
-    select key_name from verwerkingenlog.idempotency_hashing where needed_until = 'infinity' for share
+    select key_name from verwerkingenlog.idempotency_hashing where needed_until = 'infinity'
   ), sleutels as (${takeKeys(`invoer
     where idempotentie is not null and hashed_with in (select key_name from hashing)
       and not exists (${OTHER_KEYS_IN_USE('$3')}) and not exists (${OTHER_HASHING_KEYS('$3')})`)}

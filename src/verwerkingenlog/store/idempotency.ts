@@ -83,8 +83,10 @@ export async function hashWithCurrentKey(
   if (await stays(pool, await readBefore(pool))) return;
   await transaction(pool, async (client) => {
     const db = await allowLongStatements(client, 0);
-    // Waits for transactions that have read the key, and lets nobody read it.
-    await db.query('lock table verwerkingenlog.idempotency_hashing in exclusive mode');
+    // Waits for transactions that have locked the key or take idempotency keys, and lets nobody begin either. In this order: LDV does both.
+    await db.query(
+      'lock table verwerkingenlog.idempotency_hashing, verwerkingenlog.idempotency_keys in exclusive mode',
+    );
     const before = await readBefore(db);
     if (await stays(db, before)) return;
     if (before !== undefined) {
