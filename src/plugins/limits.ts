@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, preParsingHookHandl
 import fp from 'fastify-plugin';
 import { LRUCache } from 'lru-cache';
 import type { Pool } from '../database/pool.ts';
+import { JsonCounter, UntrustedJsonError } from '../lib/json/parse-untrusted.ts';
 import { type InvalidParam, Problem } from '../lib/problem.ts';
 import { createKeyedSemaphore } from '../lib/scheduling.ts';
 import { requestClosedSignal } from './connections.ts';
@@ -298,41 +299,33 @@ export function limitUnreadAnswers(app: FastifyInstance, maxBytes: number): void
   });
 }
 
-/** Maximum number of members of an object in a body; no contract names a tenth of that. */
-const MAX_MEMBERS = 1000;
-/** A smaller body cannot hold enough members to matter. */
-const SCANNED_BYTES = 16_384;
-const TOO_MANY = {
+/** Of an object in a body; no contract names a tenth of that. */
+export const OBJECT_MEMBERS = 1000;
+/** A smaller body cannot hold enough to matter. */
+const COUNTED_BYTES = 16_384;
+const TOO_MANY_MEMBERS = {
   name: '',
   code: 'maxProperties',
-  reason: `een object in de inhoud heeft meer dan ${MAX_MEMBERS} leden`,
+  reason: `een object in de inhoud heeft meer dan ${OBJECT_MEMBERS} leden`,
 };
 
-const [QUOTE, BACKSLASH, COLON, OPEN, CLOSE] = Buffer.from('"\\:{}');
-
 /**
- * Whether a JSON text has an object with more members than any contract has. Parsing many distinct names takes far longer than this scan of
- * the bytes, and explaining what is wrong with each takes longer still. For text that is not JSON the result means nothing.
+ * Within the largest body nothing else needs a limit: its costliest shape takes less than 100 MB once it is parsed, and what a contract ignores
+ * may have any shape.
  */
-export function isCrowded(text: Uint8Array): boolean {
-  if (text.length <= SCANNED_BYTES) return false;
-  const outer: number[] = [];
-  let members = 0;
-  for (let i = 0; i < text.length; i += 1) {
-    const byte = text[i];
-    if (byte === QUOTE) {
-      for (i += 1; i < text.length && text[i] !== QUOTE; i += 1) if (text[i] === BACKSLASH) i += 1;
-    } else if (byte === COLON) {
-      members += 1;
-      if (members > MAX_MEMBERS) return true;
-    } else if (byte === OPEN) {
-      outer.push(members);
-      members = 0;
-    } else if (byte === CLOSE) {
-      members = outer.pop() ?? 0;
-    }
+const BODY_LIMITS = { depth: 600_000, containers: 600_000, objectMembers: OBJECT_MEMBERS };
+
+/** The problem of a text that would take far more time than its bytes. */
+function excessOf(body: Uint8Array): Problem | undefined {
+  if (body.length <= COUNTED_BYTES) return undefined;
+  try {
+    new JsonCounter({ bytes: body.length, ...BODY_LIMITS }).feed(body);
+    return undefined;
+  } catch (cause) {
+    if (!(cause instanceof UntrustedJsonError)) throw cause;
+    if (cause.code === 'too-many-object-members') return invalidBody([TOO_MANY_MEMBERS]);
+    return new Problem(platformProblems.invalidRequest, { detail: 'De inhoud heeft te veel onderdelen.', cause });
   }
-  return false;
 }
 
 /** UTF-8 cannot write half a surrogate pair, but JSON can by its escapes. */
@@ -355,9 +348,8 @@ export const jsonBody = fp(
       if (!isUtf8(body)) {
         return done(new Problem(platformProblems.invalidRequest, { detail: 'De inhoud is geen geldige UTF-8.' }));
       }
-      if (isCrowded(body)) {
-        return done(invalidBody([TOO_MANY]));
-      }
+      const excess = excessOf(body);
+      if (excess !== undefined) return done(excess);
       const text = body.toString();
       if (!SURROGATE.test(text)) return parse(request, text, done);
       return parse(request, text, (error, value) => {

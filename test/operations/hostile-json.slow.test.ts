@@ -18,6 +18,7 @@ import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { HOSTILE_SHAPES, hostileJson } from '../support/hostile-json.ts';
 import { createMemoryGroup, startMeasured } from '../support/measured-program.ts';
 import { callProgram } from '../support/program.ts';
+import { startTokens } from '../support/tokens.ts';
 
 /** More than before, or than the same program takes for something small. */
 const MOST_MB = 150;
@@ -134,6 +135,53 @@ describe('a service in 512 MiB', () => {
       await program.ended;
       group?.remove();
       for (const source of [...sources, good]) await source.close();
+    }
+  });
+});
+
+describe('a body', () => {
+  const MIB = 1_048_576;
+
+  it('of each shape, as large as it may be, is refused by the log and by the intake of lines', async () => {
+    const tokens = await startTokens();
+    const program = startMeasured(['serve'], {
+      ...tokens.env,
+      AREAS: 'verwerkingenlog',
+      DATABASE_URL: database.url,
+      VERWERKINGENLOG_KEY: `proef:${Buffer.alloc(32, 1).toString('base64')}`,
+      PORT: '0',
+      MANAGEMENT_PORT: '0',
+      SHUTDOWN_DRAIN_MS: '0',
+    });
+    try {
+      await waitForText(program, '"msg":"listening"');
+      const { url } = JSON.parse(
+        program
+          .output()
+          .stdout.split('\n')
+          .find((line) => line.includes('"msg":"listening"')) ?? '',
+      );
+      const headers = { ...(await tokens.bearer(['create:normal'])), 'content-type': 'application/json' };
+      const post = async (path: string, body: Buffer): Promise<number> => {
+        const response = await fetch(`${url}${path}`, { method: 'POST', headers, body: new Uint8Array(body) });
+        await response.arrayBuffer();
+        return response.status;
+      };
+      const ways = [
+        ['/verwerkingenlog/v1/verwerkingsacties', MIB, [400]],
+        ['/ldv/v1/traces', 16 * MIB, [400, 413]],
+      ] as const;
+      for (const [path] of ways) expect(await post(path, Buffer.from('{}'))).toBeLessThan(500);
+      const before = program.begin();
+      for (const [path, bytes, statuses] of ways) {
+        for (const shape of HOSTILE_SHAPES) expect(statuses).toContain(await post(path, hostileJson(shape, bytes)));
+      }
+      expect(program.peakMb() - before).toBeLessThan(MOST_MB);
+      expect(program.longestMs()).toBeLessThan(MOST_MS);
+    } finally {
+      program.child.kill('SIGKILL');
+      await program.ended;
+      await tokens.close();
     }
   });
 });

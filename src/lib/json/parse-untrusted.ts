@@ -13,6 +13,8 @@ export interface JsonLimits {
   readonly containers?: number;
   /** Members of all objects together. */
   readonly members?: number;
+  /** Members of one object: to parse many distinct names takes long, and to explain each longer. */
+  readonly objectMembers?: number;
   /** Values of every kind at every level; an empty object or list counts twice. */
   readonly values?: number;
 }
@@ -26,6 +28,7 @@ const USUAL: Required<Omit<JsonLimits, 'bytes'>> = {
   depth: 25_000,
   containers: 300_000,
   members: 500_000,
+  objectMembers: 500_000,
   values: 1_000_000,
 };
 
@@ -34,6 +37,7 @@ export type UntrustedJsonCode =
   | 'too-deep'
   | 'too-many-containers'
   | 'too-many-members'
+  | 'too-many-object-members'
   | 'too-many-values'
   | 'not-utf8'
   | 'not-json';
@@ -70,8 +74,7 @@ for (const [characters, meaning] of [
 }
 
 /**
- * Counts while a text streams through, so that reading it can end at the byte that is too many. Only structure is read, and in constant memory:
- * whether the text is JSON is up to its parser.
+ * Counts while a text streams through, so that reading it can end at the byte that is too many. Only structure is read: whether the text is JSON is up to its parser.
  */
 export class JsonCounter {
   readonly #limits: Required<JsonLimits>;
@@ -79,6 +82,9 @@ export class JsonCounter {
   #depth = 0;
   #containers = 0;
   #members = 0;
+  /** Of the innermost object or list, and of those around it; a list has none. */
+  #ownMembers = 0;
+  readonly #outerMembers: number[] = [];
   #values = 1;
   #inString = false;
   /** The next byte follows a backslash. */
@@ -98,6 +104,8 @@ export class JsonCounter {
     let depth = this.#depth;
     let containers = this.#containers;
     let members = this.#members;
+    let ownMembers = this.#ownMembers;
+    const outerMembers = this.#outerMembers;
     let values = this.#values;
     let inString = this.#inString;
     let at = this.#escaped ? 1 : 0;
@@ -118,11 +126,22 @@ export class JsonCounter {
         values += 1;
         if (depth > most.depth) throw new UntrustedJsonError('too-deep', `has more than ${most.depth} levels`);
         if (containers > most.containers) throw tooMany('containers', most.containers);
-      } else if (meaning === CLOSES) depth -= 1;
-      else if (meaning === SEPARATES) values += 1;
+        outerMembers.push(ownMembers);
+        ownMembers = 0;
+      } else if (meaning === CLOSES) {
+        depth -= 1;
+        ownMembers = outerMembers.pop() ?? 0;
+      } else if (meaning === SEPARATES) values += 1;
       else if (meaning === NAMES) {
         members += 1;
+        ownMembers += 1;
         if (members > most.members) throw tooMany('members', most.members);
+        if (ownMembers > most.objectMembers) {
+          throw new UntrustedJsonError(
+            'too-many-object-members',
+            `has an object of more than ${most.objectMembers} members`,
+          );
+        }
       }
       if (values > most.values) throw tooMany('values', most.values);
     }
@@ -130,6 +149,7 @@ export class JsonCounter {
     this.#depth = depth;
     this.#containers = containers;
     this.#members = members;
+    this.#ownMembers = ownMembers;
     this.#values = values;
     this.#inString = inString;
   }

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import protobuf from 'protobufjs';
 import { isRecord } from '../../lib/json/json-value.ts';
-import { JsonCounter, UntrustedJsonError } from '../../lib/json/parse-untrusted.ts';
+import { JsonCounter, type UntrustedJsonCode, UntrustedJsonError } from '../../lib/json/parse-untrusted.ts';
+import { OBJECT_MEMBERS } from '../../plugins/limits.ts';
 import { OtlpError, readInteger, readText, type Span, STATUSES, writeAttributes } from './span.ts';
 
 export type OtlpForm = 'protobuf' | 'json';
@@ -58,7 +59,16 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 const LONG_INTEGER = /("(?:intValue|startTimeUnixNano|endTimeUnixNano)"\s*:\s*)(-?\d{16,20})(?=[\s,}])/g;
 
 /** Sixteen megabytes have 600 000 objects and lists where all of it is short attributes. */
-const JSON_LIMITS = { depth: 100_000, containers: 700_000, members: 1_500_000, values: 3_000_000 };
+const JSON_LIMITS = {
+  depth: 100_000,
+  containers: 700_000,
+  members: 1_500_000,
+  objectMembers: OBJECT_MEMBERS,
+  values: 3_000_000,
+};
+
+/** No request has these, however many spans it has. */
+const ODD_SHAPES: readonly UntrustedJsonCode[] = ['too-deep', 'too-many-object-members'];
 
 /** @throws {OtlpError} {TooManySpansError} */
 export function parseRequest(bytes: Uint8Array): unknown {
@@ -66,7 +76,7 @@ export function parseRequest(bytes: Uint8Array): unknown {
     new JsonCounter({ bytes: bytes.length, ...JSON_LIMITS }).feed(bytes);
     return JSON.parse(utf8.decode(bytes).replaceAll(LONG_INTEGER, '$1"$2"'));
   } catch (cause) {
-    if (cause instanceof UntrustedJsonError && cause.code !== 'too-deep')
+    if (cause instanceof UntrustedJsonError && !ODD_SHAPES.includes(cause.code))
       throw new TooManySpansError(undefined, { cause });
     throw new OtlpError('the JSON cannot be read', { cause });
   }

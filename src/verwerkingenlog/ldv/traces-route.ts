@@ -9,7 +9,6 @@ import { callerOf, callerOin } from '../../plugins/auth.ts';
 import { requestClosedSignal } from '../../plugins/connections.ts';
 import type { Contract } from '../../plugins/contract.ts';
 import { clientKey, hasOtherCharset, traceOf } from '../../plugins/headers.ts';
-import { isCrowded } from '../../plugins/limits.ts';
 import type { ProblemStyle } from '../../plugins/problem-reply.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import type { Intake } from './intake.ts';
@@ -61,7 +60,6 @@ export function postTraces(app: FastifyInstance, contract: Contract<operations>,
       try {
         const bytes = isPacked ? await unpack(body, maxBytes) : body;
         permit.resize(bytes.length);
-        if (form === 'json' && isCrowded(bytes)) throw invalid('Een object in de inhoud heeft te veel leden.');
         const answer = await decoded(async () => {
           const read = await readRequest(bytes, form, ldv.maxSpans, kept);
           return await intake(read, senderOf(request, ldvOut.peers), bytes.length);

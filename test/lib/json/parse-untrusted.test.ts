@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { JsonCounter, type JsonLimits, parseUntrusted } from '../../../src/lib/json/parse-untrusted.ts';
 
-const LIMITS: JsonLimits = { bytes: 1000, depth: 4, containers: 8, members: 10, values: 20 };
+const LIMITS: JsonLimits = { bytes: 1000, depth: 4, containers: 8, members: 10, objectMembers: 7, values: 20 };
 
 const SHAPES = {
   'nested lists': ['[', 'too-deep'],
@@ -35,7 +35,8 @@ describe('parseUntrusted', () => {
     ['too-deep', '{"a":{"a":{"a":{"a":{}}}}}'],
     ['too-many-containers', '[[],[],[],[],[],[],[],[]]'],
     ['too-many-values', JSON.stringify(Array(21).fill(1))],
-    ['too-many-members', JSON.stringify(Object.fromEntries(Array.from({ length: 11 }, (_, n) => [`a${n}`, n])))],
+    ['too-many-members', `[{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6},{"a":1,"b":2,"c":3,"d":4,"e":5}]`],
+    ['too-many-object-members', `[{"a":1},{"a":1,"b":{"a":1},"c":3,"d":4,"e":5,"f":6,"g":7,"h":8}]`],
     ['not-json', '[1,]'],
     ['not-json', ''],
     ['not-json', '["open'],
@@ -58,7 +59,9 @@ describe('parseUntrusted', () => {
   it('takes as many as is allowed', () => {
     const values = JSON.stringify(Array(19).fill(1));
     expect(parseUntrusted(values, { ...LIMITS, values: 20, bytes: values.length })).toHaveLength(19);
-    const members = Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`a${n}`, n]));
+    const members = Object.fromEntries(
+      Array.from({ length: 7 }, (_, n) => [`a${n}`, n === 3 ? { a: 1, b: 2, c: 3 } : n]),
+    );
     expect(parseUntrusted(JSON.stringify(members), LIMITS)).toEqual(members);
   });
 
