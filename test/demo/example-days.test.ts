@@ -48,6 +48,27 @@ describe.each([
   });
 });
 
+it('every action is of the activity that it names, and activities of each kind have actions', async () => {
+  const now = new Date('2026-11-28T15:00:00Z');
+  const activities = new Map(
+    (await linesOf('verwerkingsactiviteiten', now)).map(({ id, body }) => [id, String(Object(body).naam)]),
+  );
+  const acties = await linesOf('verwerkingsacties', now);
+  for (const { verwerkingsactiviteitId, verwerkingNaam } of acties)
+    expect(verwerkingNaam).toBe(activities.get(verwerkingsactiviteitId));
+  expect(new Set(acties.map(({ verwerkingNaam }) => verwerkingNaam))).toEqual(new Set(activities.values()));
+});
+
+it('titles of documents are those of a clerk, each its own', async () => {
+  const records = (await linesOf('raadsinformatie', new Date())).map(({ data }) => Object(data));
+  const titles = records.flatMap(({ titel, naam }) => titel ?? naam ?? []).map(String);
+  expect(titles.length).toBeGreaterThan(10);
+  for (const title of titles)
+    expect(title).toMatch(/^(Raads|Commissie |Motie |Verslag |Vergadering |Voorstel |Zienswijze )/);
+  const documents = titles.filter((title) => !/vergadering|^Commissie/i.test(title));
+  expect(new Set(documents).size).toBe(documents.length);
+});
+
 it('keeps the time of the clock when it has been changed, and what is not a day', () => {
   const text =
     '{"op":"upsert","a":"2026-03-05T19:30:00+01:00","b":"2026-03-05","id":"raad-2026-03-05","c":"00002026-03-05"}';
