@@ -342,6 +342,8 @@ export const jsonBody = fp(
     const parse = app.getDefaultJsonParser('error', 'error');
     app.removeAllContentTypeParsers();
     app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+      // Many clients name a type with every request.
+      if (body.length === 0 && request.method === 'DELETE') return done(null);
       if (hasOtherCharset(request.headers['content-type'])) {
         return done(new Problem(platformProblems.unsupportedMediaType, { detail: 'De tekenset moet UTF-8 zijn.' }));
       }

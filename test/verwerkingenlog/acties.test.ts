@@ -147,6 +147,14 @@ describe('the list of a person', () => {
     for (const result of results) expect(result).not.toHaveProperty('systeem');
   });
 
+  it('is deleted by clients that name a type of content that they do not send', async () => {
+    const { actieId } = actieIn(await log.call(['create:normal'], 'POST', '/verwerkingsacties', actie(newPerson())));
+    const headers = { 'content-type': 'application/json' };
+    expect(await log.call(['delete:normal'], 'DELETE', `/verwerkingsacties/${actieId}`, '', headers)).toMatchObject({
+      status: 204,
+    });
+  });
+
   it('leaves out a deleted action, which is then unknown', async () => {
     const person = newPerson();
     const { actieId } = actieIn(await log.call(['create:normal'], 'POST', '/verwerkingsacties', actie(person)));
