@@ -16,7 +16,8 @@ const FEATURES = ['tools', 'ldv', 'inzage', 'aggregator', 'pages', 'diwoo'] as c
 
 /** Floors from the bottom up, each with its rooms. Imports run downward, or within a room; rooms of one floor do not know each other. */
 const FLOORS: readonly (readonly string[])[] = [
-  ['contracts', 'lib'],
+  ['contracts'],
+  ['lib'],
   ['settings', 'embedded-postgres'],
   ['database'],
   ['plugins'],

@@ -6,8 +6,8 @@
 import { once } from 'node:events';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
+import type { Resource, ResourceType } from '../../src/lib/feed/resource.ts';
 import type { JsonObject } from '../../src/lib/json/json-value.ts';
-import type { Resource, ResourceType } from '../../src/raadsfeed/domain/resource.ts';
 import { toEntry } from '../../src/raadsfeed/pages/search/entry.ts';
 import { fold } from '../../src/raadsfeed/pages/search/fold.ts';
 import { OWN_WORDS, WORDS } from '../../src/raadsfeed/pages/search/follow-feed.ts';

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import process from 'node:process';
-import { contentHash } from '../../src/lib/json/canonical-json.ts';
+import { contentHash } from '../../src/lib/feed/record.ts';
 import { serveParent } from './children.ts';
 
 const sources = Number(process.env.SOURCES ?? 300);

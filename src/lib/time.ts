@@ -4,6 +4,14 @@ export type Clock = { now(): Date };
 /** The time of the machine. */
 export const systemClock: Clock = { now: () => new Date() };
 
+/** The form of a date and time with an offset. @see RFC 3339 section 5.6 */
+export const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
+
+/** Whether a value is a date and time of RFC 3339. */
+export function isMoment(value: unknown): value is string {
+  return typeof value === 'string' && DATE_TIME.test(value) && !Number.isNaN(Date.parse(value));
+}
+
 /** Whether a text is a day of the calendar, `YYYY-MM-DD`: `Date` reads 30 February as another one. */
 export function isDay(text: string): boolean {
   const at = new Date(`${text}T00:00:00Z`);

@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { createProgress } from '../commands/output.ts';
 import { CommandError, runCommand, UsageError } from '../commands/run-command.ts';
+import { VERWIJDERREDENEN, type Verwijderreden } from '../lib/feed/record.ts';
+import { isResourceType, RESOURCE_TYPES, type Resource, type ResourceType } from '../lib/feed/resource.ts';
 import type { Terminal } from '../lib/terminal.ts';
 import { isDay } from '../lib/time.ts';
 import { feedFollowCommand } from './aggregator/commands/follow.ts';
@@ -9,8 +11,7 @@ import { bronCommand } from './aggregator/commands.ts';
 import { feedPublishCommand, feedSyncCommand, parseOrganisatie } from './commands/publish.ts';
 import { registerCommand } from './commands/register.ts';
 import { diwooCommand } from './diwoo/commands.ts';
-import { type Removal, VERWIJDERREDENEN, type Verwijderreden } from './domain/change.ts';
-import { isResourceType, RESOURCE_TYPES, type Resource, type ResourceType } from './domain/resource.ts';
+import type { Removal } from './domain/change.ts';
 
 /** The commands of area C and its features. */
 export function raadsfeedCommands(terminal: Terminal): Command[] {

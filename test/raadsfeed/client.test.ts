@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFeedPublisher, RefusedLineError } from '../../src/client/raadsfeed.ts';
-import { contentHash } from '../../src/lib/json/canonical-json.ts';
+import { contentHash } from '../../src/lib/feed/record.ts';
 import { type FeedServer, PATIENT, quiet, readRecords, removal, startFeed, vergadering } from './support.ts';
 
 let feed: FeedServer;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { contentHash } from '../../src/lib/json/canonical-json.ts';
+import { contentHash } from '../../src/lib/feed/record.ts';
 import {
   agendapunt,
   asPage,

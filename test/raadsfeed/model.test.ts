@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { contentHash } from '../../src/lib/json/canonical-json.ts';
+import { contentHash } from '../../src/lib/feed/record.ts';
 import { systemClock } from '../../src/lib/time.ts';
 import { pruneHistory } from '../../src/raadsfeed/store/prune.ts';
 import { rewritePartitions } from '../../src/raadsfeed/store/text-partitions.ts';

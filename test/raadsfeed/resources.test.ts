@@ -1,6 +1,7 @@
 /** Resources with every member that they can have go in and come out as they are. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { canonicalJson, contentHash } from '../../src/lib/json/canonical-json.ts';
+import { contentHash } from '../../src/lib/feed/record.ts';
+import { canonicalJson } from '../../src/lib/json/canonical-json.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { readOpenapi } from '../../src/plugins/openapi-document.ts';
 import { agendapunt, asPage, document, type FeedServer, readRecords, startFeed, vergadering } from './support.ts';

@@ -1,7 +1,7 @@
 /** A feed that a consumer is tested with: it answers by the draft, until a case makes it answer otherwise. */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { contentHash } from '../../lib/json/canonical-json.ts';
+import { contentHash } from '../../lib/feed/record.ts';
 import type { JsonObject } from '../../lib/json/json-value.ts';
 import type { ShownExchange } from '../exchange.ts';
 

@@ -1,4 +1,4 @@
-import { contentHash } from '../../lib/json/canonical-json.ts';
+import { contentHash } from '../../lib/feed/record.ts';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
 import type { Chapter, Finding } from '../case.ts';
 import { textAt } from '../json-members.ts';

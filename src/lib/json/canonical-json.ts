@@ -1,5 +1,3 @@
-import { hash } from 'node:crypto';
-
 /**
  * The JSON Canonicalization Scheme (RFC 8785) for values that `JSON.parse` made: members sorted by UTF-16 code units, no space;
  * numbers and texts exactly as ECMAScript writes them.
@@ -58,12 +56,4 @@ function canonicalText(text: string): string {
   if (PLAIN.test(text)) return `"${text}"`;
   if (!text.isWellFormed()) throw new CanonicalFormError('a text holds half of a surrogate pair');
   return JSON.stringify(text);
-}
-
-/**
- * `contentHash` of a resource: SHA-256 over its canonical JSON.
- * @throws {CanonicalFormError} when it has no canonical form
- */
-export function contentHash(data: unknown): string {
-  return `sha256:${hash('sha256', canonicalJson(data))}`;
 }

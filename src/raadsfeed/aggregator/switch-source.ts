@@ -2,12 +2,12 @@
  * What it would do to take organisations from another source, or by another version of a supplier's interface. Identities stay: what both
  * have is not published again.
  */
+
+import { askPage, NO_PROGRESS, notePage, readSnapshotPage } from '../../lib/feed/page.ts';
+import { isResourceType, readResource } from '../../lib/feed/resource.ts';
+import { FeedFault, readServiceDocument } from '../../lib/feed/service-document.ts';
 import { isMassDelete } from '../domain/change.ts';
-import { isResourceType } from '../domain/resource.ts';
-import { FeedFault, readServiceDocument } from '../domain/service-document.ts';
 import { type AggregatorDependencies, type DependencyNeeds, withDependencies } from './dependencies.ts';
-import { resourceOf } from './feed/judge-record.ts';
-import { askPage, NO_PROGRESS, notePage, readSnapshotPage } from './feed/page.ts';
 import { lastQuarter } from './preview-source.ts';
 import { partKey } from './resource-key.ts';
 import type { Source, SupplierVersion } from './source.ts';
@@ -84,7 +84,7 @@ async function readIdentities(
     });
     for (const { record } of read.records) {
       const { resourceType } = record;
-      const resource = resourceOf(record);
+      const resource = readResource(record);
       if (resource === undefined || !isResourceType(resourceType)) continue;
       found.get(resource.organisatiecode)?.add(partKey({ resourceType, ...resource }));
     }

@@ -2,10 +2,10 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from '../../database/pool.ts';
+import { FeedFault } from '../../lib/feed/service-document.ts';
 import type { Logger } from '../../lib/log.ts';
 import { OutboundError } from '../../lib/outbound/outbound-error.ts';
 import { backoffMs } from '../../lib/time.ts';
-import { FeedFault } from '../domain/service-document.ts';
 import type { SupplierDependencies } from './dependencies.ts';
 import { type Lease, LeaseLostError } from './source.ts';
 import { addIssues, resolveIssues } from './store/issues.ts';

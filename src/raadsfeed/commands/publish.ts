@@ -7,10 +7,10 @@ import { pipeline } from 'node:stream/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { createProgress, type Output } from '../../commands/output.ts';
 import { type CommandContext, CommandError, runCommand, UsageError } from '../../commands/run-command.ts';
+import { normaliseOrganisatiecode, type Resource, resourceKey } from '../../lib/feed/resource.ts';
 import { limitYoungGeneration } from '../../lib/scheduling.ts';
 import type { Terminal } from '../../lib/terminal.ts';
 import type { PubliceerRegel } from '../domain/change.ts';
-import { normaliseOrganisatiecode, type Resource, resourceKey } from '../domain/resource.ts';
 import type { Missing } from '../writer/publisher.ts';
 
 interface PublishOptions {

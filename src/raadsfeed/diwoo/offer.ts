@@ -1,10 +1,10 @@
 /** Whether and how a document of the feed is offered. Other parties' feeds may hold members of any type, so each is checked where it is read. */
 
+import type { Resource } from '../../lib/feed/resource.ts';
+import { normaliseOrganisatiecode } from '../../lib/feed/resource.ts';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
 import { isDay } from '../../lib/time.ts';
 import { stripControls } from '../../plugins/template.ts';
-import type { Resource } from '../domain/resource.ts';
-import { normaliseOrganisatiecode } from '../domain/resource.ts';
 import { categoryNumber, fileType } from '../woo-value-lists.ts';
 
 /** Reasons to leave a current document out: those that follow from the document itself, and the last two. */

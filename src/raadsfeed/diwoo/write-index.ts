@@ -5,7 +5,7 @@
  */
 import type { QueryResultRow } from 'pg';
 import type { Db } from '../../database/transaction.ts';
-import type { Resource } from '../domain/resource.ts';
+import type { Resource } from '../../lib/feed/resource.ts';
 import { type FeedChange, type FeedIndex, MOST_REMOVED } from '../follow-index.ts';
 import { toItemState, toOffer } from './offer.ts';
 import { SITEMAP_PLACES, type SitemapName } from './sitemaps.ts';

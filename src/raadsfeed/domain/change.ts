@@ -1,15 +1,5 @@
-import type { components } from '../../contracts/raadsfeed.ts';
-import { contentHash } from '../../lib/json/canonical-json.ts';
-import type { Resource, ResourceType } from './resource.ts';
-
-export const VERWIJDERREDENEN = [
-  'ingetrokken',
-  'correctie',
-  'niet_langer_openbaar',
-  'persoonsgegevens',
-  'overig',
-] as const satisfies readonly components['schemas']['Verwijderreden'][];
-export type Verwijderreden = (typeof VERWIJDERREDENEN)[number];
+import { contentHash, type Verwijderreden } from '../../lib/feed/record.ts';
+import type { Resource, ResourceType } from '../../lib/feed/resource.ts';
 
 /** Where an aggregator got a record from. */
 export interface Herkomst {

@@ -1,6 +1,7 @@
 /** The text of a record, made once when it is published. The address of this service is left out: it may change. */
+
+import { resourcePath } from '../../lib/feed/resource.ts';
 import type { Change, Removal } from './change.ts';
-import { resourcePath } from './resource.ts';
 
 export interface RecordText {
   /** The whole record; of an upsert, everything before the address of the mount. */

@@ -4,11 +4,6 @@ import type { FastifyRequest } from 'fastify';
 import type { Pool } from '../../database/pool.ts';
 import type { Brand } from '../../html/brand.ts';
 import { link, type PageLink, type Site } from '../../html/page.ts';
-import { Problem } from '../../lib/problem.ts';
-import type { Clock } from '../../lib/time.ts';
-import { platformProblems } from '../../plugins/problems.ts';
-import { html } from '../../plugins/template.ts';
-import type { Config } from '../../settings/read-config.ts';
 import {
   COLLECTIONS,
   normaliseOrganisatiecode,
@@ -16,7 +11,12 @@ import {
   type Resource,
   type ResourceType,
   resourcePath,
-} from '../domain/resource.ts';
+} from '../../lib/feed/resource.ts';
+import { Problem } from '../../lib/problem.ts';
+import type { Clock } from '../../lib/time.ts';
+import { platformProblems } from '../../plugins/problems.ts';
+import { html } from '../../plugins/template.ts';
+import type { Config } from '../../settings/read-config.ts';
 import type { HeadCache } from '../feed/head.ts';
 import type { ResponseCache } from '../feed/response-cache.ts';
 import { type FeedOrganisation, readOrganisation, type SourceCompleteness } from '../store/state.ts';

@@ -1,10 +1,10 @@
 /** The page of one resource, and what is below it: its whole text, its history, and the lists that are longer than the page. */
 
 import { heading, type Page } from '../../html/page.ts';
+import type { Resource, ResourceType } from '../../lib/feed/resource.ts';
 import { Problem } from '../../lib/problem.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { shorten } from '../../plugins/template.ts';
-import type { Resource, ResourceType } from '../domain/resource.ts';
 import { readOrganisation } from '../store/state.ts';
 import { fromPath, linkedPath, type PagesContext, pagePath, trail, typeOf, withQuery } from './context.ts';
 import { documentPage } from './document.ts';

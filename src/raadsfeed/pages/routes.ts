@@ -2,9 +2,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Stylesheet, serveStylesheet } from '../../html/mount.ts';
 import { type Page, renderPage } from '../../html/page.ts';
+import { normaliseOrganisatiecode } from '../../lib/feed/resource.ts';
 import { Problem } from '../../lib/problem.ts';
 import { platformProblems } from '../../plugins/problems.ts';
-import { normaliseOrganisatiecode } from '../domain/resource.ts';
 import {
   findOrganisation,
   organisationPath,

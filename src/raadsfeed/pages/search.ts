@@ -3,11 +3,11 @@
 import { transaction, withTimeBudget } from '../../database/transaction.ts';
 import { count, day, isoDay } from '../../html/format.ts';
 import { badge, heading, link, type Page, paragraph } from '../../html/page.ts';
+import { COLLECTIONS, normaliseOrganisatiecode, RESOURCE_TYPES, type ResourceType } from '../../lib/feed/resource.ts';
 import { Problem } from '../../lib/problem.ts';
 import { isDay } from '../../lib/time.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { type Html, type HtmlValue, html, shorten } from '../../plugins/template.ts';
-import { COLLECTIONS, normaliseOrganisatiecode, RESOURCE_TYPES, type ResourceType } from '../domain/resource.ts';
 import { raadsfeedProblems } from '../problems.ts';
 import { type FeedOrganisation, readOrganisations } from '../store/state.ts';
 import { byName, HOME, type PagesContext, pagePath, trail, typeOf, withQuery } from './context.ts';

@@ -1,9 +1,9 @@
 /** The texts of a resource that are longer than its page shows them: whole, in pieces that fit on a page. */
 
 import { link } from '../../html/page.ts';
+import type { ResourceType } from '../../lib/feed/resource.ts';
 import type { JsonObject } from '../../lib/json/json-value.ts';
 import { type Html, type HtmlValue, html, inPieces, shorten } from '../../plugins/template.ts';
-import type { ResourceType } from '../domain/resource.ts';
 import { textIn } from './rows.ts';
 
 /** Characters of a name or a fact on the page of what has it. */

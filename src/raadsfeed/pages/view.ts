@@ -1,6 +1,7 @@
 /** What a page of a resource is made of. */
+
+import type { Resource, ResourceType } from '../../lib/feed/resource.ts';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
-import type { Resource, ResourceType } from '../domain/resource.ts';
 import { readResource } from '../store/read-current.ts';
 import type { FeedOrganisation } from '../store/state.ts';
 import type { PagesContext } from './context.ts';

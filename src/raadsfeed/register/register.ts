@@ -2,12 +2,12 @@
 import type { FastifyInstance } from 'fastify';
 import type { Pool } from '../../database/pool.ts';
 import { transaction } from '../../database/transaction.ts';
+import { discover, FeedFault, readServiceDocument } from '../../lib/feed/service-document.ts';
 import { createOutboundClient, type OutboundClient } from '../../lib/outbound/outbound-client.ts';
 import { OutboundError } from '../../lib/outbound/outbound-error.ts';
 import type { Clock } from '../../lib/time.ts';
 import { repeatWork } from '../../plugins/repeated-work.ts';
 import type { Config } from '../../settings/read-config.ts';
-import { discover, FeedFault, readServiceDocument } from '../domain/service-document.ts';
 import {
   type DiscoveredFeed,
   noteUnreachable,

@@ -5,10 +5,10 @@
  */
 import type { FastifyInstance } from 'fastify';
 import type { operations } from '../../contracts/raadsfeed.ts';
+import { normaliseOrganisatiecode } from '../../lib/feed/resource.ts';
 import { Problem } from '../../lib/problem.ts';
 import type { Contract } from '../../plugins/contract.ts';
 import { joinRecord } from '../domain/record-text.ts';
-import { normaliseOrganisatiecode } from '../domain/resource.ts';
 import type { HeadCache } from '../feed/head.ts';
 import { raadsfeedProblems } from '../problems.ts';
 import type { Feed } from '../services.ts';

@@ -2,11 +2,11 @@
 import type { FastifyInstance } from 'fastify';
 import type { operations } from '../../contracts/raadsfeed.ts';
 import type { Pool } from '../../database/pool.ts';
+import { COLLECTIONS, normaliseOrganisatiecode, RESOURCE_TYPES } from '../../lib/feed/resource.ts';
 import { Problem } from '../../lib/problem.ts';
 import type { Contract } from '../../plugins/contract.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { joinRecord } from '../domain/record-text.ts';
-import { COLLECTIONS, normaliseOrganisatiecode, RESOURCE_TYPES } from '../domain/resource.ts';
 import { readCollection, readResource } from '../store/read-current.ts';
 import { readSnapshot } from '../store/records.ts';
 import { listFeeds } from '../store/register.ts';

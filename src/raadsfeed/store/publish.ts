@@ -4,10 +4,10 @@
  */
 import { randomInt } from 'node:crypto';
 import type { Db } from '../../database/transaction.ts';
+import { resourceKey } from '../../lib/feed/resource.ts';
 import type { ProofWriter } from '../../proof/proof-log.ts';
 import type { Change, Removal } from '../domain/change.ts';
 import { type RecordText, recordText, redactedRecord } from '../domain/record-text.ts';
-import { resourceKey } from '../domain/resource.ts';
 import { sealRecords } from './proof.ts';
 import { type FeedRow, lockFeedRow, moveHead } from './records.ts';
 import { readRedactable, writeRedacted } from './redact.ts';

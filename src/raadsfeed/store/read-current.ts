@@ -1,7 +1,7 @@
 /** Reads of the current state for collections: what is there now, by name. */
 import type { Db } from '../../database/transaction.ts';
+import type { ResourceType } from '../../lib/feed/resource.ts';
 import { dataOf } from '../domain/record-text.ts';
-import type { ResourceType } from '../domain/resource.ts';
 import { FEED_HEAD, joinHeads, type Read, readTexts, toFeedHead } from './records.ts';
 
 /** A resource that is there now. */

@@ -4,8 +4,8 @@
  * process can hold: a read ends with the record that brings it to `PAGE_OCTETS`.
  */
 import type { Db } from '../../database/transaction.ts';
+import type { ResourceType } from '../../lib/feed/resource.ts';
 import type { RecordText } from '../domain/record-text.ts';
-import type { ResourceType } from '../domain/resource.ts';
 
 /** The channel on which every instance hears that the feed has changed; the payload is the new `FEED_HEAD`. */
 export const FEED_CHANNEL = 'raadsfeed';

@@ -3,8 +3,8 @@
  * redactions of a batch can reach is read first, which one reaches what is decided in memory, and then all of it is written.
  */
 import type { Db } from '../../database/transaction.ts';
+import { type Resource, type ResourceType, resourceKey } from '../../lib/feed/resource.ts';
 import type { Herkomst, Removal } from '../domain/change.ts';
-import { type Resource, type ResourceType, resourceKey } from '../domain/resource.ts';
 import { firstOfPartition, markForRewrite, PARTITION_NUMBERS } from './text-partitions.ts';
 
 /** A record that holds content. */

@@ -2,7 +2,7 @@
 
 import type { components } from '../../contracts/raadsfeed.ts';
 import type { Db } from '../../database/transaction.ts';
-import type { ServiceDocument } from '../domain/service-document.ts';
+import type { ServiceDocument } from '../../lib/feed/service-document.ts';
 
 /** A feed as the register lists it. */
 type RegisterFeed = components['schemas']['RegisterFeed'];

@@ -1,6 +1,6 @@
 /** The current state of the feed: its resources and organisations. */
 import type { Db } from '../../database/transaction.ts';
-import { type Resource, type ResourceType, resourceKey } from '../domain/resource.ts';
+import { type Resource, type ResourceType, resourceKey } from '../../lib/feed/resource.ts';
 
 interface PresentResource {
   readonly resourceType: ResourceType;

@@ -1,4 +1,4 @@
-import { contentHash } from '../../lib/json/canonical-json.ts';
+import { contentHash, redactedNumbers } from '../../lib/feed/record.ts';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
 import type { StoredNumber } from '../store/verify.ts';
 
@@ -27,7 +27,7 @@ export function checkRecord(row: StoredNumber, fault: (text: string) => void): C
     fault('its text is not JSON');
     return undefined;
   }
-  const { resource, data, geredigeerdeSequenceNumbers: numbers } = record;
+  const { resource, data } = record;
   const said = { ...record, ...(isRecord(resource) ? resource : {}) };
   const stored = { sequenceNumber, op, resourceType, organisatiecode, bronidentificatie };
   for (const [name, value] of Object.entries({ ...stored, storedAt: storedAt?.toISOString() })) {
@@ -42,7 +42,7 @@ export function checkRecord(row: StoredNumber, fault: (text: string) => void): C
   return {
     ...{ sequenceNumber, op, organisatiecode, contentHash: hash, data: content },
     key: `${organisatiecode}/${resourceType}/${bronidentificatie}`,
-    redacted: Array.isArray(numbers) ? numbers.filter((number) => typeof number === 'number') : [],
+    redacted: redactedNumbers(record),
   };
 }
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
+import type { Resource } from '../../lib/feed/resource.ts';
 import { parseUntrusted, UntrustedJsonError } from '../../lib/json/parse-untrusted.ts';
 import { type Change, type PubliceerRegel, prepareChange, resourceOf } from '../domain/change.ts';
-import type { Resource } from '../domain/resource.ts';
 import type { CheckedLine, LineValidator } from './line-validator.ts';
 import { BATCH_CHANGES, BATCH_CHARACTERS, type Publisher } from './publisher.ts';
 

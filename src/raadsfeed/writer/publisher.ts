@@ -1,10 +1,10 @@
 import type { Pool } from '../../database/pool.ts';
 import { transaction } from '../../database/transaction.ts';
+import { resourceKey } from '../../lib/feed/resource.ts';
 import type { Clock } from '../../lib/time.ts';
 import type { ProofWriters } from '../../proof/proof-log.ts';
 import type { Change, Removal } from '../domain/change.ts';
 import { isMassDelete } from '../domain/change.ts';
-import { resourceKey } from '../domain/resource.ts';
 import { type Outcome, publishBatch } from '../store/publish.ts';
 import { readFeedRow } from '../store/records.ts';
 import { readStateOf, touchOrganisations } from '../store/state.ts';

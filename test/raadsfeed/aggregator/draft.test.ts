@@ -1,6 +1,6 @@
 /** Whatever the published draft of the feed allows passes unchanged, and an invalid record is refused alone. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { contentHash } from '../../../src/lib/json/canonical-json.ts';
+import { contentHash } from '../../../src/lib/feed/record.ts';
 import { isRecord } from '../../../src/lib/json/json-value.ts';
 import { asPage, type FeedServer, readRecords, type TestRecord } from '../support.ts';
 import { FakeSource, type Rule } from './fake-source.ts';

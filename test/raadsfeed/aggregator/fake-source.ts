@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { contentHash } from '../../../src/lib/json/canonical-json.ts';
+import { contentHash } from '../../../src/lib/feed/record.ts';
 
 export interface FakeRecord {
   sequenceNumber: number;

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { contentHash } from '../../../src/lib/json/canonical-json.ts';
+import { contentHash } from '../../../src/lib/feed/record.ts';
 import { isRecord } from '../../../src/lib/json/json-value.ts';
 import { callProgram, type Ended } from '../../support/program.ts';
 

@@ -40,7 +40,7 @@ async function follow(
 ): Promise<void> {
   if (options.json && options.output === undefined) throw new UsageError('--json needs --output');
   const { createOutboundClient } = await import('../../../lib/outbound/outbound-client.ts');
-  const { FeedFault } = await import('../../domain/service-document.ts');
+  const { FeedFault } = await import('../../../lib/feed/service-document.ts');
   const { findFeed, followFeed, readFollowState, writeFollowState } = await import('../feed/follow-feed.ts');
   const file = options.state ?? `council-feed-${new URL(address).host.replaceAll(':', '-')}.json`;
   const saved = await readFollowState(file);

@@ -2,26 +2,26 @@
 
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { unwritable } from '../../../lib/json/json-text.ts';
-import { isRecord } from '../../../lib/json/json-value.ts';
-import type { OutboundClient } from '../../../lib/outbound/outbound-client.ts';
-import { OutboundError } from '../../../lib/outbound/outbound-error.ts';
-import { backoffMs } from '../../../lib/time.ts';
-import { discover, type FeedAddresses, FeedFault, readAddresses } from '../../domain/service-document.ts';
 import {
   askPage,
   describeGap,
   detailOf,
   type FeedRecord,
   type Gap,
-  judgeHash,
   NO_PROGRESS,
   namedNumbers,
   notePage,
   readFeedPage,
   readSnapshotPage,
   withoutNamed,
-} from './page.ts';
+} from '../../../lib/feed/page.ts';
+import { judgeHash } from '../../../lib/feed/record.ts';
+import { discover, type FeedAddresses, FeedFault, readAddresses } from '../../../lib/feed/service-document.ts';
+import { unwritable } from '../../../lib/json/json-text.ts';
+import { isRecord } from '../../../lib/json/json-value.ts';
+import type { OutboundClient } from '../../../lib/outbound/outbound-client.ts';
+import { OutboundError } from '../../../lib/outbound/outbound-error.ts';
+import { backoffMs } from '../../../lib/time.ts';
 
 /** How far a follower is; saved between runs. */
 export interface FollowState extends FeedAddresses {

@@ -4,8 +4,8 @@
  */
 
 import { transaction } from '../../../database/transaction.ts';
+import { FeedFault, type FeedFaultCode } from '../../../lib/feed/service-document.ts';
 import { isMassDelete, type Removal } from '../../domain/change.ts';
-import { FeedFault, type FeedFaultCode } from '../../domain/service-document.ts';
 import { BATCH_CHANGES } from '../../writer/publisher.ts';
 import type { AggregatorDependencies } from '../dependencies.ts';
 import type { Lease, Source } from '../source.ts';

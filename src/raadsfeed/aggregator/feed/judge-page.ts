@@ -1,11 +1,12 @@
 import { setImmediate as pause } from 'node:timers/promises';
+import type { FeedRecord } from '../../../lib/feed/page.ts';
+import { cameFrom } from '../../../lib/feed/record.ts';
+import { isResourceType, readResource, resourceKey } from '../../../lib/feed/resource.ts';
 import { reasonOf } from '../../../lib/log.ts';
 import type { Change } from '../../domain/change.ts';
-import { isResourceType, resourceKey } from '../../domain/resource.ts';
 import type { NamedResource, TakenRecord } from '../store/comparison.ts';
 import type { SourceIssue } from '../supplier/source-adapter.ts';
-import { cameFrom, checkRecord, type RecordContext, resourceOf, type Verdict } from './judge-record.ts';
-import type { FeedRecord } from './page.ts';
+import { checkRecord, type RecordContext, type Verdict } from './judge-record.ts';
 import { type RedactionContext, redactionChanges } from './redactions.ts';
 
 /** What follows from the records of a page. */
@@ -64,7 +65,7 @@ export async function checkPage(records: readonly FeedRecord[], context: PageCon
     }
     refused += 1;
     const { resourceType } = record;
-    const resource = resourceOf(record);
+    const resource = readResource(record);
     const isTaken = resource === undefined || context.takes(resource.organisatiecode) === 'yes';
     const named = resource !== undefined && isResourceType(resourceType) ? { resourceType, resource } : undefined;
     if (isTaken) {
@@ -98,7 +99,7 @@ function checkOne({ record, sequenceNumber }: FeedRecord, context: PageContext):
 function checkRedaction(record: FeedRecord['record'], context: PageContext): Verdict {
   const changes = redactionChanges(record, context.taken, context);
   if (changes.length > 0) return { kind: 'taken', changes };
-  const resource = resourceOf(record);
+  const resource = readResource(record);
   const isElsewhere = resource !== undefined && context.takes(resource.organisatiecode) === 'elsewhere';
   if (isElsewhere || cameFrom(record, context.ownFeedUrl)) return { kind: 'passed-over' };
   return { kind: 'refused', faults: ['a redaction of nothing that was taken from this source'] };

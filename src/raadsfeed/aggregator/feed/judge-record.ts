@@ -1,14 +1,10 @@
-/**
- * Checks single records of a source by the published draft, not by our stricter contract: whatever the draft allows passes unchanged, and
- * an invalid record is refused alone.
- */
-
+/** Checks single records of a source by the published draft: whatever it allows passes unchanged, and an invalid record is refused alone. */
+import { cameFrom, judgeHash, judgeRecord, VERWIJDERREDENEN } from '../../../lib/feed/record.ts';
+import { normaliseOrganisatiecode, type Resource, readResource } from '../../../lib/feed/resource.ts';
 import { unwritable } from '../../../lib/json/json-text.ts';
-import { isRecord } from '../../../lib/json/json-value.ts';
-import { type Change, type Origin, prepareChange, VERWIJDERREDENEN } from '../../domain/change.ts';
-import { isResourceType, normaliseOrganisatiecode, type Resource } from '../../domain/resource.ts';
+import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
+import { type Change, type Origin, prepareChange } from '../../domain/change.ts';
 import type { LineValidator } from '../../writer/line-validator.ts';
-import { judgeHash } from './page.ts';
 
 /** How an organisation is taken from a source. `unnamed`: its document does not name it; `elsewhere`: another source has it. */
 export type Ownership = 'yes' | 'unnamed' | 'elsewhere';
@@ -35,42 +31,35 @@ export type Verdict =
   | { readonly kind: 'passed-over' }
   | { readonly kind: 'refused'; readonly faults: readonly string[] };
 
-type SourceRecord = Readonly<Record<string, unknown>>;
-
-const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i;
-
 /** Checks an upsert or a delete; redactions are carried out unchecked (`redactions.ts`). */
-export function checkRecord(record: SourceRecord, sequenceNumber: number, context: RecordContext): Verdict {
-  const { op, resourceType, gewijzigdOp } = record;
+export function checkRecord(record: JsonObject, sequenceNumber: number, context: RecordContext): Verdict {
   if (cameFrom(record, context.ownFeedUrl)) return { kind: 'passed-over' };
-  const resource = resourceOf(record);
+  const resource = readResource(record);
   if (resource === undefined) return refused('resource does not identify an organisation and a resource');
   const taken = context.takes(resource.organisatiecode);
   if (taken === 'elsewhere') return { kind: 'passed-over' };
   if (taken === 'unnamed') return refused(`${resource.organisatiecode} is not named in the service document`);
-  if (!isResourceType(resourceType)) return refused('resourceType is not known');
-  if (op !== 'upsert' && op !== 'delete') return refused('op is not known');
-  if (gewijzigdOp !== undefined && gewijzigdOp !== null && !isMoment(gewijzigdOp)) {
-    return refused('gewijzigdOp is not a date and time');
-  }
-  if (!isMoment(record.storedAt)) return refused('storedAt is not a date and time');
+  const judged = judgeRecord(record);
+  if ('fault' in judged) return refused(judged.fault);
   const other = otherMembers(record);
   const origin: Origin = {
     herkomst: { feedUrl: context.feedUrl, sequenceNumber },
-    ...(typeof gewijzigdOp === 'string' ? { gewijzigdOp } : {}),
+    ...(typeof record.gewijzigdOp === 'string' ? { gewijzigdOp: record.gewijzigdOp } : {}),
     other: other.members,
   };
-  if (op === 'delete') {
-    return { kind: 'taken', changes: [{ op, resourceType, resource, ...reasonOf(record), ...origin }] };
+  if (judged.op === 'delete') {
+    return { kind: 'taken', changes: [{ ...judged, resource, ...reasonOf(record), ...origin }] };
   }
   if (other.fault !== undefined) return refused(`what it has besides the members that are known ${other.fault}`);
-  return checkUpsert(record, resource, origin, context);
+  return checkUpsert({ ...record, data: judged.data }, resource, origin, context);
 }
 
-function checkUpsert(record: SourceRecord, resource: Resource, origin: Origin, { validate }: RecordContext): Verdict {
-  if (!isRecord(record.data)) return refused('an upsert has no data');
-  const fault = unwritable(record.data);
-  if (fault !== undefined) return refused(`data ${fault}`);
+function checkUpsert(
+  record: JsonObject & { readonly data: JsonObject },
+  resource: Resource,
+  origin: Origin,
+  { validate }: RecordContext,
+): Verdict {
   const data = withLowerCodes(record.data);
   const address = invalidAddress(data);
   if (address !== undefined) return refused(`${address} is not a web address (http or https)`);
@@ -92,34 +81,9 @@ function refused(fault: string): Verdict {
   return { kind: 'refused', faults: [fault] };
 }
 
-function isMoment(value: unknown): boolean {
-  return typeof value === 'string' && MOMENT.test(value) && !Number.isNaN(Date.parse(value));
-}
-
 /** What may be passed on as a hash of another form. */
 const PRINTABLE = /^[!-~]{1,200}$/;
 
-/** Whether an aggregator has this record from the feed at an address. */
-export function cameFrom({ herkomst }: SourceRecord, feedUrl: string): boolean {
-  return isRecord(herkomst) && herkomst.feedUrl === feedUrl;
-}
-
-/** The identity that a record names, with its code in lower case. */
-export function resourceOf({ resource }: SourceRecord): Resource | undefined {
-  if (!isRecord(resource) || typeof resource.organisatiecode !== 'string') return undefined;
-  const organisatiecode = normaliseOrganisatiecode(resource.organisatiecode);
-  const { bronidentificatie } = resource;
-  if (organisatiecode === undefined || typeof bronidentificatie !== 'string') return undefined;
-  const isUsable =
-    bronidentificatie !== '' &&
-    bronidentificatie.length <= MAX_NAME &&
-    bronidentificatie.isWellFormed() &&
-    !bronidentificatie.includes('\0');
-  return isUsable ? { organisatiecode, bronidentificatie } : undefined;
-}
-
-/** Longest `bronidentificatie` that our addresses take. */
-const MAX_NAME = 500;
 const MAX_REASON = 2000;
 
 const KNOWN_MEMBERS = new Set([
@@ -131,7 +95,7 @@ const KNOWN_MEMBERS = new Set([
 const MAX_OTHER_BYTES = 65_536;
 
 /** The members that we do not know, if the database can hold them; `fault`: why they cannot be published as they are. */
-export function otherMembers(record: SourceRecord): {
+export function otherMembers(record: JsonObject): {
   readonly members?: Readonly<Record<string, unknown>>;
   readonly fault?: string;
 } {
@@ -149,7 +113,7 @@ export function otherMembers(record: SourceRecord): {
  * matter of form.
  */
 export function reasonOf(
-  record: SourceRecord,
+  record: JsonObject,
 ): Pick<Extract<Change, { op: 'delete' | 'redact' }>, 'verwijderreden' | 'toelichting'> {
   const verwijderreden = VERWIJDERREDENEN.find((known) => known === record.verwijderreden);
   if (verwijderreden === undefined) {

@@ -1,5 +1,5 @@
 import { transaction } from '../../../database/transaction.ts';
-import { FeedFault, readServiceDocument, type ServiceDocument } from '../../domain/service-document.ts';
+import { FeedFault, readServiceDocument, type ServiceDocument } from '../../../lib/feed/service-document.ts';
 import type { AggregatorDependencies } from '../dependencies.ts';
 import type { Lease } from '../source.ts';
 import { hasRecords } from '../store/comparison.ts';

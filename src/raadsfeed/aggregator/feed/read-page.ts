@@ -1,16 +1,6 @@
 /** Reads the next page of a source: of its history, for redactions that were missed, of its snapshot, or of its feed. */
 
 import { transaction } from '../../../database/transaction.ts';
-import type { OutboundAnswer } from '../../../lib/outbound/outbound-client.ts';
-import { FeedFault } from '../../domain/service-document.ts';
-import type { AggregatorDependencies } from '../dependencies.ts';
-import { type Lease, LeaseLostError, type Source } from '../source.ts';
-import { markSeen, readTaken, type TakenRecord } from '../store/comparison.ts';
-import { addIssues, saveRefusals } from '../store/issues.ts';
-import { type SourceChanges, updateSource } from '../store/leased-source.ts';
-import type { OwnedOrganisation } from '../store/organisations.ts';
-import { type CheckedPage, checkPage } from './judge-page.ts';
-import { type Ownership, resourceOf } from './judge-record.ts';
 import {
   askPage,
   describeGap,
@@ -23,7 +13,18 @@ import {
   readSnapshotPage,
   toProgress,
   withoutNamed,
-} from './page.ts';
+} from '../../../lib/feed/page.ts';
+import { readResource } from '../../../lib/feed/resource.ts';
+import { FeedFault } from '../../../lib/feed/service-document.ts';
+import type { OutboundAnswer } from '../../../lib/outbound/outbound-client.ts';
+import type { AggregatorDependencies } from '../dependencies.ts';
+import { type Lease, LeaseLostError, type Source } from '../source.ts';
+import { markSeen, readTaken, type TakenRecord } from '../store/comparison.ts';
+import { addIssues, saveRefusals } from '../store/issues.ts';
+import { type SourceChanges, updateSource } from '../store/leased-source.ts';
+import type { OwnedOrganisation } from '../store/organisations.ts';
+import { type CheckedPage, checkPage } from './judge-page.ts';
+import type { Ownership } from './judge-record.ts';
 import {
   carryOutRedactions,
   isTaken,
@@ -216,7 +217,7 @@ function joinsOn(
   for (const { sequenceNumber, record } of records) {
     const known = taken.get(sequenceNumber);
     if (known === undefined || sequenceNumber > historyAfter) continue;
-    const resource = resourceOf(record);
+    const resource = readResource(record);
     const isSame =
       record.resourceType === known.resourceType &&
       resource?.organisatiecode === known.resource.organisatiecode &&
@@ -252,7 +253,7 @@ async function checkRecords(source: Source, records: readonly FeedRecord[], deps
   );
   const unnamed = records
     .map(({ record }) => record)
-    .filter((record) => record.op === 'redact' && resourceOf(record) === undefined);
+    .filter((record) => record.op === 'redact' && readResource(record) === undefined);
   const context = redactionContextOf(source, deps);
   return await checkPage(records, {
     ...context,

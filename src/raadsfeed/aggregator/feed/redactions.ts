@@ -4,16 +4,23 @@
  */
 
 import { type Db, transaction } from '../../../database/transaction.ts';
+import { looseRecords } from '../../../lib/feed/page.ts';
+import { cameFrom, redactedNumbers, sequenceNumberOf } from '../../../lib/feed/record.ts';
+import {
+  isResourceType,
+  RESOURCE_TYPES,
+  type Resource,
+  type ResourceType,
+  readResource,
+} from '../../../lib/feed/resource.ts';
 import type { Change, Removal } from '../../domain/change.ts';
-import { isResourceType, RESOURCE_TYPES, type Resource, type ResourceType } from '../../domain/resource.ts';
 import { publishBatch } from '../../store/publish.ts';
 import { rewritePartitions } from '../../store/text-partitions.ts';
 import type { AggregatorDependencies } from '../dependencies.ts';
 import type { Lease } from '../source.ts';
 import { readTaken, type TakenRecord } from '../store/comparison.ts';
 import { updateSource } from '../store/leased-source.ts';
-import { cameFrom, otherMembers, reasonOf, resourceOf } from './judge-record.ts';
-import { looseRecords, redactedNumbers, sequenceNumberOf } from './page.ts';
+import { otherMembers, reasonOf } from './judge-record.ts';
 
 type SourceRecord = Readonly<Record<string, unknown>>;
 
@@ -42,7 +49,7 @@ export function redactionChanges(
     // Members that cannot be published are left out: they do not hold up the redaction.
     other: otherMembers(record).members,
   });
-  const resource = resourceOf(record);
+  const resource = readResource(record);
   if (resource !== undefined && !context.owns(resource.organisatiecode)) return [];
   const { resourceType } = record;
   // An unknown type may be any of the known ones; where the resource does not exist nothing happens.
@@ -109,7 +116,7 @@ export function numbersIn(records: readonly SourceRecord[]): number[] {
 /** Whether this redaction was taken before. */
 export function isTaken(record: SourceRecord, taken: ReadonlyMap<number, TakenRecord>): boolean {
   const found = taken.get(sequenceNumberOf(record) ?? 0);
-  const resource = resourceOf(record);
+  const resource = readResource(record);
   return (
     found?.op === 'redact' &&
     found.resourceType === record.resourceType &&

@@ -1,7 +1,7 @@
 /** Compares the state of a source with what the feed has of it: resources seen in its snapshot, and records taken from it. */
 
 import type { Db } from '../../../database/transaction.ts';
-import type { Resource, ResourceType } from '../../domain/resource.ts';
+import type { Resource, ResourceType } from '../../../lib/feed/resource.ts';
 import { type Lease, LeaseLostError, type Source } from '../source.ts';
 
 export interface NamedResource {

@@ -1,7 +1,7 @@
 /** Which source an organisation is taken from, and what the service document says of it. */
 
 import type { Db } from '../../../database/transaction.ts';
-import type { SourceOrganisation } from '../../domain/service-document.ts';
+import type { SourceOrganisation } from '../../../lib/feed/service-document.ts';
 
 export interface OwnedOrganisation {
   readonly organisatiecode: string;

@@ -1,5 +1,6 @@
-import type { ResourceData, Verwijderreden } from '../../domain/change.ts';
-import type { ResourceType } from '../../domain/resource.ts';
+import type { Verwijderreden } from '../../../lib/feed/record.ts';
+import type { ResourceType } from '../../../lib/feed/resource.ts';
+import type { ResourceData } from '../../domain/change.ts';
 import type { SupplierOptions } from '../source.ts';
 
 /**

@@ -1,9 +1,9 @@
 /** What the index keeps of a resource. Other parties' feeds may hold members of any type, so each is checked where it is read. */
 
 import { cutText } from '../../../lib/cut-text.ts';
+import type { Resource, ResourceType } from '../../../lib/feed/resource.ts';
+import { normaliseOrganisatiecode } from '../../../lib/feed/resource.ts';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
-import type { Resource, ResourceType } from '../../domain/resource.ts';
-import { normaliseOrganisatiecode } from '../../domain/resource.ts';
 import { datesIn } from './dates.ts';
 import { fold } from './fold.ts';
 

@@ -1,5 +1,5 @@
 /** Words for a kind of thing: whoever types only such a word wants all of the kind, the newest first. */
-import type { ResourceType } from '../../domain/resource.ts';
+import type { ResourceType } from '../../../lib/feed/resource.ts';
 import { fold } from './fold.ts';
 import type { SearchQuery, Term } from './query.ts';
 

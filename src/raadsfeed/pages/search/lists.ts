@@ -1,7 +1,7 @@
 /** What pages list, from the index: resources by what they have, by what they refer to, and the bodies of an organisation. */
 import type { Db } from '../../../database/transaction.ts';
+import type { Resource, ResourceType } from '../../../lib/feed/resource.ts';
 import type { JsonObject } from '../../../lib/json/json-value.ts';
-import type { Resource, ResourceType } from '../../domain/resource.ts';
 
 /** A resource as lists show it. */
 export interface Item {

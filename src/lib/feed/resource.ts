@@ -1,4 +1,5 @@
 import type { components } from '../../contracts/raadsfeed.ts';
+import { isRecord, type JsonObject } from '../json/json-value.ts';
 
 /** The identity of a resource, together with its kind; goes unchanged through an aggregator. */
 export interface Resource {
@@ -41,4 +42,21 @@ const ORGANISATIECODE = /^(gm[0-9]{4}|pv[0-9]{2}|ws[0-9]{4})$/;
 export function normaliseOrganisatiecode(text: string): string | undefined {
   const code = text.toLowerCase();
   return ORGANISATIECODE.test(code) ? code : undefined;
+}
+
+/** Longest `bronidentificatie` that our addresses take. */
+const MAX_NAME = 500;
+
+/** The identity that a record of any feed names, with its code in lower case; `undefined` when it cannot be an identity here. */
+export function readResource({ resource }: JsonObject): Resource | undefined {
+  if (!isRecord(resource) || typeof resource.organisatiecode !== 'string') return undefined;
+  const organisatiecode = normaliseOrganisatiecode(resource.organisatiecode);
+  const { bronidentificatie } = resource;
+  if (organisatiecode === undefined || typeof bronidentificatie !== 'string') return undefined;
+  const isUsable =
+    bronidentificatie !== '' &&
+    bronidentificatie.length <= MAX_NAME &&
+    bronidentificatie.isWellFormed() &&
+    !bronidentificatie.includes('\0');
+  return isUsable ? { organisatiecode, bronidentificatie } : undefined;
 }

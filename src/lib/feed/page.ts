@@ -1,18 +1,17 @@
 /**
- * Asks for pages of a council feed and reads them, by the published draft and no stricter: members that are not known are left alone. What makes an
- * answer unusable is thrown; what can be doubted is reported, so that one reader may stop at it and another go on.
+ * Requests and reads pages of a council feed, by the published draft and no stricter: unknown members are left alone. A fault that makes an
+ * answer unusable is thrown; a doubtful value is reported, so that one reader may stop at it and another go on.
  */
-
-import { contentHash } from '../../../lib/json/canonical-json.ts';
-import { isRecord } from '../../../lib/json/json-value.ts';
-import type { OutboundAnswer, OutboundClient, OutboundRequest } from '../../../lib/outbound/outbound-client.ts';
-import { OutboundError } from '../../../lib/outbound/outbound-error.ts';
-import { FeedFault, type FeedFaultCode } from '../../domain/service-document.ts';
+import { isRecord, type JsonObject } from '../json/json-value.ts';
+import type { OutboundAnswer, OutboundClient, OutboundRequest } from '../outbound/outbound-client.ts';
+import { OutboundError } from '../outbound/outbound-error.ts';
+import { redactedNumbers, sequenceNumberOf } from './record.ts';
+import { FeedFault, type FeedFaultCode } from './service-document.ts';
 
 /** A record with its number; its members are not judged. */
 export interface FeedRecord {
   readonly sequenceNumber: number;
-  readonly record: Readonly<Record<string, unknown>>;
+  readonly record: JsonObject;
 }
 
 /** Numbers from and up to, both absent. */
@@ -39,14 +38,14 @@ interface SnapshotPage {
   readonly cursor: string | null;
 }
 
-/** Called for what is doubtful; may throw. */
+/** Called for a doubtful value; may throw. */
 export type Report = (code: FeedFaultCode, message: string) => void;
 
 /** Longest cursor that is accepted. */
 const MAX_CURSOR = 4096;
 
 /** The records of an answer that are objects, also when the rest of it is not a page. */
-export function looseRecords(json: unknown): readonly Readonly<Record<string, unknown>>[] {
+export function looseRecords(json: unknown): readonly JsonObject[] {
   return isRecord(json) && Array.isArray(json.records) ? json.records.filter(isRecord) : [];
 }
 
@@ -111,19 +110,6 @@ export function readSnapshotPage(
   return { records: numbered(page.records, report), feedCursor, cursor: hasMore && isCursor(cursor) ? cursor : null };
 }
 
-/** The number of a record; `undefined` when it has none that can be one. */
-export function sequenceNumberOf({ sequenceNumber }: Readonly<Record<string, unknown>>): number | undefined {
-  return isNumber(sequenceNumber) ? sequenceNumber : undefined;
-}
-
-/** The numbers that a redaction names, as far as they are numbers. */
-export function redactedNumbers({
-  op,
-  geredigeerdeSequenceNumbers: numbers,
-}: Readonly<Record<string, unknown>>): readonly number[] {
-  return op === 'redact' && Array.isArray(numbers) ? numbers.filter(isNumber) : [];
-}
-
 /** Every number that a redaction among these records names. */
 export function namedNumbers(records: readonly unknown[]): ReadonlySet<number> {
   return new Set(records.filter(isRecord).flatMap(redactedNumbers));
@@ -162,20 +148,6 @@ export function describeGap({ from, to }: Gap): string {
   return from === to ? `number ${from} is missing` : `the numbers ${from} to ${to} are missing`;
 }
 
-/** What an upsert says of its content; the draft does not say how a hash is made. */
-type HashVerdict = 'matches' | 'differs' | 'absent';
-
-/** Whether the hash of an upsert is the one that we would make; `undefined` without data, or when that has no hash. */
-export function judgeHash({ data, contentHash: said }: Readonly<Record<string, unknown>>): HashVerdict | undefined {
-  if (!isRecord(data)) return undefined;
-  if (said === undefined || said === null || said === '') return 'absent';
-  try {
-    return contentHash(data) === said ? 'matches' : 'differs';
-  } catch {
-    return undefined;
-  }
-}
-
 function asPage(json: unknown): Record<string, unknown> & { readonly records: readonly unknown[] } {
   if (!isRecord(json) || !Array.isArray(json.records))
     throw new FeedFault('page', 'the answer is not a page of records');
@@ -190,10 +162,6 @@ function numbered(records: readonly unknown[], report: Report): FeedRecord[] {
     else report('numbers', 'there is something that is not a record, or has no sequenceNumber');
   }
   return found;
-}
-
-function isNumber(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 1;
 }
 
 function isCursor(value: unknown): value is string {
@@ -247,12 +215,9 @@ export function detailOf({ problem }: OutboundError): string {
   return typeof detail === 'string' ? `: ${detail.slice(0, MAX_DETAIL)}` : '';
 }
 
-/**
- * Progress through pages that are read: a faulty feed can lead in circles, or have no end. Small, whatever was read since the start of the
- * snapshot or the feed.
- */
+/** Progress through pages, of constant size: a faulty feed can lead in circles, or have no end. */
 interface ReadingProgress {
-  /** A cursor that was met; it is moved further apart each time (Brent's cycle detection). */
+  /** An earlier cursor; the distance to the next one doubles (Brent's cycle detection). */
   readonly checkpoint: string | null;
   readonly steps: number;
   readonly span: number;

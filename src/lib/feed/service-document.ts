@@ -1,7 +1,7 @@
 /** The service document of a council feed: finding and reading it, by the published draft. */
-import { isRecord } from '../../lib/json/json-value.ts';
-import type { OutboundClient } from '../../lib/outbound/outbound-client.ts';
-import { OutboundError } from '../../lib/outbound/outbound-error.ts';
+import { isRecord } from '../json/json-value.ts';
+import type { OutboundClient } from '../outbound/outbound-client.ts';
+import { OutboundError } from '../outbound/outbound-error.ts';
 import { normaliseOrganisatiecode } from './resource.ts';
 
 export interface SourceOrganisation {
