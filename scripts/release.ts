@@ -1,5 +1,6 @@
 /**
- * Makes a release: `npm run release -- 1.1.0` sets the version wherever it occurs, commits that and makes an annotated tag `v1.1.0`. It pushes
+ * Makes a release: `npm run release -- 1.1.0` sets the version wherever it occurs, lists the
+ * released migrations, commits that and makes an annotated tag `v1.1.0`. It pushes
  * nothing. The changelog must have the section of the version, `## 1.1.0 – 2027-01-31`, and nothing under `## Unreleased`; the working tree must
  * be clean.
  */
@@ -7,6 +8,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
+import { listMigrations } from './released-migrations.ts';
 
 interface Place {
   readonly file: string;
@@ -68,6 +70,7 @@ export function release(root: string, version: string): string {
       readFileSync(path, 'utf8').replace(pattern, (_found, before: string) => before + value),
     );
   }
+  listMigrations(root);
   // The first release may find everything set already.
   if (git(root, 'status', '--porcelain') !== '')
     git(root, 'commit', '--all', '--quiet', '--message', `Version ${version}`);

@@ -264,16 +264,3 @@ describe('form', () => {
     expect(nameless.map(({ path }) => path)).toEqual([]);
   });
 });
-
-describe('migrations', () => {
-  it('are numbered from 1100 on after those of 1.0.0, which a database that was taken along never runs', () => {
-    const names = globSync('migrations/*.sql', { cwd: ROOT }).map((path) => path.replace('migrations/', ''));
-    const first = [
-      ...['1000-roles', '1010-gegevens', '1020-verwerkingenlog', '1030-raadsfeed', '1040-proof'],
-      ...['1050-ldv', '1060-inzage', '1070-aggregator', '1080-pages', '1090-diwoo'],
-    ].map((name) => `${name}.sql`);
-    expect(names.filter((name) => name < '1100').sort()).toEqual(first);
-    const later = names.filter((name) => name >= '1100').map((name) => name.slice(0, 4));
-    expect(new Set(later).size, 'two have the same number').toBe(later.length);
-  });
-});

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { PLACES, release, valueAt } from '../scripts/release.ts';
+import { changedMigrations, listMigrations } from '../scripts/released-migrations.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const CHANGELOG = '# Changelog\n\n## 98.0.0 – 2027-01-31\n\n- Something.\n';
@@ -22,6 +23,8 @@ beforeAll(() => {
     mkdirSync(dirname(join(work, file)), { recursive: true });
     cpSync(join(ROOT, file), join(work, file));
   }
+  cpSync(join(ROOT, 'migrations'), join(work, 'migrations'), { recursive: true });
+  listMigrations(work);
   writeFileSync(join(work, 'CHANGELOG.md'), CHANGELOG);
   git('init', '--quiet');
   git('config', 'user.name', 'Test');
@@ -35,6 +38,25 @@ afterAll(() => rmSync(work, { recursive: true, force: true }));
 
 const versions = (root: string): string[] =>
   PLACES.filter(({ kind }) => kind === 'version').map((place) => valueAt(root, place));
+
+it('has the migrations of earlier releases as they were', () => {
+  expect(changedMigrations(ROOT)).toEqual([]);
+});
+
+it('refuses a released migration that has changed, and lists a new one', () => {
+  const roles = join(work, 'migrations/0001-roles.sql');
+  const before = readFileSync(roles, 'utf8');
+  writeFileSync(roles, `${before}-- changed\n`);
+  expect(changedMigrations(work)).toEqual(['0001-roles.sql']);
+  expect(() => listMigrations(work)).toThrow('released migrations have changed: 0001-roles.sql');
+  writeFileSync(roles, before);
+  const added = join(work, 'migrations/9999-added.sql');
+  writeFileSync(added, 'select 1;\n');
+  listMigrations(work);
+  rmSync(added);
+  expect(changedMigrations(work)).toEqual(['9999-added.sql']);
+  git('checkout', '--quiet', '.');
+});
 
 it('has one version, wherever it occurs', () => {
   expect(new Set(versions(ROOT)).size).toBe(1);

@@ -22,16 +22,8 @@ export class MigrationError extends Error {
   }
 }
 
-/** Below the migrations: what distributes tables over the nodes of Citus, to be run each time. */
+/** Folder of scripts that distribute tables over the nodes of Citus; they run each time. */
 const DISTRIBUTED = 'distributed';
-/**
- * Below the migrations: what takes a database of 1.0.0 along, in the order of the names. `applied.txt` lists the migrations of 1.0.0, by
- * which such a database is known; files that begin with a number were added after it, and a database may have them already.
- */
-const FROM_1_0 = 'from-1.0';
-/** What 1.0.0 has, in its new form: a database that was taken along counts as having applied these. */
-const BASELINE = /^10\d\d-/;
-
 const SCHEMA = 'koppelvlak';
 const TABLE = 'migraties';
 /** How long to wait (milliseconds) for another instance that is migrating, perhaps a large table. */
@@ -76,12 +68,10 @@ export async function migrate(options: {
   await client.connect().catch(named);
   try {
     announce?.(await nameDatabase(client));
-    const taken = await takeAlong(client, dir);
-    if (taken.length > 0) log.info('a database of 1.0.0 was taken along');
     const { pending, unknown } = await migrationState(client, dir);
     if (unknown.length > 0) throw newerDatabase(unknown);
     // Without pending migrations this needs no privileges, so a service whose login owns nothing may call it.
-    if (pending.length === 0 && !distributed) return taken;
+    if (pending.length === 0 && !distributed) return [];
     if (pending.length > 0) await warnOfConnected(client, log);
     const { runner } = await import('node-pg-migrate');
     const applied = await runner({
@@ -102,7 +92,7 @@ export async function migrate(options: {
     const names = applied.map(({ name }) => name);
     if (names.length > 0) log.info({ migrations: names }, 'database migrated');
     if (distributed) await distribute(client, join(dir, DISTRIBUTED));
-    return [...taken, ...names];
+    return names;
   } catch (error) {
     throw error instanceof MigrationError ? error : explain(error, client);
   } finally {
@@ -136,84 +126,10 @@ async function distribute(client: pg.Client, dir: string): Promise<void> {
   }
 }
 
-interface FirstVersion {
-  /** The migrations of 1.0.0. */
-  readonly applied: readonly string[];
-  /** What follows, by name without `.sql`. */
-  readonly steps: readonly string[];
-}
-
-/** What is known of 1.0.0; nothing in a directory that has no folder for it. */
-async function firstVersion(dir: string): Promise<FirstVersion> {
-  const names = await readdir(join(dir, FROM_1_0)).catch(() => []);
-  if (names.length === 0) return { applied: [], steps: [] };
-  const listed = await readFile(join(dir, FROM_1_0, 'applied.txt'), 'utf8');
-  const steps = names.filter((name) => name.endsWith('.sql')).map((name) => name.slice(0, -'.sql'.length));
-  return { applied: listed.split('\n').filter((line) => line !== ''), steps: steps.sort() };
-}
-
-/** Whether a database with these migrations is one of 1.0.0, or was on its way there. */
-function isOfFirstVersion(applied: readonly string[], { applied: [first] }: FirstVersion): boolean {
-  return first !== undefined && applied.includes(first);
-}
-
-/** What a database of 1.0.0 has that this program does not know. */
-function unknownOfFirstVersion(applied: readonly string[], first: FirstVersion): string[] {
-  return applied.filter((name) => !first.applied.includes(name) && !first.steps.includes(name));
-}
-
-/**
- * Brings a database of 1.0.0 into the form that the migrations of now make, in one transaction. Another database is left alone.
- * @returns the steps that were taken.
- * @throws {MigrationError} for a database that has not all of 1.0.0, or more than this program knows, or whose owner is another login
- */
-async function takeAlong(client: pg.Client, dir: string): Promise<string[]> {
-  const first = await firstVersion(dir);
-  if (!isOfFirstVersion(await appliedMigrations(client), first)) return [];
-  await client.query('begin');
-  try {
-    // Of several starters one works; the others find it done.
-    await client.query(`select pg_advisory_xact_lock(hashtextextended('koppelvlak from 1.0', 0))`);
-    const steps = await convert(client, dir, first);
-    await client.query('commit');
-    return steps;
-  } catch (error) {
-    // A connection that was lost cannot roll back, and has: the first error says what happened.
-    await client.query('rollback').catch(() => undefined);
-    if (isNotAllowed(error)) throw behind([FROM_1_0], error);
-    throw error;
-  }
-}
-
-/** Takes the steps that a database of 1.0.0 lacks, and replaces its list of migrations. */
-async function convert(client: pg.Client, dir: string, first: FirstVersion): Promise<string[]> {
-  const applied = await appliedMigrations(client);
-  if (!isOfFirstVersion(applied, first)) return [];
-  const unknown = unknownOfFirstVersion(applied, first);
-  if (unknown.length > 0) throw newerDatabase(unknown);
-  const lacking = first.applied.filter((name) => !applied.includes(name));
-  if (lacking.length > 0)
-    throw new MigrationError(
-      'FAILED',
-      `the database is older than 1.0.0: it lacks ${lacking.join(', ')}. Migrate it with 1.0.0 first`,
-    );
-  const steps = first.steps.filter((name) => !applied.includes(name));
-  for (const name of steps) await client.query(await readFile(join(dir, FROM_1_0, `${name}.sql`), 'utf8'));
-  const baseline = (await migrationFiles(dir)).filter((name) => BASELINE.test(name));
-  await client.query('delete from koppelvlak.migraties where name = any ($1)', [[...first.applied, ...first.steps]]);
-  await client.query(
-    'insert into koppelvlak.migraties (name, run_on) select name, now() from unnest($1::text[]) name',
-    [baseline],
-  );
-  return steps;
-}
-
 /** Migrations that the database lacks (`pending`), and those it has that this program does not know (`unknown`: it is newer). */
 export async function migrationState(db: Db, dir: string): Promise<{ pending: string[]; unknown: string[] }> {
   const files = await migrationFiles(dir);
   const applied = await appliedMigrations(db);
-  const first = await firstVersion(dir);
-  if (isOfFirstVersion(applied, first)) return { pending: [FROM_1_0], unknown: unknownOfFirstVersion(applied, first) };
   return {
     pending: files.filter((name) => !applied.includes(name)),
     unknown: applied.filter((name) => !files.includes(name)),
@@ -239,14 +155,6 @@ export async function requireMigrations(db: Db, dir: string): Promise<void> {
   if (pending.length > 0) throw behind(pending);
 }
 
-/**
- * Refuses a database of 1.0.0, which has other names: nothing of a service would work on it until it is taken along.
- * @throws {MigrationError} that says what to do
- */
-export async function refuseFirstVersion(db: Db, dir: string): Promise<void> {
-  if (isOfFirstVersion(await appliedMigrations(db), await firstVersion(dir))) throw behind([FROM_1_0]);
-}
-
 async function appliedMigrations(db: Db): Promise<string[]> {
   try {
     const { rows } = await db.query<{ name: string }>('select name from koppelvlak.migraties order by id');
@@ -258,13 +166,9 @@ async function appliedMigrations(db: Db): Promise<string[]> {
   }
 }
 
-function behind(pending: readonly string[], cause?: unknown): MigrationError {
+function behind(pending: readonly string[]): MigrationError {
   const message = `the database lacks ${pending.join(', ')}. Run \`koppelvlak migrate\` first, with the owner's login`;
-  return new MigrationError('BEHIND', message, cause);
-}
-
-function isNotAllowed(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.code === '42501';
+  return new MigrationError('BEHIND', message);
 }
 
 function newerDatabase(unknown: string[]): MigrationError {

@@ -3,7 +3,7 @@ import type { Logger } from '../lib/log.ts';
 import { readAddresses } from '../lib/postgres-address.ts';
 import type { Config } from '../settings/read-config.ts';
 import { createListener, type Listener } from './listen.ts';
-import { MIGRATIONS, migrate, refuseFirstVersion, requireMigrations } from './migrate.ts';
+import { MIGRATIONS, migrate, requireMigrations } from './migrate.ts';
 import { createPool, type Pool, type PoolOptions } from './pool.ts';
 import type { Db } from './transaction.ts';
 
@@ -139,7 +139,6 @@ async function connect(options: DatabaseOptions, databaseServer: DatabaseServer)
       log.warn(`the login owns the database's schemas and is not bound to ${SERVICE_ROLE}: the log could be changed`);
     }
     if (purpose === 'command') await requireMigrations(role === 'retention' ? prunePool : pool, MIGRATIONS);
-    else if (!database.migrate) await refuseFirstVersion(pool, MIGRATIONS);
   } catch (error) {
     await close();
     throw error;

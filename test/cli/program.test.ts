@@ -275,10 +275,10 @@ describe('a database that is behind', () => {
       ]) {
         const { status, stdout, stderr } = await run(args, { DATABASE_URL: behind.url });
         expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-        expect(stderr).toMatch(/^koppelvlak: the database lacks 1000-roles, .*Run `koppelvlak migrate` first/);
+        expect(stderr).toMatch(/^koppelvlak: the database lacks 0001-roles, .*Run `koppelvlak migrate` first/);
       }
       expect(JSON.parse((await run(['migrate', '--json'], { DATABASE_URL: behind.url })).stdout).applied).toContain(
-        '1000-roles',
+        '0001-roles',
       );
     } finally {
       await behind.drop();

@@ -13,19 +13,19 @@ import { withDatabase } from '../support/with-database.ts';
 import { keepingLog, openPool, quiet } from './support.ts';
 
 let dir: string;
-const first = join(import.meta.dirname, '../../migrations/1000-roles.sql');
+const first = join(import.meta.dirname, '../../migrations/0001-roles.sql');
 
 /** The first migration of the program, and two of this test. */
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'koppelvlak-migrations-'));
-  await cp(first, join(dir, '1000-roles.sql'));
-  await writeFile(join(dir, '1001-proef.sql'), 'create schema proef;\ncreate table proef.t (n int primary key);\n');
+  await cp(first, join(dir, '0001-roles.sql'));
+  await writeFile(join(dir, '0002-proef.sql'), 'create schema proef;\ncreate table proef.t (n int primary key);\n');
   await writeFile(
-    join(dir, '1002-rechten.sql'),
+    join(dir, '0003-rechten.sql'),
     'grant usage on schema proef to koppelvlak_dienst;\ngrant select, insert on proef.t to koppelvlak_dienst;\n',
   );
   await writeFile(join(dir, 'README.md'), 'not a migration');
-  await writeFile(join(dir, '1003-kladje.sql.bak'), 'not a migration either');
+  await writeFile(join(dir, '0004-kladje.sql.bak'), 'not a migration either');
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
@@ -47,8 +47,8 @@ function stateOf(url: string): Promise<{ pending: string[]; unknown: string[] }>
 describe('migrating', () => {
   it('applies the numbered .sql files in order, once', async () => {
     const url = await emptyDatabase();
-    expect(await stateOf(url)).toEqual({ pending: ['1000-roles', '1001-proef', '1002-rechten'], unknown: [] });
-    expect(await migrate({ url, dir, log: quiet })).toEqual(['1000-roles', '1001-proef', '1002-rechten']);
+    expect(await stateOf(url)).toEqual({ pending: ['0001-roles', '0002-proef', '0003-rechten'], unknown: [] });
+    expect(await migrate({ url, dir, log: quiet })).toEqual(['0001-roles', '0002-proef', '0003-rechten']);
     expect(await migrate({ url, dir, log: quiet })).toEqual([]);
     expect(await stateOf(url)).toEqual({ pending: [], unknown: [] });
   });
@@ -73,7 +73,7 @@ describe('migrating', () => {
   it('is safe with twenty at once: every migration runs once and all of them find it done', async () => {
     const url = await emptyDatabase();
     const results = await Promise.all(Array.from({ length: 20 }, () => migrate({ url, dir, log: quiet })));
-    expect(results.flat().sort()).toEqual(['1000-roles', '1001-proef', '1002-rechten']);
+    expect(results.flat().sort()).toEqual(['0001-roles', '0002-proef', '0003-rechten']);
     expect(await stateOf(url)).toEqual({ pending: [], unknown: [] });
   });
 
@@ -82,10 +82,10 @@ describe('migrating', () => {
     const broken = await mkdtemp(join(tmpdir(), 'koppelvlak-migrations-'));
     onTestFinished(() => rm(broken, { recursive: true }));
     await cp(dir, broken, { recursive: true });
-    await writeFile(join(broken, '1001-proef.sql'), 'create schema proef;\ncreate table proef.t (n nergens);\n');
+    await writeFile(join(broken, '0002-proef.sql'), 'create schema proef;\ncreate table proef.t (n nergens);\n');
     await expect(migrate({ url, dir: broken, log: quiet })).rejects.toThrow('type "nergens" does not exist');
-    expect((await stateOf(url)).pending).toEqual(['1001-proef', '1002-rechten']);
-    expect(await migrate({ url, dir, log: quiet })).toEqual(['1001-proef', '1002-rechten']);
+    expect((await stateOf(url)).pending).toEqual(['0002-proef', '0003-rechten']);
+    expect(await migrate({ url, dir, log: quiet })).toEqual(['0002-proef', '0003-rechten']);
   });
 
   it('refuses a database that is newer than the program, and says which migrations it does not know', async () => {
@@ -93,9 +93,9 @@ describe('migrating', () => {
     await migrate({ url, dir, log: quiet });
     const older = await mkdtemp(join(tmpdir(), 'koppelvlak-migrations-'));
     onTestFinished(() => rm(older, { recursive: true }));
-    await cp(first, join(older, '1000-roles.sql'));
+    await cp(first, join(older, '0001-roles.sql'));
     const refused = migrate({ url, dir: older, log: quiet });
-    await expect(refused).rejects.toThrow(/newer than this program: it has 1001-proef, 1002-rechten/);
+    await expect(refused).rejects.toThrow(/newer than this program: it has 0002-proef, 0003-rechten/);
     await expect(refused).rejects.toBeInstanceOf(MigrationError);
   });
 

@@ -223,10 +223,10 @@ const CASES: readonly Case[] = [
   {
     name: 'migrations',
     what: 'a database that was not migrated',
-    breaks: () => supplier.asOwner(`delete from koppelvlak.migraties where name = '1090-diwoo'`),
-    words: /^to be applied: 1090-diwoo$/,
+    breaks: () => supplier.asOwner(`delete from koppelvlak.migraties where name = '0010-diwoo'`),
+    words: /^to be applied: 0010-diwoo$/,
     state: 'failed',
-    repairs: () => supplier.asOwner(`insert into koppelvlak.migraties (name, run_on) values ('1090-diwoo', now())`),
+    repairs: () => supplier.asOwner(`insert into koppelvlak.migraties (name, run_on) values ('0010-diwoo', now())`),
   },
   {
     name: 'signing-key',

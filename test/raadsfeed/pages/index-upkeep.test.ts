@@ -1,20 +1,9 @@
-/** What the index of pages costs and keeps: redactions reach all of it, a new version writes its rows again, and nobody makes it read for nothing. */
-import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+/** What the index of pages costs and keeps: redactions reach all of it, and nobody makes it read for nothing. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { migrate } from '../../../src/database/migrate.ts';
-import { followFeed } from '../../../src/raadsfeed/follow-index.ts';
-import { PAGES_INDEX } from '../../../src/raadsfeed/pages/search/follow-feed.ts';
 import { rewriteContentTables } from '../../../src/raadsfeed/store/text-partitions.ts';
-import { quiet } from '../../database/support.ts';
-import { createDatabase } from '../../support/database.ts';
-import { startServer } from '../../support/server.ts';
-import { agendapunt, document, publishLines, removal, servicePool, vergadering } from '../support.ts';
+import { document, removal } from '../support.ts';
 import { type PagesServer, startPages } from './pages-fixture.ts';
-
-const MIGRATIONS = join(import.meta.dirname, '../../../migrations');
 
 let pages: PagesServer;
 beforeAll(async () => {
@@ -78,86 +67,4 @@ it('finds the site maps without reading what is in them', async () => {
   expect(text.match(/<sitemap>/g)).toHaveLength(1);
   const { rows } = await pages.pool.query(`select max(stored_at) as newest from pages.items`);
   expect(text).toContain(`<lastmod>${rows[0]?.newest.toISOString()}</lastmod>`);
-});
-
-it('writes the rows of the version before again while it answers from them', async () => {
-  const database = await createDatabase({ empty: true });
-  const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-before-'));
-  const pool = servicePool(database.url, 3);
-  const client = new pg.Client(database.url);
-  await client.connect();
-  onTestFinished(async () => {
-    await client.end();
-    await pool.end();
-    await database.drop();
-    await rm(dir, { recursive: true });
-  });
-  await cp(MIGRATIONS, dir, { recursive: true });
-  for (const name of await readdir(dir))
-    if (name >= '1120-pages-search' && name.endsWith('.sql')) await rm(join(dir, name));
-  await migrate({ url: database.url, dir, log: quiet });
-  // An item and its document before their meeting, as the version before had them.
-  await publishLines(pool, [
-    agendapunt('punt', { agendapuntnaam: 'Woningen', vergadering: { bronidentificatie: 'v' } }),
-    document('stuk', { titel: 'Jeugdhulpverlening', agendapunten: [{ bronidentificatie: 'punt' }] }),
-    vergadering('v', {
-      locatie: 'Raadzaal',
-      georganiseerddoorgremium: { gremiumidentificatie: 'g', gremiumnaam: 'Commissie Bestuur' },
-    }),
-  ]);
-  const insert = `insert into pages.items (nummer, organisatiecode, resource_type, bronidentificatie, stored_at, titel, vergadering, gremium,
-         gremiumnaam, kort, first_number, first_stored_at, woorden)
-    select r.sequence_number, r.organisatiecode, r.resource_type, r.bronidentificatie, r.stored_at, t.titel,
-           case when r.resource_type <> 'Vergadering' then 'v' end, 'g', 'Commissie Bestuur', '{}', r.sequence_number, r.stored_at,
-           setweight(to_tsvector('dutch', t.titel), 'A') || setweight(to_tsvector('simple', t.titel), 'A') ||
-           setweight(to_tsvector('dutch', t.about), 'B') || setweight(to_tsvector('simple', t.about), 'B')
-      from raadsfeed.record r join (values (1, 'Woningen', ''), (2, 'Jeugdhulpverlening', ''), (3, 'Vergadering v', 'Commissie Bestuur Raadzaal'))
-        t (number, titel, about) on t.number = r.sequence_number`;
-  await pool.query(insert);
-  await pool.query(
-    `insert into pages.links select 'gm9901', 'Informatieobject', 'stuk', 'gm9901', 'Agendapunt', 'punt', ''`,
-  );
-  await pool.query(
-    `update pages.position set feed_id = (select encode(feed_id, 'hex') from raadsfeed.feed), nummer = 3`,
-  );
-
-  expect(await migrate({ url: database.url, dir: MIGRATIONS, log: quiet })).toContain('1120-pages-search');
-  // A server of the version before, which still runs, cannot read them again in its way.
-  await expect(pool.query(`${insert} on conflict do nothing`)).rejects.toThrow('words_version');
-
-  await client.query('begin; select from pages.position for update');
-  const server = await startServer({
-    databaseUrl: database.url,
-    env: { AREAS: 'raadsfeed', RAADSFEED_RATE_LIMIT: '0', RAADSFEED_PAGES: 'true' },
-  });
-  onTestFinished(() => server.stop());
-  const found = async (q: string): Promise<string[]> => {
-    const answer = await fetch(`${server.url}/raad/zoeken.csv?q=${encodeURIComponent(q)}`);
-    const text = await answer.text();
-    expect(answer.status, text).toBe(200);
-    return text
-      .split('\r\n')
-      .slice(1, -1)
-      .map((line) => line.split(';')[1] ?? '')
-      .sort();
-  };
-  expect([await found('jeugdhulp'), await found('hulpverlening')]).toEqual([['Jeugdhulpverlening'], []]);
-  // One record at a time, the meeting last: a batch of its own may have each.
-  await client.query(`update pages.position set scan_after = 0, scan_to = 2`);
-  await client.query('commit');
-  const indexed = (): Promise<unknown> =>
-    pool.query('select scan_after from pages.position').then(({ rows }) => rows[0]);
-  await expect.poll(indexed).toEqual({ scan_after: 2 });
-  await pool.query(`update pages.position set scan_to = 3`);
-  while ((await followFeed(pool, PAGES_INDEX)) !== 'done') await new Promise((resolve) => setTimeout(resolve, 10));
-  expect(await found('hulpverlening')).toEqual(['Jeugdhulpverlening']);
-  expect(await found('bestuur')).toEqual(['Jeugdhulpverlening', 'Vergadering v', 'Woningen']);
-  expect(await found('raadzaal')).toEqual(['Vergadering v']);
-  const { rows } = await pool.query(`select word, rows from pages.words order by word`);
-  expect(rows).toEqual(
-    ['bestuur', 'commissie', 'jeugdhulpverlening', 'raadzaal', 'vergadering', 'woningen'].map((word) => ({
-      word,
-      rows: ['bestuur', 'commissie'].includes(word) ? 3 : 1,
-    })),
-  );
 });

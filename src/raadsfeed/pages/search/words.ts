@@ -1,5 +1,5 @@
 /**
- * The terms of a query in the words of the index, which `migrations/1120-pages-search.sql` describes. A word is found as it is, in its other
+ * The terms of a query in the words of the index, which `migrations/0009-pages.sql` describes. A word is found as it is, in its other
  * forms, as a beginning, as the end of a compound, and as a name of the organisation.
  */
 import type { Db } from '../../../database/transaction.ts';

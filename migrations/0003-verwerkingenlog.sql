@@ -100,6 +100,22 @@ create index idempotency_keys_tijdstip on verwerkingenlog.idempotency_keys using
 grant select, insert, update, delete on verwerkingenlog.idempotency_keys to koppelvlak_dienst;
 grant select, delete on verwerkingenlog.idempotency_keys to koppelvlak_opschoner;
 
+-- The keys that idempotency keys, and the ids of lines of LDV, are hashed with: one at a time for all instances, whatever the order of the
+-- keys in their configuration, so that a request that two of them get at once is stored once. `koppelvlak log rotate-key` makes another key
+-- the row of `infinity` while it has this table and `idempotency_keys` locked: who takes idempotency keys, or reads the row `for share`, comes
+-- before or after it.
+create table verwerkingenlog.idempotency_hashing (
+  -- Empty: without a key.
+  key_name text primary key,
+  -- Check value, as in `keys`; null without a key.
+  check_value text,
+  -- `infinity`: what is new is hashed with it. A moment: until then there may be idempotency keys that were hashed with it.
+  needed_until timestamptz not null
+);
+create unique index idempotency_hashing_current on verwerkingenlog.idempotency_hashing ((true)) where (needed_until = 'infinity');
+grant select, insert, update, delete on verwerkingenlog.idempotency_hashing to koppelvlak_dienst;
+grant select, insert, update, delete on verwerkingenlog.idempotency_hashing to koppelvlak_opschoner;
+
 create table verwerkingenlog.verwerkingsactiviteiten (
   verwerkingsactiviteit_id uuid primary key,
   versie integer not null,

@@ -13,7 +13,11 @@ create table aggregator.bron (
   organisatiecodes text[] not null default '{}',
   naam text,
   portaal text,
+  -- First and last day that is read of a supplier: an organisation may have another source from the day after.
   vanaf date,
+  tot date,
+  -- See `SupplierOptions` in src/raadsfeed/aggregator/source.ts.
+  options jsonb not null default '{}',
   toegevoegd timestamptz not null default now(),
   -- Of a feed: its addresses, and how far it was read.
   feed_url text,
@@ -127,6 +131,10 @@ create table aggregator.windows (
   next_quick_at timestamptz not null default now(),
   next_full_at timestamptz not null default now(),
   achtergehouden integer not null default 0,
+  -- When a reading of it that was complete began.
+  complete_at timestamptz,
+  -- A meeting or an agenda item in it is confidential: what may belong to it is withheld over all windows of a source.
+  has_confidential boolean not null default false,
   primary key (bron_id, van)
 );
 grant select, insert, update, delete on aggregator.windows to koppelvlak_dienst;
@@ -164,7 +172,9 @@ create table aggregator.coverage (
   getoond integer not null,
   aanwezig integer not null,
   gemeten timestamptz not null,
-  primary key (bron_id, maand)
+  -- What registers hold is measured in one reading of all of them, meetings in that of a window.
+  registers boolean not null default false,
+  primary key (bron_id, maand, registers)
 );
 grant select, insert, update, delete on aggregator.coverage to koppelvlak_dienst;
 
@@ -214,3 +224,29 @@ create table aggregator.refused (
   primary key (bron_id, sleutel)
 );
 grant select, insert, update, delete on aggregator.refused to koppelvlak_dienst;
+
+-- When the supplier may next be called, where it allows a number of calls a minute.
+create table aggregator.supplier_pace (
+  leverancier text primary key,
+  next_at timestamptz not null
+);
+grant select, insert, update, delete on aggregator.supplier_pace to koppelvlak_dienst;
+
+-- Suppliers that blocked our address: nobody calls them until an operator resumes them.
+create table aggregator.supplier_blocks (
+  leverancier text primary key,
+  since timestamptz not null,
+  reason text not null
+);
+grant select, insert, update, delete on aggregator.supplier_blocks to koppelvlak_dienst;
+
+-- Which address numbered what the feed has of an organisation, for suppliers whose addresses each number from 1. It outlives its source: what
+-- another address numbers would replace what is published.
+create table aggregator.numbered_addresses (
+  organisatiecode text not null,
+  -- Of the supplier: the first word of its identifiers too.
+  scheme text not null,
+  adres text not null,
+  primary key (organisatiecode, scheme)
+);
+grant select, insert, update on aggregator.numbered_addresses to koppelvlak_dienst;

@@ -6,8 +6,11 @@
 create table verwerkingenlog.ldv_keys (
   sleutel uuid primary key,
   inhoud uuid not null,
-  actie_id uuid not null
+  actie_id uuid not null,
+  -- Null: hashed with the key of the first version of its action.
+  hashed_with text
 );
+create index ldv_keys_hashed_with on verwerkingenlog.ldv_keys (actie_id) where (hashed_with is not null);
 create index ldv_keys_actie on verwerkingenlog.ldv_keys (actie_id);
 grant select, insert on verwerkingenlog.ldv_keys to koppelvlak_dienst;
 grant select, insert, delete on verwerkingenlog.ldv_keys to koppelvlak_opschoner;

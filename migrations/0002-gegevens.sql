@@ -171,3 +171,26 @@ create table gegevens.recognition_key (
 insert into gegevens.recognition_key (sleutel)
 values (sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())));
 grant select on gegevens.recognition_key to koppelvlak_dienst;
+
+-- Imports that were stored with `--force` although their check had findings that block a delivery. Kept when the import is pruned.
+create table gegevens.forced_imports (
+  import_id bigint primary key,
+  variant text not null,
+  bestand text not null,
+  imported_at timestamptz not null default clock_timestamp(),
+  periode_start date not null,
+  periode_einde date not null,
+  leveringen bigint[] not null,
+  -- [{"rule": 16, "count": 61, "places": [JSON Pointers, at most 100]}]. No personal data.
+  findings jsonb not null
+);
+grant select, insert on gegevens.forced_imports to koppelvlak_dienst;
+
+-- An import links cases to their signals in a temporary table; deploy/sql/roles.sql takes that right from the public.
+do $$
+begin
+  if not has_database_privilege('koppelvlak_dienst', current_database(), 'temporary') then
+    execute format('grant temporary on database %I to koppelvlak_dienst', current_database());
+  end if;
+end
+$$;

@@ -1,3 +1,78 @@
+-- The index of what pages show and search finds.
+
+create schema pages;
+grant usage on schema pages to koppelvlak_dienst;
+
+create table pages.position (
+  only_row boolean default true check (only_row) primary key,
+  -- Of the feed that was read.
+  feed_id text not null default '',
+  -- The records up to and including this number have been taken in.
+  nummer bigint not null default 0,
+  -- The current state after `scan_after` and up to `scan_to` is still to be taken in; equal: all of it was.
+  scan_after bigint not null default 0,
+  scan_to bigint not null default 0
+);
+insert into pages.position default values;
+grant select, update on pages.position to koppelvlak_dienst;
+
+create table pages.items (
+  -- Number of the record that is the current one of the resource.
+  nummer bigint primary key,
+  organisatiecode text collate "C" not null,
+  resource_type text collate "C" not null,
+  bronidentificatie text collate "C" not null,
+  stored_at timestamptz not null,
+  titel text not null,
+  -- When the meeting or item is, or when the document was submitted.
+  datum timestamptz,
+  soort text collate "C",
+  -- The meeting of an item; of a document the first one that it names, or that its first item belongs to.
+  vergadering text collate "C",
+  -- The body that holds the meeting, by identification and name.
+  gremium text collate "C",
+  gremiumnaam text,
+  -- The members that lists show.
+  kort jsonb not null,
+  woorden tsvector not null,
+  -- Number and moment of the first record since the resource was there without a break: what is new is what the feed recorded lately, whatever
+  -- its own date is.
+  first_number bigint not null,
+  first_stored_at timestamptz not null,
+  -- How its words were made; the program says which number is its own.
+  words_version smallint not null,
+  unique (organisatiecode, resource_type, bronidentificatie)
+);
+alter table pages.items alter column titel set statistics 0;
+alter table pages.items alter column gremiumnaam set statistics 0;
+alter table pages.items alter column kort set statistics 0;
+alter table pages.items alter column woorden set statistics 0;
+create index items_woorden on pages.items using gin (woorden);
+create index items_alles on pages.items (datum desc nulls last, nummer desc);
+create index items_datum on pages.items (resource_type, datum desc nulls last, nummer desc);
+create index items_organisatie on pages.items (organisatiecode, resource_type, datum desc nulls last, nummer desc);
+create index items_vergadering on pages.items (organisatiecode, vergadering, resource_type) where (vergadering is not null);
+create index items_organisatie_dag on pages.items (organisatiecode, datum desc nulls last, nummer desc);
+create index items_new on pages.items (first_number desc);
+create index items_new_documents on pages.items (organisatiecode, first_number desc) where (resource_type = 'Informatieobject');
+create index items_new_of_body on pages.items (organisatiecode, gremium, first_number desc) where (resource_type = 'Informatieobject') and (gremium is not null);
+create index items_meetings_of_body on pages.items (organisatiecode, gremium, datum desc nulls last, nummer desc) where (resource_type = 'Vergadering') and (gremium is not null);
+grant select, insert, update, delete on pages.items to koppelvlak_dienst;
+
+-- What a document or a meeting refers to.
+create table pages.links (
+  organisatiecode text collate "C" not null,
+  van_type text collate "C" not null,
+  van text collate "C" not null,
+  naar_organisatie text collate "C" not null,
+  naar_type text collate "C" not null,
+  naar text collate "C" not null,
+  rol text not null default '',
+  primary key (organisatiecode, van_type, van, naar_organisatie, naar_type, naar)
+);
+create index links_naar on pages.links (naar_organisatie, naar_type, naar);
+grant select, insert, update, delete on pages.links to koppelvlak_dienst;
+
 -- Search finds what people type: every form of a word, the end of a compound, names of organisation and body, days, the nearest spelling.
 -- The program folds letters (`fold.ts`); here a folded word becomes what the index has of it.
 
@@ -24,10 +99,6 @@ create function pages.place_of(organisatiecode text, datum timestamptz) returns 
                 to_char(datum at time zone 'Europe/Amsterdam', '" @"YYYYMMDD":2C @"MMDD":2C @"YYYYMM":2C"'))::tsvector
 $$;
 
--- How the words of a row were made: 1 before this migration, 2 since. Servers of the version before cannot write: their rows lack the column.
-alter table pages.items add column words_version smallint not null default 1;
-alter table pages.items alter column words_version drop default;
-
 -- The words that rows have, and how many, for the nearest spelling. A word goes with the last row that has it.
 create table pages.words (
   word text collate "C" primary key,
@@ -35,7 +106,6 @@ create table pages.words (
 );
 alter table pages.words alter column word set statistics 0;
 grant select, insert, update, delete on pages.words to koppelvlak_dienst;
-insert into raadsfeed.content_tables (schema_name, table_name) values ('pages', 'words');
 
 -- The words that are spelt most like what was typed, of rows and of `names`: without the extension pg_trgm none. Who adds it later calls this.
 -- The function has columns of its own: one that is of the table's type would keep a redaction from replacing the table.
@@ -72,5 +142,4 @@ select pages.use_trigrams();
 grant execute on function pages.stem(text), pages.words_of(text, text, text), pages.place_of(text, timestamptz), pages.nearest_words(text, text[])
   to koppelvlak_dienst;
 
--- Rows that are there are written again by the first server that starts, while they answer.
-update pages.position set scan_after = 0, scan_to = greatest(nummer, 1) where nummer > 0;
+insert into raadsfeed.content_tables (schema_name, table_name) values ('pages', 'items'), ('pages', 'links'), ('pages', 'words');

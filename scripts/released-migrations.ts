@@ -1,0 +1,41 @@
+/**
+ * `migrations/released.json` holds the SHA-256 of every released migration, which nobody may change any more. `node scripts/released-migrations.ts`
+ * adds those that it lacks; a release does so too.
+ */
+import { createHash } from 'node:crypto';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const LIST = 'migrations/released.json';
+
+type Hashes = Readonly<Record<string, string>>;
+
+function releasedHashes(root: string): Hashes {
+  return JSON.parse(readFileSync(join(root, LIST), 'utf8'));
+}
+
+function currentHashes(root: string): Hashes {
+  const names = globSync('*.sql', { cwd: join(root, 'migrations') }).sort();
+  const hashOf = (name: string): string =>
+    createHash('sha256')
+      .update(readFileSync(join(root, 'migrations', name)))
+      .digest('hex');
+  return Object.fromEntries(names.map((name) => [name, hashOf(name)]));
+}
+
+/** Released migrations that differ from their release, or are gone. */
+export function changedMigrations(root: string): string[] {
+  const current = currentHashes(root);
+  return Object.entries(releasedHashes(root))
+    .filter(([name, hash]) => current[name] !== hash)
+    .map(([name]) => name);
+}
+
+/** Adds the migrations that are not listed yet. @throws Error when a released one has changed */
+export function listMigrations(root: string): void {
+  const changed = changedMigrations(root);
+  if (changed.length > 0) throw new Error(`released migrations have changed: ${changed.join(', ')}`);
+  writeFileSync(join(root, LIST), `${JSON.stringify(currentHashes(root), undefined, 2)}\n`);
+}
+
+if (import.meta.main) listMigrations(join(import.meta.dirname, '..'));
