@@ -12,7 +12,7 @@ import { createLogger } from '../src/lib/log.ts';
 import { startTokens } from '../test/support/tokens.ts';
 import { barePage } from './floors/log-page.ts';
 import { startChild } from './support/children.ts';
-import { generateLog, personOf } from './support/generate-log.ts';
+import { BENCH_KEY, generateLog, personOf } from './support/generate-log.ts';
 import type { Load, LoadResult } from './support/raw-client.ts';
 import { middle, ratioText } from './support/turns.ts';
 
@@ -46,6 +46,7 @@ async function openLog(objects: number) {
   const start = (logReads: boolean) =>
     startChild(new URL('support/log-server.ts', import.meta.url), {
       DATABASE_URL: postgres.url,
+      VERWERKINGENLOG_KEY: BENCH_KEY,
       VERWERKINGENLOG_LOG_READS: String(logReads),
       NODE_ENV: 'test',
       OVERLOAD_EVENT_LOOP_DELAY_MS: '0',

@@ -34,8 +34,8 @@ create table verwerkingenlog.versies (
   verwerkingsactiviteit_url_afnemer text,
   verwerking_id_afnemer uuid,
   tijdstip timestamptz not null,
-  -- The key that encrypts the identifiers in this row (objecten[].id, and afnemer_id unless it is an OIN); null: stored as they came.
-  key_name text,
+  -- The key that encrypts the identifiers in this row: objecten[].id, and afnemer_id unless it is an OIN.
+  key_name text not null,
   -- List of {nr, soort, id, sleutel, betrokkenheid, gegevens}; sleutel is the keyed hash of the identity, as in locations.
   objecten json not null,
   -- Offset from UTC as it was given, such as +01:00; null: UTC.
@@ -105,10 +105,9 @@ grant select, delete on verwerkingenlog.idempotency_keys to koppelvlak_opschoner
 -- the row of `infinity` while it has this table and `idempotency_keys` locked: who takes idempotency keys, or reads the row `for share`, comes
 -- before or after it.
 create table verwerkingenlog.idempotency_hashing (
-  -- Empty: without a key.
   key_name text primary key,
-  -- Check value, as in `keys`; null without a key.
-  check_value text,
+  -- As in `keys`.
+  check_value text not null,
   -- `infinity`: what is new is hashed with it. A moment: until then there may be idempotency keys that were hashed with it.
   needed_until timestamptz not null
 );
@@ -176,17 +175,16 @@ create table verwerkingenlog.prune_runs (
 grant select on verwerkingenlog.prune_runs to koppelvlak_dienst;
 grant select, insert (started_at, door), update (ended_at, verwijderd, maanden, oudste, nieuwste, removed_months, without_term, fout) on verwerkingenlog.prune_runs to koppelvlak_opschoner;
 
--- The keys of VERWERKINGENLOG_KEY by name. A start with another key under a name, or without one that is in use, is refused. A
--- row without a name: versions may have been kept without a key.
+-- The keys of VERWERKINGENLOG_KEY by name. A start with another key under a name, or without one that is in use, is refused.
 create table verwerkingenlog.keys (
-  naam text primary key,
-  -- Check value: HMAC-SHA-256 under a key that is derived from the key. Null: the log was written with it before check values were kept.
-  controle text,
+  name text primary key,
+  -- HMAC-SHA-256 under a key that is derived from the key.
+  check_value text not null,
   -- Whether versions may have been written with it. `koppelvlak log rotate-key` removes a key that no version needs any more.
-  gebruikt boolean not null
+  used boolean not null
 );
-grant select, insert, update (controle, gebruikt) on verwerkingenlog.keys to koppelvlak_dienst;
-grant select, insert, delete, update (controle, gebruikt) on verwerkingenlog.keys to koppelvlak_opschoner;
+grant select, insert, update (used) on verwerkingenlog.keys to koppelvlak_dienst;
+grant select, insert, delete, update (used) on verwerkingenlog.keys to koppelvlak_opschoner;
 
 -- What the register said of an activity from a moment on; rows are only added, so that later changes alter nothing that was
 -- logged.
@@ -205,20 +203,13 @@ grant select, insert on verwerkingenlog.activiteit_versies to koppelvlak_dienst;
 -- Running instances of the service, by the names of their keys. `koppelvlak log rotate-key` forgets no key that one of the last
 -- minute needs.
 create table verwerkingenlog.instances (
-  instantie uuid primary key,
-  writes_with text,
-  sleutels text[] not null,
+  instance_id uuid primary key,
+  writes_with text not null,
+  key_names text[] not null,
   seen timestamptz not null
 );
 grant select, insert, update, delete on verwerkingenlog.instances to koppelvlak_dienst;
 grant select on verwerkingenlog.instances to koppelvlak_opschoner;
-
--- Keys by name (empty: none) under which persons may be stored by the spelling that they were logged with.
-create table verwerkingenlog.spellings (
-  sleutel text primary key
-);
-grant select on verwerkingenlog.spellings to koppelvlak_dienst;
-grant select, delete on verwerkingenlog.spellings to koppelvlak_opschoner;
 
 -- 0: not confidential and never was. 1: confidential, or was and was not lifted. 2: lifted.
 create function verwerkingenlog.categorie(vertrouwelijkheid text, ooit_vertrouwelijk boolean) returns smallint
@@ -314,15 +305,6 @@ begin
 end
 $$;
 
--- Whoever keeps a version without a key, of whatever version of the service, says so first; and once keys are in use and all was
--- encrypted, nobody can. The lock orders this with a start that takes the first key into use (`open-keys.ts`), and the lock of the row
--- with the end of a rotation that takes the row away.
-create function verwerkingenlog.note_without_key() returns trigger language plpgsql as $$
-begin
-  perform verwerkingenlog.allow_without_key();
-  return new;
-end $$;
-
 -- A day of 24 hours before. `timestamptz - interval` is stable, because days and months depend on the time zone; hours do not. An
 -- ON CONFLICT clause on a distributed table takes only what is immutable.
 create function verwerkingenlog.day_before(moment timestamptz) returns timestamptz
@@ -335,38 +317,21 @@ language sql immutable strict parallel safe
 return (select json_agg(o.object order by o.nummer) from json_array_elements(objecten) with ordinality as o(object, nummer)
   where (o.nummer - 1)::integer in (select unnest(posities)));
 
--- For a row without a key: allowed while no key is in use. KV001 is answered 503 with Retry-After.
-create function verwerkingenlog.allow_without_key() returns void language plpgsql as $$
-begin
-  perform from verwerkingenlog.keys where naam = '' for key share;
-  if found then
-    return;
-  end if;
-  perform pg_advisory_xact_lock(hashtextextended('verwerkingenlog sleutels', 0));
-  if exists (select from verwerkingenlog.keys where gebruikt) then
-    raise exception 'the log is kept with keys: nothing is added to it without one'
-      using errcode = 'KV001', hint = 'Give every instance VERWERKINGENLOG_KEY.';
-  end if;
-  insert into verwerkingenlog.keys (naam, gebruikt) values ('', false) on conflict do nothing;
-end $$;
-
 -- Whoever adds versions locks the rows of their keys until the commit. Whoever forgets a key locks its row first, and then looks whether
 -- versions have it: either that sees the versions, or they are refused. KV001 is answered 503 with Retry-After.
-create function verwerkingenlog.write_with_keys(namen text[]) returns void language plpgsql as $$
+create function verwerkingenlog.write_with_keys(names text[]) returns void language plpgsql as $$
 declare
-  sleutel text;
-  al_gebruikt boolean;
+  key_name text;
+  is_used boolean;
 begin
-  foreach sleutel in array namen loop
-    select gebruikt into al_gebruikt from verwerkingenlog.keys where naam = sleutel for key share;
+  foreach key_name in array names loop
+    select k.used into is_used from verwerkingenlog.keys k where k.name = key_name for key share;
     if not found then
-      raise exception 'the log has forgotten the key %: nothing is added with it', sleutel
+      raise exception 'the log has forgotten the key %: nothing is added with it', key_name
         using errcode = 'KV001', hint = 'Give every instance the keys that the log is written with now, and start it again.';
     end if;
-    if not al_gebruikt then
-      -- In one order with a start without a key (allow_without_key).
-      perform pg_advisory_xact_lock(hashtextextended('verwerkingenlog sleutels', 0));
-      update verwerkingenlog.keys set gebruikt = true where naam = sleutel and not gebruikt;
+    if not is_used then
+      update verwerkingenlog.keys k set used = true where k.name = key_name and not k.used;
     end if;
   end loop;
 end $$;
@@ -374,7 +339,7 @@ end $$;
 create function verwerkingenlog.note_keys() returns trigger language plpgsql as $$
 begin
   perform verwerkingenlog.write_with_keys(coalesce(
-    (select array_agg(distinct key_name order by key_name) from nieuw where key_name is not null), '{}'));
+    (select array_agg(distinct key_name order by key_name) from nieuw), '{}'));
   return null;
 end $$;
 
@@ -382,8 +347,6 @@ revoke execute on function verwerkingenlog.create_months(timestamptz, integer), 
 grant execute on function verwerkingenlog.create_months(timestamptz, integer) to koppelvlak_dienst;
 grant execute on function verwerkingenlog.drop_empty_month(text, timestamptz) to koppelvlak_opschoner;
 
-create trigger without_key before insert on verwerkingenlog.versies
-  for each row when ((new.key_name is null)) execute function verwerkingenlog.note_without_key();
 create trigger with_keys after insert on verwerkingenlog.versies
   referencing new table as nieuw
   for each statement execute function verwerkingenlog.note_keys();

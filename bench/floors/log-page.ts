@@ -1,6 +1,7 @@
 /** Floor: a person's newest hundred actions through `pg`, by one prepared statement without filters. */
 import type pg from 'pg';
 import { createIdentityKeys } from '../../src/verwerkingenlog/domain/identity-keys.ts';
+import { BENCH_KEY } from '../support/generate-log.ts';
 
 const PAGE = `
   select v.actie_id, v.actie_naam, v.handeling_naam, v.verwerking_naam, v.verwerking_id, v.vertrouwelijkheid, v.bewaartermijn, v.uitvoerder,
@@ -10,10 +11,10 @@ const PAGE = `
 
 /** @returns milliseconds of one page, the median */
 export async function barePage(db: pg.Client, persons: readonly string[]): Promise<number> {
-  const keys = createIdentityKeys(undefined);
+  const keys = createIdentityKeys(BENCH_KEY);
   const times: number[] = [];
   for (const person of [...persons, ...persons]) {
-    const values = [keys.hash(null, 'BSN', person)];
+    const values = [keys.hash(keys.current, 'BSN', person)];
     const started = performance.now();
     await db.query({ name: 'page', text: PAGE, values });
     times.push(performance.now() - started);

@@ -45,7 +45,7 @@ export async function runTamperingDrill(options: TamperingOptions): Promise<Tamp
   const judge = options.changes === 0 ? undefined : startOutsideJudge();
   const pool = ownerPool(options.databaseUrl);
   try {
-    const keys = await openIdentityKeys(pool, config.verwerkingenlog.key, 'read');
+    const keys = await openIdentityKeys(pool, config, 'read');
     const writers = createProofWriters(config);
     const proofKey = Buffer.from(config.proof.key ?? '', 'base64');
     const readable = (log: ProofLogName): ReadLog => {

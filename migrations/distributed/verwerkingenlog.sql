@@ -28,8 +28,7 @@ begin
   if exists (select from pg_dist_partition where logicalrelid = 'verwerkingenlog.versies'::regclass) then
     return;
   end if;
-  -- The program does what they do (`allow_without_key`, `write_with_keys`).
-  drop trigger without_key on verwerkingenlog.versies;
+  -- The program itself calls `write_with_keys`.
   drop trigger with_keys on verwerkingenlog.versies;
   -- All versions of an action are in one shard, all places of a person in one, and each key in one.
   perform create_distributed_table('verwerkingenlog.versies', 'actie_id', colocate_with => 'none');

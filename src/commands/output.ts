@@ -42,6 +42,11 @@ export async function written(stdout: Writable, piece: string | Uint8Array, sign
   });
 }
 
+/** `1 action`, `2 actions`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** A table in plain text; columns are as wide as their widest cell. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((cell, i) => Math.max(cell.length, ...rows.map((row) => row[i]?.length ?? 0)));

@@ -5,7 +5,8 @@ import { SignJWT } from 'jose';
 import type { Authority, Party } from '../lib/authority/authority.ts';
 import { isRecord, type JsonObject } from '../lib/json/json-value.ts';
 import { clientCredentialsToken } from '../lib/outbound/client-credentials.ts';
-import { type AuthorizationClient, readSavedJson } from './saved-secrets.ts';
+import { readSavedJson } from '../lib/saved-secrets.ts';
+import type { AuthorizationClient } from './saved-secrets.ts';
 
 /** What a client needs to know of a running demo. Every path is absolute. */
 export interface DemoFile {

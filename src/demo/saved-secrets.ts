@@ -1,33 +1,8 @@
-/** What the demo keeps in its home, so that tokens and sessions outlive a restart: keys and secrets made at random, readable by their owner only. */
-import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+/** The keys and clients of the demo, saved so that tokens outlive a restart. */
+import { join } from 'node:path';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
 import { isRecord } from '../lib/json/json-value.ts';
-
-/** The JSON in a file; undefined when there is no such file. */
-export async function readSavedJson(path: string): Promise<unknown> {
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  }
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new Error(`${path} is not JSON; delete it to have a new one made`, { cause });
-  }
-}
-
-/** Writes a file that only its owner may read, in one step: a crash leaves the old one or the new one. */
-export async function saveJson(path: string, value: unknown): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const draft = `${path}.${randomUUID()}`;
-  await writeFile(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
-  await rename(draft, path);
-}
+import { loadSecret, readSavedJson, saveJson } from '../lib/saved-secrets.ts';
 
 /** The private key (ES256) that signs the tokens. */
 export async function loadSigningKey(directory: string): Promise<JWK> {
@@ -37,20 +12,6 @@ export async function loadSigningKey(directory: string): Promise<JWK> {
   const { privateKey } = await generateKeyPair('ES256', { extractable: true });
   const key = await exportJWK(privateKey);
   const made = { ...key, kid: await calculateJwkThumbprint(key), alg: 'ES256', use: 'sig' };
-  await saveJson(path, made);
-  return made;
-}
-
-/** 32 random bytes as text, saved under this name. */
-export async function loadSecret(
-  directory: string,
-  name: string,
-  encoding: 'base64' | 'base64url' = 'base64',
-): Promise<string> {
-  const path = join(directory, `${name}.json`);
-  const saved = await readSavedJson(path);
-  if (typeof saved === 'string') return saved;
-  const made = randomBytes(32).toString(encoding);
   await saveJson(path, made);
   return made;
 }

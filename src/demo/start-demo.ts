@@ -4,6 +4,7 @@ import process from 'node:process';
 import { pino } from 'pino';
 import { createAuthority } from '../lib/authority/authority.ts';
 import { createLogger, portError } from '../lib/log.ts';
+import { loadSecret, saveJson } from '../lib/saved-secrets.ts';
 import type { Environment } from '../lib/terminal.ts';
 import { serve } from '../serve.ts';
 import { isFixed, knownVariables, readConfig } from '../settings/read-config.ts';
@@ -12,7 +13,7 @@ import { type DemoFile, demoFilePath } from './demo-client.ts';
 import type { Demo, DemoSetup } from './demo-part.ts';
 import { DEMO_PARTS } from './demo-parts.ts';
 import { leverancierscode, organisation } from './example-data.ts';
-import { loadDemoClients, loadSecret, saveJson } from './saved-secrets.ts';
+import { loadDemoClients } from './saved-secrets.ts';
 
 /** The audience that the demo's access tokens name. */
 const AUDIENCE = 'urn:koppelvlak:demo';
@@ -71,7 +72,6 @@ export async function startDemo(environment: Environment): Promise<Demo> {
     );
     // What is given wins over what the demo would choose.
     const chosen = {
-      VERWERKINGENLOG_KEY: `demo:${await loadSecret(secrets, 'log-key')}`,
       OAUTH_ISSUER: authorization.issuer,
       OAUTH_AUDIENCE: AUDIENCE,
       OAUTH_CLIENT_OINS: `statistiek=${requester.oin}`,

@@ -44,7 +44,7 @@ function interfaces({ server, database, tokens, gegevens, verwerkingenlog }: Con
     fault(
       ['VERWERKINGENLOG_KEY', 'NODE_ENV'],
       'is missing',
-      'keys for the processing log, as `name:base64 of 32 bytes`; in production no identifier of a person is kept as it comes',
+      'keys for the processing log, as `name:base64 of 32 bytes`',
     );
   }
   if (server.environment === 'production') {
@@ -164,15 +164,8 @@ function aggregator({ aggregator: settings, raadsfeed }: Config, fault: Fault): 
   }
 }
 
-function proof({ proof: settings, server, verwerkingenlog }: Config, fault: Fault): void {
+function proof({ proof: settings, server }: Config, fault: Fault): void {
   if (settings.key === undefined && settings.sealingKey === undefined) return;
-  const needsTokens = server.areas.some((area) => area !== 'raadsfeed');
-  if (needsTokens && settings.logs.includes('verwerkingen') && verwerkingenlog.key === undefined)
-    fault(
-      ['VERWERKINGENLOG_KEY', 'PROOF_KEY', 'PROOF_LOGS'],
-      'is missing',
-      'keys for identifiers: they encrypt the secrets of the proof log `verwerkingen`',
-    );
   if (server.environment === 'production' && settings.key !== undefined && settings.state === undefined)
     fault(['PROOF_STATE', 'PROOF_KEY', 'NODE_ENV'], 'is missing', 'a file where a restored backup does not reach');
 }

@@ -40,7 +40,12 @@ const server = {
     url(...WEB),
     'Address that clients see, the root of links in answers. Required in production.',
   ),
-  home: setting('KOPPELVLAK_HOME', text(), '.koppelvlak', 'Directory of the embedded database and the demo.'),
+  home: setting(
+    'KOPPELVLAK_HOME',
+    text(),
+    '.koppelvlak',
+    'Directory of the embedded database, the demo, and the keys that are made outside production.',
+  ),
   organisation: optional(
     'ORGANISATION_NAME',
     text(/^[^\p{Cc}]{1,100}$/u, 'at most 100 characters'),

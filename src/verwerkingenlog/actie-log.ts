@@ -45,7 +45,7 @@ export interface ActieLog extends ProcessingLog {
 
 /** What the processing log is opened with. */
 export interface LogNeeds {
-  readonly config: Pick<Config, 'database' | 'tokens' | 'verwerkingenlog'>;
+  readonly config: Pick<Config, 'database' | 'server' | 'tokens' | 'verwerkingenlog'>;
   /** For appends. */
   readonly pool: Pool;
   readonly changesPool: Pool;

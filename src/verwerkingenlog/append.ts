@@ -5,7 +5,6 @@ import { Problem } from '../lib/problem.ts';
 import type { OneAtATime } from '../lib/scheduling.ts';
 import type { TraceContext } from '../lib/trace-context.ts';
 import { type ActieLog, type Appender, LARGE_OBJECTS, type LogNeeds } from './actie-log.ts';
-import type { KeyName } from './domain/identity-keys.ts';
 import { type Actie, type Auteur, eersteVersie, newActieId, type Versie } from './domain/verwerkingsactie.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { logFull, verwerkingenlogProblems } from './problems.ts';
@@ -27,7 +26,7 @@ interface AppendRequest {
   readonly auteur: Auteur;
   readonly idempotencyKey: string | undefined;
   /** The key that the idempotency key is hashed with. */
-  readonly hashing: KeyName;
+  readonly hashing: string;
   readonly trace: TraceContext | undefined;
   /** Of a large one; all others are prepared with the group. */
   readonly prepared?: PreparedAppend;
@@ -64,7 +63,7 @@ export function createAppender(
   });
 
   /** The stored form of an idempotency key: a keyed hash, because the key itself may reveal whom the action is about. */
-  const hashedKey = ({ auteur, idempotencyKey: key }: AppendRequest, name: KeyName): string | undefined =>
+  const hashedKey = ({ auteur, idempotencyKey: key }: AppendRequest, name: string): string | undefined =>
     key === undefined ? undefined : keys.hashIdempotency(name, `sleutel\n${callersKey(auteur, key)}`);
 
   /** Gives the action its identity, and encrypts its persons. */
@@ -107,7 +106,7 @@ export function createAppender(
   }
 
   /** The first version under the idempotency key of a request, by one of these keys of the log. @throws {Problem} 409 for another action */
-  async function replay(request: AppendRequest, names: readonly KeyName[]): Promise<Versie | undefined> {
+  async function replay(request: AppendRequest, names: readonly string[]): Promise<Versie | undefined> {
     for (const name of names) {
       const key = hashedKey(request, name);
       const actieId = key === undefined ? undefined : await readIdempotency(pool, key);
@@ -132,7 +131,7 @@ export function createAppender(
         const { hashing } = keys;
         const request = { actie, auteur, idempotencyKey, hashing, trace: forward === undefined ? undefined : trace };
         // Before a rotation it may have been stored under another key; under that nothing is stored any more.
-        const others = keys.names.filter((name) => name !== null && name !== hashing);
+        const others = keys.names.filter((name) => name !== hashing);
         const before = others.length === 0 ? undefined : await replay(request, others);
         if (before !== undefined) return before;
         const result = await add(request);

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { table } from '../commands/output.ts';
+import { counted, table } from '../commands/output.ts';
 import { CommandError, runCommand } from '../commands/run-command.ts';
 import type { Terminal } from '../lib/terminal.ts';
 import { parseUuid } from './commands/arguments.ts';
@@ -31,7 +31,7 @@ function logHistoryCommand(terminal: Terminal): Command {
       runCommand(terminal, options, async ({ database, config, proof, output }) => {
         const { isOrganisation, readHistory, reveal } = await import('./store/versions.ts');
         const { openIdentityKeys } = await import('./store/keys.ts');
-        const keys = await openIdentityKeys(database.pool, config.verwerkingenlog.key, 'read');
+        const keys = await openIdentityKeys(database.pool, config, 'read');
         const stored = await readHistory(database.pool, actieId);
         if (stored.length === 0) throw new CommandError(`the log has no action ${actieId}`);
         if (options.proof === true) {
@@ -92,7 +92,7 @@ function logVerifyCommand(terminal: Terminal): Command {
         let versions = 0;
         const faults: LogFault[] = [];
         const found = verifyLog(database.prunePool, {
-          keys: await openIdentityKeys(database.prunePool, config.verwerkingenlog.key, 'read'),
+          keys: await openIdentityKeys(database.prunePool, config, 'read'),
           keyOfLine,
           signal: interrupted,
           progress: (seen, month) => {
@@ -104,9 +104,9 @@ function logVerifyCommand(terminal: Terminal): Command {
         output.result({ versions, faults }, () => {
           const rows = faults.slice(0, SHOWN).map(({ actieId, fault }) => [actieId, fault]);
           if (rows.length > 0) output.line(table(['action', 'fault'], rows));
-          output.line(`${versions} versions checked, ${faults.length} faults.`);
+          output.line(`${counted(versions, 'version')} checked, ${counted(faults.length, 'fault')}.`);
         });
-        if (faults.length > 0) throw new CommandError(`the log has ${faults.length} faults`);
+        if (faults.length > 0) throw new CommandError(`the log has ${counted(faults.length, 'fault')}`);
       }),
     );
 }
@@ -137,8 +137,9 @@ function logPruneCommand(terminal: Terminal): Command {
           output.result({ dryRun, ...result }, () => {
             const months = Object.entries(result.byMonth).map(([month, count]) => [month, String(count)]);
             if (months.length > 0) output.line(table(['month', 'actions'], months));
-            output.line(`${result.removed} actions ${dryRun ? 'would be removed' : 'removed'}.`);
-            if (result.withoutTerm > 0) output.line(`${result.withoutTerm} actions have no term and are kept.`);
+            output.line(`${counted(result.removed, 'action')} ${dryRun ? 'would be removed' : 'removed'}.`);
+            if (result.withoutTerm > 0)
+              output.line(`Without a term, and kept: ${counted(result.withoutTerm, 'action')}.`);
             if (result.droppedMonths.length > 0)
               output.line(`Empty months dropped: ${result.droppedMonths.join(', ')}.`);
           });
@@ -149,7 +150,7 @@ function logPruneCommand(terminal: Terminal): Command {
 
 function logRotateKeyCommand(terminal: Terminal): Command {
   return new Command('rotate-key')
-    .description('re-encrypt with the first key of VERWERKINGENLOG_KEY whatever has another key or none')
+    .description('re-encrypt with the first key of VERWERKINGENLOG_KEY whatever has another key')
     .option('--json', 'one machine-readable result')
     .addHelpText(
       'after',
@@ -168,9 +169,7 @@ Example:
           const { openIdentityKeys } = await import('./store/keys.ts');
           const { rotateKeys } = await import('./store/rotate.ts');
           const { keyOfLine } = await import('./ldv/key-of-line.ts');
-          const { key } = config.verwerkingenlog;
-          if (key === undefined) throw new CommandError('VERWERKINGENLOG_KEY is not set');
-          const keys = await openIdentityKeys(database.prunePool, key, 'write');
+          const keys = await openIdentityKeys(database.prunePool, config, 'write');
           const { rewritten, unreadable, forgotten, keptUntil, inUse } = await rotateKeys({
             pool: database.prunePool,
             ...{ keys, keyOfLine },
@@ -180,9 +179,9 @@ Example:
           output.result({ key: keys.current, rewritten, unreadable, forgotten, keptUntil, inUse }, () => {
             const rows = unreadable
               .slice(0, SHOWN)
-              .map((one) => [one.actieId, String(one.versie), one.key ?? '-', one.reason]);
+              .map((one) => [one.actieId, String(one.versie), one.key, one.reason]);
             if (rows.length > 0) output.line(table(['action', 'version', 'key', 'fault'], rows));
-            output.line(`${rewritten} versions rewritten with key ${keys.current}.`);
+            output.line(`${counted(rewritten, 'version')} rewritten with key ${keys.current}.`);
             if (forgotten.length > 0) output.line(`No longer needed: ${forgotten.join(', ')}.`);
             for (const { key: name, until } of keptUntil)
               output.line(`Keep ${name} until ${until}: idempotency keys of the last 24 hours are hashed with it.`);
@@ -193,7 +192,8 @@ Example:
 key. Put ${keys.current} first on every instance, start it again, and repeat this command after a minute`,
             );
           }
-          if (unreadable.length > 0) throw new CommandError(`${unreadable.length} versions could not be read`);
+          if (unreadable.length > 0)
+            throw new CommandError(`${counted(unreadable.length, 'version')} could not be read`);
         },
       ),
     );

@@ -25,7 +25,7 @@ export async function* exportLines(
   const { pool, config, clock, publicBaseUrl } = needs;
   const { prefix } = config.verwerkingenlog;
   await requireProofWriter(pool, 'verwerkingen', needs.proof);
-  const keys = await openIdentityKeys(pool, config.verwerkingenlog.key, 'write');
+  const keys = await openIdentityKeys(pool, config, 'write');
   const distributed = await isDistributed(pool);
   const own = createOwnEntries(needs, { keys, distributed, count: () => undefined });
   const entry = {

@@ -57,12 +57,8 @@ export const processingLog = fp(
  */
 async function openProcessingLog(needs: LogNeeds): Promise<ActieLog> {
   const { pool } = needs;
-  const rules = needs.config.verwerkingenlog;
-  const watch = await watchKeys(pool, rules.key, needs.log);
+  const watch = await watchKeys(pool, needs.config, needs.log);
   const { keys, requireAll: requireAllKeys, lockHashing } = watch;
-  if (keys.current === null) {
-    needs.log.warn('no VERWERKINGENLOG_KEY: the processing log stores persons’ identifiers in plain text');
-  }
   // One action about very many persons at a time in the whole process, appends and changes together.
   const large = createOneAtATime();
   const distributed = await isDistributed(pool);

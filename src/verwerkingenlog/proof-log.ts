@@ -6,6 +6,6 @@ import { lastProven, storedVersions } from './store/proof.ts';
 export const verwerkingenProofLog: ProvenLog = {
   name: 'verwerkingen',
   records: async ({ config, pool, db, writer }) =>
-    storedVersions(db, writer, await openIdentityKeys(pool, config.verwerkingenlog.key, 'read')),
+    storedVersions(db, writer, await openIdentityKeys(pool, config, 'read')),
   lastProven,
 };

@@ -10,7 +10,7 @@ const verwerkingenlog = {
       /^[a-z0-9-]{1,16}:[A-Za-z0-9+/]{43}=(,[a-z0-9-]{1,16}:[A-Za-z0-9+/]{43}=)*$/,
       'comma list of `name:base64 of 32 bytes`, the current first',
     ),
-    'Keys that encrypt persons’ identifiers at rest; later ones only decrypt. Required in production.',
+    'Keys that encrypt persons’ identifiers at rest; later ones only decrypt. Required in production; elsewhere one is made in `KOPPELVLAK_HOME`.',
   ),
   minRetention: setting(
     'VERWERKINGENLOG_MIN_RETENTION',

@@ -201,9 +201,9 @@ const CASES: readonly Case[] = [
   {
     name: 'log keys',
     what: 'a key that is missing',
-    breaks: () => supplier.asOwner(`insert into verwerkingenlog.keys (naam, gebruikt) values ('tweede', true)`),
+    breaks: () => supplier.asOwner(`insert into verwerkingenlog.keys values ('tweede', 'x', true)`),
     words: /^VERWERKINGENLOG_KEY .*tweede/,
-    repairs: () => supplier.asOwner(`delete from verwerkingenlog.keys where naam = 'tweede'`),
+    repairs: () => supplier.asOwner(`delete from verwerkingenlog.keys where name = 'tweede'`),
   },
   {
     name: 'retention',

@@ -30,6 +30,7 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
     PORT: '0',
     MANAGEMENT_PORT: '0',
     DATABASE_URL: options.databaseUrl ?? own?.url ?? '',
+    VERWERKINGENLOG_KEY: options.env.NODE_ENV === 'production' ? '' : `test:${Buffer.alloc(32, 5).toString('base64')}`,
     // A busy machine must not cause 503 here.
     ...(options.env.NODE_ENV === 'production'
       ? {}

@@ -36,10 +36,11 @@ beforeAll(async () => {
   await client.connect();
   await client.query(`
     select verwerkingenlog.create_months('2026-01-01Z', 12);
+    insert into verwerkingenlog.keys values ('eerste', 'x', true);
     insert into verwerkingenlog.versies (actie_id, versie, tijdstip_registratie, door, verzoek_id, vervallen, verwerking_id, vertrouwelijkheid,
-      ooit_vertrouwelijk, vervalt_op, tijdstip, objecten)
+      ooit_vertrouwelijk, vervalt_op, tijdstip, key_name, objecten)
     select overlay(verwerkingenlog.first_id(m)::text placing lpad(to_hex(i), 6, '0') from 27)::uuid, 1, m, 't', 't', false, gen_random_uuid(),
-      'normaal', false, 'infinity', m, '[]'
+      'normaal', false, 'infinity', m, 'eerste', '[]'
     from generate_series(1, 20000) i, lateral (select '2026-01-01Z'::timestamptz + i * interval '26 minutes') as t(m);
     insert into verwerkingenlog.locations
     select gen_random_uuid(), tijdstip, actie_id, 1, 0, null, 'infinity', '{0}' from verwerkingenlog.versies;
@@ -188,7 +189,7 @@ function stored(): StoredVersie {
     verwerkingsactiviteitIdAfnemer: null,
     verwerkingsactiviteitUrlAfnemer: null,
     verwerkingIdAfnemer: null,
-    keyName: null,
+    keyName: 'eerste',
     seed: null,
     bewijsNr: null,
     ldv: null,
@@ -248,8 +249,8 @@ it('looks up the current version of an action a few times, however many it has',
   try {
     await client.query(
       `insert into verwerkingenlog.versies (actie_id, versie, tijdstip_registratie, door, verzoek_id, vervallen, vertrouwelijkheid,
-         ooit_vertrouwelijk, vervalt_op, tijdstip, objecten)
-       select $1, i, now(), 't', 't', false, 'normaal', false, 'infinity', now(), '[]' from generate_series(2, 2000) i`,
+         ooit_vertrouwelijk, vervalt_op, tijdstip, key_name, objecten)
+       select $1, i, now(), 't', 't', false, 'normaal', false, 'infinity', now(), 'eerste', '[]' from generate_series(2, 2000) i`,
       [ACTIE],
     );
     const before = await lookups();

@@ -154,6 +154,16 @@ it('hashes lines of LDV with the key of their rotation, also those that were sto
   expect(await count('versies')).toBe(1);
 });
 
+it('keeps the key of a line of LDV that cannot be read', async () => {
+  await start(OLD);
+  const log = await start(NEW, OLD);
+  await log.send([line()]);
+  await running.shift()?.stop();
+  await client.query(`update verwerkingenlog.versies set ldv = 'AAAA' || ldv`);
+  expect(await rotate(NEW, OLD)).toMatchObject({ code: 1, json: { unreadable: [{ versie: 1 }], forgotten: [] } });
+  await expect(start(NEW)).rejects.toThrow('VERWERKINGENLOG_KEY has no key named eerste');
+});
+
 describe('an old key that idempotency keys were hashed with', () => {
   it('stays for a day: the command says until when, and without it nothing starts', async () => {
     const old = await start(OLD);
@@ -173,7 +183,7 @@ describe('an old key that idempotency keys were hashed with', () => {
       `VERWERKINGENLOG_KEY has no key named eerste, which idempotency keys of the last 24 hours are hashed with`,
     );
     const wrong = `eerste:${Buffer.alloc(32, 1).toString('base64')}`;
-    await client.query(`delete from verwerkingenlog.keys where naam = 'eerste'`);
+    await client.query(`delete from verwerkingenlog.keys where name = 'eerste'`);
     await expect(start(NEW, wrong)).rejects.toThrow('VERWERKINGENLOG_KEY has another key under the name eerste');
     const both = await start(NEW, OLD);
     expect(actieIn(await post(both, 'kept', body)).actieId).toBe(first.actieId);
@@ -194,7 +204,7 @@ describe('an old key that idempotency keys were hashed with', () => {
     await post(log, 'known', actie(newPerson()));
     // As if the key had been rotated in another process, which knows it.
     await client.query(
-      `insert into verwerkingenlog.idempotency_hashing values ('derde', null, now() + interval '1 hour')`,
+      `insert into verwerkingenlog.idempotency_hashing values ('derde', 'x', now() + interval '1 hour')`,
     );
     expect((await post(log, 'unknown', actie(newPerson()))).status).toBe(503);
     const ready = async () => await (await fetch(`${log.server.managementUrl}/health/ready`)).text();

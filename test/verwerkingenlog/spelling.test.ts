@@ -1,22 +1,13 @@
 /** A citizen is found however an application wrote the kind and the number: nobody disappears from the log by a spelling. */
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createIdentityKeys } from '../../src/verwerkingenlog/domain/identity-keys.ts';
-import { koppelvlak } from './cli.ts';
 import { type InzageServer, newBsn, startInzage } from './inzage/support.ts';
-import { actie, actieIn, KEY, type List, listIn } from './support.ts';
+import { actie, actieIn, type List, listIn } from './support.ts';
 
 let log: InzageServer;
-let client: pg.Client;
 beforeAll(async () => {
   log = await startInzage({ env: { VERWERKINGENLOG_CHECK_BSN: 'true' } });
-  client = new pg.Client(log.server.databaseUrl);
-  await client.connect();
 });
-afterAll(async () => {
-  await client.end();
-  await log.stop();
-});
+afterAll(() => log.stop());
 
 const ZERO_WIDTH = '\u200b';
 const fullWidth = (text: string): string =>
@@ -119,46 +110,5 @@ describe('a person', () => {
       verwerkteObjecten: [{ ...object, soortObjectId: 'B.S.N.', objectId: '123.456.780' }],
     });
     expect((await log.call(['create:normal'], 'POST', '/verwerkingsacties', wrong)).status).toBe(400);
-  });
-});
-
-describe('what a log has by the spelling of then', () => {
-  const keys = createIdentityKeys(KEY);
-
-  /** As an earlier release stored it. */
-  async function storeBySpelling(kind: string, number: string): Promise<string> {
-    const id = await post(kind, number);
-    const old = keys.hashAsSpelled(keys.current, { soortObjectId: kind, objectId: number });
-    const fresh = keys.hash(keys.current, kind, number);
-    expect(old).not.toBe(fresh);
-    await client.query(
-      `update verwerkingenlog.versies set objecten = replace(objecten::text, $2::text, $3::text)::json where actie_id = $1::uuid`,
-      [id, fresh, old],
-    );
-    await client.query(
-      `with moved as (delete from verwerkingenlog.locations where actie_id = $1::uuid returning *)
-       insert into verwerkingenlog.locations (sleutel, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, positions)
-       select $2::uuid, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, positions from moved`,
-      [id, old],
-    );
-    return id;
-  }
-
-  it('is found as it was written, and after `log rotate-key` in every spelling', async () => {
-    const bsn = newBsn();
-    const id = await storeBySpelling('b.s.n.', bsn);
-    await client.query(`insert into verwerkingenlog.spellings values ('eerste') on conflict do nothing`);
-    const names = async (kind: string) => (await foundAs(kind, bsn)).map(({ actieId }) => actieId);
-    await expect.poll(() => names('b.s.n.'), { interval: 500 }).toContain(id);
-    const ready = async () => await (await fetch(`${log.server.managementUrl}/health/ready`)).text();
-    expect(await ready()).toContain('run `koppelvlak log rotate-key`');
-    const rotated = await koppelvlak(log.server.databaseUrl, ['log', 'rotate-key', '--json']);
-    expect(rotated).toMatchObject({ code: 0, json: { rewritten: 1, unreadable: [] } });
-    for (const kind of KINDS) expect(await names(kind)).toContain(id);
-    await expect.poll(ready, { interval: 500 }).not.toContain('rotate-key');
-    // Once is enough.
-    expect(await koppelvlak(log.server.databaseUrl, ['log', 'rotate-key', '--json'])).toMatchObject({
-      json: { rewritten: 0 },
-    });
   });
 });

@@ -85,35 +85,24 @@ export function isSamePerson(one: Person, other: Person): boolean {
   return personKey(one) === personKey(other);
 }
 
-/** Names a key of the configuration; `null`: no key, identifiers are stored in plain text. */
-export type KeyName = string | null;
-
-/** Takes the place of the name in rows about what is stored without a key. */
-export const WITHOUT_KEY = '';
-
 export interface IdentityKeys {
-  /** The key that new versions are written with. */
-  readonly current: KeyName;
-  /** Every key that can be read with, the current one first; `null` last, for versions from before there were keys. */
-  readonly names: readonly KeyName[];
+  /** The name of the key that new versions are written with. */
+  readonly current: string;
+  /** Every key that can be read with, the current one first. */
+  readonly names: readonly string[];
   /** The key that idempotency keys are hashed with: the same in all instances, whichever key is their first. */
-  readonly hashing: KeyName;
-  /** Whether a version of this key can be read. */
-  has(name: KeyName): boolean;
-  /** Keys under which persons may be stored by the spelling that they were logged with; those are `hashAsSpelled`. */
-  readonly spelled: readonly KeyName[];
-  /** The keyed hash of a person, in the form of a UUID: the same however kind and number are written. */
-  hash(name: KeyName, soortObjectId: string, objectId: string): string;
-  /** The keyed hash of a person as the kind and number are written: what earlier releases stored. */
-  hashAsSpelled(name: KeyName, person: Person): string;
-  /** The keyed hash of a text that belongs to an idempotency key, in the form of a UUID. Nobody can guess the text from it. */
-  hashIdempotency(name: KeyName, text: string): string;
+  readonly hashing: string;
+  has(name: string): boolean;
+  /** The keyed hash of a person, in the form of a UUID: the same however kind and number are written. @throws {UnknownKeyError} */
+  hash(name: string, soortObjectId: string, objectId: string): string;
+  /** The keyed hash of a text that belongs to an idempotency key, in the form of a UUID. @throws {UnknownKeyError} */
+  hashIdempotency(name: string, text: string): string;
   /** Recognises a key without giving it away. @throws {UnknownKeyError} */
   checkValue(name: string): string;
   /** @throws {UnknownKeyError} */
-  encrypt(name: KeyName, actieId: string, plain: string): string;
+  encrypt(name: string, actieId: string, plain: string): string;
   /** @throws {UnknownKeyError} and {Error} when the text was not encrypted by this key for this action */
-  decrypt(name: KeyName, actieId: string, stored: string): string;
+  decrypt(name: string, actieId: string, stored: string): string;
 }
 
 /** A version was encrypted with a key that the configuration does not have. */
@@ -145,40 +134,37 @@ interface Key {
   readonly cipher: (actieId: string) => KeyObject;
 }
 
-/** @param setting comma list of `name:base64 of 32 bytes`, the current key first; absent: no encryption */
-export function createIdentityKeys(setting: string | undefined): IdentityKeys {
+/** @param setting comma list of `name:base64 of 32 bytes`, the current key first */
+export function createIdentityKeys(setting: string): IdentityKeys {
   const keys = new Map<string, Key>();
-  for (const item of setting?.split(',') ?? []) {
+  for (const item of setting.split(',')) {
     const [name = '', secret = ''] = item.split(':');
     keys.set(name, deriveKey(Buffer.from(secret, 'base64')));
   }
-  const current = keys.keys().next().value ?? null;
+  const names = [...keys.keys()];
+  const [current = ''] = names;
   const find = (name: string): Key => {
     const key = keys.get(name);
     if (key === undefined) throw new UnknownKeyError(name);
     return key;
   };
-  // 128 bits are enough to search by; what is found is compared with the identity itself.
-  const hashAsSpelled = (name: KeyName, person: Person): string =>
-    hmacUuid(name === null ? '' : find(name).hash, `persoon\n${personText(person)}`);
   return {
     current,
-    names: [...keys.keys(), null],
+    names,
     hashing: current,
-    spelled: [],
-    has: (name) => name === null || keys.has(name),
-    hash: (name, soortObjectId, objectId) => hashAsSpelled(name, normalPerson({ soortObjectId, objectId })),
-    hashAsSpelled,
-    hashIdempotency: (name, text) => hmacUuid(name === null ? '' : find(name).idempotency, text),
+    has: (name) => keys.has(name),
+    // 128 bits are enough to search by; what is found is compared with the identity itself.
+    hash: (name, soortObjectId, objectId) =>
+      hmacUuid(find(name).hash, `persoon\n${personKey({ soortObjectId, objectId })}`),
+    hashIdempotency: (name, text) => hmacUuid(find(name).idempotency, text),
     checkValue: (name) => createHmac('sha256', find(name).check).update(name).digest('base64'),
-    encrypt: (name, actieId, plain) => (name === null ? plain : encrypt(find(name).cipher(actieId), actieId, plain)),
-    decrypt: (name, actieId, stored) =>
-      name === null ? stored : decrypt(find(name).cipher(actieId), actieId, Buffer.from(stored, 'base64')),
+    encrypt: (name, actieId, plain) => encrypt(find(name).cipher(actieId), actieId, plain),
+    decrypt: (name, actieId, stored) => decrypt(find(name).cipher(actieId), actieId, Buffer.from(stored, 'base64')),
   };
 }
 
 /** The first 128 bits of a hash in the form of a UUID: the database stores and compares those as 16 bytes. */
-function hmacUuid(key: KeyObject | '', text: string): string {
+function hmacUuid(key: KeyObject, text: string): string {
   const hex = createHmac('sha256', key).update(text).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
 }

@@ -3,7 +3,6 @@ import type { FastifyInstance } from 'fastify';
 import { type Db, transaction } from '../../database/transaction.ts';
 import { eventLoopBudget } from '../../lib/scheduling.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
-import { type KeyName, WITHOUT_KEY } from '../domain/identity-keys.ts';
 import type { LineKey } from '../domain/line-key.ts';
 import { type Actie, type Auteur, eersteVersie, newActieId } from '../domain/verwerkingsactie.ts';
 import { forwardPolicy } from '../forward-policy.ts';
@@ -83,7 +82,7 @@ export function createLineStore(app: FastifyInstance): StoreLines {
 
   async function prepare(
     line: NewLine,
-    hashing: KeyName,
+    hashing: string,
     at: Date,
     { auteur, trace }: LineSender,
   ): Promise<PreparedLine> {
@@ -114,7 +113,7 @@ export function createLineStore(app: FastifyInstance): StoreLines {
           if ((await log.lockHashing(db)) !== hashing) throw new HashingChangedError();
           // A line may have been stored with a key of the log that is not here.
           await log.requireAllKeys(db);
-          const hashedWith = hashing === keys.current ? null : (hashing ?? WITHOUT_KEY);
+          const hashedWith = hashing === keys.current ? null : hashing;
           return await storeLines(db, all, hashedWith, { forward, distributed: log.distributed });
         }),
       ),

@@ -109,10 +109,9 @@ export function namedPerson({ objecttype, soortObjectId, objectId }: AskedPerson
   return { soortObjectId, objectId };
 }
 
-/** A person's hashes: one for each key that the log may have been written with, and for some the one by the spelling. */
+/** A person's hashes: one for each key that the log may have been written with. */
 export function hashesOf(person: Person, keys: IdentityKeys): string[] {
-  const normal = keys.names.map((name) => keys.hash(name, person.soortObjectId, person.objectId));
-  return [...new Set([...normal, ...keys.spelled.map((name) => keys.hashAsSpelled(name, person))])];
+  return keys.names.map((name) => keys.hash(name, person.soortObjectId, person.objectId));
 }
 
 const ACTIE_PARTS = [

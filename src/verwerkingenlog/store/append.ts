@@ -8,7 +8,7 @@ import { type Db, transaction } from '../../database/transaction.ts';
 import type { Clock } from '../../lib/time.ts';
 import { type TraceContext, traceHeaders } from '../../lib/trace-context.ts';
 import { NEXT_PROOF_NUMBER } from '../../proof/proof-log.ts';
-import { type IdentityKeys, type KeyName, WITHOUT_KEY } from '../domain/identity-keys.ts';
+import type { IdentityKeys } from '../domain/identity-keys.ts';
 import type { ForwardPolicy } from '../forward-policy.ts';
 import { lockHashingKey, OTHER_HASHING_KEYS, requireHashingKeys } from './idempotency.ts';
 import { OTHER_KEYS_IN_USE, requireAllKeys, writeWithKeys } from './keys.ts';
@@ -20,7 +20,7 @@ export interface Append {
   readonly versie: StoredVersie;
   readonly idempotencyKey?: string | undefined;
   /** The key of the log that it was hashed with. It is not taken when another one hashes by now. */
-  readonly hashing?: KeyName | undefined;
+  readonly hashing?: string | undefined;
   /** Its entry in the proof log, when one is kept: then all of a group have one. */
   readonly entry?: Uint8Array | undefined;
   /** The trace of the request that it came with, for the other logbook. */
@@ -61,7 +61,7 @@ export async function appendVersies(
     values: [
       JSON.stringify(appends.map(rowOf)),
       JSON.stringify(locationsOf(appends.map(({ versie }) => versie))),
-      knownKeys.map((name) => name ?? WITHOUT_KEY),
+      knownKeys,
       ...(forward === undefined ? [] : [forward === 'alles']),
     ],
   });
@@ -125,7 +125,7 @@ function rowOf({ versie, idempotencyKey, hashing, entry, trace }: Append): objec
   return {
     ...versie,
     idempotencyKey,
-    hashedWith: idempotencyKey === undefined ? undefined : (hashing ?? WITHOUT_KEY),
+    hashedWith: idempotencyKey === undefined ? undefined : hashing,
     entry: entry === undefined ? undefined : `\\x${Buffer.from(entry).toString('hex')}`,
     ...(trace === undefined ? {} : traceHeaders(trace)),
   };
@@ -294,9 +294,7 @@ async function readTaken(db: Db, appends: readonly Append[], knownKeys: Identity
   const name = await lockHashingKey(db);
   await requireAllKeys(db, { names: knownKeys });
   await requireHashingKeys(db, knownKeys);
-  const keyed = appends.filter(
-    ({ idempotencyKey, hashing = null }) => idempotencyKey !== undefined && hashing === name,
-  );
+  const keyed = appends.filter(({ idempotencyKey, hashing }) => idempotencyKey !== undefined && hashing === name);
   if (keyed.length === 0) return new Set<string>();
   const { rows } = await db.query<{ actieId: string }>({
     name: 'verwerkingenlog-distributed-keys',
@@ -317,7 +315,6 @@ const INSERT_VERSIES = {
 async function insertVersies(db: Db, next: readonly SealedVersie[]): Promise<void> {
   // On one machine triggers do this as well.
   const names = [...new Set(next.map(({ versie }) => versie.keyName))];
-  if (names.includes(null)) await db.query('select verwerkingenlog.allow_without_key()');
   await writeWithKeys(db, names);
   const numbers = await queueEntries(db, next);
   const rows = next.map(({ versie }, i) => ({ ...versie, bewijsNr: numbers[i] }));

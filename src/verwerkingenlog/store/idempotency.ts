@@ -2,35 +2,31 @@
 import { refuseClockAhead } from '../../database/checks.ts';
 import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
-import { type IdentityKeys, type KeyName, UnknownKeyError, WITHOUT_KEY } from '../domain/identity-keys.ts';
+import { type IdentityKeys, UnknownKeyError } from '../domain/identity-keys.ts';
 
 /** A key that hashes idempotency keys, or did. */
 export interface HashingKey {
-  readonly name: KeyName;
-  readonly checkValue: string | null;
+  readonly name: string;
+  readonly checkValue: string;
   /** When no idempotency key is left that was hashed with it; `undefined`: it hashes what is new. */
   readonly until: Date | undefined;
   readonly isOver: boolean;
 }
 
 export async function readHashingKeys(db: Db): Promise<HashingKey[]> {
-  const { rows } = await db.query<{ name: string; checkValue: string | null; until: Date | null; isOver: boolean }>(
+  const { rows } = await db.query<Omit<HashingKey, 'until'> & { readonly until: Date | null }>(
     `select key_name as name, check_value as "checkValue", nullif(needed_until, 'infinity') as until,
        needed_until <= clock_timestamp() as "isOver"
      from verwerkingenlog.idempotency_hashing order by needed_until, key_name`,
   );
-  return rows.map(({ name, until, ...row }) => ({
-    ...row,
-    name: name === WITHOUT_KEY ? null : name,
-    until: until ?? undefined,
-  }));
+  return rows.map((row) => ({ ...row, until: row.until ?? undefined }));
 }
 
 /** Whether anything that was hashed with this key may be looked up: an idempotency key, or a line of LDV. */
 export async function isHashedWith(db: Db, { name, until, isOver }: Omit<HashingKey, 'checkValue'>): Promise<boolean> {
   if (until === undefined ? await hasIdempotencyKeys(db) : !isOver) return true;
   const { rowCount } = await db.query('select 1 from verwerkingenlog.ldv_keys where hashed_with = $1::text limit 1', [
-    name ?? WITHOUT_KEY,
+    name,
   ]);
   return rowCount !== 0;
 }
@@ -43,13 +39,13 @@ async function hasIdempotencyKeys(db: Db): Promise<boolean> {
 }
 
 /** The key that hashes what is new, which stays so until the transaction of `db` ends. The keys that an instance has may lack it. */
-export async function lockHashingKey(db: Db): Promise<KeyName> {
+export async function lockHashingKey(db: Db): Promise<string> {
   const { rows } = await db.query<{ name: string }>({
     name: 'verwerkingenlog-hashing-key',
     text: `select key_name as name from verwerkingenlog.idempotency_hashing where needed_until = 'infinity' for share`,
   });
-  const name = rows[0]?.name ?? WITHOUT_KEY;
-  return name === WITHOUT_KEY ? null : name;
+  if (rows[0] === undefined) throw new Error('the log has no key for idempotency keys');
+  return rows[0].name;
 }
 
 /** Selects the keys that may be needed for idempotency keys, and that are not among those of a `text[]` parameter. */
@@ -62,7 +58,7 @@ export async function requireHashingKeys(db: Db, names: IdentityKeys['names']): 
   const { rows } = await db.query<{ key_name: string }>({
     name: 'verwerkingenlog-other-hashing-keys',
     text: OTHER_HASHING_KEYS('$1'),
-    values: [names.map((name) => name ?? WITHOUT_KEY)],
+    values: [names],
   });
   if (rows[0] !== undefined) throw new UnknownKeyError(rows[0].key_name);
 }
@@ -93,17 +89,15 @@ export async function hashWithCurrentKey(
       // A stored moment is up to five seconds ahead of the clock of the database.
       const left = (await hasIdempotencyKeys(db)) ? '24 hours 5 seconds' : '0';
       await db.query(
-        before.name === null
-          ? `delete from verwerkingenlog.idempotency_hashing where needed_until = 'infinity'`
-          : `update verwerkingenlog.idempotency_hashing set needed_until = clock_timestamp() + interval '${left}'
-             where needed_until = 'infinity'`,
+        `update verwerkingenlog.idempotency_hashing set needed_until = clock_timestamp() + interval '${left}'
+         where needed_until = 'infinity'`,
       );
     }
     const { current } = keys;
     await db.query(
       `insert into verwerkingenlog.idempotency_hashing (key_name, check_value, needed_until) values ($1, $2, 'infinity')
        on conflict (key_name) do update set check_value = excluded.check_value, needed_until = excluded.needed_until`,
-      [current ?? WITHOUT_KEY, current === null ? null : keys.checkValue(current)],
+      [current, keys.checkValue(current)],
     );
   });
 }

@@ -4,15 +4,10 @@ import type { Pool } from '../../database/pool.ts';
 import type { Db } from '../../database/transaction.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { ReadinessCheck, ReadinessResult } from '../../lib/operations.ts';
+import { loadSecret } from '../../lib/saved-secrets.ts';
 import { shareRuns } from '../../lib/scheduling.ts';
-import { ConfigError, type ConfigFault } from '../../settings/read-config.ts';
-import {
-  createIdentityKeys,
-  type IdentityKeys,
-  type KeyName,
-  UnknownKeyError,
-  WITHOUT_KEY,
-} from '../domain/identity-keys.ts';
+import { type Config, ConfigError, type ConfigFault } from '../../settings/read-config.ts';
+import { createIdentityKeys, type IdentityKeys, UnknownKeyError } from '../domain/identity-keys.ts';
 import {
   type HashingKey,
   hashWithCurrentKey,
@@ -24,27 +19,35 @@ import {
 
 /**
  * The keys of the configuration, checked against those that the log was written with: with a wrong or missing key a person would not be
- * found, and entries would be added that the right key cannot read. Their names include `null` only as long as something may be stored
- * without a key: a lookup without one sends a hash that a BSN can be guessed from.
+ * found, and entries would be added that the right key cannot read.
  * @param use `write` also stores the check values of new keys; a key counts as used from the first version on that has it
  * @throws {ConfigError} naming every key that is wrong or missing
  */
 export async function openIdentityKeys(
   pool: Pool,
-  setting: string | undefined,
+  config: Pick<Config, 'server' | 'verwerkingenlog'>,
   use: 'read' | 'write',
 ): Promise<IdentityKeys> {
-  const keys = createIdentityKeys(setting);
+  const keys = createIdentityKeys(await configuredKeys(config));
   let state = await checked(pool, keys);
   if (use === 'write') {
     await addKeys(pool, keys);
     await hashWithCurrentKey(pool, keys, async (db, before) => {
-      return before.name === null || (!keys.has(before.name) && !(await isHashedWith(db, before)));
+      return !keys.has(before.name) && !(await isHashedWith(db, before));
     });
     // Once more: of two instances that start with different keys under one new name, the first decides.
     state = await checked(pool, keys);
   }
-  return { ...keys, names: namesIn(state, keys), spelled: state.spelled, hashing: state.hashing };
+  return { ...keys, hashing: state.hashing ?? keys.current };
+}
+
+/** `VERWERKINGENLOG_KEY`; without it, outside production, a key that the first start made. */
+async function configuredKeys({ server, verwerkingenlog }: Pick<Config, 'server' | 'verwerkingenlog'>) {
+  if (verwerkingenlog.key !== undefined) return verwerkingenlog.key;
+  if (server.environment !== 'production') return `local:${await loadSecret(server.home, 'log-key')}`;
+  throw new ConfigError([
+    { variable: 'VERWERKINGENLOG_KEY', wrong: 'is missing', allowed: 'the keys of the log, the current first' },
+  ]);
 }
 
 async function checked(db: Db, keys: IdentityKeys): Promise<KeyState> {
@@ -57,48 +60,35 @@ async function checked(db: Db, keys: IdentityKeys): Promise<KeyState> {
 interface KeyState {
   /** Keys that are wrong, or that the log was written with and that are missing. */
   readonly faults: readonly ConfigFault[];
-  /** Whether versions may have been stored without a key. */
-  readonly withoutKey: boolean;
   /** Whether the log has forgotten the key that new versions are written with: it refuses them. */
   readonly isForgotten: boolean;
-  /** Keys under which persons may be stored by the spelling that they were logged with. */
-  readonly spelled: readonly KeyName[];
-  /** The key that idempotency keys are hashed with. */
-  readonly hashing: KeyName;
+  /** The key that idempotency keys are hashed with; absent until the first start that writes. */
+  readonly hashing: string | undefined;
 }
 
 async function readKeyState(db: Db, keys: IdentityKeys): Promise<KeyState> {
-  const { rows } = await db.query<{ naam: string; controle: string | null; gebruikt: boolean }>(
-    'select naam, controle, gebruikt from verwerkingenlog.keys order by naam',
+  const { rows } = await db.query<{ name: string; checkValue: string; used: boolean }>(
+    'select name, check_value as "checkValue", used from verwerkingenlog.keys order by name',
   );
-  const faults: ConfigFault[] = rows
-    .filter(({ naam }) => naam !== WITHOUT_KEY)
-    .flatMap(({ naam, controle, gebruikt }) => {
-      if (keys.has(naam)) return controle === keys.checkValue(naam) ? [] : [wrong(naam)];
-      return gebruikt ? [missing(naam)] : [];
-    });
+  const faults: ConfigFault[] = rows.flatMap(({ name, checkValue, used }) => {
+    if (keys.has(name)) return checkValue === keys.checkValue(name) ? [] : [wrong(name)];
+    return used ? [missing(name)] : [];
+  });
   const hashing = await readHashingKeys(db);
   for (const key of hashing) {
     const fault = await hashingFault(db, key, keys);
     if (fault !== undefined && !faults.some(({ wrong }) => wrong.includes(`named ${key.name},`))) faults.push(fault);
   }
-  const spelled = await db.query<{ sleutel: string }>('select sleutel from verwerkingenlog.spellings');
-  const names = new Set(rows.map(({ naam }) => naam));
   return {
     faults,
-    withoutKey: names.has(WITHOUT_KEY),
-    isForgotten: keys.current !== null && !names.has(keys.current),
-    spelled: spelled.rows
-      .map(({ sleutel }) => (sleutel === WITHOUT_KEY ? null : sleutel))
-      .filter((name) => keys.has(name)),
-    hashing: hashing.find(({ until }) => until === undefined)?.name ?? null,
+    isForgotten: !rows.some(({ name }) => name === keys.current),
+    hashing: hashing.find(({ until }) => until === undefined)?.name,
   };
 }
 
 /** What is wrong with a key without which idempotency keys would not be recognised. */
 async function hashingFault(db: Db, hashing: HashingKey, keys: IdentityKeys): Promise<ConfigFault | undefined> {
   const { name, checkValue, until, isOver } = hashing;
-  if (name === null) return undefined;
   if (keys.has(name)) return isOver || checkValue === keys.checkValue(name) ? undefined : wrong(name);
   if (!(await isHashedWith(db, hashing))) return undefined;
   return {
@@ -108,23 +98,18 @@ async function hashingFault(db: Db, hashing: HashingKey, keys: IdentityKeys): Pr
   };
 }
 
-/** The keys to look for persons by. */
-function namesIn({ withoutKey }: KeyState, { current, names }: IdentityKeys): IdentityKeys['names'] {
-  return current === null || withoutKey ? names : names.filter((name) => name !== null);
-}
-
 /** Selects the keys that versions may have, and that are not among those of a `text[]` parameter. */
 export const OTHER_KEYS_IN_USE = (known: string): string =>
-  `select naam from verwerkingenlog.keys where (gebruikt or naam = '${WITHOUT_KEY}') and naam <> all(${known}::text[])`;
+  `select name from verwerkingenlog.keys where used and name <> all(${known}::text[])`;
 
-/** @throws {UnknownKeyError} when versions may have a key, or none, that is not among these */
+/** @throws {UnknownKeyError} when versions may have a key that is not among these */
 export async function requireAllKeys(db: Db, { names }: Pick<IdentityKeys, 'names'>): Promise<void> {
-  const { rows } = await db.query<{ naam: string }>({
+  const { rows } = await db.query<{ name: string }>({
     name: 'verwerkingenlog-other-keys',
     text: OTHER_KEYS_IN_USE('$1'),
-    values: [names.map((name) => name ?? WITHOUT_KEY)],
+    values: [names],
   });
-  if (rows[0] !== undefined) throw new UnknownKeyError(rows[0].naam);
+  if (rows[0] !== undefined) throw new UnknownKeyError(rows[0].name);
 }
 
 /**
@@ -132,25 +117,17 @@ export async function requireAllKeys(db: Db, { names }: Pick<IdentityKeys, 'name
  * this for versions that are added.
  * @throws {DatabaseError} KV001 when the log has forgotten one
  */
-export async function writeWithKeys(db: Db, names: readonly (string | null)[]): Promise<void> {
-  const keys = names.filter((name) => name !== null).sort();
-  if (keys.length > 0) await db.query('select verwerkingenlog.write_with_keys($1::text[])', [keys]);
+export async function writeWithKeys(db: Db, names: readonly string[]): Promise<void> {
+  await db.query('select verwerkingenlog.write_with_keys($1::text[])', [names.toSorted()]);
 }
 
-/** Stores the check values of new keys; without a key, the row that says so. */
+/** Stores the check values of new keys. */
 async function addKeys(db: Db, keys: IdentityKeys): Promise<void> {
-  if (keys.current === null) {
-    await db.query(
-      `insert into verwerkingenlog.keys (naam, gebruikt)
-       select $1::text, false where not exists (select from verwerkingenlog.keys where gebruikt) on conflict do nothing`,
-      [WITHOUT_KEY],
-    );
-  }
-  const names = keys.names.filter((name) => name !== null);
+  const { names } = keys;
   await db.query(
-    `insert into verwerkingenlog.keys (naam, controle, gebruikt)
-     select n.naam, n.controle, false from unnest($1::text[], $2::text[]) as n(naam, controle) order by n.naam
-     on conflict (naam) do nothing`,
+    `insert into verwerkingenlog.keys (name, check_value, used)
+     select n.name, n.check_value, false from unnest($1::text[], $2::text[]) as n(name, check_value) order by n.name
+     on conflict (name) do nothing`,
     [names, names.map((name) => keys.checkValue(name))],
   );
 }
@@ -173,7 +150,6 @@ function wrong(name: string): ConfigFault {
 
 /** The keys of a running instance. */
 export interface KeyWatch {
-  /** Their names change when versions may be stored without a key from now on, or no longer. */
   readonly keys: IdentityKeys;
   /**
    * Refuses an answer that may be incomplete. Call it after what was read: what another instance stored with a new key before that is
@@ -185,7 +161,7 @@ export interface KeyWatch {
    * The key that hashes idempotency keys, and goes on doing so until the transaction of `db` ends.
    * @throws {UnknownKeyError} when this instance lacks it, or one that did so in the last 24 hours
    */
-  readonly lockHashing: (db: Db) => Promise<KeyName>;
+  readonly lockHashing: (db: Db) => Promise<string>;
   readonly check: ReadinessCheck;
   stop(): Promise<void>;
 }
@@ -196,31 +172,30 @@ const COMPARE_EVERY_MS = 5000;
  * Compares the keys every few seconds, and tells `rotate-key` that this instance runs and with which keys.
  * @throws {ConfigError} when the configured keys are not those that the log was written with
  */
-export async function watchKeys(pool: Pool, setting: string | undefined, log: Logger): Promise<KeyWatch> {
-  const opened = await openIdentityKeys(pool, setting, 'write');
+export async function watchKeys(
+  pool: Pool,
+  config: Pick<Config, 'server' | 'verwerkingenlog'>,
+  log: Logger,
+): Promise<KeyWatch> {
+  const keys = { ...(await openIdentityKeys(pool, config, 'write')) };
   const instance = randomUUID();
-  const configured = opened.names.filter((name) => name !== null);
-  /** All that are configured, and no key. */
-  const every: IdentityKeys = { ...opened, names: [...configured, null] };
 
   async function compare(): Promise<KeyState> {
     await pool.query(
-      `insert into verwerkingenlog.instances (instantie, writes_with, sleutels, seen)
-       values ($1::uuid, $2::text, $3::text[], clock_timestamp()) on conflict (instantie) do update set seen = excluded.seen`,
-      [instance, every.current, configured],
+      `insert into verwerkingenlog.instances (instance_id, writes_with, key_names, seen)
+       values ($1::uuid, $2::text, $3::text[], clock_timestamp()) on conflict (instance_id) do update set seen = excluded.seen`,
+      [instance, keys.current, keys.names],
     );
     await pool.query(`delete from verwerkingenlog.instances where seen < clock_timestamp() - interval '1 hour'`);
-    return await readKeyState(pool, every);
+    const state = await readKeyState(pool, keys);
+    keys.hashing = state.hashing ?? keys.hashing;
+    return state;
   }
   let state = await compare();
-  const keys = { ...every, names: namesIn(state, every), spelled: state.spelled, hashing: state.hashing };
 
   const comparing = shareRuns(async () => {
     try {
       state = await compare();
-      keys.names = namesIn(state, every);
-      keys.spelled = state.spelled;
-      keys.hashing = state.hashing;
     } catch (err) {
       log.warn({ err }, 'the keys of the processing log could not be compared; retrying in a few seconds');
     }
@@ -239,16 +214,16 @@ export async function watchKeys(pool: Pool, setting: string | undefined, log: Lo
     },
     async lockHashing(db) {
       const name = await lockHashingKey(db);
-      if (!keys.has(name)) throw new UnknownKeyError(name ?? WITHOUT_KEY);
+      if (!keys.has(name)) throw new UnknownKeyError(name);
       await requireHashingKeys(db, keys.names);
       keys.hashing = name;
       return name;
     },
-    check: { name: 'log keys', check: async () => readinessOf(state, every) },
+    check: { name: 'log keys', check: async () => readinessOf(state, keys) },
     async stop() {
       clearInterval(timer);
       await comparing.running();
-      await pool.query('delete from verwerkingenlog.instances where instantie = $1::uuid', [instance]).catch((err) =>
+      await pool.query('delete from verwerkingenlog.instances where instance_id = $1::uuid', [instance]).catch((err) =>
         // `rotate-key` takes it to run for another minute.
         log.warn({ err }, 'the end of this instance could not be noted'),
       );
@@ -256,12 +231,8 @@ export async function watchKeys(pool: Pool, setting: string | undefined, log: Lo
   };
 }
 
-function readinessOf({ faults, isForgotten, spelled }: KeyState, { current }: IdentityKeys): ReadinessResult {
+function readinessOf({ faults, isForgotten }: KeyState, { current }: IdentityKeys): ReadinessResult {
   const found = faults.map(({ variable, wrong }) => `${variable} ${wrong}`);
   if (isForgotten) found.push(`the log has forgotten the key ${current}, and stores nothing that is written with it`);
-  if (found.length > 0) return { ok: false, detail: found.join('; ') };
-  if (spelled.length === 0) return { ok: true };
-  const warning =
-    'what 1.0.0 stored is found only by the kind and number as they were written then: run `koppelvlak log rotate-key`';
-  return { ok: true, warning };
+  return found.length === 0 ? { ok: true } : { ok: false, detail: found.join('; ') };
 }

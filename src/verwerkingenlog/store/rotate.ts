@@ -2,7 +2,7 @@
 
 import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
-import { type IdentityKeys, type KeyName, UnknownKeyError, WITHOUT_KEY } from '../domain/identity-keys.ts';
+import { type IdentityKeys, UnknownKeyError } from '../domain/identity-keys.ts';
 import type { KeyOfLine, LineKey } from '../domain/line-key.ts';
 import { insertLocations } from './append.ts';
 import { lockChanges, preferIndexes, removeLocations } from './changes.ts';
@@ -25,7 +25,7 @@ interface Unreadable {
   readonly actieId: string;
   readonly versie: number;
   /** The key that the row names as its encryption key. */
-  readonly key: KeyName;
+  readonly key: string;
   readonly reason: string;
 }
 
@@ -46,7 +46,7 @@ interface Rotated {
 const BATCH = 1000;
 
 /**
- * Encrypts and hashes with the current key everything stored with another key, or with none, while the service runs. It repeats until
+ * Encrypts and hashes with the current key everything stored with another key while the service runs. It repeats until
  * only versions are left that cannot be read, or whose key an instance still writes with. It can be interrupted and run again.
  */
 export async function rotateKeys(options: RotateOptions): Promise<Rotated> {
@@ -58,10 +58,7 @@ export async function rotateKeys(options: RotateOptions): Promise<Rotated> {
     const round = await rewriteAll(options, rewritten);
     rewritten += round.rewritten;
     const { unreadable } = round;
-    const staying = [keys.current, ...unreadable.map(({ key }) => key)].filter((name) => name !== null);
-    // Everything under this key is found by the normal form of its persons now.
-    if (round.rewritten === 0)
-      await pool.query('delete from verwerkingenlog.spellings where sleutel = $1::text', [keys.current ?? WITHOUT_KEY]);
+    const staying = [keys.current, ...unreadable.map(({ key }) => key), ...(await keysOfLines(pool))];
     const inUse = await keysOfInstances(pool, staying);
     if (round.rewritten > 0 && inUse.length === 0) continue;
     const forgotten = await forgetKeys(pool, [...staying, ...inUse]);
@@ -74,8 +71,16 @@ export async function rotateKeys(options: RotateOptions): Promise<Rotated> {
 
 async function keysOfIdempotency(db: Db): Promise<Rotated['keptUntil']> {
   return (await readHashingKeys(db)).flatMap(({ name, until, isOver }) =>
-    name === null || until === undefined || isOver ? [] : [{ key: name, until: until.toISOString() }],
+    until === undefined || isOver ? [] : [{ key: name, until: until.toISOString() }],
   );
+}
+
+/** Keys that lines of LDV are still hashed with: those of lines that cannot be read. */
+async function keysOfLines(db: Db): Promise<string[]> {
+  const { rows } = await db.query<{ name: string }>(
+    'select distinct hashed_with as name from verwerkingenlog.ldv_keys where hashed_with is not null',
+  );
+  return rows.map(({ name }) => name);
 }
 
 /** How long ago an instance may have been seen that is taken to run. */
@@ -83,15 +88,14 @@ const SEEN = '1 minute';
 
 /** Keys, other than those that stay, that a running instance writes with, or without which it would have none. */
 async function keysOfInstances(db: Db, staying: readonly string[]): Promise<string[]> {
-  const { rows } = await db.query<{ naam: string }>(
-    `select distinct s.naam from verwerkingenlog.instances i
-       join verwerkingenlog.keys s on s.naam = any(i.sleutels)
-     where i.seen > clock_timestamp() - $2::interval and s.naam <> all($1::text[])
-       and (s.naam = i.writes_with or not i.sleutels && $1::text[])
-     order by s.naam`,
+  const { rows } = await db.query<{ name: string }>(
+    `select distinct k.name from verwerkingenlog.instances i join verwerkingenlog.keys k on k.name = any(i.key_names)
+     where i.seen > clock_timestamp() - $2::interval and k.name <> all($1::text[])
+       and (k.name = i.writes_with or not i.key_names && $1::text[])
+     order by k.name`,
     [staying, SEEN],
   );
-  return rows.map(({ naam }) => naam);
+  return rows.map(({ name }) => name);
 }
 
 /**
@@ -101,27 +105,20 @@ async function keysOfInstances(db: Db, staying: readonly string[]): Promise<stri
 async function forgetKeys(pool: Pool, needed: readonly string[]): Promise<string[] | undefined> {
   return await transaction(pool, async (client) => {
     const db = await allowLongStatements(client, 0);
-    // Whoever adds versions locks the key until its commit (migration 0123): waits for those, and lets nobody begin.
-    const { rows } = await db.query<{ naam: string }>(
-      'select naam from verwerkingenlog.keys where naam <> all($1::text[]) order by naam for update',
+    // Whoever adds versions locks the key until its commit (`write_with_keys`): waits for those, and lets nobody begin.
+    const { rows } = await db.query<{ name: string }>(
+      'select name from verwerkingenlog.keys where name <> all($1::text[]) order by name for update',
       [needed],
     );
-    const names = rows.map(({ naam }) => naam);
+    const names = rows.map(({ name }) => name);
     if (names.length === 0) return [];
     // A statement of its own, to see what was committed before the rows were locked.
-    const left = await db.query<{ naam: string }>(
-      `select distinct coalesce(key_name, $2::text) as naam from verwerkingenlog.versies
-       where coalesce(key_name, $2::text) = any($1::text[])`,
-      [names, WITHOUT_KEY],
-    );
-    const isLeft = new Set(left.rows.map(({ naam }) => naam));
-    if (names.some((name) => name !== WITHOUT_KEY && isLeft.has(name))) return undefined;
-    const free = names.filter((name) => !isLeft.has(name));
-    await db.query('delete from verwerkingenlog.keys where naam = any($1::text[])', [free]);
-    await db.query('delete from verwerkingenlog.spellings where sleutel = any($1::text[])', [free]);
-    // Idempotency keys were hashed without a key too: a BSN can be guessed from those hashes.
-    if (free.includes(WITHOUT_KEY)) await db.query('delete from verwerkingenlog.idempotency_keys');
-    return free.filter((name) => name !== WITHOUT_KEY);
+    const left = await db.query('select 1 from verwerkingenlog.versies where key_name = any($1::text[]) limit 1', [
+      names,
+    ]);
+    if (left.rowCount !== 0) return undefined;
+    await db.query('delete from verwerkingenlog.keys where name = any($1::text[])', [names]);
+    return names;
   });
 }
 
@@ -143,7 +140,6 @@ async function rewriteAll(
       const batch: Rewritten[] = [];
       for (const version of versions) {
         const made = await rewrite(version, keys, keyOfLine);
-        if ('old' in made && isAsItShouldBe(made, keys)) continue;
         if ('reason' in made) unreadable.push(made);
         else batch.push(made);
       }
@@ -189,21 +185,18 @@ async function rehashLines(pool: Pool, keys: IdentityKeys, keyOfLine: KeyOfLine)
   }
 }
 
-/**
- * Versions of other keys, or all when those of the current key may have to be hashed again too; in the order of their identity, so that one
- * that cannot be read does not block the rest.
- */
+/** Versions of other keys, in the order of their identity, so that one that cannot be read does not block the rest. */
 async function readBatch(
   db: Db,
-  { current, spelled }: IdentityKeys,
+  { current }: IdentityKeys,
   { to }: Month,
   [actieId, versie]: readonly [string, number],
 ): Promise<StoredVersie[]> {
   const { rows } = await db.query<VersieRow>(
     `select ${SELECT_VERSIE}, v.objecten from verwerkingenlog.versies v
-     where (v.actie_id, v.versie) > ($1::uuid, $2::integer) and v.actie_id < $3::uuid and ($6::boolean or v.key_name is distinct from $4::text)
+     where (v.actie_id, v.versie) > ($1::uuid, $2::integer) and v.actie_id < $3::uuid and v.key_name <> $4::text
      order by v.actie_id, v.versie limit $5::integer`,
-    [actieId, versie, to, current, BATCH, spelled.includes(current)],
+    [actieId, versie, to, current, BATCH],
   );
   return rows.map(fromRow);
 }
@@ -214,10 +207,6 @@ interface Rewritten {
   readonly fresh: StoredVersie;
   /** The line of an action that was logged through LDV; with its first version. */
   readonly line: LineKey | undefined;
-}
-
-function isAsItShouldBe({ old, fresh }: Rewritten, { current }: IdentityKeys): boolean {
-  return old.keyName === current && fresh.objecten.every(({ sleutel }, i) => sleutel === old.objecten[i]?.sleutel);
 }
 
 /** A version as the current key has it. */
@@ -281,7 +270,7 @@ function nameOf({ actieId, versie }: Pick<StoredVersie, 'actieId' | 'versie'>): 
 }
 
 /** @returns the versions that still exist */
-async function updateVersies(db: Db, current: KeyName, batch: readonly Rewritten[]): Promise<Set<string>> {
+async function updateVersies(db: Db, current: string, batch: readonly Rewritten[]): Promise<Set<string>> {
   const fresh = batch.map((one) => one.fresh);
   const { rows } = await db.query<Pick<StoredVersie, 'actieId' | 'versie'>>({
     name: 'verwerkingenlog-rotate-versions',

@@ -2,7 +2,7 @@
 import type { Db } from '../../database/transaction.ts';
 import { mapWithinBudget } from '../../lib/scheduling.ts';
 import type { ProofWriter, Sealed } from '../../proof/proof-log.ts';
-import type { IdentityKeys, KeyName } from '../domain/identity-keys.ts';
+import type { IdentityKeys } from '../domain/identity-keys.ts';
 import { proofRecordOf } from '../domain/proof-parts.ts';
 import { type GenummerdObject, moment, type Versie } from '../domain/verwerkingsactie.ts';
 
@@ -10,7 +10,7 @@ import { type GenummerdObject, moment, type Versie } from '../domain/verwerkings
 interface StoredObject {
   readonly nr: number;
   readonly soort: string;
-  /** In plain text, or encrypted with the key of the row. */
+  /** Encrypted with the key of the row. */
   readonly id: string;
   /** Keyed hash of the identity. */
   readonly sleutel: string;
@@ -20,7 +20,7 @@ interface StoredObject {
 
 /** A version as the table has it. */
 export interface StoredVersie extends Omit<Versie, 'objecten'> {
-  readonly keyName: KeyName;
+  readonly keyName: string;
   /** The seed of its entry in the proof log, encrypted as the identifiers are; `null`: it has no entry. */
   readonly seed: string | null;
   /** The number that leads to that entry; given when it is stored. */
@@ -91,7 +91,7 @@ export function fromRow(row: VersieRow): StoredVersie {
 export async function protect(versie: Versie, keys: IdentityKeys, seed: string | null = null): Promise<StoredVersie> {
   const { actieId, soortAfnemerId, afnemerId, ldv } = versie;
   // The receiver is stored in plain text only when it is certainly an organisation.
-  const isPlain = afnemerId === null || keys.current === null || isOrganisation(soortAfnemerId, afnemerId);
+  const isPlain = afnemerId === null || isOrganisation(soortAfnemerId, afnemerId);
   return {
     ...versie,
     keyName: keys.current,
@@ -103,7 +103,7 @@ export async function protect(versie: Versie, keys: IdentityKeys, seed: string |
   };
 }
 
-/** How the ciphertext of a receiver begins. With a key, only an OIN is stored in plain text. */
+/** How the ciphertext of a receiver begins; only an OIN is stored in plain text. */
 const CIPHERTEXT = 'gcm:';
 
 /**
@@ -173,7 +173,7 @@ export function decryptSeed({ keyName, actieId, seed }: StoredVersie, keys: Iden
 export async function reveal(stored: StoredVersie, keys: IdentityKeys): Promise<Versie> {
   const { keyName, seed: _, bewijsNr: __, afnemerId, ldv, ...versie } = stored;
   const decrypt = (text: string): string => keys.decrypt(keyName, versie.actieId, text);
-  const isEncrypted = keyName !== null && afnemerId?.startsWith(CIPHERTEXT) === true;
+  const isEncrypted = afnemerId?.startsWith(CIPHERTEXT) === true;
   return {
     ...versie,
     afnemerId: isEncrypted ? decrypt(afnemerId.slice(CIPHERTEXT.length)) : afnemerId,

@@ -1,0 +1,55 @@
+/** Keys and secrets that are made at random at the first start and saved, readable by their owner only. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+/** The JSON in a file; undefined when there is no such file. */
+export async function readSavedJson(path: string): Promise<unknown> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new Error(`${path} is not JSON; delete it to have a new one made`, { cause });
+  }
+}
+
+/** Writes a file that only its owner may read, in one step: a crash leaves the old one or the new one. */
+export async function saveJson(path: string, value: unknown): Promise<void> {
+  await rename(await writeDraft(path, value), path);
+}
+
+/** 32 random bytes as text, saved under this name. Processes that start at the same time get the same. */
+export async function loadSecret(
+  directory: string,
+  name: string,
+  encoding: 'base64' | 'base64url' = 'base64',
+): Promise<string> {
+  const path = join(directory, `${name}.json`);
+  const saved = await readSavedJson(path);
+  if (typeof saved === 'string') return saved;
+  const made = randomBytes(32).toString(encoding);
+  const draft = await writeDraft(path, made);
+  try {
+    await link(draft, path);
+    return made;
+  } catch (error) {
+    const other = await readSavedJson(path);
+    if (typeof other === 'string') return other;
+    throw error;
+  } finally {
+    await rm(draft);
+  }
+}
+
+async function writeDraft(path: string, value: unknown): Promise<string> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const draft = `${path}.${randomUUID()}`;
+  await writeFile(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+  return draft;
+}
