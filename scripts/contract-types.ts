@@ -17,7 +17,7 @@ const METHODS = ['get', 'put', 'post', 'patch', 'delete'];
 const WORDS = new Set(['description', 'summary', 'title']);
 const EXAMPLES = new Set(['example', 'examples']);
 
-export const CONTRACTS = ['gegevens', 'verwerkingenlog', 'ldv', 'ldv-lezen', 'raadsfeed'] as const;
+export const CONTRACTS = ['gegevens', 'verwerkingenlog', 'ldv', 'raadsfeed'] as const;
 type ContractName = (typeof CONTRACTS)[number];
 
 export function typesFile(name: ContractName): string {

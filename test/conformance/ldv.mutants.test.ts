@@ -11,8 +11,8 @@ describe('the suite for an intake of log lines', () => {
     mutants: LDV_MUTANTS,
     notOffered: NOT_OFFERED,
     async open() {
-      const { server, tokens, stop } = await startLdv({ env: { LDV_READ: 'true' } });
-      keys.all = await tokens.token(['create:normal', 'read:confidential']);
+      const { server, tokens, stop } = await startLdv();
+      keys.all = await tokens.token(['create:normal']);
       return behindProxy({
         target: `${server.url}/ldv/v1`,
         run: (url, isWanted) => runLdv(url, (scope) => tokens.token([scope]), isWanted),

@@ -1,5 +1,5 @@
 import type { Client } from '../../src/conformance/exchange.ts';
-import { LOGS, READS, readLdvSubject } from '../../src/conformance/ldv/subject.ts';
+import { LOGS, readLdvSubject } from '../../src/conformance/ldv/subject.ts';
 import { LDV } from '../../src/conformance/ldv/suite.ts';
 import type { CaseResult } from '../../src/conformance/run-suite.ts';
 import { runCases } from './run-cases.ts';
@@ -13,7 +13,7 @@ export function runLdv(
   token: (scope: string) => Promise<string>,
   isWanted?: (id: string) => boolean,
 ): Promise<readonly CaseResult[]> {
-  const tokens = { [LOGS]: () => token(LOGS), [READS]: () => token(READS) };
+  const tokens = { [LOGS]: () => token(LOGS) };
   const open = (client: Client) => readLdvSubject(url, client, tokens);
   return runCases({ suite: LDV, tested: url, tokens, isWanted, open });
 }

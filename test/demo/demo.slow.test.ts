@@ -17,7 +17,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const SKIPPED_IN_DEMO = {
   gegevens: ['A-ACC-13', 'A-ACC-14', 'A-ACC-15', 'A-ACC-16', 'A-SIG-18', 'A-SIG-19', 'A-HTTP-10'],
   verwerkingenlog: ['B-HTTP-12', 'B-HTTP-17'],
-  ldv: ['L-READ-01', 'L-READ-02', 'L-READ-03', 'L-READ-04', 'L-READ-05', 'L-ANS-14', 'L-ANS-17'],
+  ldv: ['L-ANS-14', 'L-ANS-17'],
   raadsfeed: ['C-SVC-16', 'C-REC-20', 'C-COL-13', 'C-COL-14', 'C-ERR-08'],
 };
 

@@ -18,7 +18,7 @@ import { freePorts, temporaryHome, waitForText } from '../demo/support.ts';
 import { type Running, startProgram } from '../support/program.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const CONTRACTS = ['raadsfeed', 'verwerkingenlog', 'gegevens', 'ldv', 'ldv-lezen', 'proof'];
+const CONTRACTS = ['raadsfeed', 'verwerkingenlog', 'gegevens', 'ldv', 'proof'];
 /** Area A as it is served: with the exchange model. */
 const VARIANTS = ['shv', 'vs'] as const;
 const ALL = [...CONTRACTS, ...VARIANTS];

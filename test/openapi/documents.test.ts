@@ -7,7 +7,6 @@ const VERSIONS = {
   'gegevens.yaml': '1.0.0',
   'verwerkingenlog.yaml': '1.0.0',
   'ldv.yaml': '1.0.0',
-  'ldv-lezen.yaml': '0.9.0',
   'proof.yaml': '1.0.0',
   'raadsfeed.yaml': '0.0.2',
 };
@@ -26,7 +25,6 @@ const OPERATIONS = {
     ...['getKey', 'getCheckpoint', 'getTile', 'getRecordBewijs'],
     ...['getWitnessKey', 'getWitnessCheckpoint', 'postAddCheckpoint'],
   ],
-  'ldv-lezen.yaml': ['postDataProcessingOperations', 'postDataProcessingOperationsBatch'],
   'raadsfeed.yaml': [
     ...['getServicedocument', 'getFeed', 'getFeedStream', 'getSnapshot', 'getVergaderingen', 'getVergadering'],
     ...['getAgendapunten', 'getAgendapunt', 'getInformatieobjecten', 'getInformatieobject', 'getRegister'],

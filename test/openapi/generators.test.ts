@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { isObject, type JsonObject, objectAt, readYaml } from './contract-schemas.ts';
 
-const CONTRACTS = ['gegevens', 'verwerkingenlog', 'ldv', 'ldv-lezen', 'proof', 'raadsfeed'] as const;
+const CONTRACTS = ['gegevens', 'verwerkingenlog', 'ldv', 'proof', 'raadsfeed'] as const;
 /** Generated types have no place for these, or one that breaks the client. */
 const UNREAD = new Set(
   [

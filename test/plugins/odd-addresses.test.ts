@@ -132,7 +132,7 @@ const OF_PAGES: Readonly<Record<string, readonly string[]>> = {
   '/inzage': ['van', 'tot', 'activiteit', 'cursor', 'alles', 'code', 'state', 'iss', 'error'],
 };
 
-const OPERATIONS = ['gegevens', 'verwerkingenlog', 'ldv', 'ldv-lezen', 'raadsfeed'].flatMap((name) =>
+const OPERATIONS = ['gegevens', 'verwerkingenlog', 'ldv', 'raadsfeed'].flatMap((name) =>
   listOperations(readOpenapi(new URL(`../../openapi/${name}.yaml`, import.meta.url))),
 );
 const SCOPES = OPERATIONS.flatMap(({ scopes }) => scopes ?? []);
@@ -157,7 +157,7 @@ beforeAll(async () => {
     ...{ VERWERKINGENLOG_KEY: KEY, GEGEVENS_RATE_LIMIT: '0', RAADSFEED_RATE_LIMIT: '0' },
     ...{ GEGEVENS_TRUST_ANCHORS: authority.root },
     ...{ GEGEVENS_SIGNING_KEY: authority.supplier.key, GEGEVENS_SIGNING_CHAIN: authority.supplier.chain },
-    ...{ RAADSFEED_REGISTER: 'true', RAADSFEED_PAGES: 'true', RAADSFEED_DIWOO: 'true', LDV_READ: 'true' },
+    ...{ RAADSFEED_REGISTER: 'true', RAADSFEED_PAGES: 'true', RAADSFEED_DIWOO: 'true' },
     ...proof.env,
     ...inzageEnv(provider.issuer),
   };

@@ -7,7 +7,7 @@ const EXAMPLE = `
 Writes lines about persons that do not exist; nothing takes them back. The exit status is 0 when no must failed, 1 when one did, and 2 when
 the cases could not be run.
 
-The file has a token that may log, or JSON as for \`conformance verwerkingenlog\` with \`create:normal\`, and \`read:confidential\` for reading.
+The file has a token that may log, or JSON as for \`conformance verwerkingenlog\` with \`create:normal\`.
 
 Examples:
   $ koppelvlak conformance ldv https://log.example/ldv/v1 --token-file token.txt --report verslag/
@@ -39,10 +39,12 @@ async function run(context: ToolContext, url: string | undefined, options: Optio
   const tested = requireAddress(url);
   const { tokenFile, activity } = options;
   if (tokenFile === undefined) throw new UsageError('--token-file is needed');
-  const [{ LDV }, { readTokenFile, requireAccess }, { LOGS, READS, readLdvSubject, whatIsWritten }] = await Promise.all(
-    [import('./suite.ts'), import('../commands/token-file.ts'), import('./subject.ts')],
-  );
-  const { tokens, secrets } = await readTokenFile(tokenFile, [LOGS, READS]);
+  const [{ LDV }, { readTokenFile, requireAccess }, { LOGS, readLdvSubject, whatIsWritten }] = await Promise.all([
+    import('./suite.ts'),
+    import('../commands/token-file.ts'),
+    import('./subject.ts'),
+  ]);
+  const { tokens, secrets } = await readTokenFile(tokenFile, [LOGS]);
   await testSuite(context, {
     ...{ suite: LDV, options, tested, needs: { tokens, secrets } },
     open: async (client, say) => {

@@ -17,9 +17,8 @@ import { type ContractWalk, walkContract } from '../contract-walk.ts';
 import type { Ask, Client, Exchange } from '../exchange.ts';
 import { type Form, MEDIA_TYPES, requestOf, type Said, saidIn, text } from './otlp.ts';
 
-/** The token that logs, and the one that reads. */
+/** The scope of the token. */
 export const LOGS = 'create:normal';
-export const READS = 'read:confidential';
 
 export interface LdvSubject extends SuiteSubject {
   readonly base: string;

@@ -3,11 +3,10 @@ import type { Suite } from '../case.ts';
 import { ANSWERS } from './answers.ts';
 import { INTAKE } from './intake.ts';
 import { LINES } from './lines.ts';
-import { READING } from './reading.ts';
 import type { LdvSubject } from './subject.ts';
 
 export const LDV: Suite<LdvSubject> = {
   name: 'ldv',
   title: { nl: 'Het Logboek Dataverwerkingen', en: 'The logbook of data processing (LDV)' },
-  chapters: [INTAKE, LINES, READING, ANSWERS],
+  chapters: [INTAKE, LINES, ANSWERS],
 };

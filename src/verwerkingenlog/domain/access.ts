@@ -3,7 +3,7 @@
 /** How confidential an action counts: `normaal` only when it is not confidential and never was. */
 export type Categorie = 'normaal' | 'vertrouwelijk' | 'opgeheven';
 
-export const CATEGORIEEN: readonly Categorie[] = ['normaal', 'vertrouwelijk', 'opgeheven'];
+const CATEGORIEEN: readonly Categorie[] = ['normaal', 'vertrouwelijk', 'opgeheven'];
 
 /** The number of a category in the database (`verwerkingenlog.categorie`). */
 export function categorieNummer(categorie: Categorie): number {

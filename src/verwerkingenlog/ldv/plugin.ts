@@ -1,22 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import type { operations } from '../../contracts/ldv.ts';
-import type { operations as ReadOperations } from '../../contracts/ldv-lezen.ts';
 import { createContract } from '../../plugins/contract.ts';
-import { createClientShare } from '../../plugins/limits.ts';
 import { readOpenapi } from '../../plugins/openapi-document.ts';
-import { describeInterface } from '../../plugins/pages.ts';
-import { sendProblem } from '../../plugins/problem-reply.ts';
-import { mount, mountAddress } from '../../plugins/requests.ts';
-import { FOUT } from '../fout.ts';
+import { mount } from '../../plugins/requests.ts';
 import { startForwarding } from './forward.ts';
 import { createIntake } from './intake.ts';
 import { createLineStore } from './lines.ts';
-import { readLines } from './read-route.ts';
 import { OTLP_ERRORS, postTraces } from './traces-route.ts';
 
 const CONTRACT = new URL('../../../openapi/ldv.yaml', import.meta.url);
-const READ_CONTRACT = new URL('../../../openapi/ldv-lezen.yaml', import.meta.url);
 
 /** The Logboek Dataverwerkingen: the processing log over OTLP, and forwarding to another logbook. */
 export const ldv = fp(serveLdv, { name: 'ldv', dependencies: ['verwerkingenlog'] });
@@ -34,29 +27,6 @@ async function serveLdv(app: FastifyInstance): Promise<void> {
     contract,
     rateLimit: verwerkingenlog.rateLimit,
     problemStyle: OTLP_ERRORS,
-    routes: async (scope) => {
-      // Each in a scope of its own: one takes bytes and answers as OTLP does, the other is an interface like those of area B.
-      await scope.register(async (traces) => postTraces(traces, contract, intake));
-      if (ldvOut.read) await scope.register(serveReading);
-    },
+    routes: async (scope) => postTraces(scope, contract, intake),
   });
-}
-
-/** Reading through LDV, with its own errors, version and documentation. */
-async function serveReading(app: FastifyInstance): Promise<void> {
-  const { database, ldv } = app.settings;
-  const contract = createContract<ReadOperations>(readOpenapi(READ_CONTRACT));
-  app.addHook('onRequest', (_request, reply, done) => {
-    reply.header('api-version', contract.document.info.version);
-    done();
-  });
-  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, FOUT));
-  createClientShare({ pool: app.database.pipelinePool, waitMs: database.connectTimeoutMs })(app);
-  readLines(app, contract, app.verwerkingenlog);
-  const described = {
-    document: contract.document,
-    url: mountAddress(app, ldv.prefix),
-    rateLimit: app.settings.verwerkingenlog.rateLimit,
-  };
-  await app.register(async (docs) => describeInterface(docs, described), { prefix: '/data-processing-operations' });
 }

@@ -40,9 +40,8 @@ export const ldvSettings = {
     /** Maximum number of spans in one request of LDV; more get 413. */
     maxSpans: fixed('LDV_MAX_SPANS', 50_000),
   },
-  /** What others get in the form of LDV. */
+  /** Forwarding to another logbook. */
   ldvOut: {
-    read: setting('LDV_READ', flag, false, 'Serve the read extension (work version 0.9; experimental).'),
     forwardUrl: optional(
       'LDV_FORWARD_URL',
       url('https', 'http'),

@@ -10,8 +10,7 @@ type Is = (request: Request) => boolean;
 export const keys = { all: '' };
 
 const isProtobuf: Is = ({ headers }) => headers['content-type'] === 'application/x-protobuf';
-const isReading: Is = ({ path }) => path.startsWith('/data-processing-operations');
-const isPlain: Is = (request) => !isProtobuf(request) && !isReading(request) && request.method === 'POST';
+const isPlain: Is = (request) => !isProtobuf(request) && request.method === 'POST';
 /** The text of a request in JSON that is not packed. */
 const saying =
   (pattern: RegExp): Is =>
@@ -41,10 +40,6 @@ const allowing = (is: Is): Mutation => ({
 const partial = (change: (partialSuccess: Json) => void): Mutation =>
   answering(isPlain, ({ json }) => {
     if (isJson(json?.partialSuccess)) change(json.partialSuccess);
-  });
-const reading = (change: (json: Json) => void): Mutation =>
-  answering(isReading, ({ json, status }) => {
-    if (status === 200 && json !== undefined) change(json);
   });
 /** Requests in JSON with such a line. */
 const withLine =
@@ -124,31 +119,6 @@ export const LDV_MUTANTS: readonly LdvMutant[] = [
         body(answer, { partialSuccess: { rejectedSpans: '1', errorMessage: 'dubbel' } });
       if (sent.length > 100) repeated.add(sent.toString());
     }),
-  },
-  {
-    kills: 'L-READ-01',
-    what: 'times are in milliseconds',
-    mutation: reading((json) =>
-      list(json, 'dataProcessingOperations').map((one) => Object.assign(one, { startTime: 1 })),
-    ),
-  },
-  {
-    kills: 'L-READ-02',
-    what: 'lines of everybody',
-    mutation: {
-      forward: ({ path, body: sent }) =>
-        isOther(sent) ? { path, body: Buffer.from(sent.toString().replace('-ander"', '"')) } : undefined,
-    },
-  },
-  {
-    kills: 'L-READ-03',
-    what: 'another order',
-    mutation: reading((json) => void (Array.isArray(json.results) && json.results.reverse())),
-  },
-  {
-    kills: 'L-READ-04',
-    what: 'everything without a selector',
-    mutation: giving((request) => isReading(request) && request.body.toString() === '{}', 400, 200),
   },
   {
     kills: 'L-ANS-01',
@@ -239,7 +209,4 @@ function linesIn({ body: sent }: Request): Json[] {
 const timeOf = (line: Json, name: 'start' | 'end'): bigint => BigInt(String(line[`${name}TimeUnixNano`] ?? 0));
 function isAhead(line: Json): boolean {
   return timeOf(line, 'start') > BigInt(Date.now()) * 1_000_000n + 86_400_000_000_000n;
-}
-function isOther(sent: Buffer): boolean {
-  return sent.toString().includes('-lezen-ander"');
 }

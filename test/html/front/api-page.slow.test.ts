@@ -11,15 +11,7 @@ import { axeFindings, sharedChromium } from '../../support/chromium.ts';
 import { htmlFaults } from '../../support/html.ts';
 
 const executable = findChromium();
-const MOUNTS = [
-  '/shv/v1',
-  '/vs/v1',
-  '/verwerkingenlog/v1',
-  '/ori/v1',
-  '/ldv/v1',
-  '/ldv/v1/data-processing-operations',
-  '/proof/v1',
-];
+const MOUNTS = ['/shv/v1', '/vs/v1', '/verwerkingenlog/v1', '/ori/v1', '/ldv/v1', '/proof/v1'];
 const PHONE = { width: 320, height: 740 };
 
 /** What a page shows, read at once: each question to a browser costs. */
@@ -51,7 +43,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     writeFileSync(join(directory, 'witnesses'), 'quorum none\n');
     supplier = await openSupplier({
       env: {
-        ...{ AREAS: 'shv,vs,verwerkingenlog,raadsfeed', LDV_READ: 'true' },
+        AREAS: 'shv,vs,verwerkingenlog,raadsfeed',
         VERWERKINGENLOG_KEY: `een:${Buffer.alloc(32, 1).toString('base64')}`,
         ...{ PROOF_KEY: Buffer.alloc(32, 9).toString('base64'), PROOF_STATE: join(directory, 'state.json') },
         ...{ PROOF_WITNESSES: join(directory, 'witnesses') },
