@@ -1,8 +1,8 @@
 /** Prints the cases of the conformance suites; with `--write` puts them into docs/conformance.md. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SuiteDescription } from '../src/conformance/case.ts';
-import { SUITES } from '../src/conformance/suites.ts';
+import type { SuiteDescription } from '../conformance/case.ts';
+import { SUITES } from '../conformance/suites.ts';
 
 const PAGE = join(import.meta.dirname, '../docs/conformance.md');
 const BEGIN = '<!-- cases: written by `npm run docs` -->';

@@ -1,6 +1,6 @@
 /** The program and its commands; each group has a file, which loads what it runs when it is called. */
 import { Command, CommanderError } from 'commander';
-import { conformanceCommand } from '../conformance/commands.ts';
+import { conformanceCommand } from '../../conformance/commands.ts';
 import { gegevensCommand } from '../gegevens/commands.ts';
 import { packageVersion } from '../lib/package-version.ts';
 import type { Terminal } from '../lib/terminal.ts';

@@ -6,7 +6,7 @@ import { isAbsolute, join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { ReportedCase } from '../../src/conformance/report/report.ts';
+import type { ReportedCase } from '../../conformance/report/report.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { callProgram, type Running, startProgram } from '../support/program.ts';
 import { freePorts, hasPostgres, temporaryHome, waitForDemo, waitForText } from './support.ts';

@@ -1,0 +1,251 @@
+/** The requests of a suite: one after the other, at a bounded rate, each with what was sent and what came. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { unwritable } from '../src/lib/json/json-text.ts';
+import { JsonCounter, parseUntrusted, UntrustedJsonError } from '../src/lib/json/parse-untrusted.ts';
+import { reasonOf } from '../src/lib/log.ts';
+import {
+  createGuardedConnections,
+  headerValue,
+  type ProxySettings,
+  readBody,
+} from '../src/lib/outbound/guarded-fetch.ts';
+import { OutboundError } from '../src/lib/outbound/outbound-error.ts';
+import { retryAfterMs, systemClock } from '../src/lib/time.ts';
+import { Inconclusive, Skipped } from './case.ts';
+import type { Ask, Client, Exchange, ShownExchange } from './exchange.ts';
+import { createMask } from './mask.ts';
+import { type RunLimit, unlessAborted } from './run-limit.ts';
+import { saveExchange } from './saved-exchanges.ts';
+
+/** What a suite gives the client. */
+export interface ClientNeeds {
+  /** Access tokens by the name that cases give them: each is fetched when it is needed. */
+  readonly tokens?: Readonly<Record<string, () => Promise<string>>>;
+  /** The header that carries them. Default `authorization`. */
+  readonly tokenHeader?: string;
+  /** What may never be shown, beside the tokens. */
+  readonly secrets?: readonly string[];
+  /** How the body of an answer is shown, where it holds persons. Default: its beginning. */
+  readonly showBody?: (exchange: Exchange) => string;
+}
+
+interface ClientOptions extends ClientNeeds {
+  /** Address of what is tested. Where its answers lead to other hosts, those must be on the public internet. */
+  readonly subject: string;
+  /** Requests in a second at most. */
+  readonly rate: number;
+  readonly signal: AbortSignal;
+  /** What comes after it is inconclusive. */
+  readonly limit?: RunLimit | undefined;
+  readonly proxy?: ProxySettings;
+  /** Directory for whole exchanges. */
+  readonly save?: string | undefined;
+}
+
+const TIMEOUT_MS = 30_000;
+const MAX_BYTES = 32 * 1024 * 1024;
+const STREAM_BYTES = 1024 * 1024;
+/** Characters of a body that are kept of an answer after its case. */
+const SHOWN_BODY = 2000;
+/** Of `Retry-After`; who says longer is not waited for. */
+const LONGEST_WAIT_MS = 30_000;
+const MOST_WAITS = 2;
+/** For all requests together: who is always busy is not waited for. */
+const LONGEST_WAITS_MS = 120_000;
+
+export function createClient(options: ClientOptions): Client {
+  const { subject, rate, signal, limit, proxy, tokens = {}, tokenHeader = 'authorization', save } = options;
+  const ending = limit === undefined ? signal : AbortSignal.any([signal, limit.signal]);
+  const { showBody = ({ body }) => beginning(body) } = options;
+  const connect = (allowPrivate: boolean) =>
+    createGuardedConnections({
+      rules: { allowPrivate },
+      proxy,
+      maxRedirects: 0,
+      connectTimeoutMs: 10_000,
+      agent: { connections: 2, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS, keepAliveTimeout: 4_000 },
+    });
+  // The person who tests names the address, often of a machine in the same network; what it answers names others.
+  const named = connect(true);
+  const others = connect(false);
+  const { host, origin } = URL.parse(subject) ?? {};
+  const exchanges: ShownExchange[] = [];
+  const secrets = new Set(options.secrets);
+  const mask = createMask(secrets);
+  let nextAt = 0;
+  let waitedMs = 0;
+
+  const show = (exchange: Exchange): ShownExchange => {
+    const { method, url, sent, sentBody, status, headers } = exchange;
+    return { method, url, sent, sentText: beginning(sentBody), status, headers, text: showBody(exchange) };
+  };
+
+  const keep = async (exchange: Exchange): Promise<void> => {
+    exchanges.push(show(exchange));
+    if (save === undefined) return;
+    const { sentBody, body } = exchange;
+    const whole = { ...exchange, sentBody: withoutSecrets(sentBody), body: withoutSecrets(body) };
+    await saveExchange(save, exchanges.length, whole, mask);
+  };
+
+  /** Whole, for a signature is over all of it, but where it holds what gives access. */
+  const withoutSecrets = (body: Buffer): Buffer =>
+    [...secrets].some((secret) => body.includes(secret)) ? Buffer.from(mask(body.toString())) : body;
+
+  const access = async (name: string | undefined): Promise<Record<string, string>> => {
+    if (name === undefined) return {};
+    const token = await unlessAborted(ending, tokens[name]?.());
+    if (token === undefined) throw new Skipped(`there is no token for ${name}`);
+    secrets.add(token);
+    return { [tokenHeader]: `Bearer ${token}` };
+  };
+
+  const turn = async (): Promise<void> => {
+    const now = performance.now();
+    const at = Math.max(now, nextAt);
+    nextAt = at + 1000 / rate;
+    if (at > now) await wait(at - now, undefined, { signal: ending });
+  };
+
+  const open = async ({ to, method = 'GET', headers = {}, body, as }: Ask, over: AbortSignal) => {
+    const usual = {
+      ...{ accept: 'application/json', 'user-agent': 'koppelvlak-conformance' },
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(await access(as)),
+    };
+    const all = Object.entries({ ...usual, ...headers }).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, typeof value === 'string' ? value : [...value]] as const],
+    );
+    const sentBody = bytesOf(body);
+    await turn();
+    const address = URL.parse(to);
+    if (as !== undefined && address?.origin !== origin)
+      throw new Inconclusive(`the answer leads to ${address?.host ?? to}, which gets no token of ${host}`);
+    const connections = address?.host === host ? named : others;
+    const { answer } = await connections.request(
+      to,
+      { method, headers: Object.fromEntries(all), body: body === undefined ? null : sentBody, signal: over },
+      'none',
+    );
+    const received = Object.entries(answer.headers).map(([name, value]) => [name, headerText(value)] as const);
+    const sent = Object.fromEntries(all.map(([name, value]) => [name, headerText(value)]));
+    const exchange = {
+      method,
+      url: to,
+      sent,
+      sentBody,
+      status: answer.statusCode,
+      headers: Object.fromEntries(received),
+    };
+    return { exchange, stream: answer.body };
+  };
+
+  /** What is thrown where no usable answer came. @throws the signal's reason */
+  const unanswered = (error: unknown, late: AbortSignal, afterMs: number): Error => {
+    signal.throwIfAborted();
+    if (error instanceof Skipped || error instanceof Inconclusive) return error;
+    if (limit?.signal.aborted) return new Inconclusive(limit.reason);
+    return new Inconclusive(late.aborted ? `no answer within ${afterMs / 1000} seconds` : explain(error));
+  };
+
+  /** Waits where the answer says that it is too busy. */
+  const send = async (ask: Ask, waits = 0): Promise<Exchange> => {
+    const over = AbortSignal.any([ending, AbortSignal.timeout(TIMEOUT_MS)]);
+    try {
+      const { exchange, stream } = await open(ask, over);
+      const encoding = exchange.method === 'HEAD' ? undefined : exchange.headers['content-encoding'];
+      const mayBeJson = /^$|json/i.test(exchange.headers['content-type'] ?? '');
+      const counter = mayBeJson ? new JsonCounter({ bytes: MAX_BYTES }) : undefined;
+      const body = await readBody(stream, encoding, MAX_BYTES, counter).catch((error: unknown) => {
+        // Cut off there it is not JSON, and judged as such.
+        if (error instanceof OutboundError && error.start !== undefined) return error.start;
+        throw error;
+      });
+      const whole = { ...exchange, body, json: jsonIn(body) };
+      await keep(whole);
+      const again = [429, 503].includes(whole.status)
+        ? retryAfterMs(whole.headers['retry-after'], systemClock.now())
+        : undefined;
+      if (again === undefined || again > LONGEST_WAIT_MS || waits === MOST_WAITS) return whole;
+      if (waitedMs + again > LONGEST_WAITS_MS) return whole;
+      waitedMs += again;
+      await wait(again, undefined, { signal: ending });
+    } catch (error) {
+      throw unanswered(error, over, TIMEOUT_MS);
+    }
+    return send(ask, waits + 1);
+  };
+
+  return {
+    ...{ exchanges, show, mask },
+    send: (ask) => send(ask),
+    async readStream(ask, isEnough, forMs) {
+      const ended = AbortSignal.timeout(forMs);
+      const over = AbortSignal.any([ending, ended]);
+      let text = '';
+      try {
+        const { exchange, stream } = await open(
+          { ...ask, headers: { accept: 'text/event-stream', ...ask.headers } },
+          over,
+        );
+        // One that is destroyed before its end emits an error.
+        stream.on('error', () => undefined);
+        const decoder = new TextDecoder();
+        try {
+          for await (const piece of stream) {
+            text += decoder.decode(Buffer.from(piece), { stream: true });
+            if (isEnough(text) || text.length > STREAM_BYTES) break;
+          }
+        } catch (error) {
+          if (ending.aborted || !ended.aborted) throw error;
+        } finally {
+          stream.destroy();
+        }
+        const reading = { ...exchange, text, body: Buffer.from(text), json: undefined };
+        await keep(reading);
+        return reading;
+      } catch (error) {
+        throw unanswered(error, ended, forMs);
+      }
+    },
+    async close() {
+      await Promise.all([named.close(), others.close()]);
+    },
+  };
+}
+
+function headerText(value: string | string[] | undefined): string {
+  return Array.isArray(value) ? value.join(', ') : (headerValue(value) ?? '');
+}
+
+/** A body as it is sent: text and bytes as they are, nothing of undefined, anything else as JSON. */
+export function bytesOf(body: unknown): Buffer {
+  if (body === undefined) return Buffer.alloc(0);
+  if (body instanceof Uint8Array) return Buffer.from(body);
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+/** What a body says; undefined when it is not JSON in UTF-8, or has more in it than any answer needs. */
+export function jsonIn(body: Buffer): unknown {
+  try {
+    const value = parseUntrusted(body, { bytes: MAX_BYTES });
+    return unwritable(value) === undefined ? value : undefined;
+  } catch (error) {
+    if (error instanceof UntrustedJsonError) return undefined;
+    throw error;
+  }
+}
+
+function explain(error: unknown): string {
+  return error instanceof OutboundError ? error.message : `no answer (${reasonOf(error).slice(0, 200)})`;
+}
+
+/** Memory does not grow with what others send. */
+function beginning(body: Buffer): string {
+  // Four bytes are the longest character.
+  const bytes = body.subarray(0, 4 * SHOWN_BODY);
+  const text = new TextDecoder().decode(bytes, { stream: bytes.length < body.length });
+  if (text.includes('\0')) return `(${body.length} bytes that are not text)`;
+  if (text.length <= SHOWN_BODY && bytes.length === body.length) return text;
+  return `${text.slice(0, SHOWN_BODY).toWellFormed()}… (${body.length} bytes)`;
+}

@@ -1,0 +1,80 @@
+/** Reports on a terminal and in files. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { table } from '../../src/commands/output.ts';
+import { UsageError } from '../../src/commands/run-command.ts';
+import { loadPemKey, OwnKeyError } from '../../src/lib/jades/own-key.ts';
+import { createSigner, type Signer } from '../../src/lib/jades/signature.ts';
+import { parseUntrusted, UntrustedJsonError } from '../../src/lib/json/parse-untrusted.ts';
+import { systemClock } from '../../src/lib/time.ts';
+import { LEVELS, OUTCOMES } from '../case.ts';
+import { reportHtml } from '../report/html.ts';
+import { reportJunit } from '../report/junit.ts';
+import { type ConformanceReport, noLongerFailing, verdictOf } from '../report/report.ts';
+import { signedStatement } from '../report/statement.ts';
+import { asText, asUsage, readBytes, readText } from './usage.ts';
+
+const SCHEMA = new URL('../../openapi/conformance-report.json', import.meta.url);
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** @throws {UsageError} when the file is not a report */
+export async function readReport(file: string): Promise<ConformanceReport> {
+  const bytes = await readBytes(file);
+  const isReport = new Ajv2020({ strict: false, validateFormats: false }).compile<ConformanceReport>(
+    JSON.parse(await readFile(SCHEMA, 'utf8')),
+  );
+  let value: unknown;
+  try {
+    value = parseUntrusted(bytes, { bytes: MAX_BYTES });
+  } catch (error) {
+    if (error instanceof UntrustedJsonError && error.code === 'not-utf8') asText(bytes, file);
+    if (error instanceof UntrustedJsonError) throw new UsageError(`${file} ${error.message}`);
+    throw error;
+  }
+  if (!isReport(value))
+    throw new UsageError(
+      `${file} is not a report: ${isReport.errors?.[0]?.instancePath} ${isReport.errors?.[0]?.message}`,
+    );
+  return value;
+}
+
+/** The key of a statement. @param files a private key and its certificate chain, as PEM in one file or two @throws {UsageError} */
+export async function readSigner(files: readonly string[]): Promise<Signer> {
+  const pem = (await Promise.all(files.map(readText))).join('\n');
+  const [, key = ''] = /(-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]+?-----END [A-Z ]*PRIVATE KEY-----)/.exec(pem) ?? [];
+  const own = asUsage('--sign', () => loadPemKey({ key, chain: pem }, systemClock.now()), OwnKeyError);
+  return createSigner({ ...own, now: () => systemClock.now() });
+}
+
+/** Writes `report.json`, `report.html` and `junit.xml`, and `statement.http` where a key was given. */
+export async function writeReport(report: ConformanceReport, directory: string, signer?: Signer): Promise<void> {
+  await mkdir(directory, { recursive: true });
+  const json = `${JSON.stringify(report, null, 2)}\n`;
+  await writeFile(join(directory, 'report.json'), json);
+  await writeFile(join(directory, 'report.html'), reportHtml(report));
+  await writeFile(join(directory, 'junit.xml'), reportJunit(report));
+  if (signer !== undefined)
+    await writeFile(join(directory, 'statement.http'), await signedStatement(report, json, signer));
+}
+
+/** What failed with its reason, then the counts by level. */
+export function reportText(report: ConformanceReport): string {
+  const { cases, requests, subject, suite } = report;
+  const wrong = cases.filter(({ outcome }) => outcome === 'failed' || outcome === 'inconclusive');
+  const faults = wrong.map(
+    (one) => `${one.outcome.toUpperCase()} ${one.id} (${one.level}${one.expected ? ', expected' : ''}): ${one.title}
+  ${one.reason ?? ''}
+  ${one.source.document}, ${one.source.clause}: “${one.source.quote}”${one.again === undefined ? '' : `\n  ${one.again}`}`,
+  );
+  const rows = LEVELS.map((level) => [
+    level,
+    ...OUTCOMES.map((outcome) => String(cases.filter((one) => one.level === level && one.outcome === outcome).length)),
+  ]);
+  return [
+    ...faults,
+    table(['level', ...OUTCOMES], rows),
+    ...[noLongerFailing(report)].filter((text) => text !== undefined),
+    `${suite} of ${subject}: ${cases.length} cases, ${requests} requests. ${verdictOf(report)}`,
+  ].join('\n\n');
+}

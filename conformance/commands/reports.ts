@@ -1,0 +1,42 @@
+/** `koppelvlak conformance badge` and `compare`: what is made of reports. */
+import { Command } from 'commander';
+import { table } from '../../src/commands/output.ts';
+import { runTool, UsageError } from '../../src/commands/run-command.ts';
+import type { Terminal } from '../../src/lib/terminal.ts';
+import { compareReports, type Difference } from '../report/compare.ts';
+
+export function badgeCommand(terminal: Terminal): Command {
+  return new Command('badge')
+    .description('a badge for a page, as SVG on standard output')
+    .argument('<report>', 'a report.json')
+    .addHelpText('after', '\nExample:\n  $ koppelvlak conformance badge verslag/report.json > badge.svg')
+    .action((file: string) =>
+      runTool(terminal, {}, async ({ output }) => {
+        const { readReport } = await import('./report-files.ts');
+        const { reportBadge } = await import('../report/junit.ts');
+        output.line(reportBadge(await readReport(file)).trimEnd());
+      }),
+    );
+}
+
+export function compareCommand(terminal: Terminal): Command {
+  return new Command('compare')
+    .description('reports beside each other: the cases that ended differently')
+    .argument('<reports...>', 'two or more report.json')
+    .addHelpText('after', '\nExample:\n  $ koppelvlak conformance compare verslag/report.json ander/report.json')
+    .option('--json', 'one machine-readable result')
+    .action((files: readonly string[], options: { json?: boolean }) =>
+      runTool(terminal, options, async ({ output }) => {
+        if (files.length < 2) throw new UsageError('name two reports or more');
+        const { readReport } = await import('./report-files.ts');
+        const found = compareReports(await Promise.all(files.map(readReport)));
+        output.result(found, () => output.line(differences(files, found) ?? 'No case ended differently.'));
+      }),
+    );
+}
+
+/** @param names of the reports @returns undefined where there are none */
+export function differences(names: readonly string[], found: readonly Difference[]): string | undefined {
+  const rows = found.map(({ id, outcomes, title }) => [id, ...outcomes.map((one) => one ?? '(not run)'), title]);
+  return rows.length === 0 ? undefined : table(['case', ...names, 'title'], rows);
+}

@@ -1,0 +1,50 @@
+/** Runs the cases for signed messages that were kept. */
+import { type ToolContext, UsageError } from '../../src/commands/run-command.ts';
+import { reasonOf } from '../../src/lib/log.ts';
+import { createGuardedFetch } from '../../src/lib/outbound/guarded-fetch.ts';
+import { readContract } from '../contract.ts';
+import { MessageFileError, readMessages, type SignedMessage } from '../signature/message.ts';
+import { SIGNATURES } from '../signature/suite.ts';
+import { readTrust } from '../signature/trust.ts';
+import { type SuiteOptions, testSuite } from './test-suite.ts';
+import { asUsage, readBytes, readText } from './usage.ts';
+
+export interface SignatureOptions extends SuiteOptions {
+  readonly trust?: string;
+  readonly crl?: readonly string[];
+  readonly online?: boolean;
+  readonly at?: Date;
+}
+
+/** @param files with a signed message each @throws {UsageError} when nothing can be tested */
+export async function testMessages(
+  context: ToolContext,
+  files: readonly string[],
+  options: SignatureOptions,
+): Promise<void> {
+  const { trust: roots, crl = [], online, at = new Date() } = options;
+  if (files.length === 0) throw new UsageError('a file with a signed message is needed');
+  if (roots === undefined) throw new UsageError('--trust is needed');
+  if (online && crl.length > 0) throw new UsageError('--online and --crl exclude each other');
+  const { server, gegevens } = context.config;
+  const network = createGuardedFetch({ allowPrivate: gegevens.revocationAllowPrivate, proxy: server });
+  try {
+    const [anchors, lists] = await Promise.all([readText(roots), Promise.all(crl.map(readBytes))]);
+    const messages: SignedMessage[] = [];
+    for (const file of files) {
+      const found = await readMessages(file).catch((error: unknown) => {
+        if (error instanceof MessageFileError) throw new UsageError(error.message);
+        throw new UsageError(`${file} cannot be read: ${reasonOf(error)}`);
+      });
+      messages.push(...found);
+    }
+    const fetch = online ? network.fetch : undefined;
+    const trust = asUsage('--trust', () => readTrust({ anchors, at, lists, fetch, signal: context.interrupted }));
+    await testSuite(context, {
+      ...{ suite: SIGNATURES, options, tested: files.join(' '), words: files },
+      open: async (client) => ({ client, values: {}, fault: readContract('gegevens.yaml'), messages, trust }),
+    });
+  } finally {
+    await network.close();
+  }
+}

@@ -1,0 +1,85 @@
+/** Runs the cases for a requester: plays suppliers with keys of the run, and drives it or waits for what it asks. */
+import { randomBytes } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { type ToolContext, UsageError } from '../../src/commands/run-command.ts';
+import { loadModel } from '../../src/gegevens/model/model.ts';
+import { createGuardedFetch } from '../../src/lib/outbound/guarded-fetch.ts';
+import { createMask } from '../mask.ts';
+import { restartedProgram, wordsOf } from '../protocol.ts';
+import { makeKeys } from '../requester/keys.ts';
+import { SCENARIO_NAMES, type ScenarioName } from '../requester/scenarios.ts';
+import { requesterSubject, waitForRequests } from '../requester/subject.ts';
+import { REQUESTER } from '../requester/suite.ts';
+import { type ReceivedRequest, startSuppliers } from '../requester/suppliers.ts';
+import { saveExchange } from '../saved-exchanges.ts';
+import { readTrust } from '../signature/trust.ts';
+import { type SuiteOptions, testSuite } from './test-suite.ts';
+import { asUsage, readText } from './usage.ts';
+
+export interface RequesterOptions extends SuiteOptions {
+  readonly variant?: 'shv' | 'vs';
+  readonly model?: string;
+  readonly keys: string;
+  readonly trust?: string;
+  readonly command?: string;
+  readonly port: number;
+  readonly wait: number;
+}
+
+const ANSWER_MS = 120_000;
+const QUIET_MS = 10_000;
+
+/** @throws {UsageError} when nothing can be tested */
+export async function testRequester(context: ToolContext, options: RequesterOptions): Promise<void> {
+  const { variant, port, command } = options;
+  if (variant === undefined) throw new UsageError('--variant is needed: shv or vs');
+  const words = command === undefined ? undefined : wordsOf(command);
+  const model = asUsage('--model', () => loadModel(variant, options.model));
+  const directory = resolve(options.keys);
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const { interrupted: signal, terminal, config } = context;
+  const token = randomBytes(24).toString('base64url');
+  const keys = await makeKeys(directory);
+  const network = createGuardedFetch({ allowPrivate: true, proxy: config.server });
+  const suppliers = await startSuppliers({ keys, model, port, token });
+  const program = words && restartedProgram({ command: words, env: terminal.env, timeoutMs: ANSWER_MS, signal });
+  try {
+    const roots = await Promise.all([keys.root, ...(options.trust === undefined ? [] : [options.trust])].map(readText));
+    const trust = asUsage('--trust', () =>
+      readTrust({ anchors: roots.join('\n'), at: new Date(), fetch: network.fetch, signal }),
+    );
+    await testSuite(context, {
+      ...{ suite: REQUESTER, options, tested: command ?? 'a requester', words: [] },
+      waitMs: program === undefined ? options.wait * 1000 : SCENARIO_NAMES.length * ANSWER_MS,
+      needs: { secrets: [token] },
+      open: async (client, say) => {
+        const needs = { client, model, keys, suppliers, trust, token, program };
+        if (program !== undefined) return requesterSubject(needs);
+        for (const line of instructions(token, keys.root, suppliers.addressOf)) say(line);
+        await waitForRequests(suppliers, { waitMs: options.wait * 1000, quietMs: QUIET_MS, signal });
+        if (suppliers.received.length === 0) throw new UsageError('the requester asked nothing');
+        return requesterSubject(needs);
+      },
+    });
+    if (options.save !== undefined) await saveRequests(suppliers.received, options.save, token);
+  } finally {
+    await program?.close();
+    await Promise.all([suppliers.close(), keys.close(), network.close()]);
+  }
+}
+
+/** As other suites save what they sent; of an answer the status says which one it was. */
+async function saveRequests(received: readonly ReceivedRequest[], directory: string, token: string): Promise<void> {
+  const mask = createMask([token]);
+  for (const [index, { shown, message }] of received.entries()) {
+    const exchange = { ...shown, sentBody: message.body, body: Buffer.alloc(0), json: undefined };
+    await saveExchange(directory, index + 1, exchange, mask);
+  }
+}
+
+/** What the person who tests a requester by hand needs; the token is of this run only. */
+function* instructions(token: string, root: string, addressOf: (name: ScenarioName) => string): Generator<string> {
+  yield `trust ${root}, send the token ${token}, and ask each of these for the quarter 2026-01-01 to 2026-03-31:`;
+  for (const name of SCENARIO_NAMES) yield `  ${addressOf(name)}`;
+}

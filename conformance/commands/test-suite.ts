@@ -1,0 +1,316 @@
+/** What the commands of all suites have in common: their options, and a run from the first request to the report. */
+import { Command, InvalidArgumentError } from 'commander';
+import { table } from '../../src/commands/output.ts';
+import { runTool, type ToolContext, UsageError } from '../../src/commands/run-command.ts';
+import { reasonOf } from '../../src/lib/log.ts';
+import { packageVersion } from '../../src/lib/package-version.ts';
+import type { Terminal } from '../../src/lib/terminal.ts';
+import { systemClock } from '../../src/lib/time.ts';
+import type { Suite, SuiteDescription, SuiteSubject } from '../case.ts';
+import type { ClientNeeds } from '../client.ts';
+import type { Client } from '../exchange.ts';
+import { createMask, visible } from '../mask.ts';
+import { compareReports } from '../report/compare.ts';
+import { type ConformanceReport, quoted } from '../report/report.ts';
+import { longestRunMs, type RunLimit, startLimit, USUAL_RATE, unlessAborted } from '../run-limit.ts';
+import type { CaseResult } from '../run-suite.ts';
+import { differences } from './reports.ts';
+import { exitAfter, exitSoon, watchProcess } from './run-end.ts';
+import { readText } from './usage.ts';
+
+export interface SuiteOptions {
+  readonly only?: readonly string[];
+  readonly not?: readonly string[];
+  readonly list?: boolean;
+  readonly strict?: boolean;
+  readonly expectedFailures?: string;
+  readonly rate: number;
+  /** Minutes. */
+  readonly limit?: number;
+  readonly report?: string;
+  readonly save?: string;
+  readonly sign?: readonly string[];
+  readonly baseline?: string;
+  readonly json?: boolean;
+  /** Names of the options that were typed: the others have their default. */
+  readonly typed: readonly string[];
+}
+
+const MOST_PER_SECOND = 100;
+/** A week. */
+const MOST_MINUTES = 10_080;
+
+export function suiteOptions(command: Command): Command {
+  return command
+    .option('--list', 'print the cases, and run none')
+    .option('--only <ids...>', 'only these cases or chapters, or those whose clause has this text')
+    .option('--not <ids...>', 'without these')
+    .option('--strict', 'a should that fails counts as a must')
+    .option('--expected-failures <file>', 'a file with the ids that may fail, one on a line')
+    .option('--rate <number>', 'requests in a second at most', rate, USUAL_RATE)
+    .option('--limit <minutes>', 'end the run then, whatever it waits for (default: as long as it may need)', minutes)
+    .option('--report <directory>', 'write report.html, report.json and junit.xml there')
+    .option('--save <directory>', 'write every request and answer there, whole but for secrets')
+    .option('--sign <files...>', 'key and certificate chain (PEM) that sign a statement beside the report')
+    .option('--baseline <file>', 'an earlier report.json: what became better and worse')
+    .option('--json', 'one machine-readable result')
+    .hook('preAction', (_, called) => {
+      const names = called.options.map((option) => option.attributeName());
+      called.setOptionValue(
+        'typed',
+        names.filter((name) => called.getOptionValueSource(name) !== 'default'),
+      );
+    });
+}
+
+function rate(text: string): number {
+  const number = Number(text);
+  if (!(number > 0 && number <= MOST_PER_SECOND)) throw new InvalidArgumentError(`a number up to ${MOST_PER_SECOND}`);
+  return number;
+}
+
+function minutes(text: string): number {
+  const number = Number(text);
+  if (!(number > 0 && number <= MOST_MINUTES)) throw new InvalidArgumentError(`a number up to ${MOST_MINUTES}`);
+  return number;
+}
+
+/** @throws {UsageError} when it is not the address of a service */
+export function requireAddress(url: string | undefined): string {
+  if (url === undefined || !URL.canParse(url)) throw new UsageError('the address of the service is needed');
+  return url;
+}
+
+/**
+ * Runs what was asked of a suite. Status 1 is for a must that failed: whatever keeps the cases from being run ends with 2.
+ */
+export async function suiteCommand(
+  terminal: Terminal,
+  options: SuiteOptions,
+  suiteOf: () => SuiteDescription | Promise<SuiteDescription>,
+  run: (context: ToolContext) => Promise<void>,
+): Promise<void> {
+  const stopWatching = watchProcess();
+  await runTool(terminal, options, async (context) => {
+    const stopWaiting = exitAfter(context.interrupted, terminal);
+    try {
+      if (options.list) listCases(context, await suiteOf(), options);
+      else await run(context);
+    } catch (error) {
+      throw new UsageError(createMask([])(reasonOf(error)));
+    } finally {
+      stopWaiting();
+    }
+  });
+  stopWatching();
+  exitSoon(terminal);
+}
+
+interface SuiteRun<Subject extends SuiteSubject> {
+  readonly suite: Suite<Subject>;
+  /** As they were given; what is not an option of every suite is in the report too, so none may be a secret. */
+  readonly options: SuiteOptions;
+  /** Address of what is tested, or the name of a program or file. */
+  readonly tested: string;
+  /** What is typed after the name of the suite. Default: what is tested. */
+  readonly words?: readonly string[];
+  readonly needs?: ClientNeeds;
+  /** What an option asks for beside the rest: where no case of it can be judged, the run ends with 2, and reports the rest. */
+  readonly part?: SuiteDescription;
+  /** Milliseconds that a person, a command or a patient reading may take, beside the requests. */
+  readonly waitMs?: number;
+  /** Reads what the cases need. Where the run will write, it says so first (`say`). @throws {UsageError} when nothing can be tested */
+  readonly open: (client: Client, say: (text: string) => void, isWanted: (id: string) => boolean) => Promise<Subject>;
+}
+
+/** For undoing what was written, and where the run should have ended. */
+const UNDO_MS = 60_000;
+const LATE_UNDO_MS = 20_000;
+
+/** Runs a suite and reports. @throws {UsageError} when the cases cannot be run */
+export async function testSuite<Subject extends SuiteSubject>(
+  context: ToolContext,
+  { suite, options, tested, words = [tested], needs, part, waitMs = 0, open }: SuiteRun<Subject>,
+): Promise<void> {
+  const { output, interrupted, config, terminal } = context;
+  const isWanted = selection(suite, options);
+  if (!suite.chapters.some(({ cases }) => cases.some(({ id }) => isWanted(id))))
+    throw new UsageError('--only and --not leave no case');
+  if (options.sign !== undefined && options.report === undefined)
+    throw new UsageError('--sign needs --report: the statement is written beside the report');
+  const { readReport, readSigner, reportText, writeReport } = await import('./report-files.ts');
+  const expectedFailures = await readExpected(suite, options.expectedFailures);
+  const baseline = options.baseline === undefined ? undefined : await readReport(options.baseline);
+  if (baseline !== undefined && baseline.suite !== suite.name)
+    throw new UsageError(`--baseline: ${options.baseline} is a report of another suite`);
+  const signer = options.sign === undefined ? undefined : await readSigner(options.sign);
+  const [{ createClient }, { runSuite }, { makeReport }] = await Promise.all([
+    import('../client.ts'),
+    import('../run-suite.ts'),
+    import('../report/report.ts'),
+  ]);
+  const { outboundProxy, outboundNoProxy } = config.server;
+  const connect = (signal: AbortSignal, whole?: { save: string | undefined; limit: RunLimit }): Client =>
+    createClient({
+      ...{ ...needs, subject: tested, rate: options.rate, signal, ...whole },
+      proxy: { outboundProxy, outboundNoProxy },
+    });
+  const say = (text: string): void => output.progress(visible(text));
+  const limit = startLimit(options.limit === undefined ? waitMs + longestRunMs(options.rate) : options.limit * 60_000);
+  const stopWaiting = exitAfter(limit.signal, terminal);
+  const ending = AbortSignal.any([interrupted, limit.signal]);
+  const client = connect(interrupted, { save: options.save, limit });
+  const started = systemClock.now();
+  let subject: Subject | undefined;
+  try {
+    const name = client.mask(URL.parse(tested)?.host ?? tested);
+    say(`testing ${name} …`);
+    subject = await unlessAborted(ending, open(client, say, isWanted)).catch((error: unknown) => {
+      throw limit.signal.aborted && !interrupted.aborted ? new UsageError(limit.reason) : error;
+    });
+    const results = await runSuite({
+      ...{ chapters: suite.chapters, subject, isWanted, signal: interrupted, limit },
+      onResult: ({ id, outcome }) => say(`${outcome.padEnd(12)} ${id}`),
+    });
+    const untested = whyUntested(suite, results);
+    if (untested !== undefined) throw new UsageError(`${name} cannot be tested: ${client.mask(untested)}`);
+    const report = makeReport({
+      ...{ suite, version: packageVersion(), subject: tested, started, ended: systemClock.now(), results },
+      ...{
+        expectedFailures,
+        strict: options.strict ?? false,
+        requests: client.exchanges.length + (subject.answered?.() ?? 0),
+      },
+      ...{ options: shownOptions(options), mask: client.mask, canBeSent: subject.answered === undefined },
+      again: (id) => commandLine(['conformance', suite.name, ...words], options, id),
+    });
+    if (options.report !== undefined) await writeReport(report, options.report, signer);
+    show(context, report, reportText(report), baseline);
+    if (!report.conforms) terminal.exitCode = 1;
+    const unrun = part && whyUntested(part, results);
+    if (unrun !== undefined) throw new UsageError(`${part?.name} cannot be tested: ${client.mask(unrun)}`);
+  } finally {
+    await client.close();
+    const undoMs = ending.aborted ? LATE_UNDO_MS : UNDO_MS;
+    if (subject?.undo !== undefined) await undo(subject.undo, undoMs, connect, say);
+    stopWaiting();
+  }
+}
+
+/** Why no case can be judged of those that were run; undefined: one can, or none was run. */
+function whyUntested({ chapters }: SuiteDescription, results: readonly CaseResult[]): string | undefined {
+  const ids = new Set(chapters.flatMap(({ cases }) => cases.map(({ id }) => id)));
+  const found = results.filter(({ id }) => ids.has(id));
+  if (found.some(({ outcome }) => outcome === 'passed' || outcome === 'failed')) return undefined;
+  return found[0] && (found[0].reason ?? found[0].outcome);
+}
+
+async function undo(
+  work: NonNullable<SuiteSubject['undo']>,
+  ms: number,
+  connect: (signal: AbortSignal) => Client,
+  say: (text: string) => void,
+): Promise<void> {
+  const signal = AbortSignal.timeout(ms);
+  const client = connect(signal);
+  try {
+    const left = await unlessAborted(signal, work({ client, signal }));
+    if (left !== undefined) say(client.mask(left));
+  } catch (error) {
+    say(`not everything was undone: ${client.mask(reasonOf(error))}`);
+  } finally {
+    await client.close();
+  }
+}
+
+/** Which cases were asked for. @throws {UsageError} when an id selects nothing */
+function selection({ chapters }: SuiteDescription, { only = [], not = [] }: SuiteOptions): (id: string) => boolean {
+  const cases = chapters.flatMap((chapter) => chapter.cases);
+  const chosenBy = (word: string): readonly string[] => {
+    const chosen = cases.filter(
+      ({ id, source }) => id === word || id.startsWith(`${word}-`) || source.clause.includes(word),
+    );
+    if (chosen.length === 0) throw new UsageError(`there is no case ${word}`);
+    return chosen.map(({ id }) => id);
+  };
+  const wanted = new Set(only.flatMap(chosenBy));
+  const unwanted = new Set(not.flatMap(chosenBy));
+  return (id) => (only.length === 0 || wanted.has(id)) && !unwanted.has(id);
+}
+
+/** The ids in a file; what follows a `#` is a remark. @throws {UsageError} also where the suite has no such case */
+async function readExpected(
+  { chapters, name }: SuiteDescription,
+  file: string | undefined,
+): Promise<ReadonlySet<string>> {
+  if (file === undefined) return new Set();
+  const ids = (await readText(file)).split('\n').map((line) => line.replace(/#.*/, '').trim());
+  const listed = new Set(ids.filter((id) => id !== ''));
+  const known = new Set(chapters.flatMap(({ cases }) => cases.map(({ id }) => id)));
+  const unknown = [...listed].filter((id) => !known.has(id));
+  if (unknown.length > 0) throw new UsageError(`${file}: ${name} has no case ${unknown.join(', ')}`);
+  return listed;
+}
+
+const OF_EVERY_SUITE: ReadonlySet<string> = new Set([
+  ...suiteOptions(new Command()).options.map((option) => option.attributeName()),
+  'typed',
+]);
+
+/** The options of this suite, each with its name as it is typed and the words after that. */
+function ownOptions(options: object): readonly (readonly [name: string, words: readonly string[]])[] {
+  return Object.entries(options).flatMap(([name, value]: [string, unknown]) => {
+    if (OF_EVERY_SUITE.has(name) || value === undefined) return [];
+    const typed = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    if (value === true) return [[typed, []]];
+    return [[typed, [value].flat().map((one) => (one instanceof Date ? one.toISOString() : String(one)))]];
+  });
+}
+
+function shownOptions(options: SuiteOptions): Readonly<Record<string, unknown>> {
+  const { only, not, strict, rate: perSecond } = options;
+  return {
+    ...Object.fromEntries(ownOptions(options).map(([name, words]) => [name, words.length === 0 || words.join(' ')])),
+    rate: perSecond,
+    ...(strict ? { strict } : {}),
+    ...(only === undefined ? {} : { only: only.join(' ') }),
+    ...(not === undefined ? {} : { not: not.join(' ') }),
+  };
+}
+
+/** A command for a shell that shows a case again. */
+function commandLine(begin: readonly string[], options: SuiteOptions, id: string): string {
+  const typed = Object.fromEntries(Object.entries(options).filter(([name]) => options.typed.includes(name)));
+  const own = ownOptions(typed).flatMap(([name, words]) => [`--${name}`, ...words]);
+  return ['koppelvlak', ...begin, ...own, '--only', id, '--save', 'berichten/']
+    .map((word) => (/^[\w./:@%+=,-]+$/.test(word) ? word : quoted(word)))
+    .join(' ');
+}
+
+function show(
+  { output }: ToolContext,
+  report: ConformanceReport,
+  text: string,
+  baseline: ConformanceReport | undefined,
+): void {
+  const changed = baseline === undefined ? undefined : compareReports([baseline, report]);
+  output.result(changed === undefined ? report : { ...report, changed }, () => {
+    output.line(text);
+    if (changed !== undefined) output.line(differences(['then', 'now'], changed) ?? 'Nothing changed since.');
+  });
+}
+
+function listCases({ output }: ToolContext, suite: SuiteDescription, options: SuiteOptions): void {
+  const isWanted = selection(suite, options);
+  const cases = suite.chapters.flatMap((chapter) => chapter.cases).filter(({ id }) => isWanted(id));
+  const listed = cases.map(({ id, level, title, source }) => ({ id, level, title, source }));
+  output.result(listed, () => {
+    const rows = listed.map(({ id, level, title, source }) => [
+      id,
+      level,
+      `${source.document}, ${source.clause}`,
+      title.en,
+    ]);
+    output.line(table(['case', 'level', 'source', 'title'], rows));
+  });
+}

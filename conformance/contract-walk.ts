@@ -1,0 +1,130 @@
+/** A published contract, walked mechanically: what it says of each answer, and what its schemas refuse. */
+import { isRecord, type JsonObject, pointerSteps, valueAt } from '../src/lib/json/json-value.ts';
+import { contractDocument } from './contract.ts';
+import type { Exchange } from './exchange.ts';
+
+/** In what an answer differs from the contract. */
+export interface Departure {
+  readonly in: 'status' | 'media type' | 'body';
+  /** The status, the media type or the name of the schema. */
+  readonly what: string;
+  readonly text: string;
+}
+
+/** A value that a schema refuses. */
+export interface WrongValue {
+  readonly name: string;
+  readonly because: 'length' | 'form' | 'type' | 'bound';
+  readonly value: unknown;
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly schema: JsonObject;
+}
+
+export interface ContractWalk {
+  /** What an answer has otherwise than the contract; an address or method that it does not have is not judged. */
+  readonly departures: (path: string, exchange: Exchange) => readonly Departure[];
+  /** @param path as in the contract: `/verwerkingsacties/{actieId}` */
+  readonly parameters: (method: string, path: string) => readonly Parameter[];
+  /** The members of a schema of `components`, without those that are only read. */
+  readonly members: (schema: string) => Readonly<Record<string, JsonObject>>;
+}
+
+/** @param file name in `openapi/` @param fault judges a value by a schema of `components` */
+export function walkContract(
+  file: string,
+  fault: (schema: string, value: unknown) => string | undefined,
+): ContractWalk {
+  const document = contractDocument(file);
+  /** With what it refers to; a sibling of `$ref` counts too. */
+  const resolve = (value: unknown): JsonObject => {
+    if (!isRecord(value)) return {};
+    const { $ref, ...siblings } = value;
+    return typeof $ref === 'string' ? { ...resolve(valueAt(document, pointerSteps($ref))), ...siblings } : value;
+  };
+  const paths = resolve(valueAt(document, ['paths']));
+  const operationOf = (method: string, path: string): JsonObject | undefined => {
+    const template = Object.keys(paths).find((one) =>
+      new RegExp(`^${one.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
+    );
+    const found = valueAt(paths, [template ?? '', method === 'HEAD' ? 'get' : method.toLowerCase()]);
+    return isRecord(found) ? found : undefined;
+  };
+
+  const departures: ContractWalk['departures'] = (path, { method, status, headers, body, json }) => {
+    const operation = operationOf(method, path);
+    if (operation === undefined) return [];
+    const responses = resolve(operation.responses);
+    const response = responses[String(status)] ?? responses.default;
+    if (response === undefined)
+      return [{ in: 'status', what: String(status), text: `${method} ${path} gives status ${status}` }];
+    const { content } = resolve(response);
+    if (method === 'HEAD') return [];
+    const at = `${method} ${path}, status ${status}`;
+    if (!isRecord(content))
+      return body.length === 0 ? [] : [{ in: 'body', what: '', text: `${at}: ${body.length} bytes instead of none` }];
+    const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
+    const { schema } = resolve(content[type]);
+    if (schema === undefined) return [{ in: 'media type', what: type, text: `${at}: ${type || 'no content type'}` }];
+    const name = schemaName(schema);
+    const wrong = name === undefined || !type.includes('json') ? undefined : fault(name, json);
+    return wrong === undefined ? [] : [{ in: 'body', what: name ?? '', text: `${at}: ${name} ${wrong}` }];
+  };
+
+  return {
+    departures,
+    parameters: (method, path) => {
+      const listed = operationOf(method, path)?.parameters;
+      return (Array.isArray(listed) ? listed : []).map((one) => {
+        const { name, in: place, schema } = resolve(one);
+        return { name: String(name), in: String(place), schema: resolve(schema) };
+      });
+    },
+    members: (schema) => {
+      const { properties } = resolve(valueAt(document, ['components', 'schemas', schema]));
+      const all = Object.entries(resolve(properties)).map(([name, member]) => [name, resolve(member)] as const);
+      return Object.fromEntries(all.filter(([, member]) => member.readOnly !== true));
+    },
+  };
+}
+
+function schemaName(schema: unknown): string | undefined {
+  const reference = isRecord(schema) ? schema.$ref : undefined;
+  return typeof reference === 'string' ? reference.split('/').at(-1) : undefined;
+}
+
+const WRONG_FORM: Readonly<Record<string, string>> = {
+  uuid: 'geen-uuid',
+  uri: 'geen adres',
+  duration: '10 jaar',
+  date: '2026-13-01',
+  // RFC 3339 requires the offset.
+  'date-time': '2026-01-15T13:35:42',
+};
+
+/** Values that a schema refuses, each for one reason. @param text whether every value is a text, as in a query */
+export function wrongValues(name: string, schema: JsonObject, text = false): readonly WrongValue[] {
+  const { type, format, pattern, maxLength, minimum, maximum } = schema;
+  const types = Array.isArray(type) ? type : [type];
+  const found: WrongValue[] = [];
+  const add = (because: WrongValue['because'], value: unknown): void => {
+    found.push({ name, because, value: text ? String(value) : value });
+  };
+  if (types.includes('integer')) {
+    if (typeof minimum === 'number') add('bound', minimum - 1);
+    if (typeof maximum === 'number') add('bound', maximum + 1);
+    add('type', 'veel');
+  }
+  if (types.includes('boolean')) add('type', 'misschien');
+  if (!types.includes('string')) return found;
+  // Of a moment, a duration or a UUID the form says enough.
+  if (typeof maxLength === 'number' && (format === undefined || format === 'uri'))
+    add('length', `${format === 'uri' ? 'https://conformance.example/' : ''}${'x'.repeat(maxLength + 1)}`);
+  if (typeof format === 'string' && WRONG_FORM[format] !== undefined) add('form', WRONG_FORM[format]);
+  else if (typeof pattern === 'string' && new RegExp(pattern).test('onbekend') === false) add('form', 'onbekend');
+  if (!text) add('type', 12);
+  return found;
+}

@@ -1,0 +1,199 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
+import { type AskingCase, type Chapter, type Clause, type Expectation, Skipped } from '../case.ts';
+import { rfc } from '../clause.ts';
+import type { Ask } from '../exchange.ts';
+import { FSC_ERROR } from './fsc-error.ts';
+import { ddas, errors } from './sources.ts';
+import { type GegevensSubject, gegevensCases } from './subject.ts';
+
+const PROBLEM = 'application/problem+json';
+const TOKEN_CODES = /^ERROR_CODE_ACCESS_TOKEN_(?:MISSING|INVALID|EXPIRED)$/;
+
+/** A good request with another token; undefined: without one. */
+const withToken =
+  (change: (token: string) => string | undefined) =>
+  async (subject: GegevensSubject): Promise<Ask> => {
+    const { token, tokenHeader } = subject;
+    // The Outway adds the token: only the Inway could be called with another one.
+    if (token === undefined) throw new Skipped('the token is added by the Outway');
+    const changed = change(await token());
+    const { as: _, ...ask } = subject.signed();
+    const headers = { ...ask.headers, [tokenHeader]: changed === undefined ? undefined : `Bearer ${changed}` };
+    return { ...ask, headers };
+  };
+const without = withToken(() => undefined);
+const unreadable = withToken(() => 'geen.geldig.token');
+
+/** The parts of a token that is a JWT. @throws {Skipped} */
+function partsOf(token: string): { header: JsonObject; claims: JsonObject; encoded: readonly string[] } {
+  const encoded = token.split('.');
+  const [header, claims] = encoded.slice(0, 2).map((part): unknown => {
+    try {
+      return JSON.parse(Buffer.from(part, 'base64url').toString());
+    } catch {
+      return undefined;
+    }
+  });
+  if (encoded.length !== 3 || !isRecord(header) || !isRecord(claims)) throw new Skipped('the token is not a JWT');
+  return { header, claims, encoded };
+}
+
+const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+const widened = withToken((token) => {
+  const { claims, encoded } = partsOf(token);
+  return [encoded[0], encode({ ...claims, exp: 4_102_444_800 }), encoded[2]].join('.');
+});
+const unsigned = withToken((token) => {
+  const { header, claims } = partsOf(token);
+  return `${encode({ ...header, alg: 'none' })}.${encode(claims)}.`;
+});
+const bringsItsKey = withToken((token) => {
+  const { header, claims } = partsOf(token);
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const input = `${encode({ ...header, alg: 'ES256', jwk: publicKey.export({ format: 'jwk' }) })}.${encode(claims)}`;
+  const signature = sign('sha256', Buffer.from(input), { key: privateKey, dsaEncoding: 'ieee-p1363' });
+  return `${input}.${signature.toString('base64url')}`;
+});
+/** A good request with a token that the person who tests gave under this name. */
+const named =
+  (as: string) =>
+  (subject: GegevensSubject): Ask => ({ ...subject.signed(), to: '{direct}', as });
+
+/** A request that must be refused for its token. @param more what else the 401 must have, or another status */
+const refusesToken = (
+  [nl, en]: readonly [string, string],
+  source: Clause,
+  ask: (subject: GegevensSubject) => Ask | Promise<Ask>,
+  more: Expectation = {},
+): AskingCase<GegevensSubject> => ({
+  ...{ level: 'must', source, nl, en, needs: ['A-ACC-01'], ask: [ask] },
+  expect: { status: [401], ...more },
+});
+
+export const ACCESS: Chapter<GegevensSubject> = {
+  id: 'A-ACC',
+  title: { nl: 'Toegang', en: 'Access' },
+  cases: gegevensCases({
+    'A-ACC-01': {
+      level: 'must',
+      source: errors('401 No or invalid authentication'),
+      nl: 'Zonder token is het antwoord 401',
+      en: 'Without a token the answer is 401',
+      needs: [],
+      ask: [without],
+      expect: { status: [401] },
+    },
+    'A-ACC-02': refusesToken(
+      ['Een 401 zegt dat een Bearer-token nodig is', 'A 401 says that a Bearer token is needed'],
+      rfc(6750, '3', 'the resource server MUST include the HTTP "WWW-Authenticate" response header field'),
+      without,
+      { headers: { 'www-authenticate': /\bBearer\b/i } },
+    ),
+    'A-ACC-03': refusesToken(
+      ['Een 401 heeft de foutcode van FSC in een header', 'A 401 has the error code of FSC in a header'],
+      errors('the header `Fsc-Error-Code` is set to one of these exact values'),
+      without,
+      { headers: { 'fsc-error-code': TOKEN_CODES } },
+    ),
+    'A-ACC-04': refusesToken(
+      ['Een 401 heeft een fout volgens FSC in de body', 'A 401 has an error of FSC as its body'],
+      errors('401 No or invalid authentication `FscError` … use content type `application/problem+json`'),
+      without,
+      { mediaType: PROBLEM, schema: FSC_ERROR },
+    ),
+    'A-ACC-05': refusesToken(
+      [
+        'Een onleesbaar token wordt geweigerd, met de foutcode van FSC',
+        'An unreadable token is refused, with the error code of FSC',
+      ],
+      errors('the invalid-token code is shown with 401'),
+      unreadable,
+      { headers: { 'fsc-error-code': /^ERROR_CODE_ACCESS_TOKEN_INVALID$/ } },
+    ),
+    'A-ACC-06': refusesToken(
+      ['Een token waarvan de inhoud is veranderd, wordt geweigerd', 'A token whose claims were changed is refused'],
+      rfc(8725, '3.3', 'the entire JWT MUST be rejected if any of them fail to validate'),
+      widened,
+    ),
+    'A-ACC-07': refusesToken(
+      ['Een token met `alg: none` wordt geweigerd', 'A token with `alg: none` is refused'],
+      rfc(8725, '3.1', 'MUST NOT use any other algorithms when performing cryptographic operations'),
+      unsigned,
+    ),
+    'A-ACC-08': refusesToken(
+      ['Een token dat zijn eigen sleutel meebrengt, wordt geweigerd', 'A token that brings its own key is refused'],
+      rfc(
+        8725,
+        '3.8',
+        'the application MUST validate that the cryptographic keys used for the cryptographic operations in the JWT belong to the issuer',
+      ),
+      bringsItsKey,
+    ),
+    'A-ACC-09': {
+      level: 'should',
+      source: rfc(6750, '3', 'the resource server SHOULD include the "error" attribute'),
+      nl: 'Een 401 voor een ongeldig token zegt `invalid_token`',
+      en: 'A 401 for an invalid token says `invalid_token`',
+      needs: ['A-ACC-05'],
+      ask: [unreadable],
+      expect: { status: [401], headers: { 'www-authenticate': /error="?invalid_token"?/ } },
+    },
+    'A-ACC-11': {
+      level: 'should',
+      source: rfc(6750, '2.3', 'it SHOULD NOT be used'),
+      nl: 'Een token in het webadres geeft geen toegang',
+      en: 'A token in the address gives no access',
+      needs: ['A-ACC-01'],
+      ask: [
+        async (subject) => ({
+          ...(await without(subject)),
+          to: `{direct}?access_token=${encodeURIComponent((await subject.token?.()) ?? '')}`,
+        }),
+      ],
+      expect: { status: [400, 401] },
+    },
+    'A-ACC-12': {
+      level: 'must',
+      source: rfc(9110, '11.1', 'It uses a case-insensitive token to identify the authentication scheme'),
+      nl: '`bearer` mag ook in kleine letters',
+      en: '`bearer` may be in lower case',
+      ask: [
+        async (subject) => {
+          const ask = await without(subject);
+          return { ...ask, headers: { ...ask.headers, [subject.tokenHeader]: `bearer ${await subject.token?.()}` } };
+        },
+      ],
+    },
+    'A-ACC-13': refusesToken(
+      ['Een verlopen token wordt geweigerd', 'An expired token is refused'],
+      errors('Token-related codes go with status 401'),
+      named('expired'),
+      { headers: { 'fsc-error-code': /^ERROR_CODE_ACCESS_TOKEN_EXPIRED$/ } },
+    ),
+    'A-ACC-14': refusesToken(
+      ['Een token zonder scope `read` wordt geweigerd', 'A token without scope `read` is refused'],
+      ddas('Authentication 1', 'The scope is required on `POST /gegevens`'),
+      named('without-scope'),
+      // The source does not say with which of the two.
+      { status: [401, 403] },
+    ),
+    'A-ACC-15': refusesToken(
+      ['Een token van een andere groep wordt geweigerd', 'A token of another group is refused'],
+      errors('Wrong group goes with 403'),
+      named('other-group'),
+      { status: [403], headers: { 'fsc-error-code': /^ERROR_CODE_WRONG_GROUP_ID_IN_TOKEN$/ } },
+    ),
+    'A-ACC-16': refusesToken(
+      ['Een token voor een andere dienst wordt geweigerd', 'A token for another service is refused'],
+      rfc(
+        8725,
+        '3.9',
+        'if the audience value is not present or not associated with the recipient, it MUST reject the JWT',
+      ),
+      named('other-service'),
+      { status: [401, 403, 404] },
+    ),
+  }),
+};

@@ -1,0 +1,132 @@
+import { isRecord } from '../../src/lib/json/json-value.ts';
+import type { AskingCase, Chapter, Clause, Level } from '../case.ts';
+import { rfc } from '../clause.ts';
+import { contract, ddas, errors } from './sources.ts';
+import { type GegevensSubject, gegevensCases, isMuch, signed } from './subject.ts';
+
+const request = (quote: string): Clause => ddas('GegevensRequest', quote);
+
+/** A body, well signed, that must be refused. Which faults are of syntax (400) and which of meaning (422) the source mostly leaves open. */
+const refusesBody = (
+  [nl, en]: readonly [string, string],
+  source: Clause,
+  body: unknown,
+  { level = 'must', status = [400, 422] }: { level?: Level; status?: readonly number[] } = {},
+): AskingCase<GegevensSubject> => ({
+  ...{ level, source, nl, en },
+  ask: [signed({ body })],
+  expect: { status },
+});
+
+export const REQUEST_MESSAGE: Chapter<GegevensSubject> = {
+  id: 'A-REQ',
+  title: { nl: 'Het verzoek', en: 'The request' },
+  cases: gegevensCases({
+    'A-REQ-01': {
+      level: 'must',
+      source: ddas('Endpoints', 'POST {base_url}/gegevens'),
+      nl: 'Een goed verzoek wordt beantwoord',
+      en: 'A good request is answered',
+      ask: [signed()],
+    },
+    'A-REQ-02': {
+      level: 'must',
+      source: request('all properties optional'),
+      nl: 'Een leeg object is een geldig verzoek',
+      en: 'An empty object is a valid request',
+      check: async (subject, { ask }) => {
+        if (isMuch(subject.small)) return { skipped: 'everything at once would be much' };
+        const { status } = await ask(subject.signed({ body: {} }));
+        return status === 200 ? undefined : `the answer has status ${status} instead of 200`;
+      },
+    },
+    'A-REQ-03': refusesBody(
+      ['Een `page` onder 1 wordt geweigerd', 'A `page` below 1 is refused'],
+      errors('a `page` value below 1'),
+      { page: 0, pageSize: 1 },
+      { status: [400] },
+    ),
+    'A-REQ-04': refusesBody(
+      ['Een `pageSize` onder 1 wordt geweigerd', 'A `pageSize` below 1 is refused'],
+      request('`pageSize` integer minimum 1'),
+      { page: 1, pageSize: 0 },
+    ),
+    'A-REQ-05': refusesBody(
+      ['Een `page` als tekst wordt geweigerd', 'A `page` as text is refused'],
+      request('`page` integer'),
+      { page: '1', pageSize: 1 },
+    ),
+    'A-REQ-06': refusesBody(
+      ['Een onbekend veld wordt geweigerd', 'An unknown field is refused'],
+      request('no other properties allowed'),
+      { page: 1, pageSize: 1, conformanceOnbekend: true },
+    ),
+    'A-REQ-07': refusesBody(
+      ['Een datum die niet bestaat, wordt geweigerd', 'A date that does not exist is refused'],
+      request('`aanleverperiodeStartdatum` string, format date'),
+      { aanleverperiodeStartdatum: '2026-02-30', page: 1, pageSize: 1 },
+    ),
+    'A-REQ-08': refusesBody(
+      ['Wat geen JSON is, wordt geweigerd', 'What is not JSON is refused'],
+      errors('Invalid request (for example invalid filters or syntax)'),
+      '{"page": 1,',
+      { status: [400] },
+    ),
+    'A-REQ-09': refusesBody(
+      ['Een bericht dat geen UTF-8 is, wordt geweigerd', 'A body that is not UTF-8 is refused'],
+      ddas('What the service does, area A 5', 'Message encoding is UTF-8'),
+      Buffer.from('{"aanleverende_organisatie":"caf\xe9"}', 'latin1'),
+      { level: 'should' },
+    ),
+    'A-REQ-10': refusesBody(
+      ['Een verzoek zonder body wordt geweigerd', 'A request without a body is refused'],
+      ddas('Endpoints', 'body `GegevensRequest` (required body)'),
+      '',
+      { status: [400, 411, 415, 422] },
+    ),
+    'A-REQ-11': refusesBody(
+      ['Een begin na het einde kan niet worden verwerkt', 'A start after the end cannot be processed'],
+      contract('422', 'de startdatum ligt na de einddatum'),
+      { aanleverperiodeStartdatum: '2026-03-31', aanleverperiodeEinddatum: '2026-01-01', page: 1, pageSize: 1 },
+      { level: 'may', status: [422] },
+    ),
+    'A-REQ-12': {
+      level: 'open',
+      source: request('The organisation (municipality or debt-assistance provider) whose data is delivered'),
+      nl: 'Een organisatie waarvoor niet wordt geleverd: wat er gebeurt',
+      en: 'An organisation for which nothing is delivered: what happens',
+      check: async ({ signed: make, model }, { ask }) => {
+        const [lid] = model.mapping.organisatieLeden;
+        const { status } = await ask(make({ body: { [lid]: 'Bestaat Niet Conformance', page: 1, pageSize: 1 } }));
+        return { seen: `the answer has status ${status}` };
+      },
+    },
+    'A-REQ-13': {
+      level: 'open',
+      source: rfc(8259, '4', 'The names within an object SHOULD be unique'),
+      nl: 'Een veld dat tweemaal voorkomt: wat er gebeurt',
+      en: 'A field that occurs twice: what happens',
+      check: async ({ signed: make }, { ask }) => {
+        const { status, json } = await ask(make({ body: '{"page":1,"pageSize":1,"page":1}' }));
+        return { seen: status === 200 && isRecord(json) ? 'it is answered' : `it is refused with status ${status}` };
+      },
+    },
+    'A-REQ-14': {
+      level: 'may',
+      source: contract('VerwerkingId', 'De verwerking van de afnemer waarvoor gevraagd wordt.'),
+      nl: 'Een verzoek met headers over de verwerking wordt beantwoord',
+      en: 'A request with headers about the processing is answered',
+      ask: [
+        signed({
+          headers: {
+            VerwerkingId: '6b1d7d6e-2f0b-4b5e-8f35-1c6f0f0a7c11',
+            VerwerkingsactiviteitId: '0f5d1a40-6c0e-4f1c-9a52-6a4f7f1f2a10',
+            VerwerkingsactiviteitUrl: 'https://register.example/verwerkingsactiviteiten/1',
+            Vertrouwelijkheid: 'normaal',
+            Bewaartermijn: 'P1Y',
+          },
+        }),
+      ],
+    },
+  }),
+};

@@ -1,0 +1,91 @@
+/** Makes signed requests, right ones and wrong ones: what the library that signs for us never would. @see RFC 7515, RFC 7797, ETSI TS 119 182-1 */
+import {
+  constants,
+  createHmac,
+  createPublicKey,
+  hash,
+  type KeyObject,
+  sign as signBytes,
+  X509Certificate,
+} from 'node:crypto';
+import { digestOf, httpHeaders } from '../../src/lib/jades/signature.ts';
+import type { JsonObject } from '../../src/lib/json/json-value.ts';
+import type { Ask } from '../exchange.ts';
+
+/** Who signs. */
+export interface Identity {
+  readonly key: KeyObject;
+  /** DER in base64, leaf first. */
+  readonly x5c: readonly string[];
+}
+
+export type SignatureForm = 'digest' | 'body';
+
+/** Makes the signature of these bytes. */
+export type SignBytes = (input: Buffer, key: KeyObject) => Buffer;
+
+/** How a request differs from a good one. */
+export interface Wishes {
+  /** Bytes and text as they are; anything else as JSON. Default: a small page. */
+  readonly body?: unknown;
+  readonly form?: SignatureForm;
+  /** Members of the protected header beside or instead of the usual; undefined takes one out. */
+  readonly header?: JsonObject;
+  readonly identity?: Identity;
+  readonly sign?: SignBytes;
+  /** Value of the header `Digest`, which is then signed. */
+  readonly digest?: string;
+  /** Changes the two headers after signing; undefined leaves one out. */
+  readonly after?: (headers: SignedHeaders) => Ask['headers'];
+  readonly headers?: Ask['headers'];
+  /** Sent instead of what was signed. */
+  readonly sent?: Buffer;
+  readonly to?: string;
+}
+
+export interface SignedHeaders {
+  readonly digest: string;
+  readonly 'nlgov-adr-payload-sig': string;
+}
+
+/** Little to answer, and nothing that is not asked for anyway. */
+export const SMALL = { page: 1, pageSize: 1 };
+
+const pss =
+  (algorithm: string, saltLength: number): SignBytes =>
+  (input, key) =>
+    signBytes(algorithm, input, { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength });
+export const ps256 = pss('sha256', 32);
+export const rs256: SignBytes = (input, key) => signBytes('sha256', input, key);
+/** The public key, as everybody has it, for a secret. @see RFC 8725 section 2.1 */
+export const hs256: SignBytes = (input, key) =>
+  createHmac('sha256', createPublicKey(key).export({ type: 'spki', format: 'pem' }))
+    .update(input)
+    .digest();
+export const noSignature: SignBytes = () => Buffer.alloc(0);
+
+/** The two headers over a body. @param now milliseconds since 1970 */
+export function signedHeaders(
+  body: Buffer,
+  identity: Identity,
+  { form = 'digest', header = {}, sign = ps256, digest = digestOf(body) }: Omit<Wishes, 'identity'> = {},
+  now = Date.now(),
+): SignedHeaders {
+  const leaf = Buffer.from(identity.x5c[0] ?? '', 'base64');
+  const thumbprint = hash('sha256', leaf, 'base64url');
+  const kid = hash('sha256', new X509Certificate(leaf).publicKey.export({ type: 'spki', format: 'der' }), 'base64url');
+  const members = {
+    ...{ alg: 'PS256', typ: 'JOSE', kid, x5c: identity.x5c, 'x5t#S256': thumbprint, iat: Math.floor(now / 1000) },
+    ...(form === 'body' ? {} : { b64: false, crit: ['sigD', 'b64'], sigD: { mId: httpHeaders, pars: ['digest'] } }),
+    ...header,
+  };
+  const encoded = Buffer.from(JSON.stringify(members)).toString('base64url');
+  const payload = form === 'digest' ? Buffer.from(`digest: ${digest}`) : body;
+  const input = Buffer.from(`${encoded}.`);
+  const isPlain = members.b64 === false;
+  const signature = sign(
+    Buffer.concat([input, isPlain ? payload : Buffer.from(payload.toString('base64url'))]),
+    identity.key,
+  );
+  return { digest, 'nlgov-adr-payload-sig': `${encoded}..${signature.toString('base64url')}` };
+}

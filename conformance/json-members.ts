@@ -1,0 +1,13 @@
+import { isRecord, type JsonObject } from '../src/lib/json/json-value.ts';
+
+/** The text in a member of an object. */
+export function textAt(value: unknown, name: string): string | undefined {
+  const found = isRecord(value) ? value[name] : undefined;
+  return typeof found === 'string' ? found : undefined;
+}
+
+/** The objects in a member that is a list. */
+export function objectsIn(value: unknown, member: string): readonly JsonObject[] {
+  const list = isRecord(value) ? value[member] : undefined;
+  return Array.isArray(list) ? list.filter(isRecord) : [];
+}

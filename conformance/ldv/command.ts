@@ -1,0 +1,62 @@
+import { Command } from 'commander';
+import { type ToolContext, UsageError } from '../../src/commands/run-command.ts';
+import type { Terminal } from '../../src/lib/terminal.ts';
+import { requireAddress, type SuiteOptions, suiteCommand, suiteOptions, testSuite } from '../commands/test-suite.ts';
+
+const EXAMPLE = `
+Writes lines about persons that do not exist; nothing takes them back. The exit status is 0 when no must failed, 1 when one did, and 2 when
+the cases could not be run.
+
+The file has a token that may log, or JSON as for \`conformance verwerkingenlog\` with \`create:normal\`.
+
+Examples:
+  $ koppelvlak conformance ldv https://log.example/ldv/v1 --token-file token.txt --report verslag/
+  $ koppelvlak conformance ldv --list`;
+
+interface Options extends SuiteOptions {
+  readonly tokenFile?: string;
+  readonly activity?: string;
+}
+
+export function ldvCommand(terminal: Terminal): Command {
+  return suiteOptions(new Command('ldv'))
+    .description('test an intake of log lines of the Logboek Dataverwerkingen')
+    .argument('[url]', 'its address, without /traces')
+    .option('--token-file <file>', 'a token, JSON with one for each scope, or the demo.json of a demo')
+    .option('--activity <uri>', 'a processing activity that its register knows')
+    .addHelpText('after', EXAMPLE)
+    .action((url: string | undefined, options: Options) =>
+      suiteCommand(
+        terminal,
+        options,
+        async () => (await import('./suite.ts')).LDV,
+        (context) => run(context, url, options),
+      ),
+    );
+}
+
+async function run(context: ToolContext, url: string | undefined, options: Options): Promise<void> {
+  const tested = requireAddress(url);
+  const { tokenFile, activity } = options;
+  if (tokenFile === undefined) throw new UsageError('--token-file is needed');
+  const [{ LDV }, { readTokenFile, requireAccess }, { LOGS, readLdvSubject, whatIsWritten }] = await Promise.all([
+    import('./suite.ts'),
+    import('../commands/token-file.ts'),
+    import('./subject.ts'),
+  ]);
+  const { tokens, secrets } = await readTokenFile(tokenFile, [LOGS]);
+  await testSuite(context, {
+    ...{ suite: LDV, options, tested, needs: { tokens, secrets } },
+    open: async (client, say) => {
+      const subject = readLdvSubject(tested, client, tokens, activity);
+      await requireAccess(client, {
+        to: `${subject.base}/traces`,
+        method: 'POST',
+        body: { resourceSpans: [] },
+        as: LOGS,
+      });
+      say(whatIsWritten(subject));
+      return subject;
+    },
+  });
+}

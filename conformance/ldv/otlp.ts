@@ -1,0 +1,85 @@
+/** OTLP as a client speaks it, from the published field numbers: requests in both forms, and what the answers say. */
+import protobuf from 'protobufjs';
+import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
+import type { Exchange } from '../exchange.ts';
+
+/** What the cases send and read of opentelemetry-proto 1.11 and `google.rpc.Status`. */
+const PROTO = `
+syntax = "proto3";
+message ExportTraceServiceRequest { repeated ResourceSpans resource_spans = 1; }
+message ResourceSpans { Resource resource = 1; repeated ScopeSpans scope_spans = 2; }
+message Resource { repeated KeyValue attributes = 1; }
+message ScopeSpans { repeated Span spans = 2; }
+message Span {
+  bytes trace_id = 1; bytes span_id = 2; bytes parent_span_id = 4; string name = 5;
+  fixed64 start_time_unix_nano = 7; fixed64 end_time_unix_nano = 8;
+  repeated KeyValue attributes = 9; SpanStatus status = 15; string unknown_field = 999;
+}
+message SpanStatus { int32 code = 3; }
+message KeyValue { string key = 1; AnyValue value = 2; }
+message AnyValue { oneof value { string string_value = 1; bool bool_value = 2; int64 int_value = 3; } }
+message ExportTraceServiceResponse { PartialSuccess partial_success = 1; }
+message PartialSuccess { int64 rejected_spans = 1; string error_message = 2; }
+message Status { int32 code = 1; string message = 2; }`;
+const { root } = protobuf.parse(PROTO);
+
+export type Form = 'json' | 'protobuf';
+export const MEDIA_TYPES: Readonly<Record<Form, string>> = {
+  json: 'application/json',
+  protobuf: 'application/x-protobuf',
+};
+const IDS = ['traceId', 'spanId', 'parentSpanId'];
+
+/** A request with these lines. */
+export function requestOf(lines: readonly JsonObject[], form: Form, resource: unknown = RESOURCE): Buffer {
+  const whole = (spans: readonly unknown[]): JsonObject => ({
+    resourceSpans: [{ ...(resource === undefined ? {} : { resource }), scopeSpans: [{ spans }] }],
+  });
+  if (form === 'json') return Buffer.from(JSON.stringify(whole(lines)));
+  const inBytes = lines.map((line) =>
+    Object.fromEntries(
+      Object.entries(line).map(([name, value]) => [
+        name,
+        IDS.includes(name) ? Buffer.from(String(value), 'hex') : value,
+      ]),
+    ),
+  );
+  const type = root.lookupType('ExportTraceServiceRequest');
+  return Buffer.from(type.encode(type.fromObject(whole(inBytes))).finish());
+}
+
+export const text = (key: string, stringValue: string): JsonObject => ({ key, value: { stringValue } });
+const RESOURCE = { attributes: [text('service.name', 'Conformancetest'), text('service.version', '1')] };
+
+/** What an answer says: of a success how many lines were refused, of an error the message. */
+export interface Said {
+  /** Undefined: `partial_success` is not set. */
+  readonly rejected?: number;
+  readonly message: string;
+}
+
+/** Members of `google.rpc.Status`, none of which is required. */
+const STATUS = ['code', 'message', 'details'];
+
+/** @returns undefined when the body is not the message that belongs to the status */
+export function saidIn({ status, headers, body, json }: Exchange): Said | undefined {
+  const isProtobuf = headers['content-type']?.startsWith(MEDIA_TYPES.protobuf) === true;
+  const message = isProtobuf ? decoded(status < 300 ? 'ExportTraceServiceResponse' : 'Status', body) : json;
+  if (!isRecord(message)) return undefined;
+  if (status >= 300)
+    return Object.keys(message).every((name) => STATUS.includes(name))
+      ? { message: String(message.message ?? '') }
+      : undefined;
+  const { partialSuccess } = message;
+  if (!isRecord(partialSuccess)) return { message: '' };
+  return { rejected: Number(partialSuccess.rejectedSpans ?? 0), message: String(partialSuccess.errorMessage ?? '') };
+}
+
+function decoded(name: string, body: Buffer): unknown {
+  const type = root.lookupType(name);
+  try {
+    return type.toObject(type.decode(body), { longs: String });
+  } catch {
+    return undefined;
+  }
+}

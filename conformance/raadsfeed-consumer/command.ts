@@ -1,0 +1,97 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { type ToolContext, UsageError } from '../../src/commands/run-command.ts';
+import type { Terminal } from '../../src/lib/terminal.ts';
+import { commandText } from '../commands/command-words.ts';
+import { type SuiteOptions, suiteCommand, suiteOptions, testSuite } from '../commands/test-suite.ts';
+import { wordsOf } from '../protocol.ts';
+import { longestWaitMs } from '../run-limit.ts';
+import type { Consumer } from './consumer.ts';
+import type { ConsumerNeeds } from './suite.ts';
+
+interface ConsumerOptions extends SuiteOptions {
+  readonly state?: string;
+  readonly program?: string;
+  readonly feed?: string;
+  readonly add?: string;
+  readonly port: number;
+  readonly patience: number;
+}
+
+const EXAMPLE = `
+Each case plays a feed of its own on an address of this machine. The exit status is 0 when no must failed, 1 when one did, and 2 when the
+cases could not be run. In a command {feed} is the address of a feed; no shell reads the command.
+
+Examples:
+  $ koppelvlak conformance raadsfeed-consumer --state 'python3 follow.py {feed}'
+  $ koppelvlak conformance raadsfeed-consumer --program 'node consumer.mjs'
+  $ koppelvlak conformance raadsfeed-consumer --feed http://127.0.0.1:8080/ori/v1 --add 'koppelvlak bron add {feed}'`;
+
+/** Milliseconds for a command or an answer of a program. */
+const TIMEOUT_MS = 60_000;
+
+export function raadsfeedConsumerCommand(terminal: Terminal): Command {
+  return suiteOptions(new Command('raadsfeed-consumer'))
+    .description('test a consumer of council information, or an aggregator')
+    .option(
+      '--state <command>',
+      'a command that reads the feed on, prints what it holds, a line of JSON each, and ends',
+      commandText,
+    )
+    .option('--program <command>', 'a program that does so for each line of JSON on its standard input', commandText)
+    .option('--feed <url>', 'service document of an aggregator, which reads by itself')
+    .option('--add <command>', 'with --feed: gives the aggregator a source', commandText)
+    .option('--port <number>', 'port of the feeds that are played (default: any that is free)', wholeNumber, 0)
+    .option('--patience <seconds>', 'how long a consumer has to come to the state of a feed', wholeNumber, 30)
+    .addHelpText('after', EXAMPLE)
+    .action((options: ConsumerOptions) =>
+      suiteCommand(
+        terminal,
+        options,
+        async () => (await import('./suite.ts')).RAADSFEED_CONSUMER,
+        (context) => run(context, options),
+      ),
+    );
+}
+
+async function run(context: ToolContext, options: ConsumerOptions): Promise<void> {
+  const { openConsumerSubject, RAADSFEED_CONSUMER } = await import('./suite.ts');
+  const { state, program, feed, add, port, patience } = options;
+  const ways = [state, program, feed].filter((way) => way !== undefined);
+  const [tested] = ways;
+  if (tested === undefined || ways.length > 1) throw new UsageError('one of --state, --program and --feed is needed');
+  const { commandConsumer, programConsumer, publishingConsumer } = await import('./consumer.ts');
+  const { failureOf, runCommand } = await import('../run-command-line.ts');
+  const signal = context.interrupted;
+  const common = { env: context.terminal.env, timeoutMs: TIMEOUT_MS, signal };
+  const patienceMs = patience * 1000;
+  const addAll = async (feeds: readonly string[]): Promise<void> => {
+    for (const address of add === undefined ? [] : feeds) {
+      const command = wordsOf(add ?? '').map((word) => word.replaceAll('{feed}', address));
+      const failure = failureOf(command, await runCommand({ ...common, command }));
+      if (failure !== undefined) throw new UsageError(`--add: ${failure}`);
+    }
+  };
+  const consumerOf = async (client: ConsumerNeeds['client']): Promise<Consumer> => {
+    if (state !== undefined) return await commandConsumer({ ...common, command: wordsOf(state) });
+    if (program !== undefined) return programConsumer({ ...common, command: wordsOf(program) });
+    return await publishingConsumer(tested, client, patienceMs, signal);
+  };
+  await testSuite(context, {
+    ...{ suite: RAADSFEED_CONSUMER, options, tested, words: [] },
+    waitMs: longestWaitMs(RAADSFEED_CONSUMER, patienceMs),
+    open: async (client, say, isWanted) =>
+      openConsumerSubject({
+        ...{ client, isWanted, port, patienceMs, signal },
+        consumer: await consumerOf(client),
+        opened: async (feeds) => {
+          if (feed !== undefined) say(`the sources for ${feed} are\n${feeds.join('\n')}`);
+          await addAll(feeds);
+        },
+      }),
+  });
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,5}$/.test(text)) throw new InvalidArgumentError('a whole number');
+  return Number(text);
+}

@@ -1,0 +1,177 @@
+/** The consumer under test: a command that prints what it holds, a program that is driven by JSON lines, or an aggregator with a feed of its own. */
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { isRecord } from '../../src/lib/json/json-value.ts';
+import { Failed, Inconclusive } from '../case.ts';
+import { jsonIn } from '../client.ts';
+import type { Client } from '../exchange.ts';
+import { textAt } from '../json-members.ts';
+import { ProtocolError, restartedProgram } from '../protocol.ts';
+import { type FeedSubject, readSubject, walk } from '../raadsfeed/subject.ts';
+import { failureOf, runCommand } from '../run-command-line.ts';
+import type { PlayedFeed } from './played-feed.ts';
+
+/** A resource that a consumer holds. */
+export interface HeldResource {
+  readonly organisatiecode: string;
+  readonly resourceType: string;
+  readonly bronidentificatie: string;
+  readonly data: unknown;
+}
+
+export interface Consumer {
+  /** Whether it follows many feeds at the same time. */
+  readonly atOnce: boolean;
+  /** Its own feed, of an aggregator. */
+  readonly ownFeed?: FeedSubject;
+  /** Milliseconds between two readings of what it holds. */
+  readonly pauseMs: number;
+  /**
+   * Lets it read on, and gives what it holds of a feed.
+   * @throws {Failed} when it does not say what it holds {Inconclusive} when it does not read the feed, or never did what it is asked
+   */
+  read(feed: PlayedFeed): Promise<readonly HeldResource[]>;
+  close(): Promise<void>;
+}
+
+interface ConsumerOptions {
+  /** Words of a command, in which `{feed}` is the address of a feed. */
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Milliseconds for one answer. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** A command that reads on, prints what it holds, and ends; for each feed in a directory of its own. */
+export async function commandConsumer({ command, ...options }: ConsumerOptions): Promise<Consumer> {
+  const directory = await mkdtemp(join(tmpdir(), 'koppelvlak-consumer-'));
+  const use = programUse();
+  return {
+    atOnce: false,
+    pauseMs: 500,
+    async read({ url, organisatiecode }) {
+      const cwd = join(directory, organisatiecode);
+      await mkdir(cwd, { recursive: true });
+      const words = command.map((word) => word.replaceAll('{feed}', url));
+      const ended = await runCommand({ ...options, command: words, cwd });
+      const failure = failureOf(words, ended);
+      if (failure !== undefined && (ended.status === null || ended.stdout.trim() === '')) throw use.fault(failure);
+      use.worked();
+      return ended.stdout
+        .split('\n')
+        .filter((line) => line.trim() !== '')
+        .map((line) => heldResource(parsed(line)));
+    },
+    close: () => rm(directory, { recursive: true, force: true }),
+  };
+}
+
+/** A program that stays, and is asked to read on by a line of JSON; one that ended is started again. */
+export function programConsumer(options: ConsumerOptions): Consumer {
+  const program = restartedProgram(options);
+  const use = programUse();
+  return {
+    atOnce: false,
+    pauseMs: 200,
+    async read({ url }) {
+      try {
+        const { state } = await program.ask({ do: 'follow', feed: url });
+        if (!Array.isArray(state)) throw use.fault('its answer has no list `state`');
+        use.worked();
+        return state.map(heldResource);
+      } catch (error) {
+        throw error instanceof ProtocolError ? use.fault(error.message) : error;
+      }
+    },
+    close: program.close,
+  };
+}
+
+/** What a program that fails says of the consumer: one that never did what it is asked was not tested. */
+function programUse() {
+  let hasWorked = false;
+  return {
+    worked: (): void => {
+      hasWorked = true;
+    },
+    fault: (reason: string): Failed | Inconclusive => (hasWorked ? new Failed(reason) : new Inconclusive(reason)),
+  };
+}
+
+/** An aggregator that reads by itself, and publishes what it holds. @param patienceMs for it to read a feed */
+export async function publishingConsumer(
+  url: string,
+  client: Client,
+  patienceMs: number,
+  signal: AbortSignal,
+): Promise<Consumer> {
+  const ownFeed = await readSubject(url, client);
+  const readAll = async (): Promise<readonly HeldResource[]> => {
+    const { records } = await walk(client, ownFeed.values.snapshot ?? '', 1000, MOST_PAGES);
+    return records.map(({ record }) => heldResource(record));
+  };
+  let reading: Promise<unknown> = Promise.resolve();
+  let next: Promise<readonly HeldResource[]> | undefined;
+  /** Those who ask while it is read share the reading after it: that began after what they wait for. */
+  const readSoon = (): Promise<readonly HeldResource[]> => {
+    next ??= reading
+      .catch(() => undefined)
+      .then(() => {
+        const all = readAll();
+        [reading, next] = [all, undefined];
+        return all;
+      });
+    return next;
+  };
+  return {
+    atOnce: true,
+    ownFeed,
+    pauseMs: 200,
+    async read(feed) {
+      await hasRead(feed, patienceMs, signal);
+      const all = await readSoon();
+      return all.filter(({ organisatiecode }) => feed.isOf(organisatiecode));
+    },
+    close: async () => undefined,
+  };
+}
+
+/** Pages of a thousand that are read of what an aggregator holds. */
+const MOST_PAGES = 50;
+
+/** Until it has asked twice: what it asked for first has been processed by then. */
+async function hasRead({ calls, url }: PlayedFeed, patienceMs: number, signal: AbortSignal): Promise<void> {
+  const before = calls.length;
+  const end = performance.now() + patienceMs;
+  while (calls.length < before + 2) {
+    if (performance.now() > end) {
+      if (calls.length === 0) throw new Inconclusive(`nobody asked for ${url}`);
+      return;
+    }
+    await wait(20, undefined, { signal });
+  }
+}
+
+/** @throws {Failed} when it is not a resource as a snapshot has it */
+export function heldResource(value: unknown): HeldResource {
+  const { resource, resourceType, data } = isRecord(value) ? value : {};
+  const [organisatiecode, bronidentificatie] = [
+    textAt(resource, 'organisatiecode'),
+    textAt(resource, 'bronidentificatie'),
+  ];
+  if (organisatiecode === undefined || bronidentificatie === undefined || typeof resourceType !== 'string')
+    throw new Failed(
+      `it says to hold what has no \`resource\` or \`resourceType\`: ${JSON.stringify(value).slice(0, 200)}`,
+    );
+  return { organisatiecode, bronidentificatie, resourceType, data };
+}
+
+function parsed(line: string): unknown {
+  const value = jsonIn(Buffer.from(line));
+  if (value === undefined)
+    throw new Failed(`it prints a line that is not JSON, or is nested too deeply: ${line.slice(0, 200)}`);
+  return value;
+}

@@ -1,0 +1,308 @@
+/** A feed that a consumer is tested with: it answers by the draft, until a case makes it answer otherwise. */
+import { createHash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { contentHash } from '../../src/lib/feed/record.ts';
+import type { JsonObject } from '../../src/lib/json/json-value.ts';
+import type { ShownExchange } from '../exchange.ts';
+
+export interface PlayedRecord {
+  readonly sequenceNumber: number;
+  readonly op: string;
+  readonly resourceType: string;
+  readonly resource: { readonly organisatiecode: string; readonly bronidentificatie: string };
+  readonly [member: string]: unknown;
+}
+
+export interface PlayedCall {
+  /** `/`, `/feed` or `/snapshot`; anything else is not there. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** How often this path was asked for since the rule was set, from 1. */
+  readonly count: number;
+  /** What a good feed answers. */
+  page(): JsonObject;
+  answer(body: unknown, status?: number, headers?: Readonly<Record<string, string>>): void;
+}
+
+/** Answers a call otherwise. @returns whether it did, or will */
+type Rule = (call: PlayedCall) => boolean;
+
+interface SeenCall {
+  readonly path: string;
+  /** Milliseconds of `performance.now()`. */
+  readonly at: number;
+  readonly address: URL;
+  readonly headers: IncomingMessage['headers'];
+  readonly shown: () => ShownExchange;
+}
+
+type Kind = 'Vergadering' | 'Agendapunt' | 'Informatieobject';
+
+/** The code of an organisation and the kind and name of one of its resources. */
+export function keyOfResource(organisatiecode: string, resourceType: string, bronidentificatie: string): string {
+  return JSON.stringify([organisatiecode, resourceType, bronidentificatie]);
+}
+
+export class PlayedFeed {
+  readonly organisatiecode: string;
+  /** Address of the service document. */
+  readonly url: string;
+  /** Organisations that the service document names. */
+  readonly organisations: string[];
+  readonly calls: SeenCall[] = [];
+  records: PlayedRecord[] = [];
+  pageSize = 1000;
+  /** How a cursor looks: every text must do. */
+  dress: (cursor: string) => string = (cursor) => Buffer.from(cursor).toString('base64url');
+  /** How a cursor that is not known is refused. */
+  refusal: 400 | 410 = 400;
+  #rule: Rule | undefined;
+  #counts = new Map<string, number>();
+  #cursors = new Map<string, readonly [path: string, place: number, upTo: number]>();
+  #generation = 1;
+
+  constructor(organisatiecode: string, url: string) {
+    this.organisatiecode = organisatiecode;
+    this.url = url;
+    this.organisations = [organisatiecode];
+  }
+
+  get head(): number {
+    return this.records.length;
+  }
+
+  set rule(rule: Rule | undefined) {
+    this.#rule = rule;
+    this.#counts = new Map();
+  }
+
+  /** Answers the calls of one path otherwise, where they are meant. */
+  answerOn(
+    path: string,
+    answer: (call: PlayedCall) => void,
+    isMeant: (call: PlayedCall) => boolean = () => true,
+  ): void {
+    this.rule = (call) => {
+      if (call.path !== path || !isMeant(call)) return false;
+      answer(call);
+      return true;
+    };
+  }
+
+  /** Whether it names an organisation, or has something of it. */
+  isOf(code: string): boolean {
+    return this.organisations.includes(code) || this.records.some(({ resource }) => resource.organisatiecode === code);
+  }
+
+  /** Publishes a document, or another state of it. */
+  upsert(
+    id: string,
+    more: JsonObject = {},
+    { kind = 'Informatieobject', code = this.organisatiecode }: Named = {},
+  ): void {
+    const data = { ...contentOf(kind, id), organisatie: organisationOf(code), ...more };
+    this.add({ op: 'upsert', contentHash: contentHash(data), data }, id, { kind, code });
+  }
+
+  remove(
+    op: 'delete' | 'redact',
+    id: string,
+    { kind = 'Informatieobject', code = this.organisatiecode }: Named = {},
+  ): void {
+    const isOf = ({ resourceType, resource }: PlayedRecord): boolean =>
+      resourceType === kind && resource.organisatiecode === code && resource.bronidentificatie === id;
+    const held = this.records.filter((record) => isOf(record) && record.data !== undefined);
+    const reason = { verwijderreden: op === 'delete' ? 'ingetrokken' : 'persoonsgegevens' };
+    const numbers = held.map(({ sequenceNumber }) => sequenceNumber);
+    this.add({ op, ...reason, ...(op === 'redact' ? { geredigeerdeSequenceNumbers: numbers } : {}) }, id, {
+      kind,
+      code,
+    });
+    if (op === 'delete') return;
+    this.records = this.records.map((record) => {
+      if (!held.includes(record)) return record;
+      const { contentHash: _, data: __, ...rest } = record;
+      return { ...rest, ...reason, op: 'redact', geredigeerdeSequenceNumbers: [record.sequenceNumber] };
+    });
+  }
+
+  /** Adds a record as it is. */
+  add(
+    record: JsonObject & { readonly op: string },
+    id: string,
+    { kind = 'Informatieobject', code = this.organisatiecode }: Named = {},
+  ): void {
+    const sequenceNumber = this.head + 1;
+    const resource = { organisatiecode: code, bronidentificatie: id };
+    const storedAt = new Date().toISOString();
+    this.records = [...this.records, { sequenceNumber, resourceType: kind, resource, storedAt, ...record }];
+  }
+
+  /** Every cursor that was given is refused from now on. */
+  forgetCursors(): void {
+    this.#cursors = new Map();
+    this.#generation += 1;
+  }
+
+  /** The records that are the state: what a consumer must hold, by resource. */
+  state(): ReadonlyMap<string, PlayedRecord> {
+    const state = new Map<string, PlayedRecord>();
+    for (const record of this.records) {
+      const { organisatiecode, bronidentificatie } = record.resource;
+      const key = keyOfResource(organisatiecode, record.resourceType, bronidentificatie);
+      state.delete(key);
+      if (record.op === 'upsert') state.set(key, record);
+    }
+    return state;
+  }
+
+  /** A cursor of a place; `name` gives another one of the same place. */
+  cursor(path: string, place: number, upTo = 0, name = ''): string {
+    const cursor = this.dress(`${this.#generation}.${path}.${place}.${upTo}${name}`);
+    this.#cursors.set(cursor, [path, place, upTo]);
+    return cursor;
+  }
+
+  handle(path: string, query: URLSearchParams, request: IncomingMessage, response: ServerResponse): void {
+    if (this.calls.length >= MOST_CALLS) {
+      response.writeHead(429, { connection: 'close' }).end();
+      return;
+    }
+    const count = (this.#counts.get(path) ?? 0) + 1;
+    this.#counts.set(path, count);
+    let text = '';
+    this.calls.push({
+      path,
+      at: performance.now(),
+      address: new URL(request.url ?? '/', this.url),
+      headers: request.headers,
+      shown: () => shownCall(request, response, text),
+    });
+    const answer: PlayedCall['answer'] = (body, status = 200, headers = {}) => {
+      text = typeof body === 'string' ? body : JSON.stringify(body);
+      const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
+      if (status === 200 && request.headers['if-none-match'] === etag) {
+        response.writeHead(304, { etag }).end();
+        return;
+      }
+      const type = status < 400 ? 'application/json' : 'application/problem+json';
+      const usual = { 'content-type': type, 'cache-control': 'public, max-age=0', etag };
+      response.writeHead(status, { ...usual, ...headers }).end(text);
+    };
+    const page = (): JsonObject => this.#page(path, query);
+    if (this.#rule?.({ path, query, request, response, count, page, answer }) === true) return;
+    const body = page();
+    answer(body, typeof body.status === 'number' ? body.status : 200);
+  }
+
+  #page(path: string, query: URLSearchParams): JsonObject {
+    if (path === '/') return this.#document();
+    if (path !== '/feed' && path !== '/snapshot') return problem(404, 'about:blank', 'Niet gevonden');
+    const limit = Math.min(1000, Number(query.get('limit') ?? 500));
+    const given = query.get('cursor');
+    const [kind, place, from] = given === null ? [path, 0, this.head] : (this.#cursors.get(given) ?? []);
+    if (place === undefined || kind !== path) {
+      // 410 says so itself.
+      const type = this.refusal === 410 ? 'about:blank' : 'https://feed.example/problems/ongeldige-cursor';
+      return problem(this.refusal, type, 'Ongeldige cursor');
+    }
+    const all = path === '/feed' ? this.records : [...this.state().values()];
+    const isWanted = wantedBy(query);
+    const rows = all.filter((record) => record.sequenceNumber > place && isWanted(record));
+    const records = rows.slice(0, Math.min(limit, this.pageSize));
+    const hasMore = rows.length > records.length;
+    // After the last page what the filter left out was passed too.
+    const last = Math.max(place, (hasMore ? records : all).at(-1)?.sequenceNumber ?? place);
+    const upTo = path === '/feed' ? 0 : (from ?? this.head);
+    const cursor = path === '/feed' || hasMore ? this.cursor(path, last, upTo) : null;
+    const next =
+      hasMore && cursor !== null
+        ? `${this.url}${path}?${new URLSearchParams([...filtersIn(query), ['cursor', cursor]])}`
+        : null;
+    return path === '/feed'
+      ? { records, cursor, head: this.head, hasMore, next }
+      : { records, feedCursor: this.cursor('/feed', upTo), cursor, hasMore, next };
+  }
+
+  #document(): JsonObject {
+    return {
+      rol: 'bronhouder',
+      organisaties: this.organisations.map((organisatiecode) => ({
+        organisatiecode,
+        naam: `Organisatie ${organisatiecode}`,
+        herkomstSoort: 'eigen',
+      })),
+      resourceTypes: ['Vergadering', 'Agendapunt', 'Informatieobject'],
+      feedUrl: `${this.url}/feed`,
+      snapshotUrl: `${this.url}/snapshot`,
+      historieVanaf: '2026-01-01',
+      retentie: 'permanent',
+    };
+  }
+}
+
+function filtersIn(query: URLSearchParams): readonly [name: string, value: string][] {
+  return [...query].filter(([name]) => name === 'organisatiecode' || name === 'resourceType');
+}
+
+function wantedBy(query: URLSearchParams): (record: PlayedRecord) => boolean {
+  const code = query.get('organisatiecode')?.toLowerCase();
+  const kind = query.get('resourceType');
+  return ({ resource, resourceType }) =>
+    (code === undefined || resource.organisatiecode === code) && (kind === null || resourceType === kind);
+}
+
+interface Named {
+  readonly kind?: Kind;
+  readonly code?: string;
+}
+
+export function organisationOf(code: string): JsonObject {
+  const member = { gm: 'gemeente', pv: 'provincie', ws: 'waterschap' }[code.slice(0, 2)] ?? 'gemeente';
+  return { [member]: code, naam: `Organisatie ${code}` };
+}
+
+/** The members that a resource must have. */
+export function contentOf(kind: Kind, id: string): JsonObject {
+  const bronidentificatie = id;
+  if (kind === 'Vergadering') return { bronidentificatie, dossiertype: 'vergadering', naam: `Vergadering ${id}` };
+  if (kind === 'Agendapunt') {
+    const vergadering = { bronidentificatie: 'vergadering' };
+    return { bronidentificatie, dossiertype: 'agendapunt', agendapuntnaam: `Agendapunt ${id}`, vergadering };
+  }
+  return {
+    bronidentificatie,
+    dossiertype: 'informatieobject',
+    webpaginalink: 'https://raad.example/document',
+    titel: `Document ${id}`,
+    wooinformatiecategorie: 'c_db4862c3',
+    datumingediend: '2026-01-08',
+  };
+}
+
+/** A problem document. @see RFC 9457 */
+export function problem(status: number, type = 'about:blank', title = 'Fout'): JsonObject {
+  return { type, title, status, instance: 'urn:uuid:0198c0de-0000-7000-8000-000000000001' };
+}
+
+/** Calls that are answered; a consumer that reads on at every second makes fewer. */
+const MOST_CALLS = 10_000;
+
+/** Characters of an answer that are shown. */
+const SHOWN = 2000;
+
+function shownCall(request: IncomingMessage, response: ServerResponse, text: string): ShownExchange {
+  const flat = (headers: NodeJS.Dict<unknown>): Record<string, string> =>
+    Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+  return {
+    method: request.method ?? 'GET',
+    url: `http://${request.headers.host}${request.url}`,
+    sent: flat(request.headers),
+    sentText: '',
+    status: response.statusCode,
+    headers: flat(response.getHeaders()),
+    text: text.slice(0, SHOWN).toWellFormed(),
+  };
+}

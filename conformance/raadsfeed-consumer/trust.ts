@@ -1,0 +1,230 @@
+import { contentHash } from '../../src/lib/feed/record.ts';
+import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
+import { Skipped } from '../case.ts';
+import { objectsIn, textAt } from '../json-members.ts';
+import { contract, draft } from '../raadsfeed/sources.ts';
+import type { FeedSubject } from '../raadsfeed/subject.ts';
+import { pageAddress, walk } from '../raadsfeed/subject.ts';
+import { contentOf, organisationOf } from './played-feed.ts';
+import { publish, type SceneRun, sceneChapter } from './scene.ts';
+
+const named = draft('Servicedocument', 'names the organisations in the feed');
+/** Names that a program might take for something else. */
+const ODD_NAMES = [
+  '__proto__',
+  'constructor',
+  'a/b',
+  '../../extensions',
+  '100%',
+  'a b+c&d=e?f#g',
+  '“é”',
+  '🗳️',
+  'x\'y"z',
+  'n'.repeat(500),
+];
+
+export const TRUST = sceneChapter({
+  id: 'K-TRUST',
+  title: { nl: 'Wat niet te vertrouwen is', en: 'What cannot be trusted' },
+  cases: {
+    'K-TRUST-01': {
+      level: 'should',
+      source: named,
+      nl: 'Een resource van een organisatie die de bron niet noemt, wordt niet overgenomen',
+      en: 'A resource of an organisation that the source does not name is not taken over',
+      prepare: (feed) => feed.upsert('a'),
+      play: async ({ feed, look }) => {
+        await look();
+        feed.upsert('vreemd', {}, { code: 'gm0000' });
+        feed.upsert('b');
+        await look(['vreemd']);
+      },
+    },
+    'K-TRUST-02': {
+      level: 'should',
+      source: named,
+      nl: 'Een resource van een andere organisatie wordt ook niet uit de stand overgenomen',
+      en: 'A resource of another organisation is not taken over from the snapshot either',
+      needs: ['K-BEG-01'],
+      prepare: (feed) => {
+        feed.upsert('a');
+        feed.upsert('vreemd', {}, { code: 'gm0000' });
+      },
+      play: ({ look }) => look(['vreemd']),
+    },
+    'K-TRUST-03': {
+      level: 'should',
+      source: contract('Bronidentificatie', 'Identificatie van een resource bij de bron.'),
+      nl: 'Elke bronidentificatie is gewoon een tekst',
+      en: 'Every `bronidentificatie` is a text like any other',
+      needs: ['K-FEED-02'],
+      prepare: (feed) => publish(feed, ...ODD_NAMES),
+      changes: [
+        (feed) => {
+          for (const name of ODD_NAMES.slice(1)) feed.remove('delete', name);
+        },
+      ],
+    },
+    'K-TRUST-04': {
+      level: 'should',
+      source: draft('Authentication', 'requires no authentication'),
+      nl: 'Er gaat geen toegangstoken mee',
+      en: 'No access token goes along',
+      needs: ['K-BEG-01'],
+      prepare: (feed) => feed.upsert('a'),
+      play: async ({ feed, look }) => {
+        await look();
+        const sent = feed.calls.find(
+          ({ headers }) => headers.authorization !== undefined || headers.cookie !== undefined,
+        );
+        return sent === undefined ? undefined : 'it sends `Authorization` or `Cookie`';
+      },
+    },
+    'K-TRUST-05': {
+      level: 'open',
+      source: draft('Resource identity rules 1', 'The identity of a resource'),
+      nl: 'Inhoud van een andere resource dan het record noemt: wat er gebeurt',
+      en: 'Content of another resource than the record names: what happens',
+      prepare: (feed) => feed.upsert('a'),
+      play: async ({ feed, look, read }) => {
+        await look();
+        const data = { ...contentOf('Informatieobject', 'x'), organisatie: organisationOf(feed.organisatiecode) };
+        feed.add({ op: 'upsert', contentHash: contentHash(data), data }, 'y');
+        const names = (await read()).map(({ bronidentificatie }) => bronidentificatie);
+        const found = ['x', 'y'].filter((name) => names.includes(name));
+        return { seen: found.length === 0 ? 'it is not taken' : `it is taken as ${found.join(' and ')}` };
+      },
+    },
+    'K-TRUST-06': {
+      level: 'open',
+      source: draft('Feed record', '`contentHash` Hash of the content'),
+      nl: 'Een hash die niet bij de inhoud past: wat er gebeurt',
+      en: 'A hash that does not fit the content: what happens',
+      prepare: (feed) => feed.upsert('a'),
+      play: async ({ feed, look, read }) => {
+        await look();
+        const data = { ...contentOf('Informatieobject', 'b'), organisatie: organisationOf(feed.organisatiecode) };
+        feed.add({ op: 'upsert', contentHash: `sha256:${'0'.repeat(64)}`, data }, 'b');
+        const found = (await read()).some(({ bronidentificatie }) => bronidentificatie === 'b');
+        return { seen: found ? 'it is taken' : 'it is not taken yet' };
+      },
+    },
+  },
+});
+
+const WORD = 'Geheim-Woord-van-Jansen';
+
+/** @throws {Skipped} when the consumer does not publish */
+function ownFeedOf({ consumer }: SceneRun): FeedSubject {
+  if (consumer.ownFeed === undefined) throw new Skipped('it is not an aggregator (`--feed`)');
+  return consumer.ownFeed;
+}
+
+/** The records that the aggregator publishes of what the feed names. */
+async function published({ feed, ...run }: SceneRun): Promise<readonly JsonObject[]> {
+  const { client, values } = ownFeedOf({ feed, ...run });
+  const { organisatiecode } = feed;
+  const { records } = await walk(client, pageAddress(values.feed ?? '', { organisatiecode }));
+  return records.map(({ record }) => record);
+}
+
+async function currentAsOf({ feed, ...run }: SceneRun): Promise<string | undefined> {
+  const { client, values } = ownFeedOf({ feed, ...run });
+  const { json } = await client.send({ to: `${values.base}/` });
+  const organisation = objectsIn(json, 'organisaties').find((one) => one.organisatiecode === feed.organisatiecode);
+  return textAt(organisation, 'laatstBijgewerkt');
+}
+
+export const AGGREGATORS = sceneChapter({
+  id: 'K-AGG',
+  title: { nl: 'Wat een aggregator zelf publiceert', en: 'What an aggregator publishes itself' },
+  cases: {
+    'K-AGG-01': {
+      level: 'must',
+      source: draft('Rules for aggregators 1', 'The `resource` identity is passed on unchanged'),
+      nl: 'De identiteit gaat ongewijzigd door',
+      en: 'The identity is passed on unchanged',
+      needs: ['K-BEG-01'],
+      prepare: (feed) => feed.upsert('a/Ä 1'),
+      play: async (run) => {
+        ownFeedOf(run);
+        await run.look();
+        const other = (await published(run)).find(({ resource }) => textAt(resource, 'bronidentificatie') !== 'a/Ä 1');
+        return other === undefined ? undefined : `it publishes ${JSON.stringify(other.resource)}`;
+      },
+    },
+    'K-AGG-02': {
+      level: 'must',
+      source: draft('Rules for aggregators 2', 'it removes the content from its own history'),
+      nl: 'Weggehaalde inhoud verdwijnt ook uit de eigen geschiedenis',
+      en: 'Redacted content also disappears from its own history',
+      needs: ['K-RED-01', 'K-AGG-01'],
+      prepare: (feed) => feed.upsert('a', { omschrijving: WORD }),
+      changes: [(feed) => feed.upsert('a', { omschrijving: `${WORD} 2` }), (feed) => feed.remove('redact', 'a')],
+      play: async (run) => {
+        const left = (await published(run)).filter((record) => JSON.stringify(record).includes(WORD));
+        return left.length === 0 ? undefined : `${left.length} records of its feed still have the content`;
+      },
+    },
+    'K-AGG-03': {
+      level: 'must',
+      source: draft('Rules for aggregators 2', 'and publishes its own `redact`'),
+      nl: 'Er komt een eigen redactie in de feed',
+      en: 'It publishes a redaction of its own',
+      needs: ['K-RED-01', 'K-AGG-01'],
+      prepare: (feed) => feed.upsert('a'),
+      play: async (run) => {
+        await run.look();
+        const before = Math.max(0, ...(await published(run)).map(({ sequenceNumber }) => Number(sequenceNumber)));
+        run.feed.remove('redact', 'a');
+        await run.look();
+        const own = (await published(run)).find(
+          ({ op, sequenceNumber }) => op === 'redact' && Number(sequenceNumber) > before,
+        );
+        if (own === undefined) return 'its feed has no `redact` after the record that it had';
+        const { geredigeerdeSequenceNumbers: numbers } = own;
+        return Array.isArray(numbers) && numbers.includes(before)
+          ? undefined
+          : `its \`redact\` does not name number ${before} of its own feed`;
+      },
+    },
+    'K-AGG-04': {
+      level: 'must',
+      source: draft('Rules for aggregators 3', 'reports the lag through `laatstBijgewerkt`'),
+      nl: 'Zolang de bron niet antwoordt, staat `laatstBijgewerkt` stil',
+      en: 'As long as the source does not answer, `laatstBijgewerkt` stands still',
+      needs: ['K-AGG-01', 'K-ERR-01'],
+      prepare: (feed) => feed.upsert('a'),
+      play: async (run) => {
+        const { feed, look, read } = run;
+        await look();
+        feed.rule = ({ response }) => {
+          response.destroy();
+          return true;
+        };
+        await read();
+        const first = await currentAsOf(run);
+        await read();
+        const second = await currentAsOf(run);
+        if (first === undefined) return 'the service document has no `laatstBijgewerkt` of the organisation';
+        return first === second ? undefined : `it goes from ${first} to ${second}`;
+      },
+    },
+    'K-AGG-05': {
+      level: 'should',
+      source: contract('Herkomst', 'Waar een aggregator het record vandaan heeft.'),
+      nl: 'Een record zegt waar het vandaan komt',
+      en: 'A record says where it comes from',
+      needs: ['K-AGG-01'],
+      prepare: (feed) => feed.upsert('a'),
+      play: async (run) => {
+        await run.look();
+        const { url } = run.feed;
+        const wrong = (await published(run)).find(
+          ({ herkomst }) => !isRecord(herkomst) || herkomst.feedUrl !== `${url}/feed` || herkomst.sequenceNumber !== 1,
+        );
+        return wrong === undefined ? undefined : `\`herkomst\` is ${JSON.stringify(wrong.herkomst)}`;
+      },
+    },
+  },
+});

@@ -1,0 +1,289 @@
+/** What a run publishes, step by step: each step happens once, when the first case asks for it, and after those before it. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
+import { reasonOf } from '../../src/lib/log.ts';
+import { type Finding, Inconclusive, Skipped, type Undoing, writtenCases } from '../case.ts';
+import type { Exchange, StreamReading } from '../exchange.ts';
+import { objectsIn, textAt } from '../json-members.ts';
+import { addressOf, COLLECTIONS } from '../raadsfeed/collections.ts';
+import { draft } from '../raadsfeed/sources.ts';
+import { eventsOf } from '../raadsfeed/stream.ts';
+import { type FeedSubject, keyOf, pageAddress, type SeenRecord, type Walk, walk } from '../raadsfeed/subject.ts';
+
+export interface PublishSubject extends FeedSubject {
+  readonly story: Story;
+}
+
+/** Cases without `needs` need the one that is named. */
+export const storyCases = (first: string) =>
+  writtenCases((subject: PublishSubject, { ask }) => ({ ...subject, ask }), first);
+
+/** Tests that what was taken away is no longer in a place. */
+export const notIn =
+  (step: 'deleted' | 'redacted', place: 'snapshot' | 'resource' | 'listed') =>
+  async ({ story }: Pick<PublishSubject, 'story'>): Promise<Finding> => {
+    const { snapshot, resource, listed } = (await story[step]()).gone;
+    if (place === 'snapshot') return snapshot && { failed: 'it is still there', at: snapshot.at };
+    if (place === 'listed') return listed && 'it is still there';
+    const { status } = resource;
+    return [404, 410].includes(status) ? undefined : { failed: `its address gives status ${status}`, at: resource };
+  };
+
+/** What was read stays as it was. */
+export const isALog = draft('What the service does, Area C 1', 'The feed is a log, not a query interface');
+
+/** Publishes one line. @throws {Inconclusive} when the command refuses it */
+export type Publish = (line: JsonObject, signal?: AbortSignal) => Promise<void>;
+
+type Kind = (typeof COLLECTIONS)[number][1];
+
+/** How a resource of the run is named: its kind and the end of its `bronidentificatie`. */
+interface Own {
+  readonly kind: Kind;
+  readonly name: string;
+}
+
+export const MEETING: Own = { kind: 'Vergadering', name: 'v' };
+export const ITEM: Own = { kind: 'Agendapunt', name: 'a' };
+export const DOCUMENT: Own = { kind: 'Informatieobject', name: 'd' };
+/** Characters that a path does not take as they are. */
+export const ODD: Own = { kind: 'Informatieobject', name: 'o/é %&?#' };
+const MARKER: Own = { kind: 'Agendapunt', name: 'm' };
+const WITHDRAWN: Own = { kind: 'Informatieobject', name: 'w' };
+export const TOGETHER: readonly Own[] = ['p1', 'p2', 'p3', 'p4'].map((name) => ({ kind: 'Agendapunt', name }));
+
+const LOOK_MS = 400;
+/** The stream has been opened by then. */
+const OPENING_MS = 500;
+/** For an event to come, beside what the command takes to publish. */
+const STREAM_MS = 10_000;
+const PAGE_SIZE = 1000;
+const MOST_PAGES = 20;
+
+/** The end of the feed before anything was published. */
+interface Beginning {
+  readonly cursor: string;
+  readonly head: number;
+  readonly at: Exchange;
+  readonly startedAt: number;
+}
+
+export type Story = ReturnType<typeof createStory>;
+
+interface StoryOptions {
+  readonly subject: FeedSubject;
+  readonly publish: Publish;
+  /** Milliseconds that what was published may take to appear. */
+  readonly patienceMs: number;
+  /** Distinguishes this run. */
+  readonly run: string;
+}
+
+export function createStory({ subject, publish, patienceMs, run }: StoryOptions) {
+  const { client, service, values } = subject;
+  const code = values.organisation;
+  if (code === undefined) throw new Skipped('the service document names no organisation to publish for');
+  const named = objectsIn(service, 'organisaties').find(({ organisatiecode }) => organisatiecode === code);
+  const member = { gm: 'gemeente', pv: 'provincie', ws: 'waterschap' }[code.slice(0, 2)] ?? 'gemeente';
+  const organisatie = { [member]: code, naam: textAt(named, 'naam') ?? code };
+  /** Occurs in the content of what is redacted, and nowhere else. */
+  const word = `inhoud-${run}`;
+  const withdrawnWord = `ingetrokken-${run}`;
+
+  const resourceOf = ({ name }: Own) => ({ organisatiecode: code, bronidentificatie: `conformance-${run}-${name}` });
+  const recordOf = (own: Own): JsonObject => ({ resourceType: own.kind, resource: resourceOf(own) });
+  const keyOfOwn = (own: Own): string => keyOf(recordOf(own));
+  const held = new Map<string, Own>();
+
+  const contentOf = (own: Own, more: JsonObject = {}): JsonObject => {
+    const { bronidentificatie } = resourceOf(own);
+    const title = `Conformance ${run} ${own.name}`;
+    const meeting = { bronidentificatie: resourceOf(MEETING).bronidentificatie };
+    const contents = {
+      Vergadering: { dossiertype: 'vergadering', naam: title },
+      Agendapunt: { dossiertype: 'agendapunt', agendapuntnaam: title, vergadering: meeting },
+      Informatieobject: {
+        ...{ dossiertype: 'informatieobject', webpaginalink: 'https://raad.example/conformance', titel: title },
+        ...{ wooinformatiecategorie: 'c_db4862c3', datumingediend: '2026-01-08' },
+      },
+    };
+    return { bronidentificatie, organisatie, ...contents[own.kind], ...more };
+  };
+  const upsert = async (own: Own, more?: JsonObject): Promise<JsonObject> => {
+    const data = contentOf(own, more);
+    // Also where the command fails: who knows how far it came.
+    held.set(keyOfOwn(own), own);
+    await publish({ op: 'upsert', resourceType: own.kind, data });
+    return data;
+  };
+  const remove = async (op: 'delete' | 'redact', own: Own, signal?: AbortSignal): Promise<void> => {
+    const verwijderreden = op === 'delete' ? 'ingetrokken' : 'persoonsgegevens';
+    await publish({ op, ...recordOf(own), verwijderreden }, signal);
+    held.delete(keyOfOwn(own));
+  };
+
+  const begin = once(async (): Promise<Beginning> => {
+    let cursor = values.feedCursor;
+    for (let pages = 0; pages < MOST_PAGES; pages += 1) {
+      const startedAt = Date.now();
+      const at = await client.send({ to: pageAddress(values.feed ?? '', { limit: String(PAGE_SIZE), cursor }) });
+      cursor = textAt(at.json, 'cursor');
+      if (cursor === undefined || !isRecord(at.json)) break;
+      if (at.json.hasMore === false) return { cursor, head: Number(at.json.head), at, startedAt };
+    }
+    throw new Inconclusive('the end of the feed was not reached before anything was published');
+  });
+  /** The feed since then. */
+  const since = async (): Promise<Walk> => {
+    const { cursor } = await begin();
+    return walk(client, pageAddress(values.feed ?? '', { cursor }), PAGE_SIZE, MOST_PAGES);
+  };
+  /** Records of what was published, once there are as many as that of it; fewer when they do not come. */
+  const appeared = async (own: Own, op: string, count: number): Promise<Walk> => {
+    const end = performance.now() + patienceMs;
+    for (;;) {
+      const found = await since();
+      const ofIt = found.records.filter(({ record }) => record.op === op && keyOf(record) === keyOfOwn(own));
+      if (ofIt.length >= count || performance.now() > end) return found;
+      await wait(LOOK_MS);
+    }
+  };
+
+  /** The resource in the snapshot. @throws {Skipped} when the snapshot is too large to say that it is not there */
+  const inSnapshot = async (own: Own): Promise<readonly SeenRecord[]> => {
+    const address = pageAddress(values.snapshot ?? '', { organisatiecode: code, resourceType: own.kind });
+    const { records, complete } = await walk(client, address, PAGE_SIZE, MOST_PAGES);
+    const found = records.filter(({ record }) => keyOf(record) === keyOfOwn(own));
+    if (found.length === 0 && !complete) throw new Skipped('the snapshot is larger than what was read of it');
+    return found;
+  };
+  /** The resource in the list of its organisation. @throws as `inSnapshot` */
+  const inCollection = async (own: Own): Promise<JsonObject | undefined> => {
+    const [name] = COLLECTIONS.find(([, kind]) => kind === own.kind) ?? [];
+    let cursor: string | undefined;
+    for (let pages = 0; pages < MOST_PAGES; pages += 1) {
+      const address = `${values.base}/organisaties/${code}/${name}`;
+      const { json } = await client.send({ to: pageAddress(address, { limit: String(PAGE_SIZE), cursor }) });
+      const { bronidentificatie } = resourceOf(own);
+      const found = objectsIn(json, 'results').find((one) => one.bronidentificatie === bronidentificatie);
+      cursor = textAt(json, 'cursor');
+      if (found !== undefined || cursor === undefined) return found;
+    }
+    throw new Skipped('the list is larger than what was read of it');
+  };
+
+  const created = once(async () => {
+    await begin();
+    const stream = openStream();
+    await wait(OPENING_MS);
+    const data = new Map<string, JsonObject>();
+    data.set(keyOfOwn(MEETING), await upsert(MEETING, { locatie: 'Raadzaal “é” 🗳️ \u2028 </b>' }));
+    data.set(keyOfOwn(ITEM), await upsert(ITEM, { indicatiehamerstuk: null, indicatiebesloten: false }));
+    data.set(keyOfOwn(DOCUMENT), await upsert(DOCUMENT, { omschrijving: word, omvang: 9007199254740991 }));
+    return { data, stream, feed: await appeared(DOCUMENT, 'upsert', 1) };
+  });
+  /** Reads until the first that is published, while it is published. */
+  const openStream = (): Promise<StreamReading> => {
+    const { bronidentificatie } = resourceOf(MEETING);
+    const reading = client.readStream(
+      { to: values.stream ?? '' },
+      (text) => eventsOf(text).some(({ data = '' }) => data.includes(bronidentificatie)),
+      STREAM_MS + patienceMs,
+    );
+    // The case about it says so.
+    reading.catch(() => undefined);
+    return reading;
+  };
+  const changed = once(async () => {
+    const { feed: before } = await created();
+    const address = addressOf(recordOf(DOCUMENT)).replace('{base}', values.base ?? '');
+    const resourceBefore = await client.send({ to: address });
+    const data = await upsert(DOCUMENT, { omschrijving: `${word} gewijzigd` });
+    const feed = await appeared(DOCUMENT, 'upsert', 2);
+    return { before, data, feed, address, resourceBefore };
+  });
+  const repeated = once(async () => {
+    await changed();
+    await upsert(DOCUMENT, { omschrijving: `${word} gewijzigd` });
+    await upsert(MARKER);
+    return { feed: await appeared(MARKER, 'upsert', 1) };
+  });
+  const returned = once(async () => {
+    await repeated();
+    await upsert(DOCUMENT, { omschrijving: word, omvang: 9007199254740991 });
+    return { feed: await appeared(DOCUMENT, 'upsert', 3) };
+  });
+  /** What there still is of a resource. */
+  const left = async (own: Own) => ({
+    snapshot: (await inSnapshot(own))[0],
+    resource: await client.send({ to: addressOf(recordOf(own)).replace('{base}', values.base ?? '') }),
+    listed: await inCollection(own),
+  });
+  const deleted = once(async () => {
+    await returned();
+    await remove('delete', ITEM);
+    return { feed: await appeared(ITEM, 'delete', 1), gone: await left(ITEM) };
+  });
+  const deletedTwice = once(async () => {
+    await deleted();
+    await remove('delete', ITEM);
+    await upsert(MARKER, { omschrijving: 'na de tweede delete' });
+    return { feed: await appeared(MARKER, 'upsert', 2) };
+  });
+  const recreated = once(async () => {
+    await deletedTwice();
+    await upsert(ITEM);
+    return { feed: await appeared(ITEM, 'upsert', 2), snapshot: (await inSnapshot(ITEM))[0] };
+  });
+  const redacted = once(async () => {
+    await recreated();
+    const before = await since();
+    await remove('redact', DOCUMENT);
+    return { before, feed: await appeared(DOCUMENT, 'redact', 1), gone: await left(DOCUMENT) };
+  });
+  const redactedDeleted = once(async () => {
+    await redacted();
+    await upsert(WITHDRAWN, { omschrijving: withdrawnWord });
+    await remove('delete', WITHDRAWN);
+    await remove('redact', WITHDRAWN);
+    return { feed: await appeared(WITHDRAWN, 'redact', 1) };
+  });
+  const odd = once(async () => {
+    await created();
+    await upsert(ODD);
+    return { feed: await appeared(ODD, 'upsert', 1) };
+  });
+  const together = once(async () => {
+    await odd();
+    await Promise.all(TOGETHER.map((own) => upsert(own)));
+    let feed = await since();
+    for (const own of TOGETHER) feed = await appeared(own, 'upsert', 1);
+    return { feed };
+  });
+
+  return {
+    ...{ word, withdrawnWord, resourceOf, recordOf, keyOfOwn, inSnapshot, inCollection },
+    ...{ begin, created, changed, repeated, returned, deleted, deletedTwice, recreated, redacted, redactedDeleted },
+    ...{ odd, together },
+    /** Records about a resource of the run. */
+    of: ({ records }: Walk, own: Own) => records.filter(({ record }) => keyOf(record) === keyOfOwn(own)),
+    /** Deletes what is still there. */
+    async undo({ signal }: Pick<Undoing, 'signal'>): Promise<string | undefined> {
+      let reason = '';
+      for (const own of [...held.values()])
+        await remove('delete', own, signal).catch((error: unknown) => {
+          reason = reasonOf(error);
+        });
+      return held.size === 0 ? undefined : `not deleted: ${held.size} (${reason})`;
+    },
+  };
+}
+
+/** The same promise for everybody who asks. */
+function once<Result>(make: () => Promise<Result>): () => Promise<Result> {
+  let made: Promise<Result> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

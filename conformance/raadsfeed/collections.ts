@@ -1,0 +1,242 @@
+import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
+import type { CaseRun, Chapter, Finding } from '../case.ts';
+import { objectsIn, textAt } from '../json-members.ts';
+import { after, isTheSameInUpperCase, longerThan, totalIn, withoutItems } from './pages.ts';
+import { contract, draft, feedRule } from './sources.ts';
+import { changedSince, type FeedSubject, feedCases, keyOf, organisationsOf, recordsOf, stateOf } from './subject.ts';
+
+/** The collections, with the kind of resource that each holds. */
+export const COLLECTIONS = [
+  ['vergaderingen', 'Vergadering', 'VergaderingPage'],
+  ['agendapunten', 'Agendapunt', 'AgendapuntPage'],
+  ['informatieobjecten', 'Informatieobject', 'InformatieObjectPage'],
+] as const;
+
+/** Does it for each collection, up to the first fault. */
+async function inEach(judge: (collection: (typeof COLLECTIONS)[number]) => Promise<Finding>): Promise<Finding> {
+  for (const collection of COLLECTIONS) {
+    const found = await judge(collection);
+    if (typeof found === 'string') return `${collection[0]}: ${found}`;
+    if (found !== undefined && 'failed' in found) return { ...found, failed: `${collection[0]}: ${found.failed}` };
+  }
+  return undefined;
+}
+
+/** Where one resource is. */
+export function addressOf({ resource, resourceType }: JsonObject): string {
+  const [name] = COLLECTIONS.find(([, kind]) => kind === resourceType) ?? [];
+  const [code, id] = [textAt(resource, 'organisatiecode') ?? '', textAt(resource, 'bronidentificatie') ?? ''];
+  return `{base}/organisaties/${code}/${name}/${encodeURIComponent(id)}`;
+}
+
+/** Tests that a resource that was removed last is no longer answered. */
+const isGoneAfter =
+  (operation: 'delete' | 'redact') =>
+  async ({ history }: FeedSubject, { ask }: CaseRun): Promise<Finding> => {
+    const state = [...stateOf(history.records).values()].map(({ record }) => record);
+    const removed = state.find(({ op }) => op === operation);
+    if (removed === undefined || !history.complete)
+      return { skipped: `the part of the feed that was read ends with no ${operation} of a resource` };
+    const { status } = await ask({ to: addressOf(removed) });
+    return [404, 410].includes(status)
+      ? undefined
+      : `${keyOf(removed)} was removed, and its address gives status ${status}`;
+  };
+
+const idsOf = (page: unknown): readonly unknown[] =>
+  objectsIn(page, 'results').map((one) => textAt(one, 'bronidentificatie'));
+
+export const COLLECTION_PAGES: Chapter<FeedSubject> = {
+  id: 'C-COL',
+  title: { nl: 'Resources per organisatie', en: 'Resources of an organisation' },
+  cases: feedCases('C-COL-01')({
+    'C-COL-01': {
+      level: 'should',
+      source: contract('paths', '/organisaties/{organisatiecode}/vergaderingen … agendapunten … informatieobjecten'),
+      nl: 'Van een organisatie zijn drie lijsten te lezen',
+      en: 'Three lists of an organisation can be read',
+      ask: COLLECTIONS.map(([name]) => ({ to: `{base}/organisaties/{organisation}/${name}` })),
+    },
+    'C-COL-02': {
+      level: 'should',
+      source: contract('getVergaderingen', 'Een organisatie die niet in deze feed staat, heeft een lege lijst.'),
+      nl: 'Een organisatie die niet in de feed staat, heeft lege lijsten',
+      en: 'An organisation that is not in the feed has empty lists',
+      needs: [],
+      ask: COLLECTIONS.map(([name]) => ({ to: `{base}/organisaties/{otherOrganisation}/${name}` })),
+      check: (_, { answers }) =>
+        answers.some(({ json }) => objectsIn(json, 'results').length > 0)
+          ? 'a code that the feed does not carry has resources'
+          : undefined,
+    },
+    'C-COL-03': {
+      level: 'should',
+      source: contract('VergaderingPage', 'required: - results - cursor - hasMore - next'),
+      nl: 'Een lijst past bij het contract',
+      en: 'A list fits the contract',
+      check: ({ fault }, { ask }) =>
+        inEach(async ([name, , schema]) => {
+          const { json } = await ask({ to: `{base}/organisaties/{organisation}/${name}?limit=50` });
+          const wrong = fault(schema, withoutItems(json, 'results'));
+          return wrong === undefined ? undefined : `the page does not fit ${schema}: ${wrong}`;
+        }),
+    },
+    'C-COL-04': {
+      level: 'must',
+      source: draft('Endpoints', 'with `cursor` and `limit`'),
+      nl: 'Een lijst heeft niet meer resources dan gevraagd',
+      en: 'A list has no more resources than asked for',
+      needs: ['C-COL-15'],
+      check: (_, { ask }) =>
+        inEach(async ([name]) =>
+          longerThan((await ask({ to: `{base}/organisaties/{organisation}/${name}?limit=1` })).json, 'results', 1),
+        ),
+    },
+    'C-COL-05': {
+      level: 'must',
+      source: draft('Endpoints', 'with `cursor` and `limit`'),
+      nl: 'De cursor geeft de volgende resource, zonder dubbelen of gaten',
+      en: 'The cursor gives the next resource, without doubles or gaps',
+      needs: ['C-COL-04'],
+      check: (_, { ask }) =>
+        inEach(async ([name]) => {
+          const both = await ask({ to: `{base}/organisaties/{organisation}/${name}?limit=2` });
+          const first = await ask({ to: `{base}/organisaties/{organisation}/${name}?limit=1` });
+          const expected = idsOf(both.json);
+          if (expected.length < 2) return undefined;
+          if (textAt(first.json, 'cursor') === undefined)
+            return 'the first page has no `cursor`, and there are more resources';
+          const second = await ask({ to: `{base}/organisaties/{organisation}/${name}?limit=1&${after(first.json)}` });
+          const found = [first, second].flatMap(({ json }) => idsOf(json));
+          return found.join('\n') === expected.join('\n')
+            ? undefined
+            : `one by one come ${found.join(', ')}; on one page ${expected.join(', ')}`;
+        }),
+    },
+    'C-COL-06': {
+      level: 'must',
+      source: feedRule(7, 'no `total`'),
+      nl: 'Er staat geen totaal op een pagina',
+      en: 'A page has no total',
+      check: (_, { ask }) =>
+        inEach(async ([name]) => {
+          return totalIn((await ask({ to: `{base}/organisaties/{organisation}/${name}?limit=1` })).json);
+        }),
+    },
+    'C-COL-07': {
+      level: 'should',
+      source: contract('getVergadering', 'Levert de huidige stand.'),
+      nl: 'Een resource is op te vragen, en gelijk aan die in de huidige stand',
+      en: 'A resource can be read, and is the same as in the snapshot',
+      needs: ['C-COL-01', 'C-SNAP-04'],
+      check: ({ snapshot, values }, run) =>
+        inEach(async ([, kind]) => {
+          const seen = snapshot.records.find(({ record }) => record.resourceType === kind);
+          if (seen === undefined) return undefined;
+          const { json, status } = await run.ask({ to: addressOf(seen.record) });
+          // Its own address is added when it is read.
+          const text = (value: unknown): string =>
+            JSON.stringify(isRecord(value) ? { ...value, url: undefined } : value);
+          if (status === 200 && text(json) === text(seen.record.data)) return undefined;
+          const key = keyOf(seen.record);
+          if ((await changedSince(values.feedCursor ?? '', run)).has(key)) return undefined;
+          return {
+            failed: status === 200 ? `${key} is another than in the snapshot` : `${key} gives status ${status}`,
+          };
+        }),
+    },
+    'C-COL-08': {
+      level: 'should',
+      source: contract('getVergadering', 'Onbekend of verwijderd: 404.'),
+      nl: 'Een resource die er niet is, geeft 404',
+      en: 'A resource that is not there gives 404',
+      ask: COLLECTIONS.map(([name]) => ({ to: `{base}/organisaties/{organisation}/${name}/bestaat-niet-conformance` })),
+      expect: { status: [404] },
+    },
+    'C-COL-09': {
+      level: 'should',
+      source: contract('Organisatiecode', '^(?:[Gg][Mm][0-9]{4}|[Pp][Vv][0-9]{2}|[Ww][Ss][0-9]{4})$'),
+      nl: 'Een organisatiecode die niet bij het patroon past, krijgt 400',
+      en: 'An organisation code that does not fit the pattern gets 400',
+      ask: [{ to: '{base}/organisaties/utrecht/vergaderingen' }],
+      expect: { status: [400] },
+    },
+    'C-COL-10': {
+      level: 'should',
+      source: contract('Organisatiecode', 'Hoofdletters worden als kleine letters gelezen.'),
+      nl: 'Een organisatiecode in hoofdletters geeft hetzelfde als in kleine letters',
+      en: 'An organisation code in upper case gives the same as in lower case',
+      check: isTheSameInUpperCase((code) => `{base}/organisaties/${code}/vergaderingen?limit=5`, 'resources', idsOf),
+    },
+    'C-COL-11': {
+      level: 'should',
+      source: contract('getVergadering', 'Onbekend of verwijderd: 404.'),
+      nl: 'Wat verwijderd is, is niet meer op te vragen',
+      en: 'What was deleted can no longer be read',
+      needs: ['C-COL-08'],
+      check: isGoneAfter('delete'),
+    },
+    'C-COL-12': {
+      level: 'should',
+      source: contract('getVergadering', 'Onbekend of verwijderd: 404.'),
+      nl: 'Een resource waarvan alle inhoud is weggehaald, is niet meer op te vragen',
+      en: 'A resource that was redacted entirely can no longer be read',
+      needs: ['C-COL-08'],
+      check: isGoneAfter('redact'),
+    },
+    'C-COL-13': {
+      level: 'should',
+      source: contract(
+        'info',
+        'Tekens in een `bronidentificatie` die in een pad niet kunnen, ook `/`, staan daar procent-gecodeerd.',
+      ),
+      nl: 'Een bronidentificatie met bijzondere tekens werkt in een adres',
+      en: 'A `bronidentificatie` with special characters works in an address',
+      needs: ['C-COL-07'],
+      check: async ({ snapshot }, { ask }) => {
+        const [special] = recordsOf(snapshot, ({ resource }) =>
+          /[^\w.~-]/.test(textAt(resource, 'bronidentificatie') ?? ''),
+        );
+        if (special === undefined) return undefined;
+        const { json, status } = await ask({ to: addressOf(special.record) });
+        return status === 200 &&
+          textAt(json, 'bronidentificatie') === textAt(special.record.resource, 'bronidentificatie')
+          ? undefined
+          : `${keyOf(special.record)} gives status ${status}`;
+      },
+    },
+    'C-COL-14': {
+      level: 'must',
+      source: feedRule(6, 'that is empty returns an empty result, not 404'),
+      nl: 'Een lege lijst is geen 404',
+      en: 'An empty list is not a 404',
+      needs: ['C-COL-01', 'C-SNAP-04'],
+      check: async ({ service, snapshot }, { ask }) => {
+        const filled = new Set(
+          snapshot.records.map(({ record }) => `${textAt(record.resource, 'organisatiecode')} ${record.resourceType}`),
+        );
+        const empty = organisationsOf(service).flatMap((code) =>
+          COLLECTIONS.filter(([, kind]) => !filled.has(`${code} ${kind}`)).map(([name]) => ({ code, name })),
+        );
+        const [first] = empty;
+        if (first === undefined || !snapshot.complete)
+          return { skipped: 'no organisation was found with an empty list' };
+        const { status } = await ask({ to: `{base}/organisaties/${first.code}/${first.name}` });
+        return status === 200
+          ? undefined
+          : `${first.code} has no ${first.name}, and their address gives status ${status}`;
+      },
+    },
+    'C-COL-15': {
+      level: 'should',
+      source: contract('VergaderingPage', 'required: - results'),
+      nl: 'De resources van een lijst staan in `results`',
+      en: 'The resources of a list are in `results`',
+      ask: COLLECTIONS.map(([name]) => ({ to: `{base}/organisaties/{organisation}/${name}?limit=2` })),
+      check: (_, { answers }) => {
+        const at = answers.find(({ json }) => !isRecord(json) || !Array.isArray(json.results));
+        return at && { failed: '`results` is not a list', at };
+      },
+    },
+  }),
+};

@@ -1,0 +1,67 @@
+import { Command } from 'commander';
+import type { ToolContext } from '../../src/commands/run-command.ts';
+import type { Terminal } from '../../src/lib/terminal.ts';
+import type { SuiteDescription } from '../case.ts';
+import { commandText } from '../commands/command-words.ts';
+import { requireAddress, type SuiteOptions, suiteCommand, suiteOptions, testSuite } from '../commands/test-suite.ts';
+import type { Client } from '../exchange.ts';
+import { wordsOf } from '../protocol.ts';
+import { longestWaitMs } from '../run-limit.ts';
+
+const EXAMPLE = `
+Reads only, but with --publish: then about forty changes of resources of its own are given to that command, a line of JSON on its standard
+input each, and what is left is deleted at the end. No shell reads the command. The exit status is 0 when no must failed, 1 when one did, and 2 when the cases could not be run.
+
+Examples:
+  $ koppelvlak conformance raadsfeed https://raad.example/ori/v1 --report verslag/
+  $ koppelvlak conformance raadsfeed https://raad.example/ori/v1 --only C-STR --not C-STR-09
+  $ koppelvlak conformance raadsfeed http://127.0.0.1:8080/ori/v1 --publish 'koppelvlak feed publish'
+  $ koppelvlak conformance raadsfeed --list`;
+
+interface RaadsfeedOptions extends SuiteOptions {
+  readonly publish?: string;
+}
+
+/** For what was published to appear. */
+const PATIENCE_MS = 30_000;
+
+export function raadsfeedCommand(terminal: Terminal): Command {
+  return suiteOptions(new Command('raadsfeed'))
+    .description('test a publisher of council information')
+    .argument('[url]', 'address of its service document')
+    .option('--publish <command>', 'also what happens on change: this command publishes a line', commandText)
+    .addHelpText('after', EXAMPLE)
+    .action((url: string | undefined, options: RaadsfeedOptions) =>
+      suiteCommand(
+        terminal,
+        options,
+        () => suiteOf(options),
+        (context) => run(context, requireAddress(url), options),
+      ),
+    );
+}
+
+async function suiteOf({ publish }: RaadsfeedOptions): Promise<SuiteDescription> {
+  const { RAADSFEED } = await import('./suite.ts');
+  return publish === undefined ? RAADSFEED : (await import('../raadsfeed-publish/suite.ts')).WITH_PUBLISHING;
+}
+
+async function run(context: ToolContext, tested: string, options: RaadsfeedOptions): Promise<void> {
+  if (options.publish === undefined) {
+    const [{ RAADSFEED }, { readSubject }] = await Promise.all([import('./suite.ts'), import('./subject.ts')]);
+    const open = (client: Client) => readSubject(tested, client);
+    await testSuite(context, { suite: RAADSFEED, options, tested, open });
+    return;
+  }
+  const { openPublishSubject, PUBLISH_MS, publishByCommand, RAADSFEED_PUBLISH, WITH_PUBLISHING } = await import(
+    '../raadsfeed-publish/suite.ts'
+  );
+  const { terminal, interrupted: signal } = context;
+  const publish = publishByCommand({ command: wordsOf(options.publish), env: terminal.env, signal });
+  await testSuite(context, {
+    ...{ suite: WITH_PUBLISHING, options, tested },
+    part: RAADSFEED_PUBLISH,
+    waitMs: longestWaitMs(RAADSFEED_PUBLISH, PUBLISH_MS),
+    open: (client, say) => openPublishSubject({ url: tested, client, publish, patienceMs: PATIENCE_MS, say }),
+  });
+}

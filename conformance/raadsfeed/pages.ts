@@ -1,0 +1,54 @@
+/** What is judged of any page: of the feed, the snapshot and the lists. */
+import { isRecord } from '../../src/lib/json/json-value.ts';
+import type { CaseRun, Finding } from '../case.ts';
+import { objectsIn, textAt } from '../json-members.ts';
+import type { FeedSubject } from './subject.ts';
+
+const TOTALS = ['total', 'totaal', 'totalCount', 'totalRecords', 'totalPages', 'totalResults'];
+
+export function numbersOf(page: unknown): readonly unknown[] {
+  return objectsIn(page, 'records').map(({ sequenceNumber }) => sequenceNumber);
+}
+
+/** A number that a page does not keep to, with the name of the count. */
+export function longerThan(page: unknown, list: string, most: number): Finding {
+  const found = isRecord(page) && Array.isArray(page[list]) ? page[list].length : undefined;
+  if (found === undefined) return `\`${list}\` is not a list`;
+  return found <= most ? undefined : `\`${list}\` holds ${found} where ${most} is the most`;
+}
+
+/** A page without what its list holds, which has cases of its own. */
+export function withoutItems(page: unknown, list: string): unknown {
+  return isRecord(page) && Array.isArray(page[list]) ? { ...page, [list]: [] } : page;
+}
+
+/** A page of a list counts nothing. */
+export function totalIn(page: unknown): string | undefined {
+  const total = TOTALS.find((name) => isRecord(page) && Object.hasOwn(page, name));
+  return total && `the page has \`${total}\``;
+}
+
+/** The parameter with which the page after this one is asked for. */
+export function after(page: unknown): string {
+  return `cursor=${encodeURIComponent(textAt(page, 'cursor') ?? '')}`;
+}
+
+/** The target of a link with this relation. @see RFC 8288 section 3 */
+export function linkTo(header: string | undefined, relation: string): string | undefined {
+  for (const [, target = '', parameters = ''] of (header ?? '').matchAll(/<([^<>]*)>([^<]*)/g)) {
+    const relations = /;\s*rel="?([^";,]+)"?/i.exec(parameters)?.[1]?.toLowerCase().split(/\s+/) ?? [];
+    if (relations.includes(relation)) return target;
+  }
+  return undefined;
+}
+
+/** Tests that the code of an organisation may be in upper case. @param what is listed */
+export const isTheSameInUpperCase =
+  (addressOf: (code: string) => string, what: string, listed: (page: unknown) => readonly unknown[]) =>
+  async ({ values: { organisation = '' } }: FeedSubject, { ask }: CaseRun): Promise<Finding> => {
+    const lower = await ask({ to: addressOf('{organisation}') });
+    const upper = await ask({ to: addressOf(organisation.toUpperCase()) });
+    return upper.status === 200 && listed(lower.json).join() === listed(upper.json).join()
+      ? undefined
+      : `in upper case the answer has status ${upper.status} and other ${what}`;
+  };

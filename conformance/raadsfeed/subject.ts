@@ -1,0 +1,206 @@
+/** What is read of a feed before its cases are judged: the service document, the beginning of the history, its end, and the snapshot. */
+import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
+import {
+  askingCases,
+  type CaseRun,
+  type Finding,
+  firstFault,
+  Inconclusive,
+  Skipped,
+  type SuiteSubject,
+} from '../case.ts';
+import { readContract } from '../contract.ts';
+import type { Client, Exchange } from '../exchange.ts';
+import { objectsIn, textAt } from '../json-members.ts';
+
+/** Pages of history, and of the snapshot, that are read; of a larger feed the cases see the beginning. */
+const MOST_PAGES = 8;
+const PAGE_SIZE = 250;
+
+/** A record, and the answer that it came in. */
+export interface SeenRecord {
+  readonly record: JsonObject;
+  readonly at: Exchange;
+}
+
+/** Pages that follow each other, by the `cursor` of each. */
+export interface Walk {
+  readonly pages: readonly { readonly page: JsonObject; readonly at: Exchange }[];
+  readonly records: readonly SeenRecord[];
+  /** Whether the last page said that nothing follows. */
+  readonly complete: boolean;
+}
+
+export interface FeedSubject extends SuiteSubject {
+  /** The answer of the address itself. */
+  readonly serviceDocument: Exchange | undefined;
+  readonly service: JsonObject;
+  readonly history: Walk;
+  readonly snapshot: Walk;
+}
+
+/** Cases without `needs` need the one that is named. */
+export const feedCases = (first: string) => askingCases<FeedSubject>(first);
+
+const EMPTY: Walk = { pages: [], records: [], complete: false };
+
+/** @param base address of the service document */
+export async function readSubject(base: string, client: Client): Promise<FeedSubject> {
+  const root = base.replace(/(?<!\/)\/+$/, '');
+  const serviceDocument = await answerOf(client, `${root}/`);
+  const service = isRecord(serviceDocument?.json) ? serviceDocument.json : {};
+  const addressOf = (name: string, usual: string): string => {
+    const named = service[name];
+    return typeof named === 'string' && URL.canParse(named) ? named : `${root}/${usual}`;
+  };
+  const feed = addressOf('feedUrl', 'feed');
+  const snapshotUrl = addressOf('snapshotUrl', 'snapshot');
+  const history = await walk(client, feed);
+  const snapshot = await walk(client, snapshotUrl);
+  const carried = organisationsOf(service);
+  const [first] = carried;
+  const organisation = first ?? textAt(history.records[0]?.record.resource, 'organisatiecode');
+  return {
+    client,
+    fault: readContract('raadsfeed.yaml'),
+    serviceDocument,
+    service,
+    history,
+    snapshot,
+    values: {
+      base: root,
+      origin: new URL(root).origin,
+      feed,
+      snapshot: snapshotUrl,
+      stream: addressOf('streamUrl', 'feed/stream'),
+      organisation,
+      // Fits the pattern, and no municipality has it.
+      otherOrganisation: ['gm0000', 'gm9999', 'gm9998'].find((code) => !carried.includes(code)),
+      cursor: textAt(history.pages[0]?.page, 'cursor'),
+      feedCursor: textAt(snapshot.pages[0]?.page, 'feedCursor'),
+    },
+  };
+}
+
+/** How codes of organisations are written, in lower case. */
+const ORGANISATION = /^(gm[0-9]{4}|pv[0-9]{2}|ws[0-9]{4})$/i;
+
+/** Levels of a service document that are read. */
+const DEPTH = 8;
+
+/** The texts in a value, each with the member that it is in; what holds them may be named in any way. */
+export function textsIn(value: unknown, name = '', depth = DEPTH): readonly (readonly [name: string, text: string])[] {
+  if (typeof value === 'string') return [[name, value]];
+  if (depth === 0) return [];
+  if (Array.isArray(value)) return value.flatMap((one: unknown) => textsIn(one, name, depth - 1));
+  return isRecord(value) ? Object.entries(value).flatMap(([member, one]) => textsIn(one, member, depth - 1)) : [];
+}
+
+/** The codes of organisations in a service document, however its members are named. */
+export function codesIn(service: JsonObject): readonly string[] {
+  return textsIn(service).flatMap(([name, text]) =>
+    name === 'organisatiecode' || ORGANISATION.test(text) ? [text] : [],
+  );
+}
+
+/** The numbers whose content a redaction says is gone: the draft does not name the member. */
+export function redactedIn(record: JsonObject): readonly unknown[] {
+  const lists = [record.geredigeerdeSequenceNumbers, ...Object.values(record)].filter((value) => Array.isArray(value));
+  return lists.find((list) => list.every(Number.isSafeInteger)) ?? [];
+}
+
+export function organisationsOf(service: JsonObject): readonly string[] {
+  const { organisaties } = service;
+  return Array.isArray(organisaties)
+    ? organisaties.flatMap((organisatie: unknown) => textAt(organisatie, 'organisatiecode') ?? [])
+    : [];
+}
+
+/** `gm0363/Vergadering/1`: what a record is about. */
+export function keyOf({ resourceType, resource }: JsonObject): string {
+  return `${textAt(resource, 'organisatiecode')}/${String(resourceType)}/${textAt(resource, 'bronidentificatie')}`;
+}
+
+/**
+ * What the records lead to, by resource: the record that holds its state, or the one that removed it. A redaction of earlier content alone
+ * removes nothing.
+ */
+export function stateOf(records: Walk['records']): ReadonlyMap<string, SeenRecord> {
+  const state = new Map<string, SeenRecord>();
+  for (const seen of records) {
+    const key = keyOf(seen.record);
+    const before = state.get(key)?.record;
+    const isKept =
+      seen.record.op === 'redact' &&
+      before?.op === 'upsert' &&
+      !redactedIn(seen.record).includes(before.sequenceNumber);
+    if (!isKept) state.set(key, seen);
+  }
+  return state;
+}
+
+/** The resources that changed after this place in the feed: nothing can be said about them. @throws {Skipped} when they are too many */
+export async function changedSince(cursor: string, { ask }: Pick<CaseRun, 'ask'>): Promise<ReadonlySet<string>> {
+  const { json } = await ask({ to: `{feed}?limit=1000&cursor=${encodeURIComponent(cursor)}` });
+  if (isRecord(json) && json.hasMore === true) throw new Skipped('the feed grows faster than it was read');
+  return new Set(objectsIn(json, 'records').map(keyOf));
+}
+
+/** The first of what was read for which there is a fault, with the answer that it came in. */
+export function firstSeen<Seen extends { readonly at: Exchange }>(
+  seen: Iterable<Seen>,
+  judge: (one: Seen) => string | undefined,
+): Finding {
+  return firstFault(seen, judge, ({ at }) => at);
+}
+
+/** How a record is named in a sentence. */
+export function nameOf({ sequenceNumber }: JsonObject): string {
+  return `record ${typeof sequenceNumber === 'number' ? sequenceNumber : '(without a number)'}`;
+}
+
+/** @throws {Skipped} when no record was read, for then nothing can be said */
+export function recordsOf(
+  { records }: Walk,
+  isMeant: (record: JsonObject) => boolean = () => true,
+): readonly SeenRecord[] {
+  const meant = records.filter(({ record }) => isMeant(record));
+  if (meant.length === 0) throw new Skipped('the part of the feed that was read has no such record');
+  return meant;
+}
+
+/** Reads pages from the beginning; one that cannot be read ends the walk, and the cases about pages say why. */
+export async function walk(client: Client, address: string, size = PAGE_SIZE, most = MOST_PAGES): Promise<Walk> {
+  const pages: { page: JsonObject; at: Exchange }[] = [];
+  let cursor: string | undefined;
+  for (let count = 0; count < most; count += 1) {
+    const at = await answerOf(client, pageAddress(address, { limit: String(size), cursor }));
+    if (at === undefined || at.status !== 200 || !isRecord(at.json)) break;
+    pages.push({ page: at.json, at });
+    const next = textAt(at.json, 'cursor');
+    if (at.json.hasMore !== true) return { pages, records: recordsIn(pages), complete: at.json.hasMore === false };
+    if (next === undefined || next === cursor) break;
+    cursor = next;
+  }
+  return pages.length === 0 ? EMPTY : { pages, records: recordsIn(pages), complete: false };
+}
+
+export function pageAddress(address: string, parameters: Readonly<Record<string, string | undefined>>): string {
+  const url = new URL(address);
+  for (const [name, value] of Object.entries(parameters)) if (value !== undefined) url.searchParams.set(name, value);
+  return url.href;
+}
+
+function recordsIn(pages: Walk['pages']): readonly SeenRecord[] {
+  return pages.flatMap(({ page, at }) => objectsIn(page, 'records').map((record) => ({ record, at })));
+}
+
+async function answerOf(client: Client, to: string): Promise<Exchange | undefined> {
+  try {
+    return await client.send({ to });
+  } catch (error) {
+    // The cases that ask for it themselves say so.
+    if (error instanceof Inconclusive) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,123 @@
+/** The report as one page, to be opened, sent or printed: no script, and nothing loaded from elsewhere. */
+import { type Html, html, trusted, withCode } from '../../src/plugins/template.ts';
+import { LEVELS, OUTCOMES, type Outcome } from '../case.ts';
+import { acceptance } from './acceptance.ts';
+import { type ConformanceReport, noLongerFailing, type ReportedCase, verdictOf } from './report.ts';
+
+/** Black on white, so that it prints; what matters is said in words, never by a colour alone. */
+const STYLE = `
+  @page { size: A4; margin: 14mm 12mm; }
+  body { font: 10pt/1.4 system-ui, Arial, sans-serif; color: #111; background: #fff; margin: 0 auto; padding: 1.5rem; max-width: 60rem; }
+  h1 { font-size: 1.5rem; margin: 0; } h2 { font-size: 1.15rem; margin: 1.75rem 0 .5rem; } h3 { font-size: 1rem; margin: 1.25rem 0 .25rem; }
+  h2, h3 { break-after: avoid; } p, dd, .text { overflow-wrap: anywhere; } .id { white-space: nowrap; width: 6rem; } .level { width: 3.5rem; } .result { width: 7rem; }
+  .reason { display: block; color: #444; padding-left: .8rem; }
+  dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; } dd { margin: 0; }
+  table { border-collapse: collapse; width: 100%; } thead { display: table-header-group; } tr { break-inside: avoid; }
+  th, td { padding: .2rem .4rem; border-bottom: 1px solid #999; text-align: left; vertical-align: top; } thead th { border-bottom: 2px solid #111; }
+  .outcome { border: 1px solid #111; padding: 0 .4rem; white-space: nowrap; } .failed { background: #111; color: #fff; print-color-adjust: exact; }
+  pre { font-size: 8pt; white-space: pre-wrap; overflow-wrap: anywhere; border-left: 3px solid #666; padding-left: .6rem; margin: .3rem 0; }
+  .acceptance { break-inside: avoid; } .remarks { border: 1px solid #999; height: 20mm; } .acceptance .blank { border: 1px solid #999; height: 16mm; min-width: 20mm; }
+  @media (max-width: 30rem) { body { padding: .5rem; } dl { display: block; } dt { font-weight: bold; } table { font-size: 7.5pt; } th, td { padding: .1rem .2rem; } .id, .level, .result { width: auto; } .outcome { white-space: normal; padding: 0 .1rem; } .acceptance .blank { min-width: 0; } .acceptance th { overflow-wrap: anywhere; } }
+  summary { cursor: pointer; } @media print { details::details-content { content-visibility: visible; block-size: auto; } }
+`;
+
+export function reportHtml(report: ConformanceReport): string {
+  const { cases, suite, subject } = report;
+  const wrong = cases.filter(({ outcome }) => outcome === 'failed' || outcome === 'inconclusive');
+  const title = `Conformance report: ${suite}`;
+  const passing = noLongerFailing(report);
+  const about: readonly (readonly [string, string])[] = [
+    ['Tested', subject],
+    ['Suite', `${suite}, version ${report.version}`],
+    [
+      'When',
+      `${report.started.slice(0, 16).replace('T', ' ')} to ${report.ended.slice(11, 16)} UTC, ${report.requests} requests`,
+    ],
+    [
+      'Options',
+      Object.entries(report.options)
+        .map(([name, value]) => `--${name} ${String(value)}`)
+        .join(' ') || 'none',
+    ],
+    ['Result', verdictOf(report)],
+  ];
+  return html`<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>${title}</title>
+<style>${trusted(STYLE)}</style>
+</head>
+<body>
+<main>
+<h1>${title}</h1>
+<dl>
+${about.map(([name, text]) => html`<dt>${name}</dt><dd>${text}</dd>`)}
+</dl>
+<h2>Summary</h2>
+${summary(cases)}
+${passing !== undefined && html`<p>${passing}</p>`}
+<h2>What failed</h2>
+${wrong.length === 0 ? html`<p>Nothing failed.</p>` : wrong.map(fault)}
+<h2>All cases</h2>
+${[...new Set(cases.map(({ chapter }) => chapter))].map((chapter) => chapterTable(chapter, cases))}
+${acceptance(report)}
+</main>
+<footer><p>Secrets and numbers that may identify a person are masked, and bodies are cut.</p></footer>
+</body>
+</html>
+`.markup;
+}
+
+function outcome(name: Outcome, isExpected = false): Html {
+  return html`<span class="outcome ${name}">${name.replace('-', ' ')}${isExpected ? ', expected' : ''}</span>`;
+}
+
+function summary(cases: readonly ReportedCase[]): Html {
+  const rows = LEVELS.map((level) => {
+    const counts = OUTCOMES.map((name) => cases.filter((one) => one.level === level && one.outcome === name).length);
+    return html`<tr><th scope="row">${level}</th>${counts.map((count) => html`<td>${count}</td>`)}</tr>`;
+  });
+  const heads = OUTCOMES.map((name) => html`<th scope="col">${name.replace('-', ' ')}</th>`);
+  return html`<table><thead><tr><th scope="col">level</th>${heads}</tr></thead><tbody>\n${rows}\n</tbody></table>`;
+}
+
+function fault(one: ReportedCase): Html {
+  const exchanges = one.exchanges.map(({ request, sent, sentBody, status, headers, body }) => {
+    const lines = (all: Readonly<Record<string, string>>): string[] =>
+      Object.entries(all).map(([name, value]) => `${name}: ${value}`);
+    return html`<pre>${[request, ...lines(sent), ...(sentBody === undefined ? [] : ['', sentBody]), '', String(status), ...lines(headers), '', body].join('\n')}</pre>`;
+  });
+  const again = one.again !== undefined && html`<p>To see it again:</p><pre>${one.again}</pre>`;
+  return html`<h3>${outcome(one.outcome, one.expected)} ${one.id}, ${one.level}: ${withCode(one.title)}</h3>
+<p>${withCode(one.reason ?? '')}</p>
+<p>${source(one)}</p>
+${again}
+${exchanges.length > 0 && html`<details><summary>What was sent and what came</summary>${exchanges}</details>`}`;
+}
+
+function source({ source: { document, clause, quote } }: ReportedCase): Html {
+  return html`${document}, ${clause}: <q>${quote}</q>`;
+}
+
+/** Why it ended so; of a case that judges nothing, what was seen. */
+function reason({ level, outcome, reason: text }: ReportedCase): Html | undefined {
+  if (text === undefined) return undefined;
+  return html`<span class="reason">${level === 'open' && outcome === 'passed' && 'Seen: '}${withCode(text)}</span>`;
+}
+
+function chapterTable(chapter: string, cases: readonly ReportedCase[]): Html {
+  const rows = cases
+    .filter((one) => one.chapter === chapter)
+    .map(
+      (one) =>
+        html`<tr><th scope="row" class="id">${one.id}</th><td class="level">${one.level}</td><td class="text">${withCode(one.title)}${reason(one)}</td><td class="result">${outcome(one.outcome, one.expected)}</td></tr>`,
+    );
+  const title = cases.find((one) => one.chapter === chapter)?.chapterTitle ?? '';
+  return html`<h3>${chapter}: ${title}</h3>
+<table><thead><tr><th scope="col">case</th><th scope="col">level</th><th scope="col">title</th><th scope="col">outcome</th></tr></thead><tbody>
+${rows}
+</tbody></table>`;
+}

@@ -1,0 +1,126 @@
+/** What is seen of a requester: what it asked of each supplier, and whether it took the answer. */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Model } from '../../src/gegevens/model/model.ts';
+import { isRecord } from '../../src/lib/json/json-value.ts';
+import { Inconclusive, Skipped, type SuiteSubject } from '../case.ts';
+import { readContract } from '../contract.ts';
+import type { Client } from '../exchange.ts';
+import { type DrivenProgram, ProtocolError } from '../protocol.ts';
+import type { SignedMessage, Trust } from '../signature/message.ts';
+import type { RunKeys } from './keys.ts';
+import { QUARTER, SCENARIO_NAMES, SCENARIOS, type Scenario, type ScenarioName } from './scenarios.ts';
+import type { ReceivedRequest, Suppliers } from './suppliers.ts';
+
+/** How the requester ended with a supplier. */
+export interface Played {
+  readonly requests: readonly ReceivedRequest[];
+  readonly accepted: boolean;
+  /** As it said itself; undefined: it did not say. */
+  readonly records: number | undefined;
+  /** Why it refused, in its own words. */
+  readonly refused: string | undefined;
+}
+
+export interface RequesterSubject extends SuiteSubject {
+  readonly model: Model;
+  readonly suppliers: Suppliers;
+  /** Whether it does what it is told; else it was pointed at the suppliers by hand. */
+  readonly isDriven: boolean;
+  /** Lets it ask a supplier, once. @throws {Skipped} when it did not ask {Inconclusive} when it does not keep to the protocol */
+  readonly play: (name: ScenarioName) => Promise<Played>;
+  /** The same again. @throws as `play`; {Skipped} when it is not driven */
+  readonly playAgain: (name: ScenarioName) => Promise<Played>;
+  /** Every request so far; makes the first where none was made. */
+  readonly requests: () => Promise<readonly ReceivedRequest[]>;
+  readonly messages: () => Promise<readonly SignedMessage[]>;
+  readonly trust: Trust;
+}
+
+/** Messages of which the signature is judged: all are signed alike. */
+const MOST_JUDGED = 12;
+
+interface RequesterNeeds {
+  readonly client: Client;
+  readonly model: Model;
+  readonly keys: RunKeys;
+  readonly suppliers: Suppliers;
+  readonly trust: Trust;
+  readonly token: string;
+  /** Absent: the requester was pointed at the suppliers by hand, and has asked what it asks. */
+  readonly program?: DrivenProgram | undefined;
+}
+
+export function requesterSubject(needs: RequesterNeeds): RequesterSubject {
+  const { client, model, suppliers, program, trust } = needs;
+  const plays = new Map<ScenarioName, Promise<Played>>();
+  const playAgain = (name: ScenarioName): Promise<Played> =>
+    program === undefined ? Promise.reject(new Skipped('it is not driven by --command')) : drive(program, name, needs);
+  const play = (name: ScenarioName): Promise<Played> => {
+    const known = plays.get(name) ?? (program === undefined ? watched(name, suppliers) : playAgain(name));
+    plays.set(name, known);
+    return known;
+  };
+  const requests = async (): Promise<readonly ReceivedRequest[]> => {
+    await play('pages');
+    return suppliers.received;
+  };
+  return {
+    ...{ client, model, suppliers, trust, play, playAgain, requests, isDriven: program !== undefined },
+    ...{ values: {}, fault: readContract('gegevens.yaml'), answered: () => suppliers.received.length },
+    messages: async () => (await requests()).slice(-MOST_JUDGED).map(({ message, shown }) => ({ ...message, shown })),
+  };
+}
+
+/** The request that a scenario wants, with the model's name for the organisation. */
+export function orderOf(name: ScenarioName, { mapping }: Model): Readonly<Record<string, string | number>> {
+  const scenario: Scenario = SCENARIOS[name];
+  const { organisation, ...order }: Readonly<Record<string, string | number>> = scenario.order ?? QUARTER;
+  return organisation === undefined ? order : { ...order, [mapping.organisatieLeden[0]]: organisation };
+}
+
+async function drive(program: DrivenProgram, name: ScenarioName, needs: RequesterNeeds): Promise<Played> {
+  const { model, suppliers, keys, token } = needs;
+  const before = suppliers.received.length;
+  const { key, chain } = keys.requester;
+  try {
+    const said = await program.ask({
+      ...{ do: 'request', url: suppliers.addressOf(name), variant: model.variant, model: model.mapping.versie },
+      ...{ body: orderOf(name, model), token, key, chain, trust: keys.root },
+    });
+    const requests = suppliers.received.slice(before).filter(({ scenario }) => scenario === name);
+    const { accepted, refused, records } = said;
+    if ((accepted === true) === (typeof refused === 'string'))
+      throw new Inconclusive('the program answered neither `"accepted": true` nor `"refused": "…"`');
+    return {
+      ...{ requests, accepted: accepted === true, records: typeof records === 'number' ? records : undefined },
+      refused: typeof refused === 'string' ? refused.slice(0, 300) : undefined,
+    };
+  } catch (error) {
+    if (error instanceof ProtocolError) throw new Inconclusive(error.message, { cause: error });
+    throw error;
+  }
+}
+
+/** What a requester shows by what it asks next: who takes a page asks for the next one, until the last. */
+async function watched(name: ScenarioName, { received }: Suppliers): Promise<Played> {
+  const { paged, proof = 2 }: Scenario = SCENARIOS[name];
+  const requests = received.filter(({ scenario }) => scenario === name);
+  if (requests.length === 0) throw new Skipped('it did not ask this supplier');
+  if (paged === false) throw new Skipped('whether it takes an answer of one page is seen with --command only');
+  const accepted = requests.some(({ json }) => isRecord(json) && Number(json.page ?? 1) >= proof);
+  return { requests, accepted, records: undefined, refused: undefined };
+}
+
+/** Waits until every supplier was asked and nothing more comes, or until the time is over. @throws the signal's reason */
+export async function waitForRequests(
+  { received }: Suppliers,
+  { waitMs, quietMs, signal }: { readonly waitMs: number; readonly quietMs: number; readonly signal: AbortSignal },
+): Promise<void> {
+  const end = Date.now() + waitMs;
+  for (;;) {
+    const asked = new Set(received.map(({ scenario }) => scenario));
+    const isQuiet = Date.now() - (received.at(-1)?.at ?? Date.now()) > quietMs;
+    if (Date.now() >= end || (isQuiet && asked.size === SCENARIO_NAMES.length)) return;
+    await wait(Math.min(quietMs, 500), undefined, { signal });
+  }
+}

@@ -1,0 +1,209 @@
+/** The suppliers of a run: one server on this machine, with an address for each; keeps what was asked of each. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { listsOf } from '../../src/gegevens/model/mapping.ts';
+import type { Model } from '../../src/gegevens/model/model.ts';
+import { syntheticDelivery } from '../../src/gegevens/synthetic/delivery.ts';
+import { isRecord, type JsonObject, valueAt, withValueAt } from '../../src/lib/json/json-value.ts';
+import { readBody } from '../../src/lib/outbound/guarded-fetch.ts';
+import { bytesOf, jsonIn } from '../client.ts';
+import type { ShownExchange } from '../exchange.ts';
+import { signedHeaders } from '../gegevens/signed-request.ts';
+import { type SignedMessage, signedMessage } from '../signature/message.ts';
+import type { RunKeys } from './keys.ts';
+import { type Answer, isScenario, QUARTER, SCENARIOS, type Scenario, type ScenarioName } from './scenarios.ts';
+
+/** A request as it came. */
+export interface ReceivedRequest {
+  readonly scenario: ScenarioName;
+  readonly method: string;
+  readonly url: string;
+  readonly message: SignedMessage;
+  /** As `jsonIn` reads the body. */
+  readonly json: unknown;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** With the status of its answer; what was answered is known. */
+  readonly shown: ShownExchange;
+}
+
+export interface Suppliers {
+  /** Of `gegevens` at the supplier of a scenario. */
+  readonly addressOf: (name: ScenarioName) => string;
+  readonly received: readonly ReceivedRequest[];
+  /** Records of a state of a scenario. */
+  readonly recordsOf: (name: ScenarioName) => number;
+  close(): Promise<void>;
+}
+
+interface SuppliersOptions {
+  readonly keys: Pick<RunKeys, 'suppliers'>;
+  readonly model: Model;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly token: string;
+  /** Requests that a scenario answers; who asks on is answered with 429. */
+  readonly mostRequests?: number;
+}
+
+const RECORDS = 5;
+const PAGE_SIZE = 2;
+/** As many as no requester needs that stops at the end. */
+const MOST_REQUESTS = 30;
+const MOST_BYTES = 1024 * 1024;
+/** Requests that are kept, of all suppliers; what comes after them is refused unread. */
+const MOST_KEPT = 5000;
+const SHOWN_BODY = 1000;
+
+const scenarioOf = (name: ScenarioName): Scenario => SCENARIOS[name];
+
+/** @throws when the port is taken */
+export async function startSuppliers(options: SuppliersOptions): Promise<Suppliers> {
+  const { keys, model, port, token, mostRequests = MOST_REQUESTS } = options;
+  const received: ReceivedRequest[] = [];
+
+  const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    const [, name = ''] = /^\/([\w-]+)\/v1\/gegevens(?:\?|$)/.exec(incoming.url ?? '') ?? [];
+    if (!isScenario(name)) {
+      outgoing.writeHead(404).end();
+      return;
+    }
+    if (received.length >= MOST_KEPT) {
+      outgoing.writeHead(429, { connection: 'close' }).end();
+      return;
+    }
+    const body = await readBody(incoming, undefined, MOST_BYTES);
+    const json = jsonIn(body);
+    const count = received.filter(({ scenario }) => scenario === name).length + 1;
+    const made = answerTo(name, isRecord(json) ? json : {}, { count, now: Date.now() });
+    const denied = denial(incoming, token, count > mostRequests);
+    const { status, headers, bytes } = denied ?? signedBy(made, keys);
+    const pairs = incoming.rawHeaders.flatMap((header, i): (readonly [string, string])[] =>
+      i % 2 === 0 ? [[header, incoming.rawHeaders[i + 1] ?? '']] : [],
+    );
+    const { method = '', url = '' } = incoming;
+    const message = signedMessage(`request ${received.length + 1} (${name})`, pairs, body);
+    const sent = Object.fromEntries(pairs);
+    const shown = { method, url, sent, sentText: body.toString().slice(0, SHOWN_BODY), status, headers: {}, text: '' };
+    received.push({ scenario: name, method, url, message, json, at: Date.now(), shown });
+    outgoing.writeHead(status, headers).end(bytes);
+  };
+
+  const answerTo = (name: ScenarioName, asked: JsonObject, { count, now }: { count: number; now: number }): Answer => {
+    const { isLater, change, paged = true, records: usual = RECORDS } = scenarioOf(name);
+    const page = Math.max(1, wholeNumber(asked.page) ?? 1);
+    const pageSize = Math.max(1, wholeNumber(asked.pageSize) ?? PAGE_SIZE);
+    const isPaged = paged || asked.page !== undefined || asked.pageSize !== undefined;
+    const later = isLater?.({ page, count, now }) === true;
+    const records = later ? usual + 1 : usual;
+    const gegevens = deliveryOf(model, asked, { seed: name, records, hour: later ? '10' : '09' });
+    const totalPages = Math.max(1, Math.ceil(records / pageSize));
+    // A page past the end is answered with the first.
+    const currentPage = page > totalPages ? 1 : page;
+    const value = isPaged
+      ? {
+          gegevens: pageOf(gegevens, model, (currentPage - 1) * pageSize, currentPage * pageSize),
+          paginering: { pageSize, currentPage, totalPages, totalRecords: records },
+        }
+      : { gegevens };
+    const good: Answer = { status: 200, value, signer: 'supplier', wishes: {}, headers: {} };
+    return { ...good, ...change?.(good, { page, count, now }) };
+  };
+
+  const server = createServer((incoming, outgoing) => {
+    answer(incoming, outgoing).catch(() => outgoing.destroy());
+  }).listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const bound = server.address();
+  if (bound === null || typeof bound === 'string') throw new Error('the server has no port');
+  return {
+    received,
+    addressOf: (name) => `http://127.0.0.1:${bound.port}/${name}/v1/gegevens`,
+    recordsOf: (name) => scenarioOf(name).records ?? RECORDS,
+    async close() {
+      server.closeAllConnections();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+interface Written {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[]>>;
+  readonly bytes: Buffer;
+}
+
+/** The answer to a request that has no right to data. */
+function denial({ headers, method }: IncomingMessage, token: string, isTooMuch: boolean): Written | undefined {
+  const problem = (status: number, code: string, more: Readonly<Record<string, string>> = {}): Written => ({
+    status,
+    headers: { 'content-type': 'application/problem+json', 'fsc-error-code': code, ...more },
+    bytes: bytesOf({ code, domain: 'ERROR_DOMAIN_INWAY', status }),
+  });
+  if (method !== 'POST') return problem(405, 'ERROR_CODE_METHOD_UNSUPPORTED', { allow: 'POST' });
+  const tokens = [headers.authorization, headers['fsc-authorization']];
+  // The scheme has no case (RFC 9110, section 11.1).
+  if (!tokens.some((sent) => String(sent).replace(/^bearer /i, '') === token))
+    return problem(401, 'ERROR_CODE_ACCESS_TOKEN_MISSING', { 'www-authenticate': 'Bearer' });
+  return isTooMuch ? problem(429, 'ERROR_CODE_TOO_MANY_REQUESTS', { 'retry-after': '600' }) : undefined;
+}
+
+function signedBy(answer: Answer, { suppliers }: Pick<RunKeys, 'suppliers'>): Written {
+  const { status, value, text, signer, wishes, digest, after = (headers) => headers, sent } = answer;
+  const bytes = bytesOf(text ?? value);
+  const digestWish = digest === undefined ? {} : { digest: digest(bytes) };
+  const signed = signedHeaders(bytes, suppliers[signer], { ...wishes, ...digestWish });
+  const type = status === 200 ? 'application/json' : 'application/problem+json';
+  const own = Object.entries(after(signed)).flatMap(([name, header]): [string, string | string[]][] =>
+    header === undefined ? [] : [[name, typeof header === 'string' ? header : [...header]]],
+  );
+  const headers = { 'content-type': type, 'cache-control': 'no-store', ...answer.headers, ...Object.fromEntries(own) };
+  return { status, headers, bytes: sent ?? bytes };
+}
+
+function wholeNumber(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
+}
+
+/** All that is delivered for a period, at an hour of its last day. */
+function deliveryOf(
+  model: Model,
+  asked: JsonObject,
+  { seed, records, hour }: { readonly seed: string; readonly records: number; readonly hour: string },
+): JsonObject {
+  const day = (value: unknown, fallback: string): string =>
+    typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value) ? value : fallback;
+  const period = {
+    start: day(asked.aanleverperiodeStartdatum, QUARTER.aanleverperiodeStartdatum),
+    end: day(asked.aanleverperiodeEinddatum, QUARTER.aanleverperiodeEinddatum),
+  };
+  const { aanleverdatumEnTijd: time } = model.mapping.envelop;
+  return withValueAt(syntheticDelivery({ model, records, seed, period }), time, `${period.end}T${hour}:00:00Z`);
+}
+
+/** The records from one place to another, with the leveringen that they are of; the first levering where there are none. */
+function pageOf(gegevens: JsonObject, { mapping }: Model, from: number, to: number): JsonObject {
+  const { records: list, zaken, teller } = mapping.levering;
+  const leveringen = valueAt(gegevens, mapping.envelop.leveringen);
+  let before = 0;
+  const kept = (Array.isArray(leveringen) ? leveringen.filter(isRecord) : []).flatMap((levering) => {
+    const all = valueAt(levering, list);
+    const records = Array.isArray(all) ? all : [];
+    const own = records.slice(Math.max(0, from - before), Math.max(0, to - before));
+    before += records.length;
+    if (own.length === 0 && records.length > 0) return [];
+    const page = [...listsOf(mapping).values()].reduce((head, path) => withValueAt(head, path, []), levering);
+    const withRecords = withValueAt(page, list, own);
+    // A case goes with the first of its signals; those of a page here have all of them.
+    return [
+      zaken === undefined || own.length < records.length
+        ? withRecords
+        : withValueAt(withRecords, zaken.lijst, valueAt(levering, zaken.lijst)),
+    ];
+  });
+  return withValueAt(
+    gegevens,
+    mapping.envelop.leveringen,
+    kept.map((levering, i) => withValueAt(levering, teller, i + 1)),
+  );
+}

@@ -1,0 +1,59 @@
+/** Runs a command of the person who tests, to its end. */
+import { once } from 'node:events';
+import { reasonOf } from '../src/lib/log.ts';
+import { startChild } from './child-program.ts';
+
+export interface EndedCommand {
+  /** `null` when it was ended, or could not be started. */
+  readonly status: number | null;
+  readonly stdout: string;
+  /** Its end. */
+  readonly stderr: string;
+}
+
+interface CommandLine {
+  /** Words of the command; the first is the program. No shell reads them. */
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly input?: string;
+  readonly cwd?: string;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** Characters of a command, and of what it wrote, that are shown. */
+const SHOWN = 500;
+
+/** Why a command did not end well, with the command and what it wrote; undefined: it did. */
+export function failureOf(command: readonly string[], { status, stdout, stderr }: EndedCommand): string | undefined {
+  if (status === 0) return undefined;
+  const how = status === null ? 'could not be run' : `ended with status ${status}`;
+  const wrote = `${stderr} ${stdout}`.trim();
+  return `\`${command.join(' ').slice(0, SHOWN)}\` ${how}${wrote === '' ? '' : `: ${wrote.slice(0, SHOWN)}`}`;
+}
+
+/** Characters of standard output that are read. */
+const MOST_OUTPUT = 16 * 1024 * 1024;
+
+/** @throws the signal's reason */
+export async function runCommand(line: CommandLine): Promise<EndedCommand> {
+  const { input = '', timeoutMs, signal } = line;
+  const over = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  const { process: child, errors, kill } = startChild(line);
+  let stdout = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+    if (stdout.length > MOST_OUTPUT) kill();
+  });
+  child.stdin.end(input);
+  const failure = await once(child, 'close', { signal: over }).then(
+    () => undefined,
+    (cause: unknown) => reasonOf(cause),
+  );
+  kill();
+  signal.throwIfAborted();
+  if (failure !== undefined)
+    return { status: null, stdout, stderr: over.aborted ? `no end within ${timeoutMs / 1000} seconds` : failure };
+  const stderr = stdout.length > MOST_OUTPUT ? `more than ${MOST_OUTPUT} characters were written` : errors();
+  return { status: child.exitCode, stdout, stderr };
+}

@@ -1,0 +1,107 @@
+/** Signed messages at rest: files with headers and body, read as they were received. */
+import { readFile, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { Certificate } from '../../src/lib/jades/certificate.ts';
+import { parseStrictObject } from '../../src/lib/json/json-text.ts';
+import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
+import { decodeUtf8 } from '../../src/lib/text-file.ts';
+import type { Exchange, ShownExchange } from '../exchange.ts';
+
+export interface SignedMessage {
+  /** How it is called in a report. */
+  readonly name: string;
+  /** All values of a header. @param name in lower case */
+  readonly values: (name: string) => readonly string[];
+  readonly body: Buffer;
+  /** The protected header, read without judging it; empty where it cannot be read. */
+  readonly header: JsonObject;
+  /** How it is shown with a case that it fails. */
+  readonly shown?: Exchange | ShownExchange;
+}
+
+/** How the certificates of a message are judged. */
+export interface Trust {
+  readonly anchors: readonly Certificate[];
+  readonly at: Date;
+  /** @throws {JadesError} certificate-revoked, revocation-unknown; absent: nothing is known of revocation */
+  readonly checkRevocation?: ((path: readonly Certificate[]) => Promise<void>) | undefined;
+}
+
+export const SIGNATURE = 'nlgov-adr-payload-sig';
+const MAX_BYTES = 256 * 1024 * 1024;
+
+/** A file that holds no message. */
+export class MessageFileError extends Error {
+  readonly code = 'message-file';
+}
+
+export function signedMessage(
+  name: string,
+  headers: readonly (readonly [string, string])[],
+  body: Buffer,
+): SignedMessage {
+  const values = (wanted: string): readonly string[] =>
+    headers.filter(([header]) => header.toLowerCase() === wanted).map(([, value]) => value);
+  return { name, values, body, header: headerOf(values(SIGNATURE)[0] ?? '') };
+}
+
+function headerOf(signature: string): JsonObject {
+  try {
+    const [encoded = ''] = signature.split('.');
+    return parseStrictObject(Buffer.from(encoded, 'base64url').toString());
+  } catch {
+    return {};
+  }
+}
+
+/**
+ * Reads a file of a message as HTTP writes it (`conformance --save` makes them), or one that `gegevens request --keep` made: the request and
+ * the answer.
+ * @throws {MessageFileError}; errors of the file system
+ */
+export async function readMessages(path: string): Promise<readonly SignedMessage[]> {
+  if ((await stat(path)).size > MAX_BYTES) throw new MessageFileError(`${path} is larger than ${MAX_BYTES} bytes`);
+  const bytes = await readFile(path);
+  return path.endsWith('.exchange.json') ? readKept(path, bytes) : [readHttp(basename(path), bytes)];
+}
+
+/** Blanks around the value of a header. */
+const AROUND = /^[ \t]+|(?<![ \t])[ \t]+$/g;
+
+/** A first line where it has one, headers, an empty line, and the body to the byte. */
+function readHttp(name: string, bytes: Buffer): SignedMessage {
+  const end = /\r?\n\r?\n/.exec(bytes.toString('latin1'));
+  if (end === null) throw new MessageFileError(`${name} has no empty line between its headers and its body`);
+  const lines = bytes.subarray(0, end.index).toString('latin1').split(/\r?\n/);
+  const headers = lines.flatMap((line, index): (readonly [string, string])[] => {
+    const [, header, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):(.*)$/.exec(line) ?? [];
+    if (header !== undefined && value !== undefined) return [[header, value.replaceAll(AROUND, '')]];
+    if (index === 0) return [];
+    throw new MessageFileError(`${name}: line ${index + 1} is not a header`);
+  });
+  return signedMessage(name, headers, bytes.subarray(end.index + end[0].length));
+}
+
+async function readKept(path: string, bytes: Buffer): Promise<readonly SignedMessage[]> {
+  const name = basename(path, '.exchange.json');
+  let about: JsonObject;
+  try {
+    about = parseStrictObject(decodeUtf8(bytes, path));
+  } catch (cause) {
+    throw new MessageFileError(`${path} is not JSON`, { cause });
+  }
+  const { request, headers } = about;
+  if (!isRecord(request) || !isRecord(headers)) throw new MessageFileError(`${path} holds no request and answer`);
+  const sent: readonly (readonly [string, string])[] = [
+    ['digest', String(request.digest)],
+    [SIGNATURE, String(request.signature)],
+  ];
+  const received = Object.entries(headers).flatMap(([header, values]) =>
+    [values].flat().map((value) => [header, String(value)] as const),
+  );
+  const body = await readFile(path.replace(/\.exchange\.json$/, '.json'));
+  return [
+    signedMessage(`${name}, request`, sent, Buffer.from(String(request.body))),
+    signedMessage(`${name}, answer`, received, body),
+  ];
+}

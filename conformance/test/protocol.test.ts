@@ -1,0 +1,88 @@
+import { spawnSync } from 'node:child_process';
+import process from 'node:process';
+import { expect, it, vi } from 'vitest';
+import { type DrivenProgram, startProgram, wordsOf } from '../protocol.ts';
+import { runCommand } from '../run-command-line.ts';
+
+/** A program of Node that runs this text for each line. */
+function program(onLine: string, timeoutMs = 20_000): DrivenProgram {
+  const text = `const { createInterface } = require('node:readline');
+    const say = (value) => process.stdout.write(JSON.stringify(value) + '\\n');
+    createInterface({ input: process.stdin }).on('line', (line) => { const asked = JSON.parse(line); ${onLine} });`;
+  return startProgram({
+    ...{ command: [process.execPath, '-e', text], env: process.env, timeoutMs },
+    signal: new AbortController().signal,
+  });
+}
+
+it('answers each request in its turn, whatever else is written to standard error', async () => {
+  const driven = program(`console.error('at work'); setTimeout(() => say({ got: asked.do }), asked.after)`);
+  const asked = [driven.ask({ do: 'first', after: 60 }), driven.ask({ do: 'second', after: 0 })];
+  expect(await Promise.all(asked)).toEqual([{ got: 'first' }, { got: 'second' }]);
+  await driven.close();
+});
+
+it.each([
+  ['ended', `console.error('no key'); process.exit(3)`, /status 3.*no key/],
+  ['not-json', `process.stdout.write('hello\\n')`, /not JSON: hello/],
+  ['not-json', 'say([1])', /no object/],
+  ['timeout', '', /no answer within 0\.3 seconds/],
+  ['line-too-long', `process.stdout.write('x'.repeat(2 ** 21))`, /more than 1048576 bytes/],
+] as const)('fails with %s, now and from then on: %s', async (code, onLine, message) => {
+  const driven = program(onLine, code === 'timeout' ? 300 : undefined);
+  await expect(driven.ask({ do: 'it' })).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
+  await expect(driven.ask({ do: 'it' })).rejects.toMatchObject({ code });
+  await driven.close();
+});
+
+it('says that a program cannot be started, and ends one that does not end itself', async () => {
+  const { signal } = new AbortController();
+  const missing = startProgram({ command: ['/nowhere/program'], env: {}, timeoutMs: 5000, signal });
+  await expect(missing.ask({})).rejects.toMatchObject({ code: 'not-started' });
+  await missing.close();
+  const stubborn = program(`say({ id: process.pid }); setInterval(() => undefined, 1000)`);
+  const { id } = await stubborn.ask({});
+  await stubborn.close();
+  expect(() => process.kill(Number(id), 0)).toThrow('ESRCH');
+});
+
+/** A program that starts another one, which keeps its output open and hears no SIGTERM. */
+const FORKING = `const { spawn } = require('node:child_process');
+  const text = "process.on('SIGTERM', () => undefined); setInterval(() => undefined, 1000)";
+  const { pid } = spawn(process.execPath, ['-e', text], { stdio: 'inherit' });`;
+/** Whether it has ended; one whose end nobody waits for stays in the list, as Z. */
+const hasEnded = (id: unknown): void => {
+  const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(id).trim()], { encoding: 'utf8' });
+  expect(stdout).toMatch(/^Z|^$/);
+};
+
+it('ends what a program started as well', async () => {
+  const driven = program(`${FORKING} say({ id: pid }); process.exitCode = 0`);
+  const { id } = await driven.ask({});
+  await driven.close();
+  await vi.waitFor(() => hasEnded(id), 60_000);
+  const { signal } = new AbortController();
+  const ended = await runCommand({
+    ...{ command: [process.execPath, '-e', `${FORKING} console.log(pid)`], env: process.env, timeoutMs: 1500, signal },
+  });
+  expect(ended).toMatchObject({ status: null, stderr: 'no end within 1.5 seconds' });
+  await vi.waitFor(() => hasEnded(ended.stdout), 60_000);
+});
+
+it('reads a bounded part of what a command writes that hears no signal', async () => {
+  const text = `process.on('SIGTERM', () => undefined); const piece = 'x'.repeat(2 ** 20);
+    const more = () => process.stdout.write(piece, more); more();`;
+  const { signal } = new AbortController();
+  const ended = await runCommand({ command: [process.execPath, '-e', text], env: {}, timeoutMs: 20_000, signal });
+  expect(ended).toMatchObject({ status: null, stderr: 'more than 16777216 characters were written' });
+  expect(ended.stdout.length).toBeLessThan(17 * 2 ** 20);
+});
+
+it('splits a command into words without a shell', () => {
+  expect(wordsOf(`node "my adapter.js" --key='a b' c\\ d $HOME;ls`)).toEqual([
+    ...['node', 'my adapter.js', '--key=a b', 'c d', '$HOME;ls'],
+  ]);
+  expect(wordsOf('""')).toEqual(['']);
+  expect(() => wordsOf('node "open')).toThrow('quote');
+  expect(() => wordsOf('  ')).toThrow('empty');
+});

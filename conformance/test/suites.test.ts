@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { SUITES } from '../suites.ts';
+import { MUTANTS } from './mutants/all.ts';
+
+const CHAPTERS = SUITES.flatMap(({ chapters }) => chapters);
+
+describe('the conformance suites', () => {
+  it('have ids that occur once, in order under that of their chapter, each with its source', () => {
+    for (const { id, cases } of CHAPTERS)
+      expect(cases.filter((one) => !new RegExp(`^${id}-\\d{2}$`).test(one.id))).toEqual([]);
+    const ids = CHAPTERS.map(({ cases }) => cases.map(({ id }) => id));
+    // The id of a case that was removed is not used again.
+    expect(ids).toEqual(ids.map((of) => of.toSorted()));
+    expect(new Set(ids.flat()).size).toBe(ids.flat().length);
+    for (const { source } of CHAPTERS.flatMap(({ cases }) => cases))
+      expect(Object.values(source).every((text) => text !== '')).toBe(true);
+  });
+
+  it('demand nothing that only our own contract says, of what has a standard of its own', () => {
+    const ours = ['OpenAPI gegevens 1.0.0', 'OpenAPI ldv 1.0.0', 'OpenAPI verwerkingenlog 1.0.0'];
+    const demanding = CHAPTERS.flatMap(({ cases }) => cases).filter(
+      ({ level }) => level === 'must' || level === 'should',
+    );
+    expect(demanding.filter(({ source }) => ours.includes(source.document)).map(({ id }) => id)).toEqual([]);
+  });
+
+  it('depend only on their own cases, and never on themselves', () => {
+    for (const { chapters } of SUITES) {
+      const cases = chapters.flatMap((chapter) => chapter.cases);
+      const needs = new Map(cases.map(({ id, dependsOn = [] }) => [id, dependsOn] as const));
+      const reached = (id: string, path: readonly string[]): void => {
+        expect(path).not.toContain(id);
+        for (const other of needs.get(id) ?? ['(unknown)']) reached(other, [...path, id]);
+      };
+      for (const id of needs.keys()) reached(id, []);
+    }
+  });
+
+  it.each(SUITES)('have a mutant for every case of $name that judges, and none for another', ({ name, chapters }) => {
+    const judging = chapters.flatMap(({ cases }) => cases.filter(({ level }) => level !== 'open').map(({ id }) => id));
+    const killed = (MUTANTS[name] ?? []).map(({ kills }) => kills);
+    expect(judging.filter((id) => !killed.includes(id))).toEqual([]);
+    expect(killed.filter((id) => !judging.includes(id))).toEqual([]);
+  });
+});

@@ -1,0 +1,304 @@
+/** Who may call what. Each function is tried without its scope: by every token that does not give it. */
+import type { JsonObject } from '../../src/lib/json/json-value.ts';
+import { type Chapter, type Clause, forged, unchallenged } from '../case.ts';
+import { actiePath, type Log, listPath, logCases } from './log-case.ts';
+import { contract, oneApi, rfc, vng } from './sources.ts';
+import { type LogSubject, SCOPES, type Scope } from './subject.ts';
+
+type Call = readonly [method: string, path: string, body?: unknown];
+
+interface Functie {
+  readonly id: string;
+  readonly nl: string;
+  readonly en: string;
+  readonly source: Clause;
+  readonly scopes: readonly Scope[];
+  readonly call: (log: Log) => Call | Promise<Call>;
+}
+
+const REFUSED =
+  'Als de API call niet voldoet aan de scope dan zal een HTTP 403 (Forbidden) foutmelding worden teruggegeven';
+const scoped = (functie: string, scope: string): Clause =>
+  vng(`${functie}; Bewerking API, opmerkingen`, `${scope} … ${REFUSED}`);
+const ordinary = (log: Log): Promise<JsonObject> => log.kept('toegang');
+const secret = (log: Log): Promise<JsonObject> => log.kept('toegang-geheim', { vertrouwelijkheid: 'vertrouwelijk' });
+const list = (log: Log, beperkteSet: string, vertrouwelijkheid: string): Call => [
+  'GET',
+  listPath(log.person('toegang'), { beperkteSet, vertrouwelijkheid }),
+];
+const put = (actie: JsonObject): Call => ['PUT', actiePath(actie), { ...actie, actieNaam: 'Gewijzigd zonder recht' }];
+const patch = ({ verwerkingId }: JsonObject, body: JsonObject): Call => [
+  'PATCH',
+  `/verwerkingsacties?verwerkingId=${String(verwerkingId)}`,
+  body,
+];
+
+/** F7446 is in a case of its own: the texts contradict each other. */
+const FUNCTIES: readonly Functie[] = [
+  {
+    ...{ id: 'F6624', nl: 'Vertrouwelijk vastleggen', en: 'Logging something confidential' },
+    source: scoped('F6624', 'Autorisatiescope = `create:confidential`'),
+    scopes: ['create:confidential'],
+    call: (log) => [
+      'POST',
+      '/verwerkingsacties',
+      log.whole(log.person('toegang'), { vertrouwelijkheid: 'vertrouwelijk' }),
+    ],
+  },
+  {
+    ...{ id: 'F4086', nl: 'De beperkte set opvragen', en: 'Querying the limited set' },
+    source: oneApi(
+      'GET /verwerkingsacties',
+      '`read:restricted` Laat toe om een beperkte set van attributen … te lezen',
+    ),
+    scopes: ['read:restricted', 'read:normal', 'read:confidential'],
+    call: (log) => list(log, 'true', 'normaal'),
+  },
+  {
+    ...{
+      id: 'F2525',
+      nl: 'De beperkte set van wat is opgeheven opvragen',
+      en: 'Querying the limited set of what was lifted',
+    },
+    source: oneApi(
+      'F2525',
+      'Eén van de volgende autorisatiescopes is nodig: `read:restricted`, `read:normal` of `read:confidential`',
+    ),
+    scopes: ['read:restricted', 'read:normal', 'read:confidential'],
+    call: (log) => list(log, 'true', 'opgeheven'),
+  },
+  {
+    ...{ id: 'F9787', nl: 'Alle velden opvragen', en: 'Querying all fields' },
+    source: oneApi(
+      'GET /verwerkingsacties',
+      'Bij autorisatiescope `read:restricted` moet de query parameter `beperkteSet` ingevuld zijn met de waarde `true`. 403',
+    ),
+    scopes: ['read:normal', 'read:confidential'],
+    call: (log) => list(log, 'false', 'normaal'),
+  },
+  {
+    ...{ id: 'F0143', nl: 'Vertrouwelijke acties opvragen', en: 'Querying confidential actions' },
+    source: scoped('F0143', 'Autorisatiescope `read:confidential` is nodig'),
+    scopes: ['read:confidential'],
+    call: (log) => list(log, 'false', 'vertrouwelijk'),
+  },
+  {
+    ...{ id: 'F2969', nl: 'Vertrouwelijkheid wijzigen', en: 'Changing confidentiality' },
+    source: scoped('F2969', 'Autorisatiescope `update:confidential` is vereist'),
+    scopes: ['update:confidential'],
+    call: async (log) => patch(await ordinary(log), { vertrouwelijkheid: 'vertrouwelijk' }),
+  },
+  {
+    ...{ id: 'F4415', nl: 'De bewaartermijn wijzigen', en: 'Changing the retention period' },
+    source: scoped('F4415', 'vereist: `update:normal`, `update:confidential`'),
+    scopes: ['update:normal', 'update:confidential'],
+    call: async (log) => patch(await ordinary(log), { bewaartermijn: 'P2D' }),
+  },
+  {
+    ...{ id: 'F8316', nl: 'Een actie wijzigen', en: 'Changing an action' },
+    source: scoped('F8316', 'vereist: `update:normal` of `update:confidential`'),
+    scopes: ['update:normal', 'update:confidential'],
+    call: async (log) => put(await ordinary(log)),
+  },
+  {
+    ...{ id: 'F3835', nl: 'Een vertrouwelijke actie wijzigen', en: 'Changing a confidential action' },
+    source: scoped('F3835', 'Autorisatiescope `update:confidential` is vereist'),
+    scopes: ['update:confidential'],
+    call: async (log) => put(await secret(log)),
+  },
+  {
+    ...{ id: 'F9906', nl: 'Een actie verwijderen', en: 'Deleting an action' },
+    source: scoped('F9906', '`delete:normal` of `delete:confidential` is vereist'),
+    scopes: ['delete:normal', 'delete:confidential'],
+    call: async (log) => ['DELETE', actiePath(await ordinary(log))],
+  },
+  {
+    ...{ id: 'F2265', nl: 'Een vertrouwelijke actie verwijderen', en: 'Deleting a confidential action' },
+    source: scoped('F2265', 'Autorisatiescope `delete:confidential` is vereist'),
+    scopes: ['delete:confidential'],
+    call: async (log) => ['DELETE', actiePath(await secret(log))],
+  },
+];
+
+/** Every function once, with all that is needed but a token. */
+const ALL: Functie['call'][] = [
+  (log) => ['POST', '/verwerkingsacties', log.whole(log.person('toegang'))],
+  ...FUNCTIES.filter(({ id }) => ['F4086', 'F4415', 'F8316', 'F9906'].includes(id)).map(({ call }) => call),
+];
+
+/** @returns which scope was not refused; those without a token are not tried */
+async function refusedBy(log: Log, call: Functie['call'], scopes: readonly Scope[]) {
+  const tried = scopes.filter((scope) => log.subject.tokens[scope] !== undefined);
+  if (tried.length === 0) return { skipped: 'there is no token with another scope' };
+  const [method, path, body] = await call(log);
+  for (const as of tried) {
+    const { status } = await log.call(method, path, { as, body });
+    if (status !== 403) return `with ${as} the answer has status ${status} instead of 403`;
+  }
+  return undefined;
+}
+
+/** Each operation without a token that counts. */
+async function refusedAll(log: Log, headers: Readonly<Record<string, string | undefined>>, as?: 'other') {
+  const statuses = as === undefined ? [401] : [401, 403];
+  for (const call of ALL) {
+    const [method, path, body] = await call(log);
+    const { status } = await log.call(method, path, { as, headers, body });
+    if (!statuses.includes(status)) return `${method} gives status ${status} instead of ${statuses.join(' or ')}`;
+  }
+  return undefined;
+}
+
+const ofFunction = FUNCTIES.map(
+  ({ id, nl, en, source, scopes, call }, i) =>
+    [
+      `B-ACC-${String(i + 1).padStart(2, '0')}`,
+      {
+        ...{ level: 'must', source },
+        nl: `${nl} kan alleen met de scope daarvoor (${id})`,
+        en: `${en} takes the scope for it (${id})`,
+        test: (log: Log) =>
+          refusedBy(
+            log,
+            call,
+            SCOPES.filter((scope) => !scopes.includes(scope)),
+          ),
+      },
+    ] as const,
+);
+
+export const ACCESS: Chapter<LogSubject> = {
+  id: 'B-ACC',
+  title: { nl: 'Toegang', en: 'Access' },
+  cases: logCases({
+    ...Object.fromEntries(ofFunction),
+    'B-ACC-12': {
+      level: 'open',
+      source: vng(
+        'POST /verwerkingsacties; F7446',
+        '`Normaal` dan wordt er niet gecontroleerd op de autorisatiescope … Autorisatiescope = `create:normal`',
+      ),
+      nl: 'Of vastleggen van wat niet vertrouwelijk is de scope `create:normal` vraagt: F7446 zegt van wel, POST zegt dat er niet gecontroleerd wordt',
+      en: 'Whether logging what is not confidential takes `create:normal`: F7446 says so, POST says that nothing is checked',
+      test: async (log) => {
+        const body = log.whole(log.person('toegang'));
+        const { status } = await log.call('POST', '/verwerkingsacties', { as: 'read:normal', body });
+        return { seen: `with read:normal the answer has status ${status}` };
+      },
+    },
+    'B-ACC-13': {
+      level: 'open',
+      source: vng(
+        'F2525; GET /verwerkingsacties',
+        'is nodig: `read:normal` of `read:confidential` … Bij autorisatiescope `read:normal` moet de query parameter `vertrouwelijkheid` ingevuld zijn met de waarde `Normaal`',
+      ),
+      nl: 'Of `read:normal` alle velden ziet van wat is opgeheven: F2525 zegt van wel, GET en de vorm met één API van niet',
+      en: 'Whether `read:normal` sees all fields of what was lifted: F2525 says so, GET and the form with one API do not',
+      test: async (log) => {
+        const [method, path] = list(log, 'false', 'opgeheven');
+        return { seen: `status ${(await log.call(method, path, { as: 'read:normal' })).status}` };
+      },
+    },
+    'B-ACC-14': {
+      level: 'must',
+      source: vng(
+        'POST /verwerkingsacties',
+        'Laat toe om zowel vertrouwelijke als niet vertrouwelijke (normale) verwerkingsacties aan te maken',
+      ),
+      nl: 'Een scope op `confidential` omvat die op `normal`',
+      en: 'A scope on `confidential` includes the one on `normal`',
+      test: async (log) => {
+        const body = log.whole(log.person('omvat'));
+        const { json } = await log.stored('POST', '/verwerkingsacties', { as: 'create:confidential', body });
+        const actie = { ...body, ...json };
+        await log.expect(
+          200,
+          'GET',
+          listPath(log.person('omvat'), { beperkteSet: 'false', vertrouwelijkheid: 'normaal' }),
+          { as: 'read:confidential' },
+        );
+        await log.expect(200, 'PUT', actiePath(actie), { as: 'update:confidential', body });
+        const [method, path, change] = patch(body, { bewaartermijn: 'P2D' });
+        await log.expect(204, method, path, { as: 'update:confidential', body: change });
+        await log.expect(204, 'DELETE', actiePath(actie), { as: 'delete:confidential' });
+      },
+    },
+    'B-ACC-15': {
+      level: 'must',
+      source: vng('OpenAPI', "security: - JWT-Claims … '401': description: Unauthorized"),
+      nl: 'Zonder toegangstoken geeft elke aanroep 401',
+      en: 'Without an access token each call gives 401',
+      test: (log) => refusedAll(log, { authorization: undefined }),
+    },
+    'B-ACC-16': {
+      level: 'must',
+      source: rfc(9110, '15.5.2', 'The server generating a 401 response MUST send a WWW-Authenticate header field'),
+      nl: 'Een 401 zegt hoe de aanroeper zich kan aanmelden',
+      en: 'A 401 says how the caller can authenticate',
+      needs: ['B-ACC-15'],
+      test: ({ subject: { client } }) => unchallenged(client),
+    },
+    'B-ACC-17': {
+      level: 'must',
+      source: rfc(9068, '4', 'The resource server MUST validate the signature of all incoming JWT access tokens'),
+      nl: 'Een token met een andere handtekening wordt geweigerd',
+      en: 'A token with another signature is refused',
+      test: (log) => refusedWith(log, forged),
+    },
+    'B-ACC-18': {
+      level: 'must',
+      source: rfc(9068, '4', 'MUST reject any JWT in which the value of "alg" is "none"'),
+      nl: 'Een token zonder handtekening (`alg: none`) wordt geweigerd',
+      en: 'A token without a signature (`alg: none`) is refused',
+      test: (log) =>
+        refusedWith(log, (token) => {
+          const [, claims = ''] = forged(token).split('.');
+          return `${Buffer.from('{"alg":"none","typ":"at+jwt"}').toString('base64url')}.${claims}.`;
+        }),
+    },
+    'B-ACC-19': {
+      level: 'must',
+      source: rfc(
+        9068,
+        '4',
+        'The JWT access token MUST be rejected if "aud" does not contain a resource indicator of the current resource server',
+      ),
+      nl: 'Een token van een andere organisatie of voor een andere dienst wordt overal geweigerd',
+      en: 'A token of another organisation, or for another service, is refused everywhere',
+      test: (log) => refusedAll(log, {}, 'other'),
+    },
+    'B-ACC-20': {
+      level: 'may',
+      source: contract('Geweigerd', 'De aanroeper mag dit niet. Er is niets veranderd.'),
+      nl: 'Wat geweigerd is, heeft niets veranderd',
+      en: 'What was refused has changed nothing',
+      needs: FUNCTIES.map((_, i) => `B-ACC-${String(i + 1).padStart(2, '0')}`).slice(5),
+      test: async (log) => {
+        for (const [name, actie] of [
+          ['toegang', await ordinary(log)],
+          ['toegang-geheim', await secret(log)],
+        ] as const) {
+          const query = { beperkteSet: 'false', vertrouwelijkheid__in: 'normaal,vertrouwelijk' };
+          const now = (await log.list(name, query, 'read:confidential')).find(
+            ({ actieId }) => actieId === actie.actieId,
+          );
+          if (now === undefined) return 'the action is no longer there';
+          const other = ['actieNaam', 'vertrouwelijkheid', 'bewaartermijn'].find(
+            (field) => now[field] !== actie[field],
+          );
+          if (other !== undefined) return `${other} has changed`;
+        }
+        return undefined;
+      },
+    },
+  }),
+};
+
+/** A call with a token that was changed. */
+async function refusedWith(log: Log, change: (token: string) => string) {
+  const token = await log.subject.tokens['read:normal']?.();
+  if (token === undefined) return { skipped: 'there is no token for read:normal' };
+  const [method, path] = list(log, 'true', 'normaal');
+  const { status } = await log.call(method, path, { headers: { authorization: `Bearer ${change(token)}` } });
+  return [401, 403].includes(status) ? undefined : `the answer has status ${status} instead of 401 or 403`;
+}

@@ -1,0 +1,56 @@
+import { Command } from 'commander';
+import { type ToolContext, UsageError } from '../../src/commands/run-command.ts';
+import type { Terminal } from '../../src/lib/terminal.ts';
+import { requireAddress, type SuiteOptions, suiteCommand, suiteOptions, testSuite } from '../commands/test-suite.ts';
+
+const EXAMPLE = `
+Writes actions about persons that do not exist, and deletes them in the end; what the log keeps of deleted actions and of readings stays.
+The exit status is 0 when no must failed, 1 when one did, and 2 when the cases could not be run.
+
+The file has a token for each scope, which has that scope and no other, and as \`other\` one that must be refused. A client of an
+authorization server may stand for a token:
+  { "read:normal": "eyJ…", "create:normal": { "tokenUrl": "https://…", "clientId": "…", "clientSecret": "…" }, "other": "eyJ…" }
+
+Examples:
+  $ koppelvlak conformance verwerkingenlog https://log.example/verwerkingenlog/v1 --tokens tokens.json --report verslag/
+  $ koppelvlak conformance verwerkingenlog --list`;
+
+interface Options extends SuiteOptions {
+  readonly tokens?: string;
+  readonly oin?: string;
+}
+
+export function verwerkingenlogCommand(terminal: Terminal): Command {
+  return suiteOptions(new Command('verwerkingenlog'))
+    .description('test a processing log')
+    .argument('[url]', 'its address')
+    .option('--tokens <file>', 'JSON with a token, or a client, for each scope; or the demo.json of a demo')
+    .option('--oin <number>', 'OIN of the caller, for a log that requires the header')
+    .addHelpText('after', EXAMPLE)
+    .action((url: string | undefined, options: Options) =>
+      suiteCommand(
+        terminal,
+        options,
+        async () => (await import('./suite.ts')).VERWERKINGENLOG,
+        (context) => run(context, url, options),
+      ),
+    );
+}
+
+async function run(context: ToolContext, url: string | undefined, options: Options): Promise<void> {
+  const tested = requireAddress(url);
+  const { tokens: file, oin } = options;
+  if (file === undefined) throw new UsageError('--tokens is needed: a processing log answers nobody without one');
+  const [{ VERWERKINGENLOG }, { readTokenFile, requireAccess }, { readLogSubject, SCOPES, whatIsWritten }] =
+    await Promise.all([import('./suite.ts'), import('../commands/token-file.ts'), import('./subject.ts')]);
+  const { tokens, secrets } = await readTokenFile(file, SCOPES);
+  await testSuite(context, {
+    ...{ suite: VERWERKINGENLOG, options, tested, needs: { tokens, secrets } },
+    open: async (client, say) => {
+      const subject = await readLogSubject(tested, client, { tokens, oin });
+      await requireAccess(client, { to: `${subject.base}/verwerkingsacties/${subject.activity}`, as: 'read:normal' });
+      say(whatIsWritten(subject));
+      return subject;
+    },
+  });
+}

@@ -1,0 +1,225 @@
+/** Confidentiality and retention: of a whole processing, by new versions of its actions. */
+import { randomUUID } from 'node:crypto';
+import type { JsonObject } from '../../src/lib/json/json-value.ts';
+import type { Chapter } from '../case.ts';
+import { remove, secret } from './changes.ts';
+import { actiePath, EVERY, found, idsIn, type Log, listPath, logCases, NORMAL } from './log-case.ts';
+import { contract, oneApi, vng } from './sources.ts';
+import { type LogSubject, objectOf, type Scope } from './subject.ts';
+
+const PATCH = 'PATCH /verwerkingsacties';
+export const LIFTED_PERSON = 'verwerking-opgeheven';
+const LIFTED = { beperkteSet: 'true', vertrouwelijkheid: 'opgeheven' };
+const LIMITED = { beperkteSet: 'true', vertrouwelijkheid: 'normaal' };
+
+const patch = (
+  log: Log,
+  { verwerkingId }: JsonObject,
+  body: JsonObject,
+  status = 204,
+  as: Scope = 'update:confidential',
+) => log.expect(status, 'PATCH', `/verwerkingsacties?verwerkingId=${String(verwerkingId)}`, { as, body });
+/** An action that was confidential, and lifted. */
+export async function lifted(log: Log): Promise<JsonObject> {
+  const known = log.subject.kept.has(LIFTED_PERSON);
+  const actie = await secret(log, LIFTED_PERSON);
+  if (!known) await patch(log, actie, { vertrouwelijkheid: 'opgeheven' });
+  return actie;
+}
+
+export const CONFIDENTIALITY: Chapter<LogSubject> = {
+  id: 'B-CNF',
+  title: { nl: 'Vertrouwelijkheid en bewaartermijn', en: 'Confidentiality and retention' },
+  cases: logCases({
+    'B-CNF-01': {
+      level: 'must',
+      source: vng('F9787', 'retourneert geen verwerkingsacties die vertrouwelijk zijn of waren'),
+      nl: 'Een vertrouwelijke actie staat in geen lijst van wat niet vertrouwelijk is (F4086, F9787)',
+      en: 'A confidential action is in no list of what is not confidential (F4086, F9787)',
+      test: async (log) => {
+        const actie = await secret(log, 'geheim');
+        return (
+          found(actie, await log.ids('geheim', LIMITED), false) ?? found(actie, await log.ids('geheim', NORMAL), false)
+        );
+      },
+    },
+    'B-CNF-02': {
+      level: 'must',
+      source: vng('F0143', 'retourneert alleen verwerkingsacties die vertrouwelijk zijn of waren'),
+      nl: 'Wie het mag, vindt vertrouwelijke acties, en alleen die (F0143)',
+      en: 'A caller that may finds confidential actions, and only those (F0143)',
+      test: async (log) => {
+        const query = { beperkteSet: 'false', vertrouwelijkheid: 'vertrouwelijk' };
+        return (
+          found(await secret(log, 'geheim'), await log.ids('geheim', query, 'read:confidential'), true) ??
+          found(await log.kept('gewoon'), await log.ids('gewoon', query, 'read:confidential'), false)
+        );
+      },
+    },
+    'B-CNF-03': {
+      level: 'must',
+      source: vng(PATCH, 'Alle verwerkingsacties met de opgegeven query parameter `verwerkingId` worden … aangepast'),
+      nl: 'De vertrouwelijkheid wijzigt van alle acties van de verwerking (F2969)',
+      en: 'The confidentiality changes of all actions of the processing (F2969)',
+      test: async (log) => {
+        const common = { verwerkingId: randomUUID(), ...about(log, 'verwerking') };
+        for (const name of ['a', 'b']) await log.kept(`verwerking ${name}`, common);
+        await patch(log, common, { vertrouwelijkheid: 'vertrouwelijk' });
+        const now = await log.list('verwerking', EVERY, 'read:confidential');
+        const states = now.map(({ vertrouwelijkheid }) => String(vertrouwelijkheid));
+        return states.join() === 'vertrouwelijk,vertrouwelijk' ? undefined : `they are ${states.join(' and ')}`;
+      },
+    },
+    'B-CNF-04': {
+      level: 'must',
+      source: vng('F2525', 'retourneert alleen verwerkingsacties waarvan de vertrouwelijkheid is opgeheven'),
+      nl: 'Wat is opgeheven, wordt gevonden als opgeheven (F2525)',
+      en: 'What was lifted is found as lifted (F2525)',
+      test: async (log) => {
+        return (
+          found(await lifted(log), await log.ids(LIFTED_PERSON, LIFTED, 'read:confidential'), true) ??
+          found(await log.kept('gewoon'), await log.ids('gewoon', LIFTED, 'read:confidential'), false)
+        );
+      },
+    },
+    'B-CNF-05': {
+      level: 'must',
+      source: vng('F4086', 'alleen voorkomens … die niet vertrouwelijk zijn en dat ook nooit geweest zijn'),
+      nl: 'Wat ooit vertrouwelijk was, telt niet als `normaal`, ook als het is opgeheven',
+      en: 'What was once confidential does not count as `normaal`, also when it was lifted',
+      needs: ['B-CNF-04'],
+      test: async (log) => {
+        const actie = await lifted(log);
+        return (
+          found(actie, await log.ids(LIFTED_PERSON, LIMITED), false) ??
+          found(actie, await log.ids(LIFTED_PERSON, NORMAL), false)
+        );
+      },
+    },
+    'B-CNF-06': {
+      level: 'must',
+      source: vng('F9787', 'retourneert geen verwerkingsacties die vertrouwelijk zijn of waren'),
+      nl: 'Wat ooit vertrouwelijk was en weer `normaal` is gemaakt, telt ook niet als `normaal`',
+      en: 'What was once confidential and was made `normaal` again does not count as `normaal` either',
+      test: async (log) => {
+        const actie = await secret(log, 'was-geheim');
+        const body = { ...actie, vertrouwelijkheid: 'normaal' };
+        await log.expect(200, 'PUT', actiePath(actie), { as: 'update:confidential', body });
+        return found(actie, await log.ids('was-geheim', NORMAL), false);
+      },
+    },
+    'B-CNF-07': {
+      level: 'must',
+      source: oneApi('GET /verwerkingsacties', '`vertrouwelijkheid__in` … moeten voldoen aan één van deze waarden'),
+      nl: '`vertrouwelijkheid__in` vindt wat een van de waarden heeft',
+      en: '`vertrouwelijkheid__in` finds what has one of the values',
+      needs: ['B-CNF-02'],
+      test: async (log) => {
+        const ids = async (person: string, vertrouwelijkheid__in: string) =>
+          log.ids(person, { beperkteSet: 'false', vertrouwelijkheid__in }, 'read:confidential');
+        return (
+          found(await secret(log, 'geheim'), await ids('geheim', 'vertrouwelijk,opgeheven'), true) ??
+          found(await log.kept('gewoon'), await ids('gewoon', 'vertrouwelijk,opgeheven'), false) ??
+          found(await log.kept('gewoon'), await ids('gewoon', 'vertrouwelijk,normaal'), true)
+        );
+      },
+    },
+    'B-CNF-08': {
+      level: 'should',
+      source: vng('OpenAPI', 'vertrouwelijkheid: Je kunt meerdere waarden tegelijk opgeven'),
+      nl: '`vertrouwelijkheid` mag herhaald worden',
+      en: '`vertrouwelijkheid` may be repeated',
+      needs: ['B-CNF-02'],
+      test: async (log) => {
+        const actie = await secret(log, 'geheim');
+        const repeated = 'vertrouwelijkheid=opgeheven&vertrouwelijkheid=vertrouwelijk&beperkteSet=false';
+        const path = `${listPath(log.person('geheim'))}&${repeated}`;
+        const { json } = await log.expect(200, 'GET', path, { as: 'read:confidential' });
+        return found(actie, idsIn(json), true);
+      },
+    },
+    'B-CNF-09': {
+      level: 'must',
+      source: vng(
+        PATCH,
+        'Bij autorisatiescope `update:normal` moet de vertrouwelijkheid van de oorspronkelijke verwerkingsactie `Normaal` zijn … 403',
+      ),
+      nl: 'Met `update:normal` wijzigt een verwerking met een vertrouwelijke actie niet, en geen enkele actie daarvan',
+      en: 'With `update:normal` a processing with a confidential action does not change, and none of its actions',
+      test: async (log) => {
+        const common = { verwerkingId: randomUUID(), ...about(log, 'gemengd') };
+        await log.kept('gemengd a', common);
+        await log.kept('gemengd b', { ...common, vertrouwelijkheid: 'vertrouwelijk' });
+        await patch(log, common, { bewaartermijn: 'P9D' }, 403, 'update:normal');
+        const now = await log.list('gemengd', EVERY, 'read:confidential');
+        return now.some(({ bewaartermijn }) => bewaartermijn === 'P9D') ? 'one was changed' : undefined;
+      },
+    },
+    'B-CNF-10': {
+      level: 'must',
+      source: vng(
+        'F4415',
+        'wijzigt de bewaartermijn van alle acties die in het kader van de opgegeven verwerking gelogd zijn',
+      ),
+      nl: 'De bewaartermijn wijzigt van alle acties van de verwerking, en verder niets (F4415)',
+      en: 'The retention period changes of all actions of the processing, and nothing else (F4415)',
+      test: async (log) => {
+        const common = { verwerkingId: randomUUID(), ...about(log, 'termijn') };
+        for (const name of ['a', 'b']) await log.kept(`termijn ${name}`, common);
+        await patch(log, common, { bewaartermijn: 'P3D' }, 204, 'update:normal');
+        const now = await log.list('termijn');
+        if (now.length !== 2 || now.some(({ bewaartermijn }) => bewaartermijn !== 'P3D')) return 'not all were changed';
+        return now.every(
+          ({ actieNaam, vertrouwelijkheid }) => actieNaam === 'Conformancetest' && vertrouwelijkheid === 'normaal',
+        )
+          ? undefined
+          : 'something else has changed';
+      },
+    },
+    'B-CNF-11': {
+      level: 'must',
+      source: vng(PATCH, 'Als de `verwerkingId` niet gematcht kan worden met een verwerkingsactie … HTTP 400'),
+      nl: 'Een onbekende verwerking wijzigen geeft 400',
+      en: 'Changing an unknown processing gives 400',
+      test: async (log) => {
+        await patch(log, { verwerkingId: randomUUID() }, { bewaartermijn: 'P3D' }, 400);
+      },
+    },
+    'B-CNF-12': {
+      level: 'must',
+      source: vng(PATCH, 'of de gevonden verwerkingsactie blijkt te zijn vervallen … HTTP 400'),
+      nl: 'Een verwerking waarvan alle acties vervallen zijn, wijzigen geeft 400',
+      en: 'Changing a processing whose actions were all deleted gives 400',
+      test: async (log) => {
+        const actie = await log.store('vervallen-verwerking');
+        await remove(log, actie);
+        await patch(log, actie, { bewaartermijn: 'P3D' }, 400);
+      },
+    },
+    'B-CNF-13': {
+      level: 'may',
+      source: contract('VerwerkingsactieWijziging', 'minProperties: 1, additionalProperties: false'),
+      nl: 'Een wijziging zonder inhoud of met een ander veld geeft 400',
+      en: 'A change without content, or with another field, gives 400',
+      test: async (log) => {
+        const actie = await log.kept('gewoon');
+        for (const body of [{}, { bewaartermijn: 'P3D', actieNaam: 'Anders' }]) await patch(log, actie, body, 400);
+      },
+    },
+    'B-CNF-14': {
+      level: 'may',
+      source: contract('getVerwerkingsacties', 'een bewaartermijn die voorbij is, verbergt niets'),
+      nl: 'Een actie waarvan de bewaartermijn voorbij is, wordt gevonden zolang zij er is',
+      en: 'An action whose retention period has passed is found as long as it is there',
+      test: async (log) => {
+        const actie = await log.kept('verstreken', { bewaartermijn: 'PT1H' });
+        return found(actie, await log.ids('verstreken'), true);
+      },
+    },
+  }),
+};
+
+/** The same person in several actions. */
+function about(log: Log, name: string): JsonObject {
+  return { verwerkteObjecten: [objectOf(log.person(name))] };
+}

@@ -1,0 +1,276 @@
+/** Pages, and the bounds of the contract: each member and parameter is tried with what its schema refuses. */
+import { isRecord, type JsonObject, valueAt } from '../../src/lib/json/json-value.ts';
+import type { Chapter } from '../case.ts';
+import { type WrongValue, wrongValues } from '../contract-walk.ts';
+import type { Exchange } from '../exchange.ts';
+import { actiePath, idsIn, type Log, listPath, logCases, NORMAL } from './log-case.ts';
+import { contract, vng } from './sources.ts';
+import { daysAgo, type LogSubject, objectOf } from './subject.ts';
+
+const PAGED = 5;
+
+/** Every page by `next`, as the ids on each. */
+async function readPages(
+  log: Log,
+  direction: 'next' | 'previous',
+  from: unknown,
+): Promise<readonly (readonly unknown[])[]> {
+  const pages: (readonly unknown[])[] = [];
+  let address = from;
+  while (typeof address === 'string' && pages.length <= PAGED) {
+    const { json } = await pageAt(log, address);
+    pages.push(idsIn(json));
+    address = isRecord(json) ? json[direction] : undefined;
+  }
+  return pages;
+}
+
+/** An address of the same log, whatever name it calls itself by. */
+async function pageAt(log: Log, address: string): Promise<Exchange> {
+  const [, query = ''] = address.split('?');
+  return await log.expect(200, 'GET', `/verwerkingsacties?${query}`, { as: 'read:normal' });
+}
+
+/** The first page of two of the actions that were made for it. */
+async function firstPage(log: Log): Promise<Exchange> {
+  const person = log.person('pagina');
+  for (let i = 0; i < PAGED; i += 1)
+    await log.kept(`pagina ${i}`, { tijdstip: daysAgo(30 + i), verwerkteObjecten: [objectOf(person)] });
+  const own = { verwerkingsactiviteitId: log.subject.activity };
+  return log.expect(200, 'GET', listPath(person, { ...NORMAL, ...own, limit: '2' }), { as: 'read:normal' });
+}
+
+/** Each wrong value alone, in an action that has nothing else wrong. */
+async function refusesEach(log: Log, wrong: readonly WrongValue[], inObject = false) {
+  const person = log.person('waarden');
+  for (const { name, value, because } of wrong) {
+    const wishes = inObject ? { verwerkteObjecten: [objectOf(person, { [name]: value })] } : { [name]: value };
+    const { status } = await log.call(...log.storing('waarden', wishes));
+    if (status !== 400) return `${name} (${because}) gives status ${status} instead of 400`;
+  }
+  return undefined;
+}
+
+const FIELDS = 'VerwerkingsactieInvoer';
+const OBJECT = 'VerwerktObjectInvoer';
+const wrongIn = (log: Log, schema: string, because: WrongValue['because']): readonly WrongValue[] =>
+  Object.entries(log.subject.contract.members(schema))
+    // `opgeheven` and the like are refused for another reason.
+    .flatMap(([name, member]) => wrongValues(name, member))
+    .filter((wrong) => wrong.because === because);
+
+export const VALUES: Chapter<LogSubject> = {
+  id: 'B-VAL',
+  title: { nl: 'Waarden en grenzen', en: 'Values and bounds' },
+  cases: logCases({
+    'B-VAL-01': {
+      level: 'must',
+      source: vng('OpenAPI', 'required: vertrouwelijkheid, tijdstip, verwerkteObjecten'),
+      nl: 'Een actie zonder verplicht veld geeft 400',
+      en: 'An action without a required field gives 400',
+      test: async (log) => {
+        for (const name of ['tijdstip', 'vertrouwelijkheid', 'verwerkteObjecten']) {
+          const { status } = await log.call(...log.storing('waarden', { [name]: undefined }));
+          if (status !== 400) return `without ${name} the answer has status ${status}`;
+        }
+        return undefined;
+      },
+    },
+    'B-VAL-02': {
+      level: 'must',
+      source: vng('OpenAPI', 'VerwerktObjectBasis: required: objecttype, soortObjectId, objectId'),
+      nl: 'Een verwerkt object zonder verplicht veld geeft 400',
+      en: 'A processed object without a required field gives 400',
+      test: (log) =>
+        refusesEach(
+          log,
+          ['objecttype', 'soortObjectId', 'objectId'].map((name) => ({ name, value: undefined, because: 'type' })),
+          true,
+        ),
+    },
+    'B-VAL-03': {
+      level: 'should',
+      source: vng('OpenAPI', 'maxLength: 242, 40, 2042'),
+      nl: 'Een tekst die te lang is, geeft 400',
+      en: 'A text that is too long gives 400',
+      test: async (log) =>
+        (await refusesEach(log, wrongIn(log, FIELDS, 'length'))) ??
+        (await refusesEach(log, wrongIn(log, OBJECT, 'length'), true)),
+    },
+    'B-VAL-04': {
+      level: 'should',
+      source: vng('OpenAPI', "format: uuid, uri, duration, date-time; pattern: '[0-9]{20}'"),
+      nl: 'Een waarde in een andere vorm geeft 400',
+      en: 'A value of another form gives 400',
+      test: async (log) =>
+        (await refusesEach(log, wrongIn(log, FIELDS, 'form'))) ??
+        (await refusesEach(log, wrongIn(log, OBJECT, 'form'), true)),
+    },
+    'B-VAL-05': {
+      level: 'should',
+      source: vng('OpenAPI', 'type: string'),
+      nl: 'Een getal waar een tekst hoort, geeft 400',
+      en: 'A number where a text belongs gives 400',
+      test: (log) => refusesEach(log, wrongIn(log, FIELDS, 'type')),
+    },
+    'B-VAL-06': {
+      level: 'may',
+      source: contract('VerwerkingsactieInvoer', 'additionalProperties: false; onbekende leden worden geweigerd'),
+      nl: 'Een onbekend veld geeft 400',
+      en: 'An unknown field gives 400',
+      test: (log) => refusesEach(log, [{ name: 'onbekendVeld', value: 'x', because: 'form' }]),
+    },
+    'B-VAL-07': {
+      level: 'should',
+      source: vng('OpenAPI', 'maxLength: 242, 40, 2042'),
+      nl: 'Een tekst van de grootste lengte wordt vastgelegd zoals zij is',
+      en: 'A text of the greatest length is stored as it is',
+      test: async (log) => {
+        const texts = Object.entries(log.subject.contract.members(FIELDS)).flatMap(([name, { maxLength, format }]) =>
+          typeof maxLength === 'number' && format === undefined ? [[name, 'é'.repeat(maxLength)] as const] : [],
+        );
+        const sent = {
+          ...Object.fromEntries(texts),
+          verwerkingsactiviteitUrl: `https://conformance.example/${'x'.repeat(2014)}`,
+        };
+        const stored = await log.store('lang', sent);
+        const { json } = await log.expect(200, 'GET', actiePath(stored), { as: 'read:normal' });
+        const other = Object.entries(sent).filter(([name, value]) => !isRecord(json) || json[name] !== value);
+        return other.length === 0 ? undefined : `not as given: ${other.map(([name]) => name).join(', ')}`;
+      },
+      needs: ['B-QRY-13'],
+    },
+    'B-VAL-08': {
+      level: 'may',
+      source: contract(
+        'Bewaartermijn, tijdstip',
+        'langer dan niets en hoogstens P1000Y; hoogstens 24 uur in de toekomst',
+      ),
+      nl: 'Een bewaartermijn van niets of van meer dan duizend jaar, en een tijdstip van overmorgen, geven 400',
+      en: 'A retention period of nothing or of more than a thousand years, and a time of the day after tomorrow, give 400',
+      test: (log) =>
+        refusesEach(log, [
+          { name: 'bewaartermijn', value: 'P0D', because: 'bound' },
+          { name: 'bewaartermijn', value: 'P1001Y', because: 'bound' },
+          { name: 'tijdstip', value: daysAgo(-2), because: 'bound' },
+        ]),
+    },
+    'B-VAL-09': {
+      level: 'may',
+      source: contract('getVerwerkingsacties', 'parameters: format, minimum, maximum, pattern'),
+      nl: 'Een parameter met een waarde buiten het contract geeft 400',
+      en: 'A parameter with a value outside the contract gives 400',
+      test: async (log) => {
+        const queried = log.subject.contract
+          .parameters('GET', '/verwerkingsacties')
+          .filter((one) => one.in === 'query' && !['limit', 'cursor'].includes(one.name));
+        // One of a choice is tried as its first.
+        const wrong = queried.flatMap(({ name, schema }) => wrongValues(name, firstOf(schema), true));
+        for (const { name, value, because } of wrong) {
+          const path = listPath(log.person('gewoon'), { ...NORMAL, [name]: String(value) });
+          const { status } = await log.call('GET', path, { as: 'read:normal' });
+          if (status !== 400) return `${name} (${because}) gives status ${status} instead of 400`;
+        }
+        return undefined;
+      },
+    },
+    'B-VAL-10': {
+      level: 'open',
+      source: vng('GET /verwerkingsacties', 'groter of gelijk aan `beginDatum`, kleiner dan de `eindDatum`'),
+      nl: 'Wat er gebeurt met een periode die eindigt voor zij begint',
+      en: 'What happens to a period that ends before it begins',
+      test: async (log) => {
+        const query = { ...NORMAL, beginDatum: '2026-02-01', eindDatum: '2026-01-01' };
+        const { status } = await log.call('GET', listPath(log.person('gewoon'), query), { as: 'read:normal' });
+        return { seen: `status ${status}` };
+      },
+    },
+    'B-VAL-11': {
+      level: 'may',
+      source: contract('getVerwerkingsacties', 'OIN, VerwerkingId, Vertrouwelijkheid, Bewaartermijn: pattern, format'),
+      nl: 'Een verwerkingsheader die niet klopt, geeft 400',
+      en: 'A processing header that is malformed gives 400',
+      test: async (log) => {
+        const path = listPath(log.person('gewoon'), NORMAL);
+        const wrong = {
+          OIN: '123',
+          VerwerkingId: 'geen-uuid',
+          Vertrouwelijkheid: 'opgeheven',
+          Bewaartermijn: 'tien jaar',
+        };
+        for (const [name, value] of Object.entries(wrong)) {
+          const { status } = await log.call('GET', path, { as: 'read:normal', headers: { [name]: value } });
+          if (status !== 400) return `${name} gives status ${status} instead of 400`;
+        }
+        return undefined;
+      },
+    },
+  }),
+};
+
+function firstOf(schema: JsonObject): JsonObject {
+  const choice = Array.isArray(schema.anyOf) ? schema.anyOf[0] : schema.type === 'array' ? schema.items : schema;
+  return isRecord(choice) ? { type: 'string', ...choice } : schema;
+}
+
+export const PAGES: Chapter<LogSubject> = {
+  id: 'B-PAG',
+  title: { nl: 'Pagina’s', en: 'Pages' },
+  cases: logCases({
+    'B-PAG-01': {
+      level: 'may',
+      source: contract('Limit', 'Hoogste aantal in het antwoord.'),
+      nl: 'Een pagina heeft niet meer acties dan `limit`, en `count` telt ze alle',
+      en: 'A page has no more actions than `limit`, and `count` counts all of them',
+      needs: ['B-QRY-05'],
+      test: async (log) => {
+        const { json } = await firstPage(log);
+        if (idsIn(json).length === PAGED && valueAt(json, ['next']) === null)
+          return { skipped: '`limit` is not offered' };
+        if (idsIn(json).length !== 2) return `${idsIn(json).length} actions instead of 2`;
+        const count = valueAt(json, ['count']);
+        return count === PAGED ? undefined : `count is ${String(count)} instead of ${PAGED}`;
+      },
+    },
+    'B-PAG-02': {
+      level: 'should',
+      source: vng('OpenAPI', 'next: format: uri, nullable'),
+      nl: 'Wie `next` volgt, krijgt elke actie precies een keer',
+      en: 'A client that follows `next` gets each action exactly once',
+      needs: ['B-PAG-01'],
+      test: async (log) => {
+        const { json } = await firstPage(log);
+        const next = valueAt(json, ['next']);
+        if (typeof next !== 'string' || !URL.canParse(next)) return 'there is no address of a next page';
+        const ids = [...idsIn(json), ...(await readPages(log, 'next', next)).flat()];
+        return ids.length === PAGED && new Set(ids).size === PAGED
+          ? undefined
+          : `${ids.length} actions, ${new Set(ids).size} of them different, instead of ${PAGED}`;
+      },
+    },
+    'B-PAG-03': {
+      level: 'should',
+      source: vng('OpenAPI', 'previous: format: uri, nullable'),
+      nl: 'Wie daarna `previous` volgt, is weer op de eerste pagina',
+      en: 'A client that then follows `previous` is on the first page again',
+      needs: ['B-PAG-02'],
+      test: async (log) => {
+        const { json: first } = await firstPage(log);
+        const { json: second } = await pageAt(log, String(valueAt(first, ['next'])));
+        const [back = []] = await readPages(log, 'previous', valueAt(second, ['previous']));
+        return back.join() === idsIn(first).join() ? undefined : 'it has other actions than the first page';
+      },
+    },
+    'B-PAG-04': {
+      level: 'may',
+      source: contract('Limit, Cursor', 'minimum: 1, maximum: 1000; uit `next` of `previous` van een eerder antwoord'),
+      nl: 'Een `limit` buiten de grenzen, of een cursor die het log niet gaf, geeft 400',
+      en: 'A `limit` out of bounds, or a cursor that the log did not give, gives 400',
+      needs: ['B-PAG-02'],
+      test: async (log) => {
+        for (const wrong of [{ limit: '0' }, { limit: '1001' }, { limit: 'veel' }, { cursor: 'geen-cursor' }])
+          await log.expect(400, 'GET', listPath(log.person('pagina'), { ...NORMAL, ...wrong }), { as: 'read:normal' });
+      },
+    },
+  }),
+};

@@ -1,5 +1,0 @@
-/** Messages at rest that are wrong. */
-import { SIGNATURES } from '../../../src/conformance/signature/suite.ts';
-import { ruleMutants } from './signature-faults.ts';
-
-export const SIGNATURE_MUTANTS = ruleMutants(SIGNATURES.chapters, (make) => make);
