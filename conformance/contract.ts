@@ -2,7 +2,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { addStandardFormats } from '../src/lib/json/formats.ts';
 import { isRecord, type JsonObject, useLinearUniqueItems } from '../src/lib/json/json-value.ts';
-import { readValidation } from '../src/plugins/openapi-document.ts';
+import { readValidation } from '../src/lib/openapi-document.ts';
 
 /** Faults that are named; the first are enough to begin with. */
 const NAMED = 3;

@@ -8,7 +8,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isRecord } from '../src/lib/json/json-value.ts';
-import { readValidation } from '../src/plugins/openapi-document.ts';
+import { readValidation } from '../src/lib/openapi-document.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const TOOL = join(ROOT, 'tools/contract-types');

@@ -9,7 +9,7 @@ import { withSettingsTable } from '../scripts/settings-table.ts';
 import { buildApp } from '../src/app.ts';
 import { createAuthority } from '../src/lib/authority/authority.ts';
 import { createLogger } from '../src/lib/log.ts';
-import { listOperations, readOpenapi } from '../src/plugins/openapi-document.ts';
+import { listOperations, readOpenapi } from '../src/lib/openapi-document.ts';
 import { platformProblems } from '../src/plugins/problems.ts';
 import type { RoutePolicy } from '../src/plugins/routes.ts';
 import { shownValue } from '../src/settings/kinds.ts';

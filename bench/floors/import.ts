@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { from } from 'pg-copy-streams';
-import { loadModel } from '../../src/gegevens/model/model.ts';
+import { loadModel } from '../../src/lib/exchange-model/model.ts';
 
 export async function floorImport(url: string, linesPath: string): Promise<number> {
   const { record } = loadModel('shv');

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import type { Variant } from '../../src/gegevens/model/mapping.ts';
+import type { Variant } from '../../src/lib/exchange-model/mapping.ts';
 
 export interface SampleOptions {
   readonly variant: Variant;

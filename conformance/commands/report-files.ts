@@ -2,11 +2,11 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { table } from '../../src/commands/output.ts';
 import { UsageError } from '../../src/commands/run-command.ts';
 import { loadPemKey, OwnKeyError } from '../../src/lib/jades/own-key.ts';
 import { createSigner, type Signer } from '../../src/lib/jades/signature.ts';
 import { parseUntrusted, UntrustedJsonError } from '../../src/lib/json/parse-untrusted.ts';
+import { table } from '../../src/lib/output.ts';
 import { systemClock } from '../../src/lib/time.ts';
 import { LEVELS, OUTCOMES } from '../case.ts';
 import { reportHtml } from '../report/html.ts';

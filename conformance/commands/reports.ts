@@ -1,7 +1,7 @@
 /** `koppelvlak conformance badge` and `compare`: what is made of reports. */
 import { Command } from 'commander';
-import { table } from '../../src/commands/output.ts';
 import { runTool, UsageError } from '../../src/commands/run-command.ts';
+import { table } from '../../src/lib/output.ts';
 import type { Terminal } from '../../src/lib/terminal.ts';
 import { compareReports, type Difference } from '../report/compare.ts';
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type ToolContext, UsageError } from '../../src/commands/run-command.ts';
-import { loadModel } from '../../src/gegevens/model/model.ts';
+import { loadModel } from '../../src/lib/exchange-model/model.ts';
 import { createGuardedFetch } from '../../src/lib/outbound/guarded-fetch.ts';
 import { createMask } from '../mask.ts';
 import { restartedProgram, wordsOf } from '../protocol.ts';

@@ -1,8 +1,8 @@
 /** What the commands of all suites have in common: their options, and a run from the first request to the report. */
 import { Command, InvalidArgumentError } from 'commander';
-import { table } from '../../src/commands/output.ts';
 import { runTool, type ToolContext, UsageError } from '../../src/commands/run-command.ts';
 import { reasonOf } from '../../src/lib/log.ts';
+import { table } from '../../src/lib/output.ts';
 import { packageVersion } from '../../src/lib/package-version.ts';
 import type { Terminal } from '../../src/lib/terminal.ts';
 import { systemClock } from '../../src/lib/time.ts';

@@ -2,8 +2,7 @@
 import { createPrivateKey, randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { type ToolContext, UsageError } from '../../src/commands/run-command.ts';
-import { hasToken, type TokenOptions } from '../../src/commands/token-options.ts';
-import { loadModel } from '../../src/gegevens/model/model.ts';
+import { loadModel } from '../../src/lib/exchange-model/model.ts';
 import { parsePemCertificates } from '../../src/lib/jades/certificate.ts';
 import { loadPemKey, OwnKeyError } from '../../src/lib/jades/own-key.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
@@ -11,6 +10,7 @@ import { parseUntrusted, UntrustedJsonError } from '../../src/lib/json/parse-unt
 import { clientCredentialsToken, TokenFetchError } from '../../src/lib/outbound/client-credentials.ts';
 import { createGuardedFetch, isPublicAddress } from '../../src/lib/outbound/guarded-fetch.ts';
 import { outwayAddress, outwayHeaders } from '../../src/lib/outway.ts';
+import { hasToken, type TokenOptions } from '../../src/lib/token-options.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Identity } from '../gegevens/signed-request.ts';
 import { makeStrangers } from '../gegevens/strangers.ts';

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
-import { tokenOptions } from '../../src/commands/token-options.ts';
 import type { Terminal } from '../../src/lib/terminal.ts';
+import { tokenOptions } from '../../src/lib/token-options.ts';
 import { suiteCommand, suiteOptions } from '../commands/test-suite.ts';
 import type { GegevensOptions } from '../commands/test-supplier.ts';
 

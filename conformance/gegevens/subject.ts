@@ -1,5 +1,5 @@
 /** What is read of a supplier before its cases are judged: a small answer, everything at once where that is little, and its pages. */
-import type { Model } from '../../src/gegevens/model/model.ts';
+import type { Model } from '../../src/lib/exchange-model/model.ts';
 import { isRecord, type JsonObject, valueAt } from '../../src/lib/json/json-value.ts';
 import { askingCases, type CaseRun, Inconclusive, Skipped, type SuiteSubject } from '../case.ts';
 import { bytesOf } from '../client.ts';

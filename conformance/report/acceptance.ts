@@ -1,5 +1,5 @@
 /** The end of a report on the data exchange: what both parties sign when they agree on it. */
-import { type Html, html } from '../../src/plugins/template.ts';
+import { type Html, html } from '../../src/lib/template.ts';
 import { type ConformanceReport, verdictOf } from './report.ts';
 
 /** Suites of which the result is agreed on between two parties. */

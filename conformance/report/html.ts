@@ -1,5 +1,5 @@
 /** The report as one page, to be opened, sent or printed: no script, and nothing loaded from elsewhere. */
-import { type Html, html, trusted, withCode } from '../../src/plugins/template.ts';
+import { type Html, html, trusted, withCode } from '../../src/lib/template.ts';
 import { LEVELS, OUTCOMES, type Outcome } from '../case.ts';
 import { acceptance } from './acceptance.ts';
 import { type ConformanceReport, noLongerFailing, type ReportedCase, verdictOf } from './report.ts';

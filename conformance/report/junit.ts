@@ -1,5 +1,5 @@
 /** The report as JUnit for a build, and as a badge. */
-import { type Html, html } from '../../src/plugins/template.ts';
+import { type Html, html } from '../../src/lib/template.ts';
 import type { ConformanceReport, ReportedCase } from './report.ts';
 
 /** @see https://github.com/testmoapp/junitxml for the form that builds read */

@@ -1,6 +1,6 @@
 /** What is seen of a requester: what it asked of each supplier, and whether it took the answer. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Model } from '../../src/gegevens/model/model.ts';
+import type { Model } from '../../src/lib/exchange-model/model.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { Inconclusive, Skipped, type SuiteSubject } from '../case.ts';
 import { readContract } from '../contract.ts';

@@ -1,9 +1,9 @@
 /** The suppliers of a run: one server on this machine, with an address for each; keeps what was asked of each. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { listsOf } from '../../src/gegevens/model/mapping.ts';
-import type { Model } from '../../src/gegevens/model/model.ts';
-import { syntheticDelivery } from '../../src/gegevens/synthetic/delivery.ts';
+import { listsOf } from '../../src/lib/exchange-model/mapping.ts';
+import type { Model } from '../../src/lib/exchange-model/model.ts';
+import { syntheticDelivery } from '../../src/lib/exchange-model/synthetic/delivery.ts';
 import { isRecord, type JsonObject, valueAt, withValueAt } from '../../src/lib/json/json-value.ts';
 import { readBody } from '../../src/lib/outbound/guarded-fetch.ts';
 import { bytesOf, jsonIn } from '../client.ts';

@@ -7,7 +7,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { loadModel } from '../../src/gegevens/model/model.ts';
+import { loadModel } from '../../src/lib/exchange-model/model.ts';
 import { parsePemCertificates } from '../../src/lib/jades/certificate.ts';
 import { createGuardedFetch } from '../../src/lib/outbound/guarded-fetch.ts';
 import { createClient } from '../client.ts';

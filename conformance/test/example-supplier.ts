@@ -3,7 +3,7 @@ import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadModel } from '../../src/gegevens/model/model.ts';
+import { loadModel } from '../../src/lib/exchange-model/model.ts';
 import { parsePemCertificates } from '../../src/lib/jades/certificate.ts';
 import { createGuardedFetch } from '../../src/lib/outbound/guarded-fetch.ts';
 import { messageFile, shvMessage, vsMessage } from '../../test/gegevens/support/messages.ts';

@@ -1,8 +1,8 @@
 import process from 'node:process';
 import { Command } from 'commander';
-import { createOutput, table } from '../commands/output.ts';
 import { reportFailure, runTool, warnOfUnknown } from '../commands/run-command.ts';
 import { createLogger } from '../lib/log.ts';
+import { createOutput, table } from '../lib/output.ts';
 import type { Environment, Terminal } from '../lib/terminal.ts';
 import { type Setting, shownValue } from '../settings/kinds.ts';
 import { readConfig, settingGroups } from '../settings/read-config.ts';

@@ -1,11 +1,11 @@
 import type { Database, DatabaseOptions } from '../database/open-database.ts';
 import { createLogger, type Logger, reasonOf } from '../lib/log.ts';
+import { createOutput, type Output } from '../lib/output.ts';
 import type { Environment, Terminal } from '../lib/terminal.ts';
 import { type Clock, systemClock } from '../lib/time.ts';
 import type { ProofWriters } from '../proof/proof-log.ts';
 import { baseUrlOf, type Config, ConfigError, knownVariables, readConfig } from '../settings/read-config.ts';
 import { unknownVariables } from '../settings/unknown-variables.ts';
-import { createOutput, type Output } from './output.ts';
 
 /** A command failed; the message says why, for people. */
 export class CommandError extends Error {

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { table } from '../commands/output.ts';
 import { type CommandContext, CommandError, runCommand, UsageError } from '../commands/run-command.ts';
+import { table } from '../lib/output.ts';
 import type { Terminal } from '../lib/terminal.ts';
 import { importCommand } from './commands/import.ts';
 import type { GegevensTools } from './commands/tools.ts';

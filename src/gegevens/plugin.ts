@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { LRUCache } from 'lru-cache';
+import { type Variant, variantSettings } from '../lib/exchange-model/mapping.ts';
+import { loadModel, type Model } from '../lib/exchange-model/model.ts';
 import { createVerifier } from '../lib/jades/verify.ts';
 import { createGuardedFetch } from '../lib/outbound/guarded-fetch.ts';
 import { Problem } from '../lib/problem.ts';
@@ -11,8 +13,6 @@ import { createClientShare } from '../plugins/limits.ts';
 import { mount } from '../plugins/requests.ts';
 import { createPageFinder, type PageBytes, SMALL_BYTES } from './exchange/page.ts';
 import { createMetrics } from './metrics.ts';
-import { type Variant, variantSettings } from './model/mapping.ts';
-import { loadModel, type Model } from './model/model.ts';
 import { createOwnSigner } from './own-signer.ts';
 import { gegevensProblems } from './problems.ts';
 import { postGegevens, rawJsonBody, verifyExchange } from './routes/post-gegevens.ts';

@@ -1,12 +1,12 @@
 import type { operations } from '../contracts/gegevens.ts';
+import { CONTRACT_MEMBER, type Mapping, type Variant } from '../lib/exchange-model/mapping.ts';
+import type { Model } from '../lib/exchange-model/model.ts';
 import { isRecord, type JsonObject, pointerSteps, toPointer, valueAt, withValueAt } from '../lib/json/json-value.ts';
+import { type OpenapiDocument, readOpenapi, readValidation } from '../lib/openapi-document.ts';
 import { type FscCode, Problem } from '../lib/problem.ts';
 import { type Contract, createContract } from '../plugins/contract.ts';
-import { type OpenapiDocument, readOpenapi, readValidation } from '../plugins/openapi-document.ts';
 import type { ProblemStyle } from '../plugins/problem-reply.ts';
 import type { Config } from '../settings/read-config.ts';
-import { CONTRACT_MEMBER, type Mapping, type Variant } from './model/mapping.ts';
-import type { Model } from './model/model.ts';
 import { gegevensProblems } from './problems.ts';
 
 const TEMPLATE = new URL('../../openapi/gegevens.yaml', import.meta.url);

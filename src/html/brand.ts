@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Html, html, safeUrl } from '../plugins/template.ts';
+import { type Html, html, safeUrl } from '../lib/template.ts';
 import type { Config } from '../settings/read-config.ts';
 
 /** A picture beside the style sheet of the organisation. */

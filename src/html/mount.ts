@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import { Problem } from '../lib/problem.ts';
+import { html } from '../lib/template.ts';
 import { readTextFileSync } from '../lib/text-file.ts';
 import { acceptedEncoding } from '../plugins/headers.ts';
 import { PAGES_POLICY } from '../plugins/pages.ts';
@@ -13,7 +14,6 @@ import type { ProblemBody } from '../plugins/problem-reply.ts';
 import { platformProblems } from '../plugins/problems.ts';
 import { mountScope, type ScopeOptions } from '../plugins/requests.ts';
 import { publicUnlessSaid } from '../plugins/routes.ts';
-import { html } from '../plugins/template.ts';
 import { heading, type Page, paragraph, renderPage, type Site } from './page.ts';
 
 interface PagesMountOptions extends Omit<ScopeOptions, 'problemStyle' | 'isOpen'> {

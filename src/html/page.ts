@@ -1,6 +1,6 @@
 /** The frame of every page for people: head, banner, path, footer. The class names are those of Utrecht's components. */
 
-import { type Html, type HtmlValue, html, shorten, stripControls, trusted } from '../plugins/template.ts';
+import { type Html, type HtmlValue, html, shorten, stripControls, trusted } from '../lib/template.ts';
 import { type Brand, dutyNav, iconLink } from './brand.ts';
 
 /** A link in a menu or a path. */

@@ -11,10 +11,10 @@ import type {
 } from 'fastify';
 import { addStandardFormats } from '../lib/json/formats.ts';
 import { isRecord, type SchemaVerdict, schemaCheck } from '../lib/json/json-value.ts';
+import { listOperations, type OpenapiDocument, type OpenapiOperation } from '../lib/openapi-document.ts';
 import { type InvalidParam, Problem } from '../lib/problem.ts';
 import { distinct, invalidParams, MAX_FAULTS, summary } from './faults.ts';
 import { acceptedTypes } from './headers.ts';
-import { listOperations, type OpenapiDocument, type OpenapiOperation } from './openapi-document.ts';
 import { platformProblems } from './problems.ts';
 
 declare module 'fastify' {

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
+import type { DescribedInterface } from '../lib/openapi-document.ts';
 import { Problem } from '../lib/problem.ts';
-import type { DescribedInterface } from './openapi-document.ts';
+import { type HtmlValue, html, trusted, withCode } from '../lib/template.ts';
 import { platformProblems } from './problems.ts';
-import { type HtmlValue, html, trusted, withCode } from './template.ts';
 
 /** Pages at the root of the host: every kind of problem, and where to report a vulnerability. */
 export const rootPages = fp(

@@ -6,6 +6,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { Histogram } from 'prom-client';
+import type { OpenapiDocument } from '../lib/openapi-document.ts';
 import { Problem } from '../lib/problem.ts';
 import { traceIds } from '../lib/trace-context.ts';
 import {
@@ -25,7 +26,6 @@ import {
   limitUnreadAnswers,
   RateCounter,
 } from './limits.ts';
-import type { OpenapiDocument } from './openapi-document.ts';
 import { describeInterface } from './pages.ts';
 import { handleProblems, LateAnswerError, type ProblemStyle, sendProblem } from './problem-reply.ts';
 import { platformProblems } from './problems.ts';

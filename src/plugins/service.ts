@@ -5,11 +5,11 @@ import fp from 'fastify-plugin';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { databaseChecks, slowStatements } from '../database/checks.ts';
 import { type Database, openDatabase } from '../database/open-database.ts';
+import type { DescribedInterface } from '../lib/openapi-document.ts';
 import type { FrontEntry, OperatorSection, ReadinessCheck, SiteMaps } from '../lib/operations.ts';
 import type { ProblemKind } from '../lib/problem.ts';
 import type { Clock } from '../lib/time.ts';
 import { baseUrlOf, type Config } from '../settings/read-config.ts';
-import type { DescribedInterface } from './openapi-document.ts';
 import type { ProblemStyle } from './problem-reply.ts';
 import { platformProblems } from './problems.ts';
 

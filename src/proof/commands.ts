@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { Argument, Command } from 'commander';
-import { table } from '../commands/output.ts';
 import { CommandError, runCommand, runTool, type ToolContext, UsageError } from '../commands/run-command.ts';
 import { ANSWER_LIMITS } from '../lib/json/answer-limits.ts';
 import { parseUntrusted, UntrustedJsonError } from '../lib/json/parse-untrusted.ts';
+import { table } from '../lib/output.ts';
 import type { Terminal } from '../lib/terminal.ts';
 import { decodeUtf8 } from '../lib/text-file.ts';
 import type { Config } from '../settings/read-config.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { createProgress } from '../commands/output.ts';
 import { CommandError, runCommand, UsageError } from '../commands/run-command.ts';
 import { VERWIJDERREDENEN, type Verwijderreden } from '../lib/feed/record.ts';
 import { isResourceType, RESOURCE_TYPES, type Resource, type ResourceType } from '../lib/feed/resource.ts';
+import { createProgress } from '../lib/output.ts';
 import type { Terminal } from '../lib/terminal.ts';
 import { isDay } from '../lib/time.ts';
 import { feedFollowCommand } from './aggregator/commands/follow.ts';

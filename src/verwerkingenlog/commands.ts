@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { counted, table } from '../commands/output.ts';
 import { CommandError, runCommand } from '../commands/run-command.ts';
+import { counted, table } from '../lib/output.ts';
 import type { Terminal } from '../lib/terminal.ts';
 import { parseUuid } from './commands/arguments.ts';
 import { logExportCommand } from './commands/export.ts';

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import type { operations } from '../contracts/verwerkingenlog.ts';
+import { readOpenapi, readValidation } from '../lib/openapi-document.ts';
 import { authenticate, processingHeaders } from '../plugins/auth.ts';
 import { createContract } from '../plugins/contract.ts';
 import { createClientShare } from '../plugins/limits.ts';
-import { readOpenapi, readValidation } from '../plugins/openapi-document.ts';
 import { mount, mountAddress } from '../plugins/requests.ts';
 import { forwardPolicy } from './forward-policy.ts';
 import { FOUT } from './fout.ts';

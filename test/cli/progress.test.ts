@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createProgress } from '../../src/commands/output.ts';
+import { createProgress } from '../../src/lib/output.ts';
 import type { Terminal } from '../../src/lib/terminal.ts';
 
 let written: string;

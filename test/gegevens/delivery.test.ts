@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadModel } from '../../src/gegevens/model/model.ts';
+import { loadModel } from '../../src/lib/exchange-model/model.ts';
 import { messageFile, shvMessage, vsMessage } from './support/messages.ts';
 import { type Delivered, openSupplier, type Supplier } from './support/supplier.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadModel } from '../../src/gegevens/model/model.ts';
+import { loadModel } from '../../src/lib/exchange-model/model.ts';
 import { plainStyles } from '../../src/lib/jades/signature.ts';
 import { FIXTURES, openSupplier, type Supplier } from './support/supplier.ts';
 

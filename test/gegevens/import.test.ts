@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dayNumber } from '../../src/gegevens/import/record-traits.ts';
-import type { Variant } from '../../src/gegevens/model/mapping.ts';
-import { loadModel } from '../../src/gegevens/model/model.ts';
 import { FaultyFile, importFile } from '../../src/gegevens/store/import-file.ts';
+import type { Variant } from '../../src/lib/exchange-model/mapping.ts';
+import { loadModel } from '../../src/lib/exchange-model/model.ts';
 import { messageFile, shvMessage, vsMessage } from './support/messages.ts';
 import { FIXTURES, openSupplier, type Supplier } from './support/supplier.ts';
 

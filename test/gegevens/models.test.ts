@@ -1,8 +1,8 @@
 /** The built-in models of early warning: each is configured by its version, judges what is imported, and is what is answered with. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadModel } from '../../src/gegevens/model/model.ts';
 import { recogniseModel } from '../../src/gegevens/store/import-file.ts';
+import { loadModel } from '../../src/lib/exchange-model/model.ts';
 import { openapiValidator } from '../support/openapi-validator.ts';
 import { callProgram } from '../support/program.ts';
 import type { TestServer } from '../support/server.ts';

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { readBrand } from '../../src/html/brand.ts';
 import { fileSize, isoDay } from '../../src/html/format.ts';
 import { renderPage } from '../../src/html/page.ts';
-import { html, inPieces, safeUrl, shorten, trusted, withinBytes } from '../../src/plugins/template.ts';
+import { html, inPieces, safeUrl, shorten, trusted, withinBytes } from '../../src/lib/template.ts';
 import { readConfig } from '../../src/settings/read-config.ts';
 
 const HOSTILE = `<script>alert("1")</script>' onload=x & \u0000\u202e`;

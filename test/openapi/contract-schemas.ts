@@ -3,7 +3,7 @@ import type { ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { parse } from 'yaml';
-import { readValidation } from '../../src/plugins/openapi-document.ts';
+import { readValidation } from '../../src/lib/openapi-document.ts';
 
 const addFormats = addFormatsModule.default;
 const OPENAPI_KEYWORDS = ['openapi', 'info', 'servers', 'tags', 'paths', 'components', 'security', 'discriminator'];

@@ -2,7 +2,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import { readOpenapi } from '../../src/plugins/openapi-document.ts';
+import { readOpenapi } from '../../src/lib/openapi-document.ts';
 import { leafHash } from '../../src/proof/tlog/merkle.ts';
 import { checkpointIn } from '../../src/proof/tlog/note.ts';
 import { PATIENT, publishLines, vergadering } from '../raadsfeed/support.ts';

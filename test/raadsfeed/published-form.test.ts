@@ -1,7 +1,7 @@
 /** What the published form demands of a resource beyond its members: addresses of the web only, and parts that are whole or absent. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import { readOpenapi } from '../../src/plugins/openapi-document.ts';
+import { readOpenapi } from '../../src/lib/openapi-document.ts';
 import { createLineValidator } from '../../src/raadsfeed/writer/line-validator.ts';
 import { openStream } from './stream-client.ts';
 import { agendapunt, document, type FeedServer, startFeed, vergadering } from './support.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { contentHash } from '../../src/lib/feed/record.ts';
 import { canonicalJson } from '../../src/lib/json/canonical-json.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import { readOpenapi } from '../../src/plugins/openapi-document.ts';
+import { readOpenapi } from '../../src/lib/openapi-document.ts';
 import { agendapunt, asPage, document, type FeedServer, readRecords, startFeed, vergadering } from './support.ts';
 
 let feed: FeedServer;

@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { expect } from 'vitest';
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import { type OpenapiDocument, readValidation } from '../../src/plugins/openapi-document.ts';
+import { type OpenapiDocument, readValidation } from '../../src/lib/openapi-document.ts';
 
 export interface Answer {
   readonly status: number;

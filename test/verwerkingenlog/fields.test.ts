@@ -10,7 +10,7 @@ import type {
 } from '../../src/client/verwerkingenlog.ts';
 import type { components } from '../../src/contracts/verwerkingenlog.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import { readOpenapi } from '../../src/plugins/openapi-document.ts';
+import { readOpenapi } from '../../src/lib/openapi-document.ts';
 import type { ProcessedPerson, ProcessingEntry } from '../../src/plugins/processing-headers.ts';
 import {
   type Actie,

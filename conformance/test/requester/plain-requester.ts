@@ -3,7 +3,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
-import { loadModel, type Model } from '../../../src/gegevens/model/model.ts';
+import { loadModel, type Model } from '../../../src/lib/exchange-model/model.ts';
 import { JadesError, type JadesErrorCode, parsePemCertificates } from '../../../src/lib/jades/certificate.ts';
 import { createVerifier, type Verifier } from '../../../src/lib/jades/verify.ts';
 import { isRecord, type JsonObject, valueAt } from '../../../src/lib/json/json-value.ts';

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadModel } from '../../../src/gegevens/model/model.ts';
+import { loadModel } from '../../../src/lib/exchange-model/model.ts';
 import { createGuardedFetch } from '../../../src/lib/outbound/guarded-fetch.ts';
 import type { DrivenProgram } from '../../protocol.ts';
 import { makeKeys, type RunKeys } from '../../requester/keys.ts';

@@ -7,8 +7,8 @@ import { hash, randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
+import { type HtmlValue, html } from '../../lib/template.ts';
 import { htmlPage } from '../../plugins/pages.ts';
-import { type HtmlValue, html } from '../../plugins/template.ts';
 import { readBasic } from '../authorization-server.ts';
 
 export interface LoginOptions {

@@ -1,10 +1,10 @@
-import { variantSettings } from '../../gegevens/model/mapping.ts';
-import { loadModel } from '../../gegevens/model/model.ts';
 import { checkStored } from '../../gegevens/tools/check/check-deliveries.ts';
 import { summary } from '../../gegevens/tools/check/report-text.ts';
 import { reportWords } from '../../gegevens/tools/check/report-words.ts';
 import { sheetLines } from '../../gegevens/tools/preflight/data-sheet.ts';
 import { preflight } from '../../gegevens/tools/preflight/preflight.ts';
+import { variantSettings } from '../../lib/exchange-model/mapping.ts';
+import { loadModel } from '../../lib/exchange-model/model.ts';
 import { readConfig } from '../../settings/read-config.ts';
 import { mintFscToken } from '../demo-client.ts';
 import type { TourNeeds } from '../demo-part.ts';

@@ -1,12 +1,12 @@
 import { stat } from 'node:fs/promises';
 import { Command, Option } from 'commander';
-import { createProgress } from '../../commands/output.ts';
 import { type CommandContext, CommandError, reportFailure, runCommand, runTool } from '../../commands/run-command.ts';
+import type { Variant } from '../../lib/exchange-model/mapping.ts';
+import type { Model } from '../../lib/exchange-model/model.ts';
+import { createProgress } from '../../lib/output.ts';
 import type { Terminal } from '../../lib/terminal.ts';
 import type { Config } from '../../settings/read-config.ts';
 import type { ImportFault } from '../import/faults.ts';
-import type { Variant } from '../model/mapping.ts';
-import type { Model } from '../model/model.ts';
 import type { BlockingFinding } from '../store/forced-imports.ts';
 import type { Change, Conflict, Replacement, ReplaceReason } from '../store/replace-deliveries.ts';
 import type { FileFault, GegevensTools, ImportAid, OpenedFile, Report } from './tools.ts';
@@ -103,8 +103,8 @@ async function chooseModel(
   gegevens: Config['gegevens'],
   { variant, model: named }: ImportOptions,
 ): Promise<{ readonly configured: Model; readonly model: Model }> {
-  const { loadModel } = await import('../model/model.ts');
-  const { variantSettings } = await import('../model/mapping.ts');
+  const { loadModel } = await import('../../lib/exchange-model/model.ts');
+  const { variantSettings } = await import('../../lib/exchange-model/mapping.ts');
   const configured = loadModel(variant, variantSettings(gegevens, variant).model);
   return { configured, model: named === undefined ? configured : loadModel(variant, named) };
 }

@@ -1,8 +1,8 @@
 /** What the tools of suppliers add to the commands of the data exchange. */
 import type { Command } from 'commander';
 import type { CommandContext, ToolContext } from '../../commands/run-command.ts';
+import type { Model } from '../../lib/exchange-model/model.ts';
 import type { DeliveryConsumer } from '../import/delivery-reader.ts';
-import type { Model } from '../model/model.ts';
 import type { BlockingFinding } from '../store/forced-imports.ts';
 import type { DeliveryBytes } from '../store/import-file.ts';
 import type { Journalled } from '../store/journal.ts';

@@ -4,12 +4,12 @@ import { Readable } from 'node:stream';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { type Pool, withAbort } from '../../database/pool.ts';
+import { listsOf } from '../../lib/exchange-model/mapping.ts';
+import type { Model } from '../../lib/exchange-model/model.ts';
 import { isRecord, type JsonObject, textAround, withValueAt } from '../../lib/json/json-value.ts';
 import { Problem } from '../../lib/problem.ts';
 import { eventLoopBudget, type Semaphore } from '../../lib/scheduling.ts';
 import type { Clock } from '../../lib/time.ts';
-import { listsOf } from '../model/mapping.ts';
-import type { Model } from '../model/model.ts';
 import {
   chooseLeveringen,
   emptySlices,

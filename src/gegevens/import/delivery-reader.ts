@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash, type Hash } from 'node:crypto';
 import type { ErrorObject } from 'ajv';
+import { type ItemList, listsOf } from '../../lib/exchange-model/mapping.ts';
+import type { ListBounds, Model, PartCheck } from '../../lib/exchange-model/model.ts';
 import { CutError, type CutItem, JsonCutter, newlines, type Skeleton } from '../../lib/json/json-cutter.ts';
 import { countMembers, JsonTextError, locateValues } from '../../lib/json/json-text.ts';
 import { isRecord, type JsonObject, toPointer, valueAt } from '../../lib/json/json-value.ts';
-import { type ItemList, listsOf } from '../model/mapping.ts';
-import type { ListBounds, Model, PartCheck } from '../model/model.ts';
 import { municipalityKey, type Organisation, organisationOf } from '../model/selection.ts';
 import { type BirthDates, createBirthDates } from './birth-dates.ts';
 import { describeError, type Faults, MAX_FAULTS } from './faults.ts';

@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey } from 'node:crypto';
+import type { Mapping, PersonenMapping } from '../../lib/exchange-model/mapping.ts';
 import { isRecord, valueAt } from '../../lib/json/json-value.ts';
 import { dayOfMoment } from '../../lib/time.ts';
-import type { Mapping, PersonenMapping } from '../model/mapping.ts';
 
 /** What is stored of a record beside its text. */
 export interface RecordTraits {

@@ -1,9 +1,9 @@
 /** What a request selects: the filter and period it asks for, the leveringen that answer it, and how these are divided into pages. */
 import { createHash } from 'node:crypto';
 import type { components } from '../../contracts/gegevens.ts';
+import type { ItemList, Mapping, Variant } from '../../lib/exchange-model/mapping.ts';
 import { isRecord, valueAt } from '../../lib/json/json-value.ts';
 import { dayAfter } from '../../lib/time.ts';
-import type { ItemList, Mapping, Variant } from './mapping.ts';
 
 /** A request that fits the contract. The member for the organisation has the name or names that the model defines. */
 export type GegevensRequest = components['schemas']['GegevensRequest'] & {

@@ -1,5 +1,5 @@
 import type { Db } from '../../database/transaction.ts';
-import type { Variant } from '../model/mapping.ts';
+import type { Variant } from '../../lib/exchange-model/mapping.ts';
 
 /** What blocks a delivery, of a check. Nothing of it is personal. */
 export interface BlockingFinding {

@@ -3,6 +3,8 @@ import { basename } from 'node:path';
 import type pg from 'pg';
 import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
+import type { Variant } from '../../lib/exchange-model/mapping.ts';
+import { builtInVersions, loadModel, type Model } from '../../lib/exchange-model/model.ts';
 import {
   type DeliveryConsumer,
   DeliveryReader,
@@ -11,8 +13,6 @@ import {
 } from '../import/delivery-reader.ts';
 import { Faults, type ImportFault, ImportStopped } from '../import/faults.ts';
 import { createTraitsReader } from '../import/record-traits.ts';
-import type { Variant } from '../model/mapping.ts';
-import { builtInVersions, loadModel, type Model } from '../model/model.ts';
 import { type BlockingFinding, writeForcedImport } from './forced-imports.ts';
 import { ImportRows } from './import-rows.ts';
 import { type Replacement, replaceDeliveries } from './replace-deliveries.ts';

@@ -3,8 +3,8 @@ import { setImmediate } from 'node:timers/promises';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Db } from '../../database/transaction.ts';
+import type { ItemList } from '../../lib/exchange-model/mapping.ts';
 import type { RecordTraits } from '../import/record-traits.ts';
-import type { ItemList } from '../model/mapping.ts';
 
 /** Signature, no flags, no extension (Postgres documentation of COPY, "Binary Format"). */
 const HEADER = Buffer.from([...Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1'), 0, 0, 0, 0, 0, 0, 0, 0]);

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Pool } from '../../database/pool.ts';
 import type { Db } from '../../database/transaction.ts';
+import type { Variant } from '../../lib/exchange-model/mapping.ts';
 import type { OperatorSection } from '../../lib/operations.ts';
 import { NEXT_PROOF_NUMBER, type ProofRecord, type ProofWriter, type StoredProof } from '../../proof/proof-log.ts';
-import type { Variant } from '../model/mapping.ts';
 import type { Uncovered } from '../model/selection.ts';
 
 /** One delivery as the journal has it. */

@@ -1,7 +1,7 @@
 import { refuseClockAhead } from '../../database/checks.ts';
 import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
-import type { Variant } from '../model/mapping.ts';
+import type { Variant } from '../../lib/exchange-model/mapping.ts';
 
 /** A levering as operators see it. */
 interface ListedLevering {

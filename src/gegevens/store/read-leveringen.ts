@@ -2,8 +2,8 @@
 import pg from 'pg';
 import { type Pool, withAbort } from '../../database/pool.ts';
 import type { Db } from '../../database/transaction.ts';
+import type { Variant } from '../../lib/exchange-model/mapping.ts';
 import { eventLoopBudget } from '../../lib/scheduling.ts';
-import type { Variant } from '../model/mapping.ts';
 import type { ChosenLevering, Deliverer, Filter, Levering, Period, Selection, TextsPart } from '../model/selection.ts';
 
 /** Organisation, then period, then the order of the file; the same on every call. */

@@ -1,6 +1,6 @@
 import { type Db, lock } from '../../database/transaction.ts';
+import type { Variant } from '../../lib/exchange-model/mapping.ts';
 import type { ReadDelivery, ReadLevering } from '../import/delivery-reader.ts';
-import type { Variant } from '../model/mapping.ts';
 
 interface ReplaceOptions {
   readonly variant: Variant;

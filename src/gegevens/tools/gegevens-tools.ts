@@ -1,9 +1,10 @@
 /** What the tools add to `gegevens import` and `gegevens journal`: tables, and the check. */
-import { table } from '../../commands/output.ts';
+
 import { CommandError, type ToolContext, UsageError } from '../../commands/run-command.ts';
+import type { Model } from '../../lib/exchange-model/model.ts';
+import { table } from '../../lib/output.ts';
 import type { GegevensTools, Report } from '../commands/tools.ts';
 import { Faults } from '../import/faults.ts';
-import type { Model } from '../model/model.ts';
 import { checkEntry } from './commands/check.ts';
 import { type GivenTables, readMapping, readTableFile, refuseTables } from './commands/given-tables.ts';
 import { parsePeriod, wholeNumber } from './commands/options.ts';

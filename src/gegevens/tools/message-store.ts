@@ -1,5 +1,5 @@
+import { type ItemList, listsOf, type Mapping } from '../../lib/exchange-model/mapping.ts';
 import { type JsonObject, textAround } from '../../lib/json/json-value.ts';
-import { type ItemList, listsOf, type Mapping } from '../model/mapping.ts';
 import { Scratch } from './scratch.ts';
 
 /** The row of a table that made a record or case, or the first of them. */

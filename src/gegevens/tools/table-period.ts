@@ -1,10 +1,10 @@
 /** The period of tables: their mapping is used for quarter after quarter, so the file is asked too. */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
+import type { Mapping } from '../../lib/exchange-model/mapping.ts';
 import { valueAt } from '../../lib/json/json-value.ts';
 import type { Terminal } from '../../lib/terminal.ts';
 import { dayAfter, isDay } from '../../lib/time.ts';
-import type { Mapping } from '../model/mapping.ts';
 import type { Period } from '../model/selection.ts';
 
 /** Nobody could be asked which period is meant, or gave no answer; the message says what to pass. */

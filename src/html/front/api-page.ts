@@ -1,8 +1,8 @@
 /** A contract as one readable page: what it is for, every operation, every schema. Without script; the words are those of the contract. */
 import { isRecord } from '../../lib/json/json-value.ts';
-import { type DescribedInterface, type OpenapiDocument, resolve } from '../../plugins/openapi-document.ts';
+import { type DescribedInterface, type OpenapiDocument, resolve } from '../../lib/openapi-document.ts';
+import { type Html, type HtmlValue, html, safeUrl, withCode } from '../../lib/template.ts';
 import { htmlPage } from '../../plugins/pages.ts';
-import { type Html, type HtmlValue, html, safeUrl, withCode } from '../../plugins/template.ts';
 import { type Brand, dutyNav, iconLink } from '../brand.ts';
 import { TRYOUT } from './swagger.ts';
 

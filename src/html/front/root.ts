@@ -2,10 +2,10 @@
 import type { FastifyInstance } from 'fastify';
 import type { FrontEntry } from '../../lib/operations.ts';
 import { Problem } from '../../lib/problem.ts';
+import { type HtmlValue, html } from '../../lib/template.ts';
 import { acceptedTypes } from '../../plugins/headers.ts';
 import { PAGES_POLICY } from '../../plugins/pages.ts';
 import { platformProblems } from '../../plugins/problems.ts';
-import { type HtmlValue, html } from '../../plugins/template.ts';
 import type { Brand } from '../brand.ts';
 import { buildStylesheet, type Stylesheet, serveStylesheet } from '../mount.ts';
 import { heading, link, renderPage, type Site } from '../page.ts';

@@ -2,8 +2,8 @@
 import swagger from '@fastify/swagger';
 import swaggerUiPlugin from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
+import type { DescribedInterface } from '../../lib/openapi-document.ts';
 import { Problem } from '../../lib/problem.ts';
-import type { DescribedInterface } from '../../plugins/openapi-document.ts';
 import { PAGES_POLICY } from '../../plugins/pages.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 

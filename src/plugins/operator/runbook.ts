@@ -1,7 +1,7 @@
 /** The runbook, beside the page that links to its paragraphs: at night the network that has the documents may be what is away. */
 import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
-import { type Html, html, trusted } from '../template.ts';
+import { type Html, html, trusted } from '../../lib/template.ts';
 
 /** Path of the page. */
 export const RUNBOOK = '/runbook';

@@ -1,7 +1,7 @@
 /** The page on which anybody checks a record with its proof. It loads a script and a style, and calls nothing after that. */
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
-import { escapeHtml } from '../../plugins/template.ts';
+import { escapeHtml } from '../../lib/template.ts';
 
 const POLICY = [
   "default-src 'none'",

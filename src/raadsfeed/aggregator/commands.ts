@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { table } from '../../commands/output.ts';
 import { runCommand } from '../../commands/run-command.ts';
+import { table } from '../../lib/output.ts';
 import type { Terminal } from '../../lib/terminal.ts';
 import { addCommand, importCommand } from './commands/add.ts';
 import { sourceCommands } from './commands/on-source.ts';

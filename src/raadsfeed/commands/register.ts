@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { table } from '../../commands/output.ts';
 import { CommandError, runCommand } from '../../commands/run-command.ts';
+import { table } from '../../lib/output.ts';
 import type { Terminal } from '../../lib/terminal.ts';
 import type { RegisterEntry } from '../store/register.ts';
 

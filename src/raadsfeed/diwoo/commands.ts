@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { table } from '../../commands/output.ts';
 import { runCommand } from '../../commands/run-command.ts';
 import type { Db } from '../../database/transaction.ts';
+import { table } from '../../lib/output.ts';
 import type { Terminal } from '../../lib/terminal.ts';
 import type { Reason } from './offer.ts';
 

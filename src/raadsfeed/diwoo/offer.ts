@@ -3,8 +3,8 @@
 import type { Resource } from '../../lib/feed/resource.ts';
 import { normaliseOrganisatiecode } from '../../lib/feed/resource.ts';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
+import { stripControls } from '../../lib/template.ts';
 import { isDay } from '../../lib/time.ts';
-import { stripControls } from '../../plugins/template.ts';
 import { categoryNumber, fileType } from '../woo-value-lists.ts';
 
 /** Reasons to leave a current document out: those that follow from the document itself, and the last two. */

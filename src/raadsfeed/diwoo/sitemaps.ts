@@ -1,7 +1,7 @@
 /** The sitemaps that the national harvester reads: an index per category, and below it the documents of each organisation. */
 import { setImmediate } from 'node:timers/promises';
 import type { Db } from '../../database/transaction.ts';
-import { type Html, html } from '../../plugins/template.ts';
+import { type Html, html } from '../../lib/template.ts';
 import { categoryTerm, fileTypeTerm, organisationAddress, RECEIPT, type Term } from '../woo-value-lists.ts';
 
 const SITEMAP = 'http://www.sitemaps.org/schemas/sitemap/0.9';

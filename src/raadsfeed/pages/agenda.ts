@@ -8,7 +8,7 @@ import { count, time } from '../../html/format.ts';
 import { badge, link } from '../../html/page.ts';
 import type { Resource } from '../../lib/feed/resource.ts';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
-import { type Html, type HtmlValue, html, shorten, withinBytes } from '../../plugins/template.ts';
+import { type Html, type HtmlValue, html, shorten, withinBytes } from '../../lib/template.ts';
 import { linkedPath, pagePath, withQuery } from './context.ts';
 import { fileLink, joined, momentIn, pager, TITLE_LENGTH, textIn } from './rows.ts';
 import { type Item, type Linked, listDocumentsOf, listNamed, listOutline, type Outline } from './search/lists.ts';

@@ -13,9 +13,9 @@ import {
   resourcePath,
 } from '../../lib/feed/resource.ts';
 import { Problem } from '../../lib/problem.ts';
+import { html } from '../../lib/template.ts';
 import type { Clock } from '../../lib/time.ts';
 import { platformProblems } from '../../plugins/problems.ts';
-import { html } from '../../plugins/template.ts';
 import type { Config } from '../../settings/read-config.ts';
 import type { HeadCache } from '../feed/head.ts';
 import type { ResponseCache } from '../feed/response-cache.ts';

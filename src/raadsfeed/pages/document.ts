@@ -3,7 +3,7 @@
 import { day, dayAndTime } from '../../html/format.ts';
 import { facts, heading, link, type Page, paragraph } from '../../html/page.ts';
 import type { JsonObject } from '../../lib/json/json-value.ts';
-import { type Html, html, safeUrl, shorten } from '../../plugins/template.ts';
+import { type Html, html, safeUrl, shorten } from '../../lib/template.ts';
 import type { FeedOrganisation } from '../store/state.ts';
 import { categoryNumber, categoryTerm } from '../woo-value-lists.ts';
 import { jsonAddress, linkedPath, organisationPath, pagePath, trail } from './context.ts';

@@ -2,7 +2,7 @@
 
 import { count, day, isoDay } from '../../html/format.ts';
 import { badge, heading, link, type Page, paragraph } from '../../html/page.ts';
-import { type Html, html, shorten } from '../../plugins/template.ts';
+import { type Html, html, shorten } from '../../lib/template.ts';
 import { type FeedOrganisation, readOrganisations } from '../store/state.ts';
 import { byName, fromPath, HOME, isStale, organisationPath, type PagesContext, trail } from './context.ts';
 import { midnight } from './months.ts';

@@ -7,7 +7,7 @@ import { dayAndTime } from '../../html/format.ts';
 import { alert, facts, heading, link, type Page, paragraph } from '../../html/page.ts';
 import type { Resource, ResourceType } from '../../lib/feed/resource.ts';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
-import { type Html, type HtmlValue, html, shorten, withinBytes } from '../../plugins/template.ts';
+import { type Html, type HtmlValue, html, shorten, withinBytes } from '../../lib/template.ts';
 import type { FeedOrganisation } from '../store/state.ts';
 import { organisationPath, trail, withQuery } from './context.ts';
 import { textIn } from './rows.ts';

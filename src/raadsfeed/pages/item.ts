@@ -3,7 +3,7 @@
 import { dayAndTime } from '../../html/format.ts';
 import { facts, heading, link, type Page } from '../../html/page.ts';
 import type { Resource } from '../../lib/feed/resource.ts';
-import { type HtmlValue, html, shorten } from '../../plugins/template.ts';
+import { type HtmlValue, html, shorten } from '../../lib/template.ts';
 import { type Agenda, itemBadges, itemFacts, numberText, placePath, readAgenda } from './agenda.ts';
 import { fromPath, jsonAddress, pagePath, trail } from './context.ts';
 import { historySection } from './history.ts';

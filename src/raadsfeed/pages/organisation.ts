@@ -2,7 +2,7 @@
 
 import { count, day, dayAndTime, isoDay, monthName, time } from '../../html/format.ts';
 import { alert, facts, heading, link, type Page } from '../../html/page.ts';
-import { type Html, type HtmlValue, html, safeUrl, shorten } from '../../plugins/template.ts';
+import { type Html, type HtmlValue, html, safeUrl, shorten } from '../../lib/template.ts';
 import type { FeedOrganisation, SourceCompleteness } from '../store/state.ts';
 import { fromPath, isStale, organisationPath, type PagesContext, pagePath, trail, withQuery } from './context.ts';
 import { midnight, otherMonth } from './months.ts';

@@ -3,8 +3,8 @@
 import { heading, type Page } from '../../html/page.ts';
 import type { Resource, ResourceType } from '../../lib/feed/resource.ts';
 import { Problem } from '../../lib/problem.ts';
+import { shorten } from '../../lib/template.ts';
 import { platformProblems } from '../../plugins/problems.ts';
-import { shorten } from '../../plugins/template.ts';
 import { readOrganisation } from '../store/state.ts';
 import { fromPath, linkedPath, type PagesContext, pagePath, trail, typeOf, withQuery } from './context.ts';
 import { documentPage } from './document.ts';

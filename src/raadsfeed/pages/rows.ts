@@ -4,7 +4,7 @@ import { day, fileSize, isoDay, TIME_ZONE, time } from '../../html/format.ts';
 import { badge, link, type PageLink } from '../../html/page.ts';
 import type { ResourceType } from '../../lib/feed/resource.ts';
 import type { JsonObject } from '../../lib/json/json-value.ts';
-import { type Html, type HtmlValue, html, safeUrl, shorten, withinBytes } from '../../plugins/template.ts';
+import { type Html, type HtmlValue, html, safeUrl, shorten, withinBytes } from '../../lib/template.ts';
 import { pagePath } from './context.ts';
 import type { Item } from './search/lists.ts';
 

@@ -3,7 +3,7 @@
 import { link } from '../../html/page.ts';
 import type { ResourceType } from '../../lib/feed/resource.ts';
 import type { JsonObject } from '../../lib/json/json-value.ts';
-import { type Html, type HtmlValue, html, inPieces, shorten } from '../../plugins/template.ts';
+import { type Html, type HtmlValue, html, inPieces, shorten } from '../../lib/template.ts';
 import { textIn } from './rows.ts';
 
 /** Characters of a name or a fact on the page of what has it. */

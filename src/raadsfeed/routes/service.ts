@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import type { components, operations } from '../../contracts/raadsfeed.ts';
 import { RESOURCE_TYPES } from '../../lib/feed/resource.ts';
+import { type HtmlValue, html, safeUrl } from '../../lib/template.ts';
 import type { Contract } from '../../plugins/contract.ts';
 import { acceptedTypes } from '../../plugins/headers.ts';
 import { htmlPage } from '../../plugins/pages.ts';
-import { type HtmlValue, html, safeUrl } from '../../plugins/template.ts';
 import type { Config } from '../../settings/read-config.ts';
 import { type FeedRow, readFeedRow } from '../store/records.ts';
 import { type FeedOrganisation, readOrganisations } from '../store/state.ts';

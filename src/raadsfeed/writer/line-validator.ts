@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { addStandardFormats } from '../../lib/json/formats.ts';
 import { hasDoubleNames, unwritable } from '../../lib/json/json-text.ts';
 import { schemaCheck, useLinearUniqueItems } from '../../lib/json/json-value.ts';
-import { readValidation } from '../../plugins/openapi-document.ts';
+import { readValidation } from '../../lib/openapi-document.ts';
 import type { PubliceerRegel } from '../domain/change.ts';
 
 const CONTRACT = new URL('../../../openapi/raadsfeed.yaml', import.meta.url);

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { written } from '../../commands/output.ts';
 import { runCommand, UsageError } from '../../commands/run-command.ts';
+import { written } from '../../lib/output.ts';
 import type { Terminal } from '../../lib/terminal.ts';
 import { forwardPolicy } from '../forward-policy.ts';
 import { parseMoment, parseUuid } from './arguments.ts';

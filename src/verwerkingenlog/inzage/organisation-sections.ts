@@ -2,7 +2,7 @@
 
 import { dayAndTime } from '../../html/format.ts';
 import { facts, heading, link, paragraph } from '../../html/page.ts';
-import { type Html, type HtmlValue, html, safeUrl } from '../../plugins/template.ts';
+import { type Html, type HtmlValue, html, safeUrl } from '../../lib/template.ts';
 import { READING } from '../processing-log.ts';
 import type { Entry, Explanation, Group } from './read-overview.ts';
 import { OVERVIEW, type Settings } from './site.ts';

@@ -2,7 +2,7 @@
 
 import { dayAndTime, count as number } from '../../html/format.ts';
 import { alert, heading, link, type Page, paragraph } from '../../html/page.ts';
-import { type Html, type HtmlValue, html } from '../../plugins/template.ts';
+import { type Html, type HtmlValue, html } from '../../lib/template.ts';
 import { MAX_COUNT } from '../store/find.ts';
 import { entryList, organisationSection, organisationSections } from './organisation-sections.ts';
 import { type Overview, type Period, type Selection, yearPeriod } from './read-overview.ts';

@@ -1,7 +1,7 @@
 /** The proof of an entry for the citizen whom it is about: a page that says what it is, and two files to check it with. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { heading, link, type Page, paragraph } from '../../html/page.ts';
-import { html } from '../../plugins/template.ts';
+import { html } from '../../lib/template.ts';
 import type { ProofWriter } from '../../proof/proof-log.ts';
 import type { ActieLog } from '../actie-log.ts';
 import { categorieOf } from '../domain/access.ts';

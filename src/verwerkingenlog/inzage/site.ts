@@ -2,7 +2,7 @@
 
 import type { Brand } from '../../html/brand.ts';
 import { alert, heading, link, type Page, paragraph, type Site } from '../../html/page.ts';
-import { type Html, html, safeUrl } from '../../plugins/template.ts';
+import { type Html, html, safeUrl } from '../../lib/template.ts';
 import type { Config } from '../../settings/read-config.ts';
 import type { SignInFailure } from './sign-in.ts';
 

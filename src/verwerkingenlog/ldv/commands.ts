@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
-import { table } from '../../commands/output.ts';
 import { runCommand } from '../../commands/run-command.ts';
+import { table } from '../../lib/output.ts';
 import type { Terminal } from '../../lib/terminal.ts';
 import { FORWARD_ISSUES, listForwardIssues, readForwardState } from './store/forward-queue.ts';
 

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import type { operations } from '../../contracts/ldv.ts';
+import { readOpenapi } from '../../lib/openapi-document.ts';
 import { createContract } from '../../plugins/contract.ts';
-import { readOpenapi } from '../../plugins/openapi-document.ts';
 import { mount } from '../../plugins/requests.ts';
 import { startForwarding } from './forward.ts';
 import { createIntake } from './intake.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { loadModel } from '../../../src/gegevens/model/model.ts';
+import { loadModel } from '../../../src/lib/exchange-model/model.ts';
 
 it('judges a case with very many signals, where comparing each with each would take minutes', () => {
   const { zaak: check } = loadModel('vs');

@@ -10,8 +10,8 @@ import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { loadModel } from '../../../src/gegevens/model/model.ts';
 import { recogniseModel } from '../../../src/gegevens/store/import-file.ts';
+import { loadModel } from '../../../src/lib/exchange-model/model.ts';
 import { startProgram } from '../../support/program.ts';
 
 const SIGNALS = Number(process.env.CONVERT_SIGNALS ?? 6_000);

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { builtInVersions } from '../../../src/gegevens/model/model.ts';
+import { builtInVersions } from '../../../src/lib/exchange-model/model.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { callProgram, type Ended } from '../../support/program.ts';
 

@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { breaksOf } from '../../../src/gegevens/synthetic/breaks.ts';
+import { breaksOf } from '../../../src/lib/exchange-model/synthetic/breaks.ts';
 import { callProgram } from '../../support/program.ts';
 import { check, found, VS_VERSIONS } from './check/support.ts';
 

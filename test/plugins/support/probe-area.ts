@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { parse } from 'yaml';
+import { isOpenapiDocument, type OpenapiDocument } from '../../../src/lib/openapi-document.ts';
 import { authenticate } from '../../../src/plugins/auth.ts';
 import { type Contract, createContract } from '../../../src/plugins/contract.ts';
 import type { ClientShare } from '../../../src/plugins/limits.ts';
-import { isOpenapiDocument, type OpenapiDocument } from '../../../src/plugins/openapi-document.ts';
 import { mount } from '../../../src/plugins/requests.ts';
 import { createTokenVerifier } from '../../../src/plugins/tokens.ts';
 

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readBrand } from '../../../src/html/brand.ts';
 import { problemPage } from '../../../src/html/mount.ts';
+import { html } from '../../../src/lib/template.ts';
 import { platformProblems } from '../../../src/plugins/problems.ts';
-import { html } from '../../../src/plugins/template.ts';
 import { readConfig } from '../../../src/settings/read-config.ts';
 import { actie, HEADERS, listIn, ofPerson } from '../support.ts';
 import { type InzageServer, logAbout, newBsn, registerActivity, startInzage } from './support.ts';

@@ -1,10 +1,10 @@
 /** Runs the check over files, over what is stored, and over an answer that was delivered. */
 import { basename } from 'node:path';
 import { type Pool, withAbort } from '../../../database/pool.ts';
+import { listsOf } from '../../../lib/exchange-model/mapping.ts';
+import { builtInVersions, loadModel, type Model } from '../../../lib/exchange-model/model.ts';
 import { pointerSteps, toPointer, withValueAt } from '../../../lib/json/json-value.ts';
 import { Faults, type ImportFault, ImportStopped } from '../../import/faults.ts';
-import { listsOf } from '../../model/mapping.ts';
-import { builtInVersions, loadModel, type Model } from '../../model/model.ts';
 import {
   chooseLeveringen,
   filterOf,

@@ -1,11 +1,11 @@
 /** Judges deliveries by the rules of the statistics office, record by record, and counts what the office shows back. */
 
 import { createHash } from 'node:crypto';
+import { listsOf, type Mapping } from '../../../lib/exchange-model/mapping.ts';
+import type { Model } from '../../../lib/exchange-model/model.ts';
 import { isRecord, toPointer, valueAt } from '../../../lib/json/json-value.ts';
 import type { DeliveryConsumer, DeliveryItem } from '../../import/delivery-reader.ts';
 import { dayNumber, personIdentity } from '../../import/record-traits.ts';
-import { listsOf, type Mapping } from '../../model/mapping.ts';
-import type { Model } from '../../model/model.ts';
 import { municipalityKey, organisationOf, type Period } from '../../model/selection.ts';
 import { Scratch } from '../scratch.ts';
 import { type CheckPlaces, readCheckPlaces } from './check-places.ts';

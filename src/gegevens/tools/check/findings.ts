@@ -1,5 +1,5 @@
 /** What a check finds, by rule: a count, and the first places. No value of a record is ever part of it. */
-import type { ItemList, Mapping } from '../../model/mapping.ts';
+import type { ItemList, Mapping } from '../../../lib/exchange-model/mapping.ts';
 import type { Period } from '../../model/selection.ts';
 import type { ItemPlace, ModelFault, Rule, Severity, What } from './report-words.ts';
 

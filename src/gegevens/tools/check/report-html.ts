@@ -1,5 +1,5 @@
 /** The report of a check as one page, to be opened, sent or printed: no script, and nothing loaded from elsewhere. */
-import { type Html, html, trusted, withCode } from '../../../plugins/template.ts';
+import { type Html, html, trusted, withCode } from '../../../lib/template.ts';
 import type { CheckReport, Finding } from './findings.ts';
 import { countFindings, countsTable, summary } from './report-text.ts';
 import type { ReportWords } from './report-words.ts';

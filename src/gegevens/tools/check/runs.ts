@@ -1,6 +1,7 @@
 /** When the records and cases of a file ran, and which records its cases name: on disk. */
+
+import type { ItemList } from '../../../lib/exchange-model/mapping.ts';
 import { dayNumber } from '../../import/record-traits.ts';
-import type { ItemList } from '../../model/mapping.ts';
 import type { Period } from '../../model/selection.ts';
 import { Scratch } from '../scratch.ts';
 

@@ -1,7 +1,6 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Command, Option } from 'commander';
-import { createProgress, table } from '../../../commands/output.ts';
 import {
   type CommandContext,
   CommandError,
@@ -10,12 +9,13 @@ import {
   type ToolContext,
   UsageError,
 } from '../../../commands/run-command.ts';
+import type { Variant } from '../../../lib/exchange-model/mapping.ts';
+import type { Model } from '../../../lib/exchange-model/model.ts';
 import { reasonOf } from '../../../lib/log.ts';
+import { createProgress, table } from '../../../lib/output.ts';
 import type { Terminal } from '../../../lib/terminal.ts';
 import { systemClock } from '../../../lib/time.ts';
 import type { Report } from '../../commands/tools.ts';
-import type { Variant } from '../../model/mapping.ts';
-import type { Model } from '../../model/model.ts';
 import type { Levering, Period } from '../../model/selection.ts';
 import type { Journalled } from '../../store/journal.ts';
 import type { CheckReport } from '../check/findings.ts';

@@ -1,8 +1,8 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { Command, Option } from 'commander';
-import { createProgress, written } from '../../../commands/output.ts';
 import { CommandError, runTool, type ToolContext, UsageError } from '../../../commands/run-command.ts';
+import { createProgress, written } from '../../../lib/output.ts';
 import { limitYoungGeneration } from '../../../lib/scheduling.ts';
 import type { Terminal } from '../../../lib/terminal.ts';
 import type { ConvertedFile, Named, NamedLoss, Refusal } from '../convert/convert-file.ts';
@@ -79,7 +79,7 @@ async function convert(context: ToolContext, path: string, options: ConvertOptio
   const { convertFile } = await import('../convert/convert-file.ts');
   const { OWNER_ONLY, writeWhole } = await import('../delivery-files.ts');
   const { Faults } = await import('../../import/faults.ts');
-  const { loadModel } = await import('../../model/model.ts');
+  const { loadModel } = await import('../../../lib/exchange-model/model.ts');
   const [from, to] = [loadModel('vs', options.from), loadModel('vs', options.to)];
   const faults = new Faults();
   const findings = new Findings();

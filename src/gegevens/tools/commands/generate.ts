@@ -1,8 +1,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { written } from '../../../commands/output.ts';
 import { runTool, type ToolContext, UsageError } from '../../../commands/run-command.ts';
+import type { Variant } from '../../../lib/exchange-model/mapping.ts';
+import { written } from '../../../lib/output.ts';
 import type { Terminal } from '../../../lib/terminal.ts';
-import type { Variant } from '../../model/mapping.ts';
 import type { Period } from '../../model/selection.ts';
 import { chooseModel, parsePeriod, wholeNumber } from './options.ts';
 
@@ -56,12 +56,12 @@ function shortText(text: string): string {
 
 async function generate({ config, terminal, interrupted }: ToolContext, options: GenerateOptions): Promise<void> {
   const { variant, records, seed, period, out } = options;
-  const { builtInVersions } = await import('../../model/model.ts');
+  const { builtInVersions } = await import('../../../lib/exchange-model/model.ts');
   const model = await chooseModel(config.gegevens, variant, options.model);
   const { versie } = model.mapping;
   if (!builtInVersions(variant).includes(versie))
     throw new UsageError(`--model ${versie} is not a version that is built in`);
-  const { breaksOf, LEAST_TO_BREAK } = await import('../../synthetic/breaks.ts');
+  const { breaksOf, LEAST_TO_BREAK } = await import('../../../lib/exchange-model/synthetic/breaks.ts');
   const breaks = breaksOf(variant, versie);
   const breaking = options.break === undefined ? undefined : breaks[options.break];
   if (options.break !== undefined && breaking === undefined)
@@ -70,7 +70,7 @@ async function generate({ config, terminal, interrupted }: ToolContext, options:
     );
   if (breaking !== undefined && records < LEAST_TO_BREAK)
     throw new UsageError(`--break needs ${LEAST_TO_BREAK} records or more`);
-  const { syntheticText } = await import('../../synthetic/delivery.ts');
+  const { syntheticText } = await import('../../../lib/exchange-model/synthetic/delivery.ts');
   const { inPieces, writeWhole } = await import('../delivery-files.ts');
   const pieces = inPieces(syntheticText({ model, records, seed, period, breaking }));
   if (out !== undefined) await writeWhole(out, pieces, interrupted);

@@ -1,11 +1,11 @@
 /** Files of tables that a command is given, as messages of the model. */
 import { stat } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
-import { createProgress } from '../../../commands/output.ts';
 import { type ToolContext, UsageError } from '../../../commands/run-command.ts';
+import type { Model } from '../../../lib/exchange-model/model.ts';
 import { toPointer } from '../../../lib/json/json-value.ts';
+import { createProgress } from '../../../lib/output.ts';
 import { limitYoungGeneration } from '../../../lib/scheduling.ts';
-import type { Model } from '../../model/model.ts';
 import type { Period } from '../../model/selection.ts';
 import type { DeliveryBytes } from '../../store/import-file.ts';
 import type { Findings } from '../check/findings.ts';

@@ -1,11 +1,11 @@
 /** Options that several commands have. */
 import { InvalidArgumentError } from 'commander';
 import { CommandError } from '../../../commands/run-command.ts';
-import type { TokenOptions } from '../../../commands/token-options.ts';
+import type { Variant } from '../../../lib/exchange-model/mapping.ts';
+import type { Model } from '../../../lib/exchange-model/model.ts';
 import { readTextFile } from '../../../lib/text-file.ts';
+import type { TokenOptions } from '../../../lib/token-options.ts';
 import type { Config } from '../../../settings/read-config.ts';
-import type { Variant } from '../../model/mapping.ts';
-import type { Model } from '../../model/model.ts';
 import type { Period } from '../../model/selection.ts';
 import { readPeriod } from '../table-period.ts';
 
@@ -50,7 +50,7 @@ export async function chooseModel(
   variant: Variant,
   named: string | undefined,
 ): Promise<Model> {
-  const { loadModel } = await import('../../model/model.ts');
-  const { variantSettings } = await import('../../model/mapping.ts');
+  const { loadModel } = await import('../../../lib/exchange-model/model.ts');
+  const { variantSettings } = await import('../../../lib/exchange-model/mapping.ts');
   return loadModel(variant, named ?? variantSettings(gegevens, variant).model);
 }

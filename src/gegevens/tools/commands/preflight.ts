@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { CommandError, runTool, type ToolContext } from '../../../commands/run-command.ts';
-import { hasToken, type TokenOptions, tokenOptions } from '../../../commands/token-options.ts';
 import type { Terminal } from '../../../lib/terminal.ts';
+import { hasToken, type TokenOptions, tokenOptions } from '../../../lib/token-options.ts';
 import { ConfigError, readConfig } from '../../../settings/read-config.ts';
 import type { Preflight } from '../preflight/preflight.ts';
 import { authorization, collect, wholeNumber } from './options.ts';

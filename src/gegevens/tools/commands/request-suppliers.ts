@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { table } from '../../../commands/output.ts';
 import { CommandError, type ToolContext, UsageError } from '../../../commands/run-command.ts';
+import type { Variant } from '../../../lib/exchange-model/mapping.ts';
+import { table } from '../../../lib/output.ts';
 import { readTextFile } from '../../../lib/text-file.ts';
-import type { Variant } from '../../model/mapping.ts';
 import type { Requester } from '../requester/request-delivery.ts';
 import { type RequestOptions, requestFrom } from './request-from.ts';
 
@@ -111,7 +111,7 @@ function nameOf({ supplier, variant }: SupplierLine): string {
 async function readSuppliers(path: string, hasOutway: boolean): Promise<SupplierLine[]> {
   const size = (await stat(path)).size;
   if (size > MAX_FILE_BYTES) throw new CommandError(`${path} has more than ${MAX_FILE_BYTES} bytes`);
-  const { builtInVersions } = await import('../../model/model.ts');
+  const { builtInVersions } = await import('../../../lib/exchange-model/model.ts');
   const faults: string[] = [];
   const seen = new Map<string, number>();
   const lines = (await readTextFile(path)).split(/\r?\n/).flatMap((text, index): SupplierLine[] => {

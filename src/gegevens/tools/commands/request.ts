@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { runTool, type ToolContext, UsageError } from '../../../commands/run-command.ts';
-import { tokenOptions } from '../../../commands/token-options.ts';
 import type { Terminal } from '../../../lib/terminal.ts';
+import { tokenOptions } from '../../../lib/token-options.ts';
 import type { DeliveredPage } from '../requester/request-delivery.ts';
 import { wholeNumber } from './options.ts';
 import { type RequestOptions, requestFrom } from './request-from.ts';

@@ -1,6 +1,6 @@
 /** What the operator of the network and the statistics office need to know of a supplier, on one page. */
 import { hash, type X509Certificate } from 'node:crypto';
-import { type Variant, variantSettings } from '../../model/mapping.ts';
+import { type Variant, variantSettings } from '../../../lib/exchange-model/mapping.ts';
 import type { PreflightContext } from './line.ts';
 import { oneLine } from './own-certificate.ts';
 

@@ -1,7 +1,7 @@
 /** Requests a delivery whole: written as one file, and judged by the rules of the statistics office. */
 
+import { listsOf } from '../../../lib/exchange-model/mapping.ts';
 import { isRecord, type JsonObject, valueAt, withValueAt } from '../../../lib/json/json-value.ts';
-import { listsOf } from '../../model/mapping.ts';
 import { DeliveryCheck } from '../check/delivery-check.ts';
 import type { CheckReport } from '../check/findings.ts';
 import { writeWhole } from '../delivery-files.ts';

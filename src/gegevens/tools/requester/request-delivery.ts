@@ -1,5 +1,6 @@
 /** Requests a delivery page by page, and checks each. */
 
+import { builtInVersions, loadModel, type Model } from '../../../lib/exchange-model/model.ts';
 import { JadesError } from '../../../lib/jades/certificate.ts';
 import { createSigner, plainStyles, type Signer } from '../../../lib/jades/signature.ts';
 import { createVerifier, type Verified, type Verifier, type VerifierOptions } from '../../../lib/jades/verify.ts';
@@ -7,7 +8,6 @@ import { isRecord, type JsonObject, valueAt } from '../../../lib/json/json-value
 import { createGuardedFetch } from '../../../lib/outbound/guarded-fetch.ts';
 import { readTextFile } from '../../../lib/text-file.ts';
 import type { Config } from '../../../settings/read-config.ts';
-import { builtInVersions, loadModel, type Model } from '../../model/model.ts';
 import { loadOwnKey } from '../../own-signer.ts';
 import { type KeptPages, openKeptPages, type SentRequest } from './kept-pages.ts';
 import { isTemporaryStatus, parseJson, RequesterError, type SupplierResponse, sendRequest } from './send-request.ts';

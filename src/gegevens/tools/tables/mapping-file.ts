@@ -2,9 +2,9 @@ import { readFileSync, statSync } from 'node:fs';
 import type { ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parseDocument } from 'yaml';
+import type { ItemList, Variant } from '../../../lib/exchange-model/mapping.ts';
 import { EncodingError, readTextFileSync } from '../../../lib/text-file.ts';
 import { describeError } from '../../import/faults.ts';
-import type { ItemList, Variant } from '../../model/mapping.ts';
 import { modelsDirectory } from '../../settings.ts';
 import type { ValueType } from '../model-shape.ts';
 

@@ -1,6 +1,6 @@
+import type { ItemList } from '../../../lib/exchange-model/mapping.ts';
+import type { Model } from '../../../lib/exchange-model/model.ts';
 import { pointerSteps, toPointer } from '../../../lib/json/json-value.ts';
-import type { ItemList } from '../../model/mapping.ts';
-import type { Model } from '../../model/model.ts';
 import { Shape, type ValueType } from '../model-shape.ts';
 import { dateForm, readPattern } from './convert.ts';
 import {

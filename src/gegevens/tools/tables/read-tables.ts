@@ -1,7 +1,7 @@
+import { type ItemList, listsOf } from '../../../lib/exchange-model/mapping.ts';
+import type { PartCheck } from '../../../lib/exchange-model/model.ts';
 import { type JsonObject, withValueAt } from '../../../lib/json/json-value.ts';
 import { describeError, ImportStopped } from '../../import/faults.ts';
-import { type ItemList, listsOf } from '../../model/mapping.ts';
-import type { PartCheck } from '../../model/model.ts';
 import { MessageStore } from '../message-store.ts';
 import { ScratchFull } from '../scratch.ts';
 import { Assembly, type RowValues } from './assemble.ts';

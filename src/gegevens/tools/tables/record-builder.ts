@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
+import type { ItemList } from '../../../lib/exchange-model/mapping.ts';
 import { pointerSteps, toPointer } from '../../../lib/json/json-value.ts';
 import { describeError } from '../../import/faults.ts';
-import type { ItemList } from '../../model/mapping.ts';
 import type { MessageStore } from '../message-store.ts';
 import { Scratch } from '../scratch.ts';
 import { Assembly, type RowValues } from './assemble.ts';

@@ -1,8 +1,8 @@
 /** The commands on a source that was added before. */
 import { Command, InvalidArgumentError } from 'commander';
-import { table } from '../../../commands/output.ts';
 import { type CommandContext, CommandError, runCommand, UsageError } from '../../../commands/run-command.ts';
 import type { Pool } from '../../../database/pool.ts';
+import { table } from '../../../lib/output.ts';
 import type { Terminal } from '../../../lib/terminal.ts';
 import {
   isSupplierScheme,

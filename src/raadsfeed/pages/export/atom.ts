@@ -1,7 +1,7 @@
 /** Lists to follow as an Atom feed (RFC 4287), in parts that lead to each other (RFC 5005 3), the newest in the feed first. The templates escape for XML as for HTML. */
 
 import { day } from '../../../html/format.ts';
-import { html, safeUrl, shorten } from '../../../plugins/template.ts';
+import { html, safeUrl, shorten } from '../../../lib/template.ts';
 import { TYPE_NAMES, textIn } from '../rows.ts';
 import type { Item } from '../search/lists.ts';
 

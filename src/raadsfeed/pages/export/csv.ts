@@ -1,7 +1,7 @@
 /** Lists as CSV that opens in a spreadsheet with Dutch settings: semicolons, and a mark that says UTF-8. */
 
 import { isoDay, time } from '../../../html/format.ts';
-import { stripControls } from '../../../plugins/template.ts';
+import { stripControls } from '../../../lib/template.ts';
 import { numberText } from '../agenda.ts';
 import { hasTime, TYPE_NAMES, textIn } from '../rows.ts';
 import type { Item } from '../search/lists.ts';

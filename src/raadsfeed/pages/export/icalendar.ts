@@ -4,7 +4,7 @@
  */
 
 import { isoDay, TIME_ZONE } from '../../../html/format.ts';
-import { shorten, stripControls } from '../../../plugins/template.ts';
+import { shorten, stripControls } from '../../../lib/template.ts';
 import { pagePath } from '../context.ts';
 import { hasTime, meetingState, momentIn, textIn } from '../rows.ts';
 import type { Item } from '../search/lists.ts';

@@ -1,5 +1,5 @@
 /** What search engines are offered (sitemaps.org 0.9): an index, and below it the pages by the numbers of the feed. */
-import { html } from '../../../plugins/template.ts';
+import { html } from '../../../lib/template.ts';
 import { HOME, pagePath } from '../context.ts';
 import type { Item, listSitemaps } from '../search/lists.ts';
 

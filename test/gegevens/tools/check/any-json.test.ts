@@ -2,12 +2,12 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { loadModel } from '../../../../src/gegevens/model/model.ts';
 import { DeliveryCheck } from '../../../../src/gegevens/tools/check/delivery-check.ts';
 import { Persons } from '../../../../src/gegevens/tools/check/persons.ts';
 import { reportHtml } from '../../../../src/gegevens/tools/check/report-html.ts';
 import { reportJson } from '../../../../src/gegevens/tools/check/report-text.ts';
 import { reportWords } from '../../../../src/gegevens/tools/check/report-words.ts';
+import { loadModel } from '../../../../src/lib/exchange-model/model.ts';
 import { processorMs } from '../../../support/processor-time.ts';
 import { message, shvLevering, traject, vsLevering } from './support.ts';
 

@@ -1,4 +1,4 @@
-import { vsNames } from '../../../../src/gegevens/synthetic/vs-record.ts';
+import { vsNames } from '../../../../src/lib/exchange-model/synthetic/vs-record.ts';
 import { callProgram, type Ended } from '../../../support/program.ts';
 import { messageFile } from '../../support/messages.ts';
 

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadModel } from '../../../../src/gegevens/model/model.ts';
 import { readMappingFile } from '../../../../src/gegevens/tools/tables/mapping-file.ts';
 import { planTables } from '../../../../src/gegevens/tools/tables/plan.ts';
 import { readTables } from '../../../../src/gegevens/tools/tables/read-tables.ts';
 import { envelopOf, openTableFile } from '../../../../src/gegevens/tools/tables/table-source.ts';
+import { loadModel } from '../../../../src/lib/exchange-model/model.ts';
 import { fileNamed, shvMapping, shvTable, tryTable } from './support.ts';
 
 const EXAMPLE = join(import.meta.dirname, '../../../../examples/tables/gegevens/vs-signalen.xlsx');

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { expect } from 'vitest';
-import { readValidation } from '../../../../../src/plugins/openapi-document.ts';
+import { readValidation } from '../../../../../src/lib/openapi-document.ts';
 import type { UpsertLine } from '../../../../../src/raadsfeed/aggregator/supplier/source-adapter.ts';
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });

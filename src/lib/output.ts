@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
-import type { Terminal } from '../lib/terminal.ts';
+import type { Terminal } from './terminal.ts';
 
 /** Where a command writes: results to standard output, progress and faults to standard error. */
 export interface Output {

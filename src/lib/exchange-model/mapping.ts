@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { addStandardFormats } from '../../lib/json/formats.ts';
-import { isRecord, pointerSteps } from '../../lib/json/json-value.ts';
 import type { Config } from '../../settings/read-config.ts';
+import { addStandardFormats } from '../json/formats.ts';
+import { isRecord, pointerSteps } from '../json/json-value.ts';
 
 export type Variant = 'shv' | 'vs';
 

@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { addStandardFormats } from '../../lib/json/formats.ts';
+import { builtInModel, defaultModels, modelsDirectory } from '../../gegevens/settings.ts';
+import { addStandardFormats } from '../json/formats.ts';
 import {
   isRecord,
   type JsonObject,
@@ -12,9 +13,8 @@ import {
   useLinearUniqueItems,
   valueAt,
   withValueAt,
-} from '../../lib/json/json-value.ts';
-import { readTextFileSync } from '../../lib/text-file.ts';
-import { builtInModel, defaultModels, modelsDirectory } from '../settings.ts';
+} from '../json/json-value.ts';
+import { readTextFileSync } from '../text-file.ts';
 import { type Mapping, readMapping, type Variant } from './mapping.ts';
 
 /** A check of one part of a message. */

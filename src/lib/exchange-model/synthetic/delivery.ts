@@ -3,10 +3,10 @@
  * options always make the same text; records are made one by one, so a delivery may be larger than memory.
  */
 
-import { type JsonObject, withValueAt } from '../../lib/json/json-value.ts';
-import { dayAfter } from '../../lib/time.ts';
-import type { Model } from '../model/model.ts';
-import type { Period } from '../model/selection.ts';
+import type { Period } from '../../../gegevens/model/selection.ts';
+import { type JsonObject, withValueAt } from '../../json/json-value.ts';
+import { dayAfter } from '../../time.ts';
+import type { Model } from '../model.ts';
 import type { Breaking } from './breaks.ts';
 import { shvRecord } from './shv-record.ts';
 import { vsNames, vsRecord, vsZaak } from './vs-record.ts';

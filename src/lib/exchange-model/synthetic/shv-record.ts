@@ -1,6 +1,6 @@
 /** A debt-assistance trajectory of somebody who does not exist: how far it came, and all steps until there. */
-import type { JsonObject } from '../../lib/json/json-value.ts';
-import { dayAfter } from '../../lib/time.ts';
+import type { JsonObject } from '../../json/json-value.ts';
+import { dayAfter } from '../../time.ts';
 import { addressOf, birthday, chance, daysIn, oneOf, type RecordPlace, testNumber } from './chance.ts';
 
 const SEXES = ['Man', 'Vrouw', 'Onbekend'] as const;

@@ -1,7 +1,7 @@
 /** What synthetic records are made of: choices that depend on the seed and the place alone, persons, and days. */
 import { createHash } from 'node:crypto';
-import { dayAfter } from '../../lib/time.ts';
-import type { Period } from '../model/selection.ts';
+import type { Period } from '../../../gegevens/model/selection.ts';
+import { dayAfter } from '../../time.ts';
 
 /** Where a record is, and what decides about it. */
 export interface RecordPlace {

@@ -1,6 +1,6 @@
 /** An early-warning signal about somebody who does not exist, and the case of every three: two in it, and one that was not taken up. */
-import type { JsonObject } from '../../lib/json/json-value.ts';
-import { dayAfter } from '../../lib/time.ts';
+import type { JsonObject } from '../../json/json-value.ts';
+import { dayAfter } from '../../time.ts';
 import { addressOf, birthday, chance, daysIn, oneOf, type RecordPlace, testNumber } from './chance.ts';
 
 const PARTNERS = ['Energie', 'Huur', 'Zorg', 'Water'] as const;

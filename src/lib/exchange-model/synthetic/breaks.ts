@@ -1,7 +1,7 @@
 /** Ways to break one rule of a delivery that keeps all of them, and no other. */
 
-import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
-import type { Variant } from '../model/mapping.ts';
+import { isRecord, type JsonObject } from '../../json/json-value.ts';
+import type { Variant } from '../mapping.ts';
 import { vsNames } from './vs-record.ts';
 
 export interface Breaking {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { isRecord, mergePatch } from '../lib/json/json-value.ts';
+import { isRecord, mergePatch } from './json/json-value.ts';
 
 /** The parts of an OpenAPI 3.1 document that the service itself reads. Everything else is passed on untouched. */
 export interface OpenapiDocument {

@@ -1,5 +1,5 @@
 /** Markup in which everything is text until it says otherwise: a template escapes every value that it did not make itself. */
-import { cutText } from '../lib/cut-text.ts';
+import { cutText } from './cut-text.ts';
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
