@@ -19,6 +19,7 @@ COPY openapi ./openapi
 COPY migrations ./migrations
 COPY docs/runbook.md ./docs/runbook.md
 COPY src ./src
+COPY conformance ./conformance
 # A volume for PROOF_STATE begins with these rights. Nothing else is written: the root file system may be read-only.
 RUN install --directory --owner=node --group=node --mode=0700 /state
 USER node

@@ -36,14 +36,24 @@ export default defineConfig({
           ...every,
           name: 'shared',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/**/*.{slow,release,mutants}.test.ts', ...ISOLATED],
+          exclude: ['test/**/*.{slow,release}.test.ts', ...ISOLATED],
+          isolate: false,
+        },
+      },
+      // The conformance suites' own: `npm run test:conformance`.
+      {
+        test: {
+          ...every,
+          name: 'conformance',
+          include: ['conformance/test/**/*.test.ts'],
+          exclude: ['conformance/test/**/*.{slow,release,mutants}.test.ts'],
           isolate: false,
         },
       },
       // What kills, fills memory or disk, goes on for long or needs a browser: `npm run test:slow`.
-      { test: { ...every, name: 'slow', include: ['test/**/*.slow.test.ts'], isolate: false } },
+      { test: { ...every, name: 'slow', include: ['{test,conformance/test}/**/*.slow.test.ts'], isolate: false } },
       // Our own service with one rule broken each time: `npm run conformance:mutants`.
-      { test: { ...every, name: 'mutants', include: ['test/**/*.mutants.test.ts'], isolate: false } },
+      { test: { ...every, name: 'mutants', include: ['conformance/test/**/*.mutants.test.ts'], isolate: false } },
       // What installs, packs and restores the whole: `npm run test:release`, which a release runs too (`npm run evidence`).
       { test: { ...every, name: 'release', include: ['test/**/*.release.test.ts'], isolate: false } },
     ],

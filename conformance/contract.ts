@@ -11,7 +11,7 @@ const contracts = new Map<string, ReturnType<typeof compileContract>>();
 
 /** The contract with every rule that answers are judged by. @param file name in `openapi/` */
 export function contractDocument(file: string): JsonObject {
-  const document: unknown = readValidation(new URL(`../../openapi/${file}`, import.meta.url));
+  const document: unknown = readValidation(new URL(`../openapi/${file}`, import.meta.url));
   if (!isRecord(document)) throw new TypeError(`${file} is not an object`);
   return document;
 }

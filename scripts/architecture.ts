@@ -18,7 +18,7 @@ const FEATURES = ['tools', 'ldv', 'inzage', 'aggregator', 'pages', 'diwoo'] as c
 const FLOORS: readonly (readonly string[])[] = [
   ['contracts'],
   ['lib'],
-  ['settings', 'embedded-postgres'],
+  ['settings', 'embedded-postgres', 'conformance'],
   ['database'],
   ['plugins'],
   ['html', 'proof'],
@@ -26,7 +26,7 @@ const FLOORS: readonly (readonly string[])[] = [
   [...AREAS],
   FEATURES.map((feature) => `${areaOf(feature)}/${feature}`),
   ['areas'],
-  ['app', 'client', 'conformance'],
+  ['app', 'client'],
   ['demo'],
   ['cli'],
 ];
@@ -38,6 +38,7 @@ function areaOf(feature: (typeof FEATURES)[number]): (typeof AREAS)[number] {
 
 /** The room of a file. What an area lists of its features (settings, commands, its plugin) belongs to the floor that reads it. */
 export function roomOf(path: string): string {
+  if (path.startsWith('conformance/')) return 'conformance';
   const [, first = '', second = ''] = path.split('/');
   if (/^src\/[^/]+\.ts$/.test(path)) return path === 'src/main.ts' ? 'cli' : 'app';
   if (/^src\/(\w+\/)*settings\.ts$/.test(path)) return 'settings';
@@ -54,9 +55,10 @@ interface Import {
   readonly to: string;
 }
 
-/** Every import between files of `src`; those of types too. */
+/** Every import between files of `src` and of the conformance suites; those of types too. */
 export function readImports(): readonly Import[] {
-  return globSync('src/**/*.ts', { cwd: ROOT }).flatMap((from) => {
+  const files = globSync('{src,conformance}/**/*.ts', { cwd: ROOT }).filter((path) => !path.includes('/test/'));
+  return files.flatMap((from) => {
     const text = readFileSync(join(ROOT, from), 'utf8');
     const specifiers = [...text.matchAll(/\b(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(([, one = '']) => one);
     return specifiers.map((one) => ({ from, to: relative(ROOT, resolve(ROOT, dirname(from), one)) }));

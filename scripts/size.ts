@@ -44,17 +44,21 @@ function packages(): { readonly runtime: number; readonly development: number } 
 const [prose = '', catalogue = ''] = read(CONFORMANCE).split(CATALOGUE);
 const source = tracked('src/*.ts');
 const own = source.filter((path) => !path.startsWith(GENERATED));
-const conformance = source.filter((path) => path.startsWith('src/conformance/'));
+const suites = tracked('conformance/*.ts');
+const suiteTests = suites.filter((path) => path.startsWith('conformance/test/'));
 const tests = tracked('test/*.ts');
 const dependencies = packages();
 
 const rows: readonly (readonly [string, number])[] = [
   ['src, lines', lines(source)],
   ['src without generated types, lines', lines(own)],
-  ['src/conformance, lines', lines(conformance)],
   ['src, files', source.length],
+  ['conformance, lines', lines(suites) - lines(suiteTests)],
+  ['conformance/test, lines', lines(suiteTests)],
   ['tests, lines', lines(tests)],
   ['tests, files', tests.length],
+  ['bench, lines', lines(tracked('bench/*.ts'))],
+  ['scripts, lines', lines(tracked('scripts/*'))],
   ['settings', Object.values(settingGroups).reduce((sum, group) => sum + Object.keys(group).length, 0)],
   ['packages at run time', dependencies.runtime],
   ['packages for development', dependencies.development],

@@ -4,7 +4,9 @@ import { basename, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
+import { createConformance } from '../conformance/program.ts';
 import { createProgram } from '../src/cli/program.ts';
+import type { Terminal } from '../src/lib/terminal.ts';
 import { settingGroups } from '../src/settings/read-config.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -24,7 +26,7 @@ function codeOf(text: string): string[] {
 
 const code = texts.flatMap(([from, text]) => codeOf(text).map((line) => ({ from, line })));
 
-const program = createProgram({
+const terminal: Terminal = {
   env: {},
   stdin: new PassThrough(),
   stdout: new PassThrough(),
@@ -36,19 +38,29 @@ const program = createProgram({
   off() {
     return this;
   },
-});
-const GROUPS = program.commands.filter(({ commands }) => commands.length > 0).map((command) => command.name());
+};
+const service = createProgram(terminal);
+const conformance = createConformance(terminal);
+const GROUPS = service.commands.filter(({ commands }) => commands.length > 0).map((command) => command.name());
 
-/** What a line calls of the program, as words: `koppelvlak feed publish FILE`, or in a sentence `feed publish`. */
-function callOf(line: string): string[] | undefined {
-  const named = /(?:^|[\s/])koppelvlak(?: --)? ((?!serve\.)[a-z-].*)$/.exec(line)?.[1];
+interface Call {
+  readonly program: Command;
+  readonly words: readonly string[];
+}
+
+/** The program that a line calls, and with which words: `koppelvlak feed publish FILE`, or in a sentence `feed publish`. */
+function callOf(line: string): Call | undefined {
+  const suite = /(?:koppelvlak-conformance|npm run (?:--silent )?conformance --) ([a-z-].*)$/.exec(line)?.[1];
+  const named = /(?:^|[\s/])koppelvlak(?: --)? ((?!serve\.|conformance\/)[a-z-].*)$/.exec(line)?.[1];
   const short = new RegExp(`^(?:${GROUPS.join('|')}) [a-z][a-z-]+(?: .*)?$`).test(line) ? line : undefined;
-  return (named ?? short)?.replace(/\s#.*$/, '').split(/\s+/);
+  const text = suite ?? named ?? short;
+  if (text === undefined) return undefined;
+  return { program: suite === undefined ? service : conformance, words: text.replace(/\s#.*$/, '').split(/\s+/) };
 }
 
 /** The command that the words lead to, or the word that is not a command. */
-function resolve(words: readonly string[]): Command | string {
-  let command: Command = program;
+function resolve({ program, words }: Call): Command | string {
+  let command = program;
   for (const word of words) {
     if (command.commands.length === 0 || word.startsWith('-')) break;
     const next = command.commands.find((one) => one.name() === word);
@@ -60,23 +72,23 @@ function resolve(words: readonly string[]): Command | string {
 
 describe('the documents name', () => {
   const calls = code.flatMap(({ from, line }) => {
-    const words = callOf(line);
-    return words === undefined ? [] : [{ from, line, words }];
+    const call = callOf(line);
+    return call === undefined ? [] : [{ from, line, call }];
   });
 
   it('commands that exist', () => {
     expect(calls.length).toBeGreaterThan(60);
-    const unknown = calls.filter(({ words }) => typeof resolve(words) === 'string');
+    const unknown = calls.filter(({ call }) => typeof resolve(call) === 'string');
     expect(unknown.map(({ from, line }) => `${from}: ${line}`)).toEqual([]);
   });
 
   it('options that their commands have', () => {
-    const faults = calls.flatMap(({ from, line, words }) => {
-      const command = resolve(words);
+    const faults = calls.flatMap(({ from, line, call }) => {
+      const command = resolve(call);
       if (typeof command === 'string') return [];
-      const own = [...command.options, ...program.options].flatMap(({ long, short }) => [long, short]);
+      const own = [...command.options, ...call.program.options].flatMap(({ long, short }) => [long, short]);
       const known = new Set<unknown>([...own, '--help', '-h']);
-      const given = words.filter((word) => /^--?[a-z]/.test(word)).map((word) => word.replace(/[=`,;.].*$/, ''));
+      const given = call.words.filter((word) => /^--?[a-z]/.test(word)).map((word) => word.replace(/[=`,;.].*$/, ''));
       return given.filter((option) => !known.has(option)).map((option) => `${from}: ${option} of ${line}`);
     });
     expect(faults).toEqual([]);
@@ -125,7 +137,7 @@ describe('the documents name', () => {
   });
 
   it('files that exist', () => {
-    const directories = 'src|deploy|scripts|openapi|examples|migrations|docs|test|bench|tools|\\.ci';
+    const directories = 'src|conformance|deploy|scripts|openapi|examples|migrations|docs|test|bench|tools|\\.ci';
     const path = new RegExp(`(?<![\\w/.-])(?:${directories})/[\\w./*@-]*[\\w/]`, 'g');
     const named = code.flatMap(({ from, line }) => [...line.matchAll(path)].map(([found]) => ({ from, found })));
     expect(named.length).toBeGreaterThan(100);

@@ -1,6 +1,7 @@
 /** Programs that are given something hostile: an answer, a table, a delivery. They must end by themselves, soon and in little memory. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { MAIN as CONFORMANCE } from '../../conformance/test/program.ts';
 import { messageFile, shvMessage } from '../../test/gegevens/support/messages.ts';
 import { shvTable, textRow, workbook } from '../../test/gegevens/tools/tables/support.ts';
 import { FakeSource, type Rule } from '../../test/raadsfeed/aggregator/fake-source.ts';
@@ -11,10 +12,17 @@ import { startMeasured } from '../../test/support/measured-program.ts';
 const ENDS_WITHIN = 30;
 const MAY_TAKE_MB = 400;
 
+interface Prepared {
+  readonly words: readonly string[];
+  /** The file to run. Default: the program of the service. */
+  readonly main?: string;
+  readonly close?: () => Promise<void>;
+}
+
 interface HostileProgram {
   readonly name: string;
   /** @returns the words of the command */
-  prepare(dir: string): Promise<{ readonly words: readonly string[]; readonly close?: () => Promise<void> }>;
+  prepare(dir: string): Promise<Prepared>;
 }
 
 /** A tested feed whose pages are something else. */
@@ -22,8 +30,8 @@ async function testedFeed(rule: Rule): ReturnType<HostileProgram['prepare']> {
   const source = await new FakeSource('gm9901').listen();
   source.document('d-1');
   source.rule = rule;
-  const words = ['conformance', 'raadsfeed', source.url, '--only', 'C-FEED-01', 'C-CUR-01', '--rate', '100'];
-  return { words, close: () => source.close() };
+  const words = ['raadsfeed', source.url, '--only', 'C-FEED-01', 'C-CUR-01', '--rate', '100'];
+  return { words, main: CONFORMANCE, close: () => source.close() };
 }
 
 export const HOSTILE_PROGRAMS: readonly HostileProgram[] = [
@@ -41,7 +49,7 @@ export const HOSTILE_PROGRAMS: readonly HostileProgram[] = [
     prepare: async (dir: string) => {
       const file = join(dir, 'report.json');
       writeFileSync(file, hostileJson(shape, 60_000_000));
-      return { words: ['conformance', 'compare', file, file] };
+      return { words: ['compare', file, file], main: CONFORMANCE };
     },
   })),
   {
@@ -77,8 +85,8 @@ export const HOSTILE_PROGRAMS: readonly HostileProgram[] = [
 
 /** Runs one of them. @returns what was worse than it may be */
 export async function runHostile({ prepare }: HostileProgram, dir: string): Promise<string[]> {
-  const { words, close } = await prepare(dir);
-  const program = startMeasured(words, { KOPPELVLAK_HOME: dir });
+  const { words, main, close } = await prepare(dir);
+  const program = startMeasured(words, { KOPPELVLAK_HOME: dir }, main === undefined ? {} : { main });
   // A regular expression that never ends does not see SIGTERM.
   const late = setTimeout(() => program.child.kill('SIGKILL'), ENDS_WITHIN * 1000);
   const started = performance.now();

@@ -2,7 +2,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { UsageError } from '../../src/commands/run-command.ts';
+import { UsageError } from '../../src/lib/command-error.ts';
 import { loadPemKey, OwnKeyError } from '../../src/lib/jades/own-key.ts';
 import { createSigner, type Signer } from '../../src/lib/jades/signature.ts';
 import { parseUntrusted, UntrustedJsonError } from '../../src/lib/json/parse-untrusted.ts';

@@ -1,15 +1,16 @@
-/** `koppelvlak conformance badge` and `compare`: what is made of reports. */
+/** `koppelvlak-conformance badge` and `compare`: what is made of reports. */
 import { Command } from 'commander';
-import { runTool, UsageError } from '../../src/commands/run-command.ts';
+import { UsageError } from '../../src/lib/command-error.ts';
 import { table } from '../../src/lib/output.ts';
 import type { Terminal } from '../../src/lib/terminal.ts';
 import { compareReports, type Difference } from '../report/compare.ts';
+import { runTool } from './tool.ts';
 
 export function badgeCommand(terminal: Terminal): Command {
   return new Command('badge')
     .description('a badge for a page, as SVG on standard output')
     .argument('<report>', 'a report.json')
-    .addHelpText('after', '\nExample:\n  $ koppelvlak conformance badge verslag/report.json > badge.svg')
+    .addHelpText('after', '\nExample:\n  $ koppelvlak-conformance badge verslag/report.json > badge.svg')
     .action((file: string) =>
       runTool(terminal, {}, async ({ output }) => {
         const { readReport } = await import('./report-files.ts');
@@ -23,7 +24,7 @@ export function compareCommand(terminal: Terminal): Command {
   return new Command('compare')
     .description('reports beside each other: the cases that ended differently')
     .argument('<reports...>', 'two or more report.json')
-    .addHelpText('after', '\nExample:\n  $ koppelvlak conformance compare verslag/report.json ander/report.json')
+    .addHelpText('after', '\nExample:\n  $ koppelvlak-conformance compare verslag/report.json ander/report.json')
     .option('--json', 'one machine-readable result')
     .action((files: readonly string[], options: { json?: boolean }) =>
       runTool(terminal, options, async ({ output }) => {

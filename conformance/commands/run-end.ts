@@ -18,7 +18,9 @@ export function exitAfter(signal: AbortSignal, terminal: Terminal, ms = ENDING_M
   let timer: NodeJS.Timeout | undefined;
   const begin = (): void => {
     timer = setTimeout(() => {
-      terminal.stderr.write(`koppelvlak: the run did not end within ${ms / 1000} seconds after it should have\n`);
+      terminal.stderr.write(
+        `koppelvlak-conformance: the run did not end within ${ms / 1000} seconds after it should have\n`,
+      );
       terminal.exit(2);
     }, ms);
   };
@@ -60,7 +62,7 @@ function watch(port: NonNullable<typeof parentPort>, most: number): void {
   setInterval(() => {
     silent += 1;
     if (silent <= most) return;
-    writeSync(2, 'koppelvlak: the run is blocked by what it works on, and was ended\n');
+    writeSync(2, 'koppelvlak-conformance: the run is blocked by what it works on, and was ended\n');
     process.kill(process.pid, 'SIGKILL');
   }, BEAT_MS);
 }

@@ -1,5 +1,6 @@
 /** Runs the cases for signed messages that were kept. */
-import { type ToolContext, UsageError } from '../../src/commands/run-command.ts';
+
+import { UsageError } from '../../src/lib/command-error.ts';
 import { reasonOf } from '../../src/lib/log.ts';
 import { createGuardedFetch } from '../../src/lib/outbound/guarded-fetch.ts';
 import { readContract } from '../contract.ts';
@@ -7,6 +8,7 @@ import { MessageFileError, readMessages, type SignedMessage } from '../signature
 import { SIGNATURES } from '../signature/suite.ts';
 import { readTrust } from '../signature/trust.ts';
 import { type SuiteOptions, testSuite } from './test-suite.ts';
+import type { ToolContext } from './tool.ts';
 import { asUsage, readBytes, readText } from './usage.ts';
 
 export interface SignatureOptions extends SuiteOptions {
@@ -26,8 +28,7 @@ export async function testMessages(
   if (files.length === 0) throw new UsageError('a file with a signed message is needed');
   if (roots === undefined) throw new UsageError('--trust is needed');
   if (online && crl.length > 0) throw new UsageError('--online and --crl exclude each other');
-  const { server, gegevens } = context.config;
-  const network = createGuardedFetch({ allowPrivate: gegevens.revocationAllowPrivate, proxy: server });
+  const network = createGuardedFetch({ allowPrivate: context.allowPrivate, proxy: context.proxy });
   try {
     const [anchors, lists] = await Promise.all([readText(roots), Promise.all(crl.map(readBytes))]);
     const messages: SignedMessage[] = [];

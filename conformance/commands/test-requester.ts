@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { type ToolContext, UsageError } from '../../src/commands/run-command.ts';
+import { UsageError } from '../../src/lib/command-error.ts';
 import { loadModel } from '../../src/lib/exchange-model/model.ts';
 import { createGuardedFetch } from '../../src/lib/outbound/guarded-fetch.ts';
 import { createMask } from '../mask.ts';
@@ -15,6 +15,7 @@ import { type ReceivedRequest, startSuppliers } from '../requester/suppliers.ts'
 import { saveExchange } from '../saved-exchanges.ts';
 import { readTrust } from '../signature/trust.ts';
 import { type SuiteOptions, testSuite } from './test-suite.ts';
+import type { ToolContext } from './tool.ts';
 import { asUsage, readText } from './usage.ts';
 
 export interface RequesterOptions extends SuiteOptions {
@@ -38,10 +39,10 @@ export async function testRequester(context: ToolContext, options: RequesterOpti
   const model = asUsage('--model', () => loadModel(variant, options.model));
   const directory = resolve(options.keys);
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  const { interrupted: signal, terminal, config } = context;
+  const { interrupted: signal, terminal, proxy } = context;
   const token = randomBytes(24).toString('base64url');
   const keys = await makeKeys(directory);
-  const network = createGuardedFetch({ allowPrivate: true, proxy: config.server });
+  const network = createGuardedFetch({ allowPrivate: true, proxy });
   const suppliers = await startSuppliers({ keys, model, port, token });
   const program = words && restartedProgram({ command: words, env: terminal.env, timeoutMs: ANSWER_MS, signal });
   try {

@@ -1,6 +1,6 @@
 /** What the commands of all suites have in common: their options, and a run from the first request to the report. */
 import { Command, InvalidArgumentError } from 'commander';
-import { runTool, type ToolContext, UsageError } from '../../src/commands/run-command.ts';
+import { UsageError } from '../../src/lib/command-error.ts';
 import { reasonOf } from '../../src/lib/log.ts';
 import { table } from '../../src/lib/output.ts';
 import { packageVersion } from '../../src/lib/package-version.ts';
@@ -16,6 +16,7 @@ import { longestRunMs, type RunLimit, startLimit, USUAL_RATE, unlessAborted } fr
 import type { CaseResult } from '../run-suite.ts';
 import { differences } from './reports.ts';
 import { exitAfter, exitSoon, watchProcess } from './run-end.ts';
+import { PROGRAM, runTool, type ToolContext } from './tool.ts';
 import { readText } from './usage.ts';
 
 export interface SuiteOptions {
@@ -132,7 +133,7 @@ export async function testSuite<Subject extends SuiteSubject>(
   context: ToolContext,
   { suite, options, tested, words = [tested], needs, part, waitMs = 0, open }: SuiteRun<Subject>,
 ): Promise<void> {
-  const { output, interrupted, config, terminal } = context;
+  const { output, interrupted, proxy, terminal } = context;
   const isWanted = selection(suite, options);
   if (!suite.chapters.some(({ cases }) => cases.some(({ id }) => isWanted(id))))
     throw new UsageError('--only and --not leave no case');
@@ -149,11 +150,10 @@ export async function testSuite<Subject extends SuiteSubject>(
     import('../run-suite.ts'),
     import('../report/report.ts'),
   ]);
-  const { outboundProxy, outboundNoProxy } = config.server;
   const connect = (signal: AbortSignal, whole?: { save: string | undefined; limit: RunLimit }): Client =>
     createClient({
       ...{ ...needs, subject: tested, rate: options.rate, signal, ...whole },
-      proxy: { outboundProxy, outboundNoProxy },
+      proxy,
     });
   const say = (text: string): void => output.progress(visible(text));
   const limit = startLimit(options.limit === undefined ? waitMs + longestRunMs(options.rate) : options.limit * 60_000);
@@ -182,7 +182,7 @@ export async function testSuite<Subject extends SuiteSubject>(
         requests: client.exchanges.length + (subject.answered?.() ?? 0),
       },
       ...{ options: shownOptions(options), mask: client.mask, canBeSent: subject.answered === undefined },
-      again: (id) => commandLine(['conformance', suite.name, ...words], options, id),
+      again: (id) => commandLine([suite.name, ...words], options, id),
     });
     if (options.report !== undefined) await writeReport(report, options.report, signer);
     show(context, report, reportText(report), baseline);
@@ -282,7 +282,7 @@ function shownOptions(options: SuiteOptions): Readonly<Record<string, unknown>> 
 function commandLine(begin: readonly string[], options: SuiteOptions, id: string): string {
   const typed = Object.fromEntries(Object.entries(options).filter(([name]) => options.typed.includes(name)));
   const own = ownOptions(typed).flatMap(([name, words]) => [`--${name}`, ...words]);
-  return ['koppelvlak', ...begin, ...own, '--only', id, '--save', 'berichten/']
+  return [PROGRAM, ...begin, ...own, '--only', id, '--save', 'berichten/']
     .map((word) => (/^[\w./:@%+=,-]+$/.test(word) ? word : quoted(word)))
     .join(' ');
 }

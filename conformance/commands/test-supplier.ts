@@ -1,7 +1,7 @@
 /** Runs the cases for a supplier, with what the command was given. */
 import { createPrivateKey, randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
-import { type ToolContext, UsageError } from '../../src/commands/run-command.ts';
+import { UsageError } from '../../src/lib/command-error.ts';
 import { loadModel } from '../../src/lib/exchange-model/model.ts';
 import { parsePemCertificates } from '../../src/lib/jades/certificate.ts';
 import { loadPemKey, OwnKeyError } from '../../src/lib/jades/own-key.ts';
@@ -19,6 +19,7 @@ import { GEGEVENS } from '../gegevens/suite.ts';
 import { readTrust } from '../signature/trust.ts';
 import { requireAddress, type SuiteOptions, testSuite } from './test-suite.ts';
 import { MAX_TOKENS_BYTES } from './token-file.ts';
+import type { ToolContext } from './tool.ts';
 import { asUsage, readText } from './usage.ts';
 
 export interface GegevensOptions extends SuiteOptions, TokenOptions {
@@ -52,10 +53,9 @@ export async function testSupplier(
   const secrets: string[] = [];
   const token = outway === undefined ? await tokenSource(options, secrets) : undefined;
   const identity = await ownIdentity(options);
-  const { server, gegevens } = context.config;
   // Who tests a service on this machine or in this network has the authority there too.
-  const allowPrivate = gegevens.revocationAllowPrivate || isNearby(tested);
-  const network = createGuardedFetch({ allowPrivate, proxy: server });
+  const allowPrivate = context.allowPrivate || isNearby(tested);
+  const network = createGuardedFetch({ allowPrivate, proxy: context.proxy });
   const anchors = await readRequired(options.trust, '--trust');
   const tokenHeader = options.fsc ? 'fsc-authorization' : 'authorization';
   const needs: GegevensNeeds = {

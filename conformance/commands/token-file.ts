@@ -1,5 +1,5 @@
 /** Access tokens from a file, by the name that cases give them. */
-import { UsageError } from '../../src/commands/run-command.ts';
+import { UsageError } from '../../src/lib/command-error.ts';
 import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
 import { parseUntrusted } from '../../src/lib/json/parse-untrusted.ts';
 import { clientCredentialsToken } from '../../src/lib/outbound/client-credentials.ts';

@@ -1,6 +1,6 @@
 /** What was typed, or is in a file that was named, and cannot be used. */
 import { readFile } from 'node:fs/promises';
-import { UsageError } from '../../src/commands/run-command.ts';
+import { UsageError } from '../../src/lib/command-error.ts';
 import { reasonOf } from '../../src/lib/log.ts';
 import { decodeUtf8, EncodingError } from '../../src/lib/text-file.ts';
 

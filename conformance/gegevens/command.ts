@@ -11,9 +11,9 @@ Asks, as a statistics office does, and changes nothing but what every supplier r
 case is skipped, and so are those for --revoked and --expired: key and chain (PEM) of a certificate that is no longer valid.
 
 Examples:
-  $ koppelvlak conformance gegevens https://inway.example/shv/v1/gegevens --variant shv --key key.pem --chain chain.pem --trust root.pem \\
+  $ koppelvlak-conformance gegevens https://inway.example/shv/v1/gegevens --variant shv --key key.pem --chain chain.pem --trust root.pem \\
       --token-url https://auth.example/token --client-id statistiek --client-secret-file secret.txt --report verslag/
-  $ koppelvlak conformance gegevens /vs/v1/gegevens --variant vs --outway http://127.0.0.1:8443 --grant-hash '$1$4$…' \\
+  $ koppelvlak-conformance gegevens /vs/v1/gegevens --variant vs --outway http://127.0.0.1:8443 --grant-hash '$1$4$…' \\
       --key key.pem --chain chain.pem --trust root.pem`;
 export function gegevensCommand(terminal: Terminal): Command {
   const command = suiteOptions(new Command('gegevens'))

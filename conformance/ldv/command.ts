@@ -1,7 +1,8 @@
 import { Command } from 'commander';
-import { type ToolContext, UsageError } from '../../src/commands/run-command.ts';
+import { UsageError } from '../../src/lib/command-error.ts';
 import type { Terminal } from '../../src/lib/terminal.ts';
 import { requireAddress, type SuiteOptions, suiteCommand, suiteOptions, testSuite } from '../commands/test-suite.ts';
+import type { ToolContext } from '../commands/tool.ts';
 
 const EXAMPLE = `
 Writes lines about persons that do not exist; nothing takes them back. The exit status is 0 when no must failed, 1 when one did, and 2 when
@@ -10,8 +11,8 @@ the cases could not be run.
 The file has a token that may log, or JSON as for \`conformance verwerkingenlog\` with \`create:normal\`.
 
 Examples:
-  $ koppelvlak conformance ldv https://log.example/ldv/v1 --token-file token.txt --report verslag/
-  $ koppelvlak conformance ldv --list`;
+  $ koppelvlak-conformance ldv https://log.example/ldv/v1 --token-file token.txt --report verslag/
+  $ koppelvlak-conformance ldv --list`;
 
 interface Options extends SuiteOptions {
   readonly tokenFile?: string;

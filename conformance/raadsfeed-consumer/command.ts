@@ -1,8 +1,9 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { type ToolContext, UsageError } from '../../src/commands/run-command.ts';
+import { UsageError } from '../../src/lib/command-error.ts';
 import type { Terminal } from '../../src/lib/terminal.ts';
 import { commandText } from '../commands/command-words.ts';
 import { type SuiteOptions, suiteCommand, suiteOptions, testSuite } from '../commands/test-suite.ts';
+import type { ToolContext } from '../commands/tool.ts';
 import { wordsOf } from '../protocol.ts';
 import { longestWaitMs } from '../run-limit.ts';
 import type { Consumer } from './consumer.ts';
@@ -22,9 +23,9 @@ Each case plays a feed of its own on an address of this machine. The exit status
 cases could not be run. In a command {feed} is the address of a feed; no shell reads the command.
 
 Examples:
-  $ koppelvlak conformance raadsfeed-consumer --state 'python3 follow.py {feed}'
-  $ koppelvlak conformance raadsfeed-consumer --program 'node consumer.mjs'
-  $ koppelvlak conformance raadsfeed-consumer --feed http://127.0.0.1:8080/ori/v1 --add 'koppelvlak bron add {feed}'`;
+  $ koppelvlak-conformance raadsfeed-consumer --state 'python3 follow.py {feed}'
+  $ koppelvlak-conformance raadsfeed-consumer --program 'node consumer.mjs'
+  $ koppelvlak-conformance raadsfeed-consumer --feed http://127.0.0.1:8080/ori/v1 --add 'koppelvlak bron add {feed}'`;
 
 /** Milliseconds for a command or an answer of a program. */
 const TIMEOUT_MS = 60_000;

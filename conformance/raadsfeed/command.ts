@@ -1,9 +1,9 @@
 import { Command } from 'commander';
-import type { ToolContext } from '../../src/commands/run-command.ts';
 import type { Terminal } from '../../src/lib/terminal.ts';
 import type { SuiteDescription } from '../case.ts';
 import { commandText } from '../commands/command-words.ts';
 import { requireAddress, type SuiteOptions, suiteCommand, suiteOptions, testSuite } from '../commands/test-suite.ts';
+import type { ToolContext } from '../commands/tool.ts';
 import type { Client } from '../exchange.ts';
 import { wordsOf } from '../protocol.ts';
 import { longestWaitMs } from '../run-limit.ts';
@@ -13,10 +13,10 @@ Reads only, but with --publish: then about forty changes of resources of its own
 input each, and what is left is deleted at the end. No shell reads the command. The exit status is 0 when no must failed, 1 when one did, and 2 when the cases could not be run.
 
 Examples:
-  $ koppelvlak conformance raadsfeed https://raad.example/ori/v1 --report verslag/
-  $ koppelvlak conformance raadsfeed https://raad.example/ori/v1 --only C-STR --not C-STR-09
-  $ koppelvlak conformance raadsfeed http://127.0.0.1:8080/ori/v1 --publish 'koppelvlak feed publish'
-  $ koppelvlak conformance raadsfeed --list`;
+  $ koppelvlak-conformance raadsfeed https://raad.example/ori/v1 --report verslag/
+  $ koppelvlak-conformance raadsfeed https://raad.example/ori/v1 --only C-STR --not C-STR-09
+  $ koppelvlak-conformance raadsfeed http://127.0.0.1:8080/ori/v1 --publish 'koppelvlak feed publish'
+  $ koppelvlak-conformance raadsfeed --list`;
 
 interface RaadsfeedOptions extends SuiteOptions {
   readonly publish?: string;

@@ -14,8 +14,8 @@ line: \`{"accepted": true, "records": 5}\`, or \`{"refused": "why"}\`. Without, 
 took an answer is then seen by what it asks next, until nothing more comes.
 
 Examples:
-  $ koppelvlak conformance gegevens-requester --variant shv --command "node adapter.js" --report verslag/
-  $ koppelvlak conformance gegevens-requester --variant vs --trust root.pem --wait 900`;
+  $ koppelvlak-conformance gegevens-requester --variant shv --command "node adapter.js" --report verslag/
+  $ koppelvlak-conformance gegevens-requester --variant vs --trust root.pem --wait 900`;
 
 export function requesterCommand(terminal: Terminal): Command {
   return suiteOptions(new Command('gegevens-requester'))

@@ -8,8 +8,8 @@ A file holds a message as HTTP writes it: headers, an empty line, and the body t
 \`page-1.exchange.json\` of \`gegevens request --keep\`, with its body beside it. No body is shown.
 
 Examples:
-  $ koppelvlak conformance signature berichten/*.http --trust root.pem --online
-  $ koppelvlak conformance signature bewijs/*.exchange.json --trust root.pem --crl intermediate.crl root.crl --at 2026-04-01T12:00:00Z`;
+  $ koppelvlak-conformance signature berichten/*.http --trust root.pem --online
+  $ koppelvlak-conformance signature bewijs/*.exchange.json --trust root.pem --crl intermediate.crl root.crl --at 2026-04-01T12:00:00Z`;
 
 export function signatureCommand(terminal: Terminal): Command {
   return suiteOptions(new Command('signature'))

@@ -7,9 +7,9 @@ import { isRecord } from '../../src/lib/json/json-value.ts';
 const PAGE = join(import.meta.dirname, '../../docs/conformance.md');
 /** What each begins with: of the package, of the image in a job, and of the image by itself. */
 const BEGINNINGS = [
-  'npx --yes --package ./koppelvlak-1.0.0.tgz koppelvlak',
-  'node /app/src/main.ts',
-  'docker run --rm --user "$(id -u)" --volume "$PWD/verslag:/verslag" koppelvlak',
+  'npx --yes --package ./koppelvlak-conformance-1.0.0.tgz koppelvlak-conformance',
+  'node /app/conformance/main.ts',
+  'docker run --rm --user "$(id -u)" --volume "$PWD/verslag:/verslag" --entrypoint node koppelvlak conformance/main.ts',
 ];
 
 interface BuildExamples {

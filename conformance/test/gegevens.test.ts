@@ -7,11 +7,11 @@ import { jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createVerifier } from '../../src/lib/jades/verify.ts';
 import { startOutway } from '../../test/gegevens/support/outway.ts';
-import { callProgram } from '../../test/support/program.ts';
 import { FSC_ERROR, faultOf } from '../gegevens/fsc-error.ts';
 import { DESCRIPTION, type ExampleSupplier, NOT_OFFERED, PERSON, startExampleSupplier } from './example-supplier.ts';
 import { GEGEVENS_MUTANTS } from './mutants/gegevens.ts';
 import { startOtherSupplier } from './other/gegevens.ts';
+import { callConformance } from './program.ts';
 import { type BreakingProxy, startProxy } from './proxy.ts';
 
 const FAST = ['--rate', '100'];
@@ -32,8 +32,8 @@ afterAll(async () => {
 function conformance(url: string, ...words: readonly string[]) {
   const { requester, root } = supplier.authority;
   const signed = ['--key', requester.key, '--chain', requester.chain, '--trust', root];
-  const all = ['conformance', 'gegevens', url, '--variant', 'shv', ...signed, ...FAST, ...words];
-  return callProgram(all, {}, { cwd: supplier.dir });
+  const all = ['gegevens', url, '--variant', 'shv', ...signed, ...FAST, ...words];
+  return callConformance(all, {}, { cwd: supplier.dir });
 }
 const withToken = ['--token-file', 'token.txt'];
 const mutate = (kills: string): void => {
@@ -96,7 +96,7 @@ describe('the suite for a supplier of data, for errors of FSC', () => {
   });
 });
 
-describe('koppelvlak conformance gegevens', () => {
+describe('koppelvlak-conformance gegevens', () => {
   it('ends with status 0 where no must failed, and signs a statement of its report', async () => {
     const { requester } = supplier.authority;
     const ended = await conformance(
@@ -130,7 +130,7 @@ describe('koppelvlak conformance gegevens', () => {
     expect(ended.stdout).toContain('FAILED A-ANS-03 (must): `gegevens` fits the exchange model');
     expect(ended.stdout).toContain('leveringen/0/teller must be integer');
     expect(ended.stdout).toMatch(
-      /koppelvlak conformance gegevens http\S+ --variant shv .* --only A-ANS-03 --save berichten\//,
+      /koppelvlak-conformance gegevens http\S+ --variant shv .* --only A-ANS-03 --save berichten\//,
     );
     const files = readdirSync(join(supplier.dir, 'fout')).map((name) =>
       readFileSync(join(supplier.dir, 'fout', name), 'utf8'),
@@ -201,11 +201,11 @@ describe('koppelvlak conformance gegevens', () => {
       conformance(url, '--outway', url),
     ]);
     expect(ended.map(({ status, stderr }) => `${status} ${stderr.split('\n').at(-2)}`)).toEqual([
-      '2 koppelvlak: a token is needed: --token-file, --token-url, or --outway',
-      '2 koppelvlak: the token or the signer was refused with status 401: nothing can be tested',
-      '2 koppelvlak: token.txt is not a JSON object of tokens',
-      '2 koppelvlak: --sign needs --report: the statement is written beside the report',
-      '2 koppelvlak: --outway and --grant-hash go together: the Outway finds the service by the grant',
+      '2 koppelvlak-conformance: a token is needed: --token-file, --token-url, or --outway',
+      '2 koppelvlak-conformance: the token or the signer was refused with status 401: nothing can be tested',
+      '2 koppelvlak-conformance: token.txt is not a JSON object of tokens',
+      '2 koppelvlak-conformance: --sign needs --report: the statement is written beside the report',
+      '2 koppelvlak-conformance: --outway and --grant-hash go together: the Outway finds the service by the grant',
     ]);
   });
 });

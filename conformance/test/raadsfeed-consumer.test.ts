@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { callProgram } from '../../test/support/program.ts';
 import { Failed } from '../case.ts';
 import { commandConsumer } from '../raadsfeed-consumer/consumer.ts';
 import { PlayedFeed } from '../raadsfeed-consumer/played-feed.ts';
 import { CONSUMER_MJS, exampleConsumer } from './example-consumer.ts';
 import { CONSUMER_MUTANTS } from './mutants/raadsfeed-consumer.ts';
+import { callConformance } from './program.ts';
 import { OF_AGGREGATORS, runConsumer } from './run-consumer.ts';
 
 /** What every consumer must be found out for. */
 const PLANTED = ['K-RED-01', 'K-FEED-10', 'K-TRUST-01', 'K-ERR-03'];
 
 const conformance = (...words: readonly string[]) =>
-  callProgram(['conformance', 'raadsfeed-consumer', ...words], { PATH: process.env.PATH ?? '' });
+  callConformance(['raadsfeed-consumer', ...words], { PATH: process.env.PATH ?? '' });
 
 describe('the suite for a consumer of council information', () => {
   it('finds no fault in the worked example', async () => {
@@ -38,7 +38,7 @@ describe('the suite for a consumer of council information', () => {
   });
 });
 
-describe('koppelvlak conformance raadsfeed-consumer', () => {
+describe('koppelvlak-conformance raadsfeed-consumer', () => {
   const few = ['--only', 'K-BEG-03', '--json'];
 
   it('drives a program by lines of JSON', async () => {
@@ -59,7 +59,7 @@ describe('koppelvlak conformance raadsfeed-consumer', () => {
         ...{ outcome: 'failed', reason: expect.stringMatching(/^it does not hold gm900\d\/Informatieobject\/c$/) },
         // With what differs from the default.
         again: expect.stringMatching(
-          /^koppelvlak conformance raadsfeed-consumer --patience 1 --state '.*' --only K-BEG-03 --save /,
+          /^koppelvlak-conformance raadsfeed-consumer --patience 1 --state '.*' --only K-BEG-03 --save /,
         ),
       },
     ]);

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FeedServer, readRecords } from '../../test/raadsfeed/support.ts';
-import { callProgram } from '../../test/support/program.ts';
 import { eventsOf } from '../raadsfeed/stream.ts';
 import { publishByCommand } from '../raadsfeed-publish/suite.ts';
 import { startExampleFeed } from './example-feed.ts';
+import { callConformance } from './program.ts';
 import { runPublish } from './run-publish.ts';
 
 let feed: FeedServer;
@@ -35,19 +35,9 @@ describe('the suite for publishing council information', () => {
   });
 
   it('ends with status 2 where the command always fails, and reports what was read', async () => {
-    const words = [
-      'conformance',
-      'raadsfeed',
-      feed.mount,
-      '--rate',
-      '100',
-      '--only',
-      'P-NEW-01',
-      'C-FEED-05',
-      '--json',
-    ];
+    const words = ['raadsfeed', feed.mount, '--rate', '100', '--only', 'P-NEW-01', 'C-FEED-05', '--json'];
     const command = `sh -c 'exit 1' https://naam:geheim@raad.example eyJhbGciOi.eyJzdWIi.c2lnbmF0dXJl`;
-    const ended = await callProgram([...words, '--publish', command], { PATH: process.env.PATH ?? '' });
+    const ended = await callConformance([...words, '--publish', command], { PATH: process.env.PATH ?? '' });
     expect(ended.status).toBe(2);
     expect(ended.stdout + ended.stderr).not.toMatch(/geheim|c2lnbmF0dXJl/);
     expect(ended.stderr).toMatch(
@@ -69,7 +59,7 @@ describe('the suite for publishing council information', () => {
 
   it('ends with status 2 where the command cannot be started', async () => {
     const words = ['--only', 'P-NEW-01', 'C-FEED-05', '--rate', '100', '--report', join(dir, 'verslag')];
-    const ended = await callProgram(['conformance', 'raadsfeed', feed.mount, ...words, '--publish', '/er/niet'], {});
+    const ended = await callConformance(['raadsfeed', feed.mount, ...words, '--publish', '/er/niet'], {});
     expect(ended).toMatchObject({ status: 2, stdout: expect.stringContaining('2 cases') });
     expect(ended.stderr).toContain('--publish: `/er/niet` could not be run: spawn /er/niet ENOENT');
     expect(readFileSync(join(dir, 'verslag/junit.xml'), 'utf8')).toContain('tests="2"');

@@ -5,10 +5,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addStandardFormats } from '../../src/lib/json/formats.ts';
 import type { FeedServer } from '../../test/raadsfeed/support.ts';
-import { callProgram } from '../../test/support/program.ts';
 import { RAADSFEED } from '../raadsfeed/suite.ts';
 import { buildExamples } from './build-examples.ts';
 import { startExampleFeed } from './example-feed.ts';
+import { callConformance } from './program.ts';
 import { type BreakingProxy, startProxy } from './proxy.ts';
 import { NOT_OFFERED, runRaadsfeed, WAITING } from './run-raadsfeed.ts';
 
@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 function conformance(...words: readonly string[]) {
-  return callProgram(['conformance', ...words], {}, { cwd: dir });
+  return callConformance([...words], {}, { cwd: dir });
 }
 
 describe('the suite for a publisher of council information', () => {
@@ -45,7 +45,7 @@ describe('the suite for a publisher of council information', () => {
   });
 });
 
-describe('koppelvlak conformance raadsfeed', () => {
+describe('koppelvlak-conformance raadsfeed', () => {
   it('ends with status 0 where no must failed, and writes its report in three forms', async () => {
     proxy.mutate({});
     const ended = await conformance('raadsfeed', proxy.url, ...FEW, '--report', 'verslag');
@@ -118,7 +118,7 @@ describe('koppelvlak conformance raadsfeed', () => {
     await writeFile(join(dir, 'typefout.txt'), 'C-FEED-05\nC-FEDE-15 # typed wrongly\nA-REQ-01\n');
     const ended = await conformance('raadsfeed', proxy.url, ...FEW, '--expected-failures', 'typefout.txt');
     expect(ended).toMatchObject({ status: 2, stdout: '' });
-    expect(ended.stderr).toBe('koppelvlak: typefout.txt: raadsfeed has no case C-FEDE-15, A-REQ-01\n');
+    expect(ended.stderr).toBe('koppelvlak-conformance: typefout.txt: raadsfeed has no case C-FEDE-15, A-REQ-01\n');
   });
 
   it('ends with status 2 where the cases cannot be run', async () => {
@@ -151,7 +151,7 @@ describe('koppelvlak conformance raadsfeed', () => {
     for (const words of commands) {
       const own = words.map((word) => (word === '/verslag' ? 'verslag' : word));
       await rm(join(dir, 'verslag'), { recursive: true, force: true });
-      expect(await conformance(...own.slice(1), ...FEW)).toMatchObject({ status: 0 });
+      expect(await conformance(...own, ...FEW)).toMatchObject({ status: 0 });
       expect((await readdir(join(dir, 'verslag'))).toSorted()).toEqual(['junit.xml', 'report.html', 'report.json']);
     }
   });

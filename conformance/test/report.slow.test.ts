@@ -9,8 +9,8 @@ import { findChromium, inChromium } from '../../scripts/chromium.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { sharedChromium } from '../../test/support/chromium.ts';
 import { htmlFaults } from '../../test/support/html.ts';
-import { callProgram } from '../../test/support/program.ts';
 import { type ExampleSupplier, startExampleSupplier } from './example-supplier.ts';
+import { callConformance } from './program.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const AXE_RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
@@ -25,17 +25,17 @@ describe.skipIf(executable === undefined)(`the report of a run, ${inChromium(exe
     const { requester, supplier: other } = supplier.authority;
     // The roots are wrong: the chain of the answer leads elsewhere.
     const words = ['--key', requester.key, '--chain', requester.chain, '--trust', other.certificate];
-    await callProgram(
-      [
-        'conformance',
-        'gegevens',
-        supplier.url('shv'),
-        '--variant',
-        'shv',
-        ...words,
-        '--token-file',
-        supplier.tokenFile,
-      ].concat(['--only', 'A-JWS', 'A-ACC', 'A-REQ-12', '--rate', '100', '--report', 'verslag']),
+    await callConformance(
+      ['gegevens', supplier.url('shv'), '--variant', 'shv', ...words, '--token-file', supplier.tokenFile].concat([
+        '--only',
+        'A-JWS',
+        'A-ACC',
+        'A-REQ-12',
+        '--rate',
+        '100',
+        '--report',
+        'verslag',
+      ]),
       {},
       { cwd: supplier.dir },
     );

@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { clientCredentialsToken } from '../../src/lib/outbound/client-credentials.ts';
-import { startProgram } from '../../test/support/program.ts';
 import { openStage, type Stage } from '../raadsfeed-consumer/stage.ts';
 import { makeKeys, type RunKeys } from '../requester/keys.ts';
+import { startConformance } from './program.ts';
 
 /** Three seconds, in minutes. */
 const LIMIT = ['--limit', '0.05'];
@@ -92,9 +92,9 @@ const MEETINGS: readonly (readonly [string, () => readonly string[]])[] = [
 ];
 
 const conformance = (words: readonly string[]) =>
-  startProgram(['conformance', ...words, '--rate', '100'], { PATH: process.env.PATH ?? '' }, { cwd: dir });
+  startConformance([...words, '--rate', '100'], { PATH: process.env.PATH ?? '' }, { cwd: dir });
 
-describe('koppelvlak conformance', () => {
+describe('koppelvlak-conformance', () => {
   it.concurrent.each(MEETINGS)('ends at its limit with %s', async (_, words) => {
     const began = performance.now();
     const { status, stderr } = await conformance([...words(), ...LIMIT]).ended;
@@ -110,7 +110,7 @@ describe('koppelvlak conformance', () => {
     const began = performance.now();
     child.kill('SIGTERM');
     const { status, stderr } = await ended;
-    expect([status, stderr]).toEqual([2, expect.stringMatching(/^koppelvlak: interrupted$/m)]);
+    expect([status, stderr]).toEqual([2, expect.stringMatching(/^koppelvlak-conformance: interrupted$/m)]);
     expect(performance.now() - began).toBeLessThan(MOST_MS);
   });
 

@@ -3,10 +3,10 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { callProgram, startProgram } from '../../test/support/program.ts';
 import { type LdvServer, startLdv } from '../../test/verwerkingenlog/ldv/support.ts';
 import { EVERY, listIn } from '../../test/verwerkingenlog/support.ts';
 import { SCOPES } from '../verwerkingenlog/subject.ts';
+import { callConformance, startConformance } from './program.ts';
 import { type BreakingProxy, startProxy } from './proxy.ts';
 import { tokensOf } from './run-verwerkingenlog.ts';
 
@@ -30,9 +30,9 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-const conformance = (...words: readonly string[]) => callProgram(['conformance', ...words], {}, { cwd: dir });
+const conformance = (...words: readonly string[]) => callConformance([...words], {}, { cwd: dir });
 
-describe('koppelvlak conformance verwerkingenlog', () => {
+describe('koppelvlak-conformance verwerkingenlog', () => {
   it('shows nothing of a file of tokens that is not JSON', async () => {
     await writeFile(join(dir, 'broken.json'), '{"create:normal": geheim12}');
     const { status, stderr } = await conformance('verwerkingenlog', proxy.url, '--tokens', 'broken.json');
@@ -100,7 +100,7 @@ describe('koppelvlak conformance verwerkingenlog', () => {
       '--rate',
       '30',
     ];
-    const { child, output, ended } = startProgram(['conformance', ...words], {});
+    const { child, output, ended } = startConformance([...words], {});
     await vi.waitFor(() => expect(output().stderr.split('passed').length).toBeGreaterThan(4), 60_000);
     child.kill('SIGINT');
     const { status, stderr } = await ended;
@@ -154,7 +154,7 @@ describe('koppelvlak conformance verwerkingenlog', () => {
   });
 });
 
-describe('koppelvlak conformance ldv', () => {
+describe('koppelvlak-conformance ldv', () => {
   it('says that its lines stay, and tests with one token', async () => {
     const words = ['--token-file', 'token.txt', '--only', 'L-OTLP-01', 'L-OTLP-02', '--rate', '100'];
     const ended = await conformance('ldv', `${log.server.url}/ldv/v1`, ...words);

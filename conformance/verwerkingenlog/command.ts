@@ -1,7 +1,8 @@
 import { Command } from 'commander';
-import { type ToolContext, UsageError } from '../../src/commands/run-command.ts';
+import { UsageError } from '../../src/lib/command-error.ts';
 import type { Terminal } from '../../src/lib/terminal.ts';
 import { requireAddress, type SuiteOptions, suiteCommand, suiteOptions, testSuite } from '../commands/test-suite.ts';
+import type { ToolContext } from '../commands/tool.ts';
 
 const EXAMPLE = `
 Writes actions about persons that do not exist, and deletes them in the end; what the log keeps of deleted actions and of readings stays.
@@ -12,8 +13,8 @@ authorization server may stand for a token:
   { "read:normal": "eyJ…", "create:normal": { "tokenUrl": "https://…", "clientId": "…", "clientSecret": "…" }, "other": "eyJ…" }
 
 Examples:
-  $ koppelvlak conformance verwerkingenlog https://log.example/verwerkingenlog/v1 --tokens tokens.json --report verslag/
-  $ koppelvlak conformance verwerkingenlog --list`;
+  $ koppelvlak-conformance verwerkingenlog https://log.example/verwerkingenlog/v1 --tokens tokens.json --report verslag/
+  $ koppelvlak-conformance verwerkingenlog --list`;
 
 interface Options extends SuiteOptions {
   readonly tokens?: string;

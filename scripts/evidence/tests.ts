@@ -24,12 +24,12 @@ export interface TestReport {
 
 /** The test files of a commit. */
 export function testFilesOf(root: string, commit: string): string[] {
-  const listed = run('git', ['ls-tree', '-r', '-z', '--name-only', commit, 'test/'], root);
+  const listed = run('git', ['ls-tree', '-r', '-z', '--name-only', commit, 'test/', 'conformance/test/'], root);
   return listed.split('\0').filter((path) => path.endsWith('.test.ts'));
 }
 
 /** The scripts of package.json that run all tests together. */
-export const TEST_SCRIPTS = ['test', 'test:slow', 'test:release', 'conformance:mutants'] as const;
+export const TEST_SCRIPTS = ['test', 'test:conformance', 'test:slow', 'test:release', 'conformance:mutants'] as const;
 
 /** Runs every test and returns where vitest wrote its reports. @throws {Error} when a run fails */
 export function runTests(root: string, directory: string): string[] {

@@ -1,7 +1,8 @@
 /** The program and its commands; each group has a file, which loads what it runs when it is called. */
-import { Command, CommanderError } from 'commander';
-import { conformanceCommand } from '../../conformance/commands.ts';
+import { Command } from 'commander';
 import { gegevensCommand } from '../gegevens/commands.ts';
+import { UsageError } from '../lib/command-error.ts';
+import { reportFailure, runCommandLine } from '../lib/command-line.ts';
 import { packageVersion } from '../lib/package-version.ts';
 import type { Terminal } from '../lib/terminal.ts';
 import { proofCommand } from '../proof/commands.ts';
@@ -12,28 +13,14 @@ import { configCommand, demoCommand, migrateCommand, serveCommand } from './serv
 
 /** Runs the program with these arguments; the exit status is left in `terminal.exitCode`. */
 export async function runProgram(words: readonly string[], terminal: Terminal): Promise<void> {
-  try {
-    const program = createProgram(terminal);
-    await program.parseAsync(words, { from: 'user' });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    // Commander has written the error; asking for help is not one.
-    terminal.exitCode = error.exitCode === 0 ? 0 : 2;
-  }
+  await runCommandLine(createProgram(terminal), words, terminal);
 }
 
 /** All commands with their options. */
 export function createProgram(terminal: Terminal): Command {
   const program = new Command('koppelvlak')
     .version(packageVersion(), '--version', 'print the version')
-    .description('One server, three national interfaces: gegevens, verwerkingenlog, raadsfeed')
-    .showHelpAfterError('(add --help to see what this command takes)')
-    .exitOverride()
-    .configureHelp({ showGlobalOptions: true })
-    .configureOutput({
-      writeOut: (text) => terminal.stdout.write(text),
-      writeErr: (text) => terminal.stderr.write(text),
-    });
+    .description('One server, three national interfaces: gegevens, verwerkingenlog, raadsfeed');
   for (const command of [
     serveCommand(terminal),
     migrateCommand(terminal),
@@ -45,9 +32,23 @@ export function createProgram(terminal: Terminal): Command {
     proofCommand(terminal, loadProvenLogs),
     conformanceCommand(terminal),
   ])
-    program.addCommand(command);
-  inheritExit(program);
+    program.addCommand(command, { hidden: command.name() === 'conformance' });
   return program;
+}
+
+/** The suites are a program of their own; this says so when somebody still calls them here. */
+function conformanceCommand(terminal: Terminal): Command {
+  return new Command('conformance')
+    .argument('[words...]')
+    .allowUnknownOption()
+    .helpOption(false)
+    .action(() =>
+      reportFailure(terminal, async () => {
+        throw new UsageError(
+          'the suites are a program of their own: koppelvlak-conformance, in a checkout `npm run conformance --`',
+        );
+      }),
+    );
 }
 
 /** The proof logs of the areas; loaded when a command reads them. */
@@ -58,12 +59,4 @@ async function loadProvenLogs(): Promise<readonly ProvenLog[]> {
     import('../raadsfeed/proof-log.ts'),
   ]);
   return [verwerkingenProofLog, leveringenProofLog, raadsfeedProofLog];
-}
-
-/** A subcommand that is made separately does not inherit how its parent exits. */
-function inheritExit(command: Command): void {
-  for (const child of command.commands) {
-    child.copyInheritedSettings(command);
-    inheritExit(child);
-  }
 }

@@ -1,6 +1,7 @@
 import process from 'node:process';
 import { Command } from 'commander';
-import { reportFailure, runTool, warnOfUnknown } from '../commands/run-command.ts';
+import { runTool, warnOfUnknown } from '../commands/run-command.ts';
+import { reportFailure } from '../lib/command-line.ts';
 import { createLogger } from '../lib/log.ts';
 import { createOutput, table } from '../lib/output.ts';
 import type { Environment, Terminal } from '../lib/terminal.ts';

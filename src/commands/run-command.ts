@@ -1,30 +1,12 @@
 import type { Database, DatabaseOptions } from '../database/open-database.ts';
-import { createLogger, type Logger, reasonOf } from '../lib/log.ts';
+import { interruptible, reportFailure } from '../lib/command-line.ts';
+import { createLogger, type Logger } from '../lib/log.ts';
 import { createOutput, type Output } from '../lib/output.ts';
 import type { Environment, Terminal } from '../lib/terminal.ts';
 import { type Clock, systemClock } from '../lib/time.ts';
 import type { ProofWriters } from '../proof/proof-log.ts';
-import { baseUrlOf, type Config, ConfigError, knownVariables, readConfig } from '../settings/read-config.ts';
+import { baseUrlOf, type Config, knownVariables, readConfig } from '../settings/read-config.ts';
 import { unknownVariables } from '../settings/unknown-variables.ts';
-
-/** A command failed; the message says why, for people. */
-export class CommandError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'CommandError';
-  }
-}
-
-/** Why a command ends when the reader of its output has gone. */
-export const OUTPUT_CLOSED = 'the reader of the output has gone';
-
-/** The command was called with wrong arguments: exit status 2. */
-export class UsageError extends CommandError {
-  constructor(message: string) {
-    super(message);
-    this.name = 'UsageError';
-  }
-}
 
 /** What a command with the database open gets. */
 export interface CommandContext extends ToolContext {
@@ -65,17 +47,8 @@ export async function runTool(
     // Standard output belongs to the result.
     const log = createLogger(config.server.logLevel === 'info' ? 'warn' : config.server.logLevel, terminal.stderr);
     warnOfUnknown(terminal.env, log);
-    const interruption = new AbortController();
-    const interrupt = (): void => interruption.abort(new CommandError('interrupted'));
-    terminal.once('SIGINT', interrupt).once('SIGTERM', interrupt);
-    // The reader of the output has gone (`| head`).
-    terminal.stdout.on('error', () => interruption.abort(new CommandError(OUTPUT_CLOSED)));
-    try {
-      const output = createOutput(terminal, options.json ?? false);
-      await command({ terminal, config, log, output, interrupted: interruption.signal });
-    } finally {
-      terminal.off('SIGINT', interrupt).off('SIGTERM', interrupt);
-    }
+    const output = createOutput(terminal, options.json ?? false);
+    await interruptible(terminal, (interrupted) => command({ terminal, config, log, output, interrupted }));
   });
 }
 
@@ -113,22 +86,4 @@ export async function runCommand(
       await database.close();
     }
   });
-}
-
-/** Turns a failure into an exit status and a sentence on standard error. */
-export async function reportFailure(
-  terminal: Pick<Terminal, 'stderr' | 'exitCode'>,
-  work: () => Promise<unknown>,
-): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    terminal.exitCode = error instanceof UsageError ? 2 : 1;
-    terminal.stderr.write(`koppelvlak: ${explain(error)}\n`);
-  }
-}
-
-function explain(error: unknown): string {
-  if (error instanceof CommandError || error instanceof ConfigError) return error.message;
-  return reasonOf(error);
 }

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { type CommandContext, CommandError, runCommand, UsageError } from '../commands/run-command.ts';
+import { type CommandContext, runCommand } from '../commands/run-command.ts';
+import { CommandError, UsageError } from '../lib/command-error.ts';
 import { table } from '../lib/output.ts';
 import type { Terminal } from '../lib/terminal.ts';
 import { importCommand } from './commands/import.ts';

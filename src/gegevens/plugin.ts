@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { LRUCache } from 'lru-cache';
-import { type Variant, variantSettings } from '../lib/exchange-model/mapping.ts';
+import type { Variant } from '../lib/exchange-model/mapping.ts';
 import { loadModel, type Model } from '../lib/exchange-model/model.ts';
 import { createVerifier } from '../lib/jades/verify.ts';
 import { createGuardedFetch } from '../lib/outbound/guarded-fetch.ts';
@@ -18,6 +18,7 @@ import { gegevensProblems } from './problems.ts';
 import { postGegevens, rawJsonBody, verifyExchange } from './routes/post-gegevens.ts';
 import { deliveriesSection } from './store/journal.ts';
 import { fscStyle, variantContract } from './variant-contract.ts';
+import { variantSettings } from './variant-settings.ts';
 
 const MEGABYTE = 1024 * 1024;
 /** One client gets at most this part of the memory for large answers. */

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { Argument, Command } from 'commander';
-import { CommandError, runCommand, runTool, type ToolContext, UsageError } from '../commands/run-command.ts';
+import { runCommand, runTool, type ToolContext } from '../commands/run-command.ts';
+import { CommandError, UsageError } from '../lib/command-error.ts';
 import { ANSWER_LIMITS } from '../lib/json/answer-limits.ts';
 import { parseUntrusted, UntrustedJsonError } from '../lib/json/parse-untrusted.ts';
 import { table } from '../lib/output.ts';

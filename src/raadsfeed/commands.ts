@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { CommandError, runCommand, UsageError } from '../commands/run-command.ts';
+import { runCommand } from '../commands/run-command.ts';
+import { CommandError, UsageError } from '../lib/command-error.ts';
 import { VERWIJDERREDENEN, type Verwijderreden } from '../lib/feed/record.ts';
 import { isResourceType, RESOURCE_TYPES, type Resource, type ResourceType } from '../lib/feed/resource.ts';
 import { createProgress } from '../lib/output.ts';

@@ -1,6 +1,6 @@
 /** What settings that are well formed each cannot be together, or lack. */
 import { readFileSync } from 'node:fs';
-import { builtInModel } from '../gegevens/settings.ts';
+import { builtInModel } from '../lib/exchange-model/built-in-models.ts';
 import type { Config, ConfigFault, Fault } from './config.ts';
 import { whyUnreadable } from './readable-file.ts';
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { CommandError } from '../lib/command-error.ts';
 import type { Environment } from '../lib/terminal.ts';
 import { decodeUtf8 } from '../lib/text-file.ts';
 import { type Config, type ConfigFault, declared, type Fault } from './config.ts';
@@ -68,7 +69,7 @@ export function baseUrlOf({ publicBaseUrl, host, port }: Config['server']): stri
 }
 
 /** The configuration cannot be used; the message names every fault, a line each. Values are not repeated: they may be secret. */
-export class ConfigError extends Error {
+export class ConfigError extends CommandError {
   readonly code = 'ERR_CONFIG';
   readonly faults: readonly ConfigFault[];
   constructor(faults: readonly ConfigFault[]) {

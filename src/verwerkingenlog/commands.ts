@@ -1,5 +1,6 @@
 import { Command } from 'commander';
-import { CommandError, runCommand } from '../commands/run-command.ts';
+import { runCommand } from '../commands/run-command.ts';
+import { CommandError } from '../lib/command-error.ts';
 import { counted, table } from '../lib/output.ts';
 import type { Terminal } from '../lib/terminal.ts';
 import { parseUuid } from './commands/arguments.ts';

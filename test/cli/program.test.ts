@@ -49,6 +49,16 @@ describe('help', () => {
   });
 });
 
+it('says in one line where the conformance suites are', async () => {
+  const ended = await run(['conformance', 'raadsfeed', 'http://127.0.0.1:9/ori/v1', '--report', 'verslag']);
+  expect(ended).toEqual({
+    status: 2,
+    stdout: '',
+    stderr:
+      'koppelvlak: the suites are a program of their own: koppelvlak-conformance, in a checkout `npm run conformance --`\n',
+  });
+});
+
 it('says its version, and that alone', async () => {
   expect(await run(['--version'])).toMatchObject({ status: 0, stdout: `${description.version}\n`, stderr: '' });
 });

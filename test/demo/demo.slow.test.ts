@@ -7,8 +7,9 @@ import process from 'node:process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { ReportedCase } from '../../conformance/report/report.ts';
+import { callConformance } from '../../conformance/test/program.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import { callProgram, type Running, startProgram } from '../support/program.ts';
+import { type Running, startProgram } from '../support/program.ts';
 import { freePorts, hasPostgres, temporaryHome, waitForDemo, waitForText } from './support.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -159,7 +160,7 @@ describe('the demo', () => {
 
     it('passes the conformance suites as their page calls them', async () => {
       const page = (await readFile(join(ROOT, 'docs/conformance.md'), 'utf8')).replaceAll(/ \\\n +/g, ' ');
-      const calls = [...page.matchAll(/^ {4}npm run --silent koppelvlak -- (conformance (\S+) .+)$/gm)];
+      const calls = [...page.matchAll(/^ {4}npm run --silent conformance -- ((\S+) .+)$/gm)];
       const reports = await Promise.all(
         calls.map(async ([, call = '', suite = '']) => {
           const words = call
@@ -173,7 +174,7 @@ describe('the demo', () => {
                 .replace(/^\.koppelvlak/, home.path),
             );
           const faster = ['--rate', '100', '--json', ...(suite === 'raadsfeed' ? ['--not', 'C-STR-09'] : [])];
-          const { status, stdout, stderr } = await callProgram([...words, ...faster], {});
+          const { status, stdout, stderr } = await callConformance([...words, ...faster], {});
           expect(status, `${suite}: ${stderr}`).toBe(0);
           const { cases, counts } = JSON.parse(stdout);
           const skipped = cases.filter(({ outcome }: ReportedCase) => outcome === 'skipped');

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { modelsDirectory } from '../../src/gegevens/settings.ts';
+import { modelsDirectory } from '../../src/lib/exchange-model/built-in-models.ts';
 import { decodeUtf8 } from '../../src/lib/text-file.ts';
 import { logKey } from '../proof/proven-record.ts';
 import { callProgram } from '../support/program.ts';
@@ -60,7 +60,6 @@ it.each<[string, string, string, (path: string) => readonly string[]]>([
     '\n# Co\xf6peratie\nhttp://127.0.0.1:1 shv\n',
     (path) => ['gegevens', 'request', '--suppliers', path, '--out', directory, '--token-file', path],
   ],
-  ['a report of conformance', 'report.json', ACCENT, (path) => ['conformance', 'compare', path, path]],
   ['a record to prove', 'record.json', ACCENT, (path) => ['proof', 'check', path, path, '--key', logKey.key.text]],
 ])('refuses %s that is not UTF-8', async (_, name, text, args) => {
   const path = windows(name, text);

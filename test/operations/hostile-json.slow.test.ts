@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MAIN as CONFORMANCE } from '../../conformance/test/program.ts';
 import type { Pool } from '../../src/database/pool.ts';
 import { createAuthority } from '../../src/lib/authority/authority.ts';
 import type { NewSource } from '../../src/raadsfeed/aggregator/plan-sources.ts';
@@ -17,7 +18,7 @@ import { servicePool } from '../raadsfeed/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { HOSTILE_SHAPES, hostileJson } from '../support/hostile-json.ts';
 import { createMemoryGroup, startMeasured } from '../support/measured-program.ts';
-import { callProgram } from '../support/program.ts';
+import { callProgram, type ProgramOptions } from '../support/program.ts';
 import { startTokens } from '../support/tokens.ts';
 
 /** More than before, or than the same program takes for something small. */
@@ -71,8 +72,12 @@ async function issuesOf(adres: string): Promise<string> {
 }
 
 /** Runs a program to its end. */
-async function measure(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const program = startMeasured(args, env);
+async function measure(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  options: ProgramOptions = {},
+) {
+  const program = startMeasured(args, env, options);
   const { status, stdout, stderr } = await program.ended;
   return { status, said: stdout + stderr, peakMb: program.peakMb(), longestMs: program.longestMs() };
 }
@@ -249,25 +254,30 @@ describe.each(HOSTILE_SHAPES)('%s', (shape) => {
 
   it('from a service that is tested', async () => {
     const run = (isHostile: boolean) =>
-      measure(['conformance', 'raadsfeed', serve('tested', bodyOf(isHostile, 33_000_000)), '--rate', '100']);
+      measure(
+        ['raadsfeed', serve('tested', bodyOf(isHostile, 33_000_000)), '--rate', '100'],
+        {},
+        { main: CONFORMANCE },
+      );
     expect(await expectUnharmed(run)).toMatch(/^[12] /);
   });
 
   it.each([
-    ['conformance compare', (file: string) => ['conformance', 'compare', file, file], 60_000_000],
+    ['conformance compare', (file: string) => ['compare', file, file], 60_000_000, CONFORMANCE],
     ['bron import', (file: string) => ['bron', 'import', file, '--dry-run'], 10_000_000],
     ['feed publish', (file: string) => ['feed', 'publish', '--dry-run', file], 4_000_000],
     ['proof check', (file: string) => ['proof', 'check', join(dir, 'empty'), file], 60_000_000],
-  ])('in a file: %s', async (_what, wordsOf, bytes) => {
+  ])('in a file: %s', async (_what, wordsOf, bytes, main?: string) => {
     const file = join(dir, 'file.json');
     writeFileSync(join(dir, 'empty'), '');
     const run = async (isHostile: boolean) => {
       writeFileSync(file, bodyOf(isHostile, bytes));
-      return await measure(wordsOf(file), {
+      const env = {
         DATABASE_URL: database.url,
         RAADSFEED_ROL: 'aggregator',
         PROOF_KEY: Buffer.alloc(32, 7).toString('base64'),
-      });
+      };
+      return await measure(wordsOf(file), env, main === undefined ? {} : { main });
     };
     expect(await expectUnharmed(run)).toMatch(/^[12] /);
   });

@@ -33,9 +33,9 @@ const ROTATED = `tweede:${Buffer.alloc(32, 9).toString('base64')},${KEY}`;
 /** They reach no database. */
 const WITHOUT_DATABASE = [
   ...['gegevens request', 'gegevens convert', 'gegevens generate', 'feed follow'],
-  ...['proof key', 'proof check', 'proof monitor'],
+  ...['proof key', 'proof check', 'proof monitor', 'conformance'],
 ];
-const isWithoutDatabase = (name: string): boolean => WITHOUT_DATABASE.includes(name) || name.startsWith('conformance ');
+const isWithoutDatabase = (name: string): boolean => WITHOUT_DATABASE.includes(name);
 
 let dir: string;
 let server: EmbeddedPostgres;

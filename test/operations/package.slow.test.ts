@@ -4,13 +4,12 @@
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildExamples } from '../../conformance/test/build-examples.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { startCollector } from '../support/collector.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -99,14 +98,6 @@ describe('the package', { timeout: LIMIT }, () => {
       expect(reply.status).toBe(200);
       expect((await fetch(`${url}/ori/v1/docs`)).status).toBe(200);
       expect((await fetch(`${url}/ori/v1/register`)).status).toBe(200);
-      // Without settings or a database, from a directory with nothing in it.
-      const [empty, PATH] = [await mkdtemp(join(work, 'empty-')), process.env.PATH ?? ''];
-      await writeFile(join(empty, 'bekend.txt'), '');
-      const [words = []] = buildExamples(`${url}/ori/v1`).commands;
-      const few = [...words, '--only', 'C-SVC', '--rate', '50'];
-      const tested = await run(program(), few, { cwd: empty, env: { PATH } });
-      expect(tested.stdout).toContain('No must failed.');
-      expect(await readdir(join(empty, 'verslag'))).toEqual(['junit.xml', 'report.html', 'report.json']);
       for (const part of ['', '/controleer.js', '/controleer.css'])
         expect((await fetch(`${url}/proof/v1/controleer${part}`)).status, part).toBe(200);
     } finally {

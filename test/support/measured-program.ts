@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Running, startProgram } from './program.ts';
+import { type ProgramOptions, type Running, startProgram } from './program.ts';
 
 export interface MeasuredProgram extends Running {
   /** Forgets what was measured until now. @returns megabytes that it takes at this moment */
@@ -16,11 +16,15 @@ export interface MeasuredProgram extends Running {
 
 const WATCH = pathToFileURL(join(import.meta.dirname, 'watch-stalls.ts')).href;
 
-export function startMeasured(args: readonly string[], env: Readonly<Record<string, string>>): MeasuredProgram {
+export function startMeasured(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  options: ProgramOptions = {},
+): MeasuredProgram {
   const directory = mkdtempSync(join(tmpdir(), 'measured-'));
   const file = join(directory, 'stalls');
   writeFileSync(file, '');
-  const running = startProgram(args, { ...env, STALLS_FILE: file, NODE_OPTIONS: `--import=${WATCH}` });
+  const running = startProgram(args, { ...env, STALLS_FILE: file, NODE_OPTIONS: `--import=${WATCH}` }, options);
   const { pid } = running.child;
   let [begunAt, peak, longest] = [0, 0, 0];
   const look = (): void => {

@@ -25,15 +25,17 @@ export interface ProgramOptions {
   readonly cwd?: string;
   /** `pipe`: standard input is left open for the test. */
   readonly input?: 'ignore' | 'pipe';
+  /** The file to run. Default: the program of the service. */
+  readonly main?: string;
 }
 
 /** Starts the program as a process, as a user would, with nothing in its environment but what is given, `NODE_ENV=test` and Node's cache of compiled sources. */
 export function startProgram(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
-  { cwd, input = 'ignore' }: ProgramOptions = {},
+  { cwd, input = 'ignore', main = MAIN }: ProgramOptions = {},
 ): Running {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [main, ...args], {
     ...(cwd === undefined ? {} : { cwd }),
     env: {
       ...{
@@ -66,6 +68,8 @@ export interface CallOptions {
   readonly input?: string;
   /** Somebody is at a terminal: standard input and error are one. */
   readonly isTerminal?: boolean;
+  /** Default: the program of the service. */
+  readonly run?: typeof runProgram;
 }
 
 /**
@@ -75,7 +79,7 @@ export interface CallOptions {
 export async function callProgram(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
-  { cwd, input = '', isTerminal = false }: CallOptions = {},
+  { cwd, input = '', isTerminal = false, run = runProgram }: CallOptions = {},
 ): Promise<Ended> {
   const stdin = new PassThrough();
   stdin.on('error', () => undefined).end(input);
@@ -91,7 +95,7 @@ export async function callProgram(
   });
   const leave = enter(cwd ?? process.cwd());
   try {
-    await Promise.race([runProgram(args, terminal), ended.promise]);
+    await Promise.race([run(args, terminal), ended.promise]);
   } finally {
     leave();
   }

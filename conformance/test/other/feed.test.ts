@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { callProgram } from '../../../test/support/program.ts';
 import { EXAMPLE_LINES } from '../example-feed.ts';
+import { callConformance } from '../program.ts';
 import { runPublish } from '../run-publish.ts';
 import { runRaadsfeed } from '../run-raadsfeed.ts';
 import { FEED_PY, hasPython, type OtherFeed, startOtherFeed } from './feed.ts';
@@ -30,9 +30,9 @@ describe.skipIf(!hasPython)('a publisher that was written from the contract alon
   });
 
   it('is published to by the command of `--publish`', async () => {
-    const words = ['conformance', 'raadsfeed', other.url, '--rate', '100', '--only', 'P-NEW-01', '--json'];
+    const words = ['raadsfeed', other.url, '--rate', '100', '--only', 'P-NEW-01', '--json'];
     const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' };
-    const ended = await callProgram([...words, '--publish', `python3 ${FEED_PY} publish ${other.url}`], env);
+    const ended = await callConformance([...words, '--publish', `python3 ${FEED_PY} publish ${other.url}`], env);
     expect({ status: ended.status, counts: JSON.parse(ended.stdout).counts }).toMatchObject({
       status: 0,
       counts: { passed: 1 },

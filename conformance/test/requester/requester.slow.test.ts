@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startProgram } from '../../../test/support/program.ts';
+import { startConformance } from '../program.ts';
 import { plainRequester } from './plain-requester.ts';
 
 const OWN = join(import.meta.dirname, 'own-requester.ts');
@@ -16,19 +16,10 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-describe('koppelvlak conformance gegevens-requester, as a program', () => {
+describe('koppelvlak-conformance gegevens-requester, as a program', () => {
   it('finds no must that our own requester breaks, and makes a report that both parties can sign', async () => {
-    const { status, stdout, stderr } = await startProgram(
-      [
-        'conformance',
-        'gegevens-requester',
-        '--variant',
-        'shv',
-        '--command',
-        `${process.execPath} ${OWN}`,
-        '--report',
-        'verslag',
-      ],
+    const { status, stdout, stderr } = await startConformance(
+      ['gegevens-requester', '--variant', 'shv', '--command', `${process.execPath} ${OWN}`, '--report', 'verslag'],
       {},
       { cwd: dir },
     ).ended;
@@ -55,7 +46,7 @@ describe('koppelvlak conformance gegevens-requester, as a program', () => {
       '--json',
       ...['--save', 'verzoeken'],
     ];
-    const running = startProgram(['conformance', 'gegevens-requester', ...words], {}, { cwd: dir });
+    const running = startConformance(['gegevens-requester', ...words], {}, { cwd: dir });
     const shown = (pattern: RegExp) => () => pattern.exec(running.output().stderr)?.[1] ?? '';
     const of = (name: string) => new RegExp(`(http://127\\.0\\.0\\.1:\\d+/${name}/v1/gegevens)`);
     await expect.poll(shown(of('corrected'))).not.toBe('');

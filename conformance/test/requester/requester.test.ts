@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { callProgram } from '../../../test/support/program.ts';
 import { signedHeaders } from '../../gegevens/signed-request.ts';
 import { messageBytes } from '../../saved-exchanges.ts';
+import { callConformance } from '../program.ts';
 import { type PlainRequester, plainRequester } from './plain-requester.ts';
 import { openRequesterRuns, type RequesterRuns } from './run-requester.ts';
 
@@ -22,7 +22,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-describe('koppelvlak conformance gegevens-requester', () => {
+describe('koppelvlak-conformance gegevens-requester', () => {
   it('finds no fault in a requester that checks everything', async () => {
     const results = await runs.run(good);
     const others = results.filter(({ outcome }) => outcome !== 'passed');
@@ -30,8 +30,7 @@ describe('koppelvlak conformance gegevens-requester', () => {
   });
 
   it('says what is missing', async () => {
-    const call = (...words: readonly string[]) =>
-      callProgram(['conformance', 'gegevens-requester', ...words], {}, { cwd: dir });
+    const call = (...words: readonly string[]) => callConformance(['gegevens-requester', ...words], {}, { cwd: dir });
     expect(await call()).toMatchObject({ status: 2, stderr: expect.stringContaining('--variant is needed') });
     const odd = await call('--variant', 'shv', '--command', 'node "x');
     expect(odd).toMatchObject({ status: 2, stderr: expect.stringContaining('quote') });
@@ -43,9 +42,9 @@ describe('koppelvlak conformance gegevens-requester', () => {
   });
 });
 
-describe('koppelvlak conformance signature', () => {
+describe('koppelvlak-conformance signature', () => {
   const judge = (...words: readonly string[]) =>
-    callProgram(['conformance', 'signature', ...words], { GEGEVENS_REVOCATION_ALLOW_PRIVATE: 'true' }, { cwd: dir });
+    callConformance(['signature', ...words], { GEGEVENS_REVOCATION_ALLOW_PRIVATE: 'true' }, { cwd: dir });
 
   it('finds no fault in messages that are signed well, and says which one is not', async () => {
     const body = Buffer.from('{"gegevens":{}}\n');

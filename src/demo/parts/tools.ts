@@ -3,7 +3,7 @@ import { summary } from '../../gegevens/tools/check/report-text.ts';
 import { reportWords } from '../../gegevens/tools/check/report-words.ts';
 import { sheetLines } from '../../gegevens/tools/preflight/data-sheet.ts';
 import { preflight } from '../../gegevens/tools/preflight/preflight.ts';
-import { variantSettings } from '../../lib/exchange-model/mapping.ts';
+import { variantSettings } from '../../gegevens/variant-settings.ts';
 import { loadModel } from '../../lib/exchange-model/model.ts';
 import { readConfig } from '../../settings/read-config.ts';
 import { mintFscToken } from '../demo-client.ts';

@@ -1,6 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { Command, Option } from 'commander';
-import { type CommandContext, CommandError, reportFailure, runCommand, runTool } from '../../commands/run-command.ts';
+import { type CommandContext, runCommand, runTool } from '../../commands/run-command.ts';
+import { CommandError } from '../../lib/command-error.ts';
+import { reportFailure } from '../../lib/command-line.ts';
 import type { Variant } from '../../lib/exchange-model/mapping.ts';
 import type { Model } from '../../lib/exchange-model/model.ts';
 import { createProgress } from '../../lib/output.ts';
@@ -104,7 +106,7 @@ async function chooseModel(
   { variant, model: named }: ImportOptions,
 ): Promise<{ readonly configured: Model; readonly model: Model }> {
   const { loadModel } = await import('../../lib/exchange-model/model.ts');
-  const { variantSettings } = await import('../../lib/exchange-model/mapping.ts');
+  const { variantSettings } = await import('../variant-settings.ts');
   const configured = loadModel(variant, variantSettings(gegevens, variant).model);
   return { configured, model: named === undefined ? configured : loadModel(variant, named) };
 }

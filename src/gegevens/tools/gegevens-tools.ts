@@ -1,6 +1,7 @@
 /** What the tools add to `gegevens import` and `gegevens journal`: tables, and the check. */
 
-import { CommandError, type ToolContext, UsageError } from '../../commands/run-command.ts';
+import type { ToolContext } from '../../commands/run-command.ts';
+import { CommandError, UsageError } from '../../lib/command-error.ts';
 import type { Model } from '../../lib/exchange-model/model.ts';
 import { table } from '../../lib/output.ts';
 import type { GegevensTools, Report } from '../commands/tools.ts';

@@ -1,5 +1,4 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { Config } from '../../settings/read-config.ts';
 import { addStandardFormats } from '../json/formats.ts';
 import { isRecord, pointerSteps } from '../json/json-value.ts';
 
@@ -101,16 +100,6 @@ function withSteps(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withSteps);
   if (!isRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, withSteps(part)]));
-}
-
-/** What is configured of a variant. */
-export function variantSettings(gegevens: Config['gegevens'], variant: Variant) {
-  return {
-    prefix: gegevens[`${variant}Prefix` as const],
-    service: gegevens.services.get(variant) ?? variant,
-    model: gegevens[`${variant}Model` as const],
-    maximum: gegevens[`${variant}MaxRecords` as const],
-  };
 }
 
 /** Where the lists of a levering are. */

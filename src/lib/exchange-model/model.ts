@@ -3,7 +3,6 @@ import { fileURLToPath } from 'node:url';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { builtInModel, defaultModels, modelsDirectory } from '../../gegevens/settings.ts';
 import { addStandardFormats } from '../json/formats.ts';
 import {
   isRecord,
@@ -15,6 +14,7 @@ import {
   withValueAt,
 } from '../json/json-value.ts';
 import { readTextFileSync } from '../text-file.ts';
+import { builtInModel, defaultModels, modelsDirectory } from './built-in-models.ts';
 import { type Mapping, readMapping, type Variant } from './mapping.ts';
 
 /** A check of one part of a message. */

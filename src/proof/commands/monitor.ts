@@ -1,7 +1,8 @@
 /** Follows the checkpoints of logs by their public addresses, and says when one does not continue what was seen before. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
-import { CommandError, runTool, type ToolContext } from '../../commands/run-command.ts';
+import { runTool, type ToolContext } from '../../commands/run-command.ts';
+import { CommandError } from '../../lib/command-error.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
 import { reasonOf } from '../../lib/log.ts';
 import type { Terminal } from '../../lib/terminal.ts';

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
-import { CommandError, runCommand } from '../../commands/run-command.ts';
+import { runCommand } from '../../commands/run-command.ts';
+import { CommandError } from '../../lib/command-error.ts';
 import { table } from '../../lib/output.ts';
 import type { Terminal } from '../../lib/terminal.ts';
 import type { RegisterEntry } from '../store/register.ts';

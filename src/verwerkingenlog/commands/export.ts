@@ -1,5 +1,6 @@
 import { Command } from 'commander';
-import { runCommand, UsageError } from '../../commands/run-command.ts';
+import { runCommand } from '../../commands/run-command.ts';
+import { UsageError } from '../../lib/command-error.ts';
 import { written } from '../../lib/output.ts';
 import type { Terminal } from '../../lib/terminal.ts';
 import { forwardPolicy } from '../forward-policy.ts';

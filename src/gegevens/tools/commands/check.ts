@@ -1,14 +1,8 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Command, Option } from 'commander';
-import {
-  type CommandContext,
-  CommandError,
-  runCommand,
-  runTool,
-  type ToolContext,
-  UsageError,
-} from '../../../commands/run-command.ts';
+import { type CommandContext, runCommand, runTool, type ToolContext } from '../../../commands/run-command.ts';
+import { CommandError, UsageError } from '../../../lib/command-error.ts';
 import type { Variant } from '../../../lib/exchange-model/mapping.ts';
 import type { Model } from '../../../lib/exchange-model/model.ts';
 import { reasonOf } from '../../../lib/log.ts';

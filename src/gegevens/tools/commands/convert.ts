@@ -1,7 +1,8 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { Command, Option } from 'commander';
-import { CommandError, runTool, type ToolContext, UsageError } from '../../../commands/run-command.ts';
+import { runTool, type ToolContext } from '../../../commands/run-command.ts';
+import { CommandError, UsageError } from '../../../lib/command-error.ts';
 import { createProgress, written } from '../../../lib/output.ts';
 import { limitYoungGeneration } from '../../../lib/scheduling.ts';
 import type { Terminal } from '../../../lib/terminal.ts';

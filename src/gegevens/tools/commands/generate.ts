@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { runTool, type ToolContext, UsageError } from '../../../commands/run-command.ts';
+import { runTool, type ToolContext } from '../../../commands/run-command.ts';
+import { UsageError } from '../../../lib/command-error.ts';
 import type { Variant } from '../../../lib/exchange-model/mapping.ts';
 import { written } from '../../../lib/output.ts';
 import type { Terminal } from '../../../lib/terminal.ts';

@@ -1,7 +1,8 @@
 /** Files of tables that a command is given, as messages of the model. */
 import { stat } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
-import { type ToolContext, UsageError } from '../../../commands/run-command.ts';
+import type { ToolContext } from '../../../commands/run-command.ts';
+import { UsageError } from '../../../lib/command-error.ts';
 import type { Model } from '../../../lib/exchange-model/model.ts';
 import { toPointer } from '../../../lib/json/json-value.ts';
 import { createProgress } from '../../../lib/output.ts';

@@ -1,6 +1,6 @@
 /** Options that several commands have. */
 import { InvalidArgumentError } from 'commander';
-import { CommandError } from '../../../commands/run-command.ts';
+import { CommandError } from '../../../lib/command-error.ts';
 import type { Variant } from '../../../lib/exchange-model/mapping.ts';
 import type { Model } from '../../../lib/exchange-model/model.ts';
 import { readTextFile } from '../../../lib/text-file.ts';
@@ -51,6 +51,6 @@ export async function chooseModel(
   named: string | undefined,
 ): Promise<Model> {
   const { loadModel } = await import('../../../lib/exchange-model/model.ts');
-  const { variantSettings } = await import('../../../lib/exchange-model/mapping.ts');
+  const { variantSettings } = await import('../../variant-settings.ts');
   return loadModel(variant, named ?? variantSettings(gegevens, variant).model);
 }

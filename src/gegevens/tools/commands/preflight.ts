@@ -1,5 +1,6 @@
 import { Command } from 'commander';
-import { CommandError, runTool, type ToolContext } from '../../../commands/run-command.ts';
+import { runTool, type ToolContext } from '../../../commands/run-command.ts';
+import { CommandError } from '../../../lib/command-error.ts';
 import type { Terminal } from '../../../lib/terminal.ts';
 import { hasToken, type TokenOptions, tokenOptions } from '../../../lib/token-options.ts';
 import { ConfigError, readConfig } from '../../../settings/read-config.ts';

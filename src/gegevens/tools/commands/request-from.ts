@@ -1,4 +1,5 @@
-import { CommandError, type ToolContext, UsageError } from '../../../commands/run-command.ts';
+import type { ToolContext } from '../../../commands/run-command.ts';
+import { CommandError, UsageError } from '../../../lib/command-error.ts';
 import type { Variant } from '../../../lib/exchange-model/mapping.ts';
 import { hasToken, type TokenOptions } from '../../../lib/token-options.ts';
 import type { Config } from '../../../settings/read-config.ts';
@@ -68,7 +69,7 @@ async function destination(
   if (base === null || !/^https?:$/.test(base.protocol)) throw new UsageError('--outway is not an address');
   if (!/^[\x21-\x7e]+$/.test(grantHash)) throw new UsageError('--grant-hash is not the hash of a grant');
   const { outwayAddress, outwayHeaders } = await import('../../../lib/outway.ts');
-  const { variantSettings } = await import('../../../lib/exchange-model/mapping.ts');
+  const { variantSettings } = await import('../../variant-settings.ts');
   const path = named ?? `${variantSettings(gegevens, variant).prefix}/gegevens`;
   return { url: outwayAddress(base, path), freshHeaders: outwayHeaders(grantHash) };
 }

@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CommandError, type ToolContext, UsageError } from '../../../commands/run-command.ts';
+import type { ToolContext } from '../../../commands/run-command.ts';
+import { CommandError, UsageError } from '../../../lib/command-error.ts';
 import type { Variant } from '../../../lib/exchange-model/mapping.ts';
 import { table } from '../../../lib/output.ts';
 import { readTextFile } from '../../../lib/text-file.ts';

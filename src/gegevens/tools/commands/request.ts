@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
-import { runTool, type ToolContext, UsageError } from '../../../commands/run-command.ts';
+import { runTool, type ToolContext } from '../../../commands/run-command.ts';
+import { UsageError } from '../../../lib/command-error.ts';
 import type { Terminal } from '../../../lib/terminal.ts';
 import { tokenOptions } from '../../../lib/token-options.ts';
 import type { DeliveredPage } from '../requester/request-delivery.ts';

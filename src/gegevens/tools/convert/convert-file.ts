@@ -1,11 +1,11 @@
 /** Makes a message of one model of a file of another, on disk: only at its end it is known whether it may be written. */
 import { readFileSync } from 'node:fs';
+import { modelsDirectory } from '../../../lib/exchange-model/built-in-models.ts';
 import { type ItemList, listsOf, type Mapping } from '../../../lib/exchange-model/mapping.ts';
 import { builtInVersions, loadModel, type Model, type PartCheck } from '../../../lib/exchange-model/model.ts';
 import { isRecord, type JsonObject, toPointer, valueAt } from '../../../lib/json/json-value.ts';
 import type { DeliveryItem } from '../../import/delivery-reader.ts';
 import { describeError, type Faults } from '../../import/faults.ts';
-import { modelsDirectory } from '../../settings.ts';
 import { readDelivery } from '../../store/import-file.ts';
 import { isBsn } from '../check/record-rules.ts';
 import { MessageStore } from '../message-store.ts';

@@ -1,6 +1,7 @@
 /** What the operator of the network and the statistics office need to know of a supplier, on one page. */
 import { hash, type X509Certificate } from 'node:crypto';
-import { type Variant, variantSettings } from '../../../lib/exchange-model/mapping.ts';
+import type { Variant } from '../../../lib/exchange-model/mapping.ts';
+import { variantSettings } from '../../variant-settings.ts';
 import type { PreflightContext } from './line.ts';
 import { oneLine } from './own-certificate.ts';
 

@@ -1,8 +1,9 @@
 /** One signed request to the own service, by the address that requesters use. */
 
-import { type Variant, variantSettings } from '../../../lib/exchange-model/mapping.ts';
+import type { Variant } from '../../../lib/exchange-model/mapping.ts';
 import { loadModel } from '../../../lib/exchange-model/model.ts';
 import { reasonOf } from '../../../lib/log.ts';
+import { variantSettings } from '../../variant-settings.ts';
 import { checkAnswer, describeProblem, openRequester, signedHeaders } from '../requester/request-delivery.ts';
 import { RequesterError, type SupplierResponse, sendRequest } from '../requester/send-request.ts';
 import { failed, notChecked, ok, type PreflightContext, shownAddress, type Verdict } from './line.ts';

@@ -2,10 +2,10 @@ import { readFileSync, statSync } from 'node:fs';
 import type { ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parseDocument } from 'yaml';
+import { modelsDirectory } from '../../../lib/exchange-model/built-in-models.ts';
 import type { ItemList, Variant } from '../../../lib/exchange-model/mapping.ts';
 import { EncodingError, readTextFileSync } from '../../../lib/text-file.ts';
 import { describeError } from '../../import/faults.ts';
-import { modelsDirectory } from '../../settings.ts';
 import type { ValueType } from '../model-shape.ts';
 
 /** Name of a column, or its number from 1. */

@@ -1,7 +1,12 @@
 /** What synthetic records are made of: choices that depend on the seed and the place alone, persons, and days. */
 import { createHash } from 'node:crypto';
-import type { Period } from '../../../gegevens/model/selection.ts';
 import { dayAfter } from '../../time.ts';
+
+/** First and last day, as `YYYY-MM-DD`. */
+export interface Period {
+  readonly start: string;
+  readonly end: string;
+}
 
 /** Where a record is, and what decides about it. */
 export interface RecordPlace {

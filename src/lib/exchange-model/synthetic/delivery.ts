@@ -3,11 +3,11 @@
  * options always make the same text; records are made one by one, so a delivery may be larger than memory.
  */
 
-import type { Period } from '../../../gegevens/model/selection.ts';
 import { type JsonObject, withValueAt } from '../../json/json-value.ts';
 import { dayAfter } from '../../time.ts';
 import type { Model } from '../model.ts';
 import type { Breaking } from './breaks.ts';
+import type { Period } from './chance.ts';
 import { shvRecord } from './shv-record.ts';
 import { vsNames, vsRecord, vsZaak } from './vs-record.ts';
 

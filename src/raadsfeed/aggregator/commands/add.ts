@@ -1,7 +1,8 @@
 /** `koppelvlak bron add` and `bron import`: what they would do is shown before it is done. */
 import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
-import { type CommandContext, CommandError, runCommand, UsageError } from '../../../commands/run-command.ts';
+import { type CommandContext, runCommand } from '../../../commands/run-command.ts';
+import { CommandError, UsageError } from '../../../lib/command-error.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import type { Terminal } from '../../../lib/terminal.ts';
 import { parseOrganisatie } from '../../commands/publish.ts';

@@ -1,7 +1,8 @@
 import { open } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { Command, InvalidArgumentError } from 'commander';
-import { CommandError, OUTPUT_CLOSED, runTool, type ToolContext, UsageError } from '../../../commands/run-command.ts';
+import { runTool, type ToolContext } from '../../../commands/run-command.ts';
+import { CommandError, OUTPUT_CLOSED, UsageError } from '../../../lib/command-error.ts';
 import type { Terminal } from '../../../lib/terminal.ts';
 import { systemClock } from '../../../lib/time.ts';
 import type { FollowState } from '../feed/follow-feed.ts';

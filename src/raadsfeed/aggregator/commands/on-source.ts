@@ -1,7 +1,8 @@
 /** The commands on a source that was added before. */
 import { Command, InvalidArgumentError } from 'commander';
-import { type CommandContext, CommandError, runCommand, UsageError } from '../../../commands/run-command.ts';
+import { type CommandContext, runCommand } from '../../../commands/run-command.ts';
 import type { Pool } from '../../../database/pool.ts';
+import { CommandError, UsageError } from '../../../lib/command-error.ts';
 import { table } from '../../../lib/output.ts';
 import type { Terminal } from '../../../lib/terminal.ts';
 import {

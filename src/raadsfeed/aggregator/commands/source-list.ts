@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { CsvError, parse } from 'csv-parse/sync';
-import { CommandError, UsageError } from '../../../commands/run-command.ts';
+import { CommandError, UsageError } from '../../../lib/command-error.ts';
 import { normaliseOrganisatiecode } from '../../../lib/feed/resource.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import { parseUntrusted } from '../../../lib/json/parse-untrusted.ts';

@@ -1,0 +1,49 @@
+/** How a command of the suites runs. */
+import { UsageError } from '../../src/lib/command-error.ts';
+import { interruptible, reportFailure } from '../../src/lib/command-line.ts';
+import type { ProxySettings } from '../../src/lib/outbound/guarded-fetch.ts';
+import { createOutput, type Output } from '../../src/lib/output.ts';
+import type { Environment, Terminal } from '../../src/lib/terminal.ts';
+import { readText } from './usage.ts';
+
+export const PROGRAM = 'koppelvlak-conformance';
+
+export interface ToolContext {
+  readonly terminal: Terminal;
+  readonly output: Output;
+  readonly proxy: ProxySettings;
+  /** Revocation services at private addresses may be called. */
+  readonly allowPrivate: boolean;
+  /** Fires on Ctrl-C and `SIGTERM`: stop and leave nothing half done. */
+  readonly interrupted: AbortSignal;
+}
+
+/** Runs a command. The exit status is 0, or 1 or 2 with the reason on standard error. */
+export async function runTool(
+  terminal: Terminal,
+  options: { readonly json?: boolean },
+  command: (context: ToolContext) => Promise<unknown>,
+): Promise<void> {
+  const work = async (): Promise<void> => {
+    const output = createOutput(terminal, options.json ?? false);
+    const environment = await readEnvironment(terminal.env);
+    await interruptible(terminal, (interrupted) => command({ terminal, output, interrupted, ...environment }));
+  };
+  await reportFailure(terminal, work, PROGRAM);
+}
+
+/** The settings that the suites share with the service. @throws {UsageError} without repeating a value: it may be secret */
+async function readEnvironment(env: Environment): Promise<Pick<ToolContext, 'proxy' | 'allowPrivate'>> {
+  const file = env.OUTBOUND_PROXY_FILE;
+  const outboundProxy = file === undefined ? env.OUTBOUND_PROXY : (await readText(file)).trim();
+  if (outboundProxy !== undefined && !/^https?:$/.test(URL.parse(outboundProxy)?.protocol ?? ''))
+    throw new UsageError('OUTBOUND_PROXY is not the address of a proxy: http://… or https://…');
+  const allowed = env.GEGEVENS_REVOCATION_ALLOW_PRIVATE ?? 'false';
+  if (allowed !== 'true' && allowed !== 'false')
+    throw new UsageError('GEGEVENS_REVOCATION_ALLOW_PRIVATE is neither true nor false');
+  const outboundNoProxy = (env.OUTBOUND_NO_PROXY ?? '').split(',').map((host) => host.trim());
+  return {
+    proxy: { outboundProxy, outboundNoProxy: outboundNoProxy.filter((host) => host !== '') },
+    allowPrivate: allowed === 'true',
+  };
+}

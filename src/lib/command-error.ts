@@ -1,0 +1,18 @@
+/** A command failed; the message tells people why. */
+export class CommandError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'CommandError';
+  }
+}
+
+/** The command was called with wrong arguments: exit status 2. */
+export class UsageError extends CommandError {
+  constructor(message: string) {
+    super(message);
+    this.name = 'UsageError';
+  }
+}
+
+/** Why a command ends when the reader of its output has gone. */
+export const OUTPUT_CLOSED = 'the reader of the output has gone';
