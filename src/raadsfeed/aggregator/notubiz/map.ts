@@ -1,4 +1,4 @@
-/** Maps what NotuBiz has to the resources of the feed; see the tables in `docs/notubiz.md`. */
+/** Maps NotuBiz data to the resources of the feed; see `docs/aggregator.md`. */
 import { lineOfHtml, textOfHtml } from '../supplier/html-text.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
 import { references } from '../supplier/mapping.ts';

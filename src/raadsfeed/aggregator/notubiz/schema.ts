@@ -1,4 +1,4 @@
-/** The answers of NotuBiz as far as they are used, as JSON Schemas; see `docs/notubiz.md`. */
+/** The parts of NotuBiz responses that are used, as JSON Schemas; see `docs/aggregator.md`. */
 import type { IssueSink } from '../supplier/issue-log.ts';
 import {
   ANY,
