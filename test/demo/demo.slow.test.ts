@@ -52,16 +52,9 @@ describe('the demo', () => {
     }
     expect(stdout).toContain('processing actions of two persons: 40 loaded');
     const checks = (text: string): string[] => text.match(/^ +ok {5}.+$|^ +\d+ checks ok, 0 failed$/gm) ?? [];
-    // Of the second variant the page shows what differs.
-    const own = checks(stdout).filter((line) => !line.includes(' vs: '));
-    for (const [page, least] of [['docs/tour.md', own.length + 1] as const, ['README.md', 5] as const]) {
-      const shown = checks(await readFile(join(ROOT, page), 'utf8'));
-      expect(
-        shown.filter((line) => !stdout.includes(line)),
-        page,
-      ).toEqual([]);
-      expect(shown.length, page).toBeGreaterThanOrEqual(least);
-    }
+    const shown = checks(await readFile(join(ROOT, 'README.md'), 'utf8'));
+    expect(shown.filter((line) => !stdout.includes(line))).toEqual([]);
+    expect(shown.length).toBeGreaterThanOrEqual(5);
     expect(await hasPostgres(home.path)).toBe(false);
   });
 
