@@ -30,7 +30,7 @@ interface OutboundOptions {
   /** Maximum number of connections to one host. */
   readonly connections: number;
   /** The proxy for the calls; absent: direct. */
-  readonly proxy?: ProxySettings;
+  readonly proxy?: ProxySettings | undefined;
   /** Lets loopback and private addresses through; never link-local ones, nor those of a cloud's metadata service. */
   readonly allowPrivate: boolean;
   /** Connects over IPv4 only, where a host knows its callers by such an address. */

@@ -9,7 +9,7 @@ import type { Config } from '../../settings/read-config.ts';
 import { createLineValidator, type LineValidator } from '../writer/line-validator.ts';
 import { createGo } from './go/api.ts';
 import { openIbabs } from './ibabs/supplier.ts';
-import { openNotubiz } from './notubiz/adapter.ts';
+import { openNotubiz } from './notubiz/supplier.ts';
 import { createParlaeus } from './parlaeus/api.ts';
 import type { SupplierScheme } from './source.ts';
 import { createCallSlots } from './store/call-slots.ts';

@@ -8,7 +8,7 @@ import { openDependencies, type SupplierDependencies } from '../../../src/raadsf
 import { createGo } from '../../../src/raadsfeed/aggregator/go/api.ts';
 import { IbabsClient } from '../../../src/raadsfeed/aggregator/ibabs/calls.ts';
 import { createIbabs } from '../../../src/raadsfeed/aggregator/ibabs/supplier.ts';
-import { createNotubizAdapter } from '../../../src/raadsfeed/aggregator/notubiz/adapter.ts';
+import { createNotubizAdapter } from '../../../src/raadsfeed/aggregator/notubiz/supplier.ts';
 import { createParlaeus } from '../../../src/raadsfeed/aggregator/parlaeus/api.ts';
 import { readIssues } from '../../../src/raadsfeed/aggregator/store/issues.ts';
 import { findSource, readSourceStates, saveSources } from '../../../src/raadsfeed/aggregator/store/sources.ts';

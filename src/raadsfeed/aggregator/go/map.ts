@@ -2,7 +2,7 @@
 import { lineOfHtml, textOfHtml } from '../supplier/html-text.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
 import { mediaTypeIn } from '../supplier/media-type.ts';
-import { type FoundDocument, type FoundItem, mapInformatieObject, mapMeeting } from '../supplier/meeting.ts';
+import { type FoundDocument, type FoundItem, mapEntry, mapMeeting } from '../supplier/meeting.ts';
 import {
   ANY,
   CANCELLED,
@@ -168,9 +168,8 @@ export function mapGoMeeting(
 /** A document that belongs to no meeting, or the copy of one that does. */
 export function mapLoneDocument(document: GoDocument, address: string, { request, issue }: MapContext): MappedItem {
   const found = mapDocument(document, address, issue);
-  const read = mapInformatieObject(found, address, request.source);
   const attachment = { vergaderingen: [], agendapunten: [], registerdag: found.day };
-  return { records: [], documents: [{ read, attachment }], hidden: [], underHidden: [], readAgainAfter: null };
+  return mapEntry([found], attachment, { source: request.source, page: address });
 }
 
 /** The first version writes a day or a local moment, the second a day with `startTime` beside it. */

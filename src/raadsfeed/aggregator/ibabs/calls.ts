@@ -20,7 +20,8 @@ const PAUSE_MS = 60_000;
 /** Bytes of an answer at most: a quarter of the largest organisation is a tenth of it. */
 const MAX_BYTES = 33_554_432;
 
-export type IbabsClientOptions = Partial<Omit<SupplierClientOptions, 'query'>> & {
+export type IbabsClientOptions = Partial<Omit<SupplierClientOptions, 'query' | 'base'>> & {
+  readonly base?: string | undefined;
   readonly pauseMs?: number;
 };
 

@@ -1,13 +1,12 @@
 /** Maps what iBabs has to the resources of the feed. */
-import type { AttachedDocument, Attachment } from '../supplier/document-collector.ts';
 import { lineOfHtml, textOfHtml } from '../supplier/html-text.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
 import { bareNumber, nestByNumber } from '../supplier/mapping.ts';
 import { mediaTypeIn } from '../supplier/media-type.ts';
-import { type FoundDocument, type FoundItem, mapInformatieObject, mapMeeting } from '../supplier/meeting.ts';
+import { type FoundDocument, type FoundItem, mapEntry, mapMeeting } from '../supplier/meeting.ts';
 import { describeEntry } from '../supplier/register-values.ts';
 import { saidStatus } from '../supplier/said-status.ts';
-import { type AdapterSource, organisatieOf, withoutAbsent } from '../supplier/source-adapter.ts';
+import type { AdapterSource } from '../supplier/source-adapter.ts';
 import type { MappedItem } from '../supplier/supplier.ts';
 import { addressOf, dutchMoment, type Moment, readMoment } from '../supplier/values.ts';
 import { dayAfter } from '../supplier/windows.ts';
@@ -241,59 +240,34 @@ export function entryDay(text: string): string | undefined {
   return readMoment(text).moment?.day;
 }
 
-interface EntryRelations {
-  readonly vergaderingen: readonly string[];
-  readonly agendapunten: readonly string[];
-}
-
 /** Maps a register entry: its documents, or itself when it has none. */
-export function mapEntry(
+export function mapIbabsEntry(
   entry: RegisterEntry,
   detail: EntryDetail,
   values: EntryValues,
-  relations: EntryRelations,
-  mapping: Pick<MeetingMapping, 'source' | 'issue'>,
+  agendapunten: readonly string[],
+  { source, issue }: Pick<MeetingMapping, 'source' | 'issue'>,
 ): MappedItem {
-  const { source, issue } = mapping;
   const kind = lineOfHtml(entry.ListName);
   // The label says what the files are to the entry: "Bijlage(s)".
   const label = lineOfHtml(detail.DocumentsLabel);
   const described = [label === kind ? undefined : label, values.omschrijving].filter((text) => text !== undefined);
-  const attachment: Attachment = {
-    ...relations,
-    registerdag: values.day ?? values.reference?.day,
-    omschrijving: described.length === 0 ? undefined : described.join('\n'),
-  };
   const documents = documentsOf(detail, source, issue, kind);
-  const id = registerItemId(entry.EntryMasterId ?? entry.EntryId);
   const changed = dutchMoment(entry.MutationDate, undefined, 'MutationDate', issue);
-  const itself: AttachedDocument = {
-    attachment: { ...attachment, omschrijving: values.omschrijving },
-    read: {
-      bronidentificatie: id,
-      version: 0,
-      modifiedDay: changed?.day,
-      data: {
-        bronidentificatie: id,
-        dossiertype: 'informatieobject',
-        organisatie: organisatieOf(source),
-        webpaginalink: `${portalOf(source)}/Reports/Item/${entry.EntryId}`,
-        titel: values.title ?? lineOfHtml(entry.EntryTitle) ?? 'Registerstuk',
-        ...withoutAbsent({ gewijzigdop: changed?.utc, informatieobjecttype: kind }),
-      },
-    },
+  const itself: FoundDocument = {
+    bronidentificatie: registerItemId(entry.EntryMasterId ?? entry.EntryId),
+    isHidden: false,
+    titel: values.title ?? lineOfHtml(entry.EntryTitle) ?? 'Registerstuk',
+    webpaginalink: `${portalOf(source)}/Reports/Item/${entry.EntryId}`,
+    modifiedDay: changed?.day,
+    members: { gewijzigdop: changed?.utc, informatieobjecttype: kind },
   };
-  const found = documents
-    .filter(({ isHidden }) => !isHidden)
-    .map((document) => ({ read: mapInformatieObject(document, portalOf(source), source), attachment }));
-  return {
-    records: [],
-    documents: documents.length === 0 ? [itself] : found,
-    hidden: documents
-      .filter(({ isHidden }) => isHidden)
-      .map(({ bronidentificatie }) => ({ resourceType: 'Informatieobject', bronidentificatie })),
-    underHidden: [],
-    readAgainAfter: null,
-    day: values.day ?? values.reference?.day,
-  };
+  const day = values.day ?? values.reference?.day;
+  const omschrijving = documents.length === 0 ? values.omschrijving : described.join('\n') || undefined;
+  const attachment = { vergaderingen: [], agendapunten, registerdag: day, omschrijving };
+  const mapped = mapEntry(documents.length === 0 ? [itself] : documents, attachment, {
+    source,
+    page: portalOf(source),
+  });
+  return { ...mapped, day };
 }

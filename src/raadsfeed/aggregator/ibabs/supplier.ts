@@ -8,14 +8,21 @@ import { bareNumber } from '../supplier/mapping.ts';
 import { readInHalves } from '../supplier/read-in-halves.ts';
 import { createAdapter } from '../supplier/read-listed-window.ts';
 import { type KnownItem, type SourceAdapter, withoutAbsent } from '../supplier/source-adapter.ts';
-import type { Found, Listed, MappedItem, Reading, Supplier } from '../supplier/supplier.ts';
+import {
+  type Found,
+  keptForAnHour,
+  type Listed,
+  type MappedItem,
+  type Reading,
+  type Supplier,
+} from '../supplier/supplier.ts';
 import { type CallSlots, SupplierError } from '../supplier/supplier-client.ts';
 import { isRegisters } from '../supplier/windows.ts';
 import { IbabsClient } from './calls.ts';
 import {
   entryValues,
   type ItemReference,
-  mapEntry,
+  mapIbabsEntry,
   mapIbabsMeeting,
   meetingDay,
   meetingId,
@@ -45,8 +52,6 @@ type IbabsDetail =
   | { readonly kind: 'meeting'; readonly meeting: IbabsMeeting; readonly type: MeetingType | undefined }
   | { readonly kind: 'entry'; readonly entry: RegisterEntry; readonly detail: EntryDetail };
 
-/** Milliseconds for which the meeting types of a site are kept: an hour. */
-const TYPES_MS = 3_600_000;
 /** Long before any register: everything. */
 const EVER = '1900-01-01T00:00:00';
 const DAY_MS = 86_400_000;
@@ -61,24 +66,17 @@ export function openIbabs(
   slots: CallSlots,
 ): SourceAdapter {
   const { ibabsUrl: base } = aggregator;
-  const options = { clock, proxy, slots, allowPrivate: raadsfeed.sourcesAllowPrivate };
-  return createAdapter(createIbabs(new IbabsClient({ ...options, ...(base === undefined ? {} : { base }) })), clock);
+  const options = { base, clock, proxy, slots, allowPrivate: raadsfeed.sourcesAllowPrivate };
+  return createAdapter(createIbabs(new IbabsClient(options)), clock);
 }
 
 export function createIbabs(client: IbabsClient): Supplier<IbabsListed, IbabsDetail> {
-  const types = new Map<string, { readonly data: ReadonlyMap<string, MeetingType>; readonly until: number }>();
-
-  const typesOf = async (reading: Reading): Promise<ReadonlyMap<string, MeetingType>> => {
-    const { request, now, issues } = reading;
-    const site = request.source.organisationId;
-    const known = types.get(site);
-    if (known !== undefined && known.until > now.getTime()) return known.data;
+  const typesOf = keptForAnHour(async ({ request, issues }: Reading): Promise<ReadonlyMap<string, MeetingType>> => {
     const issue = issues.at('GetMeetingtypes');
-    const read = (await client.meetingTypes(site, request.signal)).map((raw) => readMeetingType(raw, issue));
-    const data = new Map(read.filter((type) => type !== undefined).map((type) => [type.Id, inPlainText(type)]));
-    types.set(site, { data, until: now.getTime() + TYPES_MS });
-    return data;
-  };
+    const found = await client.meetingTypes(request.source.organisationId, request.signal);
+    const types = found.map((raw) => readMeetingType(raw, issue)).filter((type) => type !== undefined);
+    return new Map(types.map((type) => [type.Id, inPlainText(type)]));
+  });
 
   return {
     hasRegisters: true,
@@ -232,9 +230,8 @@ async function mapResolved(
 ): Promise<MappedItem> {
   const values = entryValues(entry, detail, issue);
   const { reference, agendapunt } = values;
-  const mapping = { source: request.source, issue };
-  const relations = reference === undefined ? undefined : resolve(reference, await request.knownOn?.(reference.day));
-  if (agendapunt !== undefined && relations === undefined) {
+  const item = reference === undefined ? undefined : resolve(reference, await request.knownOn?.(reference.day));
+  if (agendapunt !== undefined && item === undefined) {
     // Never its title: the item may be one that is confidential.
     const named =
       reference === undefined ? 'in an unknown form' : `${reference.type} ${reference.day} ${reference.number}`;
@@ -247,14 +244,11 @@ async function mapResolved(
       'an entry without documents is linked by its EntryId: /Reports/Item/…',
     );
   }
-  return mapEntry(entry, detail, values, relations ?? { vergaderingen: [], agendapunten: [] }, mapping);
+  return mapIbabsEntry(entry, detail, values, item === undefined ? [] : [item], { source: request.source, issue });
 }
 
 /** The one agenda item of that type, day and number; `undefined` unless exactly one matches. */
-function resolve(
-  { type, number }: ItemReference,
-  known: readonly KnownItem[] = [],
-): { readonly vergaderingen: readonly string[]; readonly agendapunten: readonly string[] } | undefined {
+function resolve({ type, number }: ItemReference, known: readonly KnownItem[] = []): string | undefined {
   const meetings = known.filter(({ parts }) => {
     const names = parts.find(({ resourceType }) => resourceType === 'Vergadering')?.label?.split('\n') ?? [];
     return names.some((name) => name.toLowerCase() === type.toLowerCase());
@@ -262,8 +256,5 @@ function resolve(
   const items = meetings.flatMap(({ parts }) =>
     parts.filter(({ resourceType, label }) => resourceType === 'Agendapunt' && bareNumber(label) === number),
   );
-  const [item] = items;
-  return item === undefined || items.length > 1
-    ? undefined
-    : { vergaderingen: [], agendapunten: [item.bronidentificatie] };
+  return items.length === 1 ? items[0]?.bronidentificatie : undefined;
 }

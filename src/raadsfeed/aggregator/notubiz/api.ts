@@ -3,6 +3,7 @@ import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import type { IssueLog } from '../supplier/issue-log.ts';
 import { readInHalves } from '../supplier/read-in-halves.ts';
 import type { DateWindow, WindowRequest } from '../supplier/source-adapter.ts';
+import type { Found } from '../supplier/supplier.ts';
 import { SupplierClient, type SupplierClientOptions, SupplierError } from '../supplier/supplier-client.ts';
 import { listIn, recordIn } from '../supplier/wrapping.ts';
 import { readPagination } from './schema.ts';
@@ -11,7 +12,9 @@ import { readPagination } from './schema.ts';
 const PUBLIC_BASE = 'https://api.notubiz.nl';
 const VERSION = '1.17.0';
 
-export type NotubizClientOptions = Partial<Omit<SupplierClientOptions, 'query' | 'allowPrivate'>>;
+export type NotubizClientOptions = Partial<Omit<SupplierClientOptions, 'query' | 'allowPrivate' | 'base'>> & {
+  readonly base?: string | undefined;
+};
 
 export class NotubizClient extends SupplierClient {
   constructor({ base = PUBLIC_BASE, ...options }: NotubizClientOptions = {}) {
@@ -24,19 +27,8 @@ export class NotubizClient extends SupplierClient {
 export interface Fetcher {
   readonly client: NotubizClient;
   readonly issues: IssueLog;
-  readonly request: Pick<WindowRequest, 'signal' | 'window'>;
+  readonly request: WindowRequest;
 }
-
-/**
- * The result of fetching one object.
- * - `found`: the object
- * - `refused`: the supplier does not show it to the public
- * - `missing`: the supplier does not have it
- * - `failed`: it is not known; an issue says why
- */
-export type OneOutcome =
-  | { readonly kind: 'found'; readonly raw: JsonObject }
-  | { readonly kind: 'refused' | 'failed' | 'missing' };
 
 /** What the supplier says under status 200 in place of an answer. */
 function messageOf(answer: unknown): string | undefined {
@@ -51,21 +43,21 @@ function isRefused({ status }: SupplierError): boolean {
   return status === 401 || status === 403;
 }
 
-/** Fetches the object under `member` in the response of a path. A refusal is status 401 or 403, or 200 with a message. */
+/** Fetches the object under `member` in the response of a path. What is refused, by status 401 or 403 or a message under 200, is not public. */
 export async function fetchOne(
   { client, issues, request }: Fetcher,
   path: string,
   member: string,
-): Promise<OneOutcome> {
-  const refuse = (detail: string): OneOutcome => {
+): Promise<Found<JsonObject>> {
+  const refuse = (detail: string): Found<JsonObject> => {
     issues.add('refused', path, detail);
-    return { kind: 'refused' };
+    return { kind: 'hidden' };
   };
   try {
     const answer = await client.get(path, {}, request.signal);
     const said = messageOf(answer);
     const raw = recordIn(answer, member, said === undefined ? 'id' : member);
-    if (raw !== undefined) return { kind: 'found', raw };
+    if (raw !== undefined) return { kind: 'found', value: raw };
     const message = said ?? `has no ${member}`;
     if (isRefusal(message)) return refuse(message);
     issues.add('unexpected-answer', path, message);
@@ -79,7 +71,7 @@ export async function fetchOne(
 }
 
 /** As `fetchOne`, for an object that the supplier itself named: when it is missing, that is an issue. */
-export async function fetchNamed(fetcher: Fetcher, path: string, member: string): Promise<OneOutcome> {
+export async function fetchNamed(fetcher: Fetcher, path: string, member: string): Promise<Found<JsonObject>> {
   const outcome = await fetchOne(fetcher, path, member);
   if (outcome.kind !== 'missing') return outcome;
   fetcher.issues.add('call-failed', path, 'the supplier names it and does not have it');

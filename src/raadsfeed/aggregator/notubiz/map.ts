@@ -1,18 +1,19 @@
 /** Maps NotuBiz data to the resources of the feed; see `docs/aggregator.md`. */
 import { lineOfHtml, textOfHtml } from '../supplier/html-text.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
-import { references } from '../supplier/mapping.ts';
+import { references, withNested } from '../supplier/mapping.ts';
 import { mediaTypeIn } from '../supplier/media-type.ts';
-import type { FoundItem, FoundMeeting } from '../supplier/meeting.ts';
+import { type FoundDocument, type FoundItem, type FoundMeeting, withheldDocument } from '../supplier/meeting.ts';
 import { isSet } from '../supplier/read-answer.ts';
 import { describeEntry } from '../supplier/register-values.ts';
-import type { AdapterSource, DocumentRead } from '../supplier/source-adapter.ts';
-import { organisatieOf, withoutAbsent } from '../supplier/source-adapter.ts';
+import type { AdapterSource } from '../supplier/source-adapter.ts';
 import { addressOf, momentOf, timeOf } from '../supplier/values.ts';
 import type { Names } from './names.ts';
 import {
   type AgendaItem,
+  type Attached,
   attributeOf,
+  isHidden,
   type Meeting,
   type NotubizDocument,
   type RegisterItem,
@@ -56,14 +57,15 @@ interface MeetingRelations {
   readonly parent: string | undefined;
   /** Its children, when it is an assembly. */
   readonly children: readonly string[] | undefined;
-  /** Its agenda items, nested ones too, in their order. */
-  readonly agenda: readonly { readonly item: AgendaItem; readonly parent: string | undefined }[];
+  readonly agenda: FlatAgenda;
+  /** The documents of it or of one of its agenda items. */
+  readonly documents: (holder: Attached) => readonly FoundDocument[];
 }
 
-/** A meeting or an assembly, without its documents. */
+/** A meeting or an assembly. */
 export function toFoundMeeting(
   meeting: Meeting,
-  { parent, children, agenda }: MeetingRelations,
+  { parent, children, agenda, documents }: MeetingRelations,
   { source, gremia, labels }: MappingContext,
   issue: IssueSink,
 ): FoundMeeting {
@@ -87,8 +89,14 @@ export function toFoundMeeting(
       deelvergaderingen: children && references(children.map(meetingId)),
     },
     gremium: gremiumOf(meeting.gremium?.id, gremia, issue),
-    documents: [],
-    items: agenda.map(({ item, parent: above }) => toFoundItem(item, above, issue)),
+    documents: documents(meeting),
+    items: [
+      ...agenda.shown.map(({ item, parent: above }) => ({
+        ...toFoundItem(item, above, issue),
+        documents: documents(item),
+      })),
+      ...agenda.hidden.map(withheldItem),
+    ],
   };
 }
 
@@ -132,7 +140,23 @@ function labelledText(
   return ids.map((id) => attributeText(attributes, id, issue)).find((value) => value !== undefined);
 }
 
-function toFoundItem(item: AgendaItem, parent: string | undefined, issue: IssueSink): FoundItem {
+/** An agenda item that is not published: of what is confidential nothing is read that an issue could show. */
+function withheldItem({ id, documents }: AgendaItem): FoundItem {
+  return {
+    bronidentificatie: agendapuntId(id),
+    isHidden: true,
+    agendapuntnaam: '',
+    members: {},
+    documents: documents.map(withheld),
+  };
+}
+
+/** A document that is confidential, or belongs to something that is. */
+export function withheld(document: NotubizDocument): FoundDocument {
+  return withheldDocument(documentId(document.id), isHidden(document));
+}
+
+function toFoundItem(item: AgendaItem, parent: string | undefined, issue: IssueSink): Omit<FoundItem, 'documents'> {
   const about: IssueSink = (what, detail) => issue(what, `agenda item ${item.id}: ${detail}`);
   const { attributes } = item.type_data;
   const prefix = lineOfHtml(item.type_data.title_prefix);
@@ -154,7 +178,6 @@ function toFoundItem(item: AgendaItem, parent: string | undefined, issue: IssueS
       geplandvolgnummer: prefix,
       tussenkop: isSubheading(item) ? agendapuntnaam : undefined,
     },
-    documents: [],
   };
 }
 
@@ -167,17 +190,16 @@ function isSubheading({ type, type_data: { heading } }: AgendaItem): boolean {
 /** As `formaat` in the contract of the feed. */
 const MEDIA_TYPE = /^[A-Za-z0-9!#$&^_.+-]+\/[A-Za-z0-9!#$&^_.+-]+(?:\s*;.*)?$/;
 
-/**
- * Maps a document to what an InformatieObject has of itself; references, category and, where it has none of its own, its date follow
- * from all its items.
- */
-export function mapInformatieObject(
+/** @param register the name of the register in which it was found: its kind, where it says none */
+export function toFoundDocument(
   document: NotubizDocument,
+  register: string | undefined,
   context: MappingContext,
   issue: IssueSink,
-): DocumentRead {
-  const about: IssueSink = (what, detail) => issue(what, `document ${document.id}: ${detail}`);
+): FoundDocument {
+  if (isHidden(document)) return withheld(document);
   const { id } = document;
+  const about: IssueSink = (what, detail) => issue(what, `document ${id}: ${detail}`);
   const version = document.version === 0 ? undefined : document.version;
   const file = document.versions.find((candidate) => version !== undefined && candidate.id === version);
   if (version === undefined) about('unusable-value', 'does not say which version is current');
@@ -188,29 +210,24 @@ export function mapInformatieObject(
   const titel = lineOfHtml(document.title) ?? lineOfHtml(file?.file_name);
   if (titel === undefined) about('unusable-value', 'has neither a title nor a file name');
   const type = document.types.map(({ value }) => lineOfHtml(value)).find((value) => value !== undefined);
-  const category = context.categories.get(`type:${type?.toLowerCase()}`);
   const modified = momentOf(document.last_modified, 'last_modified', about);
   return {
     bronidentificatie: documentId(id),
-    version: version ?? 0,
-    data: {
-      bronidentificatie: documentId(id),
-      dossiertype: 'informatieobject',
-      organisatie: organisatieOf(context.source),
-      webpaginalink: page ?? url ?? bestandsurl ?? `${context.base}/document/${id}`,
-      titel: titel ?? `Document ${id}`,
-      ...withoutAbsent({
-        gewijzigdop: modified?.utc,
-        bestandsurl,
-        formaat: mediaType(file?.mime_type, about) ?? mediaTypeIn([file?.file_name], url),
-        omvang: file?.file_size,
-        informatieobjecttype: type,
-      }),
+    isHidden: false,
+    version,
+    titel: titel ?? `Document ${id}`,
+    webpaginalink: page ?? url ?? bestandsurl ?? `${context.base}/document/${id}`,
+    members: {
+      gewijzigdop: modified?.utc,
+      bestandsurl,
+      formaat: mediaType(file?.mime_type, about) ?? mediaTypeIn([file?.file_name], url),
+      omvang: file?.file_size,
+      informatieobjecttype: type ?? register,
     },
     // Never `publication_date`: that is the day of the reading, and every record would change each day.
-    date: momentOf(document.date, 'date', about)?.day,
+    day: momentOf(document.date, 'date', about)?.day,
     modifiedDay: modified?.day,
-    ...(category === undefined ? {} : { wooinformatiecategorie: category }),
+    wooinformatiecategorie: context.categories.get(`type:${type?.toLowerCase()}`),
   };
 }
 
@@ -231,32 +248,80 @@ export function describeItem({ attributes }: RegisterItem, register: string | un
   return describeEntry(register, values);
 }
 
-/** Maps a register item without any file: many motions and questions have none. */
-export function mapRegisterItem(
+/** The documents of a register item; one without a file, as many motions and questions are, is itself a document. */
+export function toFoundDocuments(
   item: RegisterItem,
   register: string | undefined,
   context: MappingContext,
   issue: IssueSink,
-): DocumentRead {
+): readonly FoundDocument[] {
+  const documents = documentsOf(item);
+  if (documents.length > 0) return documents.map((document) => toFoundDocument(document, register, context, issue));
   const about: IssueSink = (what, detail) => issue(what, `register item ${item.id}: ${detail}`);
   const modified = momentOf(item.last_modified, 'last_modified', about);
   const page = portalPage(context.source, `modules/0/items/${item.id}`) ?? addressOf(item.self, 'self', about);
-  return {
-    bronidentificatie: registerItemId(item.id),
-    version: 0,
-    date: momentOf(registerDate(item), 'attribute 15', about)?.day,
-    modifiedDay: modified?.day,
-    data: {
+  return [
+    {
       bronidentificatie: registerItemId(item.id),
-      dossiertype: 'informatieobject',
-      organisatie: organisatieOf(context.source),
+      isHidden: false,
+      day: momentOf(registerDate(item), 'attribute 15', about)?.day,
+      modifiedDay: modified?.day,
       webpaginalink: page ?? `${context.base}${modulePath('0', item.id)}`,
       titel: lineOfHtml(textOf(registerValue(item, '1'))) ?? 'Registerstuk',
-      ...withoutAbsent({
+      members: {
         gewijzigdop: modified?.utc,
-        informatieobjecttype: register === '' ? undefined : register,
+        informatieobjecttype: register,
         omschrijving: describeItem(item, register),
-      }),
+      },
     },
+  ];
+}
+
+/** The documents of a register item that is not public, or itself. */
+export function withheldDocuments(item: RegisterItem): readonly FoundDocument[] {
+  const documents = documentsOf(item);
+  return documents.length > 0 ? documents.map(withheld) : [withheldDocument(registerItemId(item.id), true)];
+}
+
+/** Values of datatype document, and attachments. */
+export function documentsOf({ attributes, attachments }: RegisterItem): readonly NotubizDocument[] {
+  const values = attributes.filter(({ datatype }) => datatype === 'document').flatMap((attribute) => attribute.values);
+  const documents = values.map(({ document }) => document).filter((document) => document !== undefined);
+  return [...documents, ...(attachments?.document ?? [])];
+}
+
+interface AgendaEntry {
+  readonly item: AgendaItem;
+  readonly hidden: boolean;
+  readonly parent: string | undefined;
+}
+
+interface FlatAgenda {
+  /** Items that may be published, each once, in the order of the agenda: an item before what is nested in it. */
+  readonly shown: readonly AgendaEntry[];
+  /** Items that may not, and those nested in such items only. */
+  readonly hidden: readonly AgendaItem[];
+}
+
+/** Makes one list of a nested agenda. An item that comes twice counts once, with the parent that either occurrence gives. */
+export function flattenAgenda(items: readonly AgendaItem[]): FlatAgenda {
+  const entries = new Map<string, AgendaEntry>();
+  const walk = (level: readonly AgendaItem[], nestedIn: string | undefined): void => {
+    for (const item of level) {
+      const known = entries.get(item.id);
+      const parent = nestedIn ?? known?.parent ?? (item.parent?.id === item.id ? undefined : item.parent?.id);
+      entries.set(item.id, { item: known?.item ?? item, hidden: isHidden(item) || known?.hidden === true, parent });
+      walk(item.agenda_items, item.id);
+    }
+  };
+  walk(items, undefined);
+  const hidden = withNested(
+    [...entries].filter(([, entry]) => entry.hidden).map(([id]) => id),
+    [...entries].map(([id, { parent }]) => [id, parent]),
+  );
+  const all = [...entries.values()];
+  return {
+    shown: all.filter(({ item }) => !hidden.has(item.id)),
+    hidden: all.filter(({ item }) => hidden.has(item.id)).map(({ item }) => item),
   };
 }

@@ -38,7 +38,8 @@ const readFields = createReader(objectOf({ field: listOf(objectOf({}, { '@attrib
  * Reads the labels and the names of the bodies. Without them nothing can be mapped correctly: `undefined`, and an issue
  * says so. An organisation that the supplier does not list is fetched directly; an unknown one has no labels.
  */
-export async function readReference(fetcher: Fetcher, organisationId: string): Promise<ReferenceData | undefined> {
+export async function readReference(fetcher: Fetcher): Promise<ReferenceData | undefined> {
+  const { organisationId } = fetcher.request.source;
   const [labels, gremia] = await Promise.all([
     readLabels(fetcher, organisationId),
     readGremia(fetcher, organisationId),
@@ -50,13 +51,13 @@ async function readLabels(fetcher: Fetcher, id: string): Promise<Names | undefin
   const { issues } = fetcher;
   const list = await fetchOne(fetcher, '/organisations', 'organisations');
   if (list.kind === 'failed') return 'failed';
-  const all = list.kind === 'found' ? readOrganisations(list.raw, issues.at('/organisations'))?.organisation : [];
+  const all = list.kind === 'found' ? readOrganisations(list.value, issues.at('/organisations'))?.organisation : [];
   const listed = labelsOf(all?.find((organisation) => organisation['@attributes']?.id === id));
   if (listed !== undefined) return listed;
   const path = `/organisations/${id}`;
   const direct = await fetchOne(fetcher, path, 'organisation');
   if (direct.kind === 'failed') return 'failed';
-  const labels = direct.kind === 'found' ? labelsOf(readOrganisation(direct.raw, issues.at(path))) : undefined;
+  const labels = direct.kind === 'found' ? labelsOf(readOrganisation(direct.value, issues.at(path))) : undefined;
   if (labels === undefined) issues.add('labels-missing', path, 'no labels of attributes; the usual numbers are taken');
   return labels;
 }

@@ -128,6 +128,8 @@ export type NotubizDocument = ValueOf<typeof DOCUMENT>;
 export type ModuleReference = ValueOf<typeof REFERENCE>;
 export interface AgendaItem extends ValueOf<typeof AGENDA_ITEM> {}
 export type Meeting = ValueOf<typeof MEETING>;
+/** A meeting or an agenda item, as far as documents belong to it. */
+export type Attached = Pick<Meeting, 'documents' | 'module_items'>;
 /** A meeting as the list of events shows it; its `event_type_data` is a check on what was read. */
 export type EventSummary = ValueOf<typeof EVENT>;
 export type Assembly = ValueOf<typeof ASSEMBLY>;

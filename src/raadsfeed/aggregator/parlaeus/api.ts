@@ -4,7 +4,7 @@ import { isRecord } from '../../../lib/json/json-value.ts';
 import { ClientPool, type PoolOptions } from '../supplier/client-pool.ts';
 import { assertListable, readInHalves } from '../supplier/read-in-halves.ts';
 import type { KnownItem } from '../supplier/source-adapter.ts';
-import type { Found, Reading, Supplier } from '../supplier/supplier.ts';
+import { type Found, keptForAnHour, type Reading, type Supplier } from '../supplier/supplier.ts';
 import { orMissing, SupplierError } from '../supplier/supplier-client.ts';
 import { listIn, recordIn } from '../supplier/wrapping.ts';
 import {
@@ -21,12 +21,9 @@ import {
 
 /** The address of an organisation's interface, below its base. */
 const PATH = '/receive/opendata';
-/** Milliseconds for which the names of bodies are cached: an hour. */
-const NAMES_MS = 3_600_000;
 
 export function createParlaeus(options: PoolOptions): Supplier<ListedAgenda, Agenda> {
   const clients = new ClientPool(options);
-  const names = new Map<string, { readonly bodies: Promise<ReadonlyMap<string, string>>; readonly until: number }>();
 
   /** What is answered under status 200; what says that it is an error is one. */
   const call = async ({ request }: Reading, query: Readonly<Record<string, string>>): Promise<unknown> => {
@@ -43,8 +40,7 @@ export function createParlaeus(options: PoolOptions): Supplier<ListedAgenda, Age
     } catch (error) {
       if (!(error instanceof SupplierError) || !error.message.includes(rid)) throw error;
       const { kind, status, retryAfter, hangs } = error;
-      const more = { retryAfter, hangs, ...(status === undefined ? {} : { status }) };
-      throw new SupplierError(kind, error.message.replaceAll(rid, '…'), more);
+      throw new SupplierError(kind, error.message.replaceAll(rid, '…'), { status, retryAfter, hangs });
     }
   };
 
@@ -56,7 +52,7 @@ export function createParlaeus(options: PoolOptions): Supplier<ListedAgenda, Age
     return isHidden(read) ? { kind: 'hidden' } : { kind: 'found', value: read };
   };
 
-  const fetchBodies = async (reading: Reading): Promise<ReadonlyMap<string, string>> => {
+  const bodiesOf = keptForAnHour(async (reading: Reading): Promise<ReadonlyMap<string, string>> => {
     try {
       const list = listIn(await call(reading, { fn: 'cie_list' }), 'list');
       return namesOf({ list }, reading.issues.at('cie_list'));
@@ -68,18 +64,7 @@ export function createParlaeus(options: PoolOptions): Supplier<ListedAgenda, Age
       reading.issues.add('unknown-gremium', 'cie_list', error.message);
       return new Map();
     }
-  };
-
-  /** The names of the bodies, fetched once for all meetings that wait for them. */
-  const bodiesOf = (reading: Reading): Promise<ReadonlyMap<string, string>> => {
-    const { organisationId } = reading.request.source;
-    const known = names.get(organisationId);
-    if (known !== undefined && known.until > reading.now.getTime()) return known.bodies;
-    const bodies = fetchBodies(reading);
-    names.set(organisationId, { bodies, until: reading.now.getTime() + NAMES_MS });
-    bodies.catch(() => names.delete(organisationId));
-    return bodies;
-  };
+  });
 
   return {
     hasRegisters: false,

@@ -6,7 +6,7 @@ import { type CallSlots, SupplierClient, type SupplierClientOptions } from './su
 export interface PoolOptions extends Pick<SupplierClientOptions, 'retry' | 'timeout' | 'maxBytes'> {
   readonly clock: Clock;
   readonly allowPrivate: boolean;
-  readonly proxy?: Config['server'];
+  readonly proxy?: Config['server'] | undefined;
   /** Shares the limit of a host with other processes; absent: it holds for this one. */
   readonly slots?: (host: string) => CallSlots;
 }
@@ -24,13 +24,7 @@ export class ClientPool {
   at(base: string): SupplierClient {
     const known = this.#clients.get(base);
     if (known !== undefined) return known;
-    const { slots, proxy, ...options } = this.#options;
-    const client = new SupplierClient({
-      base,
-      ...options,
-      ...(proxy === undefined ? {} : { proxy }),
-      ...(slots === undefined ? {} : { slots: slots(new URL(base).host) }),
-    });
+    const client = new SupplierClient({ ...this.#options, base, slots: this.#options.slots?.(new URL(base).host) });
     this.#clients.set(base, client);
     return client;
   }

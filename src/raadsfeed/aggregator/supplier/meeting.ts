@@ -1,5 +1,5 @@
 /** A meeting in a form that no supplier owns, and the resources that follow from it: the rules that hold for each of them. */
-import type { AttachedDocument } from './document-collector.ts';
+import type { AttachedDocument, Attachment } from './document-collector.ts';
 import type { IssueSink } from './issue-log.ts';
 import { endOf, references, statusOf, withNested } from './mapping.ts';
 import type { SaidStatus } from './said-status.ts';
@@ -33,10 +33,21 @@ export interface FoundDocument {
   readonly titel: string;
   /** Address of its page; absent: that of its file, or else of the meeting. */
   readonly webpaginalink?: string | undefined;
-  readonly members: Members<'bestandsurl' | 'formaat' | 'informatieobjecttype' | 'omschrijving'> &
+  readonly members: Members<'gewijzigdop' | 'bestandsurl' | 'formaat' | 'informatieobjecttype' | 'omschrijving'> &
     Members<'omvang', number>;
   /** The address of its file names the meeting: of a document in several meetings, that of the earliest counts. */
   readonly isAddressedByMeeting?: boolean;
+  readonly version?: number | undefined;
+  readonly modifiedDay?: string | undefined;
+  readonly wooinformatiecategorie?: string | undefined;
+  /** Of the register entry through which it was found: further agenda items, and its day. */
+  readonly agendapunten?: readonly string[];
+  readonly registerdag?: string | undefined;
+}
+
+/** A document that is not published: nothing of it but its name is read. */
+export function withheldDocument(bronidentificatie: string, isHidden: boolean): FoundDocument {
+  return { bronidentificatie, isHidden, isUnderHidden: !isHidden, titel: '', members: {} };
 }
 
 export interface FoundItem {
@@ -105,19 +116,50 @@ export function mapMeeting(meeting: FoundMeeting, context: MeetingContext): Mapp
     },
   };
   const found = [...meeting.documents, ...meeting.items.flatMap(({ documents }) => documents)];
+  const withheld = withheldOf(found);
   return {
     records: [vergadering, ...mapAgenda(shown, bronidentificatie, source)],
     documents: attachDocuments(meeting, shown, context),
-    hidden: [
-      ...hidden.map((item) => partName('Agendapunt', item)),
-      ...found.filter(({ isHidden }) => isHidden).map((document) => partName('Informatieobject', document)),
-    ],
+    hidden: [...hidden.map((item) => partName('Agendapunt', item)), ...withheld.hidden],
     underHidden: [
-      ...meeting.items.filter((item) => isIn(hidden, item)).flatMap(({ documents }) => documents),
-      ...found.filter(({ isUnderHidden }) => isUnderHidden === true),
-    ].map((document) => document.bronidentificatie),
+      ...meeting.items
+        .filter((item) => isIn(hidden, item))
+        .flatMap(({ documents }) => documents.map((document) => document.bronidentificatie)),
+      ...withheld.underHidden,
+    ],
     readAgainAfter: status.changesAt,
   };
+}
+
+/** The names of documents that may not be published. */
+export function withheldOf(documents: readonly FoundDocument[]): Pick<MappedItem, 'hidden' | 'underHidden'> {
+  return {
+    hidden: documents.filter(({ isHidden }) => isHidden).map((document) => partName('Informatieobject', document)),
+    underHidden: documents
+      .filter(({ isUnderHidden }) => isUnderHidden === true)
+      .map(({ bronidentificatie }) => bronidentificatie),
+  };
+}
+
+/** A register entry, by its documents; one without documents is itself a document. */
+export function mapEntry(
+  documents: readonly FoundDocument[],
+  attachment: Attachment,
+  { source, page }: { readonly source: AdapterSource; readonly page: string },
+): MappedItem {
+  return {
+    records: [],
+    documents: documents.filter(isShown).map((document) => ({
+      read: mapInformatieObject(document, page, source),
+      attachment,
+    })),
+    ...withheldOf(documents),
+    readAgainAfter: null,
+  };
+}
+
+function isShown({ isHidden, isUnderHidden }: FoundDocument): boolean {
+  return !isHidden && isUnderHidden !== true;
 }
 
 function isIn(items: readonly FoundItem[], { bronidentificatie }: FoundItem): boolean {
@@ -189,17 +231,16 @@ function attachDocuments(
   const page = meeting.members.webpaginalink ?? base;
   const vergaderdag = meeting.start?.day ?? usualDay;
   const attach = (documents: readonly FoundDocument[], agendapunten: readonly string[]): AttachedDocument[] =>
-    documents
-      .filter(({ isHidden, isUnderHidden }) => !isHidden && isUnderHidden !== true)
-      .map((document) => ({
-        read: mapInformatieObject(document, page, source),
-        attachment: {
-          vergaderingen: [meeting.bronidentificatie],
-          agendapunten,
-          vergaderdag,
-          ...(document.isAddressedByMeeting === true ? { bestandsurl: document.members.bestandsurl } : {}),
-        },
-      }));
+    documents.filter(isShown).map((document) => ({
+      read: mapInformatieObject(document, page, source),
+      attachment: {
+        vergaderingen: [meeting.bronidentificatie],
+        agendapunten: [...agendapunten, ...(document.agendapunten ?? [])],
+        vergaderdag,
+        registerdag: document.registerdag,
+        ...(document.isAddressedByMeeting === true ? { bestandsurl: document.members.bestandsurl } : {}),
+      },
+    }));
   return [
     ...attach(meeting.documents, []),
     ...shown.flatMap((item) => attach(item.documents, [item.bronidentificatie])),
@@ -207,12 +248,14 @@ function attachDocuments(
 }
 
 /** What a document has of itself. */
-export function mapInformatieObject(document: FoundDocument, page: string, source: AdapterSource): DocumentRead {
-  const { bronidentificatie, titel, members, day, webpaginalink } = document;
+function mapInformatieObject(document: FoundDocument, page: string, source: AdapterSource): DocumentRead {
+  const { bronidentificatie, titel, members, day, webpaginalink, version = 0 } = document;
   return {
     bronidentificatie,
-    version: 0,
+    version,
     date: day,
+    modifiedDay: document.modifiedDay,
+    wooinformatiecategorie: document.wooinformatiecategorie,
     data: {
       bronidentificatie,
       dossiertype: 'informatieobject',

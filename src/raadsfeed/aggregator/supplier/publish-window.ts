@@ -15,7 +15,7 @@ import {
   readPartsElsewhere,
   saveItems,
 } from '../store/source-items.ts';
-import type { SourceIssue, WindowReading } from './source-adapter.ts';
+import type { PublishableReading, SourceIssue } from './source-adapter.ts';
 import { deriveChanges, type WindowBaseline } from './window-changes.ts';
 
 export interface PublishedReading {
@@ -43,7 +43,7 @@ export interface PublishReadingOptions {
  */
 export async function publishReading(
   lease: Lease,
-  reading: WindowReading,
+  reading: PublishableReading,
   { organisatiecode, deletedBefore, allowMassDelete }: PublishReadingOptions,
   deps: PublishNeeds,
 ): Promise<PublishedReading> {
@@ -84,7 +84,7 @@ function prepare(lines: readonly PubliceerRegel[], { validate }: PublishNeeds, i
 async function readWindowBaseline(
   db: Db,
   { sourceId, organisatiecode }: { readonly sourceId: number; readonly organisatiecode: string },
-  reading: WindowReading,
+  reading: PublishableReading,
 ): Promise<Omit<WindowBaseline, 'deletedBefore' | 'allowMassDelete'>> {
   const known = await readItemsIn(
     db,

@@ -11,6 +11,7 @@ import type {
   ReadItem,
   RemovedItem,
   SourceAdapter,
+  UnreadCount,
   WindowReading,
   WindowRequest,
 } from './source-adapter.ts';
@@ -20,13 +21,14 @@ import { inWindow, isRegisters, periodOf } from './windows.ts';
 
 /** A supplier as a source of the feed. */
 export function createAdapter<L extends Listed, D>(supplier: Supplier<L, D>, clock: Clock): SourceAdapter {
-  const { hasRegisters, quickAgainMs } = supplier;
+  const { hasRegisters, quickAgainMs, hasPreview = true } = supplier;
   return {
     hasRegisters,
-    ...(quickAgainMs === undefined ? {} : { quickAgainMs }),
+    quickAgainMs,
     readWindow: (request) => new WindowReader(supplier, request, clock.now()).read(),
     prepare: async (request) => (await supplier.prepare?.(request)) ?? {},
-    preview: (request) => preview(supplier, { ...request, depth: 'full', known: [] }, clock.now()),
+    preview: async (request) =>
+      hasPreview ? await preview(supplier, { ...request, depth: 'full', known: [] }, clock.now()) : undefined,
     close: () => supplier.close(),
   };
 }
@@ -69,13 +71,16 @@ async function named<L extends Listed, D>(
   if (bodies !== undefined || hidden) return { naam, hidden, bodies: bodies ?? [] };
   const found = await supplier.read(one, reading);
   if (found.kind !== 'found') return { naam, hidden: true, bodies: [] };
-  return { naam, hidden, bodies: (await supplier.map(found.value, one, reading)).bodies ?? [] };
+  const mapped = await supplier.map(found.value, one, { ...reading, isShown: () => false });
+  return { naam, hidden, bodies: mapped.bodies ?? [] };
 }
 
-interface MappedListed<L> {
+interface ReadListed<L, D> {
   readonly one: L;
-  readonly mapped: MappedItem;
+  readonly found: Found<D> | { readonly kind: 'unchanged' };
 }
+
+type HiddenParts = Partial<Pick<MappedItem, 'hidden' | 'underHidden'>>;
 
 class WindowReader<L extends Listed, D> {
   readonly #supplier: Supplier<L, D>;
@@ -88,7 +93,10 @@ class WindowReader<L extends Listed, D> {
   readonly #unchanged: string[] = [];
   readonly #removed = new Map<string, RemovedItem['verwijderreden']>();
   readonly #hidden: PartName[] = [];
-  readonly #unread: { readonly month: string; readonly count: number }[] = [];
+  /** Keys of items that are not public. */
+  readonly #hiddenItems = new Set<string>();
+  readonly #outcomes = new Map<string, ReadListed<L, D>['found']['kind']>();
+  readonly #unread: UnreadCount[] = [];
   readonly #leftOut = { confidential: 0, bodies: 0, period: 0 };
   /** A meeting or an agenda item is confidential: what hangs on it is not known. */
   #hidesSome = false;
@@ -108,11 +116,15 @@ class WindowReader<L extends Listed, D> {
     const seen = new Set<string>();
     const shown = (list?.listed ?? []).filter((one) => this.#isShown(one, seen));
     const read = await Promise.all(shown.map((one) => this.#readListed(one)));
-    for (const found of read) this.#addItem(found);
+    for (const { one, found } of read) this.#outcomes.set(one.key, found.kind);
+    await this.#addItems(read);
     const missing = [...this.#known.values()].filter(({ key }) => !seen.has(key));
     if (list?.onlyChanged === true) this.#unchanged.push(...missing.map(({ key }) => key));
     // A failed item may still exist: missing items are only looked for when everything else was read.
-    else if (!this.#issues.blocked) await Promise.all(missing.map((item) => this.#findMissing(item)));
+    else if (!this.#issues.blocked) {
+      const moved = await Promise.all(missing.map((item) => this.#findMissing(item)));
+      await this.#addItems(moved.filter((one) => one !== undefined));
+    }
     return this.#result();
   }
 
@@ -154,10 +166,12 @@ class WindowReader<L extends Listed, D> {
     return true;
   }
 
-  #hideItem(key: string): void {
+  #hideItem(key: string, { hidden = [], underHidden = [] }: HiddenParts = {}): void {
     this.#hidesSome = true;
+    this.#hiddenItems.add(key);
     this.#leftOut.confidential += 1;
     this.#remove(key, 'niet_langer_openbaar');
+    this.#hideParts(hidden, underHidden);
     for (const part of this.#known.get(key)?.parts ?? []) {
       if (part.resourceType === 'Informatieobject') this.#collector.hideUnder(part.bronidentificatie);
       else this.#hidden.push({ resourceType: part.resourceType, bronidentificatie: part.bronidentificatie });
@@ -168,26 +182,36 @@ class WindowReader<L extends Listed, D> {
     if (this.#known.has(key)) this.#removed.set(key, verwijderreden);
   }
 
-  async #readListed(one: L): Promise<MappedListed<L> | undefined> {
-    if (this.#isUnchanged(one)) {
-      this.#unchanged.push(one.key);
-      return undefined;
-    }
-    const found = await this.#attempt(one.key, () => this.#supplier.read(one, this.#reading));
-    if (found === undefined) {
-      this.#unread.push({ month: (one.day ?? this.#reading.request.window.from).slice(0, 7), count: 1 });
-      return undefined;
-    }
-    return await this.#judge(one, found);
+  async #readListed(one: L): Promise<ReadListed<L, D>> {
+    if (this.#isUnchanged(one)) return { one, found: { kind: 'unchanged' } };
+    const found = await this.#attempt(one.path ?? one.key, () => this.#supplier.read(one, this.#reading));
+    return { one, found: found ?? { kind: 'failed' } };
   }
 
-  async #judge(one: L, found: Found<D>): Promise<MappedListed<L> | undefined> {
-    if (found.kind === 'hidden') this.#hideItem(one.key);
-    if (found.kind === 'missing') {
-      this.#issues.add('call-failed', one.key, 'the supplier lists it and does not have it');
+  async #addItems(read: readonly ReadListed<L, D>[]): Promise<void> {
+    const mapping = { ...this.#reading, isShown: (key: string) => this.#isPublished(key) };
+    const mapped = await Promise.all(
+      read.map(async ({ one, found }) =>
+        found.kind === 'found' ? await this.#supplier.map(found.value, one, mapping) : undefined,
+      ),
+    );
+    for (const [i, { one, found }] of read.entries()) {
+      const item = mapped[i];
+      if (item !== undefined) this.#addItem(one, item);
+      else if (found.kind === 'unchanged') this.#unchanged.push(one.key);
+      else if (found.kind === 'hidden') this.#hideItem(one.key, found);
+      else if (found.kind === 'failed') this.#unread.push(one.announced ?? { month: this.#monthOf(one), count: 1 });
+      else this.#issues.add('call-failed', one.path ?? one.key, 'the supplier lists it and does not have it');
     }
-    if (found.kind !== 'found') return undefined;
-    return { one, mapped: await this.#supplier.map(found.value, one, this.#reading) };
+  }
+
+  #isPublished(key: string): boolean {
+    const kind = this.#outcomes.get(key);
+    return kind === 'found' || kind === 'unchanged' || (kind === 'failed' && this.#known.has(key));
+  }
+
+  #monthOf({ day }: L): string {
+    return (day ?? this.#reading.request.window.from).slice(0, 7);
   }
 
   /** In a quick round, what did not change since it was last read as a whole is not read again. */
@@ -198,11 +222,9 @@ class WindowReader<L extends Listed, D> {
     return known.readAgainAfter === null || Date.parse(known.readAgainAfter) > this.#reading.now.getTime();
   }
 
-  #addItem(read: MappedListed<L> | undefined): void {
-    if (read === undefined) return;
-    const { one, mapped } = read;
+  #addItem(one: L, mapped: MappedItem): void {
     const { window, source } = this.#reading.request;
-    const { records, documents, labels, readAgainAfter } = mapped;
+    const { records, documents, labels, readAgainAfter, parent = null, unread = 0 } = mapped;
     const own = mapped.day ?? one.day;
     if (mapped.bodies !== undefined && this.#isOfOther(one.key, mapped.bodies)) return;
     if (isRegisters(window) && own !== undefined && !inWindow(own, periodOf(source.period))) {
@@ -211,12 +233,8 @@ class WindowReader<L extends Listed, D> {
       return;
     }
     if (mapped.hidden.some(({ resourceType }) => resourceType === 'Agendapunt')) this.#hidesSome = true;
-    this.#hidden.push(...mapped.hidden.filter(({ resourceType }) => resourceType !== 'Informatieobject'));
-    for (const { resourceType, bronidentificatie } of mapped.hidden) {
-      if (resourceType === 'Informatieobject') this.#collector.hide(bronidentificatie);
-    }
-    for (const id of mapped.underHidden) this.#collector.hideUnder(id);
-    this.#leftOut.confidential += mapped.hidden.length + mapped.underHidden.length;
+    this.#hideParts(mapped.hidden, mapped.underHidden);
+    if (unread > 0) this.#unread.push({ month: one.announced?.month ?? this.#monthOf(one), count: unread });
     const parts = [
       ...records.map(({ resourceType, data: { bronidentificatie } }) => {
         const label = labels?.get(bronidentificatie);
@@ -227,33 +245,48 @@ class WindowReader<L extends Listed, D> {
     this.#items.push({
       key: one.key,
       day: isRegisters(window) ? window.from : (own ?? window.from),
-      parent: null,
+      parent,
       // An item that was not read as a whole is read again in every round.
-      lastModified: this.#issues.blockedAt(one.key) ? null : stampOf(one.stamp),
+      lastModified: this.#issues.blockedAt(one.path ?? one.key)
+        ? null
+        : stampOf('stamp' in mapped ? mapped.stamp : one.stamp),
       readAgainAfter,
       parts,
       records,
     });
   }
 
-  /** A list lacks what was moved to another day too; where the supplier has it by itself, that tells. */
-  async #findMissing(item: KnownItem): Promise<void> {
-    const { key } = item;
-    if (this.#supplier.find === undefined) return this.#remove(key, 'ingetrokken');
-    const found = await this.#attempt(key, async () => this.#supplier.find?.(item, this.#reading));
-    if (found === undefined) return;
-    if (found.kind !== 'found') {
-      return found.kind === 'hidden' ? this.#hideItem(key) : this.#remove(key, 'ingetrokken');
+  #hideParts(hidden: readonly PartName[], underHidden: readonly string[]): void {
+    for (const part of hidden) {
+      if (part.resourceType === 'Informatieobject') this.#collector.hide(part.bronidentificatie);
+      else this.#hidden.push(part);
     }
+    for (const id of underHidden) this.#collector.hideUnder(id);
+    this.#leftOut.confidential += hidden.length + underHidden.length;
+  }
+
+  /**
+   * An item that its list lacks may have been moved to another day: where the supplier has it by itself, that tells.
+   * @returns the item, when it is still ours and not of this window
+   */
+  async #findMissing(item: KnownItem): Promise<ReadListed<L, D> | undefined> {
+    const { key, parent } = item;
+    // What belongs to something that is not public is not public either, whatever its own answer says.
+    if (parent !== null && this.#hiddenItems.has(parent)) return void this.#hideItem(key);
+    if (this.#supplier.find === undefined) return void this.#remove(key, 'ingetrokken');
+    const found = await this.#attempt(key, async () => this.#supplier.find?.(item, this.#reading));
+    if (found?.kind === 'hidden') return void this.#hideItem(key, found);
+    if (found?.kind === 'missing') return void this.#remove(key, 'ingetrokken');
+    if (found?.kind !== 'found') return undefined;
     const { day, hidden, bodies } = found.value;
-    if (hidden) return this.#hideItem(key);
+    if (hidden) return void this.#hideItem(key);
     const { window, source } = this.#reading.request;
     const isElsewhere = day === undefined || !inWindow(day, window);
     const isOurs =
       (bodies === undefined || this.#isWanted(bodies)) && (day === undefined || inWindow(day, periodOf(source.period)));
-    if (!isElsewhere || !isOurs) return this.#remove(key, 'ingetrokken');
+    if (!isElsewhere || !isOurs) return void this.#remove(key, 'ingetrokken');
     const read = await this.#attempt(key, () => this.#supplier.read(found.value, this.#reading));
-    if (read !== undefined) this.#addItem(await this.#judge(found.value, read));
+    return read === undefined ? undefined : { one: found.value, found: read };
   }
 
   #result(): WindowReading {

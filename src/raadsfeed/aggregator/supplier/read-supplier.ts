@@ -101,8 +101,8 @@ export async function prepareWindows(
     const known = await readItemsIn(pool, id, window);
     if (known.length === 0) continue;
     const removed = known.map(({ key }) => ({ key, verwijderreden: 'ingetrokken' as const }));
-    const empty = { items: [], unchanged: [], documents: [], hidden: [], underHidden: [], unread: [], issues: [] };
-    const reading = { window, depth: 'full', complete: true, removed, ...empty } as const;
+    const empty = { items: [], unchanged: [], documents: [], hidden: [], underHidden: [] };
+    const reading = { window, complete: true, removed, ...empty };
     const { organisatiecode } = of.source;
     const done = await publishReading(lease, reading, { organisatiecode, deletedBefore: 0, allowMassDelete }, deps);
     withheld += done.withheld;

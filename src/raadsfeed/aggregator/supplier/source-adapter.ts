@@ -91,7 +91,7 @@ export interface DocumentRead {
   readonly date?: string | undefined;
   readonly modifiedDay?: string | undefined;
   /** By its own type; takes precedence over that of an item. */
-  readonly wooinformatiecategorie?: string;
+  readonly wooinformatiecategorie?: string | undefined;
 }
 
 /** A deviation from what is known of the supplier's interface. */
@@ -130,9 +130,9 @@ export interface LeftOut {
   readonly period: number;
 }
 
-export interface WindowReading {
+/** The part of a reading from which changes of the feed follow. */
+export interface PublishableReading {
   readonly window: DateWindow;
-  readonly depth: 'quick' | 'full';
   /** Everything in the window was read without an error: only then may something be deleted. */
   readonly complete: boolean;
   readonly items: readonly ReadItem[];
@@ -144,11 +144,15 @@ export interface WindowReading {
   readonly hidden: readonly PartName[];
   /** What belongs to something that is not public: when no other item has it, that is the reason for its delete. */
   readonly underHidden: readonly PartName[];
+}
+
+export interface WindowReading extends PublishableReading {
+  readonly depth: 'quick' | 'full';
   readonly unread: readonly UnreadCount[];
   /** What the supplier shows and was left out on purpose. */
-  readonly leftOut?: LeftOut;
+  readonly leftOut: LeftOut;
   /** A meeting or an agenda item is confidential: what belongs to it is not known. */
-  readonly hasConfidential?: boolean;
+  readonly hasConfidential: boolean;
   readonly issues: readonly SourceIssue[];
 }
 
@@ -190,19 +194,19 @@ export interface Preview {
 
 export interface SourceAdapter {
   /** Its registers are read as a whole, in the window `REGISTERS`. */
-  readonly hasRegisters?: boolean;
+  readonly hasRegisters: boolean;
   /** Milliseconds between quick readings of current windows, where the supplier bears fewer than others. */
-  readonly quickAgainMs?: number;
+  readonly quickAgainMs: number | undefined;
   /**
    * What reading takes beside what an operator gives: found once, when a source is added.
    * @throws {SupplierError} when it cannot be found
    */
-  prepare?(request: Pick<WindowRequest, 'source' | 'window' | 'signal'>): Promise<SupplierOptions>;
+  prepare(request: Pick<WindowRequest, 'source' | 'window' | 'signal'>): Promise<SupplierOptions>;
   /**
-   * Names of what a window shows, in as few calls as possible.
+   * Names of what a window shows, in as few calls as possible; `undefined` where that would take as many as reading.
    * @throws {SupplierError} {SupplierFault} when it cannot be read
    */
-  preview?(request: Pick<WindowRequest, 'source' | 'window' | 'signal'>): Promise<Preview>;
+  preview(request: Pick<WindowRequest, 'source' | 'window' | 'signal'>): Promise<Preview | undefined>;
   /**
    * Reads one window. Faults of the supplier are in the result, as issues.
    * @throws the signal's reason, when it is aborted

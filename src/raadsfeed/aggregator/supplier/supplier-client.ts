@@ -32,7 +32,7 @@ export class SupplierError extends Error {
     kind: SupplierError['kind'],
     message: string,
     more: {
-      status?: number;
+      status?: number | undefined;
       retryAfter?: number | undefined;
       cause?: unknown;
       passing?: boolean;
@@ -169,9 +169,9 @@ export interface SupplierClientOptions {
   readonly retry?: RetryPolicy;
   readonly clock?: Clock;
   /** The proxy for the calls; absent: direct. */
-  readonly proxy?: ProxySettings;
+  readonly proxy?: ProxySettings | undefined;
   /** Shares the limits with other processes; absent: they hold for this one. */
-  readonly slots?: CallSlots;
+  readonly slots?: CallSlots | undefined;
   readonly ipv4Only?: boolean;
   /** Judges a failed call, where a supplier means more by it than HTTP does. */
   readonly refusalOf?: (error: OutboundError) => Refusal | undefined;
@@ -208,7 +208,7 @@ export class SupplierClient {
       timeoutMs: options.timeout ?? TIMEOUT_MS,
       maxBytes: options.maxBytes ?? 67_108_864,
       connections,
-      ...(proxy === undefined ? {} : { proxy }),
+      proxy,
       allowPrivate: options.allowPrivate,
       ipv4Only: options.ipv4Only === true,
     });
@@ -314,9 +314,8 @@ export class SupplierClient {
       this.#answeredAt = performance.now();
       await this.#pause(Math.min(pauseMs, MAX_PAUSE_MS));
       if (refusal === undefined) throw failed;
-      const { status } = failed;
       throw new SupplierError(failed.kind, failed.message, {
-        ...(status === undefined ? {} : { status }),
+        status: failed.status,
         retryAfter: pauseMs,
         passing: true,
       });

@@ -2,13 +2,30 @@
 import type { SupplierOptions } from '../source.ts';
 import type { AttachedDocument } from './document-collector.ts';
 import type { IssueLog } from './issue-log.ts';
-import type { AdapterSource, KnownItem, PartName, UpsertLine, WindowRequest } from './source-adapter.ts';
+import type { AdapterSource, KnownItem, PartName, UnreadCount, UpsertLine, WindowRequest } from './source-adapter.ts';
 
 /** One reading, for everything that takes part in it. */
 export interface Reading {
   readonly request: WindowRequest;
   readonly issues: IssueLog;
   readonly now: Date;
+}
+
+const HOUR_MS = 3_600_000;
+
+/** Keeps for an hour what is read of an organisation, but not a failure. Readings at the same time share one call. */
+export function keptForAnHour<T>(read: (reading: Reading) => Promise<T>): typeof read {
+  const kept = new Map<string, { readonly value: Promise<T>; readonly until: number }>();
+  return (reading) => {
+    const { organisationId } = reading.request.source;
+    const known = kept.get(organisationId);
+    if (known !== undefined && known.until > reading.now.getTime()) return known.value;
+    const value = read(reading);
+    kept.set(organisationId, { value, until: reading.now.getTime() + HOUR_MS });
+    const forget = () => kept.delete(organisationId);
+    value.then((found) => found ?? forget(), forget);
+    return value;
+  };
 }
 
 /** A meeting or register entry as a list of the supplier shows it. */
@@ -25,6 +42,10 @@ export interface Listed {
   readonly bodies?: readonly string[];
   /** The supplier marks it as not public. */
   readonly hidden: boolean;
+  /** The call that reads it, for issues; default: its key. */
+  readonly path?: string;
+  /** The resources that the list announces; default: one. They count as unread when the item cannot be read. */
+  readonly announced?: UnreadCount;
 }
 
 interface ListedWindow<L extends Listed> {
@@ -49,12 +70,32 @@ export interface MappedItem {
   readonly underHidden: readonly string[];
   /** Moment (UTC) after which the item is different although nothing was modified; `null`: never. */
   readonly readAgainAfter: string | null;
-  /** Of a register entry: the day that its own values say. */
+  /** The day that it says itself, where the list gives none. */
   readonly day?: string | undefined;
+  /** Where the item has a stamp of its own; `undefined`: read it again in every round. */
+  readonly stamp?: string | undefined;
+  /** Key of the item that it is a part of. */
+  readonly parent?: string | undefined;
+  /** Resources that were announced and not shown. */
+  readonly unread?: number;
 }
 
-/** What became of an item: `missing` when the supplier does not have it any more. */
-export type Found<T> = { readonly kind: 'found'; readonly value: T } | { readonly kind: 'hidden' | 'missing' };
+/**
+ * An item as it was read.
+ * - `hidden`: not public, with the documents that were shown all the same
+ * - `missing`: the supplier does not have it any more
+ * - `failed`: not known; an issue says why
+ */
+export type Found<T> =
+  | { readonly kind: 'found'; readonly value: T }
+  | { readonly kind: 'hidden'; readonly hidden?: readonly PartName[]; readonly underHidden?: readonly string[] }
+  | { readonly kind: 'missing' | 'failed' };
+
+/** A reading whose items are all read. */
+export interface Mapping extends Reading {
+  /** Whether an item of this window is published, or may still be because it could not be read. */
+  readonly isShown: (key: string) => boolean;
+}
 
 /**
  * A supplier of council information. Every deviation from what is known of its answers goes into `reading.issues`; a call that gave
@@ -63,6 +104,8 @@ export type Found<T> = { readonly kind: 'found'; readonly value: T } | { readonl
 export interface Supplier<L extends Listed, D> {
   /** Its registers are listed in the window `REGISTERS`, beside those of days. */
   readonly hasRegisters: boolean;
+  /** Its list takes as long as reading: no names are shown before a source is added. */
+  readonly hasPreview?: false;
   readonly quickAgainMs?: number;
   /** @throws {SupplierError} */
   list(reading: Reading): Promise<ListedWindow<L>>;
@@ -70,7 +113,7 @@ export interface Supplier<L extends Listed, D> {
   read(listed: L, reading: Reading): Promise<Found<D>>;
   /** Where only the item itself says whether it is confidential: whether its name may be shown. @throws {SupplierError} */
   isPublic?(listed: L, reading: Reading): Promise<boolean>;
-  map(detail: D, listed: L, reading: Reading): Promise<MappedItem>;
+  map(detail: D, listed: L, mapping: Mapping): Promise<MappedItem>;
   /** A known item that its list lacks, where it can be read by itself. @throws {SupplierError} */
   find?(known: KnownItem, reading: Reading): Promise<Found<L>>;
   /** What reading takes beside what an operator gives: found once, when a source is added. @throws {SupplierError} */

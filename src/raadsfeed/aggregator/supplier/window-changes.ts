@@ -4,11 +4,11 @@ import { joinDocument } from './join-document.ts';
 import type {
   KnownItem,
   Part,
+  PublishableReading,
   ReadItem,
   RemovedItem,
   SourceData,
   UpsertLine,
-  WindowReading,
 } from './source-adapter.ts';
 
 /** What the feed and the stored items have before a reading, as far as it matters to that reading. */
@@ -52,7 +52,7 @@ export interface WindowChanges {
 }
 
 /** What follows from a reading: records to publish and items to remember. Only a complete window deletes. */
-export function deriveChanges(reading: WindowReading, state: WindowBaseline): WindowChanges {
+export function deriveChanges(reading: PublishableReading, state: WindowBaseline): WindowChanges {
   const deletes = reading.complete ? findDeletes(reading, state) : [];
   const tooMany = isMassDelete(state.deletedBefore + deletes.length, state.total);
   const withheld = tooMany && !state.allowMassDelete ? deletes : [];
@@ -95,7 +95,7 @@ function keyOf({ resourceType, resource }: DeleteLine): string {
 }
 
 /** Deletes what no item has any more, and what the supplier marks as not public, whatever items still have it. */
-function findDeletes(reading: WindowReading, state: WindowBaseline): readonly DeleteLine[] {
+function findDeletes(reading: PublishableReading, state: WindowBaseline): readonly DeleteLine[] {
   const removed = new Map(reading.removed.map(({ key, verwijderreden }) => [key, verwijderreden]));
   const read = new Set(reading.items.map(({ key }) => key));
   const hidden = new Set(reading.hidden.map(partKey));
@@ -125,7 +125,7 @@ function findDeletes(reading: WindowReading, state: WindowBaseline): readonly De
 
 /** Documents that were read, and those of items in the window that changed. */
 function documentUpserts(
-  reading: WindowReading,
+  reading: PublishableReading,
   state: WindowBaseline,
   remaining: readonly KnownItem[],
   deleted: ReadonlySet<string>,
@@ -158,7 +158,7 @@ function documentParts(items: readonly KnownItem[]): ReadonlyMap<string, readonl
 }
 
 function meetingsOfAgendapunten(
-  reading: WindowReading,
+  reading: PublishableReading,
   state: WindowBaseline,
   deleted: ReadonlySet<string>,
 ): ReadonlyMap<string, string> {

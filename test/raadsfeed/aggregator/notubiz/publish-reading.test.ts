@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Pool } from '../../../../src/database/pool.ts';
-import { createNotubizAdapter } from '../../../../src/raadsfeed/aggregator/notubiz/adapter.ts';
+import { createNotubizAdapter } from '../../../../src/raadsfeed/aggregator/notubiz/supplier.ts';
 import { type Lease, LeaseLostError } from '../../../../src/raadsfeed/aggregator/source.ts';
 import { takeLease } from '../../../../src/raadsfeed/aggregator/store/leased-source.ts';
 import { readItemsIn } from '../../../../src/raadsfeed/aggregator/store/source-items.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openNotubiz } from '../../../../src/raadsfeed/aggregator/notubiz/adapter.ts';
+import { openNotubiz } from '../../../../src/raadsfeed/aggregator/notubiz/supplier.ts';
 import { ConfigError, readConfig } from '../../../../src/settings/read-config.ts';
 import { documentOf, meetingOf, registerItemOf } from './supplier/answers.ts';
 import { NOW, QUARTER, SOURCE } from './supplier/memory-feed.ts';

@@ -2,7 +2,7 @@ import type { Clock } from '../../../../../src/lib/time.ts';
 import {
   createNotubizAdapter,
   type NotubizAdapterOptions,
-} from '../../../../../src/raadsfeed/aggregator/notubiz/adapter.ts';
+} from '../../../../../src/raadsfeed/aggregator/notubiz/supplier.ts';
 import { partKey } from '../../../../../src/raadsfeed/aggregator/resource-key.ts';
 import type {
   AdapterSource,

@@ -1,0 +1,174 @@
+/** Entries of the registers of NotuBiz: as their lists show them, and as meetings refer to them. */
+import type { JsonObject } from '../../../lib/json/json-value.ts';
+import type { IssueSink } from '../supplier/issue-log.ts';
+import { mapEntry, withheldOf } from '../supplier/meeting.ts';
+import type { Found, Listed, MappedItem } from '../supplier/supplier.ts';
+import { SupplierError } from '../supplier/supplier-client.ts';
+import { readMoment } from '../supplier/values.ts';
+import { inWindow } from '../supplier/windows.ts';
+import { type Fetcher, fetchNamed, fetchOne, listWindow } from './api.ts';
+import {
+  agendapuntId,
+  describeItem,
+  type MappingContext,
+  modulePath,
+  toFoundDocuments,
+  withheldDocuments,
+} from './map.ts';
+import { readNames } from './names.ts';
+import {
+  agendaItemsOf,
+  isHidden,
+  type ModuleReference,
+  type RegisterItem,
+  readReference,
+  readRegisterItem,
+  registerDate,
+} from './schema.ts';
+
+/** What the calls of one reading share. */
+export interface Session extends Fetcher {
+  readonly context: MappingContext;
+  /** Register items that were requested, by path: many agenda items refer to the same one. */
+  readonly referred: Map<string, Promise<Found<RegisterItem>>>;
+  /** Names of the registers, by id. */
+  readonly registers: Map<string, string>;
+  /** How many items and documents each meeting showed, hidden ones too. */
+  readonly shown: Map<string, Counts>;
+}
+
+export interface Counts {
+  readonly items: number;
+  readonly documents: number;
+}
+
+export interface ListedEntry extends Listed {
+  readonly kind: 'entry';
+  readonly register: string;
+  readonly id: string;
+  /** As the list shows it: whole, or only its address. */
+  readonly raw: JsonObject;
+  /** Read already. */
+  readonly outcome?: Found<EntryDetail>;
+}
+
+export interface EntryDetail {
+  readonly kind: 'entry';
+  readonly item: RegisterItem;
+}
+
+/** The Dutch day of a time of the supplier. */
+export function dayOf(value: unknown): string | undefined {
+  return readMoment(value).moment?.day;
+}
+
+const ITEM_ADDRESS = /^(?:https?:\/\/)?[^/\s]*(\/modules\/\d{1,9}\/items\/[1-9]\d{0,17})\/?$/;
+
+/** Only the path of an address counts, and only in the known form: the call goes to the configured base. */
+export function pathOf({ id, self = '' }: ModuleReference): string {
+  return ITEM_ADDRESS.exec(self)?.[1] ?? modulePath('0', id);
+}
+
+/** Reads a register item that something refers to; once per reading. */
+export function readReferred(
+  session: Session,
+  reference: ModuleReference,
+  issue: IssueSink,
+): Promise<Found<RegisterItem>> {
+  const { id, self = '' } = reference;
+  if (!ITEM_ADDRESS.test(self)) issue('unusable-value', `register item ${id} has no address of the known form`);
+  const path = pathOf(reference);
+  const known = session.referred.get(path);
+  if (known !== undefined) return known;
+  const found = fetchRegisterItem(session, id, path);
+  session.referred.set(path, found);
+  return found;
+}
+
+async function fetchRegisterItem(session: Session, id: string, path: string): Promise<Found<RegisterItem>> {
+  const answer = await fetchNamed(session, path, 'item');
+  if (answer.kind !== 'found') return answer;
+  const issue = session.issues.at(path);
+  const item = readRegisterItem(answer.value, issue);
+  if (item?.id === id) return { kind: 'found', value: item };
+  if (item !== undefined) issue('unexpected-answer', `is register item ${item.id}`);
+  return { kind: 'failed' };
+}
+
+/** The entries of every register of the organisation in the window. */
+export async function listEntries(session: Session): Promise<readonly ListedEntry[]> {
+  const { client, issues, request } = session;
+  const path = `/organisations/${request.source.organisationId}/modules`;
+  try {
+    const registers = readNames(await client.get(path, {}, request.signal), 'modules', issues.at(path));
+    for (const [id, name] of registers) session.registers.set(id, name);
+    const listed = await Promise.all(
+      [...registers.keys()].map(async (register) => {
+        const items = `${path}/${register}/items`;
+        const found = await listWindow(session, { path: items, query: {}, member: 'items', isRegister: true });
+        return [...found].map(([id, raw]) => ({ ...listedEntry(register, id, raw), path: items }));
+      }),
+    );
+    return listed.flat();
+  } catch (error) {
+    if (!(error instanceof SupplierError)) throw error;
+    issues.failed(path, error);
+    return [];
+  }
+}
+
+function listedEntry(register: string, id: string, raw: JsonObject): ListedEntry {
+  const key = `register-${register}-${id}`;
+  return { kind: 'entry', register, id, key, raw, day: undefined, stamp: undefined, naam: key, hidden: false };
+}
+
+/** The list shows entries whole; one with only its address is fetched. */
+export async function readEntry(
+  session: Session,
+  { register, raw, path = '' }: ListedEntry,
+): Promise<Found<EntryDetail>> {
+  const issue = session.issues.at(path);
+  if (raw.attributes !== undefined || raw.attachments !== undefined) return judgeEntry(readRegisterItem(raw, issue));
+  const reference = readReference({ ...raw, self: raw.self ?? modulePath(register, String(raw.id)) }, issue);
+  if (reference === undefined) return { kind: 'failed' };
+  const found = await readReferred(session, reference, issue);
+  return found.kind === 'found' ? judgeEntry(found.value) : found;
+}
+
+function judgeEntry(item: RegisterItem | undefined): Found<EntryDetail> {
+  if (item === undefined) return { kind: 'failed' };
+  if (isHidden(item)) return { kind: 'hidden', ...withheldOf(withheldDocuments(item)) };
+  return { kind: 'found', value: { kind: 'entry', item } };
+}
+
+export function mapRegisterEntry(session: Session, { register, id }: ListedEntry, { item }: EntryDetail): MappedItem {
+  const { context, issues, registers, request } = session;
+  const day = dayOf(registerDate(item));
+  const name = registers.get(register) || undefined;
+  const attachment = {
+    vergaderingen: [],
+    agendapunten: agendaItemsOf(item).map(agendapuntId),
+    registerdag: day,
+    omschrijving: describeItem(item, name),
+    wooinformatiecategorie:
+      context.categories.get(`register:${name?.toLowerCase()}`) ?? context.categories.get(`register:${register}`),
+  };
+  const documents = toFoundDocuments(item, name, context, issues.at(modulePath(register, id)));
+  return {
+    ...mapEntry(documents, attachment, { source: context.source, page: context.base }),
+    day: day !== undefined && inWindow(day, request.window) ? day : request.window.from,
+    stamp: item.last_modified,
+  };
+}
+
+export async function findEntry(session: Session, register: string, id: string): Promise<Found<ListedEntry>> {
+  const path = modulePath(register, id);
+  const answer = await fetchOne(session, path, 'item');
+  if (answer.kind !== 'found') return answer;
+  const outcome = judgeEntry(readRegisterItem(answer.value, session.issues.at(path)));
+  if (outcome.kind !== 'found') return outcome;
+  return {
+    kind: 'found',
+    value: { ...listedEntry(register, id, answer.value), day: dayOf(registerDate(outcome.value.item)), outcome },
+  };
+}
