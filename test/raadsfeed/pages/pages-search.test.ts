@@ -231,10 +231,7 @@ it('finds rare words by the index of words among many rows', async () => {
       expect({ total, isMore }).toEqual({ total: 1, isMore: false });
     });
   });
-  expect(plans).toEqual([
-    expect.stringContaining('items_alles'),
-    expect.stringContaining('Bitmap Index Scan on items_woorden'),
-  ]);
+  expect(plans[0]).toContain('Bitmap Index Scan on items_woorden');
 });
 
 it('shows the best of common words first, however old, and says that not all were counted', async () => {
@@ -245,7 +242,7 @@ it('shows the best of common words first, however old, and says that not all wer
   await withRows(25_000, "'veelvoud':2A", async () => {
     await asOwner('analyze pages.items');
     const { text } = await pages.get('/zoeken?q=veelvoud');
-    expect(text).toContain('Minstens 2.002 resultaten');
+    expect(text).toContain('Minstens 10.000 resultaten');
     const next = (await pages.get('/zoeken.csv?q=veelvoud')).headers.get('link');
     expect(next).toMatch(/^<http[^>]*\/raad\/zoeken\.csv\?q=veelvoud&pagina=2>; rel="next"$/);
     expect((await pages.get('/zoeken.csv?q=veelvoud&pagina=6')).headers.get('link')).toBeNull();

@@ -1,15 +1,13 @@
 /**
- * Search over the index. Rare words are found by the index of words, and all hits are put in order. Of common ones the index would give a large
- * part of the table, a millisecond a thousand: there the rows are looked at one by one in the order that is wanted, until there are enough.
- * Whatever the index still holds, a result is only shown while the feed has that very record.
+ * Search over the index. The index of words gives the hits, up to `COUNTED` rows: when there are more, the page is read in its order instead,
+ * row by row, until it is full. A hit is only shown while the feed has that very record.
  */
-import type pg from 'pg';
 import type { Db } from '../../../database/transaction.ts';
-import { isRecord } from '../../../lib/json/json-value.ts';
+import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import { CURRENT, conditionsOf, ITEM, type Item, type ItemFilter, ORDERS } from './lists.ts';
 import type { WordQuery } from './words.ts';
 
-/** The best first, by the day of the item, or by when it came into the feed. */
+/** By relevance, by the day of the item, or by the moment that it came into the feed. */
 export type SearchSort = 'relevantie' | 'datum' | 'oudste' | 'nieuwste';
 
 interface SearchRequest extends ItemFilter {
@@ -29,211 +27,156 @@ export interface Facet {
 export interface SearchResult {
   readonly items: readonly Item[];
   readonly total: number;
-  /** There are more, which were not counted: the facets are of `total` hits. */
+  /** There are more hits, which were not counted: the facets are of `total` hits. */
   readonly isMore: boolean;
   readonly organisations: readonly Facet[];
   readonly types: readonly Facet[];
-  /** When one organisation was asked for: identifications of bodies are an organisation's own. */
+  /** Of a search in one organisation: each identifies its bodies in its own way. */
   readonly bodies: readonly Facet[];
 }
 
-/** Rows that tell how common words are. */
-const SAMPLE = 500;
-/** Words that more rows have are common. */
-const COMMON = 10_000;
-/** Rows that are looked at for common words, and the most before the index is not slower. */
-const LOOKED_AT = 2000;
-const MOST_LOOKED_AT = 20_000;
-/** Rows that are looked at for a page of hits in titles, before the index of all titles is faster. */
-const MOST_FOR_TITLES = 5000;
-/** A phrase of common words is looked for in the months of about so many rows: of those with the words, few have the phrase. */
-const PHRASE_ROWS = 20_000;
-const MOST_MONTHS = 240;
-/** Without words: rows that are counted. */
-const COUNTED = 2001;
-
-/** Where hits are looked for. `titles`: as `rows`, and by the index in titles, whose hits are the best. */
-type Way =
-  | { readonly by: 'index' }
-  | {
-      readonly by: 'rows' | 'titles';
-      readonly most: number;
-      /** Only rows of these months, by the index. */
-      readonly months?: readonly string[];
-    };
+/** Rows that are counted, with words and without. */
+const COUNTED = 10_000;
+const COUNTED_WITHOUT_WORDS = 2000;
+/** Rows that are read in order before the index of words is cheaper. */
+const READ_IN_ORDER = 20_000;
 
 export async function search(db: Db, request: SearchRequest): Promise<SearchResult> {
-  const { words, sort } = request;
-  const needed = request.offset + request.limit;
-  if (words === undefined) return await find(db, request, { by: 'rows', most: Math.max(COUNTED, needed + 1) });
-  const { rows, hits, near, best, all, newest, oldest } = await sample(db, request, words);
-  if (rows < SAMPLE) return await find(db, request, { by: 'rows', most: SAMPLE });
-  if ((near / SAMPLE) * all > COMMON) {
-    const rowsFor = (found: number): number => Math.ceil((1.5 * needed * SAMPLE) / Math.max(1, found));
-    const months = near > hits && (sort === 'relevantie' || sort === 'datum') ? monthsOf(newest, oldest) : [];
-    // Titles are looked through at once for a phrase, which is found soon, and where too few of the rows would be the best.
-    const isTitled = months.length > 0 || rowsFor(best) > MOST_FOR_TITLES;
-    const most = Math.max(LOOKED_AT, rowsFor(sort === 'relevantie' && !isTitled ? best : hits));
-    const inPart = months.length > 0 ? { most, months } : { most };
-    const isPart = months.length > 0 || most <= MOST_LOOKED_AT;
-    const by = sort === 'relevantie' && isTitled ? 'titles' : 'rows';
-    const found = isPart ? await find(db, request, { by, ...inPart }) : undefined;
-    if (found !== undefined && (!found.isMore || found.total >= needed)) {
-      const isRanked = sort !== 'relevantie' || by === 'titles' || !found.isMore || found.best >= needed;
-      return isRanked ? found : await find(db, request, { by: 'titles', ...inPart });
+  const { words, sort, offset, limit } = request;
+  const needed = offset + limit;
+  if (words === undefined) {
+    const found = await count(db, request, undefined, Math.max(COUNTED_WITHOUT_WORDS, needed) + 1);
+    return { ...found, items: await show(db, found.numbers.slice(offset, needed)) };
+  }
+  let found = await count(db, request, words.all, COUNTED + 1);
+  const numbers = new Set<number>();
+  // Within each of these the order is that of the day.
+  for (const query of sort === 'relevantie' ? [words.title, words.exact] : []) {
+    if (query === words.all || numbers.size >= needed) continue;
+    const best = await count(db, request, query, COUNTED + 1);
+    const first = best.isMore ? await readInOrder(db, request, query) : best.numbers;
+    for (const number of first) numbers.add(number);
+  }
+  if (numbers.size < needed) {
+    const first = found.isMore ? await readInOrder(db, request, words.all) : found.numbers;
+    for (const number of first) numbers.add(number);
+    if (found.isMore && numbers.size < needed) {
+      found = await count(db, request, words.all, null);
+      for (const number of found.numbers) numbers.add(number);
     }
   }
-  return await find(db, request, { by: 'index' });
+  return { ...found, items: await show(db, [...numbers].slice(offset, needed)) };
 }
 
-/** The months back from the newest of a sample that have `PHRASE_ROWS`, if the older ones have as many rows; none when those are too many. */
-function monthsOf(newest: Date | null, oldest: Date | null): string[] {
-  if (newest === null || oldest === null) return [];
-  const from = newest.getTime() - (newest.getTime() - oldest.getTime()) * (PHRASE_ROWS / SAMPLE);
-  const months: string[] = [];
-  // Begins a month later: in Amsterdam it may be the next one already.
-  for (let back = -1; months.length <= MOST_MONTHS; back += 1) {
-    const month = new Date(Date.UTC(newest.getUTCFullYear(), newest.getUTCMonth() - back, 1));
-    months.push(month.toISOString().slice(0, 7).replace('-', ''));
-    if (month.getTime() <= from) return months;
-  }
-  return [];
+interface Counted extends Omit<SearchResult, 'items'> {
+  /** The first hits up to the end of the page. */
+  readonly numbers: readonly number[];
 }
 
-interface Sample {
-  readonly rows: number;
-  readonly hits: number;
-  readonly near: number;
-  readonly best: number;
-  readonly all: number;
-  readonly newest: Date | null;
-  readonly oldest: Date | null;
-}
-
-/** Of the first rows in the order that is wanted: how many have the words, how many have them, if not as a phrase, and how many in their titles; and how many rows there are, about. */
-async function sample(
+/** Counts hits, and the values of their facets. @param most rows that are looked at; `null`: all */
+async function count(
   db: Db,
-  { sort, words: _, offset: __, limit: ___, ...filter }: SearchRequest,
-  words: WordQuery,
-): Promise<Sample> {
-  const values: unknown[] = [words.all, words.title];
-  // A phrase is looked for where its words are.
-  const apart = words.all.replaceAll('<->', '&');
-  const [unlessNear, otherwise] =
-    apart === words.all ? ['', 'null'] : [`when not s.read @@ $${values.push(apart)}::tsquery then null`, '0'];
-  const { rows } = await db.query<Sample & pg.QueryResultRow>({
-    text: `select count(*)::integer as rows, max(datum) as newest, min(datum) as oldest, count(score)::integer as near,
-                  (count(*) filter (where score > 0))::integer as hits, (count(*) filter (where score = ${BEST}))::integer as best,
-                  (select greatest(reltuples, 0) from pg_class where oid = 'pages.items'::regclass) as all
-             from (select s.datum, case ${unlessNear} when s.read @@ $1::tsquery then 1 + (s.read @@ $2::tsquery)::integer else ${otherwise} end as score
-                     from ${read(inOrder(sort, conditionsOf(filter, values), `${SAMPLE}`))}) s`,
+  { words: _, sort, offset, limit, ...filter }: SearchRequest,
+  query: string | undefined,
+  most: number | null,
+): Promise<Counted> {
+  const values: unknown[] = [most, offset + limit];
+  const conditions = conditionsOf(filter, values);
+  const found = query === undefined ? inOrder(sort, conditions, '$1') : byWords(query, filter, values);
+  const { rows } = await db.query<{ counted: unknown }>({
+    // Without a name: planned for its words and filters, which differ a thousandfold in how much they find.
+    text: `with found as materialized (
+             select s.nummer, s.organisatiecode, s.resource_type, s.gremium, s.gremiumnaam, s.datum, s.first_number,
+                    ${query === undefined ? 'true' : `${conditions}${phraseOf(query, values)}`} as is_hit
+               from ${found} s),
+           hits as (select * from found where is_hit)
+           select json_build_object(
+             'looked', (select count(*) from found), 'total', (select count(*) from hits),
+             'numbers', (select json_agg(nummer) from (select nummer from hits order by ${SORTED[sort]} limit $2::integer) n),
+             'types', ${valuesOf('resource_type')},
+             'organisations', ${valuesOf('organisatiecode')},
+             'bodies', ${filter.organisatiecode === undefined ? 'null' : valuesOf('gremium', 'gremiumnaam')}) as counted`,
     values,
   });
-  return rows[0] ?? { rows: 0, hits: 0, near: 0, best: 0, all: 0, newest: null, oldest: null };
+  const counted: JsonObject = isRecord(rows[0]?.counted) ? rows[0].counted : {};
+  const total = Number(counted.total);
+  return {
+    numbers: (Array.isArray(counted.numbers) ? counted.numbers : []).map(Number),
+    // The last row that is looked at only shows that there are more.
+    total: most === null ? total : Math.min(total, most - 1),
+    isMore: most !== null && Number(counted.looked) >= most,
+    types: toFacets(counted.types),
+    organisations: toFacets(counted.organisations),
+    bodies: toFacets(counted.bodies),
+  };
 }
 
-/** The first rows that pass the filter; those without a day are the last. */
+/** Rows by the index of words. `offset 0`: whatever the planner, which has no statistics of words, thinks of it. */
+function byWords(query: string, { organisatiecode }: ItemFilter, values: unknown[]): string {
+  const words = organisatiecode === undefined ? apart(query) : `(${apart(query)}) & '@${organisatiecode}'`;
+  return `(select * from pages.items s where s.woorden @@ $${values.push(words)}::tsquery limit $1::bigint offset 0)`;
+}
+
+/** The words of a phrase wherever they are: the index has no places. A phrase that is excluded stays one. */
+const apart = (query: string): string => (query.includes('!') ? query : query.replaceAll('<->', '&'));
+
+function phraseOf(query: string, values: unknown[]): string {
+  return query === apart(query) ? '' : ` and s.woorden @@ $${values.push(query)}::tsquery`;
+}
+
+/** The first hits up to the end of the page, from rows that are read in its order. */
+async function readInOrder(
+  db: Db,
+  { words: _, sort, offset, limit, ...filter }: SearchRequest,
+  query: string,
+): Promise<number[]> {
+  const values: unknown[] = [READ_IN_ORDER, query, offset + limit];
+  const { rows } = await db.query<{ nummer: number }>({
+    text: `select nummer from ${inOrder(sort, conditionsOf(filter, values), '$1')} s where s.woorden @@ $2::tsquery limit $3::integer`,
+    values,
+  });
+  return rows.map(({ nummer }) => nummer);
+}
+
+/** The first rows that pass the filter, by an index of that order; those without a day are the last. */
 function inOrder(sort: SearchSort, conditions: string, most: string): string {
   const first = (order: keyof typeof ORDERS, also = ''): string =>
-    `(select * from pages.items s where ${conditions}${also} order by ${ORDERS[order]} limit ${most})`;
+    `(select * from pages.items s where ${conditions}${also} order by ${ORDERS[order]} limit ${most}::bigint)`;
   // The index has rows without a day before the oldest.
   if (sort === 'oudste')
-    return `(${first('oldest', ' and s.datum is not null')} union all ${first('oldest', ' and s.datum is null')} limit ${most})`;
+    return `(${first('oldest', ' and s.datum is not null')} union all ${first('oldest', ' and s.datum is null')} limit ${most}::bigint)`;
   return first(sort === 'nieuwste' ? 'stored' : 'newest');
 }
 
-/** Rows with their words fetched once from where Postgres keeps long values, not for each query: deleting nothing gives them as they are. */
-const read = (rows: string): string => `(select *, ts_delete(woorden, '') as read from ${rows} s offset 0) s`;
-
 const SORTED: Readonly<Record<SearchSort, string>> = {
-  relevantie: 'score desc, datum desc nulls last, nummer desc',
+  relevantie: 'datum desc nulls last, nummer desc',
   datum: 'datum desc nulls last, nummer desc',
   oudste: 'datum asc nulls last, nummer asc',
   nieuwste: 'first_number desc',
 };
-const HIT = 's.nummer, s.organisatiecode, s.resource_type, s.gremium, s.gremiumnaam, s.datum, s.first_number';
-/** A hit in titles. */
-const BEST = 2;
 
-async function find(
-  db: Db,
-  { words, sort, offset, limit, ...filter }: SearchRequest,
-  way: Way,
-): Promise<SearchResult & { readonly best: number }> {
-  const values: unknown[] = [];
-  const conditions = conditionsOf(filter, values);
-  const parameter = (value: unknown): string => `$${values.push(value)}`;
-  const has = (query: string | undefined, column = 's.woorden'): string =>
-    query === undefined ? 'true' : `${column} @@ ${parameter(query)}::tsquery`;
-  const hasRead = (query: string | undefined): string => has(query, 's.read');
-  const score = (isIn: (query: string) => string): string =>
-    sort === 'relevantie' && words !== undefined
-      ? [words.title, words.exact].map((query) => (query === words.all ? '1' : `(${isIn(query)})::integer`)).join(' + ')
-      : '0';
-  // `offset 0`: the rows are found by the index of words, whatever the planner thinks of it and of the filters.
-  const byIndex = (query: string | undefined, score: string): string =>
-    `select ${HIT}, ${score} as score from (select * from pages.items s where ${has(query)} offset 0) s where ${conditions}`;
-  const byRows = (from: string): string =>
-    `select ${HIT}, case when ${hasRead(words?.all)} then ${score(hasRead)} end as score from ${read(from)}`;
-  const inMonths = (months: readonly string[]): string =>
-    `(select * from pages.items s where ${has(`${words?.all} & (${months.map((month) => `'@${month}'`).join(' | ')})`)} and ${conditions} offset 0)`;
-  const looked =
-    way.by === 'index'
-      ? 'select 1 as score'
-      : byRows(way.months === undefined ? inOrder(sort, conditions, parameter(way.most)) : inMonths(way.months));
-  const hits =
-    way.by === 'index'
-      ? byIndex(
-          words?.all,
-          score((query) => `s.nummer in (select s.nummer from pages.items s where ${has(query)})`),
-        )
-      : way.by === 'rows'
-        ? 'select * from looked where score is not null'
-        : `select * from looked where score < ${BEST} union all ${byIndex(words?.title, `${BEST}`)}`;
-  const { rows } = await db.query<Item & { facets: unknown }>({
-    // Without a name: planned for its words and filters, which differ a thousandfold in how much they find.
-    text: `with looked as materialized (${looked}), hits as materialized (${hits}),
-           shown as (
-             select h.place, ${ITEM}
-               from (select nummer, row_number() over () as place
-                       from (select nummer from hits order by ${SORTED[sort]} limit ${parameter(limit)}::integer offset ${parameter(offset)}::integer) h) h
-               join pages.items s using (nummer) ${CURRENT})
-           select shown.*, facets from (
-             select json_build_object(
-               'total', (select count(*) from hits), 'looked', (select count(*) from looked),
-               'best', (select count(*) from hits where score = ${BEST}),
-               'types', ${countsOf('resource_type')},
-               'organisations', ${countsOf('organisatiecode')},
-               'bodies', ${filter.organisatiecode === undefined ? 'null' : countsOf('gremium', 'gremiumnaam')}) as facets) f
-             left join shown on true
-            order by place`,
-    values,
+/** The items with these numbers that the feed still has, in this order. */
+async function show(db: Db, numbers: readonly number[]): Promise<Item[]> {
+  const { rows } = await db.query<Item>({
+    name: 'pages-search-items',
+    text: `select ${ITEM} from unnest($1::bigint[]) with ordinality n (nummer, place) join pages.items s using (nummer) ${CURRENT} order by place`,
+    values: [numbers],
   });
-  const facets = isRecord(rows[0]?.facets) ? rows[0].facets : {};
-  return {
-    // Without results there is one row, with the facets alone.
-    items: rows.filter(({ sequenceNumber }) => sequenceNumber !== null),
-    total: Number(facets.total ?? 0),
-    best: Number(facets.best ?? 0),
-    isMore: way.by !== 'index' && (way.months !== undefined || Number(facets.looked ?? 0) >= way.most),
-    types: toFacets(facets.types),
-    organisations: toFacets(facets.organisations),
-    bodies: toFacets(facets.bodies),
-  };
+  return rows;
 }
 
 /** Values of a facet that are counted. */
 const FACETS = 20;
 
-function countsOf(column: string, label = column): string {
+function valuesOf(column: string, label = column): string {
   return `(select json_agg(f) from (select ${column} as value, max(${label}) as label, count(*) from hits
             where ${column} is not null group by 1 order by 3 desc, 1 limit ${FACETS}) f)`;
 }
 
 function toFacets(found: unknown): Facet[] {
-  return (Array.isArray(found) ? found : []).filter(isRecord).map(({ value, label, count }) => ({
+  return (Array.isArray(found) ? found : []).filter(isRecord).map(({ value, label, count: times }) => ({
     value: String(value),
     label: String(label ?? value),
-    count: Number(count),
+    count: Number(times),
   }));
 }
