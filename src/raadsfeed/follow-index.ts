@@ -7,10 +7,10 @@ import type { Pool } from '../database/pool.ts';
 import { type Db, transaction } from '../database/transaction.ts';
 import { isResourceType, type Resource, type ResourceType, resourceKey } from '../lib/feed/resource.ts';
 import { isRecord, type JsonObject } from '../lib/json/json-value.ts';
-import { joinRecord } from './domain/record-text.ts';
 import {
   FEED_HEAD,
   type FeedHead,
+  joinRecord,
   readFeedRow,
   readFiltered,
   readSnapshot,

@@ -1,4 +1,4 @@
-/** The text of a record, made once when it is published. The address of this service is left out: it may change. */
+/** The text of a record, made once when it is published. The address of this service is left out, for it may change. */
 
 import { resourcePath } from '../../lib/feed/resource.ts';
 import type { Change, Removal } from './change.ts';
@@ -40,7 +40,7 @@ export function recordText(
   return { prefix: JSON.stringify({ ...common, verwijderreden, toelichting, ...numbers }), suffix: null };
 }
 
-/** What a record becomes once its content is gone: its number, its resource, the reason of the redaction. */
+/** The redaction stub of a record: its number, its resource, and the reason of the redaction. */
 export function redactedRecord(
   { sequenceNumber, storedAt, resourceType, resource, herkomst }: RedactedRecord,
   { verwijderreden, toelichting }: Removal,
@@ -52,11 +52,6 @@ export function redactedRecord(
 interface RedactedRecord extends Pick<Change, 'resourceType' | 'resource' | 'herkomst'> {
   readonly sequenceNumber: number;
   readonly storedAt: string;
-}
-
-/** Joins a stored record with the address of the mount. */
-export function joinRecord(text: RecordText, mountUrl: string): string {
-  return text.suffix === null ? text.prefix : text.prefix + mountUrl + text.suffix;
 }
 
 /** `data` alone, out of the stored suffix of the record. */

@@ -10,8 +10,14 @@ import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../lib/log.ts';
 import { createSemaphore } from '../../lib/scheduling.ts';
 import type { Change } from '../domain/change.ts';
-import { joinRecord } from '../domain/record-text.ts';
-import { type OctetLimits, type Read, type RecordFilter, readFiltered, type StoredRecord } from '../store/records.ts';
+import {
+  joinRecord,
+  type OctetLimits,
+  type Read,
+  type RecordFilter,
+  readFiltered,
+  type StoredRecord,
+} from '../store/records.ts';
 import { type FeedReader, type HeadCache, isAtLeast, isSameHistory } from './head.ts';
 
 interface StreamsOptions {

@@ -8,13 +8,13 @@ import type { operations } from '../../contracts/raadsfeed.ts';
 import { normaliseOrganisatiecode } from '../../lib/feed/resource.ts';
 import { Problem } from '../../lib/problem.ts';
 import type { Contract } from '../../plugins/contract.ts';
-import { joinRecord } from '../domain/record-text.ts';
 import type { HeadCache } from '../feed/head.ts';
 import { raadsfeedProblems } from '../problems.ts';
 import type { Feed } from '../services.ts';
 import {
   type FeedHead,
   type FeedPosition,
+  joinRecord,
   MissingNumberError,
   type RecordFilter,
   readFiltered,

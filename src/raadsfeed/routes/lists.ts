@@ -6,9 +6,8 @@ import { COLLECTIONS, normaliseOrganisatiecode, RESOURCE_TYPES } from '../../lib
 import { Problem } from '../../lib/problem.ts';
 import type { Contract } from '../../plugins/contract.ts';
 import { platformProblems } from '../../plugins/problems.ts';
-import { joinRecord } from '../domain/record-text.ts';
 import { readCollection, readResource } from '../store/read-current.ts';
-import { readSnapshot } from '../store/records.ts';
+import { joinRecord, readSnapshot } from '../store/records.ts';
 import { listFeeds } from '../store/register.ts';
 import {
   assertInRange,

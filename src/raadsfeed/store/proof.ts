@@ -2,7 +2,8 @@
 import type { Db } from '../../database/transaction.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
 import type { ProofRecord, ProofWriter } from '../../proof/proof-log.ts';
-import { joinRecord, type RecordText } from '../domain/record-text.ts';
+import type { RecordText } from '../domain/record-text.ts';
+import { joinRecord } from './records.ts';
 
 /** The one part of a record. */
 export const RECORD_PART = 'record';

@@ -145,6 +145,11 @@ export interface StoredRecord extends RecordText {
   readonly epoch: number;
 }
 
+/** Joins a stored record with the address of the mount. */
+export function joinRecord({ prefix, suffix }: RecordText, mountUrl: string): string {
+  return suffix === null ? prefix : prefix + mountUrl + suffix;
+}
+
 /** Which records are wanted; absent: all. */
 export interface RecordFilter {
   readonly organisatiecode?: string | undefined;

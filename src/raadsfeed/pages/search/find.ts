@@ -35,25 +35,25 @@ export interface SearchResult {
   readonly bodies: readonly Facet[];
 }
 
-/** Rows that are counted, with words and without. */
-const COUNTED = 10_000;
-const COUNTED_WITHOUT_WORDS = 2000;
+/** Rows that are counted: of common words the index would give a large part of the table. */
+const COUNTED = 2000;
 /** Rows that are read in order before the index of words is cheaper. */
-const READ_IN_ORDER = 20_000;
+const MOST_IN_ORDER = 20_000;
 
 export async function search(db: Db, request: SearchRequest): Promise<SearchResult> {
   const { words, sort, offset, limit } = request;
   const needed = offset + limit;
+  const most = Math.max(COUNTED, needed) + 1;
   if (words === undefined) {
-    const found = await count(db, request, undefined, Math.max(COUNTED_WITHOUT_WORDS, needed) + 1);
+    const found = await count(db, request, undefined, most);
     return { ...found, items: await show(db, found.numbers.slice(offset, needed)) };
   }
-  let found = await count(db, request, words.all, COUNTED + 1);
+  let found = await count(db, request, words.all, most);
   const numbers = new Set<number>();
   // Within each of these the order is that of the day.
   for (const query of sort === 'relevantie' ? [words.title, words.exact] : []) {
     if (query === words.all || numbers.size >= needed) continue;
-    const best = await count(db, request, query, COUNTED + 1);
+    const best = await count(db, request, query, most);
     const first = best.isMore ? await readInOrder(db, request, query) : best.numbers;
     for (const number of first) numbers.add(number);
   }
@@ -130,7 +130,7 @@ async function readInOrder(
   { words: _, sort, offset, limit, ...filter }: SearchRequest,
   query: string,
 ): Promise<number[]> {
-  const values: unknown[] = [READ_IN_ORDER, query, offset + limit];
+  const values: unknown[] = [MOST_IN_ORDER, query, offset + limit];
   const { rows } = await db.query<{ nummer: number }>({
     text: `select nummer from ${inOrder(sort, conditionsOf(filter, values), '$1')} s where s.woorden @@ $2::tsquery limit $3::integer`,
     values,
