@@ -69,7 +69,9 @@ async function registerServed(app: FastifyInstance): Promise<void> {
   // The feed alone needs no tokens, logs no processing, and need not have the keys of the log.
   if (servesGegevens || areas.includes('verwerkingenlog')) {
     await app.register((await import('./plugins/tokens.ts')).tokens);
-    await app.register((await import('./verwerkingenlog/processing-log.ts')).processingLog);
+    const { createForwardQueue } = await import('./verwerkingenlog/ldv/store/forward-queue.ts');
+    const forward = createForwardQueue(app.settings.ldvOut);
+    await app.register((await import('./verwerkingenlog/processing-log.ts')).processingLog, { forward });
     logs.push((await import('./verwerkingenlog/proof-log.ts')).verwerkingenProofLog);
   }
   if (servesGegevens) {

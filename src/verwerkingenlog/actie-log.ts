@@ -12,8 +12,7 @@ import type { ProofWriters } from '../proof/proof-log.ts';
 import type { Config } from '../settings/config.ts';
 import type { IdentityKeys } from './domain/identity-keys.ts';
 import type { Actie, Auteur, Versie } from './domain/verwerkingsactie.ts';
-import type { ForwardPolicy } from './forward-policy.ts';
-import type { Append, Appended } from './store/append.ts';
+import type { Append, Appended, QueueForward } from './store/append.ts';
 import type { KeyWatch } from './store/keys.ts';
 import type { LatestMoment } from './store/versions.ts';
 
@@ -53,7 +52,8 @@ export interface LogNeeds {
   readonly log: Logger;
   readonly metrics: Registry;
   readonly proof: ProofWriters;
-  readonly forward: ForwardPolicy;
+  /** Absent: nothing is forwarded. */
+  readonly forward: QueueForward | undefined;
   /** Fires when the process begins to stop. */
   readonly stopping: AbortSignal;
 }

@@ -13,7 +13,11 @@ export function verwerkingenlogCommand(terminal: Terminal): Command {
   return new Command('log')
     .description('inspect the processing log, prune it, check it')
     .addCommand(logHistoryCommand(terminal))
-    .addCommand(logExportCommand(terminal))
+    .addCommand(
+      logExportCommand(terminal, async (settings) =>
+        (await import('./ldv/store/forward-queue.ts')).createForwardQueue(settings),
+      ),
+    )
     .addCommand(logPruneCommand(terminal))
     .addCommand(logVerifyCommand(terminal))
     .addCommand(logRotateKeyCommand(terminal))

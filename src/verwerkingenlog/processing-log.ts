@@ -14,9 +14,8 @@ import type { ActieLog, LogNeeds } from './actie-log.ts';
 import { createAppender } from './append.ts';
 import { createSerialChanges } from './changes.ts';
 import { type Aanroep, type Actie, actieOf, eersteVersie, newActieId } from './domain/verwerkingsactie.ts';
-import { forwardPolicy } from './forward-policy.ts';
 import { watchRetention } from './retention-runs.ts';
-import { type Append, appendVersies, isDistributed, withMonths } from './store/append.ts';
+import { type Append, appendVersies, isDistributed, type QueueForward, withMonths } from './store/append.ts';
 import { forgetIdempotency } from './store/idempotency.ts';
 import { watchKeys } from './store/keys.ts';
 import { makeMonths } from './store/months.ts';
@@ -33,11 +32,10 @@ declare module 'fastify' {
 
 /** Opens the processing log for all interfaces that process personal data: `app.processingLog`. */
 export const processingLog = fp(
-  async (app: FastifyInstance) => {
+  async (app: FastifyInstance, { forward }: { readonly forward?: QueueForward | undefined }) => {
     const { settings: config, database, clock, log: logger, metrics, proof, stopping } = app;
     const log = await openProcessingLog({
-      ...{ config, clock, log: logger, metrics, proof, stopping },
-      forward: forwardPolicy(config),
+      ...{ config, clock, log: logger, metrics, proof, stopping, forward },
       pool: database.shares.append,
       changesPool: database.shares.verwerkingenlog,
     });
@@ -200,12 +198,15 @@ export interface Reader {
 
 export type LoggedRead = <T>(reader: Reader, read: (db: pg.PoolClient) => Promise<Reading<T>>) => Promise<T>;
 
-type LoggedReadNeeds = Pick<LogNeeds, 'pool' | 'clock' | 'config'> & {
+type LoggedReadNeeds = Pick<LogNeeds, 'pool' | 'clock' | 'config' | 'forward'> & {
   readonly pipelinePool: Pool;
 };
 
 /** Reads the log and stores an entry about it, in one transaction: without the entry nothing is answered. */
-export function createLoggedRead({ pool, pipelinePool, clock, config }: LoggedReadNeeds, log: ActieLog): LoggedRead {
+export function createLoggedRead(
+  { pool, pipelinePool, clock, config, forward }: LoggedReadNeeds,
+  log: ActieLog,
+): LoggedRead {
   const { logReads } = config.verwerkingenlog;
   const { fscPeerId } = config.tokens;
   const uitvoerder = fscPeerId !== undefined && /^\d{20}$/.test(fscPeerId) ? fscPeerId : undefined;
@@ -232,7 +233,7 @@ export function createLoggedRead({ pool, pipelinePool, clock, config }: LoggedRe
         return value;
       });
       // More than one statement, each after the answer of the one before it.
-      if (log.distributed) await both;
+      if (log.distributed || forward !== undefined) await both;
       return { result: both };
     };
     return pipelinedTransaction(pipelinePool, readAndLog, reader.signal);

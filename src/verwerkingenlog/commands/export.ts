@@ -3,7 +3,8 @@ import { runCommand } from '../../commands/run-command.ts';
 import { UsageError } from '../../lib/command-error.ts';
 import { written } from '../../lib/output.ts';
 import type { Terminal } from '../../lib/terminal.ts';
-import { forwardPolicy } from '../forward-policy.ts';
+import type { Config } from '../../settings/config.ts';
+import type { QueueForward } from '../store/append.ts';
 import { parseMoment, parseUuid } from './arguments.ts';
 
 interface ExportOptions {
@@ -14,8 +15,14 @@ interface ExportOptions {
   readonly history?: boolean;
 }
 
-/** `koppelvlak log export`: what an auditor reads. */
-export function logExportCommand(terminal: Terminal): Command {
+/**
+ * `koppelvlak log export`: the log for an auditor.
+ * @param openForward gives what forwards the entry about the export
+ */
+export function logExportCommand(
+  terminal: Terminal,
+  openForward: (settings: Config['ldvOut']) => Promise<QueueForward | undefined>,
+): Command {
   return new Command('export')
     .description(
       'actions as lines of NDJSON, in the order in which they were first logged; the log keeps an entry about it',
@@ -44,7 +51,8 @@ Example:
         const selection = { from, to, verwerkingsactiviteitId: activity, verwerkingId: processing, history };
         const { USER: user } = terminal.env;
         const by = user === undefined || user === '' ? 'log export' : `log export (${user})`;
-        const needs = { ...context, pool: context.database.pool, forward: forwardPolicy(context.config) };
+        const forward = await openForward(context.config.ldvOut);
+        const needs = { ...context, pool: context.database.pool, forward };
         for await (const line of exportLines(needs, selection, {
           by,
           signal: interrupted,

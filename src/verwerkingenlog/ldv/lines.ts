@@ -5,7 +5,6 @@ import { eventLoopBudget } from '../../lib/scheduling.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
 import type { LineKey } from '../domain/line-key.ts';
 import { type Actie, type Auteur, eersteVersie, newActieId } from '../domain/verwerkingsactie.ts';
-import { forwardPolicy } from '../forward-policy.ts';
 import { createGroupCommit } from '../group-commit.ts';
 import { logFull } from '../problems.ts';
 import {
@@ -18,6 +17,7 @@ import {
   withMonths,
 } from '../store/append.ts';
 import { sealed } from '../store/versions.ts';
+import { createForwardQueue } from './store/forward-queue.ts';
 import { lineKeyOf, readLineKeys, takeLineKeys } from './store/line-keys.ts';
 import type { LdvLine } from './stored-line.ts';
 
@@ -75,7 +75,7 @@ const STATEMENT_LINES = 5000;
 
 export function createLineStore(app: FastifyInstance): StoreLines {
   const { settings: config, clock, proof, actieLog: log } = app;
-  const forward = forwardPolicy(config);
+  const forward = createForwardQueue(config.ldvOut);
   const pool = app.database.shares.append;
   const { keys } = log;
   const writer = proof('verwerkingen');

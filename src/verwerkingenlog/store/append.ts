@@ -6,10 +6,9 @@ import { isConflict, isRefusedValue } from '../../database/database-unavailable.
 import type { Pool } from '../../database/pool.ts';
 import { type Db, transaction } from '../../database/transaction.ts';
 import type { Clock } from '../../lib/time.ts';
-import { type TraceContext, traceHeaders } from '../../lib/trace-context.ts';
+import type { TraceContext } from '../../lib/trace-context.ts';
 import { NEXT_PROOF_NUMBER } from '../../proof/proof-log.ts';
 import type { IdentityKeys } from '../domain/identity-keys.ts';
-import type { ForwardPolicy } from '../forward-policy.ts';
 import { lockHashingKey, OTHER_HASHING_KEYS, requireHashingKeys } from './idempotency.ts';
 import { OTHER_KEYS_IN_USE, requireAllKeys, writeWithKeys } from './keys.ts';
 import { isMissingMonth, makeMonths } from './months.ts';
@@ -34,9 +33,12 @@ export interface Appended {
   readonly unknownActivity: boolean;
 }
 
+/** Queues new versions for another logbook, in the transaction that adds them. */
+export type QueueForward = (db: Db, added: readonly Append[]) => Promise<void>;
+
 export interface AppendTarget {
-  /** Absent: nothing is forwarded. */
-  readonly forward?: ForwardPolicy;
+  /** Absent: nothing is forwarded. Otherwise `db` is a transaction. */
+  readonly forward?: QueueForward | undefined;
   /** Whether the log is distributed over several machines; then `db` is a transaction. */
   readonly distributed: boolean;
   /** The instance's keys of the log: while others may be in use, no idempotency key is taken, for it may have been used under them. */
@@ -54,15 +56,25 @@ export async function appendVersies(
   appends: readonly Append[],
   { forward, distributed, knownKeys = [] }: AppendTarget,
 ): Promise<Appended[]> {
-  if (distributed) return await appendByTable(db, appends, { forward, knownKeys });
-  const isProven = appends.some(({ entry }) => entry !== undefined);
+  const appended = distributed
+    ? await appendByTable(db, appends, knownKeys)
+    : await appendTogether(db, appends, knownKeys);
+  const added = appends.filter((_, i) => appended[i]?.kept);
+  if (added.length > 0) await forward?.(db, added);
+  return appended;
+}
+
+async function appendTogether(
+  db: Db,
+  appends: readonly Append[],
+  knownKeys: IdentityKeys['names'],
+): Promise<Appended[]> {
   const { rows } = await db.query<Appended>({
-    ...appendStatement(isProven, forward !== undefined),
+    ...appendStatement(appends.some(({ entry }) => entry !== undefined)),
     values: [
       JSON.stringify(appends.map(rowOf)),
       JSON.stringify(locationsOf(appends.map(({ versie }) => versie))),
       knownKeys,
-      ...(forward === undefined ? [] : [forward === 'alles']),
     ],
   });
   return rows;
@@ -76,7 +88,7 @@ export async function appendCommitted(
 ): Promise<Appended[]> {
   return await retryConflicts(() =>
     // One statement is a transaction by itself.
-    target.distributed
+    target.distributed || target.forward !== undefined
       ? transaction(pool, (db) => appendVersies(db, appends, target))
       : appendVersies(pool, appends, target),
   );
@@ -117,17 +129,14 @@ const VERSIE_ROW: Columns = [
   ['hashed_with', 'text', 'hashedWith'],
   ['entry', 'bytea', 'entry'],
   ['proof_number', 'bigint', 'bewijsNr'],
-  ['traceparent', 'text', 'traceparent'],
-  ['tracestate', 'text', 'tracestate'],
 ];
 
-function rowOf({ versie, idempotencyKey, hashing, entry, trace }: Append): object {
+function rowOf({ versie, idempotencyKey, hashing, entry }: Append): object {
   return {
     ...versie,
     idempotencyKey,
     hashedWith: idempotencyKey === undefined ? undefined : hashing,
     entry: entry === undefined ? undefined : `\\x${Buffer.from(entry).toString('hex')}`,
-    ...(trace === undefined ? {} : traceHeaders(trace)),
   };
 }
 
@@ -168,14 +177,14 @@ const statements = new Map<string, string>();
  * The statement for one machine. `$3`: the known keys. It has the hashing key without a lock on its row, which would be a write for each group:
  * a statement that inserts idempotency keys waits for `hashWithCurrentKey` before its snapshot is taken, and holds that up until it is committed.
  */
-function appendStatement(isProven: boolean, isForwarded: boolean): { readonly name: string; readonly text: string } {
-  const name = `verwerkingenlog-append${isProven ? '-prove' : ''}${isForwarded ? '-forward' : ''}`;
-  const text = statements.get(name) ?? appendText(isProven, isForwarded);
+function appendStatement(isProven: boolean): { readonly name: string; readonly text: string } {
+  const name = `verwerkingenlog-append${isProven ? '-prove' : ''}`;
+  const text = statements.get(name) ?? appendText(isProven);
   statements.set(name, text);
   return { name, text };
 }
 
-function appendText(isProven: boolean, isForwarded: boolean): string {
+function appendText(isProven: boolean): string {
   const [number, numbered] = isProven ? [', proof_number', `, ${NEXT_PROOF_NUMBER} as proof_number`] : ['', ''];
   const columns = VERSIE_ROW.map(([column]) => column).filter((column) => column !== 'proof_number');
   return `
@@ -198,7 +207,7 @@ function appendText(isProven: boolean, isForwarded: boolean): string {
     select ${VERSIE_NAMES}, objecten, vervalt_op${number} from nieuw
   ), locaties as (${INSERT_LOCATIONS}
     from ${rowsIn('$2', 'p', LOCATION_ROW)} join nieuw n on n.rij = p.nr
-  )${isProven ? PROVE : ''}${isForwarded ? FORWARD : ''}
+  )${isProven ? PROVE : ''}
   select i.rij in (select rij from nieuw) as kept, i.onbekend as "unknownActivity" from invoer i order by i.rij`;
 }
 
@@ -207,32 +216,12 @@ const PROVE = `, bewijs as (
     insert into proof.queue (log, number, entry) select 'verwerkingen', proof_number, entry from nieuw
   )`;
 
-/** Puts first versions in the queue. @param all the parameter that says whether confidential ones are forwarded too */
-function queueFirst(source: string, all: string): string {
-  return `
-    insert into verwerkingenlog.ldv_forward_queue (actie_id, traceparent, tracestate)
-    select actie_id, traceparent, tracestate from ${source}
-    where versie = 1 and (${all}::boolean or vertrouwelijkheid = 'normaal') order by rij`;
-}
-
-/**
- * Puts first versions in the queue, and notes later versions of actions that were forwarded: by the same statement, so that the queue has
- * an action exactly when the log has it. `$4`: confidential ones are forwarded too.
- */
-const FORWARD = `, doorgifte as (${queueFirst('nieuw', '$4')}
-  ), meldingen as (
-    insert into verwerkingenlog.ldv_forward_issues (soort, actie_id, versie)
-    select case when vervallen then 'verwijdering' else 'wijziging' end, n.actie_id, n.versie from nieuw n
-    where n.versie > 1 and exists (
-      select from verwerkingenlog.versies e where e.actie_id = n.actie_id and e.versie = 1 and ($4::boolean or e.vertrouwelijkheid = 'normaal'))
-  )`;
-
 // On Citus: a statement for each table, in one transaction.
 
 async function appendByTable(
   db: Db,
   appends: readonly Append[],
-  { forward, knownKeys }: Omit<AppendTarget, 'distributed'>,
+  knownKeys: IdentityKeys['names'],
 ): Promise<Appended[]> {
   const registered = await readRegistered(db, appends);
   const taken = await readTaken(db, appends, knownKeys);
@@ -245,7 +234,6 @@ async function appendByTable(
       db,
       kept.map(({ versie }) => versie),
     );
-    if (forward !== undefined) await queueForward(db, kept, forward);
   }
   const stored = new Set(kept);
   return appends.map((append) => {
@@ -336,30 +324,6 @@ async function queueEntries(db: Db, next: readonly SealedVersie[]): Promise<read
     [numbers, entries],
   );
   return numbers;
-}
-
-/** The queue for the other logbook, and what that does not see changed; both are on the coordinator. */
-async function queueForward(db: Db, kept: readonly Append[], forward: ForwardPolicy): Promise<void> {
-  const values = [JSON.stringify(kept.map(rowOf)), forward === 'alles'];
-  await db.query(queueFirst(rowsIn('$1', 'k', VERSIE_ROW), '$2'), values);
-  const later = kept.filter(({ versie }) => versie.versie > 1).map(({ versie }) => versie);
-  if (later.length > 0) await noteChanges(db, later, forward);
-}
-
-/** Notes later versions of actions that were forwarded. */
-async function noteChanges(db: Db, versions: readonly StoredVersie[], forward: ForwardPolicy): Promise<void> {
-  const { rows } = await db.query<{ actieId: string }>(
-    `select actie_id as "actieId" from verwerkingenlog.versies n where n.versie = 1 and n.actie_id = any($1::uuid[])
-       and ($2::boolean or n.vertrouwelijkheid = 'normaal')`,
-    [versions.map(({ actieId }) => actieId), forward === 'alles'],
-  );
-  if (rows.length === 0) return;
-  await db.query(
-    `insert into verwerkingenlog.ldv_forward_issues (soort, actie_id, versie)
-     select case when vervallen then 'verwijdering' else 'wijziging' end, actie_id, versie
-     from ${rowsIn('$1', 'v', VERSIE_ROW)} where actie_id = any($2::uuid[])`,
-    [JSON.stringify(versions), rows.map(({ actieId }) => actieId)],
-  );
 }
 
 /** Whether the tables of the log are distributed over the nodes of Citus: `koppelvlak migrate --distributed`. */

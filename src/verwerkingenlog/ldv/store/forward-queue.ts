@@ -1,7 +1,66 @@
 /** Actions that wait to be forwarded to another logbook, and what that logbook does not have as it is here. */
 
 import type { Db } from '../../../database/transaction.ts';
+import { traceHeaders } from '../../../lib/trace-context.ts';
+import type { Config } from '../../../settings/config.ts';
+import type { Append, QueueForward } from '../../store/append.ts';
 import { fromRow, SELECT_VERSIE, type StoredVersie, type VersieRow } from '../../store/versions.ts';
+
+/** Queues first versions, and notes later ones of actions that were forwarded. @returns undefined when nothing is forwarded */
+export function createForwardQueue({
+  forwardUrl,
+  forwardConfidential,
+}: Pick<Config['ldvOut'], 'forwardUrl' | 'forwardConfidential'>): QueueForward | undefined {
+  if (forwardUrl === undefined) return undefined;
+  return async (db, added) => {
+    const first = added.filter(
+      ({ versie: { versie, vertrouwelijkheid } }) =>
+        versie === 1 && (forwardConfidential || vertrouwelijkheid === 'normaal'),
+    );
+    if (first.length > 0) await queueFirst(db, first);
+    const later = added.filter(({ versie: { versie } }) => versie > 1);
+    if (later.length > 0) await noteLater(db, later, forwardConfidential);
+  };
+}
+
+async function queueFirst(db: Db, added: readonly Append[]): Promise<void> {
+  const traces = added.map(({ trace }) => (trace === undefined ? {} : traceHeaders(trace)));
+  await db.query({
+    name: 'verwerkingenlog-forward-queue',
+    text: `insert into verwerkingenlog.ldv_forward_queue (actie_id, traceparent, tracestate)
+      select actie_id, traceparent, tracestate
+      from unnest($1::uuid[], $2::text[], $3::text[]) with ordinality as a(actie_id, traceparent, tracestate, position)
+      order by position`,
+    values: [
+      added.map(({ versie }) => versie.actieId),
+      traces.map(({ traceparent }) => traceparent ?? null),
+      traces.map(({ tracestate }) => tracestate ?? null),
+    ],
+  });
+}
+
+/** In two statements: on Citus the log is distributed and the notes are not. */
+async function noteLater(db: Db, added: readonly Append[], isConfidentialToo: boolean): Promise<void> {
+  const { rows } = await db.query<{ actieId: string }>({
+    name: 'verwerkingenlog-forward-sent',
+    text: `select actie_id as "actieId" from verwerkingenlog.versies
+      where versie = 1 and actie_id = any($1::uuid[]) and ($2::boolean or vertrouwelijkheid = 'normaal')`,
+    values: [added.map(({ versie }) => versie.actieId), isConfidentialToo],
+  });
+  const sent = new Set(rows.map(({ actieId }) => actieId));
+  const noted = added.flatMap(({ versie }) => (sent.has(versie.actieId) ? [versie] : []));
+  if (noted.length === 0) return;
+  await db.query({
+    name: 'verwerkingenlog-forward-note',
+    text: `insert into verwerkingenlog.ldv_forward_issues (soort, actie_id, versie)
+      select * from unnest($1::text[], $2::uuid[], $3::integer[])`,
+    values: [
+      noted.map(({ vervallen }) => (vervallen ? 'verwijdering' : 'wijziging')),
+      noted.map(({ actieId }) => actieId),
+      noted.map(({ versie }) => versie),
+    ],
+  });
+}
 
 /** Consecutive failures, of any process, and the milliseconds to wait before the next attempt. */
 interface ForwardTurn {
