@@ -7,6 +7,7 @@ import process from 'node:process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { ReportedCase } from '../../conformance/report/report.ts';
+import { demoCalls } from '../../conformance/test/demo-calls.ts';
 import { callConformance } from '../../conformance/test/program.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { type Running, startProgram } from '../support/program.ts';
@@ -152,22 +153,9 @@ describe('the demo', () => {
     );
 
     it('passes the conformance suites as their page calls them', async () => {
-      const page = (await readFile(join(ROOT, 'docs/conformance.md'), 'utf8')).replaceAll(/ \\\n +/g, ' ');
-      const calls = [...page.matchAll(/^ {4}npm run --silent conformance -- ((\S+) .+)$/gm)];
       const reports = await Promise.all(
-        calls.map(async ([, call = '', suite = '']) => {
-          const words = call
-            .replace('--report verslag/', '')
-            .trim()
-            .split(/ +/)
-            .map((word) =>
-              word
-                .replace('http://127.0.0.1:8080', String(file.baseUrl))
-                .replace('http://127.0.0.1:8081', String(file.issuer))
-                .replace(/^\.koppelvlak/, home.path),
-            );
-          const faster = ['--rate', '100', '--json', ...(suite === 'raadsfeed' ? ['--not', 'C-STR-09'] : [])];
-          const { status, stdout, stderr } = await callConformance([...words, ...faster], {});
+        (await demoCalls(file, home.path)).map(async ({ suite, words }) => {
+          const { status, stdout, stderr } = await callConformance(words, {});
           expect(status, `${suite}: ${stderr}`).toBe(0);
           const { cases, counts } = JSON.parse(stdout);
           const skipped = cases.filter(({ outcome }: ReportedCase) => outcome === 'skipped');

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { buildPackage } from '../../scripts/pack.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
@@ -20,7 +21,7 @@ import Fastify from 'fastify';
 import {
   clientCredentials, createVerwerkingenlogClient, processingHeaders, verwerkingsheaders, VerwerkingenlogError,
   type NieuweVerwerkingsactie, type Verwerkingsactie,
-} from 'koppelvlak/verwerkingenlog';
+} from 'koppelvlak-client';
 
 const token = clientCredentials({ tokenUrl: 'http://127.0.0.1:1/token', clientId: 'a', clientSecret: 'b', scopes: ['create:normal'] });
 const client = createVerwerkingenlogClient({ url: 'http://127.0.0.1:1/v1', token, attempts: 1 });
@@ -38,15 +39,15 @@ await client.close();
 `;
 
 const WRONG = `
-import type { NieuweVerwerkingsactie } from 'koppelvlak/verwerkingenlog';
+import type { NieuweVerwerkingsactie } from 'koppelvlak-client';
 export const actie: NieuweVerwerkingsactie = { vertrouwelijkheid: 'geheim', tijdstip: '2026-01-01T00:00:00Z', verwerkteObjecten: [] };
 `;
 
 /** The same from CommonJS, as many applications of today are written. */
 const COMMONJS = `
 import Fastify from 'fastify';
-import { createVerwerkingenlogClient, verwerkingsheaders, VerwerkingenlogError, type Verwerkingsactie } from 'koppelvlak/verwerkingenlog';
-import required = require('koppelvlak/verwerkingenlog');
+import { createVerwerkingenlogClient, verwerkingsheaders, VerwerkingenlogError, type Verwerkingsactie } from 'koppelvlak-client';
+import required = require('koppelvlak-client');
 
 async function main(): Promise<void> {
   const client = createVerwerkingenlogClient({ url: 'http://127.0.0.1:1/v1', token: 'x', attempts: 1 });
@@ -72,7 +73,7 @@ let project: string;
 beforeAll(async () => {
   project = await mkdtemp(join(tmpdir(), 'koppelvlak-application-'));
   await mkdir(join(project, 'node_modules/@types'), { recursive: true });
-  await run(process.execPath, [join(ROOT, 'scripts/client-package.ts'), join(project, 'node_modules/koppelvlak')]);
+  buildPackage('koppelvlak-client', join(project, 'node_modules/koppelvlak-client'));
   for (const one of ['fastify', 'fastify-plugin', 'undici', '@types/node']) {
     await symlink(await realpath(join(ROOT, 'node_modules', one)), join(project, 'node_modules', one));
   }

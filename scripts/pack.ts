@@ -1,0 +1,136 @@
+/**
+ * Packs a part of the sources as a package of its own: what its entry imports, as JavaScript (Node runs no TypeScript under
+ * `node_modules`), and nothing else. `npm run pack:client`, `npm run pack:conformance`: each with the directory for the tarball.
+ */
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { builtinModules } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { isRecord } from '../src/lib/json/json-value.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+
+interface Package {
+  readonly description: string;
+  /** The file that the package runs or exports. README.md lies beside it. */
+  readonly entry: string;
+  /** Exported with types, or run under the name of the package. */
+  readonly kind: 'library' | 'program';
+  /** What the sources read as files, as patterns. */
+  readonly files?: readonly string[];
+  /** Packages that an application brings itself, if it uses what needs them. */
+  readonly optionalPeers?: readonly string[];
+}
+
+export const PACKAGES: Readonly<Record<string, Package>> = {
+  'koppelvlak-client': {
+    description:
+      'Log processing of personal data by the Dutch standard for logging: a client, and a plugin for Fastify',
+    entry: 'src/client/verwerkingenlog.ts',
+    kind: 'library',
+    optionalPeers: ['fastify'],
+  },
+  'koppelvlak-conformance': {
+    description:
+      'Test an implementation of the Dutch interfaces for debt assistance data, processing logs and council information',
+    entry: 'conformance/main.ts',
+    kind: 'program',
+    files: ['openapi/*.{yaml,json}', 'openapi/{validation,modellen}/*'],
+  },
+};
+/** The server's own: no other package may need them. */
+const SERVER = /^(fastify|@fastify\/.+|pg|pg-.+)$/;
+
+/** Writes the package as a directory. @throws {Error} when it would need what only the server has */
+export function buildPackage(name: string, directory: string): void {
+  const one = PACKAGES[name];
+  if (one === undefined)
+    throw new TypeError(`there is no package ${name}: name one of ${Object.keys(PACKAGES).join(', ')}`);
+  mkdirSync(directory, { recursive: true });
+  compile(one, directory);
+  for (const file of globSync([...(one.files ?? [])], { cwd: ROOT })) {
+    mkdirSync(join(directory, dirname(file)), { recursive: true });
+    copyFileSync(join(ROOT, file), join(directory, file));
+  }
+  copyFileSync(join(ROOT, 'LICENSE'), join(directory, 'LICENSE'));
+  copyFileSync(join(ROOT, dirname(one.entry), 'README.md'), join(directory, 'README.md'));
+  if (one.kind === 'program') chmodSync(join(directory, javascriptOf(one.entry)), 0o755);
+  else addCommonjsTypes(directory);
+  writeFileSync(join(directory, 'package.json'), `${JSON.stringify(describe(name, one, directory), null, 2)}\n`);
+}
+
+const javascriptOf = (source: string): string => source.replace(/\.ts$/, '.js');
+
+function compile({ entry, kind }: Package, directory: string): void {
+  const project = join(directory, 'tsconfig.json');
+  const emitted = { noEmit: false, noCheck: true, declaration: kind === 'library', rootDir: ROOT, outDir: directory };
+  const compilerOptions = { ...emitted, typeRoots: [join(ROOT, 'node_modules/@types')] };
+  const files = [join(ROOT, entry)];
+  writeFileSync(project, JSON.stringify({ extends: join(ROOT, 'tsconfig.json'), compilerOptions, include: [], files }));
+  execFileSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', project], { stdio: ['ignore', 2, 2] });
+  rmSync(project);
+}
+
+/** Node loads ES modules with `require` too; TypeScript's `node16` wants types of a CommonJS module for that. */
+function addCommonjsTypes(directory: string): void {
+  const types = globSync('**/*.d.ts', { cwd: directory });
+  for (const file of types) cpSync(join(directory, file), join(directory, 'commonjs', file));
+  writeFileSync(join(directory, 'commonjs/package.json'), '{"type":"commonjs"}\n');
+}
+
+function describe(name: string, { description, entry, kind, optionalPeers = [] }: Package, directory: string): object {
+  const own: unknown = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  if (!isRecord(own) || !isRecord(own.dependencies)) throw new TypeError('package.json has no dependencies');
+  const { version, license, engines, dependencies: versions } = own;
+  const needed = importedPackages(directory);
+  const ofServer = needed.filter((one) => SERVER.test(one) && one !== 'fastify-plugin');
+  if (ofServer.length > 0) throw new Error(`${name} would need ${ofServer.join(', ')}`);
+  const main = `./${javascriptOf(entry)}`;
+  const types = entry.replace(/\.ts$/, '.d.ts');
+  const exported = { require: { types: `./commonjs/${types}`, default: main }, types: `./${types}`, default: main };
+  return {
+    ...{ name, version, description, license, engines, type: 'module' },
+    ...(kind === 'program' ? { bin: { [name]: main } } : { exports: { '.': exported } }),
+    dependencies: Object.fromEntries(needed.map((one) => [one, versions[one]])),
+    peerDependencies: Object.fromEntries(optionalPeers.map((one) => [one, `^${String(versions[one])}`])),
+    peerDependenciesMeta: Object.fromEntries(optionalPeers.map((one) => [one, { optional: true }])),
+  };
+}
+
+/** The packages that the compiled files import, sorted. */
+function importedPackages(directory: string): string[] {
+  const specifiers = globSync('**/*.js', { cwd: directory }).flatMap((file) => {
+    const text = readFileSync(join(directory, file), 'utf8');
+    return [...text.matchAll(/^(?:import|export)\b[^'"`;]*?['"]([^'"]+)['"]|\bimport\(['"]([^'"]+)['"]\)/gm)];
+  });
+  const names = specifiers.flatMap(([, first, second]) => {
+    const [, name] = /^((?:@[^/]+\/)?[^./:][^/:]*)(?:\/|$)/.exec(first ?? second ?? '') ?? [];
+    return name === undefined || builtinModules.includes(name) ? [] : [name];
+  });
+  return [...new Set(names)].toSorted();
+}
+
+if (import.meta.main) {
+  const [name = '', destination = '.'] = process.argv.slice(2);
+  const directory = mkdtempSync(join(tmpdir(), 'koppelvlak-pack-'));
+  try {
+    buildPackage(name, directory);
+    mkdirSync(destination, { recursive: true });
+    const words = ['pack', directory, '--silent', '--pack-destination', resolve(destination)];
+    const packed = execFileSync('npm', words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 2] });
+    console.log(join(destination, packed.trim()));
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
