@@ -35,16 +35,16 @@ create table raadsfeed.record (
   stored_at timestamptz not null,
   -- Where an aggregator has it from.
   herkomst_feed text collate "C",
-  herkomst_nummer bigint,
+  herkomst_number bigint,
   -- In the feed the leaf follows from the number.
   seed text,
-  check ((herkomst_feed is null) = (herkomst_nummer is null))
+  check ((herkomst_feed is null) = (herkomst_number is null))
 );
-create index record_inhoud on raadsfeed.record (organisatiecode, resource_type, bronidentificatie, sequence_number) where (op = 'upsert');
+create index record_content on raadsfeed.record (organisatiecode, resource_type, bronidentificatie, sequence_number) where (op = 'upsert');
 create index record_organisatie on raadsfeed.record (organisatiecode, sequence_number);
-create index record_soort on raadsfeed.record (resource_type, sequence_number);
-create index record_herkomst on raadsfeed.record (herkomst_feed, herkomst_nummer) where (herkomst_feed is not null);
-create index record_verwijderd on raadsfeed.record (organisatiecode, resource_type, bronidentificatie, sequence_number) where (op <> 'upsert');
+create index record_type on raadsfeed.record (resource_type, sequence_number);
+create index record_herkomst on raadsfeed.record (herkomst_feed, herkomst_number) where (herkomst_feed is not null);
+create index record_removed on raadsfeed.record (organisatiecode, resource_type, bronidentificatie, sequence_number) where (op <> 'upsert');
 grant select, insert, update, delete on raadsfeed.record to koppelvlak_dienst;
 
 -- The current state: which record of each resource that is there.
@@ -91,7 +91,7 @@ create table raadsfeed.pending_rewrites (
 grant select, insert, update, delete on raadsfeed.pending_rewrites to koppelvlak_dienst;
 
 create table raadsfeed.content_tables (
-  -- The schema has a table `position` with one row, whose `nummer` says how far it has followed the feed. Only who has locked that row writes
+  -- The schema has a table `position` with one row, whose `number` says how far it has followed the feed. Only who has locked that row writes
   -- to the table. It has a primary key, and no foreign key leads to it or from it.
   schema_name text not null,
   table_name text not null,
@@ -230,7 +230,7 @@ begin
   if not found then
     return 'nothing';
   end if;
-  execute format('select nummer from %I.position', wanted_schema) into followed_to;
+  execute format('select number from %I.position', wanted_schema) into followed_to;
   if pg_relation_size(present::regclass) > 0 then
     if followed_to < wanted then
       return 'behind';
@@ -267,7 +267,7 @@ begin
     end loop;
     execute format('analyze %s', copy);
     -- From here nobody writes to the table.
-    execute format('select nummer from %I.position for update', wanted_schema);
+    execute format('select number from %I.position for update', wanted_schema);
     is_new := format('not pg_visible_in_snapshot((%s + p.xmin::text::bigint)::text::xid8, %L)',
       (pg_current_xact_id()::text::bigint >> 32) << 32, before);
     execute format('delete from %s c where not exists (select from %s p where %s and not (%s))', copy, present, key_matches, is_new);

@@ -8,7 +8,7 @@ create table pages.position (
   -- Of the feed that was read.
   feed_id text not null default '',
   -- The records up to and including this number have been taken in.
-  nummer bigint not null default 0,
+  number bigint not null default 0,
   -- The current state after `scan_after` and up to `scan_to` is still to be taken in; equal: all of it was.
   scan_after bigint not null default 0,
   scan_to bigint not null default 0
@@ -18,7 +18,7 @@ grant select, update on pages.position to koppelvlak_dienst;
 
 create table pages.items (
   -- Number of the record that is the current one of the resource.
-  nummer bigint primary key,
+  number bigint primary key,
   organisatiecode text collate "C" not null,
   resource_type text collate "C" not null,
   bronidentificatie text collate "C" not null,
@@ -33,44 +33,42 @@ create table pages.items (
   gremium text collate "C",
   gremiumnaam text,
   -- The members that lists show.
-  kort jsonb not null,
-  woorden tsvector not null,
+  summary jsonb not null,
+  words tsvector not null,
   -- Number and moment of the first record since the resource was there without a break: what is new is what the feed recorded lately, whatever
   -- its own date is.
   first_number bigint not null,
   first_stored_at timestamptz not null,
-  -- How its words were made; the program says which number is its own.
-  words_version smallint not null,
   unique (organisatiecode, resource_type, bronidentificatie)
 );
 alter table pages.items alter column titel set statistics 0;
 alter table pages.items alter column gremiumnaam set statistics 0;
-alter table pages.items alter column kort set statistics 0;
-alter table pages.items alter column woorden set statistics 0;
-create index items_woorden on pages.items using gin (woorden);
-create index items_alles on pages.items (datum desc nulls last, nummer desc);
-create index items_datum on pages.items (resource_type, datum desc nulls last, nummer desc);
-create index items_organisatie on pages.items (organisatiecode, resource_type, datum desc nulls last, nummer desc);
-create index items_vergadering on pages.items (organisatiecode, vergadering, resource_type) where (vergadering is not null);
-create index items_organisatie_dag on pages.items (organisatiecode, datum desc nulls last, nummer desc);
+alter table pages.items alter column summary set statistics 0;
+alter table pages.items alter column words set statistics 0;
+create index items_words on pages.items using gin (words);
+create index items_newest on pages.items (datum desc nulls last, number desc);
+create index items_newest_of_type on pages.items (resource_type, datum desc nulls last, number desc);
+create index items_newest_of_organisation_and_type on pages.items (organisatiecode, resource_type, datum desc nulls last, number desc);
+create index items_of_meeting on pages.items (organisatiecode, vergadering, resource_type) where (vergadering is not null);
+create index items_newest_of_organisation on pages.items (organisatiecode, datum desc nulls last, number desc);
 create index items_new on pages.items (first_number desc);
 create index items_new_documents on pages.items (organisatiecode, first_number desc) where (resource_type = 'Informatieobject');
 create index items_new_of_body on pages.items (organisatiecode, gremium, first_number desc) where (resource_type = 'Informatieobject') and (gremium is not null);
-create index items_meetings_of_body on pages.items (organisatiecode, gremium, datum desc nulls last, nummer desc) where (resource_type = 'Vergadering') and (gremium is not null);
+create index items_meetings_of_body on pages.items (organisatiecode, gremium, datum desc nulls last, number desc) where (resource_type = 'Vergadering') and (gremium is not null);
 grant select, insert, update, delete on pages.items to koppelvlak_dienst;
 
 -- What a document or a meeting refers to.
 create table pages.links (
   organisatiecode text collate "C" not null,
-  van_type text collate "C" not null,
-  van text collate "C" not null,
-  naar_organisatie text collate "C" not null,
-  naar_type text collate "C" not null,
-  naar text collate "C" not null,
+  from_type text collate "C" not null,
+  from_id text collate "C" not null,
+  to_organisatiecode text collate "C" not null,
+  to_type text collate "C" not null,
+  to_id text collate "C" not null,
   rol text not null default '',
-  primary key (organisatiecode, van_type, van, naar_organisatie, naar_type, naar)
+  primary key (organisatiecode, from_type, from_id, to_organisatiecode, to_type, to_id)
 );
-create index links_naar on pages.links (naar_organisatie, naar_type, naar);
+create index links_to on pages.links (to_organisatiecode, to_type, to_id);
 grant select, insert, update, delete on pages.links to koppelvlak_dienst;
 
 -- Search finds what people type: every form of a word, the end of a compound, names of organisation and body, days, the nearest spelling.

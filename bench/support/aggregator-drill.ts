@@ -133,7 +133,7 @@ async function compare(own: Pool, pools: readonly Pool[]): Promise<string[]> {
   const { rows } = await own.query<{ head: number; records: number; last: number; twice: number }>(
     `select (select head from raadsfeed.feed) as head, count(*) as records, coalesce(max(sequence_number), 0) as last,
             count(*) filter (where op = 'upsert')
-              - count(distinct (herkomst_feed, herkomst_nummer)) filter (where op = 'upsert') as twice
+              - count(distinct (herkomst_feed, herkomst_number)) filter (where op = 'upsert') as twice
        from raadsfeed.record`,
   );
   const [row] = rows;

@@ -16,7 +16,7 @@ import { DAYS, documentData, meetingData, ORGANISATIONS, PER_MEETING } from './c
 /** Numbers of filled rows: no feed of a bench publishes as many. */
 export const FIRST_NUMBER = 1_000_000_000;
 const BATCH = 10_000;
-const COLUMNS = 'o, t, b, n, stored_at, titel, datum, soort, vergadering, gremium, gremiumnaam, kort, a, x, c';
+const COLUMNS = 'o, t, b, n, stored_at, titel, datum, soort, vergadering, gremium, gremiumnaam, summary, a, x, c';
 
 /** Connections that fill beside each other. */
 const WORKERS = 4;
@@ -47,7 +47,7 @@ export async function fillIndex(
     await Promise.all(indexes.map(({ definition }) => pool.query(definition)));
     await pool.query(`
       insert into pages.words (word, rows)
-        select reverse(substr(word, 2)), ndoc * ${Math.ceil(last / TEXTS)} from ts_stat('select woorden from pages.items where nummer < ${FIRST_NUMBER + 2 * TEXTS}')
+        select reverse(substr(word, 2)), ndoc * ${Math.ceil(last / TEXTS)} from ts_stat('select words from pages.items where number < ${FIRST_NUMBER + 2 * TEXTS}')
          where word ^@ '<' on conflict (word) do update set rows = excluded.rows`);
     return { rowsMs, indexMs: performance.now() - since - rowsMs };
   } finally {
@@ -79,7 +79,7 @@ async function inBatches(
 
 /** Documents that are filled in already. */
 export async function countFilled(url: string): Promise<number> {
-  const last = await ask(url, 'select max(nummer) as n from pages.items');
+  const last = await ask(url, 'select max(number) as n from pages.items');
   return last < FIRST_NUMBER ? 0 : (last - FIRST_NUMBER + 1) / 2;
 }
 
@@ -87,7 +87,7 @@ export async function countFilled(url: string): Promise<number> {
 export async function countPublished(url: string): Promise<number> {
   return await ask(
     url,
-    `select count(*) as n from pages.items where nummer < ${FIRST_NUMBER} and resource_type = 'Informatieobject'`,
+    `select count(*) as n from pages.items where number < ${FIRST_NUMBER} and resource_type = 'Informatieobject'`,
   );
 }
 
@@ -103,9 +103,9 @@ async function ask(url: string, question: string): Promise<number> {
 }
 
 async function fillBatch(client: pg.PoolClient, first: number, last: number): Promise<void> {
-  await client.query(`create temporary table if not exists vul (o text, t text, b text, n bigint, stored_at timestamptz, titel text, datum timestamptz,
-    soort text, vergadering text, gremium text, gremiumnaam text, kort jsonb, a text, x text, c text)`);
-  const copy = client.query(copyFrom(`copy vul (${COLUMNS}) from stdin`));
+  await client.query(`create temporary table if not exists filled (o text, t text, b text, n bigint, stored_at timestamptz, titel text, datum timestamptz,
+    soort text, vergadering text, gremium text, gremiumnaam text, summary jsonb, a text, x text, c text)`);
+  const copy = client.query(copyFrom(`copy filled (${COLUMNS}) from stdin`));
   for (let i = first; i < last; i += 1) {
     const m = Math.floor(i / PER_MEETING);
     const meeting = meetingData(m);
@@ -119,30 +119,30 @@ async function fillBatch(client: pg.PoolClient, first: number, last: number): Pr
   await once(copy, 'finish');
   await client.query(`
     insert into raadsfeed.organisatie (organisatiecode, naam, laatst_bijgewerkt)
-      select distinct o, 'Gemeente ' || right(o, 2)::integer, now() from vul on conflict do nothing;
-    insert into raadsfeed.current_records (organisatiecode, resource_type, bronidentificatie, sequence_number, content_hash) select o, t, b, n, '' from vul;
-    insert into pages.links (organisatiecode, van_type, van, naar_organisatie, naar_type, naar)
-      select o, t, b, o, 'Vergadering', vergadering from vul where vergadering is not null;
+      select distinct o, 'Gemeente ' || right(o, 2)::integer, now() from filled on conflict do nothing;
+    insert into raadsfeed.current_records (organisatiecode, resource_type, bronidentificatie, sequence_number, content_hash) select o, t, b, n, '' from filled;
+    insert into pages.links (organisatiecode, from_type, from_id, to_organisatiecode, to_type, to_id)
+      select o, t, b, o, 'Vergadering', vergadering from filled where vergadering is not null;
     insert into pages.items
-        (nummer, organisatiecode, resource_type, bronidentificatie, stored_at, first_number, first_stored_at, titel, datum, soort, vergadering,
-         gremium, gremiumnaam, kort, words_version, woorden)
-      select n, o, t, b, stored_at, n, stored_at, titel, datum, soort, vergadering, gremium, gremiumnaam, kort, 2, ${WORDS} from vul;
-    truncate vul`);
+        (number, organisatiecode, resource_type, bronidentificatie, stored_at, first_number, first_stored_at, titel, datum, soort, vergadering,
+         gremium, gremiumnaam, summary, words)
+      select n, o, t, b, stored_at, n, stored_at, titel, datum, soort, vergadering, gremium, gremiumnaam, summary, ${WORDS} from filled;
+    truncate filled`);
 }
 
 /** The texts of the documents with numbers below `TEXTS`. */
 async function copyBatch(client: pg.PoolClient, first: number, last: number): Promise<void> {
   const from = FIRST_NUMBER + 2 * (first % TEXTS);
-  await client.query(`create temporary table if not exists kopie (like pages.items)`);
+  await client.query(`create temporary table if not exists copies (like pages.items)`);
   const shift = first - (first % TEXTS);
   await client.query(
-    `insert into kopie
-     select n.nummer, n.o, s.resource_type, n.b, s.stored_at, s.titel, n.datum, s.soort, n.v, s.gremium, s.gremiumnaam, s.kort,
-            ${OWN_WORDS} || ts_filter(s.woorden, '{b}') || pages.place_of(n.o, n.datum), n.nummer, s.stored_at, 2
+    `insert into copies
+     select n.number, n.o, s.resource_type, n.b, s.stored_at, s.titel, n.datum, s.soort, n.v, s.gremium, s.gremiumnaam, s.summary,
+            ${OWN_WORDS} || ts_filter(s.words, '{b}') || pages.place_of(n.o, n.datum), n.number, s.stored_at
        from (select s.*, $3::bigint / ${PER_MEETING} + case when s.resource_type = 'Vergadering' then substr(s.bronidentificatie, 3) else substr(s.vergadering, 3) end::bigint as m
-               from pages.items s where s.nummer >= $1::bigint and s.nummer < $2::bigint) s
+               from pages.items s where s.number >= $1::bigint and s.number < $2::bigint) s
       cross join lateral (
-            select s.nummer + 2 * $3::bigint as nummer,
+            select s.number + 2 * $3::bigint as number,
                    case when s.resource_type = 'Vergadering' then 'v-' || s.m else 'd-' || substr(s.bronidentificatie, 3)::bigint + $3::bigint end as b,
                    case when s.vergadering is not null then 'v-' || s.m end as v,
                    'gm99' || lpad((1 + floor(${ORGANISATIONS} * power((s.m * 7919 % 10007) / 10007.0, 1.5)))::text, 2, '0') as o,
@@ -151,11 +151,11 @@ async function copyBatch(client: pg.PoolClient, first: number, last: number): Pr
   );
   await client.query(`
     insert into raadsfeed.current_records (organisatiecode, resource_type, bronidentificatie, sequence_number, content_hash)
-      select organisatiecode, resource_type, bronidentificatie, nummer, '' from kopie;
-    insert into pages.links (organisatiecode, van_type, van, naar_organisatie, naar_type, naar)
-      select organisatiecode, resource_type, bronidentificatie, organisatiecode, 'Vergadering', vergadering from kopie where vergadering is not null;
-    insert into pages.items select * from kopie;
-    truncate kopie`);
+      select organisatiecode, resource_type, bronidentificatie, number, '' from copies;
+    insert into pages.links (organisatiecode, from_type, from_id, to_organisatiecode, to_type, to_id)
+      select organisatiecode, resource_type, bronidentificatie, organisatiecode, 'Vergadering', vergadering from copies where vergadering is not null;
+    insert into pages.items select * from copies;
+    truncate copies`);
 }
 
 function row(
@@ -169,7 +169,7 @@ function row(
   const values = [
     ...[resource.organisatiecode, resourceType, resource.bronidentificatie, String(sequenceNumber)],
     ...[new Date().toISOString(), entry.titel, entry.datum, entry.soort, entry.vergadering, entry.gremium],
-    ...[entry.gremiumnaam, JSON.stringify(entry.kort), ...entry.words.slice(0, 2), fold(entry.gremiumnaam ?? '')],
+    ...[entry.gremiumnaam, JSON.stringify(entry.summary), ...entry.words.slice(0, 2), fold(entry.gremiumnaam ?? '')],
   ];
   // No text of the bench has a tab, a new line or a backslash but JSON's own.
   return `${values.map((value) => value?.replaceAll('\\', '\\\\') ?? '\\N').join('\t')}\n`;

@@ -54,7 +54,7 @@ export async function indexAll(url: string): Promise<{ records: number; ms: numb
   const own = servicePool(url);
   try {
     const positionOf = async (): Promise<number> =>
-      Number((await own.query('select nummer from pages.position')).rows[0]?.nummer);
+      Number((await own.query('select number from pages.position')).rows[0]?.number);
     const before = await positionOf();
     const since = performance.now();
     while ((await followFeed(own, PAGES_INDEX)) !== 'done');
@@ -73,10 +73,10 @@ export async function indexSize(url: string): Promise<string> {
     for (const table of ['pages.items', 'pages.links', 'raadsfeed.current_records'])
       await client.query(`vacuum analyze ${table}`);
     const { rows } = await client.query(`
-      select pg_size_pretty(pg_table_size('pages.items')) as rows, pg_size_pretty(pg_relation_size('pages.items_woorden')) as words,
-             pg_size_pretty(pg_indexes_size('pages.items') - pg_relation_size('pages.items_woorden')) as others,
+      select pg_size_pretty(pg_table_size('pages.items')) as rows, pg_size_pretty(pg_relation_size('pages.items_words')) as words,
+             pg_size_pretty(pg_indexes_size('pages.items') - pg_relation_size('pages.items_words')) as others,
              pg_size_pretty(pg_total_relation_size('pages.links')) as refs,
-             (select count(*) from pages.items where nummer < ${FIRST_NUMBER}) as published,
+             (select count(*) from pages.items where number < ${FIRST_NUMBER}) as published,
              (select sum(pg_total_relation_size(c.oid)) from pg_class c join pg_namespace n on n.oid = c.relnamespace
                where n.nspname = 'raadsfeed' and c.relkind = 'r' and c.relname <> 'current_records') as feed,
              pg_total_relation_size('pages.items') / greatest(1, (select count(*) from pages.items)) as each`);

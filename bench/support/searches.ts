@@ -48,14 +48,14 @@ export async function bareSearch(db: Db, { q, parameters = {} }: Search): Promis
   const { organisatie, soort, van, tot } = parameters;
   const values: string[] = [];
   const conditions = [
-    q === '' ? [] : `woorden @@ websearch_to_tsquery('simple', $${values.push(q)})`,
+    q === '' ? [] : `words @@ websearch_to_tsquery('simple', $${values.push(q)})`,
     organisatie === undefined ? [] : `organisatiecode = $${values.push(organisatie)}`,
     soort === undefined ? [] : `resource_type = 'Informatieobject'`,
     van === undefined ? [] : `datum >= $${values.push(van)}::date`,
     tot === undefined ? [] : `datum < $${values.push(tot)}::date + 1`,
   ].flat();
   await db.query(
-    `select titel, kort from pages.items where ${conditions.join(' and ')} order by datum desc nulls last, nummer desc limit 20`,
+    `select titel, summary from pages.items where ${conditions.join(' and ')} order by datum desc nulls last, number desc limit 20`,
     values,
   );
 }

@@ -42,7 +42,7 @@ export interface FeedIndex {
   /** Removes what must be gone before the current state is taken in from the beginning, a bounded part in each step; true when all of it is gone. */
   readonly begin: (db: Db) => Promise<boolean>;
   /**
-   * A table of the schema with the number of each record in `nummer`, indexed. What it holds answers while the current state is taken in
+   * A table of the schema with the number of each record in `number`, indexed. What it holds answers while the current state is taken in
    * again over it. Absent: the index answers only when all was taken in.
    */
   readonly table?: string;
@@ -53,14 +53,14 @@ interface IndexPosition {
   /** Empty: of no feed yet. */
   readonly feedId: string;
   /** Number of the last record that was taken in. */
-  readonly nummer: number;
+  readonly number: number;
   /** The current state is taken in up to the first of these numbers, and is to be up to the second. */
-  readonly scanNa: number;
-  readonly scanTot: number;
+  readonly scanAfter: number;
+  readonly scanTo: number;
 }
 
 const select = (schema: FeedIndex['schema']): string =>
-  `select feed_id as "feedId", nummer, scan_after as "scanNa", scan_to as "scanTot" from ${schema}.position`;
+  `select feed_id as "feedId", number, scan_after as "scanAfter", scan_to as "scanTo" from ${schema}.position`;
 
 /** Records that an index may be behind the feed without being reported. */
 const BEHIND = 1000;
@@ -81,7 +81,7 @@ export async function readIndexProgress(
   const isOver =
     table === undefined
       ? 'false'
-      : `exists (select from ${schema}.${table} t where t.nummer > p."scanNa" and t.nummer <= p."scanTot")`;
+      : `exists (select from ${schema}.${table} t where t.number > p."scanAfter" and t.number <= p."scanTo")`;
   const { rows } = await db.query<IndexPosition & { head: string; isOver: boolean }>({
     name: `${schema}-progress`,
     text: `select p.*, f.head, ${isOver} as "isOver"
@@ -92,13 +92,13 @@ export async function readIndexProgress(
   const head = toFeedHead(found.head);
   const of = head.head.sequenceNumber;
   if (isOfAnother(found, head)) return { read: 0, of, canAnswer: of === 0 };
-  if (found.scanNa < found.scanTot) return { read: found.scanNa, of: found.scanTot, canAnswer: found.isOver };
-  return { read: found.nummer + BEHIND < of ? found.nummer : of, of, canAnswer: true };
+  if (found.scanAfter < found.scanTo) return { read: found.scanAfter, of: found.scanTo, canAnswer: found.isOver };
+  return { read: found.number + BEHIND < of ? found.number : of, of, canAnswer: true };
 }
 
 /** Whether an index is of another feed, of a backup that was restored since, or behind history that was pruned before it was read. */
-function isOfAnother({ feedId, nummer }: IndexPosition, head: FeedHead): boolean {
-  return feedId !== head.feedId || nummer > head.head.sequenceNumber || nummer < head.historyAfter.sequenceNumber;
+function isOfAnother({ feedId, number }: IndexPosition, head: FeedHead): boolean {
+  return feedId !== head.feedId || number > head.head.sequenceNumber || number < head.historyAfter.sequenceNumber;
 }
 
 /**
@@ -118,20 +118,21 @@ export async function followFeed(pool: Pool, index: FeedIndex): Promise<'changed
     const top = head.head.sequenceNumber;
     // From the current state.
     if (isOfAnother(found, head)) {
-      if (await index.begin(db)) await move(db, schema, { feedId: head.feedId, nummer: top, scanNa: 0, scanTot: top });
+      if (await index.begin(db))
+        await move(db, schema, { feedId: head.feedId, number: top, scanAfter: 0, scanTo: top });
       return 'changed';
     }
-    if (found.nummer < top) {
-      const { records } = await readFiltered(db, found.nummer, stepRecords, {});
+    if (found.number < top) {
+      const { records } = await readFiltered(db, found.number, stepRecords, {});
       await write(db, lastChanges(records));
-      await move(db, schema, { ...found, nummer: found.nummer + records.length });
+      await move(db, schema, { ...found, number: found.number + records.length });
       return 'changed';
     }
-    if (found.scanNa < found.scanTot) {
-      const { records, isAll } = await readSnapshot(db, found.scanNa, found.scanTot, stepRecords, {});
-      const last = records.at(-1)?.sequenceNumber ?? found.scanTot;
+    if (found.scanAfter < found.scanTo) {
+      const { records, isAll } = await readSnapshot(db, found.scanAfter, found.scanTo, stepRecords, {});
+      const last = records.at(-1)?.sequenceNumber ?? found.scanTo;
       await write(db, lastChanges(records));
-      await move(db, schema, { ...found, scanNa: isAll ? found.scanTot : last });
+      await move(db, schema, { ...found, scanAfter: isAll ? found.scanTo : last });
       return 'changed';
     }
     return 'done';
@@ -161,11 +162,11 @@ function toChange(stored: StoredRecord): FeedChange {
 async function move(
   db: Db,
   schema: FeedIndex['schema'],
-  { feedId, nummer, scanNa, scanTot }: IndexPosition,
+  { feedId, number, scanAfter, scanTo }: IndexPosition,
 ): Promise<void> {
   await db.query({
     name: `${schema}-position-move`,
-    text: `update ${schema}.position set feed_id = $1::text, nummer = $2::bigint, scan_after = $3::bigint, scan_to = $4::bigint`,
-    values: [feedId, nummer, scanNa, scanTot],
+    text: `update ${schema}.position set feed_id = $1::text, number = $2::bigint, scan_after = $3::bigint, scan_to = $4::bigint`,
+    values: [feedId, number, scanAfter, scanTo],
   });
 }

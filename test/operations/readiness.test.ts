@@ -183,7 +183,7 @@ describe('readiness of what is read again', () => {
   });
 
   it('keeps values of the database out of the reason', async () => {
-    await asOwner('alter table pages.position add constraint never check (nummer < 0) not valid');
+    await asOwner('alter table pages.position add constraint never check (number < 0) not valid');
     const client = new pg.Client(database.url);
     await client.connect();
     await generateHistory(client, 1, 5);

@@ -15,12 +15,12 @@ async function count(table: string): Promise<number> {
 it.each([
   {
     table: 'pages.items',
-    fill: `insert into pages.items select i, 'gm9901', 'Vergadering', 'v-' || i, now(), 'Oud', null, null, null, null, null, '{}', '', i, now(), 0 from generate_series(1, ${ROWS}) i`,
+    fill: `insert into pages.items select i, 'gm9901', 'Vergadering', 'v-' || i, now(), 'Oud', null, null, null, null, null, '{}', '', i, now() from generate_series(1, ${ROWS}) i`,
     index: PAGES_INDEX,
   },
   {
     table: 'diwoo.documents',
-    fill: `insert into diwoo.documents (organisatiecode, bronidentificatie, nummer, gewijzigd, titel, reden) select 'gm9901', 'd-' || i, i, now(), 'Oud', 'no-file' from generate_series(1, ${ROWS}) i`,
+    fill: `insert into diwoo.documents (organisatiecode, bronidentificatie, number, modified, titel, exclusion) select 'gm9901', 'd-' || i, i, now(), 'Oud', 'no-file' from generate_series(1, ${ROWS}) i`,
     index: DIWOO_INDEX,
   },
 ])('removes what $table has of another feed in steps, each of which stays done', async ({ table, fill, index }) => {

@@ -31,7 +31,7 @@ const wordsInFiles = (): Promise<string[]> => filesWith(pages.databaseUrl, ...WO
 
 it('leaves no word in any table or index of an extension when `feed redact` has ended', async () => {
   await publishSecrets();
-  expect((await wordsInFiles()).join()).toContain('items_woorden');
+  expect((await wordsInFiles()).join()).toContain('items_words');
   const words = ['feed', 'redact', '--reden', 'persoonsgegevens'];
   for (const i of WORDS.keys()) words.push('--resource', `gm9901/Informatieobject/d-${i}`);
   const { status, stdout } = await callProgram(words, { DATABASE_URL: pages.databaseUrl });
@@ -69,7 +69,7 @@ it('keeps what is written to a table while it is copied, and the names, keys and
   await rewriting;
   expect((await pages.pool.query(shape)).rows).toEqual(before);
   const { rows } = await pages.pool.query(
-    `select (select count(*) from pages.items s join raadsfeed.current_records t on t.sequence_number = s.nummer)::integer as right,
+    `select (select count(*) from pages.items s join raadsfeed.current_records t on t.sequence_number = s.number)::integer as right,
             (select count(*) from pages.items)::integer as indexed, (select count(*) from raadsfeed.current_records)::integer as present`,
   );
   expect(rows[0]?.right).toBe(rows[0]?.present);

@@ -88,8 +88,8 @@ const REASONS: Readonly<Record<LeftOutReason, string>> = {
 
 async function countOffered(db: Db) {
   const { rows } = await db.query<{ organisatiecode: string; categorie: number; documents: number; sitemaps: number }>(
-    `select organisatiecode, categorie, sum(aantal)::integer as documents, count(*)::integer as sitemaps
-       from diwoo.sitemap where aantal > 0
+    `select organisatiecode, categorie, sum(size)::integer as documents, count(*)::integer as sitemaps
+       from diwoo.sitemaps where size > 0
       group by organisatiecode, categorie order by categorie, organisatiecode`,
   );
   return rows;
@@ -98,7 +98,7 @@ async function countOffered(db: Db) {
 /** Documents by the reason why they are left out; those that are gone as far as the history of the feed goes. */
 async function countLeftOut(db: Db) {
   const { rows } = await db.query<{ reason: LeftOutReason; documents: number }>(
-    `select reden as reason, count(*)::integer as documents from diwoo.documents where reden is not null group by reden
+    `select exclusion as reason, count(*)::integer as documents from diwoo.documents where exclusion is not null group by exclusion
      union all
      select case op when 'redact' then 'redacted' else 'removed' end, count(*)::integer
        from (select distinct on (organisatiecode, bronidentificatie) op, organisatiecode, bronidentificatie
@@ -118,7 +118,7 @@ async function countLeftOut(db: Db) {
 async function countHosts(db: Db) {
   const { rows } = await db.query<{ host: string; categorie: number; documents: number }>(
     `select substring(loc from '^https://([^/?#]+)') as host, categorie, count(*)::integer as documents
-       from diwoo.documents where plaats is not null
+       from diwoo.documents where place is not null
       group by 1, 2 order by 1, 2`,
   );
   return rows;

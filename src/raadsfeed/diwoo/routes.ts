@@ -38,9 +38,9 @@ export async function serveDiwoo(server: FastifyInstance, index: FollowedIndex):
     const name = readName(file);
     if (name === undefined) throw new Problem(platformProblems.notFound);
     await index.requireRead();
-    const documents = 'pagina' in name ? await readDocuments(pool, name) : [];
+    const documents = 'page' in name ? await readDocuments(pool, name) : [];
     const body =
-      'pagina' in name
+      'page' in name
         ? documents.length > 0 && (await renderSitemap(documents))
         : await readIndex(pool, name.categorie, server.publicBaseUrl());
     if (!body) throw new Problem(platformProblems.notFound, { detail: 'Hier staat nu geen document.' });

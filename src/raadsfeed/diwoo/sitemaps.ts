@@ -24,29 +24,29 @@ export function indexPath(categorie: number): string {
 export interface SitemapName {
   readonly organisatiecode: string;
   readonly categorie: number;
-  readonly pagina: number;
+  readonly page: number;
 }
 
-function sitemapPath({ organisatiecode, categorie, pagina }: SitemapName): string {
-  return `${WOO}/sitemap-diwoo-infocat${inName(categorie)}-${organisatiecode}-${pagina}.xml`;
+function sitemapPath({ organisatiecode, categorie, page }: SitemapName): string {
+  return `${WOO}/sitemap-diwoo-infocat${inName(categorie)}-${organisatiecode}-${page}.xml`;
 }
 
 /** What a file name below `/woo` means; `undefined` when the service writes no such file. */
 export function readName(file: string): SitemapName | { readonly categorie: number } | undefined {
   const index = /^sitemapindex-diwoo-infocat(\d{3})\.xml$/.exec(file);
   if (index !== null) return { categorie: Number(index[1]) };
-  const [, categorie, organisatiecode, pagina] =
+  const [, categorie, organisatiecode, page] =
     /^sitemap-diwoo-infocat(\d{3})-([a-z]{2}\d{2,4})-([1-9]\d{0,8})\.xml$/.exec(file) ?? [];
   return organisatiecode === undefined
     ? undefined
-    : { categorie: Number(categorie), organisatiecode, pagina: Number(pagina) };
+    : { categorie: Number(categorie), organisatiecode, page: Number(page) };
 }
 
 /** The categories that hold something now. */
 export async function listCategories(db: Db): Promise<number[]> {
   const { rows } = await db.query<{ categorie: number }>({
     name: 'raadsfeed-diwoo-categorieen',
-    text: `select distinct categorie from diwoo.sitemap where aantal > 0 order by categorie`,
+    text: `select distinct categorie from diwoo.sitemaps where size > 0 order by categorie`,
   });
   return rows.map(({ categorie }) => categorie);
 }
@@ -56,17 +56,17 @@ const INDEX_SITEMAPS = 50_000;
 
 /** The index of a category, in order of organisation; `undefined` when it holds nothing, for an index without sitemaps is not valid. */
 export async function readIndex(db: Db, categorie: number, baseUrl: string): Promise<string | undefined> {
-  const { rows } = await db.query<SitemapName & { gewijzigd: Date }>({
+  const { rows } = await db.query<SitemapName & { modified: Date }>({
     name: 'raadsfeed-diwoo-index',
-    text: `select organisatiecode, categorie, pagina, gewijzigd from diwoo.sitemap
-            where categorie = $1::integer and aantal > 0
-            order by organisatiecode, pagina limit ${INDEX_SITEMAPS}`,
+    text: `select organisatiecode, categorie, page, modified from diwoo.sitemaps
+            where categorie = $1::integer and size > 0
+            order by organisatiecode, page limit ${INDEX_SITEMAPS}`,
     values: [categorie],
   });
   if (rows.length === 0) return undefined;
   const sitemaps = rows.map(
     (row) =>
-      html`<sitemap><loc>${baseUrl}${sitemapPath(row)}</loc><lastmod>${row.gewijzigd.toISOString()}</lastmod></sitemap>\n`,
+      html`<sitemap><loc>${baseUrl}${sitemapPath(row)}</loc><lastmod>${row.modified.toISOString()}</lastmod></sitemap>\n`,
   );
   return html`<?xml version="1.0" encoding="UTF-8"?>\n<sitemapindex xmlns="${SITEMAP}">\n${sitemaps}</sitemapindex>\n`
     .markup;
@@ -80,7 +80,7 @@ export interface Offered {
   readonly organisatiecode: string;
   readonly categorie: number;
   readonly loc: string;
-  readonly gewijzigd: Date;
+  readonly modified: Date;
   readonly titel: string;
   /** Days. */
   readonly creatiedatum: string | null;
@@ -91,19 +91,19 @@ export interface Offered {
 }
 
 /** The documents of a sitemap, in the order of their places, without those that the feed no longer has: a redaction takes effect with its commit. */
-export async function readDocuments(db: Db, { organisatiecode, categorie, pagina }: SitemapName): Promise<Offered[]> {
+export async function readDocuments(db: Db, { organisatiecode, categorie, page }: SitemapName): Promise<Offered[]> {
   const { rows } = await db.query<Offered>({
     name: 'raadsfeed-diwoo-stukken',
     // `offset 0`: looked up one by one, or the planner might read all of the state for each before it has statistics.
-    text: `select organisatiecode, categorie, loc, gewijzigd, titel, creatiedatum::text, ontvangen::text, formaat,
+    text: `select organisatiecode, categorie, loc, modified, titel, creatiedatum::text, ontvangen::text, formaat,
                   left(coalesce(o.naam, organisatiecode), ${MAX_NAME}) as naam
              from diwoo.documents d left join raadsfeed.organisatie o using (organisatiecode)
-            where organisatiecode = $1::text and categorie = $2::integer and pagina = $3::integer and plaats is not null
+            where organisatiecode = $1::text and categorie = $2::integer and page = $3::integer and place is not null
               and exists (select from raadsfeed.current_records c
                            where c.organisatiecode = d.organisatiecode and c.resource_type = 'Informatieobject'
                              and c.bronidentificatie = d.bronidentificatie offset 0)
-            order by plaats`,
-    values: [organisatiecode, categorie, pagina],
+            order by place`,
+    values: [organisatiecode, categorie, page],
   });
   return rows;
 }
@@ -129,7 +129,7 @@ export const SITEMAP_PLACES = 5000;
 export const MAX_ENTRY_BYTES = 10_400;
 
 export function renderDocument(document: Offered): string {
-  return html`<url><loc>${document.loc}</loc><lastmod>${document.gewijzigd.toISOString()}</lastmod><diwoo:Document><diwoo:DiWoo>${metadata(document)}</diwoo:DiWoo></diwoo:Document></url>\n`
+  return html`<url><loc>${document.loc}</loc><lastmod>${document.modified.toISOString()}</lastmod><diwoo:Document><diwoo:DiWoo>${metadata(document)}</diwoo:DiWoo></diwoo:Document></url>\n`
     .markup;
 }
 

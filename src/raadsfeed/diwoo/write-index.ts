@@ -12,7 +12,7 @@ import { SITEMAP_PLACES, type SitemapName } from './sitemaps.ts';
 
 /** A sitemap in which something changed. */
 interface Touched extends SitemapName {
-  readonly gewijzigd: Date;
+  readonly modified: Date;
 }
 
 /** Runs a statement over rows, which it has as the JSON of `$1`. */
@@ -45,15 +45,13 @@ async function writeIndex(db: Db, changes: readonly FeedChange[]): Promise<void>
   // First what frees an address, then what takes it.
   await leaveOut(
     db,
-    rows.filter(({ reden }) => reden !== null),
+    rows.filter(({ exclusion }) => exclusion !== null),
   );
   const placed = await givePlaces(
     db,
-    rows.filter(({ reden }) => reden === null),
+    rows.filter(({ exclusion }) => exclusion === null),
   );
-  const left = rows.flatMap(({ pagina, at: gewijzigd, ...row }) =>
-    pagina === null ? [] : [{ ...row, pagina, gewijzigd }],
-  );
+  const left = rows.flatMap(({ page, at: modified, ...row }) => (page === null ? [] : [{ ...row, page, modified }]));
   await touch(db, [...touched, ...left, ...placed]);
 }
 
@@ -67,14 +65,14 @@ async function writeItems(db: Db, items: readonly FeedChange[]): Promise<void> {
   await withRows(
     db,
     'delete-items',
-    `delete from diwoo.agendapunt a using ${KEYS}
+    `delete from diwoo.agendapunten a using ${KEYS}
       where a.organisatiecode = g.organisatiecode and a.bronidentificatie = g.bronidentificatie`,
     rows,
   );
   await withRows(
     db,
     'insert-items',
-    `insert into diwoo.agendapunt (organisatiecode, bronidentificatie, besloten, hoofd)
+    `insert into diwoo.agendapunten (organisatiecode, bronidentificatie, besloten, hoofd)
      select * from json_to_recordset($1::json) as g (organisatiecode text, bronidentificatie text, besloten boolean, hoofd text)
       where besloten or hoofd is not null`,
     rows,
@@ -82,11 +80,11 @@ async function writeItems(db: Db, items: readonly FeedChange[]): Promise<void> {
 }
 
 interface Known extends Resource {
-  readonly nummer: number;
+  readonly number: number;
   readonly loc: string | null;
   readonly categorie: number;
-  readonly pagina: number | null;
-  readonly plaats: number | null;
+  readonly page: number | null;
+  readonly place: number | null;
 }
 
 /**
@@ -97,19 +95,19 @@ async function writeDocuments(db: Db, documents: readonly FeedChange[]) {
   const found = await withRows<Known>(
     db,
     'known',
-    `select s.organisatiecode, s.bronidentificatie, s.nummer, s.loc, s.categorie, s.pagina, s.plaats
+    `select s.organisatiecode, s.bronidentificatie, s.number, s.loc, s.categorie, s.page, s.place
        from ${KEYS} join diwoo.documents s using (organisatiecode, bronidentificatie)`,
     documents.map(({ resource }) => resource),
   );
   const known = new Map(found.map((row) => [keyOf(row), row]));
   // Added again, unchanged, when the current state is read again.
   const isNew = ({ resource, sequenceNumber }: FeedChange): boolean =>
-    known.get(keyOf(resource))?.nummer !== sequenceNumber;
+    known.get(keyOf(resource))?.number !== sequenceNumber;
   const changed = new Map(documents.filter(isNew).map((change) => [keyOf(change.resource), change]));
   const keys = [...changed.values()].map(({ resource }) => resource);
   for (const [name, table, column] of [
     ['delete', 'documents', 'bronidentificatie'],
-    ['delete-links', 'links', 'van'],
+    ['delete-links', 'links', 'document'],
   ] as const) {
     await withRows(
       db,
@@ -118,42 +116,42 @@ async function writeDocuments(db: Db, documents: readonly FeedChange[]) {
       keys,
     );
   }
-  const rows = [...changed].flatMap(([key, { resource, sequenceNumber: nummer, storedAt: gewijzigd, data }]) => {
+  const rows = [...changed].flatMap(([key, { resource, sequenceNumber: number, storedAt: modified, data }]) => {
     if (data === undefined) return [];
     const { reason, ...offer } = toOffer(resource.organisatiecode, data);
     const old = known.get(key);
     const stays = reason === undefined && old?.loc === offer.loc && old?.categorie === offer.categorie;
-    const { pagina, plaats } = stays && old !== undefined ? old : { pagina: null, plaats: null };
-    const reden = plaats === null ? (reason ?? 'same-address') : null;
-    return [{ ...resource, nummer, gewijzigd, ...offer, reden, pagina, plaats }];
+    const { page, place } = stays && old !== undefined ? old : { page: null, place: null };
+    const exclusion = place === null ? (reason ?? 'same-address') : null;
+    return [{ ...resource, number, modified, ...offer, exclusion, page, place }];
   });
   await withRows(
     db,
     'insert',
     `insert into diwoo.documents
-       (organisatiecode, bronidentificatie, nummer, gewijzigd, loc, categorie, titel, creatiedatum, formaat, ontvangen, reden, pagina, plaats)
+       (organisatiecode, bronidentificatie, number, modified, loc, categorie, titel, creatiedatum, formaat, ontvangen, exclusion, page, place)
      select * from json_to_recordset($1::json)
-         as g (organisatiecode text, bronidentificatie text, nummer bigint, gewijzigd timestamptz, loc text, categorie integer, titel text,
-               creatiedatum date, formaat text, ontvangen date, reden text, pagina integer, plaats bigint)`,
+         as g (organisatiecode text, bronidentificatie text, number bigint, modified timestamptz, loc text, categorie integer, titel text,
+               creatiedatum date, formaat text, ontvangen date, exclusion text, page integer, place bigint)`,
     rows,
   );
   await withRows(
     db,
     'insert-links',
-    `insert into diwoo.links (organisatiecode, van, naar_organisatie, naar)
-     select * from json_to_recordset($1::json) as g (organisatiecode text, van text, naar_organisatie text, naar text)`,
-    rows.flatMap(({ organisatiecode, bronidentificatie: van, items }) =>
+    `insert into diwoo.links (organisatiecode, document, item_organisatiecode, item)
+     select * from json_to_recordset($1::json) as g (organisatiecode text, document text, item_organisatiecode text, item text)`,
+    rows.flatMap(({ organisatiecode, bronidentificatie: document, items }) =>
       items.map((item) => ({
         organisatiecode,
-        van,
-        naar_organisatie: item.organisatiecode,
-        naar: item.bronidentificatie,
+        document,
+        item_organisatiecode: item.organisatiecode,
+        item: item.bronidentificatie,
       })),
     ),
   );
-  const touched = found.flatMap(({ pagina, ...row }) => {
+  const touched = found.flatMap(({ page, ...row }) => {
     const change = changed.get(keyOf(row));
-    return change === undefined || pagina === null ? [] : [{ ...row, pagina, gewijzigd: change.storedAt }];
+    return change === undefined || page === null ? [] : [{ ...row, page, modified: change.storedAt }];
   });
   return { changed, touched, addresses: found.flatMap(({ loc }) => loc ?? []) };
 }
@@ -163,12 +161,12 @@ function documentsOf(db: Db, items: readonly Resource[]): Promise<Resource[]> {
   return withRows(
     db,
     'of-items',
-    `with recursive punt (o, b) as (
+    `with recursive below (o, b) as (
        select g.organisatiecode collate "C", g.bronidentificatie collate "C" from ${KEYS}
        union
-       select a.organisatiecode, a.bronidentificatie from punt p join diwoo.agendapunt a on a.organisatiecode = p.o and a.hoofd = p.b)
-     select distinct v.organisatiecode, v.van as bronidentificatie
-       from punt p join diwoo.links v on v.naar_organisatie = p.o and v.naar = p.b`,
+       select a.organisatiecode, a.bronidentificatie from below p join diwoo.agendapunten a on a.organisatiecode = p.o and a.hoofd = p.b)
+     select distinct v.organisatiecode, v.document as bronidentificatie
+       from below p join diwoo.links v on v.item_organisatiecode = p.o and v.item = p.b`,
     items,
   );
 }
@@ -176,9 +174,9 @@ function documentsOf(db: Db, items: readonly Resource[]): Promise<Resource[]> {
 interface Judged extends Resource {
   readonly categorie: number;
   /** Its sitemap until now. */
-  readonly pagina: number | null;
+  readonly page: number | null;
   /** Why it is left out from now on; `null`: it is offered. */
-  readonly reden: string | null;
+  readonly exclusion: string | null;
 }
 
 /**
@@ -199,32 +197,32 @@ function judge(db: Db, documents: readonly Resource[], addresses: readonly strin
        select s.organisatiecode, s.bronidentificatie from diwoo.documents s
         where s.loc in (select loc from changed union select unnest($2::text[]))),
      v as materialized (
-       select v.organisatiecode, v.van, v.naar_organisatie, v.naar
-         from judged join diwoo.links v on v.organisatiecode = judged.o and v.van = judged.b),
+       select v.organisatiecode, v.document, v.item_organisatiecode, v.item
+         from judged join diwoo.links v on v.organisatiecode = judged.o and v.document = judged.b),
      above (o, b, item) as (
-       select distinct naar_organisatie, naar, naar from v
+       select distinct item_organisatiecode, item, item from v
        union
        select above.o, above.b, a.hoofd from above
-         join diwoo.agendapunt a on a.organisatiecode = above.o and a.bronidentificatie = above.item
+         join diwoo.agendapunten a on a.organisatiecode = above.o and a.bronidentificatie = above.item
         where a.hoofd is not null),
      shut as (
        select distinct above.o, above.b from above
-         join diwoo.agendapunt a on a.organisatiecode = above.o and a.bronidentificatie = above.item and a.besloten),
+         join diwoo.agendapunten a on a.organisatiecode = above.o and a.bronidentificatie = above.item and a.besloten),
      closed as (
-       select v.organisatiecode as o, v.van as b
-         from v left join shut on shut.o = v.naar_organisatie and shut.b = v.naar
+       select v.organisatiecode as o, v.document as b
+         from v left join shut on shut.o = v.item_organisatiecode and shut.b = v.item
         group by 1, 2 having bool_and(shut.b is not null)),
      reasons as (
-       select s.*, case when s.reden not in ('closed-items-only', 'same-address') then s.reden
+       select s.*, case when s.exclusion not in ('closed-items-only', 'same-address') then s.exclusion
                         when closed.b is not null then 'closed-items-only' end as reason
          from judged join diwoo.documents s on s.organisatiecode = judged.o and s.bronidentificatie = judged.b
          left join closed on closed.o = judged.o and closed.b = judged.b),
      outcome as (
-       select *, case when reason is null and row_number() over (partition by loc, reason is null order by plaats is null, nummer) > 1
+       select *, case when reason is null and row_number() over (partition by loc, reason is null order by place is null, number) > 1
                       then 'same-address' else reason end as now
          from reasons)
-     select organisatiecode, bronidentificatie, categorie, pagina, now as reden
-       from outcome where now is distinct from reden order by nummer`,
+     select organisatiecode, bronidentificatie, categorie, page, now as exclusion
+       from outcome where now is distinct from exclusion order by number`,
     documents,
     addresses,
   );
@@ -234,8 +232,8 @@ async function leaveOut(db: Db, rows: readonly object[]): Promise<void> {
   await withRows(
     db,
     'leave-out',
-    `update diwoo.documents s set reden = g.reden, pagina = null, plaats = null, gewijzigd = greatest(s.gewijzigd, g.at)
-       from json_to_recordset($1::json) as g (organisatiecode text, bronidentificatie text, reden text, at timestamptz)
+    `update diwoo.documents s set exclusion = g.exclusion, page = null, place = null, modified = greatest(s.modified, g.at)
+       from json_to_recordset($1::json) as g (organisatiecode text, bronidentificatie text, exclusion text, at timestamptz)
       where s.organisatiecode = g.organisatiecode and s.bronidentificatie = g.bronidentificatie`,
     rows,
   );
@@ -252,16 +250,16 @@ function givePlaces(db: Db, rows: readonly object[]): Promise<Touched[]> {
          from rows from (json_to_recordset($1::json) as (organisatiecode text, bronidentificatie text, categorie integer, at timestamptz))
               with ordinality as g (organisatiecode, bronidentificatie, categorie, at, position)),
      series as (
-       insert into diwoo.series as r (organisatiecode, categorie, volgende)
+       insert into diwoo.series as r (organisatiecode, categorie, next_place)
        select distinct organisatiecode, categorie, size from g
-           on conflict (organisatiecode, categorie) do update set volgende = r.volgende + excluded.volgende
-       returning organisatiecode, categorie, volgende)
+           on conflict (organisatiecode, categorie) do update set next_place = r.next_place + excluded.next_place
+       returning organisatiecode, categorie, next_place)
      update diwoo.documents s
-        set reden = null, plaats = r.volgende - g.size + g.i - 1, pagina = (r.volgende - g.size + g.i - 1) / ${SITEMAP_PLACES} + 1,
-            gewijzigd = greatest(s.gewijzigd, g.at)
+        set exclusion = null, place = r.next_place - g.size + g.i - 1, page = (r.next_place - g.size + g.i - 1) / ${SITEMAP_PLACES} + 1,
+            modified = greatest(s.modified, g.at)
        from g join series r on r.organisatiecode = g.organisatiecode and r.categorie = g.categorie
       where s.organisatiecode = g.organisatiecode and s.bronidentificatie = g.bronidentificatie
-     returning s.organisatiecode, s.categorie, s.pagina, s.gewijzigd`,
+     returning s.organisatiecode, s.categorie, s.page, s.modified`,
     rows,
   );
 }
@@ -270,15 +268,15 @@ async function touch(db: Db, sitemaps: readonly Touched[]): Promise<void> {
   await withRows(
     db,
     'touch',
-    `insert into diwoo.sitemap as s (organisatiecode, categorie, pagina, aantal, gewijzigd)
-     select g.organisatiecode, g.categorie, g.pagina,
+    `insert into diwoo.sitemaps as s (organisatiecode, categorie, page, size, modified)
+     select g.organisatiecode, g.categorie, g.page,
             (select count(*) from diwoo.documents d
-              where d.organisatiecode = g.organisatiecode and d.categorie = g.categorie and d.pagina = g.pagina and d.plaats is not null),
-            max(g.gewijzigd)
-       from json_to_recordset($1::json) as g (organisatiecode text, categorie integer, pagina integer, gewijzigd timestamptz)
+              where d.organisatiecode = g.organisatiecode and d.categorie = g.categorie and d.page = g.page and d.place is not null),
+            max(g.modified)
+       from json_to_recordset($1::json) as g (organisatiecode text, categorie integer, page integer, modified timestamptz)
       group by 1, 2, 3
-         on conflict (categorie, organisatiecode, pagina) do update
-        set aantal = excluded.aantal, gewijzigd = greatest(s.gewijzigd, excluded.gewijzigd)`,
+         on conflict (categorie, organisatiecode, page) do update
+        set size = excluded.size, modified = greatest(s.modified, excluded.modified)`,
     sitemaps,
   );
 }
@@ -298,18 +296,18 @@ async function dropStrays(db: Db): Promise<boolean> {
         and t.bronidentificatie = s.bronidentificatie`;
   const documents = await strays(
     'documents',
-    `${current('Informatieobject')} and t.sequence_number = s.nummer`,
-    'organisatiecode, categorie, pagina, now() as gewijzigd',
+    `${current('Informatieobject')} and t.sequence_number = s.number`,
+    'organisatiecode, categorie, page, now() as modified',
   );
   await touch(
     db,
-    documents.rows.filter(({ pagina }) => pagina !== null),
+    documents.rows.filter(({ page }) => page !== null),
   );
   const links = await strays(
     'links',
-    'select from diwoo.documents d where d.organisatiecode = s.organisatiecode and d.bronidentificatie = s.van',
+    'select from diwoo.documents d where d.organisatiecode = s.organisatiecode and d.bronidentificatie = s.document',
   );
-  const items = await strays('agendapunt', current('Agendapunt'));
+  const items = await strays('agendapunten', current('Agendapunt'));
   return [documents, links, items].every(({ rows }) => rows.length < MOST_REMOVED);
 }
 

@@ -156,7 +156,7 @@ export async function agendaPart(pool: Pool, agenda: Agenda, part: number): Prom
     listNamed(pool, 'Agendapunt', meeting.organisatiecode, ids),
     listDocumentsOf(pool, meeting.organisatiecode, ids, DOCUMENTS),
   ]);
-  const byItem = Map.groupBy(documents, ({ naar }) => naar);
+  const byItem = Map.groupBy(documents, ({ to }) => to);
   const render = (isShort: boolean): Html =>
     nested(
       shown.flatMap((place) => {
@@ -217,12 +217,12 @@ interface ItemView {
 }
 
 function itemHtml({ agenda, place, item, documents, isShort }: ItemView): Html {
-  const { kort, titel } = item;
+  const { summary, titel } = item;
   const address = pagePath('Agendapunt', item);
-  const header = textIn(kort, 'tussenkop');
-  const description = textIn(kort, 'omschrijving') ?? '';
+  const header = textIn(summary, 'tussenkop');
+  const description = textIn(summary, 'omschrijving') ?? '';
   const cut = shorten(description, DESCRIPTION);
-  const facts = itemFacts(kort);
+  const facts = itemFacts(summary);
   const text = isShort
     ? undefined
     : [
@@ -231,14 +231,14 @@ function itemHtml({ agenda, place, item, documents, isShort }: ItemView): Html {
         cut !== '' &&
           html`<p class="kv-list__text kv-pre">${cut}${cut !== description && html` ${link(address, html`Lees verder<span class="kv-hidden"> over ${shorten(titel, 60)}</span>`)}`}</p>`,
       ];
-  return html`<div class="kv-item"><span class="kv-item__number">${numberText(place, agenda.isPlanned)}</span><div><span class="kv-item__name">${link(address, shorten(titel, isShort ? 40 : TITLE_LENGTH))}</span> ${itemBadges(kort)}${text}${documentList(address, place, isShort ? [] : documents)}</div></div>`;
+  return html`<div class="kv-item"><span class="kv-item__number">${numberText(place, agenda.isPlanned)}</span><div><span class="kv-item__name">${link(address, shorten(titel, isShort ? 40 : TITLE_LENGTH))}</span> ${itemBadges(summary)}${text}${documentList(address, place, isShort ? [] : documents)}</div></div>`;
 }
 
 /** When and where an item is dealt with. */
-export function itemFacts(kort: JsonObject): HtmlValue[] {
-  const [start, end, planned] = ['starttijd', 'eindtijd', 'geplandestarttijd'].map((name) => momentIn(kort, name));
+export function itemFacts(summary: JsonObject): HtmlValue[] {
+  const [start, end, planned] = ['starttijd', 'eindtijd', 'geplandestarttijd'].map((name) => momentIn(summary, name));
   const begins = start ?? planned;
-  const place = textIn(kort, 'locatie');
+  const place = textIn(summary, 'locatie');
   return [
     begins !== undefined &&
       html`<time datetime="${begins.toISOString()}">${time(begins)}${end !== undefined && ` tot ${time(end)}`} uur</time>`,
@@ -246,11 +246,11 @@ export function itemFacts(kort: JsonObject): HtmlValue[] {
   ].filter((fact) => fact !== false);
 }
 
-export function itemBadges(kort: JsonObject): HtmlValue {
+export function itemBadges(summary: JsonObject): HtmlValue {
   return [
-    kort.indicatiebesloten === true && [badge('Besloten', 'warning'), ' '],
-    kort.indicatiehamerstuk === true && [badge('Hamerstuk'), ' '],
-    kort.indicatiebehandeld === true && badge('Behandeld', 'success'),
+    summary.indicatiebesloten === true && [badge('Besloten', 'warning'), ' '],
+    summary.indicatiehamerstuk === true && [badge('Hamerstuk'), ' '],
+    summary.indicatiebehandeld === true && badge('Behandeld', 'success'),
   ];
 }
 
@@ -259,7 +259,7 @@ function documentList(address: string, { documenten }: Place, documents: readonl
   if (documenten === 0) return undefined;
   const rows = documents.map(
     (item) =>
-      html`<li>${link(pagePath(item.resourceType, item), shorten(item.titel, TITLE_LENGTH))} <span class="kv-small">${fileLink(item.kort)}</span></li>`,
+      html`<li>${link(pagePath(item.resourceType, item), shorten(item.titel, TITLE_LENGTH))} <span class="kv-small">${fileLink(item.summary)}</span></li>`,
   );
   const { items } = withinBytes(rows, MOST_BYTES / 2);
   const isAll = items.length === documents.length && documenten <= DOCUMENTS && documents.length > 0;

@@ -30,7 +30,7 @@ export async function itemPage(view: ResourceView): Promise<Page> {
   );
   const name = textIn(data, 'agendapuntnaam') ?? 'Agendapunt';
   const inAgenda = agenda !== undefined && place !== undefined ? placePath(agenda, place) : undefined;
-  const kort = item?.kort ?? {};
+  const summary = item?.summary ?? {};
   return {
     title: meeting === undefined ? name : `${shorten(name, 120)} (${shorten(meeting.titel, 60)})`,
     description: `Agendapunt met documenten van ${organisation.naam}: ${shorten(name, 100)}.`,
@@ -42,12 +42,12 @@ export async function itemPage(view: ResourceView): Promise<Page> {
     ),
     body: [
       heading(1, shorten(name, FACT_LENGTH)),
-      html`<p>${itemBadges(kort)}</p>`,
+      html`<p>${itemBadges(summary)}</p>`,
       facts([
         ['Nummer', place !== undefined && agenda !== undefined && numberText(place, agenda.isPlanned)],
         ['Vergadering', meeting !== undefined && link(pagePath('Vergadering', meeting), shorten(meeting.titel, 200))],
         ['Wanneer', meeting?.datum && dayAndTime(meeting.datum)],
-        ['Op de agenda', itemFacts(kort).length > 0 && joined(itemFacts(kort))],
+        ['Op de agenda', itemFacts(summary).length > 0 && joined(itemFacts(summary))],
         ['Hoort bij', place !== undefined && parentLink(agenda, place.hoofd, resource)],
         ['In de agenda', inAgenda !== undefined && link(inAgenda, 'Toon dit punt in de agenda')],
       ]),

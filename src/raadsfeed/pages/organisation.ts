@@ -262,7 +262,7 @@ function calendar({ month, meetings, now, dayPath }: Calendar): Html {
       .slice(0, OF_DAY)
       .map(
         (item) =>
-          html`<li>${item.datum !== null && hasTime(item.kort) && `${time(item.datum)} `}${link(pagePath(item.resourceType, item), breakable(shorten(item.titel, 50)))} ${stateBadge(textIn(item.kort, 'vergaderstatus'), item.datum, now)}</li>`,
+          html`<li>${item.datum !== null && hasTime(item.summary) && `${time(item.datum)} `}${link(pagePath(item.resourceType, item), breakable(shorten(item.titel, 50)))} ${stateBadge(textIn(item.summary, 'vergaderstatus'), item.datum, now)}</li>`,
       );
     const isToday = isoDay(now) === date;
     return html`<td${isToday && html` class="kv-calendar__today" aria-current="date"`}><span class="kv-calendar__day">${number}${isToday && html`<span class="kv-hidden"> vandaag</span>`}</span>${items.length > 0 && html`<ul>${items}${rest > 0 && html`<li>${link(dayPath(date), `en nog ${rest}`)}</li>`}</ul>`}</td>`;

@@ -17,15 +17,15 @@ export const TYPE_NAMES: Readonly<Record<ResourceType, string>> = {
   Informatieobject: 'Document',
 };
 
-/** A member of `kort` that is text. */
-export function textIn(kort: JsonObject, name: string): string | undefined {
-  const value = kort[name];
+/** A member of `summary` that is text. */
+export function textIn(summary: JsonObject, name: string): string | undefined {
+  const value = summary[name];
   return typeof value === 'string' ? value : undefined;
 }
 
 /** A moment of a resource; `undefined` when it is not a valid moment. */
-export function momentIn(kort: JsonObject, name: string): Date | undefined {
-  const date = new Date(textIn(kort, name) ?? '');
+export function momentIn(summary: JsonObject, name: string): Date | undefined {
+  const date = new Date(textIn(summary, name) ?? '');
   return Number.isNaN(date.getTime()) ? undefined : date;
 }
 
@@ -70,28 +70,28 @@ interface RowOptions {
 
 /** A meeting in a list, with its day in front. */
 function meetingRow(item: Item, besides: string, now: Date): Html {
-  const { datum, kort, titel, gremiumnaam } = item;
+  const { datum, summary, titel, gremiumnaam } = item;
   const facts = [
     datum !== null &&
-      html`<time datetime="${datum.toISOString()}">${day(datum)}${hasTime(kort) && `, ${time(datum)} uur`}</time>`,
+      html`<time datetime="${datum.toISOString()}">${day(datum)}${hasTime(summary) && `, ${time(datum)} uur`}</time>`,
     gremiumnaam !== null && gremiumnaam !== titel && shorten(gremiumnaam, 80),
-    shorten(textIn(kort, 'locatie') ?? '', 80),
+    shorten(textIn(summary, 'locatie') ?? '', 80),
     besides,
   ];
   return html`<li class="kv-event"><div class="kv-date" aria-hidden="true">${datum === null ? '–' : html`<b>${dayNumber.format(datum)}</b><span>${monthShort.format(datum)}</span>`}</div>
-<div><span class="kv-list__title">${link(pagePath(item.resourceType, item), shorten(titel, TITLE_LENGTH))}</span> ${stateBadge(textIn(kort, 'vergaderstatus'), datum, now)}
+<div><span class="kv-list__title">${link(pagePath(item.resourceType, item), shorten(titel, TITLE_LENGTH))}</span> ${stateBadge(textIn(summary, 'vergaderstatus'), datum, now)}
 <p class="kv-list__line">${joined(facts)}</p></div></li>`;
 }
 
 /** A document with its file beside the title, and with its own day: lists of new ones go by the day that they came in. */
 function documentRow(item: Item, besides: string): Html {
-  const { datum, titel, soort, kort } = item;
+  const { datum, titel, soort, summary } = item;
   const facts = [
     soort !== null && shorten(soort, 60),
     datum !== null && html`<time datetime="${isoDay(datum)}">${day(datum)}</time>`,
     besides,
   ];
-  return html`<li><span class="kv-list__title">${link(pagePath(item.resourceType, item), shorten(titel, TITLE_LENGTH))}</span> <span class="kv-small">${fileLink(kort)}</span>
+  return html`<li><span class="kv-list__title">${link(pagePath(item.resourceType, item), shorten(titel, TITLE_LENGTH))}</span> <span class="kv-small">${fileLink(summary)}</span>
 <p class="kv-list__line">${joined(facts)}</p></li>`;
 }
 
@@ -126,17 +126,20 @@ export function itemList(
 }
 
 /** The file itself, as `PDF, 1,2 MB`. An address that is very long is on the page of the document alone. */
-export function fileLink(kort: JsonObject): HtmlValue {
-  const file = safeUrl(textIn(kort, 'bestandsurl'));
-  if (file === undefined || file.length > 300) return html`<span class="kv-quiet">${fileFacts(kort)}</span>`;
-  return html`<a class="utrecht-link utrecht-link--html-a" href="${file}" rel="noreferrer">${fileFacts(kort)}</a>`;
+export function fileLink(summary: JsonObject): HtmlValue {
+  const file = safeUrl(textIn(summary, 'bestandsurl'));
+  if (file === undefined || file.length > 300) return html`<span class="kv-quiet">${fileFacts(summary)}</span>`;
+  return html`<a class="utrecht-link utrecht-link--html-a" href="${file}" rel="noreferrer">${fileFacts(summary)}</a>`;
 }
 
 /** `PDF, 1,2 MB`, or that there is no file. */
-export function fileFacts(kort: JsonObject): string {
-  if (safeUrl(textIn(kort, 'bestandsurl')) === undefined) return 'geen bestand';
-  const { omvang } = kort;
-  return [formatName(textIn(kort, 'formaat')), typeof omvang === 'number' && omvang >= 0 ? fileSize(omvang) : undefined]
+export function fileFacts(summary: JsonObject): string {
+  if (safeUrl(textIn(summary, 'bestandsurl')) === undefined) return 'geen bestand';
+  const { omvang } = summary;
+  return [
+    formatName(textIn(summary, 'formaat')),
+    typeof omvang === 'number' && omvang >= 0 ? fileSize(omvang) : undefined,
+  ]
     .filter((part) => part !== undefined)
     .join(', ');
 }

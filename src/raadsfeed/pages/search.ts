@@ -150,8 +150,8 @@ export async function runSearch(
 }
 
 /** The texts of a result that words are marked in: its title and what it says. */
-function textsOf({ titel, kort }: Item): [string, string] {
-  return [shorten(titel, 200), shorten(textIn(kort, 'omschrijving') ?? '', 280)];
+function textsOf({ titel, summary }: Item): [string, string] {
+  return [shorten(titel, 200), shorten(textIn(summary, 'omschrijving') ?? '', 280)];
 }
 
 export async function searchPage(context: PagesContext, address: SearchAddress): Promise<Page> {
@@ -317,7 +317,7 @@ function resultRow(item: Item, [inTitle, inText]: readonly Marks[], names: Reado
     gremiumnaam !== null && shorten(gremiumnaam, 80),
     shorten(names.get(organisatiecode) ?? organisatiecode, 80),
   ];
-  return html`<li>${badge(TYPE_NAMES[resourceType])} <span class="kv-list__title">${link(pagePath(resourceType, item), marked(title, inTitle))}</span>${resourceType === 'Informatieobject' && html` <span class="kv-small">${fileLink(item.kort)}</span>`}
+  return html`<li>${badge(TYPE_NAMES[resourceType])} <span class="kv-list__title">${link(pagePath(resourceType, item), marked(title, inTitle))}</span>${resourceType === 'Informatieobject' && html` <span class="kv-small">${fileLink(item.summary)}</span>`}
 <p class="kv-list__line">${joined(line)}</p>${text !== '' && html`<p class="kv-list__text">${marked(text, inText)}</p>`}</li>`;
 }
 

@@ -21,8 +21,8 @@ export function numberedRecords(writer: ProofWriter): NumberedRecords {
         }));
         await db.query({
           name: 'raadsfeed-store-seeds',
-          text: `update raadsfeed.record r set seed = z.seed from unnest($1::bigint[], $2::text[]) as z(nummer, seed)
-                 where r.sequence_number = z.nummer`,
+          text: `update raadsfeed.record r set seed = z.seed from unnest($1::bigint[], $2::text[]) as z (number, seed)
+                 where r.sequence_number = z.number`,
           values: [
             sealed.map(({ number }) => number),
             sealed.map(({ number, seed }) => writer.encryptSeed(sealedName(number), seed)),

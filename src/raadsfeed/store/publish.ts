@@ -126,34 +126,34 @@ async function writeRecords(
   const isLast = new Set(last.values());
   await db.query({
     name: 'raadsfeed-write-records',
-    text: `with nieuw as (
+    text: `with added as (
              select * from unnest($1::bigint[], $2::integer[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
                                   $9::text[], $10::bigint[], $11::text[], $12::boolean[], $14::text[])
                  as n (sequence_number, epoch, op, resource_type, organisatiecode, bronidentificatie, record_prefix, record_suffix, herkomst_feed,
-                       herkomst_nummer, content_hash, laatste, seed)
-           ), teksten as (
+                       herkomst_number, content_hash, is_last, seed)
+           ), new_texts as (
              insert into raadsfeed.texts (sequence_number, epoch, record_prefix, record_suffix)
-             select sequence_number, epoch, record_prefix, record_suffix from nieuw
-           ), aanwezig as (
+             select sequence_number, epoch, record_prefix, record_suffix from added
+           ), present as (
              insert into raadsfeed.current_records (organisatiecode, resource_type, bronidentificatie, sequence_number, content_hash)
              select organisatiecode, resource_type, bronidentificatie, sequence_number, content_hash
-               from nieuw
-              where laatste and op = 'upsert'
+               from added
+              where is_last and op = 'upsert'
                  on conflict (organisatiecode, resource_type, bronidentificatie)
                  do update set sequence_number = excluded.sequence_number, content_hash = excluded.content_hash
-           ), weg as (
+           ), gone as (
              delete from raadsfeed.current_records
-              using nieuw
-              where nieuw.laatste and nieuw.op <> 'upsert'
-                and current_records.organisatiecode = nieuw.organisatiecode
-                and current_records.resource_type = nieuw.resource_type
-                and current_records.bronidentificatie = nieuw.bronidentificatie
+              using added
+              where added.is_last and added.op <> 'upsert'
+                and current_records.organisatiecode = added.organisatiecode
+                and current_records.resource_type = added.resource_type
+                and current_records.bronidentificatie = added.bronidentificatie
            )
            insert into raadsfeed.record (sequence_number, op, resource_type, organisatiecode, bronidentificatie, stored_at,
-                                         herkomst_feed, herkomst_nummer, seed)
-           select sequence_number, op, resource_type, organisatiecode, bronidentificatie, $13::timestamptz, herkomst_feed, herkomst_nummer,
+                                         herkomst_feed, herkomst_number, seed)
+           select sequence_number, op, resource_type, organisatiecode, bronidentificatie, $13::timestamptz, herkomst_feed, herkomst_number,
                   seed
-             from nieuw`,
+             from added`,
     values: [
       records.map(({ sequenceNumber }) => sequenceNumber),
       records.map(({ epoch }) => epoch),

@@ -57,7 +57,7 @@ interface ContentRow {
   readonly bronidentificatie: string;
   readonly stored_at: Date;
   readonly herkomst_feed: string | null;
-  readonly herkomst_nummer: number | null;
+  readonly herkomst_number: number | null;
   readonly is_current: boolean;
 }
 
@@ -73,18 +73,18 @@ async function readContent(db: Db, redactions: readonly Removal[]): Promise<Cont
              from (select f.*
                      from unnest($1::text[], $2::text[], $3::text[]) as g (organisatiecode, resource_type, bronidentificatie)
                     cross join lateral (
-                          select sequence_number, resource_type, organisatiecode, bronidentificatie, stored_at, herkomst_feed, herkomst_nummer
+                          select sequence_number, resource_type, organisatiecode, bronidentificatie, stored_at, herkomst_feed, herkomst_number
                             from raadsfeed.record
                            where op = 'upsert' and organisatiecode = g.organisatiecode and resource_type = g.resource_type
                              and bronidentificatie = g.bronidentificatie
                           offset 0) f
                     union
                    select f.*
-                     from unnest($4::text[], $5::bigint[], $6::text[]) as g (feed, nummer, organisatiecode)
+                     from unnest($4::text[], $5::bigint[], $6::text[]) as g (feed, number, organisatiecode)
                     cross join lateral (
-                          select sequence_number, resource_type, organisatiecode, bronidentificatie, stored_at, herkomst_feed, herkomst_nummer
+                          select sequence_number, resource_type, organisatiecode, bronidentificatie, stored_at, herkomst_feed, herkomst_number
                             from raadsfeed.record
-                           where op = 'upsert' and herkomst_feed = g.feed and herkomst_nummer = g.nummer
+                           where op = 'upsert' and herkomst_feed = g.feed and herkomst_number = g.number
                              and organisatiecode = g.organisatiecode
                           offset 0) f) r`,
     values: [
@@ -102,9 +102,9 @@ async function readContent(db: Db, redactions: readonly Removal[]): Promise<Cont
     resourceType: row.resource_type,
     resource: { organisatiecode: row.organisatiecode, bronidentificatie: row.bronidentificatie },
     herkomst:
-      row.herkomst_feed === null || row.herkomst_nummer === null
+      row.herkomst_feed === null || row.herkomst_number === null
         ? undefined
-        : { feedUrl: row.herkomst_feed, sequenceNumber: row.herkomst_nummer },
+        : { feedUrl: row.herkomst_feed, sequenceNumber: row.herkomst_number },
     isCurrent: row.is_current,
   }));
 }
@@ -120,8 +120,8 @@ export async function writeRedacted(db: Db, texts: ReadonlyMap<number, string>):
     await db.query({
       // Without a name: planned for its numbers, so that it locks no other partition.
       text: `update raadsfeed.texts set record_prefix = redacted.record_prefix, record_suffix = null
-               from unnest($1::bigint[], $2::text[]) as redacted (nummer, record_prefix)
-              where sequence_number = redacted.nummer and sequence_number >= $3::bigint and sequence_number < $4::bigint`,
+               from unnest($1::bigint[], $2::text[]) as redacted (number, record_prefix)
+              where sequence_number = redacted.number and sequence_number >= $3::bigint and sequence_number < $4::bigint`,
       values: [ofPartition, ofPartition.map((number) => texts.get(number) ?? ''), first, first + PARTITION_NUMBERS],
     });
   }

@@ -283,11 +283,11 @@ describe('what is left out', () => {
     const { status, stdout } = await command(['report', '--json']);
     expect(status).toBe(0);
     const report = JSON.parse(stdout);
-    const { rows: mine } = await feed.pool.query<{ reden: string; bronidentificatie: string }>(
-      'select reden, bronidentificatie from diwoo.documents where reden is not null and organisatiecode = $1 order by 1, 2',
+    const { rows: mine } = await feed.pool.query<{ exclusion: string; bronidentificatie: string }>(
+      'select exclusion, bronidentificatie from diwoo.documents where exclusion is not null and organisatiecode = $1 order by 1, 2',
       [code],
     );
-    expect(mine.map(({ reden, bronidentificatie }) => `${reden} ${bronidentificatie}`)).toEqual([
+    expect(mine.map(({ exclusion, bronidentificatie }) => `${exclusion} ${bronidentificatie}`)).toEqual([
       'bad-address l-lang',
       'bad-address l-wachtwoord',
       'closed-items-only l-besloten',
@@ -368,7 +368,7 @@ describe('hostile text', () => {
       ...{
         organisatiecode: 'gm9901',
         categorie: 18,
-        gewijzigd: new Date(),
+        modified: new Date(),
         creatiedatum: '2026-01-01',
         ontvangen: '2026-01-01',
         formaat: 'HTML',

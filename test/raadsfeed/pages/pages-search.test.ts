@@ -201,14 +201,14 @@ async function asOwner(query: string): Promise<void> {
 async function withRows(count: number, words: string, work: () => Promise<void>): Promise<void> {
   await pages.pool.query(
     `insert into pages.items
-     select -i, 'gm9901', 'Vergadering', 'vele-' || i, now(), 'Veelvoud', now(), null, null, null, null, '{}', $2::tsvector, -i, now(), 0
+     select -i, 'gm9901', 'Vergadering', 'vele-' || i, now(), 'Veelvoud', now(), null, null, null, null, '{}', $2::tsvector, -i, now()
        from generate_series(1, $1::integer) i`,
     [count, words],
   );
   try {
     await work();
   } finally {
-    await pages.pool.query('delete from pages.items where nummer < 0');
+    await pages.pool.query('delete from pages.items where number < 0');
   }
 }
 
@@ -231,7 +231,7 @@ it('finds rare words by the index of words among many rows', async () => {
       expect({ total, isMore }).toEqual({ total: 1, isMore: false });
     });
   });
-  expect(plans[0]).toContain('Bitmap Index Scan on items_woorden');
+  expect(plans[0]).toContain('Bitmap Index Scan on items_words');
 });
 
 it('shows the best of common words first, however old, and says that not all were counted', async () => {

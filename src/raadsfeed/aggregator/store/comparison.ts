@@ -133,10 +133,10 @@ export async function readTaken(
 ): Promise<ReadonlyMap<number, TakenRecord>> {
   const { rows } = await db.query<Pick<TakenRecord, 'op' | 'resourceType'> & Resource & { readonly number: number }>({
     name: 'aggregator-taken',
-    text: `select herkomst_nummer as number, op, resource_type as "resourceType", organisatiecode, bronidentificatie
+    text: `select herkomst_number as number, op, resource_type as "resourceType", organisatiecode, bronidentificatie
              from raadsfeed.record
              join aggregator.bron_organisatie o using (organisatiecode)
-            where o.bron_id = $3::integer and herkomst_feed = $1::text and herkomst_nummer = any ($2::bigint[])
+            where o.bron_id = $3::integer and herkomst_feed = $1::text and herkomst_number = any ($2::bigint[])
             order by sequence_number`,
     values: [feedUrl, numbers, id],
   });

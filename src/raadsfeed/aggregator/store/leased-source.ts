@@ -227,10 +227,10 @@ export async function restartSnapshot(
                                           when coalesce(b.cursor, b.snapshot_feed_cursor) is not null then true
                                           else b.history_connects end
              from (select -- By the index on origins, backwards: a join would read every record of the source.
-                         (select herkomst_nummer from raadsfeed.record
+                         (select herkomst_number from raadsfeed.record
                             where herkomst_feed = (select feed_url from aggregator.bron where id = $1::integer)
                               and organisatiecode = any (array(select organisatiecode from aggregator.bron_organisatie where bron_id = $1::integer))
-                            order by herkomst_nummer desc limit 1) as hoogste,
+                            order by herkomst_number desc limit 1) as hoogste,
                           exists (select from raadsfeed.record r join aggregator.bron_organisatie o using (organisatiecode)
                                    where o.bron_id = $1::integer) as iets,
                           exists (select from raadsfeed.record r join aggregator.bron_organisatie o using (organisatiecode)

@@ -33,8 +33,8 @@ export function atom({ items: found, hasMore, ...feed }: AtomFeed): string {
   const updated = items.reduce((latest, { storedAt }) => Math.max(latest, storedAt.getTime()), 0);
   const entries = items.map((item) => {
     const address = addressOf(item);
-    const file = safeUrl(textIn(item.kort, 'bestandsurl'));
-    const type = textIn(item.kort, 'formaat');
+    const file = safeUrl(textIn(item.summary, 'bestandsurl'));
+    const type = textIn(item.summary, 'formaat');
     return html`
   <entry>
     <id>${identity(item)}</id>
@@ -45,7 +45,7 @@ export function atom({ items: found, hasMore, ...feed }: AtomFeed): string {
     <link rel="alternate" type="text/html" href="${address}"/>
     ${file !== undefined && html`<link rel="enclosure" href="${file}"${type !== undefined && /^[\w.+-]+\/[\w.+-]+$/.test(type) && html` type="${type}"`}/>`}
     <category term="${TYPE_NAMES[item.resourceType]}"/>
-    <summary>${shorten([item.soort, item.datum && day(item.datum), item.gremiumnaam, textIn(item.kort, 'omschrijving')].filter((part) => part !== null && part !== undefined).join('. '), 500)}</summary>
+    <summary>${shorten([item.soort, item.datum && day(item.datum), item.gremiumnaam, textIn(item.summary, 'omschrijving')].filter((part) => part !== null && part !== undefined).join('. '), 500)}</summary>
   </entry>`;
   });
   return html`<?xml version="1.0" encoding="utf-8"?>

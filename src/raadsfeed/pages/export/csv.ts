@@ -48,14 +48,14 @@ export function itemTable(addressOf: (item: Item) => string): Table<Item> {
     ['soort', ({ resourceType }) => TYPE_NAMES[resourceType]],
     ['naam', ({ titel }) => titel],
     ['datum', ({ datum }) => datum && isoDay(datum)],
-    ['tijd', ({ datum, kort }) => (datum !== null && hasTime(kort) ? time(datum) : undefined)],
+    ['tijd', ({ datum, summary }) => (datum !== null && hasTime(summary) ? time(datum) : undefined)],
     ['type', ({ soort }) => soort],
     ['commissie', ({ gremiumnaam }) => gremiumnaam],
-    ['locatie', ({ kort }) => textIn(kort, 'locatie')],
-    ['status', ({ kort }) => textIn(kort, 'vergaderstatus')],
-    ['bestand', ({ kort }) => textIn(kort, 'bestandsurl')],
-    ['formaat', ({ kort }) => textIn(kort, 'formaat')],
-    ['bytes', ({ kort: { omvang } }) => (typeof omvang === 'number' ? omvang : undefined)],
+    ['locatie', ({ summary }) => textIn(summary, 'locatie')],
+    ['status', ({ summary }) => textIn(summary, 'vergaderstatus')],
+    ['bestand', ({ summary }) => textIn(summary, 'bestandsurl')],
+    ['formaat', ({ summary }) => textIn(summary, 'formaat')],
+    ['bytes', ({ summary: { omvang } }) => (typeof omvang === 'number' ? omvang : undefined)],
     ['organisatie', ({ organisatiecode }) => organisatiecode],
     ['identificatie', ({ bronidentificatie }) => bronidentificatie],
     ['pagina', addressOf],
@@ -65,18 +65,18 @@ export function itemTable(addressOf: (item: Item) => string): Table<Item> {
 /** The agenda of a meeting. @param isPlanned whether its items have the numbers of a published agenda */
 export function agendaTable(isPlanned: boolean): Table<Item> {
   const numbers = (item: Item) => ({
-    volgnummer: textIn(item.kort, 'volgnummer') ?? null,
-    geplandvolgnummer: textIn(item.kort, 'geplandvolgnummer') ?? null,
+    volgnummer: textIn(item.summary, 'volgnummer') ?? null,
+    geplandvolgnummer: textIn(item.summary, 'geplandvolgnummer') ?? null,
   });
   const yes = (value: unknown): string => (value === true ? 'ja' : '');
   return tableOf([
     ['nummer', (item) => numberText(numbers(item), isPlanned)],
     ['naam', ({ titel }) => titel],
-    ['hoort bij', ({ kort }) => textIn(kort, 'hoofd')],
-    ['begin', ({ kort }) => textIn(kort, 'starttijd') ?? textIn(kort, 'geplandestarttijd')],
-    ['besloten', ({ kort }) => yes(kort.indicatiebesloten)],
-    ['hamerstuk', ({ kort }) => yes(kort.indicatiehamerstuk)],
-    ['behandeld', ({ kort }) => yes(kort.indicatiebehandeld)],
+    ['hoort bij', ({ summary }) => textIn(summary, 'hoofd')],
+    ['begin', ({ summary }) => textIn(summary, 'starttijd') ?? textIn(summary, 'geplandestarttijd')],
+    ['besloten', ({ summary }) => yes(summary.indicatiebesloten)],
+    ['hamerstuk', ({ summary }) => yes(summary.indicatiehamerstuk)],
+    ['behandeld', ({ summary }) => yes(summary.indicatiebehandeld)],
     ['identificatie', ({ bronidentificatie }) => bronidentificatie],
   ]);
 }

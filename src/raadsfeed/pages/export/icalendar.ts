@@ -56,11 +56,11 @@ export function icalendar({ name, url, baseUrl, meetings }: Calendar): string {
 }
 
 function event(item: Item, baseUrl: string): string[] {
-  const { datum, kort, storedAt, organisatiecode, bronidentificatie, sequenceNumber } = item;
+  const { datum, summary, storedAt, organisatiecode, bronidentificatie, sequenceNumber } = item;
   if (datum === null) return [];
-  const status = textIn(kort, 'vergaderstatus');
+  const status = textIn(summary, 'vergaderstatus');
   const state = meetingState(status);
-  const place = textIn(kort, 'locatie');
+  const place = textIn(summary, 'locatie');
   const page = `${baseUrl}${pagePath('Vergadering', item)}`;
   const title = state === 'cancelled' ? `Gaat niet door: ${item.titel}` : item.titel;
   return [
@@ -81,13 +81,13 @@ function event(item: Item, baseUrl: string): string[] {
   ];
 }
 
-function times({ kort }: Item, start: Date): string[] {
+function times({ summary }: Item, start: Date): string[] {
   const date = (moment: Date): string => isoDay(moment).replaceAll('-', '');
-  if (!hasTime(kort)) {
+  if (!hasTime(summary)) {
     const next = new Date(start.getTime() + 86_400_000);
     return [`DTSTART;VALUE=DATE:${date(start)}`, `DTEND;VALUE=DATE:${date(next)}`];
   }
-  const end = momentIn(kort, 'einde') ?? momentIn(kort, 'geplandeeinde');
+  const end = momentIn(summary, 'einde') ?? momentIn(summary, 'geplandeeinde');
   const isLater = end !== undefined && end.getTime() > start.getTime();
   return [`DTSTART;TZID=${TIME_ZONE}:${local(start)}`, ...(isLater ? [`DTEND;TZID=${TIME_ZONE}:${local(end)}`] : [])];
 }

@@ -22,7 +22,7 @@ export interface Entry {
   readonly gremium: string | undefined;
   readonly gremiumnaam: string | undefined;
   /** The members that lists show; written as JSON, without those that are undefined. */
-  readonly kort: JsonObject;
+  readonly summary: JsonObject;
   /** Words as the index knows them: of its title, of its other texts, and of the name of its body. */
   readonly words: readonly [string, string, string];
   readonly references: readonly EntryReference[];
@@ -89,7 +89,7 @@ export function toEntry(resourceType: ResourceType, { organisatiecode }: Resourc
     }[resourceType],
     gremium: bodyKey(body),
     gremiumnaam,
-    kort: {
+    summary: {
       ...Object.fromEntries(SHOWN.map((name) => [name, textOf(data[name], NAME)])),
       ...Object.fromEntries(FLAGS.map((name) => [name, data[name] === true || undefined])),
       hoofd: textOf(objectIn(data, 'hoofdagendapunt').bronidentificatie, TITLE),

@@ -86,13 +86,13 @@ async function count(
   const { rows } = await db.query<{ counted: unknown }>({
     // Without a name: planned for its words and filters, which differ a thousandfold in how much they find.
     text: `with found as materialized (
-             select s.nummer, s.organisatiecode, s.resource_type, s.gremium, s.gremiumnaam, s.datum, s.first_number,
+             select s.number, s.organisatiecode, s.resource_type, s.gremium, s.gremiumnaam, s.datum, s.first_number,
                     ${query === undefined ? 'true' : `${conditions}${phraseOf(query, values)}`} as is_hit
                from ${found} s),
            hits as (select * from found where is_hit)
            select json_build_object(
              'looked', (select count(*) from found), 'total', (select count(*) from hits),
-             'numbers', (select json_agg(nummer) from (select nummer from hits order by ${SORTED[sort]} limit $2::integer) n),
+             'numbers', (select json_agg(number) from (select number from hits order by ${SORTED[sort]} limit $2::integer) n),
              'types', ${valuesOf('resource_type')},
              'organisations', ${valuesOf('organisatiecode')},
              'bodies', ${filter.organisatiecode === undefined ? 'null' : valuesOf('gremium', 'gremiumnaam')}) as counted`,
@@ -114,14 +114,14 @@ async function count(
 /** Rows by the index of words. `offset 0`: whatever the planner, which has no statistics of words, thinks of it. */
 function byWords(query: string, { organisatiecode }: ItemFilter, values: unknown[]): string {
   const words = organisatiecode === undefined ? apart(query) : `(${apart(query)}) & '@${organisatiecode}'`;
-  return `(select * from pages.items s where s.woorden @@ $${values.push(words)}::tsquery limit $1::bigint offset 0)`;
+  return `(select * from pages.items s where s.words @@ $${values.push(words)}::tsquery limit $1::bigint offset 0)`;
 }
 
 /** The words of a phrase wherever they are: the index has no places. A phrase that is excluded stays one. */
 const apart = (query: string): string => (query.includes('!') ? query : query.replaceAll('<->', '&'));
 
 function phraseOf(query: string, values: unknown[]): string {
-  return query === apart(query) ? '' : ` and s.woorden @@ $${values.push(query)}::tsquery`;
+  return query === apart(query) ? '' : ` and s.words @@ $${values.push(query)}::tsquery`;
 }
 
 /** The first hits up to the end of the page, from rows that are read in its order. */
@@ -131,11 +131,11 @@ async function readInOrder(
   query: string,
 ): Promise<number[]> {
   const values: unknown[] = [MOST_IN_ORDER, query, offset + limit];
-  const { rows } = await db.query<{ nummer: number }>({
-    text: `select nummer from ${inOrder(sort, conditionsOf(filter, values), '$1')} s where s.woorden @@ $2::tsquery limit $3::integer`,
+  const { rows } = await db.query<{ number: number }>({
+    text: `select number from ${inOrder(sort, conditionsOf(filter, values), '$1')} s where s.words @@ $2::tsquery limit $3::integer`,
     values,
   });
-  return rows.map(({ nummer }) => nummer);
+  return rows.map(({ number }) => number);
 }
 
 /** The first rows that pass the filter, by an index of that order; those without a day are the last. */
@@ -149,9 +149,9 @@ function inOrder(sort: SearchSort, conditions: string, most: string): string {
 }
 
 const SORTED: Readonly<Record<SearchSort, string>> = {
-  relevantie: 'datum desc nulls last, nummer desc',
-  datum: 'datum desc nulls last, nummer desc',
-  oudste: 'datum asc nulls last, nummer asc',
+  relevantie: 'datum desc nulls last, number desc',
+  datum: 'datum desc nulls last, number desc',
+  oudste: 'datum asc nulls last, number asc',
   nieuwste: 'first_number desc',
 };
 
@@ -159,7 +159,7 @@ const SORTED: Readonly<Record<SearchSort, string>> = {
 async function show(db: Db, numbers: readonly number[]): Promise<Item[]> {
   const { rows } = await db.query<Item>({
     name: 'pages-search-items',
-    text: `select ${ITEM} from unnest($1::bigint[]) with ordinality n (nummer, place) join pages.items s using (nummer) ${CURRENT} order by place`,
+    text: `select ${ITEM} from unnest($1::bigint[]) with ordinality n (number, place) join pages.items s using (number) ${CURRENT} order by place`,
     values: [numbers],
   });
   return rows;

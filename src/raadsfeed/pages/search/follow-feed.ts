@@ -27,14 +27,14 @@ async function write(db: Db, changes: readonly FeedChange[]): Promise<void> {
   };
   await count({
     name: 'pages-remove',
-    text: `with weg as (
+    text: `with unlinked as (
              delete from pages.links v using unnest($1::text[], $2::text[], $3::text[]) as g (o, t, b)
-              where v.organisatiecode = g.o and v.van_type = g.t and v.van = g.b),
+              where v.organisatiecode = g.o and v.from_type = g.t and v.from_id = g.b),
                 before as (
              delete from pages.items s using unnest($1::text[], $2::text[], $3::text[], $4::boolean[]) as g (o, t, b, gone)
               where s.organisatiecode = g.o and s.resource_type = g.t and s.bronidentificatie = g.b and g.gone
-             returning s.woorden)
-           ${countWords('select -1, woorden from before')}`,
+             returning s.words)
+           ${countWords('select -1, words from before')}`,
     values: [...keysOf(changes), changes.map(({ data }) => data === undefined)],
   });
   const present = changes.flatMap(({ data, ...change }) =>
@@ -60,7 +60,7 @@ interface Counted extends pg.QueryResultRow {
 /** Adds to how many rows have each word, after `with`. @param rows a query of 1 or -1 and the words of a row, before and after a change */
 const countWords = (rows: string): string => `, counted as (
   insert into pages.words as w (word, rows)
-  select reverse(substr(lexeme, 2)), sum(n) from (${rows}) r (n, woorden), unnest(tsvector_to_array(r.woorden)) lexeme
+  select reverse(substr(lexeme, 2)), sum(n) from (${rows}) r (n, words), unnest(tsvector_to_array(r.words)) lexeme
    where lexeme ^@ '<' group by 1 having sum(n) <> 0 order by 1
       on conflict (word) do update set rows = w.rows + excluded.rows
   returning word, rows)
@@ -73,7 +73,7 @@ interface Present extends Pick<FeedChange, 'sequenceNumber' | 'resource' | 'reso
 /** The words of a row: of its texts `a` and `x`, of the name of its body `c`, and of the organisation and the day. Each has weights of its own. */
 export const WORDS = `pages.words_of(a, '=', 'A') || pages.words_of(x, '', 'A') || pages.words_of(c, '@', 'B') || pages.place_of(o, datum)`;
 /** Of words, those of the row itself. Weight D is of an index that was made before there was weight A alone. */
-export const OWN_WORDS = `ts_filter(s.woorden, '{a,d}')`;
+export const OWN_WORDS = `ts_filter(s.words, '{a,d}')`;
 
 /** The record of `g` that came first since it was last removed: history that was pruned does not count. Each kind has an index of its own. */
 const FIRST_RECORD = `
@@ -104,26 +104,25 @@ function writeEntries(present: readonly Present[]): pg.QueryConfig {
     text: `with g as materialized (
              select * from jsonb_to_recordset($1::jsonb) as g (
                     n bigint, o text, t text, b text, stored_at timestamptz, titel text, datum timestamptz, soort text,
-                    vergadering text, gremium text, gremiumnaam text, kort jsonb, a text, x text, c text)),
+                    vergadering text, gremium text, gremiumnaam text, summary jsonb, a text, x text, c text)),
            before as (
-             select s.woorden from g join pages.items s on s.organisatiecode = g.o and s.resource_type = g.t and s.bronidentificatie = g.b
-              where s.nummer <= g.n),
+             select s.words from g join pages.items s on s.organisatiecode = g.o and s.resource_type = g.t and s.bronidentificatie = g.b
+              where s.number <= g.n),
            written as (
            insert into pages.items as s
-             (nummer, organisatiecode, resource_type, bronidentificatie, stored_at, first_number, first_stored_at, titel, datum, soort,
-              vergadering, gremium, gremiumnaam, kort, words_version, woorden)
+             (number, organisatiecode, resource_type, bronidentificatie, stored_at, first_number, first_stored_at, titel, datum, soort,
+              vergadering, gremium, gremiumnaam, summary, words)
            select n, o, t, b, g.stored_at, coalesce(f.sequence_number, n), coalesce(f.stored_at, g.stored_at), titel, datum, soort,
-                  vergadering, gremium, gremiumnaam, kort, 2, ${WORDS}
+                  vergadering, gremium, gremiumnaam, summary, ${WORDS}
              from g left join lateral (${FIRST_RECORD}) f on true
            on conflict (organisatiecode, resource_type, bronidentificatie) do update
-             set nummer = excluded.nummer, stored_at = excluded.stored_at, first_number = excluded.first_number,
+             set number = excluded.number, stored_at = excluded.stored_at, first_number = excluded.first_number,
                  first_stored_at = excluded.first_stored_at, titel = excluded.titel, datum = excluded.datum,
                  soort = excluded.soort, vergadering = excluded.vergadering, gremium = excluded.gremium,
-                 gremiumnaam = excluded.gremiumnaam, kort = excluded.kort,
-                 words_version = excluded.words_version, woorden = excluded.woorden
-           where s.nummer <= excluded.nummer
-           returning s.woorden)
-           ${countWords('select -1, woorden from before union all select 1, woorden from written')}`,
+                 gremiumnaam = excluded.gremiumnaam, summary = excluded.summary, words = excluded.words
+           where s.number <= excluded.number
+           returning s.words)
+           ${countWords('select -1, words from before union all select 1, words from written')}`,
     values: [JSON.stringify(rows)],
   };
 }
@@ -138,7 +137,7 @@ async function writeReferences(db: Db, present: readonly Present[]): Promise<voi
   if (rows.length === 0) return;
   await db.query({
     name: 'pages-write-links',
-    text: `insert into pages.links (organisatiecode, van_type, van, naar_organisatie, naar_type, naar, rol)
+    text: `insert into pages.links (organisatiecode, from_type, from_id, to_organisatiecode, to_type, to_id, rol)
            select r ->> 0, r ->> 1, r ->> 2, r ->> 3, r ->> 4, r ->> 5, r ->> 6 from jsonb_array_elements($1::jsonb) r
            on conflict do nothing`,
     values: [JSON.stringify(rows)],
@@ -154,24 +153,24 @@ function fillInMeetings(keys: readonly (readonly string[])[]): pg.QueryConfig {
     name: 'pages-fill-in-meetings',
     text: `with g as materialized (select * from unnest($1::text[], $2::text[], $3::text[]) as g (o, t, b)),
                 touched as (
-                  select s.nummer from g join pages.items s on s.organisatiecode = g.o and s.resource_type = g.t and s.bronidentificatie = g.b
+                  select s.number from g join pages.items s on s.organisatiecode = g.o and s.resource_type = g.t and s.bronidentificatie = g.b
                    where g.t <> 'Vergadering'
                   union
-                  select s.nummer from g join pages.items s on g.t = 'Vergadering' and s.organisatiecode = g.o and s.vergadering = g.b
+                  select s.number from g join pages.items s on g.t = 'Vergadering' and s.organisatiecode = g.o and s.vergadering = g.b
                   union
-                  select s.nummer from g
-                    join pages.links v on g.t = 'Agendapunt' and v.naar_organisatie = g.o and v.naar_type = g.t and v.naar = g.b
-                    join pages.items s on s.organisatiecode = v.organisatiecode and s.resource_type = v.van_type and s.bronidentificatie = v.van),
+                  select s.number from g
+                    join pages.links v on g.t = 'Agendapunt' and v.to_organisatiecode = g.o and v.to_type = g.t and v.to_id = g.b
+                    join pages.items s on s.organisatiecode = v.organisatiecode and s.resource_type = v.from_type and s.bronidentificatie = v.from_id),
                 placed as (
-                  select s.nummer, s.woorden, ts_filter(m.woorden, '{b}') as body, i.vergadering, m.gremium, m.gremiumnaam,
-                         case when s.resource_type = 'Agendapunt' and not (s.kort ?| array['starttijd', 'geplandestarttijd'])
+                  select s.number, s.words, ts_filter(m.words, '{b}') as body, i.vergadering, m.gremium, m.gremiumnaam,
+                         case when s.resource_type = 'Agendapunt' and not (s.summary ?| array['starttijd', 'geplandestarttijd'])
                               then m.datum else s.datum end as datum
-                    from touched join pages.items s using (nummer)
+                    from touched join pages.items s using (number)
                    cross join lateral (select coalesce(s.vergadering, (
                            select a.vergadering from pages.links v
-                             join pages.items a on a.organisatiecode = v.naar_organisatie and a.resource_type = v.naar_type and a.bronidentificatie = v.naar
-                            where s.resource_type = 'Informatieobject' and v.organisatiecode = s.organisatiecode and v.van_type = s.resource_type
-                              and v.van = s.bronidentificatie and v.naar_type = 'Agendapunt' and v.naar_organisatie = v.organisatiecode
+                             join pages.items a on a.organisatiecode = v.to_organisatiecode and a.resource_type = v.to_type and a.bronidentificatie = v.to_id
+                            where s.resource_type = 'Informatieobject' and v.organisatiecode = s.organisatiecode and v.from_type = s.resource_type
+                              and v.from_id = s.bronidentificatie and v.to_type = 'Agendapunt' and v.to_organisatiecode = v.organisatiecode
                               and a.vergadering is not null
                             limit 1)) as vergadering) i
                     left join pages.items m
@@ -180,12 +179,12 @@ function fillInMeetings(keys: readonly (readonly string[])[]): pg.QueryConfig {
                 changed as (
                   update pages.items s
                      set vergadering = p.vergadering, gremium = p.gremium, gremiumnaam = p.gremiumnaam, datum = p.datum,
-                         woorden = ${OWN_WORDS} || coalesce(p.body, '') || pages.place_of(s.organisatiecode, p.datum)
+                         words = ${OWN_WORDS} || coalesce(p.body, '') || pages.place_of(s.organisatiecode, p.datum)
                     from placed p
-                   where s.nummer = p.nummer
-                     and (s.vergadering, s.gremium, s.gremiumnaam, s.datum, ts_filter(s.woorden, '{b}'))
+                   where s.number = p.number
+                     and (s.vergadering, s.gremium, s.gremiumnaam, s.datum, ts_filter(s.words, '{b}'))
                          is distinct from (p.vergadering, p.gremium, p.gremiumnaam, p.datum, coalesce(p.body, ''))
-                  returning p.woorden as before, s.woorden as after)
+                  returning p.words as before, s.words as after)
            ${countWords('select -1, before from changed union all select 1, after from changed')}`,
     values: [...keys],
   };

@@ -19,14 +19,14 @@ export interface Item {
   readonly vergadering: string | null;
   readonly gremium: string | null;
   readonly gremiumnaam: string | null;
-  readonly kort: JsonObject;
+  readonly summary: JsonObject;
 }
 
-export const ITEM = `s.nummer as "sequenceNumber", s.organisatiecode, s.resource_type as "resourceType", s.bronidentificatie,
+export const ITEM = `s.number as "sequenceNumber", s.organisatiecode, s.resource_type as "resourceType", s.bronidentificatie,
   s.stored_at as "storedAt", s.first_number as "firstNumber", s.first_stored_at as "firstStoredAt",
-  s.titel, s.datum, s.soort, s.vergadering, s.gremium, s.gremiumnaam, s.kort`;
+  s.titel, s.datum, s.soort, s.vergadering, s.gremium, s.gremiumnaam, s.summary`;
 /** Joins only what the feed still has: a redaction takes effect with its commit. */
-export const CURRENT = `join raadsfeed.current_records c on c.sequence_number = s.nummer`;
+export const CURRENT = `join raadsfeed.current_records c on c.sequence_number = s.number`;
 
 export interface ItemFilter {
   readonly resourceType?: ResourceType | undefined;
@@ -61,8 +61,8 @@ export function conditionsOf(filter: ItemFilter, values: unknown[]): string {
 
 export const ORDERS = {
   /** By the day that they are of. */
-  newest: 's.datum desc nulls last, s.nummer desc',
-  oldest: 's.datum asc nulls first, s.nummer asc',
+  newest: 's.datum desc nulls last, s.number desc',
+  oldest: 's.datum asc nulls first, s.number asc',
   /** By the moment that the feed recorded them first. */
   stored: 's.first_number desc',
 } as const;
@@ -88,21 +88,21 @@ export async function listItems(
 
 /** An item with its reference. */
 export interface Linked extends Item {
-  /** The resource that is referred to. */
-  readonly naar: string;
+  /** Identification of the resource that is referred to. */
+  readonly to: string;
   readonly rol: string;
 }
 
 const ENDS = {
-  from: ['v.organisatiecode', 'v.van_type', 'v.van'],
-  to: ['v.naar_organisatie', 'v.naar_type', 'v.naar'],
+  from: ['v.organisatiecode', 'v.from_type', 'v.from_id'],
+  to: ['v.to_organisatiecode', 'v.to_type', 'v.to_id'],
 } as const;
 
 /** Documents by their day, the others in the order that they are held. */
 const LINKED_ORDER = {
-  Vergadering: 's.datum asc nulls last, s.nummer',
-  Agendapunt: 's.datum asc nulls last, s.nummer',
-  Informatieobject: 's.datum desc nulls last, s.nummer',
+  Vergadering: 's.datum asc nulls last, s.number',
+  Agendapunt: 's.datum asc nulls last, s.number',
+  Informatieobject: 's.datum desc nulls last, s.number',
 } as const;
 
 /**
@@ -121,7 +121,7 @@ export async function listLinked(
   const isLoose = of.resourceType === 'Vergadering' && wanted === 'Informatieobject';
   const { rows } = await db.query<Linked>({
     name: `pages-linked-${direction}-${wanted}${isLoose ? '-loose' : ''}`,
-    text: `select ${ITEM}, v.naar, v.rol
+    text: `select ${ITEM}, v.to_id as "to", v.rol
              from pages.links v
              join pages.items s on s.organisatiecode = ${otherCode} and s.resource_type = ${otherType} and s.bronidentificatie = ${otherId}
              ${CURRENT}
@@ -137,9 +137,9 @@ export async function listLinked(
 /** Where a document refers to an item of the meeting as well. `offset 0`: looked up row by row, also before there are statistics. */
 const UNDER_ITEM = `
   select from pages.links w
-    join pages.items a on a.organisatiecode = w.naar_organisatie and a.resource_type = w.naar_type and a.bronidentificatie = w.naar
-   where w.organisatiecode = v.organisatiecode and w.van_type = v.van_type and w.van = v.van and w.naar_type = 'Agendapunt'
-     and a.organisatiecode = v.naar_organisatie and a.vergadering = v.naar
+    join pages.items a on a.organisatiecode = w.to_organisatiecode and a.resource_type = w.to_type and a.bronidentificatie = w.to_id
+   where w.organisatiecode = v.organisatiecode and w.from_type = v.from_type and w.from_id = v.from_id and w.to_type = 'Agendapunt'
+     and a.organisatiecode = v.to_organisatiecode and a.vergadering = v.to_id
    offset 0`;
 
 /** The first documents of each of these items. */
@@ -153,10 +153,10 @@ export async function listDocumentsOf(
     name: 'pages-documents-of-items',
     text: `select d.* from unnest($2::text[]) as g (agendapunt)
             cross join lateral (
-              select ${ITEM}, v.naar, v.rol from pages.links v
-                join pages.items s on s.organisatiecode = v.organisatiecode and s.resource_type = v.van_type and s.bronidentificatie = v.van
+              select ${ITEM}, v.to_id as "to", v.rol from pages.links v
+                join pages.items s on s.organisatiecode = v.organisatiecode and s.resource_type = v.from_type and s.bronidentificatie = v.from_id
                 ${CURRENT}
-               where v.naar_organisatie = $1::text and v.naar_type = 'Agendapunt' and v.naar = g.agendapunt and v.van_type = 'Informatieobject'
+               where v.to_organisatiecode = $1::text and v.to_type = 'Agendapunt' and v.to_id = g.agendapunt and v.from_type = 'Informatieobject'
                order by ${LINKED_ORDER.Informatieobject} limit $3::integer) d`,
     values: [organisatiecode, agendapunten, ofEach],
   });
@@ -185,14 +185,14 @@ export async function listOutline(
 ): Promise<Outline[]> {
   const { rows } = await db.query<Outline>({
     name: 'pages-outline',
-    text: `select s.bronidentificatie, left(s.titel, ${OUTLINE_TITLE}) as titel, s.kort ->> 'hoofd' as hoofd, s.kort ->> 'volgnummer' as volgnummer,
-                  s.kort ->> 'geplandvolgnummer' as geplandvolgnummer, octet_length(s.titel) + octet_length(s.kort::text) as bytes,
+    text: `select s.bronidentificatie, left(s.titel, ${OUTLINE_TITLE}) as titel, s.summary ->> 'hoofd' as hoofd, s.summary ->> 'volgnummer' as volgnummer,
+                  s.summary ->> 'geplandvolgnummer' as geplandvolgnummer, octet_length(s.titel) + octet_length(s.summary::text) as bytes,
                   d.documenten, d.bytes as "documentBytes"
              from pages.items s ${CURRENT}
             cross join lateral (
-                  select count(*)::integer as documenten, coalesce(sum(octet_length(v.van)), 0)::integer as bytes from pages.links v
-                   where v.naar_organisatie = s.organisatiecode and v.naar_type = 'Agendapunt' and v.naar = s.bronidentificatie
-                     and v.van_type = 'Informatieobject') d
+                  select count(*)::integer as documenten, coalesce(sum(octet_length(v.from_id)), 0)::integer as bytes from pages.links v
+                   where v.to_organisatiecode = s.organisatiecode and v.to_type = 'Agendapunt' and v.to_id = s.bronidentificatie
+                     and v.from_type = 'Informatieobject') d
             where s.organisatiecode = $1::text and s.vergadering = $2::text and s.resource_type = 'Agendapunt'
             order by ${ORDERS.oldest}
             limit $3::integer`,
@@ -209,7 +209,7 @@ export async function hasPlannedItems(
   const { rowCount } = await db.query({
     name: 'pages-planned',
     text: `select from pages.items s ${CURRENT}
-            where s.organisatiecode = $1::text and s.vergadering = $2::text and s.resource_type = 'Agendapunt' and s.kort ? 'geplandvolgnummer'
+            where s.organisatiecode = $1::text and s.vergadering = $2::text and s.resource_type = 'Agendapunt' and s.summary ? 'geplandvolgnummer'
             limit 1`,
     values: [organisatiecode, vergadering],
   });
@@ -218,7 +218,7 @@ export async function hasPlannedItems(
 
 /** How far the index has followed which feed. */
 export async function readIndexPosition(db: Db): Promise<unknown> {
-  const { rows } = await db.query('select feed_id, nummer, scan_after from pages.position');
+  const { rows } = await db.query('select feed_id, number, scan_after from pages.position');
   return rows[0];
 }
 
@@ -263,7 +263,7 @@ export async function listBodies(
                   max(s.datum) filter (where s.datum < $2::timestamptz) as laatste, min(s.datum) filter (where s.datum >= $2::timestamptz) as volgende
              from pages.items s
             where s.organisatiecode = $1::text and s.resource_type = 'Vergadering' and ${gremium === undefined ? 's.gremium is not null' : 's.gremium = $5::text'}
-              and exists (select from raadsfeed.current_records c where c.sequence_number = s.nummer offset 0)
+              and exists (select from raadsfeed.current_records c where c.sequence_number = s.number offset 0)
             group by s.gremium order by lower(max(s.gremiumnaam)), 1 limit $3::integer offset $4::bigint`,
     values: [organisatiecode, now, limit, offset, ...(gremium === undefined ? [] : [gremium])],
   });
@@ -278,12 +278,12 @@ export async function listSitemaps(db: Db): Promise<{ page: number; changed: Dat
   const { rows } = await db.query<{ page: number; changed: Date }>({
     name: 'pages-sitemaps',
     text: `with recursive last as (
-             (select nummer, stored_at from pages.items order by nummer desc limit 1)
+             (select number, stored_at from pages.items order by number desc limit 1)
              union all
              select s.* from last cross join lateral (
-               select nummer, stored_at from pages.items
-                where nummer < last.nummer / ${SITEMAP_NUMBERS} * ${SITEMAP_NUMBERS} order by nummer desc limit 1) s)
-           select (nummer / ${SITEMAP_NUMBERS})::integer as page, stored_at as changed from last order by 1 limit 50000`,
+               select number, stored_at from pages.items
+                where number < last.number / ${SITEMAP_NUMBERS} * ${SITEMAP_NUMBERS} order by number desc limit 1) s)
+           select (number / ${SITEMAP_NUMBERS})::integer as page, stored_at as changed from last order by 1 limit 50000`,
   });
   return rows;
 }
@@ -293,7 +293,7 @@ export async function listSitemap(db: Db, page: number): Promise<Item[]> {
   const { rows } = await db.query<Item>({
     name: 'pages-sitemap',
     text: `select ${ITEM} from pages.items s ${CURRENT}
-            where s.nummer >= $1::bigint and s.nummer < $2::bigint order by s.nummer`,
+            where s.number >= $1::bigint and s.number < $2::bigint order by s.number`,
     values: [page * SITEMAP_NUMBERS, (page + 1) * SITEMAP_NUMBERS],
   });
   return rows;

@@ -202,7 +202,7 @@ export async function findMissing(
 ): Promise<MissingTerm[]> {
   // `offset 0`: rows are found by the index of words; the planner would read the table until it meets one.
   const has = (query: string): string =>
-    `exists (select from (select s.nummer from pages.items s where s.woorden @@ ${query}::tsquery offset 0) s ${CURRENT})`;
+    `exists (select from (select s.number from pages.items s where s.words @@ ${query}::tsquery offset 0) s ${CURRENT})`;
   const { rows } = await db.query<{ text: string; nearest: string | null }>({
     name: 'pages-missing',
     text: `select t.text, (
