@@ -3,6 +3,7 @@
  * shown or hidden together; a hidden one is known by its commitment only, and nobody outside gets the seed.
  */
 import { hash } from 'node:crypto';
+import { hmacSha256, type Octets, octets } from '../lib/hmac.ts';
 import { CanonicalFormError, canonicalJson } from '../lib/json/canonical-json.ts';
 import { isRecord } from '../lib/json/json-value.ts';
 import { parseUntrusted, UntrustedJsonError } from '../lib/json/parse-untrusted.ts';
@@ -24,9 +25,6 @@ interface Parted {
   readonly padding?: { readonly count: number; readonly nameOf: (place: number) => string };
 }
 
-/** Octets as a text with a character for each: `hash` and `Buffer.write` take much longer with buffers, and each append needs twenty. */
-type Octets = string;
-
 /** A part with its salt; without `json` one of the padding, which has no content. */
 interface SaltedPart {
   readonly name: string;
@@ -34,13 +32,9 @@ interface SaltedPart {
   readonly json?: unknown;
 }
 
-function octets(bytes: Uint8Array): Octets {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
-}
-
 /** The salt of a part: HMAC-SHA-256(seed, name). */
 export function partSalt(seed: Uint8Array, name: string): Uint8Array {
-  return Buffer.from(hmac(octets(seed), name), 'latin1');
+  return Buffer.from(hmacSha256(octets(seed), name), 'latin1');
 }
 
 /**
@@ -50,13 +44,13 @@ export function partSalt(seed: Uint8Array, name: string): Uint8Array {
 function* saltedParts(seed: Uint8Array, { parts, padding }: Parted): Generator<SaltedPart> {
   if (seed.length !== SECRET_BYTES) throw new TypeError(`a seed has ${SECRET_BYTES} bytes`);
   const secret = octets(seed);
-  for (const [name, json] of parts) yield { name, salt: hmac(secret, name), json };
+  for (const [name, json] of parts) yield { name, salt: hmacSha256(secret, name), json };
   if (padding === undefined) return;
   const { count, nameOf } = padding;
   const wanted = Math.max(2, 2 ** Math.ceil(Math.log2(Math.max(1, count))));
   for (let place = 0; place < wanted - count; place += 1) {
     const name = nameOf(place);
-    yield { name, salt: hmac(secret, name) };
+    yield { name, salt: hmacSha256(secret, name) };
   }
 }
 
@@ -64,7 +58,7 @@ type Committed = readonly [name: string, commitment: Octets];
 
 /** A part with its commitment, HMAC-SHA-256(salt, canonical JSON of RFC 8785). @throws {CanonicalFormError} */
 function committed({ name, salt, json }: SaltedPart): Committed {
-  return [name, hmac(salt, json === undefined ? '' : canonicalJson(json))];
+  return [name, hmacSha256(salt, json === undefined ? '' : canonicalJson(json))];
 }
 
 /** The entry of a record. @throws {CanonicalFormError | FormatError} when a part has no canonical form or its name is too long */
@@ -165,27 +159,6 @@ function parseJson(bytes: Uint8Array): unknown {
     if (error instanceof UntrustedJsonError) return undefined;
     throw error;
   }
-}
-
-/** Bytes of a block of SHA-256. */
-const BLOCK_BYTES = 64;
-
-/** Used again by every call: most texts fit, and none of it outlives the call. */
-const shortInner = Buffer.alloc(BLOCK_BYTES + 4096, 0x36);
-const outer = Buffer.alloc(BLOCK_BYTES + SECRET_BYTES, 0x5c);
-
-/** HMAC-SHA-256 (RFC 2104) in two hashes: `createHmac` takes more than three times as long, and every append makes ten. */
-function hmac(key: Octets, text: string): Octets {
-  // A UTF-16 unit is three bytes of UTF-8 at most.
-  const inner = text.length * 3 <= 4096 ? shortInner : Buffer.alloc(BLOCK_BYTES + Buffer.byteLength(text), 0x36);
-  for (let place = 0; place < SECRET_BYTES; place += 1) {
-    const byte = key.charCodeAt(place);
-    inner[place] = byte ^ 0x36;
-    outer[place] = byte ^ 0x5c;
-  }
-  const length = BLOCK_BYTES + inner.write(text, BLOCK_BYTES);
-  outer.write(hash('sha256', inner.subarray(0, length), 'binary'), BLOCK_BYTES, 'latin1');
-  return hash('sha256', outer, 'binary');
 }
 
 function base64(bytes: Octets): string {

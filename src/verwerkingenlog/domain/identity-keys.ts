@@ -1,13 +1,6 @@
 /** Who somebody is however that is written, and persons' identifiers at rest: encrypted with AES-256-GCM, found by HMAC-SHA-256. @see NIST SP 800-38D, RFC 5869 */
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHmac,
-  createSecretKey,
-  hkdfSync,
-  type KeyObject,
-  randomUUID,
-} from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomUUID } from 'node:crypto';
+import { hmacSha256, type Octets, octets } from '../../lib/hmac.ts';
 import { Problem } from '../../lib/problem.ts';
 import { verwerkingenlogProblems } from '../problems.ts';
 
@@ -128,9 +121,9 @@ const SPAN_DIGITS = 4;
 const REMEMBERED_SPANS = 64;
 
 interface Key {
-  readonly hash: KeyObject;
-  readonly idempotency: KeyObject;
-  readonly check: KeyObject;
+  readonly hash: Octets;
+  readonly idempotency: Octets;
+  readonly check: Octets;
   readonly cipher: (actieId: string) => KeyObject;
 }
 
@@ -157,38 +150,38 @@ export function createIdentityKeys(setting: string): IdentityKeys {
     hash: (name, soortObjectId, objectId) =>
       hmacUuid(find(name).hash, `persoon\n${personKey({ soortObjectId, objectId })}`),
     hashIdempotency: (name, text) => hmacUuid(find(name).idempotency, text),
-    checkValue: (name) => createHmac('sha256', find(name).check).update(name).digest('base64'),
+    checkValue: (name) => Buffer.from(hmacSha256(find(name).check, name), 'latin1').toString('base64'),
     encrypt: (name, actieId, plain) => encrypt(find(name).cipher(actieId), actieId, plain),
     decrypt: (name, actieId, stored) => decrypt(find(name).cipher(actieId), actieId, Buffer.from(stored, 'base64')),
   };
 }
 
 /** The first 128 bits of a hash in the form of a UUID: the database stores and compares those as 16 bytes. */
-function hmacUuid(key: KeyObject, text: string): string {
-  const hex = createHmac('sha256', key).update(text).digest('hex');
+function hmacUuid(key: Octets, text: string): string {
+  const hex = hmacSha256(key, text, 'hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
 }
 
 function deriveKey(secret: Buffer): Key {
   const spans = new Map<string, KeyObject>();
   return {
-    hash: derive(secret, 'zoeken'),
-    idempotency: derive(secret, 'idempotentie'),
-    check: derive(secret, 'controle'),
+    hash: octets(derive(secret, 'zoeken')),
+    idempotency: octets(derive(secret, 'idempotentie')),
+    check: octets(derive(secret, 'controle')),
     cipher(actieId) {
       const span = actieId.slice(0, SPAN_DIGITS);
       const known = spans.get(span);
       if (known !== undefined) return known;
       if (spans.size >= REMEMBERED_SPANS) spans.clear();
-      const key = derive(secret, `versleutelen ${span}`);
+      const key = createSecretKey(derive(secret, `versleutelen ${span}`));
       spans.set(span, key);
       return key;
     },
   };
 }
 
-function derive(secret: Buffer, purpose: string): KeyObject {
-  return createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', `koppelvlak verwerkingenlog ${purpose}`, 32)));
+function derive(secret: Buffer, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, '', `koppelvlak verwerkingenlog ${purpose}`, 32));
 }
 
 /** Bound to the action: moved to another action, a text does not decrypt. */
