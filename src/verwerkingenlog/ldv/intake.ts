@@ -6,19 +6,12 @@ import { eventLoopBudget } from '../../lib/scheduling.ts';
 import { isTerm } from '../../lib/time.ts';
 import { type ActiviteitVersie, readActiviteitVersies } from '../store/activiteiten.ts';
 import type { LineOutcome, LineSender, NewLine, StoreLines } from './lines.ts';
-import {
-  actieOfSpan,
-  activityIdIn,
-  activityOf,
-  type LineContext,
-  logbooksOf,
-  withGuardedErrors,
-  withoutLogbooks,
-} from './mapping.ts';
+import { actieOfSpan, activityIdIn, type LineContext, logbooksOf, withoutLogbooks } from './mapping.ts';
+import { withGuardedErrors } from './masking.ts';
 import { type ExportResponse, TooManySpansError } from './otlp.ts';
 import type { ReadRequest } from './request.ts';
 import { IGNORED, isId, judge, MAX_LINE } from './rules.ts';
-import { dateOf, NS_PER_MS, type Span } from './span.ts';
+import { activityOf, dateOf, NS_PER_MS, type Span } from './span.ts';
 import { writeLine } from './stored-line.ts';
 
 /** Reasons that an answer names. */

@@ -1,6 +1,5 @@
 /** One record, two faces: what of a log line of LDV is what of a verwerkingsactie, in both directions. */
 import { createHash } from 'node:crypto';
-import { isBsn } from '../domain/read-actie.ts';
 import {
   type Actie,
   actieOf,
@@ -11,15 +10,17 @@ import {
   verwerktObjectId,
 } from '../domain/verwerkingsactie.ts';
 import { isOrganisation } from '../store/versions.ts';
+import { cut, withoutIdentifiers } from './masking.ts';
 import {
-  type Attributes,
   type AttributeValue,
+  activityOf,
   DPL,
   dateOf,
-  EXCEPTION,
   NS_PER_MS,
   type Span,
-  writeValue,
+  subjectOf,
+  textOf,
+  UNKNOWN_KIND,
 } from './span.ts';
 import { LOGBOOKS, readLdvOf } from './stored-line.ts';
 
@@ -27,8 +28,6 @@ import { LOGBOOKS, readLdvOf } from './stored-line.ts';
 export const MAX_TEXT = 242;
 /** Characters of an address. */
 export const MAX_URL = 2042;
-/** The kind of a data subject whose line does not name one. */
-export const UNKNOWN_KIND = 'onbekend';
 const UUID_AT_END = /(?:^|[/:#=])([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/?$/i;
 const URI = /^[a-z][a-z0-9+.-]*:\S+$/i;
 const OIN_IN_TEXT = /(?<!\d)\d{20}(?!\d)/;
@@ -245,34 +244,13 @@ export function uuidOf(traceId: string): string {
   return traceId.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** The activity that a span names. */
-export function activityOf({ attributes }: Pick<Span, 'attributes'>): string | undefined {
-  return textOf(attributes, DPL.activity);
-}
-
 /** The UUID that an activity's URI ends in: by it the register knows the activity. */
 export function activityIdIn(uri: string): string | null {
   return UUID_AT_END.exec(uri)?.[1]?.toLowerCase() ?? null;
 }
 
-/** The person that a span is about. */
-export function subjectOf({
-  attributes,
-}: Pick<Span, 'attributes'>): { soortObjectId: string; objectId: string } | undefined {
-  const objectId = textOf(attributes, DPL.subject);
-  if (objectId === undefined || objectId === '') return undefined;
-  const kind = textOf(attributes, DPL.subjectType) ?? '';
-  return { soortObjectId: /^bsn$/i.test(kind) ? 'BSN' : kind || UNKNOWN_KIND, objectId };
-}
-
 function kindOut(soortObjectId: string): string | null {
   return soortObjectId === UNKNOWN_KIND ? null : soortObjectId;
-}
-
-/** An attribute as a text; an integer counts as its digits. */
-export function textOf(attributes: Attributes, name: string): string | undefined {
-  const value = attributes.get(name);
-  return typeof value === 'bigint' ? String(value) : typeof value === 'string' ? value : undefined;
 }
 
 function setText(attributes: Map<string, AttributeValue>, name: string, value: string | null): void {
@@ -283,41 +261,6 @@ function setText(attributes: Map<string, AttributeValue>, name: string, value: s
 /** A text for a member of an action, which is stored as it is. */
 function plainText(text: string, span: Span): string {
   return cut(withoutIdentifiers(text, span), MAX_TEXT);
-}
-
-function cut(text: string, most: number): string {
-  return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
-}
-
-/** Shorter identifiers occur in any text by chance. */
-const MIN_MASKED = 6;
-const MASK = '*********';
-
-/** Nine digits, except for those in a UUID: an address that names one would lead nowhere. */
-const UUID_OR_NUMBER = /\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b|(?<!\d)\d{9}(?!\d)/gi;
-
-/** Without the identity of the line's own person, and without numbers that can be a BSN: the whole text is kept encrypted. */
-function withoutIdentifiers(text: string, span: Span): string {
-  const id = subjectOf(span)?.objectId ?? '';
-  const safe = id.length < MIN_MASKED ? text : text.replaceAll(id, MASK);
-  return safe.replaceAll(UUID_OR_NUMBER, (found) => (isBsn(found) ? MASK : found));
-}
-
-/** Characters of a text about an error. */
-const MAX_ERROR = 4096;
-
-/** The line with texts about an error that name no person, and are not so long that the line is refused for them. */
-export function withGuardedErrors(span: Span): Span {
-  if (!EXCEPTION.some((name) => span.attributes.has(name))) return span;
-  const attributes = new Map(span.attributes);
-  for (const name of EXCEPTION) {
-    const value = attributes.get(name);
-    if (value === undefined) continue;
-    // A text by the conventions of OpenTelemetry; of anything else its JSON is kept, so that it has the same guard.
-    const text = typeof value === 'string' ? value : JSON.stringify(writeValue(value));
-    attributes.set(name, cut(withoutIdentifiers(text, span), MAX_ERROR));
-  }
-  return { ...span, attributes };
 }
 
 /** The logbooks that a line has passed, as its resource says. */

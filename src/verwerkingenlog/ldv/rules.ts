@@ -2,9 +2,20 @@
 
 import { bsnDigits, isBsnKind } from '../domain/identity-keys.ts';
 import { isBsn } from '../domain/read-actie.ts';
-import { activityOf, MAX_TEXT, MAX_URL, subjectOf, textOf, UNKNOWN_KIND } from './mapping.ts';
+import { MAX_TEXT, MAX_URL } from './mapping.ts';
 import { nameInMessage } from './request.ts';
-import { DPL, EXCEPTION, hasLargeInteger, isOfLdv, isTime, type Span } from './span.ts';
+import {
+  activityOf,
+  DPL,
+  EXCEPTION,
+  hasLargeInteger,
+  isOfLdv,
+  isTime,
+  type Span,
+  subjectOf,
+  textOf,
+  UNKNOWN_KIND,
+} from './span.ts';
 
 interface LineRules {
   readonly otherSpans: 'refuse' | 'ignore';

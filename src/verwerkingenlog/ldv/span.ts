@@ -52,6 +52,30 @@ export const DPL = {
   processor: 'dpl.core.foreign_operation.processor',
 } as const;
 
+/** The kind of a data subject whose line does not name one. */
+export const UNKNOWN_KIND = 'onbekend';
+
+/** An attribute as a text; an integer counts as its digits. */
+export function textOf(attributes: Attributes, name: string): string | undefined {
+  const value = attributes.get(name);
+  return typeof value === 'bigint' ? String(value) : typeof value === 'string' ? value : undefined;
+}
+
+/** The activity that a span names. */
+export function activityOf({ attributes }: Pick<Span, 'attributes'>): string | undefined {
+  return textOf(attributes, DPL.activity);
+}
+
+/** The person that a span is about. */
+export function subjectOf({
+  attributes,
+}: Pick<Span, 'attributes'>): { soortObjectId: string; objectId: string } | undefined {
+  const objectId = textOf(attributes, DPL.subject);
+  if (objectId === undefined || objectId === '') return undefined;
+  const kind = textOf(attributes, DPL.subjectType) ?? '';
+  return { soortObjectId: /^bsn$/i.test(kind) ? 'BSN' : kind || UNKNOWN_KIND, objectId };
+}
+
 /** What the error line of an application has, by the guidance of LDV. */
 export const EXCEPTION: readonly string[] = ['exception.message', 'exception.type', 'exception.stacktrace'];
 

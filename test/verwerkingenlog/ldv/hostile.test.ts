@@ -40,6 +40,35 @@ async function dump(): Promise<string> {
   return parts.join('\n');
 }
 
+it.each([
+  ...['123456782', '123 456 782', '123.456.782', '1234.56.782', '123-456-782', '12345 6782', '12 34 56 78 2'],
+  ...['123\u00a0456\u2009782', '123\u200b456\u200b782', '１２３４５６７８２', '١٢٣٤٥٦٧٨٢', '१२३.४५६.७८२', '𝟏𝟐𝟑𝟒𝟓𝟔𝟕𝟖𝟐'],
+])('masks a citizen service number in a name, however it is written: %s', async (written) => {
+  expect(await storedName(`dossier 12 ${written}, 7 stuks`)).toBe('dossier 12 *********, 7 stuks');
+});
+
+it('masks the number of the person of the line that is no citizen service number, however it is written', async () => {
+  expect(await storedName('van 123.456.789', { [DPL.subject]: '123456789' })).toBe('van *********');
+});
+
+it.each([
+  ...['123 456 789', '123456789', '1234567820', '00000000000123456782', '١٢٣٤٥٦٧٨٩'],
+  ...['2026-03-31 09:15', '111.222.33.3', '110.121.132.9', '+31 20 123 4568', '1.2.345.678', '123  456  782'],
+  '12345678-2000-4000-8000-123456782000',
+])('leaves alone in a name what is no citizen service number: %s', async (written) => {
+  expect(await storedName(`bij ${written}.`)).toBe(`bij ${written}.`);
+});
+
+/** The name that the log stores for a line. */
+async function storedName(name: string, attributes: Record<string, string> = {}): Promise<unknown> {
+  const span = line({ name, attributes });
+  expect((await log.send([span])).answer?.rejectedSpans).toBe(0);
+  const { rows } = await client.query('select actie_naam from verwerkingenlog.versies where verwerking_id = $1::uuid', [
+    span.traceId,
+  ]);
+  return rows[0].actie_naam;
+}
+
 it('keeps no identifier that a dump shows: not from names, resources, addresses or other attributes', async () => {
   const person = '999990019';
   const pseudonym = newId(16);
