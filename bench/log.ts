@@ -116,7 +116,10 @@ try {
 }
 
 function row(title: string, connections: number, results: readonly LoadResult[]): void {
-  if (results.length === 0) return;
+  if (results.length === 0) {
+    console.log(`${title.padEnd(48)}${String(connections).padStart(5)}  left out: pgbench is not installed`);
+    return;
+  }
   const ms = (value: number): string => (Number.isNaN(value) ? '-' : `${value.toFixed(2)} ms`).padStart(10);
   const rate = middle(results.map(({ perSecond }) => perSecond)).toFixed(0);
   const median = middle(results.map(({ medianMs }) => medianMs));

@@ -12,6 +12,8 @@ export async function insertOneByOne(url: string, connections: number, ms: numbe
   await Promise.all(
     Array.from({ length: connections }, async () => {
       const client = new pg.Client(url);
+      // What stops the server must not hide why it was stopped.
+      client.on('error', () => undefined);
       await client.connect();
       for (let at = performance.now(); at - from < ms; at = performance.now()) {
         await client.query({ name: 'insert', text, values: [newActieId(new Date()), ...CONTENT_VALUES] });

@@ -44,8 +44,8 @@ export function insertSql(id: string, content: 'sent' | 'in the statement'): str
       ${given.map(({ column }) => column).join(', ')})
     select id, 1, now(), false, false, proces, ${given.map(({ value }) => value).join(', ')} from nieuw
   ), plaats as (
-    insert into verwerkingenlog.locations
-    select persoon, ${givenFor('tijdstip')}, id, 1, 0, ${givenFor('verwerkingsactiviteit_id')}, ${givenFor('vervalt_op')}, '{0}'::integer[] from nieuw
+    insert into verwerkingenlog.locations (sleutel, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, positions)
+    select persoon, ${givenFor('tijdstip')}, id, 1, 0, ${givenFor('verwerkingsactiviteit_id')}, '{0}'::integer[] from nieuw
   )
-  insert into verwerkingenlog.idempotency_keys select sleutel, proces, id, now() from nieuw`;
+  insert into verwerkingenlog.idempotency_keys (sleutel, actie_id, tijdstip) select sleutel, id, now() from nieuw`;
 }
