@@ -14,9 +14,9 @@ import { createPool, type Pool } from '../src/database/pool.ts';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
 import { createLogger } from '../src/lib/log.ts';
 import { RID } from '../test/raadsfeed/aggregator/parlaeus/server.ts';
+import { judgeRecords } from '../test/raadsfeed/aggregator/supplier-kill-drill.ts';
 import { startProgram } from '../test/support/program.ts';
 import { type Child, startChild } from './support/children.ts';
-import { judgeRecords } from './support/supplier-kill-drill.ts';
 
 const perMinute = Number(process.argv[2] ?? 150);
 const meetings = Number(process.argv[3] ?? 40);

@@ -1,9 +1,8 @@
 /**
  * The council feed against what its work costs at the least, in one run and in turns: pages beside a bare server that writes the same bytes,
- * history in no cache beside a bare program that reads the same rows, streams beside bare writing, a long history beside a
- * short one; publishing beside nothing but its own goal; writers and readers beside a redaction.
+ * history in no cache beside a bare program that reads the same rows, streams beside bare writing; publishing beside nothing but its own goal.
  *
- *   node bench/feed.ts [--parts publishing,pages,history,streams,length,redaction] [--seconds 1] [--rounds 5] [--records 20000] [--length 1000000]
+ *   node bench/feed.ts [--parts publishing,pages,history,streams] [--seconds 1] [--rounds 5] [--records 20000]
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,31 +11,28 @@ import { parseArgs } from 'node:util';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
 import { createLogger } from '../src/lib/log.ts';
 import { startChild } from './support/children.ts';
-import { growHistory, measureHistory, measureLength } from './support/feed-history.ts';
+import { measureHistory } from './support/feed-history.ts';
 import { measurePages } from './support/feed-pages.ts';
 import { measurePublishing } from './support/feed-publishing.ts';
-import { measureRedaction } from './support/feed-redaction.ts';
 import { measureStreams } from './support/feed-streaming.ts';
 import { createLoader } from './support/load.ts';
 
 const { values } = parseArgs({
   options: {
-    parts: { type: 'string', default: 'publishing,pages,history,streams,length,redaction' },
+    parts: { type: 'string', default: 'publishing,pages,history,streams' },
     seconds: { type: 'string', default: '1' },
     rounds: { type: 'string', default: '5' },
     records: { type: 'string', default: '20000' },
-    length: { type: 'string', default: '1000000' },
   },
 });
 const parts = values.parts.split(',');
-const [seconds, rounds, records, length] = [values.seconds, values.rounds, values.records, values.length].map(Number);
-const SHORT = 10_000;
+const [seconds, rounds, records] = [values.seconds, values.rounds, values.records].map(Number);
 
 const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-bench-'));
 const log = createLogger('error');
 const postgres = await startEmbedded({ dir: join(dir, 'pg'), log });
 const loader = await createLoader();
-const options = { databaseUrl: postgres.url, loader, seconds: seconds ?? 1, rounds: rounds ?? 5, dir };
+const options = { databaseUrl: postgres.url, loader, seconds: seconds ?? 1, rounds: rounds ?? 5 };
 try {
   console.log(`load by ${loader.name}, ${rounds} rounds of ${seconds} s in turns`);
   const needsRecords = ['publishing', 'pages', 'history'].some((part) => parts.includes(part));
@@ -45,40 +41,10 @@ try {
   if (parts.includes('pages')) await measurePages(options);
   if (parts.includes('history')) await measureHistory(options);
   if (parts.includes('streams')) await measureStreams(postgres.url);
-  if (parts.includes('length')) await besideShort(length ?? 0);
-  if (parts.includes('redaction')) await besideRedaction(records ?? 0);
 } finally {
   await loader.stop();
   await postgres.stop();
   await rm(dir, { recursive: true, force: true });
-}
-
-/** A database of its own: what it redacts is published for it. */
-async function besideRedaction(count: number): Promise<void> {
-  const other = await startEmbedded({ dir: join(dir, 'redaction'), log });
-  try {
-    await measureRedaction(other.url, count);
-  } finally {
-    await other.stop();
-  }
-}
-
-/** Two databases at once: one of them has ten thousand records. */
-async function besideShort(long: number): Promise<void> {
-  const other = await startEmbedded({ dir: join(dir, 'short'), log });
-  try {
-    for (const [url, count] of [
-      [other.url, SHORT],
-      [postgres.url, long],
-    ] as const) {
-      await migrate(url);
-      await growHistory(url, count);
-    }
-    const short = { databaseUrl: other.url, records: SHORT };
-    await measureLength(options, { short, long: { databaseUrl: postgres.url, records: long } });
-  } finally {
-    await other.stop();
-  }
 }
 
 /** A server that starts migrates its database. */

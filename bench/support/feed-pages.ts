@@ -1,10 +1,9 @@
-/** Pages that are asked for over and over, beside a bare server that writes the same bytes, and beside nginx. */
+/** Pages that are asked for over and over, beside a bare server that writes the same bytes. */
 import { request } from 'undici';
 import { type Child, startChild } from './children.ts';
 import { inTurns, tellComparison } from './compare.ts';
 import type { Loader } from './load.ts';
 import { asked } from './measured-child.ts';
-import { startNginx } from './nginx.ts';
 
 export interface PagesOptions {
   readonly databaseUrl: string;
@@ -12,7 +11,6 @@ export interface PagesOptions {
   /** Of one turn. */
   readonly seconds: number;
   readonly rounds: number;
-  readonly dir: string;
 }
 
 export const CONNECTIONS = [16, 256];
@@ -22,8 +20,7 @@ const TEN = '/ori/v1/feed?limit=10';
 const HOP = ['date', 'connection', 'keep-alive', 'transfer-encoding'];
 
 const BARE = 'bare node:http';
-const NGINX = 'nginx, a file';
-/** Half of what the bare server does is left for what the framework does. nginx is shown without a goal. */
+/** Half of what the bare server does is left for what the framework does. */
 const TO_REACH = 0.5;
 
 interface Page {
@@ -64,38 +61,25 @@ async function startPair(databaseUrl: string): Promise<Pair> {
 }
 
 async function measurePage(
-  { loader, seconds, rounds, dir }: PagesOptions,
+  { loader, seconds, rounds }: PagesOptions,
   page: Page,
   pairs: readonly Pair[],
 ): Promise<void> {
   const prepared = await Promise.all(pairs.map((pair) => prepare(pair, page)));
   const { body, status } = prepared[0] ?? { body: Buffer.alloc(0), status: 0 };
-  const nginx = page.title === 'full page' ? await startBoth(dir, body) : [];
-  try {
-    for (const connections of CONNECTIONS) {
-      const matches = prepared.map(({ server, floor, url, bareUrl, headers }) => {
-        const load = { connections, seconds, status, headers };
-        return {
-          ours: asked('ours', server, loader, url + page.path, load),
-          others: [
-            asked(BARE, floor, loader, bareUrl, load),
-            ...nginx.map((one) => asked(one.name, undefined, loader, one.url, load)),
-          ],
-        };
-      });
-      // Once for nothing: all are warm then.
-      await inTurns(matches, 1);
-      for (const found of await inTurns(matches, Math.ceil(rounds / PAIRS))) {
-        tellComparison(
-          `${page.title} (${body.length} bytes)`,
-          connections,
-          found,
-          found.name === BARE ? TO_REACH : undefined,
-        );
-      }
+  for (const connections of CONNECTIONS) {
+    const matches = prepared.map(({ server, floor, url, bareUrl, headers }) => {
+      const load = { connections, seconds, status, headers };
+      return {
+        ours: asked('ours', server, loader, url + page.path, load),
+        others: [asked(BARE, floor, loader, bareUrl, load)],
+      };
+    });
+    // Once for nothing: all are warm then.
+    await inTurns(matches, 1);
+    for (const found of await inTurns(matches, Math.ceil(rounds / PAIRS))) {
+      tellComparison(`${page.title} (${body.length} bytes)`, connections, found, TO_REACH);
     }
-  } finally {
-    for (const { stop } of nginx) await stop();
   }
 }
 
@@ -121,20 +105,6 @@ async function tagOf(url: string): Promise<string> {
   const answer = await request(url);
   await answer.body.dump();
   return String(answer.headers.etag);
-}
-
-/** None when it is not installed. */
-async function startBoth(dir: string, body: Buffer) {
-  const started = [];
-  for (const [i, name] of [NGINX, 'nginx, sendfile on'].entries()) {
-    const nginx = await startNginx(dir, body, { port: 18_091 + i, sendfile: i === 1 });
-    if (nginx === undefined) {
-      console.log('(nginx is not installed)');
-      return [];
-    }
-    started.push({ name, ...nginx });
-  }
-  return started;
 }
 
 async function pages(url: string): Promise<Page[]> {

@@ -8,11 +8,11 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { publishMeetings } from '../../bench/support/proof-drill.ts';
 import { PROOF_LOGS, type ProofLogName } from '../../src/proof/proof-log.ts';
 import { messageFile, shvMessage } from '../gegevens/support/messages.ts';
 import { openSupplier, type Supplier } from '../gegevens/support/supplier.ts';
 import { KEY } from '../verwerkingenlog/support.ts';
+import { publishMeetings } from './proof-drill.ts';
 import { getText, hasLeaves, stateFile } from './support.ts';
 
 const FSCK = process.env.PROOF_FSCK ?? 'fsck';

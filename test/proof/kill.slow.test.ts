@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { expect, it } from 'vitest';
 import { runKillDrill } from '../../bench/support/kill-drill.ts';
-import { verifyProcessing } from '../../bench/support/proof-drill.ts';
 import { databaseHome } from '../support/database-home.ts';
+import { verifyProcessing } from './proof-drill.ts';
 import { PROOF_KEY } from './support.ts';
 
 /** Fifty: `PROOF_KILLS=50 npm run test:slow -- test/proof/kill.slow.test.ts`. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { addDeliveriesAndRemovals, publishMeetings, runTamperingDrill } from '../../bench/support/proof-drill.ts';
 import { createDatabase } from '../support/database.ts';
 import { actie, HEADERS, KEY, newPerson, startLog } from '../verwerkingenlog/support.ts';
+import { addDeliveriesAndRemovals, publishMeetings, runTamperingDrill } from './proof-drill.ts';
 import { hasLeaves, stateFile } from './support.ts';
 import { hasGo } from './tlog/judge.ts';
 

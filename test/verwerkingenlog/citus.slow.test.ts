@@ -1,8 +1,8 @@
 /** The drill of docs/citus.md in short, where there is a cluster. */
 import process from 'node:process';
 import { expect, it } from 'vitest';
-import { runCitusDrill } from '../../bench/support/citus-drill.ts';
 import { CITUS_SETTING } from '../support/citus.ts';
+import { runCitusDrill } from './citus-drill.ts';
 
 const { [CITUS_SETTING]: coordinator, TEST_CITUS_KILL: kill, TEST_CITUS_START: start } = process.env;
 

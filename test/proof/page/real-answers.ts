@@ -1,10 +1,10 @@
 /** Records as the service answers them, each with the proof that it gives: what a citizen or a supplier of data has. */
 import { expect } from 'vitest';
-import { publishMeetings } from '../../../bench/support/proof-drill.ts';
 import { isRecord } from '../../../src/lib/json/json-value.ts';
 import { PATIENT } from '../../raadsfeed/support.ts';
 import { createDatabase } from '../../support/database.ts';
 import { actie, actieIn, HEADERS, newPerson, ofPerson, startLog } from '../../verwerkingenlog/support.ts';
+import { publishMeetings } from '../proof-drill.ts';
 import { getText, stateFile } from '../support.ts';
 
 export interface RealAnswer {

@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { publishMeetings } from '../../../bench/support/proof-drill.ts';
 import { deriveSeed } from '../../../src/proof/keys.ts';
 import { createSigner, WITNESS_KEY } from '../../../src/proof/tlog/note.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { freePort } from '../../support/free-port.ts';
 import { type Running, startProgram } from '../../support/program.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
+import { publishMeetings } from '../proof-drill.ts';
 import { getText } from '../support.ts';
 import { judgeByPolicy } from '../tlog/judge-by-policy.ts';
 

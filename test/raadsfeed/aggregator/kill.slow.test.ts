@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { runAggregatorDrill } from '../../../bench/support/aggregator-drill.ts';
 import { createDatabase } from '../../support/database.ts';
+import { runAggregatorDrill } from './kill-drill.ts';
 
 it('is the merge of its sources, no record twice, however often it is killed', async () => {
   const databases = await Promise.all([createDatabase(), createDatabase(), createDatabase()]);

@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { runSupplierKillDrill } from '../../../bench/support/supplier-kill-drill.ts';
 import { createDatabase } from '../../support/database.ts';
 import { RID } from './parlaeus/server.ts';
+import { runSupplierKillDrill } from './supplier-kill-drill.ts';
 
 /** The long form, with twenty kills: `npm run drill -- suppliers-killed`. */
 it('is what its suppliers show, nothing lost or twice and no limit exceeded, however often it is killed', {

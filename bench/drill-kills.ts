@@ -1,4 +1,4 @@
-/** The kill drill in its long form: `node bench/drill-log.ts [kills]`. */
+/** Kills the server and Postgres again and again while actions are logged: `npm run drill -- kills [kills]`. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -20,7 +20,7 @@ import { readRecordProof, storedRecords } from '../../../src/raadsfeed/store/pro
 import type { IdentityKeys } from '../../../src/verwerkingenlog/domain/identity-keys.ts';
 import { provenVersions, storedVersions } from '../../../src/verwerkingenlog/store/proof.ts';
 import { readVersie } from '../../../src/verwerkingenlog/store/versions.ts';
-import { tilesOf } from '../../../test/proof/tlog/grown-tree.ts';
+import { tilesOf } from '../tlog/grown-tree.ts';
 import type { ClaimedLeaf, Evidence, ServedProof } from './outside-judge.ts';
 
 /** A log, and what is needed to read it. */

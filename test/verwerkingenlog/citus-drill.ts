@@ -4,13 +4,13 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { startChild } from '../../bench/support/children.ts';
+import { sampleActie } from '../../bench/support/sample-actie.ts';
 import { MIGRATIONS, migrate } from '../../src/database/migrate.ts';
 import { createLogger } from '../../src/lib/log.ts';
-import { allowRolesOnNodes, createCitusDatabase, dropCitusDatabase } from '../../test/support/citus.ts';
-import { callProgram } from '../../test/support/program.ts';
-import { startTokens } from '../../test/support/tokens.ts';
-import { startChild } from './children.ts';
-import { sampleActie } from './sample-actie.ts';
+import { allowRolesOnNodes, createCitusDatabase, dropCitusDatabase } from '../support/citus.ts';
+import { callProgram } from '../support/program.ts';
+import { startTokens } from '../support/tokens.ts';
 
 export interface CitusDrillOptions {
   /** Of the coordinator, as superuser. */

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-const DIRECTORY = join(import.meta.dirname, '../../../test/fixtures/proof/judge');
+const DIRECTORY = join(import.meta.dirname, '../../fixtures/proof/judge');
 
 /** What the database holds; bytes are base64. */
 export interface Evidence {

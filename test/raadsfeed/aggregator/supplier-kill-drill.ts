@@ -1,10 +1,11 @@
 /** Kills instances of an aggregator in the middle of reading suppliers that change; at the end its feed must be what they show. */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createPool, type Pool } from '../../src/database/pool.ts';
-import { createLogger } from '../../src/lib/log.ts';
-import { saveSources } from '../../src/raadsfeed/aggregator/store/sources.ts';
-import { mostCallsIn, startIbabs } from '../../test/raadsfeed/aggregator/ibabs/server.ts';
+import { type Child, startChild } from '../../../bench/support/children.ts';
+import { createPool, type Pool } from '../../../src/database/pool.ts';
+import { createLogger } from '../../../src/lib/log.ts';
+import { saveSources } from '../../../src/raadsfeed/aggregator/store/sources.ts';
+import { mostCallsIn, startIbabs } from './ibabs/server.ts';
 import {
   expectedKeys,
   type ImitatedBody,
@@ -12,8 +13,7 @@ import {
   type KnownMeeting,
   startGoBody,
   startParlaeusBody,
-} from '../../test/raadsfeed/aggregator/imitated-body.ts';
-import { type Child, startChild } from './children.ts';
+} from './imitated-body.ts';
 
 interface DrillOptions {
   /** A migrated database. */

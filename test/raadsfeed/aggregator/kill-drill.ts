@@ -1,14 +1,14 @@
 /** Kills an aggregator at moments of chance while its sources publish; at the end its feed must be the merge of theirs. */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createPool, type Pool } from '../../src/database/pool.ts';
-import { createLogger } from '../../src/lib/log.ts';
-import { systemClock } from '../../src/lib/time.ts';
-import { saveSources } from '../../src/raadsfeed/aggregator/store/sources.ts';
-import { prepareChange } from '../../src/raadsfeed/domain/change.ts';
-import { createLineValidator } from '../../src/raadsfeed/writer/line-validator.ts';
-import { createPublisher } from '../../src/raadsfeed/writer/publisher.ts';
-import { type Child, startChild } from './children.ts';
+import { type Child, startChild } from '../../../bench/support/children.ts';
+import { createPool, type Pool } from '../../../src/database/pool.ts';
+import { createLogger } from '../../../src/lib/log.ts';
+import { systemClock } from '../../../src/lib/time.ts';
+import { saveSources } from '../../../src/raadsfeed/aggregator/store/sources.ts';
+import { prepareChange } from '../../../src/raadsfeed/domain/change.ts';
+import { createLineValidator } from '../../../src/raadsfeed/writer/line-validator.ts';
+import { createPublisher } from '../../../src/raadsfeed/writer/publisher.ts';
 
 export interface DrillOptions {
   /** Migrated databases, one of each source and one of the aggregator. */
