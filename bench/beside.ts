@@ -1,26 +1,32 @@
 /**
- * This checkout beside another one, in turns on one machine: appends, and feed pages from memory. For each it prints the ratio of the rates
- * and the processor time of the server for each answer. `npm run bench -- beside OTHER_CHECKOUT [seconds] [turns]`; the other checkout
- * has its dependencies installed.
+ * This checkout beside another one, in turns on one machine: appends, feed pages from memory, and signed answers. For each it prints the ratio
+ * of the rates and the server's processor time per answer. `npm run bench -- beside OTHER_CHECKOUT [seconds] [turns] [part of a title]`;
+ * the other checkout has its dependencies installed.
  */
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
+import { createAuthority } from '../src/lib/authority/authority.ts';
 import { createLogger } from '../src/lib/log.ts';
 import { startTokens } from '../test/support/tokens.ts';
 import { type Child, startChild } from './support/children.ts';
 import { sampleActies } from './support/sample-actie.ts';
+import { writeSample } from './support/sample-delivery.ts';
+import { createSignedClient } from './support/signed-client.ts';
 import { middle, ratioText } from './support/turns.ts';
 
 const HERE = join(import.meta.dirname, '..');
 const RECORDS = 20_000;
+const DELIVERED = 25_000;
 const WARM_UP_TURNS = 3;
 
-const [other, seconds = '3', turns = '7'] = process.argv.slice(2);
+const [other, seconds = '3', turns = '7', wanted = ''] = process.argv.slice(2);
 if (other === undefined) {
   console.error('beside: name the other checkout');
   process.exit(2);
@@ -31,6 +37,9 @@ const measureMs = Number(seconds) * 1000;
 interface Side {
   readonly log: Child;
   readonly feed: Child;
+  /** Area A without and with a cache of pages. */
+  readonly cold: Child;
+  readonly warm: Child;
   readonly postgres: { readonly stop: () => Promise<void> };
 }
 
@@ -39,9 +48,15 @@ interface Figures {
   readonly processorUs: number;
 }
 
+/** Puts load on a server for a while, and tells how many answers it gave each second. */
+type Load = (server: Child) => Promise<number>;
+
 const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-beside-'));
 const tokens = await startTokens();
 const load = await startChild(new URL('support/load-process.ts', import.meta.url));
+const authority = await createAuthority({ dir: join(dir, 'pki'), port: 0, lifeSeconds: 3600 });
+const delivery = join(dir, 'shv.json');
+await writeSample(delivery, { variant: 'shv', records: DELIVERED });
 const sides: Side[] = [];
 try {
   for (const root of [HERE, resolve(other)]) sides.push(await startSide(root, join(dir, String(sides.length))));
@@ -49,20 +64,32 @@ try {
   const bodies = sampleActies(2000);
   const append = { method: 'POST', headers: { authorization }, idempotencyKeys: true, bodies, expectStatus: 201 };
   const page = { method: 'GET', headers: {}, idempotencyKeys: false, bodies: [], expectStatus: 200 };
+  const http =
+    (path: string, what: object): Load =>
+    async (server) => {
+      const { url } = Object(await server.ask({}));
+      const { perSecond } = Object(await load.ask({ ...what, url: `${url}${path}`, warmUpMs: 300, measureMs }));
+      return perSecond;
+    };
+  const actions = '/verwerkingenlog/v1/verwerkingsacties';
+  const gzip = { 'accept-encoding': 'gzip' };
   const ways = [
-    ['append, 1 connection', 'log', { ...append, connections: 1 }, '/verwerkingenlog/v1/verwerkingsacties'],
-    ['append, 64 connections', 'log', { ...append, connections: 64 }, '/verwerkingenlog/v1/verwerkingsacties'],
-    ['feed page of 10, 16 connections', 'feed', { ...page, connections: 16 }, '/ori/v1/feed?limit=10'],
-    ['feed page of 500, 16 connections', 'feed', { ...page, connections: 16 }, '/ori/v1/feed?limit=500'],
+    ['append, 1 connection', 'log', http(actions, { ...append, connections: 1 })],
+    ['append, 64 connections', 'log', http(actions, { ...append, connections: 64 })],
+    ['feed page of 10, 16 connections', 'feed', http('/ori/v1/feed?limit=10', { ...page, connections: 16 })],
+    ['feed page of 500, 16 connections', 'feed', http('/ori/v1/feed?limit=500', { ...page, connections: 16 })],
     [
       'feed page of 500, gzip, 16 connections',
       'feed',
-      { ...page, connections: 16, headers: { 'accept-encoding': 'gzip' } },
-      '/ori/v1/feed?limit=500',
+      http('/ori/v1/feed?limit=500', { ...page, connections: 16, headers: gzip }),
     ],
+    ['POST /gegevens, cold, 10 records', 'cold', await signedLoad({ pageSize: 10 })],
+    ['POST /gegevens, cold, 25 000 records', 'cold', await signedLoad({})],
+    ['POST /gegevens, warm, 25 000 records', 'warm', await signedLoad({})],
   ] as const;
   console.log('this checkout beside the other: rate (over 1: faster), and processor time for each answer');
-  for (const [title, area, what, path] of ways) {
+  for (const [title, area, put] of ways) {
+    if (!title.includes(wanted)) continue;
     const rates: number[] = [];
     const processor: number[][] = [[], []];
     for (let turn = -WARM_UP_TURNS; turn < Number(turns); turn += 1) {
@@ -71,7 +98,7 @@ try {
       const order = turn % 2 === 0 ? [0, 1] : [1, 0];
       for (const i of order) {
         const side = sides[i];
-        if (side !== undefined) found[i] = await measure(side[area], path, what);
+        if (side !== undefined) found[i] = await measure(side[area], put);
       }
       const [ours, theirs] = found;
       if (turn < 0 || ours === undefined || theirs === undefined) continue;
@@ -82,12 +109,12 @@ try {
     console.log(`${title.padEnd(40)} ${ratioText(rates)}; ${own.toFixed(0)} and ${others.toFixed(0)} us`);
   }
 } finally {
-  for (const { log, feed, postgres } of sides) {
-    await log.stop();
-    await feed.stop();
+  for (const { postgres, ...servers } of sides) {
+    for (const server of Object.values(servers)) await server.stop();
     await postgres.stop();
   }
   await load.stop();
+  await authority.close();
   await tokens.close();
   await rm(dir, { recursive: true, force: true });
 }
@@ -97,14 +124,14 @@ async function startSide(root: string, data: string): Promise<Side> {
   const client = new pg.Client({ connectionString: postgres.url });
   await client.connect();
   const databases: string[] = [];
-  for (const name of ['log', 'feed']) {
+  for (const name of ['log', 'feed', 'gegevens']) {
     await client.query(`create database ${name}`);
     const address = new URL(postgres.url);
     address.pathname = `/${name}`;
     databases.push(address.href);
   }
   await client.end();
-  const [logUrl = '', feedUrl = ''] = databases;
+  const [logUrl = '', feedUrl = '', gegevensUrl = ''] = databases;
   const server = (file: string) => pathToFileURL(join(root, 'bench/support', file));
   const log = await startChild(server('log-server.ts'), {
     DATABASE_URL: logUrl,
@@ -115,7 +142,54 @@ async function startSide(root: string, data: string): Promise<Side> {
   });
   const feed = await startChild(server('feed-server.ts'), { DATABASE_URL: feedUrl });
   await fill(root, feedUrl);
-  return { log, feed, postgres };
+  const gegevens = await startGegevens(root, gegevensUrl);
+  return { log, feed, ...gegevens, postgres };
+}
+
+async function startGegevens(root: string, databaseUrl: string): Promise<Pick<Side, 'cold' | 'warm'>> {
+  const env = {
+    DATABASE_URL: databaseUrl,
+    AREAS: 'shv',
+    PORT: '0',
+    MANAGEMENT_PORT: '0',
+    LOG_LEVEL: 'error',
+    NODE_ENV: 'test',
+    OVERLOAD_EVENT_LOOP_DELAY_MS: '0',
+    ...tokens.env,
+    GEGEVENS_TRUST_ANCHORS: authority.root,
+    GEGEVENS_SIGNING_KEY: authority.supplier.key,
+    GEGEVENS_SIGNING_CHAIN: authority.supplier.chain,
+    GEGEVENS_REVOCATION_ALLOW_PRIVATE: 'true',
+    GEGEVENS_RATE_LIMIT: '0',
+  };
+  const run = async (...args: string[]): Promise<void> => {
+    const all = [join(root, 'src/main.ts'), ...args];
+    await promisify(execFile)(process.execPath, all, { env: { ...process.env, ...env } });
+  };
+  await run('migrate');
+  await run('gegevens', 'import', '--variant', 'shv', delivery);
+  const start = (megabytes: string): Promise<Child> =>
+    startChild(pathToFileURL(join(root, 'bench/support/gegevens-server.ts')), {
+      ...{ ...env, BENCH_VARIANT: 'shv', GEGEVENS_CACHE_MB: megabytes },
+    });
+  return { cold: await start('0'), warm: await start('256') };
+}
+
+/** Signed requests, each with a signature of its own, four at a time. */
+async function signedLoad(request: object): Promise<Load> {
+  const { authorization: bearer } = await tokens.bearer(['read']);
+  const client = createSignedClient(authority.requester.key, authority.requester.chain, bearer);
+  return async (server) => {
+    const { url } = Object(await server.ask({}));
+    const end = performance.now() + measureMs;
+    let answers = 0;
+    const caller = async (): Promise<void> => {
+      for (; performance.now() < end; answers += 1) await client.post(url, request, 'digest');
+    };
+    const began = performance.now();
+    await Promise.all(Array.from({ length: 4 }, caller));
+    return (answers * 1000) / (performance.now() - began);
+  };
 }
 
 /** The same records in both, made by each checkout for its own tables. */
@@ -131,11 +205,10 @@ async function fill(root: string, databaseUrl: string): Promise<void> {
   }
 }
 
-async function measure(server: Child, path: string, what: object): Promise<Figures> {
-  const { url } = Object(await server.ask({}));
+async function measure(server: Child, put: Load): Promise<Figures> {
   const before = server.processorMs();
   const began = performance.now();
-  const { perSecond } = Object(await load.ask({ ...what, url: `${url}${path}`, warmUpMs: 300, measureMs }));
+  const perSecond = await put(server);
   const answers = (perSecond * (performance.now() - began)) / 1000;
   return { perSecond, processorUs: ((server.processorMs() - before) * 1000) / answers };
 }
