@@ -1,7 +1,6 @@
 /** The requests of a suite: one after the other, at a bounded rate, each with what was sent and what came. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { unwritable } from '../src/lib/json/json-text.ts';
-import { JsonCounter, parseUntrusted, UntrustedJsonError } from '../src/lib/json/parse-untrusted.ts';
+import { JsonCounter, parseUntrusted, UntrustedJsonError, unwritable } from '../src/lib/json/parse-untrusted.ts';
 import { reasonOf } from '../src/lib/log.ts';
 import {
   createGuardedConnections,

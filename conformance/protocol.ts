@@ -5,9 +5,8 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
-import { unwritable } from '../src/lib/json/json-text.ts';
 import { isRecord, type JsonObject } from '../src/lib/json/json-value.ts';
-import { parseUntrusted } from '../src/lib/json/parse-untrusted.ts';
+import { parseUntrusted, unwritable } from '../src/lib/json/parse-untrusted.ts';
 import { reasonOf } from '../src/lib/log.ts';
 import { startChild } from './child-program.ts';
 

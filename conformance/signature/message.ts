@@ -2,8 +2,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Certificate } from '../../src/lib/jades/certificate.ts';
-import { parseStrictObject } from '../../src/lib/json/json-text.ts';
 import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
+import { parseStrictObject } from '../../src/lib/json/parse-untrusted.ts';
 import { decodeUtf8 } from '../../src/lib/text-file.ts';
 import type { Exchange, ShownExchange } from '../exchange.ts';
 

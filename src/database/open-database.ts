@@ -93,7 +93,7 @@ async function connect(options: DatabaseOptions, databaseServer: DatabaseServer)
   const { rol } = config.raadsfeed;
   const pool = open(purpose === 'command' ? poolSize : OWN_CONNECTIONS);
   const shares = {
-    gegevens: open(poolSize),
+    gegevens: open(poolSize, { pipeline: true }),
     // One group of actions and two of LDV lines at a time; the other is for what waits for its key, looks up or creates months.
     append: open(groupSize === 1 ? poolSize : APPEND_CONNECTIONS, { maxWaiting: Math.max(1000, 4 * groupSize) }),
     verwerkingenlog: open(half),

@@ -1,3 +1,4 @@
+import process from 'node:process';
 import pg, { type Connection } from 'pg';
 import type { Logger } from '../lib/log.ts';
 import { type Hosts, openHosts, withSessionSettings } from './addresses.ts';
@@ -73,7 +74,7 @@ class BoundedPool extends pg.Pool {
     const { url, size, connectTimeoutMs, statementTimeoutMs, role } = options;
     const hosts = openHosts(url, connectTimeoutMs);
     const direct = options.pooler === 'none';
-    const Client = direct ? pg.Client : UnnamedClient;
+    const Client = direct ? (options.pipeline === true ? PipelinedClient : pg.Client) : UnnamedClient;
     super({
       // Read for each connection, because the current host may change.
       Client: class extends Client {
@@ -167,6 +168,20 @@ function toSafeIntegers(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toSafeIntegers);
   return typeof value === 'string' ? toSafeInteger(value) : value;
 }
+
+/** A client that sends the statements of one turn together: each write to the socket is a system call. */
+class PipelinedClient extends pg.Client {}
+
+Object.defineProperty(PipelinedClient.prototype, 'query', {
+  value(this: pg.Client, ...query: unknown[]) {
+    const { stream } = this.connection;
+    if (stream.writableCorked === 0) {
+      stream.cork();
+      process.nextTick(() => stream.uncork());
+    }
+    return Reflect.apply(pg.Client.prototype.query, this, query);
+  },
+});
 
 /** A client that drops the names of statements: behind a transaction pooler the next use may reach another server process. */
 class UnnamedClient extends pg.Client {}

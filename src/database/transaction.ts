@@ -52,7 +52,7 @@ export async function transaction<T>(
 export async function pipelinedTransaction<T>(
   pool: Pool,
   fn: (client: pg.PoolClient) => Promise<{ readonly result: Promise<T> }>,
-  signal: AbortSignal,
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<T> {
   signal.throwIfAborted();
   const client = await pool.connect();

@@ -12,10 +12,10 @@ const WARNING_DAYS = 30;
 /** How often the log is warned of a certificate that expires soon. */
 const EXPIRY_CHECK_MS = 6 * 3_600_000;
 
-/** Signs answers with the own key: the last one that could be used. */
+/** Signs answers with the own key. */
 export interface OwnSigner {
-  readonly signer: () => Signer;
-  readonly key: () => OwnKey;
+  /** The last key that could be used. */
+  readonly current: { readonly key: OwnKey; readonly signer: Signer };
   readonly check: ReadinessCheck;
   readonly close: () => void;
 }
@@ -36,22 +36,21 @@ interface OwnSignerOptions {
 export function createOwnSigner(options: OwnSignerOptions): OwnSigner {
   const { config, clock, log, keyLoaded } = options;
   const { gegevens } = config;
-  let own = loadOwnKey(gegevens, clock.now());
-  let signer = signerOf(own, options);
   let refused: string | undefined;
-  keyLoaded(own);
-  warnOfExpiry(own, options);
+  const use = (key: OwnKey): OwnSigner['current'] => {
+    keyLoaded(key);
+    warnOfExpiry(key, options);
+    return { key, signer: createSigner({ ...key, now: clock.now.bind(clock), time: gegevens.signatureTime }) };
+  };
+  const own = { current: use(loadOwnKey(gegevens, clock.now())) };
 
   const reload = (): void => {
     try {
       const next = loadOwnKey(gegevens, clock.now());
       refused = undefined;
-      if (thumbprints(next) === thumbprints(own)) return;
-      own = next;
-      signer = signerOf(next, options);
-      keyLoaded(next);
+      if (thumbprints(next) === thumbprints(own.current.key)) return;
+      own.current = use(next);
       log.info({ subject: next.subject, notAfter: next.notAfter }, 'a new signing key is in use');
-      warnOfExpiry(next, options);
     } catch (error) {
       refused = error instanceof Error ? error.message : String(error);
       log.error({ err: error }, 'the new signing key cannot be used; the old one stays');
@@ -59,17 +58,17 @@ export function createOwnSigner(options: OwnSignerOptions): OwnSigner {
   };
   const files = [gegevens.signingKey, gegevens.signingChain].filter((file) => file !== undefined);
   const watcher = watchFiles(files, reload, log);
-  const expiryCheck = setInterval(() => warnOfExpiry(own, options), EXPIRY_CHECK_MS).unref();
-  return {
-    signer: () => signer,
-    key: () => own,
+  const expiryCheck = setInterval(() => warnOfExpiry(own.current.key, options), EXPIRY_CHECK_MS).unref();
+  return Object.assign(own, {
     check: {
       name: 'signing-key',
       runbook: 'koppelvlaksigningcertificateexpires',
       check: async () => {
-        const days = daysToExpiry(own, clock.now());
-        const detail = `the signing certificate expires in ${days} days, on ${own.notAfter.toISOString()}`;
-        if (days < 0) return { ok: false, detail: `the signing certificate expired on ${own.notAfter.toISOString()}` };
+        const { key } = own.current;
+        const days = daysToExpiry(key, clock.now());
+        const end = key.notAfter.toISOString();
+        const detail = `the signing certificate expires in ${days} days, on ${end}`;
+        if (days < 0) return { ok: false, detail: `the signing certificate expired on ${end}` };
         if (refused !== undefined) return { ok: true, detail, warning: `a new signing key was refused: ${refused}` };
         return days <= WARNING_DAYS ? { ok: true, warning: detail } : { ok: true, detail };
       },
@@ -78,11 +77,7 @@ export function createOwnSigner(options: OwnSignerOptions): OwnSigner {
       clearInterval(expiryCheck);
       watcher.close();
     },
-  };
-}
-
-function signerOf(own: OwnKey, { config: { gegevens }, clock }: OwnSignerOptions): Signer {
-  return createSigner({ ...own, now: () => clock.now(), time: gegevens.signatureTime });
+  });
 }
 
 function warnOfExpiry(own: OwnKey, { clock, log }: OwnSignerOptions): void {

@@ -15,7 +15,7 @@ import { createPageFinder, type PageBytes, SMALL_BYTES } from './exchange/page.t
 import { createMetrics } from './metrics.ts';
 import { createOwnSigner } from './own-signer.ts';
 import { gegevensProblems } from './problems.ts';
-import { postGegevens, rawJsonBody, verifyExchange } from './routes/post-gegevens.ts';
+import { type ExchangeOptions, postGegevens, rawJsonBody, verifyExchange } from './routes/post-gegevens.ts';
 import { deliveriesSection } from './store/journal.ts';
 import { fscStyle, variantContract } from './variant-contract.ts';
 import { variantSettings } from './variant-settings.ts';
@@ -34,17 +34,17 @@ export const gegevens = fp(serveGegevens, {
 });
 
 async function serveGegevens(app: FastifyInstance): Promise<void> {
-  const { settings: config, clock, log, proof } = app;
+  const { settings: config, clock, log } = app;
   const { gegevens: settings, tokens, server } = config;
   const pool = app.database.shares.gegevens;
   const metrics = createMetrics(app.metrics);
   const revocation = createGuardedFetch({ allowPrivate: settings.revocationAllowPrivate, proxy: server });
-  const signatures = createVerifier({
+  const verifier = createVerifier({
     fetch: revocation.fetch,
     anchors: readTextFileSync(settings.trustAnchors ?? ''),
     requiredPolicies: settings.requiredPolicies,
     revocation: settings.revocation,
-    now: () => clock.now(),
+    now: clock.now.bind(clock),
     maxSignatureAgeMs: settings.maxSignatureAge,
     refreshFailed: (reason) =>
       log.warn({ err: reason }, 'a revocation answer could not be refreshed; it is used until it expires'),
@@ -54,11 +54,6 @@ async function serveGegevens(app: FastifyInstance): Promise<void> {
     ...{ config, clock, log },
     keyLoaded: ({ notAfter }) => metrics.certificateExpiry.set(notAfter.getTime() / 1000),
   });
-  const running = new Set<Promise<unknown>>();
-  const background = (work: Promise<unknown>): void => {
-    const tracked = work.finally(() => running.delete(tracked));
-    running.add(tracked);
-  };
   // For large answers that are being made or sent; one that waits in vain is answered with `service-unreachable`.
   const memory = createSemaphore({
     maxBytes: settings.answersMb * MEGABYTE,
@@ -90,40 +85,23 @@ async function serveGegevens(app: FastifyInstance): Promise<void> {
   const shareAmongClients = createClientShare({ pool, waitMs: config.database.connectTimeoutMs });
   // The last one is called first, and one that fails keeps none of the others from closing.
   app.addHook('onClose', async () => revocation.close());
-  app.addHook('onClose', async () => signatures.close());
+  app.addHook('onClose', async () => verifier.close());
   app.addHook('onClose', async () => ownSigner.close());
-  app.addHook('onClose', async () => void (await Promise.all(running)));
   app.addHook('onClose', async () => cache.clear());
   const mountVariant = async (variant: Variant, model: Model): Promise<void> => {
     const own = variantSettings(settings, variant);
     const contract = variantContract(variant, model, own.maximum, config);
-    const handler = postGegevens({
-      ...{ config, pool, clock, variant },
-      proof: proof('leveringen'),
-      mapping: model.mapping,
-      ownSigner,
-      metrics,
-      background,
-      processingLog: app.processingLog,
-      consumerOf,
+    const options: ExchangeOptions = {
+      ...{ variant, mapping: model.mapping, verifier, ownSigner, consumerOf, metrics },
       findPage: createPageFinder({
-        pool,
-        clock,
-        model,
-        cache,
-        memory,
+        ...{ pool, clock, model, cache, memory },
         leverancierscode: settings.supplierCode,
         maximum: own.maximum,
         pinMinutes: settings.pagePinMinutes,
       }),
-    });
-    const verify = verifyExchange({
-      ...{ variant, pool },
-      verifier: signatures,
-      allowedSigners: settings.allowedSigners,
-      bindsClients: tokens.oauthOinClaim !== undefined || tokens.oauthClientOins.size > 0,
-      metrics,
-    });
+    };
+    const verify = verifyExchange(app, options);
+    const answer = postGegevens(app, options);
     const access = authenticate({
       verifier: app.tokens,
       service: own.service,
@@ -138,7 +116,7 @@ async function serveGegevens(app: FastifyInstance): Promise<void> {
       share: shareAmongClients,
       routes: (scope) => {
         rawJsonBody(scope);
-        contract.serve(scope, 'postGegevens', { authenticate: access, beforeValidation: verify }, handler);
+        contract.serve(scope, 'postGegevens', { authenticate: access, beforeValidation: verify }, answer);
       },
     });
   };

@@ -36,6 +36,13 @@ export interface ProcessingLog {
   /**
    * Runs work in a transaction and adds an entry about it there. Resolves when both are committed to disk; rejects when neither is, and then
    * nothing may be delivered.
+   * @param pool opened with `pipeline`
+   * @param work resolves when all its statements have been sent: entry and commit follow at once
    */
-  record<T>(pool: Pool, work: (db: Db) => Promise<T>, entry: OwnEntry, author: ProcessingAuthor): Promise<T>;
+  record<T>(
+    pool: Pool,
+    work: (db: Db) => Promise<{ readonly result: Promise<T> }>,
+    entry: OwnEntry,
+    author: ProcessingAuthor,
+  ): Promise<T>;
 }

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import type pg from 'pg';
 import type { Pool } from '../database/pool.ts';
-import { pipelinedTransaction, transaction } from '../database/transaction.ts';
+import { pipelinedTransaction } from '../database/transaction.ts';
 import { Problem } from '../lib/problem.ts';
 import { createOneAtATime } from '../lib/scheduling.ts';
 import { consumerTerm, entryFromHeaders, type ProcessingContext } from '../plugins/processing-headers.ts';
@@ -76,10 +76,13 @@ async function openProcessingLog(needs: LogNeeds): Promise<ActieLog> {
     ...{ makeOwn, appendOwn },
     record: (recordPool, work, entry, author) =>
       withMonths(needs, () =>
-        transaction(recordPool, async (db) => {
-          const result = await work(db);
-          await appendOwn(db, await makeOwn(entry, author));
-          return result;
+        pipelinedTransaction(recordPool, async (db) => {
+          const own = await makeOwn(entry, author);
+          const { result } = await work(db);
+          const both = Promise.all([result, appendOwn(db, own)]).then(([value]) => value);
+          // More than one statement, each after the answer of the one before it.
+          if (distributed) await both;
+          return { result: both };
         }),
       ),
     async close() {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { expect, it } from 'vitest';
-import { transaction } from '../../src/database/transaction.ts';
+import { pipelinedTransaction } from '../../src/database/transaction.ts';
 import { writeJournal } from '../../src/gegevens/store/journal.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { systemClock } from '../../src/lib/time.ts';
@@ -44,7 +44,7 @@ it('is proven as the journal prints it, except for the time of sending', async (
         ...{ bytes: 12_345_678_901, antwoordDigest: 'e', antwoordHandtekening: 'f' },
         ongedekt: [{ organisatie: 'o', van: '2026-01-01', tot: '2026-02-01' }],
       };
-      const id = await transaction(pool, (db) => writeJournal(db, entry, writer));
+      const id = await pipelinedTransaction(pool, (db) => writeJournal(db, entry, { proof: writer, isFirst: true }));
       ids.push(String(id));
     }
     await sequencer.round();

@@ -1,7 +1,7 @@
 /** A service with proof logs and records in them, and whoever has all rights on its database. */
 import { randomUUID } from 'node:crypto';
 import { createPool, type Pool } from '../../src/database/pool.ts';
-import { transaction } from '../../src/database/transaction.ts';
+import { pipelinedTransaction, transaction } from '../../src/database/transaction.ts';
 import { writeJournal } from '../../src/gegevens/store/journal.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { systemClock } from '../../src/lib/time.ts';
@@ -118,7 +118,9 @@ export async function addDeliveriesAndRemovals(
       }).round();
     await round('leveringen');
     for (let i = 0; i < deliveries; i += 1) {
-      await transaction(pool, (db) => writeJournal(db, sampleEntry(i), writers('leveringen')));
+      await pipelinedTransaction(pool, (db) =>
+        writeJournal(db, sampleEntry(i), { proof: writers('leveringen'), isFirst: true }),
+      );
     }
     await round('leveringen');
     await transaction(pool, async (db) => {

@@ -113,19 +113,18 @@ export function createPageFinder(options: PageFinderOptions): PageFinder {
     // Page 1 pins a new state, a later page uses the pinned one, and a page past the end changes nothing.
     const pins = plan.paginering !== undefined && pinned === undefined && !plan.isPastEnd && chosen.length > 0;
     if (pins) await savePagingState(pool, { ...pagingKey, ...state, at, minutes });
-    const parts = answerFrame({
-      lists,
-      model,
-      ...plan,
-      leverancierscode,
-      period: state.period,
-      moment: newest(chosen.map(({ levering }) => levering.aangeleverdOp)) ?? at,
-    });
-    const contents = JSON.stringify([parts, ids], withoutHead);
-    const key = createHash('sha256').update(contents).digest('base64');
+    const moment = newest(chosen.map(({ levering }) => levering.aangeleverdOp)) ?? at;
+    // A stored levering never changes, so its number says what is in it.
+    const slices = plan.slices.map(({ levering, selection, from, to }) => [
+      ...[levering.id, levering.records, levering.zaken, from, to, selection],
+    ]);
+    const key = JSON.stringify([filter.variant, filter.model, state.period, moment, plan.paginering, slices, ids]);
     const permit = await memory.acquire({ bytes: estimateBytes(plan), client: request.client }, signal);
     const known = cache.get(key);
-    const write = () => withAbort(pool, signal, (client) => writePage(client, parts, select));
+    const write = (): Promise<PageBytes> => {
+      const frame = { lists, model, ...plan, leverancierscode, period: state.period, moment };
+      return withAbort(pool, signal, (client) => writePage(client, answerFrame(frame), select));
+    };
     const page =
       known ??
       (await write().catch((error: unknown) => {
@@ -159,11 +158,6 @@ export function createPageFinder(options: PageFinderOptions): PageFinder {
     }
     return { ...planPage([], new Map(), query), slices: emptySlices(await findOrganisations(pool, filter)) };
   }
-}
-
-/** The key of a page: its frame decides what it is; a levering in it is known by its number, without its text. */
-function withoutHead(name: string, value: unknown): unknown {
-  return name === 'head' ? undefined : value;
 }
 
 function newest(moments: readonly Date[]): Date | undefined {
@@ -290,12 +284,9 @@ async function writePage(
   return writer.finish();
 }
 
-/** What to send: the pieces of a large answer as a stream that yields to the event loop. */
-export function sendPage({ pieces }: PageBytes): Buffer | Readable {
-  const [only] = pieces;
-  return pieces.length === 1 && only !== undefined && only.length <= PIECE_BYTES
-    ? only
-    : Readable.from(yieldingPieces(pieces));
+/** The body of the reply: the pieces of a large answer as a stream that yields to the event loop. */
+export function sendPage({ pieces, bytes }: PageBytes): Buffer | Readable {
+  return bytes <= PIECE_BYTES ? Buffer.concat(pieces) : Readable.from(yieldingPieces(pieces));
 }
 
 /** A fast connection takes megabytes at once, and copying them takes time of the event loop too. */

@@ -1,8 +1,8 @@
 /** Dates of birth that a file has as a moment: where the model takes any text, `1980-05-13T22:00:00Z` is the 14th. */
 
 import type { Mapping } from '../../lib/exchange-model/mapping.ts';
-import { locateValues } from '../../lib/json/json-text.ts';
 import { isRecord, pointerSteps, toPointer, valueAt } from '../../lib/json/json-value.ts';
+import { locateValues } from '../../lib/json/locate-values.ts';
 import { dayOfMoment } from '../../lib/time.ts';
 
 /** The text of a record with days in place of moments; `undefined` when it has no moments. */

@@ -2,16 +2,12 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { operations } from '../../contracts/gegevens.ts';
-import type { Pool } from '../../database/pool.ts';
-import type { Db } from '../../database/transaction.ts';
 import type { Mapping, Variant } from '../../lib/exchange-model/mapping.ts';
 import { JadesError } from '../../lib/jades/certificate.ts';
 import { plainStyles } from '../../lib/jades/signature.ts';
 import type { Verified, Verifier } from '../../lib/jades/verify.ts';
-import { DuplicateMemberError, parseStrictObject } from '../../lib/json/json-text.ts';
-import { parseUntrusted } from '../../lib/json/parse-untrusted.ts';
+import { parseStrict, UntrustedJsonError } from '../../lib/json/parse-untrusted.ts';
 import { Problem } from '../../lib/problem.ts';
-import type { Clock } from '../../lib/time.ts';
 import { callerOf } from '../../plugins/auth.ts';
 import { endSlowReader, requestClosedSignal } from '../../plugins/connections.ts';
 import type { RequestHook, RequestOf } from '../../plugins/contract.ts';
@@ -19,19 +15,16 @@ import { clientKey, fscTransaction, hasOtherCharset, headerValues, traceOf } fro
 import type { Caller } from '../../plugins/oauth/token.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import type { ProcessingContext } from '../../plugins/processing-headers.ts';
-import type { ProcessingLog } from '../../plugins/processing-log.ts';
-import type { ProofWriter } from '../../proof/proof-log.ts';
-import type { Config } from '../../settings/read-config.ts';
-import { type FoundPage, type PageFinder, SMALL_BYTES, sendPage } from '../exchange/page.ts';
+import { type PageFinder, SMALL_BYTES, sendPage } from '../exchange/page.ts';
 import type { GegevensMetrics } from '../metrics.ts';
-import { filterOf, type Uncovered } from '../model/selection.ts';
+import { filterOf } from '../model/selection.ts';
 import type { OwnSigner } from '../own-signer.ts';
 import { gegevensProblems } from '../problems.ts';
-import { isOfAnotherCaller, markSent, writeJournal } from '../store/journal.ts';
+import { findFirstAnswer, isAnsweredMeanwhile, markSent, writeJournal } from '../store/journal.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What was verified of the request; absent before that. */
+    /** The verified signature of the request; absent before that. */
     exchange?: Exchange;
   }
 }
@@ -39,13 +32,9 @@ declare module 'fastify' {
 /** A request whose digest and signature hold. */
 interface Exchange extends Verified {
   /** The body as received. */
-  readonly body: string;
-}
-
-/** @throws {TypeError} on a route that does not verify: a programming error */
-function exchangeOf({ exchange }: FastifyRequest): Exchange {
-  if (exchange === undefined) throw new TypeError('this route verifies no signature');
-  return exchange;
+  readonly text: string;
+  /** Whether no answer to the same signed request is known. */
+  readonly isFirst: boolean;
 }
 
 /** Bodies stay the bytes that were received: digest and signature are over those. */
@@ -59,21 +48,13 @@ export function rawJsonBody(app: FastifyInstance): void {
   });
 }
 
-interface VerifyExchangeOptions {
-  /** OINs of who may ask; empty: everyone with a trusted certificate and a token. */
-  readonly allowedSigners: readonly string[];
-  /** Whether the client of an OAuth token has an OIN, which must be the signer's. */
-  readonly bindsClients: boolean;
-  readonly variant: Variant;
-  readonly pool: Pool;
-  readonly verifier: Verifier;
-  readonly metrics: GegevensMetrics;
-}
-
 /** Verifies a request once its body is there, and only then reads the body as JSON. */
-export function verifyExchange(options: VerifyExchangeOptions): RequestHook {
-  const { variant, pool, verifier, metrics } = options;
+export function verifyExchange({ settings, database }: FastifyInstance, options: ExchangeOptions): RequestHook {
+  const { variant, verifier, metrics } = options;
+  const { allowedSigners } = settings.gegevens;
+  const bindsClients = settings.tokens.oauthOinClaim !== undefined || settings.tokens.oauthClientOins.size > 0;
   return async (request) => {
+    const caller = callerOf(request);
     const body = receivedBytes(request);
     const text = decodeUtf8(body);
     const verified = await verifier
@@ -87,13 +68,15 @@ export function verifyExchange(options: VerifyExchangeOptions): RequestHook {
         metrics.signatureFailures.inc({ cause: error.code });
         throw new Problem(gegevensProblems[error.code], { detail: error.detail, cause: error });
       });
-    checkSigner(request, verified, options);
-    // Before anything is done for it; the journal decides between callers that come at once.
-    const { subject } = callerOf(request);
-    if (await isOfAnotherCaller(pool, { variant, subject, vraagHandtekening: verified.signature }))
-      throw refused(REUSED);
-    request.exchange = { ...verified, body: text };
-    request.body = parseBody(text);
+    checkSigner(verified, caller, allowedSigners, bindsClients);
+    // Before any work is done for it; the journal decides between callers that come at once.
+    const { subject } = caller;
+    const first = await findFirstAnswer(database.shares.gegevens, {
+      ...{ variant, subject, vraagHandtekening: verified.signature },
+    });
+    if (first === 'another caller or variant') throw refused(REUSED);
+    request.exchange = { ...verified, text, isFirst: first === 'none' };
+    request.body = parseBody(body);
   };
 }
 
@@ -110,13 +93,17 @@ function decodeUtf8(body: Buffer): string {
   }
 }
 
-/** The signer must be the party that the token is for, where tokens prove that, and must be allowed to ask. */
+/**
+ * The signer must be the party that the token is for, where tokens prove that, and must be allowed to ask.
+ * @param allowedSigners their OINs; empty: everyone with a trusted certificate and a token
+ * @param bindsClients whether the client of an OAuth token has an OIN, which must be the signer's
+ */
 function checkSigner(
-  request: FastifyRequest,
   { oin }: Verified,
-  { allowedSigners, bindsClients }: VerifyExchangeOptions,
+  caller: Caller,
+  allowedSigners: readonly string[],
+  bindsClients: boolean,
 ): void {
-  const caller = callerOf(request);
   const isFsc = caller.kind === 'fsc';
   if (isFsc || bindsClients) {
     const proven = isFsc ? [caller.oin, caller.actor] : [caller.oin];
@@ -139,38 +126,29 @@ function refused(detail: string): Problem {
   return new Problem(platformProblems.forbidden, { detail, fsc: 'ERROR_CODE_WRONG_GROUP_ID_IN_TOKEN' });
 }
 
-function parseBody(text: string): unknown {
+function parseBody(body: Buffer): unknown {
   try {
-    const value = parseUntrusted(text, { bytes: Buffer.byteLength(text) });
-    // A member that occurs twice is refused: two readers of a signed text must read the same.
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? parseStrictObject(text) : value;
+    return parseStrict(body, { bytes: body.length });
   } catch (cause) {
-    const detail =
-      cause instanceof DuplicateMemberError
-        ? 'Een lid van de inhoud komt meer dan eens voor.'
-        : 'De inhoud is geen geldige JSON.';
+    const isDouble = cause instanceof UntrustedJsonError && cause.code === 'double-member';
+    const detail = isDouble ? 'Een lid van de inhoud komt meer dan eens voor.' : 'De inhoud is geen geldige JSON.';
     throw new Problem(platformProblems.invalidRequest, { detail, cause });
   }
 }
 
-interface PostGegevensNeeds {
-  readonly config: Pick<Config, 'gegevens' | 'server'>;
-  readonly pool: Pool;
-  readonly clock: Clock;
-  /** The proof log of deliveries, when there is one. */
-  readonly proof: ProofWriter | undefined;
+/** What the routes of a variant share. */
+export interface ExchangeOptions {
   readonly variant: Variant;
   readonly mapping: Mapping;
   readonly findPage: PageFinder;
+  readonly verifier: Verifier;
   readonly ownSigner: OwnSigner;
-  readonly processingLog: ProcessingLog;
   /** Reads the six processing headers, against who token and signature prove. */
   readonly consumerOf: (request: FastifyRequest, signerOin: string | undefined) => ProcessingContext;
   readonly metrics: GegevensMetrics;
-  /** Tracks work that goes on after an answer: closing the area waits for it. */
-  readonly background: (work: Promise<unknown>) => void;
 }
 
+/** More gaps are not recorded: a request for a century of hundreds of organisations must not fill the journal. */
 const MAX_NAMED_GAPS = 100;
 const ACTIE = {
   shv: 'Levering van gegevens over schuldhulptrajecten',
@@ -178,15 +156,22 @@ const ACTIE = {
 } as const;
 
 /** `POST /gegevens`: the requested page, signed; recorded in the journal and the processing log before it is sent. */
-export function postGegevens(needs: PostGegevensNeeds) {
-  const { config, variant, mapping, findPage, ownSigner, metrics } = needs;
-  const { signatureForm: form, answersMinBytesPerSecond } = config.gegevens;
-  const minSpeed = { bytesPerSecond: answersMinBytesPerSecond, windowMs: config.server.requestTimeoutMs };
+export function postGegevens(app: FastifyInstance, options: ExchangeOptions) {
+  const { variant, mapping, findPage, ownSigner, consumerOf, metrics } = options;
+  const { clock, processingLog, settings } = app;
+  const { signatureForm: form, answersMinBytesPerSecond } = settings.gegevens;
+  const minSpeed = { bytesPerSecond: answersMinBytesPerSecond, windowMs: settings.server.requestTimeoutMs };
+  const pool = app.database.shares.gegevens;
+  const proof = app.proof('leveringen');
+  // Work that goes on after an answer: closing waits for it.
+  const running = new Set<Promise<unknown>>();
+  app.addHook('onClose', async () => void (await Promise.all(running)));
+
   return async (request: RequestOf<operations['postGegevens']>, reply: FastifyReply): Promise<FastifyReply> => {
     const caller = callerOf(request);
-    const exchange = exchangeOf(request);
-    const consumer = needs.consumerOf(request, exchange.oin);
-    const { body } = request;
+    const { body, exchange } = request;
+    if (exchange === undefined) throw new TypeError('this route verifies no signature');
+    const consumer = consumerOf(request, exchange.oin);
     const { aanleverperiodeStartdatum: start, aanleverperiodeEinddatum: end } = body;
     if (start !== undefined && end !== undefined && start > end) {
       const detail = 'aanleverperiodeStartdatum ligt na aanleverperiodeEinddatum.';
@@ -202,8 +187,9 @@ export function postGegevens(needs: PostGegevensNeeds) {
       },
       requestClosedSignal(reply),
     );
-    if (page.uncovered.length > 0) {
-      const gaps = { ongedekt: namedGaps(page.uncovered), total: page.uncovered.length };
+    const ongedekt = page.uncovered.slice(0, MAX_NAMED_GAPS);
+    if (ongedekt.length > 0) {
+      const gaps = { ongedekt, total: page.uncovered.length };
       request.log.warn(gaps, 'the request covers days for which there is no delivery');
     }
     // The deadline may have answered meanwhile: the reply is closed then, and no event will release the page.
@@ -214,8 +200,67 @@ export function postGegevens(needs: PostGegevensNeeds) {
     reply.raw.once('close', page.release);
     // A requester that uses the configured form itself gets the same variant of it.
     const style = form === 'mirror' || form === exchange.style.form ? exchange.style : plainStyles[form];
-    const { signature } = await ownSigner.signer().sign(page.pieces, style, page.digest);
-    const journalId = await recordDelivery({ needs, request, caller, exchange, consumer, page, signature });
+    const { key, signer } = ownSigner.current;
+    const { signature } = await signer.sign(page.pieces, style, page.digest);
+
+    const { fscTransactionId } = fscTransaction(request);
+    const trace = traceOf(request);
+    const { actor, publishedFor } = caller;
+    const line = {
+      variant,
+      requestId: request.id,
+      oin: exchange.oin ?? null,
+      subject: caller.subject,
+      tokenHash: caller.tokenHash,
+      fscTransactieId: fscTransactionId ?? null,
+      traceId: trace.traceId,
+      spanId: trace.spanId,
+      parentSpanId: trace.parentSpanId ?? null,
+      vraag: exchange.text,
+      vraagDigest: exchange.digest,
+      vraagHandtekening: exchange.signature,
+      pagina: page.page,
+      paginaGrootte: page.pageSize,
+      leveringen: page.leveringen,
+      records: page.records,
+      bytes: page.bytes,
+      antwoordDigest: page.digest,
+      antwoordHandtekening: signature,
+      ongedekt,
+      ...(actor === undefined && publishedFor === undefined
+        ? {}
+        : { machtiging: { gemachtigde: actor, publicatieNamens: publishedFor } }),
+    };
+    const record = (isFirst: boolean): Promise<number> =>
+      processingLog.record(
+        pool,
+        (db) => writeJournal(db, line, { proof, isFirst }),
+        {
+          kind: variant,
+          actieNaam: ACTIE[variant],
+          handelingNaam: handelingOf(caller),
+          consumer,
+          confidential: false,
+          uitvoerder: key.oin,
+          systeem: 'koppelvlak',
+          tijdstip: clock.now(),
+        },
+        { subject: caller.subject, requestId: request.id, trace, fscTransactionId },
+      );
+    const journalId = await record(exchange.isFirst)
+      .catch(async (error: unknown) => {
+        if (!isAnsweredMeanwhile(error)) throw error;
+        if ((await findFirstAnswer(pool, line)) === 'another caller or variant') throw refused(REUSED);
+        return await record(false);
+      })
+      .catch((cause: unknown) => {
+        if (cause instanceof Problem) throw cause;
+        throw new Problem(gegevensProblems.dienstOnbereikbaar, {
+          detail: 'De levering kan nu niet worden vastgelegd; er is niets geleverd.',
+          fsc: 'ERROR_CODE_SERVICE_UNREACHABLE',
+          cause,
+        });
+      });
     if (reply.sent) return reply;
     metrics.pages.inc({ from: page.from });
     reply.raw.once('finish', () => {
@@ -223,11 +268,12 @@ export function postGegevens(needs: PostGegevensNeeds) {
       if (reply.raw.statusCode !== 200) return;
       metrics.deliveries.inc({ variant });
       metrics.deliveredBytes.inc({ variant }, page.bytes);
-      needs.background(
-        markSent(needs.pool, journalId).catch((error: unknown) =>
+      const marking = markSent(pool, journalId)
+        .catch((error: unknown) =>
           request.log.warn({ err: error, journalId }, 'an answer was sent, but the journal could not be updated'),
-        ),
-      );
+        )
+        .finally(() => running.delete(marking));
+      running.add(marking);
     });
     if (page.bytes > SMALL_BYTES) endSlowReader(request, reply, minSpeed);
     return reply
@@ -242,88 +288,9 @@ export function postGegevens(needs: PostGegevensNeeds) {
   };
 }
 
-/** At most this many gaps are recorded: a request for a century of hundreds of organisations must not fill the journal. */
-function namedGaps(uncovered: readonly Uncovered[]): readonly Uncovered[] {
-  return uncovered.slice(0, MAX_NAMED_GAPS);
-}
-
-interface DeliveryRecord {
-  readonly needs: PostGegevensNeeds;
-  readonly request: FastifyRequest;
-  readonly caller: Caller;
-  readonly exchange: Exchange;
-  readonly consumer: ProcessingContext;
-  readonly page: FoundPage;
-  readonly signature: string;
-}
-
-/** What was done, with who was delegated to it: a person can see who asked, and for whom. */
+/** The deed, and who was delegated to do it: a person can see who asked, and on whose behalf. */
 function handelingOf({ subject, actor, publishedFor }: Caller): string {
   const asked = actor === undefined ? [] : [`opgevraagd door ${actor} namens ${subject}`];
   const offered = publishedFor === undefined ? [] : [`aangeboden namens ${publishedFor}`];
   return ['Gegevensuitwisseling', ...asked, ...offered].join(', ');
-}
-
-/**
- * Writes journal and processing log, in one transaction.
- * @returns number of the journal entry
- * @throws {Problem} 502 when either cannot be written, 403 when the request was another caller's: nothing is sent then
- */
-async function recordDelivery({ needs, request, caller, exchange, consumer, page, signature }: DeliveryRecord) {
-  const { pool, clock, proof, variant, processingLog, ownSigner } = needs;
-  const { fscTransactionId } = fscTransaction(request);
-  const trace = traceOf(request);
-  const { actor, publishedFor } = caller;
-  const writeLine = async (db: Db): Promise<number> => {
-    const id = await writeJournal(
-      db,
-      {
-        variant,
-        requestId: request.id,
-        oin: exchange.oin ?? null,
-        subject: caller.subject,
-        tokenHash: caller.tokenHash,
-        fscTransactieId: fscTransactionId ?? null,
-        traceId: trace.traceId,
-        spanId: trace.spanId,
-        parentSpanId: trace.parentSpanId ?? null,
-        vraag: exchange.body,
-        vraagDigest: exchange.digest,
-        vraagHandtekening: exchange.signature,
-        pagina: page.page,
-        paginaGrootte: page.pageSize,
-        leveringen: page.leveringen,
-        records: page.records,
-        bytes: page.bytes,
-        antwoordDigest: page.digest,
-        antwoordHandtekening: signature,
-        ongedekt: namedGaps(page.uncovered),
-        ...(actor === undefined && publishedFor === undefined
-          ? {}
-          : { machtiging: { gemachtigde: actor, publicatieNamens: publishedFor } }),
-      },
-      proof,
-    );
-    if (id === undefined) throw refused(REUSED);
-    return id;
-  };
-  const entry = {
-    kind: variant,
-    actieNaam: ACTIE[variant],
-    handelingNaam: handelingOf(caller),
-    consumer,
-    confidential: false,
-    uitvoerder: ownSigner.key().oin,
-    systeem: 'koppelvlak',
-    tijdstip: clock.now(),
-  };
-  const author = { subject: caller.subject, requestId: request.id, trace, fscTransactionId };
-  return await processingLog.record(pool, writeLine, entry, author).catch((cause: unknown) => {
-    if (cause instanceof Problem) throw cause;
-    throw new Problem(gegevensProblems.dienstOnbereikbaar, {
-      detail: 'De levering kan nu niet worden vastgelegd; er is niets geleverd.',
-      fsc: 'ERROR_CODE_SERVICE_UNREACHABLE',
-      cause,
-    });
-  });
 }

@@ -1,4 +1,5 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
+import pg from 'pg';
 import type { Pool } from '../../database/pool.ts';
 import type { Db } from '../../database/transaction.ts';
 import type { Variant } from '../../lib/exchange-model/mapping.ts';
@@ -51,16 +52,17 @@ interface Machtiging {
 type JournalEntry = Omit<Journalled, 'id' | 'klaargezetOp' | 'verzondenOp'>;
 
 /**
- * Writes an entry, in the transaction of the caller. The first answer to a signed request has the hash of its signature value, which is
- * unique: of callers that come with the same request at once, the others wait for the first.
+ * Sends the statements that write an entry, in the transaction of the caller. The first answer to a signed request has the hash of its
+ * signature value, which is unique: of callers that come with the same request at once, the others wait for the first and fail.
  * @param proof the proof log of deliveries, when there is one
- * @returns its number; undefined when the same signed request has already been answered to another caller or in the other variant
+ * @param isFirst whether no answer to this signed request is known
+ * @returns its number, once the database has answered; rejects with a `DatabaseError` for which `isAnsweredMeanwhile` is true
  */
 export async function writeJournal(
   db: Db,
   entry: JournalEntry,
-  proof?: ProofWriter | undefined,
-): Promise<number | undefined> {
+  { proof, isFirst }: { readonly proof: ProofWriter | undefined; readonly isFirst: boolean },
+): Promise<{ readonly result: Promise<number> }> {
   // Its number and time are sealed with it.
   const { rows } = await db.query<{ id: number; klaargezetOp: Date; proofNumber: number | null }>({
     name: proof === undefined ? 'gegevens-next-entry' : 'gegevens-next-entry-proof',
@@ -73,35 +75,39 @@ export async function writeJournal(
   const line = { ...entry, ...place, verzondenOp: null };
   const sealed = proof?.seal(proofRecordOf(line));
   const seed = sealed === undefined ? null : (proof?.encryptSeed(seedName(line.id), sealed.seed) ?? null);
-  if (!(await insertLine(db, line, { seed, proofNumber, signature: signatureHash(entry.vraagHandtekening) }))) {
-    if (await isOfAnotherCaller(db, entry)) return undefined;
-    await insertLine(db, line, { seed, proofNumber, signature: null });
-  }
-  if (sealed !== undefined && proofNumber !== null) {
-    await proof?.append(db, [{ number: proofNumber, entry: sealed.entry }]);
-  }
-  return line.id;
+  const signature = isFirst ? signatureHash(entry.vraagHandtekening) : null;
+  const written = insertLine(db, line, { seed, proofNumber, signature });
+  const appended =
+    sealed === undefined || proofNumber === null
+      ? undefined
+      : proof?.append(db, [{ number: proofNumber, entry: sealed.entry }]);
+  return { result: Promise.all([written, appended]).then(() => line.id) };
 }
 
-/** Whether a signed request was first answered to another caller, or in the other variant. */
-export async function isOfAnotherCaller(
+/** Whether an entry could not be written because the same signed request was answered meanwhile. */
+export function isAnsweredMeanwhile(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.constraint === 'journaal_first_signature';
+}
+
+/** Whom the first answer to a signed request went to. */
+export async function findFirstAnswer(
   db: Db,
   { variant, subject, vraagHandtekening }: Pick<JournalEntry, 'variant' | 'subject' | 'vraagHandtekening'>,
-): Promise<boolean> {
-  const { rows } = await db.query({
-    name: 'gegevens-find-other-caller',
-    text: `select from gegevens.journaal
-      where first_signature_hash = $1::bytea and (variant <> $2::text or subject <> $3::text)`,
+): Promise<'none' | 'this caller' | 'another caller or variant'> {
+  const { rows } = await db.query<{ same: boolean }>({
+    name: 'gegevens-find-first-answer',
+    text: `select variant = $2::text and subject = $3::text as same from gegevens.journaal
+      where first_signature_hash = $1::bytea`,
     values: [signatureHash(vraagHandtekening), variant, subject],
   });
-  return rows.length > 0;
+  const [first] = rows;
+  if (first === undefined) return 'none';
+  return first.same ? 'this caller' : 'another caller or variant';
 }
 
 /** @param vraagHandtekening the signature header as received; only its last part, the signature value, counts */
 function signatureHash(vraagHandtekening: string): Buffer {
-  return createHash('sha256')
-    .update(vraagHandtekening.split('.')[2] ?? '')
-    .digest();
+  return hash('sha256', vraagHandtekening.slice(vraagHandtekening.lastIndexOf('.') + 1), 'buffer');
 }
 
 interface Stored {
@@ -111,9 +117,8 @@ interface Stored {
   readonly signature: Buffer | null;
 }
 
-/** @returns whether it was written: not when there is an entry with this hash */
-async function insertLine(db: Db, line: Journalled, { seed, proofNumber, signature }: Stored): Promise<boolean> {
-  const { rowCount } = await db.query({
+async function insertLine(db: Db, line: Journalled, { seed, proofNumber, signature }: Stored): Promise<void> {
+  await db.query({
     name: 'gegevens-write-journal',
     text: `insert into gegevens.journaal
         (id, prepared_at, variant, request_id, oin, subject, token_hash, fsc_transaction_id, vraag, request_digest,
@@ -122,8 +127,7 @@ async function insertLine(db: Db, line: Journalled, { seed, proofNumber, signatu
       overriding system value
       values ($1::bigint, $2::timestamptz, $3::text, $4::uuid, $5::text, $6::text, $7::text, $8::text, $9::text, $10::text,
          $11::text, $12::int, $13::int, $14::bigint[], $15::int, $16::bigint, $17::text, $18::text, $19::jsonb,
-         $20::text, $21::text, $22::text, $23::jsonb, $24::text, $25::bigint, $26::bytea)
-      on conflict (first_signature_hash) do nothing`,
+         $20::text, $21::text, $22::text, $23::jsonb, $24::text, $25::bigint, $26::bytea)`,
     values: [
       ...[line.id, line.klaargezetOp, line.variant, line.requestId, line.oin, line.subject, line.tokenHash],
       ...[line.fscTransactieId, line.vraag, line.vraagDigest, line.vraagHandtekening, line.pagina, line.paginaGrootte],
@@ -132,7 +136,6 @@ async function insertLine(db: Db, line: Journalled, { seed, proofNumber, signatu
       ...[line.machtiging === undefined ? null : JSON.stringify(line.machtiging), seed, proofNumber, signature],
     ],
   });
-  return rowCount === 1;
 }
 
 /** Records that the last byte of an answer was handed to the connection. */

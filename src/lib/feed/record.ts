@@ -5,8 +5,8 @@
 import { hash } from 'node:crypto';
 import type { components } from '../../contracts/raadsfeed.ts';
 import { canonicalJson } from '../json/canonical-json.ts';
-import { unwritable } from '../json/json-text.ts';
 import { isRecord, type JsonObject } from '../json/json-value.ts';
+import { unwritable } from '../json/parse-untrusted.ts';
 import { isMoment } from '../time.ts';
 import { isResourceType, type ResourceType } from './resource.ts';
 

@@ -68,7 +68,7 @@ export async function checkRevocation(
 /** Waits a while for work that goes on all the same. */
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(reject, ms, new Error(`no answer within ${ms} ms`));
+  const timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
   return await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 

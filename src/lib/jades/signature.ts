@@ -2,7 +2,15 @@
 // blocks the event loop, however large the body.
 // @see RFC 3230 section 4.3.2 (Digest; the pattern is the interface's own), RFC 7515 section 5.1 and appendix F, RFC 7518 section 3.5,
 // RFC 7797 section 3, ETSI TS 119 182-1 clause 5.1
-import { constants, createHash, createSign, createVerify, type KeyObject, sign as signBytes } from 'node:crypto';
+import {
+  constants,
+  createHash,
+  createSign,
+  createVerify,
+  hash as hashBytes,
+  type KeyObject,
+  sign as signBytes,
+} from 'node:crypto';
 import { StringDecoder } from 'node:string_decoder';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -43,11 +51,12 @@ const instanceDigest = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+=[!-~]+$/;
 
 /** The value of the Digest header for these bytes. */
 export function digestOf(bytes: Uint8Array): string {
-  return `SHA-256=${createHash('sha256').update(bytes).digest('base64')}`;
+  return `SHA-256=${hashBytes('sha256', bytes, 'base64')}`;
 }
 
 /** The same for a body of any size. */
 export async function digestInPieces(body: Body): Promise<string> {
+  if (body instanceof Uint8Array && body.length <= pieceBytes) return digestOf(body);
   const hash = createHash('sha256');
   for await (const piece of inPieces(body)) hash.update(piece);
   return `SHA-256=${hash.digest('base64')}`;

@@ -1,7 +1,7 @@
 // Verifies a signed message: digest, signature, certificate path and revocation, cheapest first.
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { parseStrictObject } from '../json/json-text.ts';
 import type { JsonObject } from '../json/json-value.ts';
+import { parseStrictObject } from '../json/parse-untrusted.ts';
 import { type Certificate, JadesError, malformed, parseCertificate, signerOin } from './certificate.ts';
 import { createPathCache, type PathCache } from './chain.ts';
 import { checkRevocation, createRevocationSource, type Fetch, type RevocationMode } from './revocation.ts';

@@ -3,7 +3,7 @@
  * lists. The text around them, a skeleton, is handed over too. Only structure is read: whether a text is JSON is up to its parser.
  */
 import { isUtf8 } from 'node:buffer';
-import { MAX_DEPTH } from './json-text.ts';
+import { MAX_DEPTH } from './parse-untrusted.ts';
 
 /** The text cannot be divided into items: its brackets, commas or sizes are wrong. The message is for operators. */
 export class CutError extends Error {

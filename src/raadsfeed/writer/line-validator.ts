@@ -1,8 +1,8 @@
 import type { ErrorObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { addStandardFormats } from '../../lib/json/formats.ts';
-import { hasDoubleNames, unwritable } from '../../lib/json/json-text.ts';
 import { schemaCheck, useLinearUniqueItems } from '../../lib/json/json-value.ts';
+import { hasDoubleNames, unwritable } from '../../lib/json/parse-untrusted.ts';
 import { readValidation } from '../../lib/openapi-document.ts';
 import type { PubliceerRegel } from '../domain/change.ts';
 

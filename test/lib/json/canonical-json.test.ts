@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { canonicalJson } from '../../../src/lib/json/canonical-json.ts';
-import { hasDoubleNames } from '../../../src/lib/json/json-text.ts';
+import { hasDoubleNames } from '../../../src/lib/json/parse-untrusted.ts';
 
 const canonical = (text: string): string => canonicalJson(JSON.parse(text));
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { JsonTextError, locateValues } from '../../../src/lib/json/json-text.ts';
+import { JsonTextError, locateValues } from '../../../src/lib/json/locate-values.ts';
 
 it('finds where each requested value begins', () => {
   const text = '{ "a/b": [1, {"~": "x"}],\n "c": null }';

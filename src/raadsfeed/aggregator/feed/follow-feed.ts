@@ -17,8 +17,8 @@ import {
 } from '../../../lib/feed/page.ts';
 import { judgeHash } from '../../../lib/feed/record.ts';
 import { discover, type FeedAddresses, FeedFault, readAddresses } from '../../../lib/feed/service-document.ts';
-import { unwritable } from '../../../lib/json/json-text.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
+import { unwritable } from '../../../lib/json/parse-untrusted.ts';
 import type { OutboundClient } from '../../../lib/outbound/outbound-client.ts';
 import { OutboundError } from '../../../lib/outbound/outbound-error.ts';
 import { backoffMs } from '../../../lib/time.ts';

@@ -1,8 +1,8 @@
 /** Checks single records of a source by the published draft: whatever it allows passes unchanged, and an invalid record is refused alone. */
 import { cameFrom, judgeHash, judgeRecord, VERWIJDERREDENEN } from '../../../lib/feed/record.ts';
 import { normaliseOrganisatiecode, type Resource, readResource } from '../../../lib/feed/resource.ts';
-import { unwritable } from '../../../lib/json/json-text.ts';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
+import { unwritable } from '../../../lib/json/parse-untrusted.ts';
 import { type Change, type Origin, prepareChange } from '../../domain/change.ts';
 import type { LineValidator } from '../../writer/line-validator.ts';
 
