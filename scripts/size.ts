@@ -8,9 +8,9 @@ import { settingGroups } from '../src/settings/read-config.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const GENERATED = 'src/contracts/';
-const CONFORMANCE = 'docs/conformance.md';
-/** What follows in docs/conformance.md is generated from the cases, in two languages. */
-const CATALOGUE = '<!-- cases';
+/** Parts and pages that commands write: settings, pictures, licences, conformance cases. */
+const GENERATED_PART = /<!-- \w+: written by .*? -->.*?(?:<!-- end of \w+ -->|$)/gs;
+const GENERATED_PAGE = 'docs/screenshots.md';
 
 /** Paths of tracked files that match patterns of git, as `src/*.ts` (`*` also matches `/`). */
 function tracked(...patterns: readonly string[]): readonly string[] {
@@ -30,9 +30,10 @@ function words(text: string): number {
   return text.match(/\S+/g)?.length ?? 0;
 }
 
-/** The words of what people wrote: without the catalogue of cases. */
+/** The words that people wrote. */
 function written(paths: readonly string[]): number {
-  return paths.reduce((sum, path) => sum + words(path === CONFORMANCE ? prose : read(path)), 0);
+  const pages = paths.filter((path) => path !== GENERATED_PAGE);
+  return pages.reduce((sum, path) => sum + words(read(path).replace(GENERATED_PART, '')), 0);
 }
 
 /** Direct dependencies of the package; `optional` are the programs that come along for one platform each. */
@@ -41,7 +42,6 @@ function packages(): { readonly runtime: number; readonly development: number } 
   return { runtime: Object.keys(dependencies).length, development: Object.keys(devDependencies).length };
 }
 
-const [prose = '', catalogue = ''] = read(CONFORMANCE).split(CATALOGUE);
 const source = tracked('src/*.ts');
 const own = source.filter((path) => !path.startsWith(GENERATED));
 const suites = tracked('conformance/*.ts');
@@ -63,12 +63,11 @@ const rows: readonly (readonly [string, number])[] = [
   ['packages at run time', dependencies.runtime],
   ['packages for development', dependencies.development],
   ['migrations, files', tracked('migrations/*.sql').length],
-  ['documents, words', written(tracked('*.md'))],
+  ['documents without generated parts, words', written(tracked('*.md'))],
   [
-    'docs/ without decisions, words',
-    written(tracked('docs/*.md').filter((path) => !path.startsWith('docs/decisions/'))),
+    'the same without decisions and changelog',
+    written(tracked('*.md').filter((path) => !/^(?:docs\/decisions\/|CHANGELOG)/.test(path))),
   ],
-  ['the catalogue of conformance cases, words', words(catalogue)],
   ['decisions', tracked('docs/decisions/0*.md').length],
 ];
-for (const [name, count] of rows) process.stdout.write(`${name.padEnd(40)}${String(count).padStart(8)}\n`);
+for (const [name, count] of rows) process.stdout.write(`${name.padEnd(44)}${String(count).padStart(8)}\n`);
