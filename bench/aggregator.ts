@@ -78,7 +78,7 @@ try {
 
 async function caughtUp(db: Pool): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
-    'select count(*) as count from aggregator.bron where bijgewerkt is not null',
+    'select count(*) as count from aggregator.sources where caught_up_at is not null',
   );
   return rows[0]?.count ?? 0;
 }

@@ -91,7 +91,7 @@ async function importList(db: Pool): Promise<void> {
 }
 
 async function countSources(db: Pool): Promise<number> {
-  return (await db.query<{ count: number }>('select count(*) as count from aggregator.bron')).rows[0]?.count ?? 0;
+  return (await db.query<{ count: number }>('select count(*) as count from aggregator.sources')).rows[0]?.count ?? 0;
 }
 
 async function readYear(db: Pool): Promise<void> {
@@ -104,7 +104,7 @@ async function readYear(db: Pool): Promise<void> {
   for (let shown = startedAt; (await countRead(db)) < list.length; ) {
     const { rows } = await db.query<{ lease: string; pid: string }>(
       `select id || '/' || lease_number as lease, split_part(lease_holder, ' ', 2) as pid
-         from aggregator.bron where lease_holder is not null`,
+         from aggregator.sources where lease_holder is not null`,
     );
     mostAtOnce = Math.max(mostAtOnce, rows.length);
     for (const { lease, pid } of rows) leases.set(pid, (leases.get(pid) ?? new Set()).add(lease));
@@ -121,7 +121,7 @@ async function readYear(db: Pool): Promise<void> {
   const { gap, twice } = await judgeRecords(db);
   const { rows } = await db.query<{ resources: number; coverage: number }>(
     `select (select count(*) from raadsfeed.current_records) as resources,
-            (select 100.0 * sum(aanwezig) / sum(getoond) from aggregator.coverage)::double precision as coverage`,
+            (select 100.0 * sum(held) / sum(shown) from aggregator.coverage)::double precision as coverage`,
   );
   const [row = { resources: 0, coverage: 0 }] = rows;
   const own = ownTime(before, after);
@@ -151,7 +151,7 @@ async function readYear(db: Pool): Promise<void> {
 /** Sources that were read as a whole. */
 async function countRead(db: Pool): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
-    'select count(*) as count from aggregator.bron where bijgewerkt is not null',
+    'select count(*) as count from aggregator.sources where caught_up_at is not null',
   );
   return rows[0]?.count ?? 0;
 }

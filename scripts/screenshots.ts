@@ -122,15 +122,15 @@ async function publishOddities(file: Demo['file']): Promise<void> {
 }
 
 const BEHIND = `
-  with bron as (
-    insert into aggregator.bron (adres, soort, toestand, organisatiecodes, bijgewerkt, mislukt, fout, error_since)
-    values ('notubiz:9902', 'leveranciers-api', 'gepauzeerd', '{gm9902}', now() - interval '3 days', 4,
+  with source as (
+    insert into aggregator.sources (address, kind, paused, organisatiecodes, caught_up_at, failures, failure_message, failing_since)
+    values ('notubiz:9902', 'leveranciers-api', true, '{gm9902}', now() - interval '3 days', 4,
       'the supplier answers 503', now() - interval '2 days') returning id),
-  gebonden as (
-    insert into aggregator.bron_organisatie (organisatiecode, bron_id, naam) select 'gm9902', id, 'Gemeente Waterrijk' from bron),
-  gemeten as (
-    insert into aggregator.coverage (bron_id, maand, getoond, aanwezig, gemeten)
-    select id, '2026-03', 412, 405, now() - interval '3 days' from bron)
+  bound as (
+    insert into aggregator.source_organisations (organisatiecode, source_id, naam) select 'gm9902', id, 'Gemeente Waterrijk' from source),
+  measured as (
+    insert into aggregator.coverage (source_id, month, shown, held)
+    select id, '2026-03', 412, 405 from source)
   update raadsfeed.organisatie set herkomst_soort = 'leveranciers-api', laatst_bijgewerkt = now() - interval '3 days'
    where organisatiecode = 'gm9902'`;
 

@@ -95,7 +95,7 @@ beforeAll(async () => {
   await publishLines(supplier.pool, [vergadering('v-1')]);
   await append();
   await session.query(
-    `insert into aggregator.bron (adres, soort) values ('http://bron:geheim-van-de-bron@127.0.0.1:1/een', 'feed'),
+    `insert into aggregator.sources (address, kind) values ('http://bron:geheim-van-de-bron@127.0.0.1:1/een', 'feed'),
       ('http://127.0.0.1:1/twee?sleutel=geheim-van-de-bron', 'feed')`,
   );
 });

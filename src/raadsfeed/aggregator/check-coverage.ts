@@ -35,7 +35,7 @@ export async function checkCoverage(
       const reading = await of.adapter.readWindow(request);
       assertAnswered(reading.issues);
       const coverage = await measureReading(pool, of.source.organisatiecode, reading, known);
-      await saveCoverage(pool, source.id, coverage, { window, period: of.period }, clock.now());
+      await saveCoverage(pool, source.id, coverage, { window, period: of.period });
       months.push(...coverage.months);
       complete &&= reading.complete;
       for (const why of ['confidential', 'bodies', 'period'] as const) leftOut[why] += reading.leftOut?.[why] ?? 0;

@@ -18,8 +18,8 @@ export interface Source {
   readonly rol: 'bronhouder' | 'aggregator' | null;
   readonly documentEtag: string | null;
   readonly documentReadAt: Date | null;
-  /** `historie`: the history is being read for redactions that were missed; `stand`: the snapshot; `feed`: the log after both. */
-  readonly phase: 'stand' | 'historie' | 'feed';
+  /** `history`: it is being read for redactions that were missed; `snapshot`; `feed`: the log after both. */
+  readonly phase: 'snapshot' | 'history' | 'feed';
   /** Resources that neither the snapshot nor the feed after it shows will be deleted. */
   readonly isComparing: boolean;
   readonly snapshotCursor: string | null;

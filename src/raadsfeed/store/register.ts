@@ -25,9 +25,9 @@ export async function listFeeds(
   const { rows } = await db.query<Omit<RegisterFeed, 'laatstGezien'> & { readonly laatstGezien: Date | null }>({
     name: `register-list${ofOne ? '-organisation' : ''}`,
     text: `select service_url as "serviceUrl", feed_url as "feedUrl", snapshot_url as "snapshotUrl", stream_url as "streamUrl", rol,
-                  organisaties, last_seen_at as "laatstGezien", bereikbaar
+                  organisaties, last_seen_at as "laatstGezien", reachable as bereikbaar
              from aggregator.register
-            where service_url > $1::text and feed_url is not null${ofOne ? ' and codes @> array[$3::text]' : ''}
+            where service_url > $1::text and feed_url is not null${ofOne ? ' and organisatiecodes @> array[$3::text]' : ''}
             order by service_url
             limit $2::integer`,
     values: ofOne ? [after, limit, organisatiecode] : [after, limit],
@@ -38,14 +38,14 @@ export async function listFeeds(
 /** Inserts a feed that was found, or updates it; it is asked again in a day. */
 export async function saveFeed(db: Db, given: string, { serviceUrl, document }: DiscoveredFeed): Promise<void> {
   await db.query(
-    `insert into aggregator.register (service_url, opgegeven, feed_url, snapshot_url, stream_url, rol, organisaties, codes,
-                                      last_seen_at, bereikbaar, fout, volgende)
+    `insert into aggregator.register (service_url, given, feed_url, snapshot_url, stream_url, rol, organisaties, organisatiecodes,
+                                      last_seen_at, reachable, failure_message, next_at)
      values ($1::text, $2::text, $3::text, $4::text, $5::text, $6::text, $7::jsonb, $8::text[], now(), true, null,
              now() + interval '1 day')
          on conflict (service_url) do update
         set feed_url = excluded.feed_url, snapshot_url = excluded.snapshot_url, stream_url = excluded.stream_url, rol = excluded.rol,
-            organisaties = excluded.organisaties, codes = excluded.codes, last_seen_at = excluded.last_seen_at, bereikbaar = true,
-            fout = null, volgende = excluded.volgende`,
+            organisaties = excluded.organisaties, organisatiecodes = excluded.organisatiecodes, last_seen_at = excluded.last_seen_at,
+            reachable = true, failure_message = null, next_at = excluded.next_at`,
     [
       serviceUrl,
       given,
@@ -62,7 +62,7 @@ export async function saveFeed(db: Db, given: string, { serviceUrl, document }: 
 /** Records that a feed did not answer; what is known of it stays, and it is asked again in an hour. */
 export async function noteUnreachable(db: Db, serviceUrl: string, why: string): Promise<void> {
   await db.query(
-    `update aggregator.register set bereikbaar = false, fout = $2::text, volgende = now() + interval '1 hour'
+    `update aggregator.register set reachable = false, failure_message = $2::text, next_at = now() + interval '1 hour'
       where service_url = $1::text`,
     [serviceUrl, why.slice(0, 500)],
   );
@@ -77,7 +77,8 @@ export interface RegisterEntry {
   readonly fout: string | null;
 }
 
-const ENTRY = `service_url as "serviceUrl", opgegeven, codes, last_seen_at as "laatstGezien", bereikbaar, fout`;
+const ENTRY = `service_url as "serviceUrl", given as opgegeven, organisatiecodes as codes, last_seen_at as "laatstGezien",
+  reachable as bereikbaar, failure_message as fout`;
 
 /** Everything that the register knows, for its operator. */
 export async function readEntries(db: Db): Promise<RegisterEntry[]> {
@@ -89,9 +90,9 @@ export async function readEntries(db: Db): Promise<RegisterEntry[]> {
 export async function takeDue(db: Db): Promise<RegisterEntry | undefined> {
   const { rows } = await db.query<RegisterEntry>({
     name: 'register-take-due',
-    text: `update aggregator.register set volgende = now() + interval '5 minutes'
-            where service_url = (select service_url from aggregator.register where volgende <= now()
-                                  order by volgende limit 1 for update skip locked)
+    text: `update aggregator.register set next_at = now() + interval '5 minutes'
+            where service_url = (select service_url from aggregator.register where next_at <= now()
+                                  order by next_at limit 1 for update skip locked)
         returning ${ENTRY}`,
   });
   return rows[0];
@@ -100,7 +101,7 @@ export async function takeDue(db: Db): Promise<RegisterEntry | undefined> {
 /** @returns whether it was there; by the address of its service document, or as it was given */
 export async function removeFeed(db: Db, text: string): Promise<boolean> {
   const { rowCount } = await db.query(
-    'delete from aggregator.register where service_url = $1::text or opgegeven = $1::text',
+    'delete from aggregator.register where service_url = $1::text or given = $1::text',
     [text],
   );
   return (rowCount ?? 0) > 0;

@@ -45,7 +45,7 @@ function add(adres: string, ...more: readonly string[]): ReturnType<ProgramOnDat
 }
 
 async function optionsOf(adres: string): Promise<unknown> {
-  const { rows } = await pool.query('select options from aggregator.bron where adres = $1', [adres]);
+  const { rows } = await pool.query('select options from aggregator.sources where address = $1', [adres]);
   return rows[0]?.options;
 }
 
@@ -232,13 +232,13 @@ describe('bron switch of GemeenteOplossingen', () => {
       };
       return await program.run('bron', 'switch', adres, 'v2');
     };
-    const renamed = "update aggregator.bron set naam = 'Huizen', toestand = 'gepauzeerd'";
+    const renamed = "update aggregator.sources set naam = 'Huizen', paused = true";
     expect(await switchWhile(renamed)).toMatchObject({ status: 0 });
-    const read = async () => (await pool.query('select naam, toestand, options from aggregator.bron')).rows;
-    expect(await read()).toEqual([{ naam: 'Huizen', toestand: 'gepauzeerd', options: { version: 'v2' } }]);
-    await pool.query('update aggregator.bron set options = \'{"version":"v1"}\'');
+    const read = async () => (await pool.query('select naam, paused, options from aggregator.sources')).rows;
+    expect(await read()).toEqual([{ naam: 'Huizen', paused: true, options: { version: 'v2' } }]);
+    await pool.query('update aggregator.sources set options = \'{"version":"v1"}\'');
     const removed = await switchWhile(
-      'with o as (delete from aggregator.bron_organisatie returning 1) delete from aggregator.bron where (select count(*) from o) > 0',
+      'with o as (delete from aggregator.source_organisations returning 1) delete from aggregator.sources where (select count(*) from o) > 0',
     );
     expect(removed).toMatchObject({ status: 1, stderr: expect.stringContaining('was removed meanwhile') });
     expect(await read()).toEqual([]);
@@ -310,7 +310,7 @@ describe('Parlaeus', () => {
     const issues = await program.json('bron', 'issues', adres);
     expect(JSON.stringify(issues.result)).toContain('failed');
     const stored = await Promise.all(
-      ['aggregator.bron', 'aggregator.issues', 'aggregator.parts', 'raadsfeed.texts'].map(
+      ['aggregator.sources', 'aggregator.issues', 'aggregator.parts', 'raadsfeed.texts'].map(
         async (table) => (await pool.query(`select t::text from ${table} t`)).rows,
       ),
     );

@@ -41,7 +41,7 @@ it('keeps no content that the source has redacted, whatever snapshot is read in 
       ]);
       if (pick(2) === 0) await source.publish([removal('redact', 'Informatieobject', id)]);
       // As when an organisation is added, or an operator requests a comparison: the position in the feed is dropped.
-      const again = 'update aggregator.bron set compare_again_at = now(), volgende = now()';
+      const again = 'update aggregator.sources set compare_again_at = now(), next_at = now()';
       if (pick(3) === 0) await (pick(2) === 0 ? first : second).pool.query(again);
     }
     await eventually(async () => {

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { findSource, requestComparison } from '../../../src/raadsfeed/aggregator/store/sources.ts';
 import { FakeSource } from './fake-source.ts';
 import { aggregator, followedSource, published, source } from './followed-source.ts';
-import { eventually, follow, sourceState, stateOf, unfollow } from './support.ts';
+import { eventually, follow, rereadDocument, sourceState, stateOf, unfollow } from './support.ts';
 
 followedSource((source) => {
   for (let i = 1; i <= 20; i += 1) source.document(`d-${i}`);
@@ -52,7 +52,7 @@ describe('a source that does not know its cursor any more', () => {
       expect(await sourceState(aggregator.pool, source.url)).toMatchObject({ achtergehouden: 3, fase: 'feed' });
     });
     const { rows } = await aggregator.pool.query(
-      `select detail from aggregator.issues where wat = 'mass-delete-withheld'`,
+      `select detail from aggregator.issues where kind = 'mass-delete-withheld'`,
     );
     expect(rows).toMatchObject([{ detail: expect.stringContaining(`bron sync ${source.url} --allow-mass-delete`) }]);
     expect(await published()).toHaveLength(20);
@@ -114,10 +114,10 @@ describe('one organisation has one source', () => {
       await eventually(async () => expect((await sourceState(aggregator.pool, second.url)).behind).toBe(0));
       expect(await published()).toHaveLength(20);
       const { rows } = await aggregator.pool.query(
-        "select waar, detail from aggregator.issues where bron_id = (select id from aggregator.bron where adres = $1) and wat = 'organisation-elsewhere'",
+        "select place, detail from aggregator.issues where source_id = (select id from aggregator.sources where address = $1) and kind = 'organisation-elsewhere'",
         [second.url],
       );
-      expect(rows).toEqual([{ waar: source.organisatiecode, detail: expect.stringContaining(source.url) }]);
+      expect(rows).toEqual([{ place: source.organisatiecode, detail: expect.stringContaining(source.url) }]);
     } finally {
       await unfollow(aggregator.pool, second.url);
       await second.close();
@@ -147,13 +147,13 @@ describe('one organisation has one source', () => {
   it('publishes nothing of an organisation that the source does not name, and finds it when it does', async () => {
     const { organisaties } = source;
     source.organisaties = [{ organisatiecode: 'gm8000', naam: 'Andere' }];
-    await aggregator.pool.query('update aggregator.bron set document_at = null where adres = $1', [source.url]);
+    await rereadDocument(aggregator.pool, source.url);
     await eventually(async () => {
       const { rows } = await aggregator.pool.query(
-        'select aanwezig from aggregator.bron_organisatie where organisatiecode = $1',
+        'select is_present from aggregator.source_organisations where organisatiecode = $1',
         [source.organisatiecode],
       );
-      expect(rows).toEqual([{ aanwezig: false }]);
+      expect(rows).toEqual([{ is_present: false }]);
     });
     source.document('d-21');
     source.remove('delete', 'd-1');
@@ -161,7 +161,7 @@ describe('one organisation has one source', () => {
     expect(await published()).toHaveLength(20);
 
     source.organisaties = organisaties;
-    await aggregator.pool.query('update aggregator.bron set document_at = null where adres = $1', [source.url]);
+    await rereadDocument(aggregator.pool, source.url);
     await eventually(async () => expect(await published()).toHaveLength(22));
     expect((await published()).slice(20).map(({ op }) => op)).toEqual(['upsert', 'delete']);
   });

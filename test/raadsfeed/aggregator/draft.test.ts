@@ -35,7 +35,7 @@ async function published(source: FakeSource): Promise<readonly TestRecord[]> {
 
 async function issues(source: FakeSource, what: string): Promise<unknown[]> {
   const { rows } = await aggregator.pool.query(
-    'select detail from aggregator.issues where wat = $1 and bron_id = (select id from aggregator.bron where adres = $2)',
+    'select detail from aggregator.issues where kind = $1 and source_id = (select id from aggregator.sources where address = $2)',
     [what, source.url],
   );
   return rows;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../../src/lib/json/json-value.ts';
 import { type FeedServer, readRecords, type TestRecord } from '../support.ts';
 import { FakeSource, type Rule } from './fake-source.ts';
-import { eventually, follow, issueKinds, sourceState, startAggregator, unfollow } from './support.ts';
+import { documentReread, eventually, follow, issueKinds, sourceState, startAggregator, unfollow } from './support.ts';
 
 let aggregator: FeedServer;
 let codes = 0;
@@ -172,12 +172,8 @@ describe('a source that', () => {
       await eventually(async () => expect((await sourceState(aggregator.pool, source.url)).behind).toBe(0));
 
       source.rule = rule;
-      // The service document is read again only after a minute, or when something went wrong; a turn that has begun does not.
-      await aggregator.pool.query('update aggregator.bron set document_at = null where adres = $1', [source.url]);
-      await eventually(async () => {
-        const looked = 'select from aggregator.bron where adres = $1 and (document_at is not null or fout is not null)';
-        expect((await aggregator.pool.query(looked, [source.url])).rowCount).toBe(1);
-      });
+      // A run that has begun does not read it.
+      await documentReread(aggregator.pool, source.url);
       source.document('d-3');
       await eventually(async () => {
         const state = await sourceState(aggregator.pool, source.url);
@@ -285,10 +281,10 @@ describe('a source that', () => {
       const state = await sourceState(aggregator.pool, source.url);
       expect(state).toMatchObject({ geweigerd: 1 });
       const { rows } = await aggregator.pool.query(
-        "select waar, detail from aggregator.issues where bron_id = $1 and wat = 'record-refused'",
+        "select place, detail from aggregator.issues where source_id = $1 and kind = 'record-refused'",
         [state.id],
       );
-      expect(rows).toEqual([{ waar: `${source.url}/feed#2`, detail: 'contentHash does not match data' }]);
+      expect(rows).toEqual([{ place: `${source.url}/feed#2`, detail: 'contentHash does not match data' }]);
     } finally {
       await unfollow(aggregator.pool, source.url);
       await source.close();

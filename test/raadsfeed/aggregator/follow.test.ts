@@ -69,7 +69,7 @@ describe('following a feed', () => {
     const fake = await new FakeSource('gm0002').listen();
     const tell = async (laatstBijgewerkt: string | null): Promise<void> => {
       fake.organisaties = [{ organisatiecode: 'gm0002', naam: 'Gemeente Twee', laatstBijgewerkt }];
-      await aggregator.pool.query('update aggregator.bron set document_at = null');
+      await aggregator.pool.query('update aggregator.sources set document_read_at = null');
     };
     const shown = async (): Promise<Record<string, unknown>> => {
       const { json } = await aggregator.api.call('GET', '/');

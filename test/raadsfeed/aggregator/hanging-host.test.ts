@@ -40,8 +40,8 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.close()));
-  await pool.query('delete from aggregator.bron_organisatie');
-  await pool.query('delete from aggregator.bron');
+  await pool.query('delete from aggregator.source_organisations');
+  await pool.query('delete from aggregator.sources');
 });
 
 const goAdapter = (timeout = TIMEOUT): SourceAdapter =>
@@ -94,10 +94,10 @@ it('delays the other sources of its supplier by one turn, and is named as the fa
     expect(issues.map(({ what }) => what)).toContain('no-answer');
     // Other windows are tried in later turns; once none is due, it is still what its source fails by.
     await eventually(async () => {
-      const due = 'select from aggregator.windows where bron_id = $1 and gelezen is null';
+      const due = 'select from aggregator.windows where source_id = $1 and read_at is null';
       expect((await pool.query(due, [state.id])).rowCount).toBe(0);
     });
-    await pool.query('update aggregator.bron set volgende = now() where id = $1', [state.id]);
+    await pool.query('update aggregator.sources set next_at = now() where id = $1', [state.id]);
     await eventually(async () => expect((await sourceState(pool, adresOf(first))).volgende > new Date()).toBe(true));
     expect((await sourceState(pool, adresOf(first))).foutSoort).toBe('no-answer');
   } finally {

@@ -27,7 +27,7 @@ beforeEach(async () => {
     await saveSources(pool, [{ adres: url(n), soort: 'feed', organisatiecodes: [] }]);
 });
 afterEach(async () => {
-  await pool.query('delete from aggregator.bron');
+  await pool.query('delete from aggregator.sources');
 });
 
 async function head(): Promise<number | undefined> {
@@ -68,7 +68,7 @@ describe('a lease', () => {
     const [lease] = await claimDueSources(pool, 'first', { ...FEEDS, limit: 1 });
     if (lease === undefined) throw new Error('nothing was due');
     expect(await publish(lease)).toBe(1);
-    await pool.query("update aggregator.bron set lease_until = now() - interval '1 second' where id = $1", [
+    await pool.query("update aggregator.sources set lease_until = now() - interval '1 second' where id = $1", [
       lease.source.id,
     ]);
     const second = await claimDueSources(pool, 'second', FEEDS);
@@ -85,10 +85,10 @@ describe('a lease', () => {
 
   it('lasts as long as it is renewed', async () => {
     await claimDueSources(pool, 'first', FEEDS);
-    await pool.query("update aggregator.bron set lease_until = now() + interval '1 second'");
+    await pool.query("update aggregator.sources set lease_until = now() + interval '1 second'");
     await renewLeases(pool, 'first', 60);
     const { rows } = await pool.query(
-      'select min(extract(epoch from lease_until - now())) > 50 as lasts from aggregator.bron',
+      'select min(extract(epoch from lease_until - now())) > 50 as lasts from aggregator.sources',
     );
     expect(rows).toEqual([{ lasts: true }]);
   });

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { findSource, setPaused } from '../../../src/raadsfeed/aggregator/store/sources.ts';
 import { FakeSource, type Rule } from './fake-source.ts';
 import { aggregator, followedSource, published, source } from './followed-source.ts';
-import { eventually, follow, sourceState, stateOf, unfollow } from './support.ts';
+import { eventually, follow, rereadDocument, sourceState, stateOf, unfollow } from './support.ts';
 
 /** Another in each test: one that is left behind is not a fault of the next. */
 let secret = '';
@@ -129,7 +129,7 @@ describe('numbers that are absent', () => {
       expect(await sourceState(aggregator.pool, source.url)).toMatchObject({ behind: 0, mislukt: 0 }),
     );
     const { rows } = await aggregator.pool.query(
-      "select wat from aggregator.issues where wat = 'numbers' and waar = $1",
+      "select kind from aggregator.issues where kind = 'numbers' and place = $1",
       [source.url],
     );
     expect(rows).toEqual([]);
@@ -149,7 +149,7 @@ describe('numbers that are absent', () => {
     await pause(false);
     await eventually(async () => expect(await published()).toHaveLength(21));
     const { rows } = await aggregator.pool.query(
-      "select wat from aggregator.issues where wat = 'numbers' and waar = $1",
+      "select kind from aggregator.issues where kind = 'numbers' and place = $1",
       [source.url],
     );
     expect(rows).toEqual([]);
@@ -195,7 +195,7 @@ describe('a redaction that was missed', () => {
       ...source.organisaties,
       { organisatiecode: source.organisatiecode.replace('gm', 'ws'), naam: 'Waterschap' },
     ];
-    await aggregator.pool.query('update aggregator.bron set document_at = null where adres = $1', [source.url]);
+    await rereadDocument(aggregator.pool, source.url);
     await pause(false);
     await expectSecretGone();
   });

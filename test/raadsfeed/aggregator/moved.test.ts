@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { findSource, setPaused, takeOverOrganisations } from '../../../src/raadsfeed/aggregator/store/sources.ts';
 import { FakeSource } from './fake-source.ts';
 import { aggregator, followedSource, source as old, published } from './followed-source.ts';
-import { eventually, follow, sourceState, stateOf, unfollow } from './support.ts';
+import { eventually, follow, rereadDocument, sourceState, stateOf, unfollow } from './support.ts';
 
 /** The same feed at another address, where `d-1` was redacted since. */
 let moved: FakeSource;
@@ -85,7 +85,7 @@ it('is found when its service document names a new address, where its cursor mea
     json({ ...page(), feedUrl: `${moved.url}/feed`, snapshotUrl: `${moved.url}/snapshot` });
     return true;
   };
-  await aggregator.pool.query('update aggregator.bron set document_at = null where adres = $1', [old.url]);
+  await rereadDocument(aggregator.pool, old.url);
   await pause(false);
   await expectRedactedOnce();
 });

@@ -33,7 +33,7 @@ async function searchTables({ pool }: FeedServer): Promise<number> {
   const { rows } = await pool.query<{ found: number }>(
     `select (select count(*) from raadsfeed.texts where record_prefix like $1 or record_suffix like $1)
           + (select count(*) from aggregator.issues m where m::text like $1)
-          + (select count(*) from aggregator.bron b where b::text like $1) as found`,
+          + (select count(*) from aggregator.sources b where b::text like $1) as found`,
     [`%${SECRET}%`],
   );
   return rows[0]?.found ?? -1;
@@ -148,7 +148,7 @@ describe('a loop', () => {
     // That is a state and no failure: nothing of it is waited for.
     const metrics = await (await fetch(`${first.server.managementUrl}/metrics`)).text();
     expect(metrics).toContain(`koppelvlak_aggregator_failures{source="${second.mount}"} 0`);
-    const { rows } = await first.pool.query('select wat from aggregator.issues where blokkeert');
+    const { rows } = await first.pool.query('select kind from aggregator.issues where blocking');
     expect(rows).toEqual([]);
     expect(await readRecords(first.api)).toHaveLength(4);
   });

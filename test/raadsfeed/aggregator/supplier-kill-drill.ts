@@ -171,12 +171,12 @@ function openPool(url: string): Pool {
 /** As when the time of the next full round has come. */
 async function makeDue(pool: Pool): Promise<void> {
   await pool.query('update aggregator.windows set next_full_at = now(), next_quick_at = now()');
-  await pool.query('update aggregator.bron set volgende = now()');
+  await pool.query('update aggregator.sources set next_at = now()');
 }
 
 async function isReading(pool: Pool, pid: number): Promise<boolean> {
   const { rowCount } = await pool.query(
-    "select from aggregator.bron where split_part(lease_holder, ' ', 2) = $1::text limit 1",
+    "select from aggregator.sources where split_part(lease_holder, ' ', 2) = $1::text limit 1",
     [`${pid}`],
   );
   return (rowCount ?? 0) > 0;

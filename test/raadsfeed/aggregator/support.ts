@@ -47,9 +47,22 @@ export async function sourceState(pool: Pool, adres: string): Promise<SourceStat
   return found;
 }
 
+/** Lets the service document of a source be read again at once: else that is done after a minute, or a failure. */
+export async function rereadDocument(pool: Pool, adres: string): Promise<void> {
+  await pool.query('update aggregator.sources set document_read_at = null where address = $1', [adres]);
+}
+
+/** Waits until that was done, or failed. */
+export async function documentReread(pool: Pool, adres: string): Promise<void> {
+  await rereadDocument(pool, adres);
+  const text = `select from aggregator.sources
+                 where address = $1 and (document_read_at is not null or failure_message is not null)`;
+  await eventually(async () => expect((await pool.query(text, [adres])).rowCount).toBe(1));
+}
+
 export async function issueKinds(pool: Pool, sourceId: number): Promise<unknown[]> {
-  const { rows } = await pool.query('select wat from aggregator.issues where bron_id = $1', [sourceId]);
-  return rows.map(({ wat }) => wat);
+  const { rows } = await pool.query('select kind from aggregator.issues where source_id = $1', [sourceId]);
+  return rows.map(({ kind }) => kind);
 }
 
 /**

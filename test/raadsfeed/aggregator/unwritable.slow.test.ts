@@ -51,7 +51,7 @@ describe('a record that cannot be written again is refused alone, and a redactio
       expect(await sourceState(aggregator.pool, source.url)).toMatchObject({ behind: 0, mislukt: 0, openGeweigerd: 1 }),
     );
     const { rows } = await aggregator.pool.query<{ detail: string }>(
-      `select detail from aggregator.issues where wat = 'record-refused' and waar = $1`,
+      `select detail from aggregator.issues where kind = 'record-refused' and place = $1`,
       [`${source.url}/feed#2`],
     );
     expect(rows).toEqual([{ detail: expect.stringMatching(why) }]);

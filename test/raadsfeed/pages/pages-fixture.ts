@@ -52,13 +52,13 @@ export async function startPages(env: Record<string, string> = {}, clock?: Clock
 /** Gives gm9902 a source of a supplier that has been behind for three days, of which something is missing. */
 export async function behindItsSource({ pool }: Pick<FeedServer, 'pool'>): Promise<void> {
   await pool.query(
-    `with bron as (
-       insert into aggregator.bron (adres, soort, toestand, organisatiecodes, bijgewerkt, mislukt, fout, error_since, head, last_number)
-       values ('notubiz:9902', 'leveranciers-api', 'gepauzeerd', '{gm9902}', now() - interval '3 days', 4, 'it answers 503',
+    `with source as (
+       insert into aggregator.sources (address, kind, paused, organisatiecodes, caught_up_at, failures, failure_message, failing_since, head, last_number)
+       values ('notubiz:9902', 'leveranciers-api', true, '{gm9902}', now() - interval '3 days', 4, 'it answers 503',
          now() - interval '2 days', 120, 97) returning id),
-     gebonden as (insert into aggregator.bron_organisatie (organisatiecode, bron_id, naam) select 'gm9902', id, 'Achter' from bron)
-     insert into aggregator.coverage (bron_id, maand, getoond, aanwezig, gemeten)
-     select id, '2026-03', 412, 405, now() from bron`,
+     bound as (insert into aggregator.source_organisations (organisatiecode, source_id, naam) select 'gm9902', id, 'Achter' from source)
+     insert into aggregator.coverage (source_id, month, shown, held)
+     select id, '2026-03', 412, 405 from source`,
   );
   await pool.query(
     `update raadsfeed.organisatie set herkomst_soort = 'leveranciers-api', laatst_bijgewerkt = now() - interval '3 days'

@@ -90,7 +90,9 @@ describe('the register', () => {
     const fake = await new FakeSource('gm0002').listen();
     await addFeed(register.pool, client, fake.url, signal);
     await fake.close();
-    await register.pool.query("update aggregator.register set volgende = now() where codes @> array['gm0002']");
+    await register.pool.query(
+      "update aggregator.register set next_at = now() where organisatiecodes @> array['gm0002']",
+    );
     const due = await takeDue(register.pool);
     expect(due?.codes).toEqual(['gm0002']);
     expect(await takeDue(register.pool)).toBeUndefined();
@@ -110,8 +112,9 @@ describe('the register', () => {
       await silent.close();
       const hours = async (): Promise<unknown[]> => {
         const { rows } = await register.pool.query(
-          `select codes[1] as code, round(extract(epoch from volgende - now()) / 3600) as hours, cardinality(codes) as codes
-             from aggregator.register where codes[1] in ('gm0004', 'gm0005') order by code`,
+          `select organisatiecodes[1] as code, round(extract(epoch from next_at - now()) / 3600) as hours,
+                  cardinality(organisatiecodes) as codes
+             from aggregator.register where organisatiecodes[1] in ('gm0004', 'gm0005') order by code`,
         );
         return rows.map((row) => [row.code, Number(row.hours), row.codes]);
       };
@@ -120,14 +123,14 @@ describe('the register', () => {
         ['gm0005', 24, 1],
       ]);
       await register.pool.query(
-        "update aggregator.register set volgende = now() where codes[1] in ('gm0004', 'gm0005')",
+        "update aggregator.register set next_at = now() where organisatiecodes[1] in ('gm0004', 'gm0005')",
       );
       await expect.poll(hours).toEqual([
         ['gm0004', 24, 2],
         ['gm0005', 1, 1],
       ]);
     } finally {
-      await register.pool.query("delete from aggregator.register where codes[1] in ('gm0004', 'gm0005')");
+      await register.pool.query("delete from aggregator.register where organisatiecodes[1] in ('gm0004', 'gm0005')");
       await fake.close();
     }
   });

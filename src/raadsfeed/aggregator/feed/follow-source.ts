@@ -57,7 +57,7 @@ export async function followSource(
     await updateSource(pool, lease, { caughtUpAt: clock.now() });
     return { ...sum, caughtUp: true, inMs: pollMs };
   }
-  const present = organisations.filter(({ aanwezig }) => aanwezig);
+  const present = organisations.filter(({ isPresent }) => isPresent);
   if (present.length === 0) {
     throw new FeedFault('organisation-missing', 'the service document names no organisation that is taken from it');
   }
@@ -96,7 +96,7 @@ async function readOrRestart(lease: Lease, deps: PageDependencies): Promise<Page
     return await readPage(lease, deps);
   } catch (error) {
     const { source } = lease;
-    if (source.phase === 'historie' && (await leaveHistory(lease, error, deps))) return 'restarted';
+    if (source.phase === 'history' && (await leaveHistory(lease, error, deps))) return 'restarted';
     if (!(error instanceof FeedFault) || !mayRestart(lease, error, deps)) throw error;
     deps.log.warn({ source: source.adres, fault: error.code }, `a new snapshot is read: ${error.message}`);
     await restart(lease, deps, { wholeHistory: source.phase === 'feed' && error.code === 'cursor-refused' });
@@ -164,10 +164,10 @@ async function updateServiceDocument(lease: Lease, { pool }: AggregatorDependenc
     await resolveIssues(client, id, 'record-refused');
     // The data of an aggregator is no newer than its own service document says.
     const organisations = (await readOwnedOrganisations(client, id))
-      .filter(({ aanwezig, achtergehouden }) => aanwezig && achtergehouden === 0)
-      .flatMap(({ organisatiecode, bronBijgewerkt }) => {
+      .filter(({ isPresent, withheld }) => isPresent && withheld === 0)
+      .flatMap(({ organisatiecode, sourceUpdatedAt }) => {
         if (rol !== 'aggregator') return [{ organisatiecode, at }];
-        return bronBijgewerkt === null ? [] : [{ organisatiecode, at: bronBijgewerkt < at ? bronBijgewerkt : at }];
+        return sourceUpdatedAt === null ? [] : [{ organisatiecode, at: sourceUpdatedAt < at ? sourceUpdatedAt : at }];
       });
     await updateLastModified(client, organisations);
   });

@@ -69,7 +69,7 @@ const fail: Report = (code, message) => {
 export async function readPage(lease: Lease, deps: PageDependencies): Promise<PageOutcome> {
   const { phase, feedUrl, snapshotUrl, snapshotCursor, historyCursor, cursor, pageSize: limit, etag } = lease.source;
   const [url, at] =
-    phase === 'stand' ? [snapshotUrl, snapshotCursor] : [feedUrl, phase === 'historie' ? historyCursor : cursor];
+    phase === 'snapshot' ? [snapshotUrl, snapshotCursor] : [feedUrl, phase === 'history' ? historyCursor : cursor];
   const known = phase === 'feed' ? (etag ?? undefined) : undefined;
   const request = { url: url ?? '', cursor: at, limit, etag: known, signal: deps.signal } as const;
   const answer = await askPage(deps.client, { ...request, redirects: 'same-host' });
@@ -77,7 +77,7 @@ export async function readPage(lease: Lease, deps: PageDependencies): Promise<Pa
     if (known === undefined) throw new FeedFault('page', 'the source answers 304 to a request without If-None-Match');
     return { state: 'head', read: 0, published: 0, refused: 0, freshForMs: answer.freshForMs };
   }
-  const take = { stand: takeSnapshot, historie: takeHistory, feed: takeFeed }[phase];
+  const take = { snapshot: takeSnapshot, history: takeHistory, feed: takeFeed }[phase];
   try {
     return await take(lease, answer, deps);
   } catch (error) {
@@ -95,7 +95,7 @@ async function takeSnapshot(lease: Lease, answer: ChangedAnswer, deps: PageDepen
   const { records, cursor, feedCursor } = read;
   const isLast = cursor === null;
   const position: SourceChanges = {
-    phase: isLast ? 'feed' : 'stand',
+    phase: isLast ? 'feed' : 'snapshot',
     snapshotCursor: cursor,
     snapshotFeedCursor: isLast ? null : feedCursor,
     cursor: isLast ? feedCursor : null,
@@ -193,7 +193,7 @@ async function takeHistory(lease: Lease, answer: ChangedAnswer, deps: PageDepend
  */
 export function afterHistory(cursor: string | null, missed: boolean): SourceChanges {
   return {
-    phase: 'stand',
+    phase: 'snapshot',
     snapshotFeedCursor: cursor,
     historyCursor: null,
     historyJoins: null,
@@ -249,7 +249,7 @@ function redactionContextOf({ feedUrl }: Source, { organisations, ownFeedUrl }: 
 
 async function checkRecords(source: Source, records: readonly FeedRecord[], deps: PageDependencies) {
   const present = new Set(
-    deps.organisations.filter(({ aanwezig }) => aanwezig).map(({ organisatiecode }) => organisatiecode),
+    deps.organisations.filter(({ isPresent }) => isPresent).map(({ organisatiecode }) => organisatiecode),
   );
   const unnamed = records
     .map(({ record }) => record)

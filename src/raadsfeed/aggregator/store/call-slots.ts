@@ -22,45 +22,45 @@ interface CallLimits {
  */
 export function createCallSlots(
   db: Db,
-  leverancier: string,
+  supplier: string,
   { atOnce, slotSeconds, perMinute }: CallLimits,
   log: Logger,
 ): CallSlots {
-  const warn = (message: string) => (error: unknown) => log.warn({ err: error, supplier: leverancier }, message);
+  const warn = (message: string) => (error: unknown) => log.warn({ err: error, supplier: supplier }, message);
   let exist = false;
   return {
     async acquire() {
-      if (!exist) await ensureSlots(db, leverancier, atOnce);
+      if (!exist) await ensureSlots(db, supplier, atOnce);
       exist = true;
       const holder = randomUUID();
       const spacingMs = perMinute === undefined ? 0 : 60_000 / perMinute;
-      const { slot, pausedMs, blocked } = await acquireSlot(db, leverancier, { holder, slotSeconds, spacingMs });
+      const { slot, pausedMs, blocked } = await acquireSlot(db, supplier, { holder, slotSeconds, spacingMs });
       if (blocked !== null) return { blocked };
       if (slot === null) return { waitMs: pausedMs > 0 ? pausedMs : RETRY_MS * (1 + Math.random() / 2) };
       const renewal = setInterval(
-        () => renewSlot(db, leverancier, holder, slotSeconds).catch(warn('a call slot cannot be renewed')),
+        () => renewSlot(db, supplier, holder, slotSeconds).catch(warn('a call slot cannot be renewed')),
         (slotSeconds * 1000) / 3,
       ).unref();
       const release = (): Promise<void> => {
         clearInterval(renewal);
-        return releaseSlot(db, leverancier, holder).catch(warn('a call slot cannot be released'));
+        return releaseSlot(db, supplier, holder).catch(warn('a call slot cannot be released'));
       };
       return { release };
     },
-    pauseFor: (ms) => pauseSupplier(db, leverancier, ms).catch(warn('a pause of a supplier cannot be shared')),
-    block: (reason) => blockSupplier(db, leverancier, reason),
+    pauseFor: (ms) => pauseSupplier(db, supplier, ms).catch(warn('a pause of a supplier cannot be shared')),
+    block: (reason) => blockSupplier(db, supplier, reason),
   };
 }
 
-async function ensureSlots(db: Db, leverancier: string, limit: number): Promise<void> {
+async function ensureSlots(db: Db, supplier: string, limit: number): Promise<void> {
   await db.query(
-    `insert into aggregator.supplier_slots (leverancier, beurt)
+    `insert into aggregator.supplier_slots (supplier, slot)
      select $1::text, n from generate_series(1, $2::integer) n on conflict do nothing`,
-    [leverancier, limit],
+    [supplier, limit],
   );
   await db.query(
-    `insert into aggregator.supplier_pace (leverancier, next_at) values ($1::text, now()) on conflict do nothing`,
-    [leverancier],
+    `insert into aggregator.supplier_pace (supplier, next_at) values ($1::text, now()) on conflict do nothing`,
+    [supplier],
   );
 }
 
@@ -81,101 +81,99 @@ interface SlotRequest {
 
 async function acquireSlot(
   db: Db,
-  leverancier: string,
+  supplier: string,
   { holder, slotSeconds, spacingMs }: SlotRequest,
 ): Promise<SlotAnswer> {
   const { rows } = await db.query<SlotAnswer>({
     name: 'aggregator-acquire-slot',
     text: `with block as (
-             select reason from aggregator.supplier_blocks where leverancier = $1::text
+             select reason from aggregator.supplier_blocks where supplier = $1::text
            ), pause as (
              select extract(epoch from max(until) - now())::double precision * 1000 as ms
-               from (select tot from aggregator.supplier_pauses where leverancier = $1::text
-                     union all select next_at from aggregator.supplier_pace where leverancier = $1::text) p (until)
+               from (select paused_until from aggregator.supplier_pauses where supplier = $1::text
+                     union all select next_at from aggregator.supplier_pace where supplier = $1::text) p (until)
               where until > now()
            ), free as materialized (
-             select beurt from aggregator.supplier_slots
-              where leverancier = $1::text and (tot is null or tot < now())
+             select slot from aggregator.supplier_slots
+              where supplier = $1::text and (held_until is null or held_until < now())
                 and not exists (select from block) and not exists (select from pause where ms is not null)
-              order by beurt
+              order by slot
               limit 1
                 for update skip locked
            ), paced as (
              -- Of two that are here together the second waits for the first, and then finds that it is too early.
              update aggregator.supplier_pace
                 set next_at = now() + make_interval(secs => $4::double precision / 1000)
-              where leverancier = $1::text and next_at <= now() and $4::double precision > 0 and exists (select from free)
+              where supplier = $1::text and next_at <= now() and $4::double precision > 0 and exists (select from free)
           returning 1
            ), taken as (
-             update aggregator.supplier_slots s set houder = $2::text, tot = now() + make_interval(secs => $3::integer)
+             update aggregator.supplier_slots s set holder = $2::text, held_until = now() + make_interval(secs => $3::integer)
                from free
-              where s.leverancier = $1::text and s.beurt = free.beurt
+              where s.supplier = $1::text and s.slot = free.slot
                 and ($4::double precision = 0 or exists (select from paced))
-          returning s.beurt
+          returning s.slot
            )
-           select (select beurt from taken) as slot, coalesce((select ms from pause), 0) as "pausedMs",
+           select (select slot from taken) as slot, coalesce((select ms from pause), 0) as "pausedMs",
                   (select reason from block) as blocked`,
-    values: [leverancier, holder, slotSeconds, spacingMs],
+    values: [supplier, holder, slotSeconds, spacingMs],
   });
   return rows[0] ?? { slot: null, pausedMs: 0, blocked: null };
 }
 
-async function renewSlot(db: Db, leverancier: string, holder: string, slotSeconds: number): Promise<void> {
+async function renewSlot(db: Db, supplier: string, holder: string, slotSeconds: number): Promise<void> {
   await db.query({
     name: 'aggregator-renew-slot',
-    text: `update aggregator.supplier_slots set tot = now() + make_interval(secs => $3::integer)
-            where leverancier = $1::text and houder = $2::text`,
-    values: [leverancier, holder, slotSeconds],
+    text: `update aggregator.supplier_slots set held_until = now() + make_interval(secs => $3::integer)
+            where supplier = $1::text and holder = $2::text`,
+    values: [supplier, holder, slotSeconds],
   });
 }
 
-async function releaseSlot(db: Db, leverancier: string, holder: string): Promise<void> {
+async function releaseSlot(db: Db, supplier: string, holder: string): Promise<void> {
   await db.query({
     name: 'aggregator-release-slot',
-    text: `update aggregator.supplier_slots set houder = null, tot = null
-            where leverancier = $1::text and houder = $2::text`,
-    values: [leverancier, holder],
+    text: `update aggregator.supplier_slots set holder = null, held_until = null
+            where supplier = $1::text and holder = $2::text`,
+    values: [supplier, holder],
   });
 }
 
-async function pauseSupplier(db: Db, leverancier: string, ms: number): Promise<void> {
+async function pauseSupplier(db: Db, supplier: string, ms: number): Promise<void> {
   await db.query({
     name: 'aggregator-pause-supplier',
-    text: `insert into aggregator.supplier_pauses as r (leverancier, tot)
+    text: `insert into aggregator.supplier_pauses as r (supplier, paused_until)
            values ($1::text, now() + make_interval(secs => $2::double precision / 1000))
-               on conflict (leverancier) do update set tot = greatest(r.tot, excluded.tot)`,
-    values: [leverancier, ms],
+               on conflict (supplier) do update set paused_until = greatest(r.paused_until, excluded.paused_until)`,
+    values: [supplier, ms],
   });
 }
 
 /** Blocks a supplier until an operator resumes it; the first reason stays. */
-async function blockSupplier(db: Db, leverancier: string, reason: string): Promise<void> {
+async function blockSupplier(db: Db, supplier: string, reason: string): Promise<void> {
   await db.query({
     name: 'aggregator-block-supplier',
-    text: `insert into aggregator.supplier_blocks (leverancier, since, reason) values ($1::text, now(), $2::text)
-               on conflict (leverancier) do nothing`,
-    values: [leverancier, reason],
+    text: `insert into aggregator.supplier_blocks (supplier, reason) values ($1::text, $2::text)
+               on conflict (supplier) do nothing`,
+    values: [supplier, reason],
   });
 }
 
 /** Why nobody may call a supplier. */
-export async function readBlock(db: Db, leverancier: string): Promise<string | undefined> {
+export async function readBlock(db: Db, supplier: string): Promise<string | undefined> {
   const { rows } = await db.query<{ reason: string }>({
     name: 'aggregator-read-block',
-    text: 'select reason from aggregator.supplier_blocks where leverancier = $1::text',
-    values: [leverancier],
+    text: 'select reason from aggregator.supplier_blocks where supplier = $1::text',
+    values: [supplier],
   });
   return rows[0]?.reason;
 }
 
 /** Lets a supplier be called again; its sources are due at once. @returns false when it was not blocked */
-export async function resumeSupplier(db: Db, leverancier: string): Promise<boolean> {
-  const { rowCount } = await db.query('delete from aggregator.supplier_blocks where leverancier = $1::text', [
-    leverancier,
-  ]);
+export async function resumeSupplier(db: Db, supplier: string): Promise<boolean> {
+  const { rowCount } = await db.query('delete from aggregator.supplier_blocks where supplier = $1::text', [supplier]);
   await db.query(
-    `update aggregator.bron set volgende = now() where soort = 'leveranciers-api' and split_part(adres, ':', 1) = $1::text`,
-    [leverancier],
+    `update aggregator.sources set next_at = now() where kind = 'leveranciers-api' and split_part(address, ':', 1) = $1::text`,
+    [supplier],
   );
   return (rowCount ?? 0) > 0;
 }

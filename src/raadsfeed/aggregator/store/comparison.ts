@@ -13,7 +13,7 @@ export async function markSeen(db: Db, sourceId: number, resources: readonly Nam
   if (resources.length === 0) return;
   await db.query({
     name: 'aggregator-mark-seen',
-    text: `insert into aggregator.seen (bron_id, organisatiecode, resource_type, bronidentificatie)
+    text: `insert into aggregator.seen (source_id, organisatiecode, resource_type, bronidentificatie)
            select $1::integer, * from unnest($2::text[], $3::text[], $4::text[])
                on conflict do nothing`,
     values: [
@@ -26,7 +26,7 @@ export async function markSeen(db: Db, sourceId: number, resources: readonly Nam
 }
 
 export async function forgetSeen(db: Db, sourceId: number): Promise<void> {
-  await db.query('delete from aggregator.seen where bron_id = $1::integer', [sourceId]);
+  await db.query('delete from aggregator.seen where source_id = $1::integer', [sourceId]);
 }
 
 /** How many resources of an organisation the feed has, and how many of those were not seen. */
@@ -36,9 +36,9 @@ export async function countMissing(
   organisatiecodes: readonly string[],
 ): Promise<{ organisatiecode: string; total: number; missing: number }[]> {
   const { rows } = await db.query<{ organisatiecode: string; total: number; missing: number }>(
-    `select s.organisatiecode, count(*) as total, count(*) filter (where g.bron_id is null) as missing
+    `select s.organisatiecode, count(*) as total, count(*) filter (where g.source_id is null) as missing
        from raadsfeed.current_records s
-       left join aggregator.seen g on g.bron_id = $1::integer and g.organisatiecode = s.organisatiecode
+       left join aggregator.seen g on g.source_id = $1::integer and g.organisatiecode = s.organisatiecode
         and g.resource_type = s.resource_type and g.bronidentificatie = s.bronidentificatie
       where s.organisatiecode = any ($2::text[])
       group by s.organisatiecode`,
@@ -59,7 +59,7 @@ export async function findMissing(
        from raadsfeed.current_records s
       where s.organisatiecode = $2::text
         and not exists (select from aggregator.seen g
-                         where g.bron_id = $1::integer and g.organisatiecode = s.organisatiecode
+                         where g.source_id = $1::integer and g.organisatiecode = s.organisatiecode
                            and g.resource_type = s.resource_type and g.bronidentificatie = s.bronidentificatie)
       order by s.sequence_number
       limit $3::integer`,
@@ -90,8 +90,8 @@ export async function endComparison(
   withheld: readonly { readonly organisatiecode: string; readonly missing: number }[],
 ): Promise<void> {
   const { rowCount } = await db.query(
-    `update aggregator.bron
-        set vergelijken = false, allow_mass_delete = false,
+    `update aggregator.sources
+        set is_comparing = false, allow_mass_delete = false,
             -- Withheld deletes are compared again, and must then be redacted from our history as well.
             history_missed = history_missed and $3::boolean,
             compare_again_at = case when $3::boolean then now() + make_interval(secs => $4::integer) end
@@ -100,10 +100,10 @@ export async function endComparison(
   );
   if (rowCount !== 1) throw new LeaseLostError();
   await db.query(
-    `update aggregator.bron_organisatie o set achtergehouden = coalesce(n.aantal, 0)
-       from aggregator.bron_organisatie b
-       left join unnest($2::text[], $3::integer[]) as n (organisatiecode, aantal) using (organisatiecode)
-      where b.organisatiecode = o.organisatiecode and o.bron_id = $1::integer`,
+    `update aggregator.source_organisations o set withheld = coalesce(n.count, 0)
+       from aggregator.source_organisations b
+       left join unnest($2::text[], $3::integer[]) as n (organisatiecode, count) using (organisatiecode)
+      where b.organisatiecode = o.organisatiecode and o.source_id = $1::integer`,
     [source.id, withheld.map(({ organisatiecode }) => organisatiecode), withheld.map(({ missing }) => missing)],
   );
   await forgetSeen(db, source.id);
@@ -112,7 +112,7 @@ export async function endComparison(
 /** Has what lies outside the period of a supplier's source looked at again, or not any more. */
 export async function compareAgain(db: Db, { source, number }: Lease, again: boolean): Promise<void> {
   await db.query(
-    `update aggregator.bron set compare_again_at = case when $3::boolean then now() + make_interval(secs => $4::integer) end
+    `update aggregator.sources set compare_again_at = case when $3::boolean then now() + make_interval(secs => $4::integer) end
       where id = $1::integer and lease_number = $2::bigint`,
     [source.id, number, again, RETRY_SECONDS],
   );
@@ -135,8 +135,8 @@ export async function readTaken(
     name: 'aggregator-taken',
     text: `select herkomst_number as number, op, resource_type as "resourceType", organisatiecode, bronidentificatie
              from raadsfeed.record
-             join aggregator.bron_organisatie o using (organisatiecode)
-            where o.bron_id = $3::integer and herkomst_feed = $1::text and herkomst_number = any ($2::bigint[])
+             join aggregator.source_organisations o using (organisatiecode)
+            where o.source_id = $3::integer and herkomst_feed = $1::text and herkomst_number = any ($2::bigint[])
             order by sequence_number`,
     values: [feedUrl, numbers, id],
   });

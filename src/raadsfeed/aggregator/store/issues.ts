@@ -29,11 +29,11 @@ export async function addIssues(
   await db.query({
     name: 'aggregator-add-issues',
     text: `insert into aggregator.issues as m
-                  (bron_id, window_from, window_to, wat, waar, detail, aantal, blokkeert, sinds, laatst)
-           select $1::integer, $2::date, $3::date, wat, waar, detail, aantal, blokkeert, $4::timestamptz, $4::timestamptz
-             from unnest($5::text[], $6::text[], $7::text[], $8::bigint[], $9::boolean[]) as n (wat, waar, detail, aantal, blokkeert)
-               on conflict (bron_id, wat, waar, detail, window_from, window_to) do update
-              set aantal = m.aantal + excluded.aantal, laatst = excluded.laatst, blokkeert = excluded.blokkeert`,
+                  (source_id, window_from, window_to, kind, place, detail, times, blocking, first_seen_at, last_seen_at)
+           select $1::integer, $2::date, $3::date, kind, place, detail, times, blocking, $4::timestamptz, $4::timestamptz
+             from unnest($5::text[], $6::text[], $7::text[], $8::bigint[], $9::boolean[]) as n (kind, place, detail, times, blocking)
+               on conflict (source_id, kind, place, detail, window_from, window_to) do update
+              set times = m.times + excluded.times, last_seen_at = excluded.last_seen_at, blocking = excluded.blocking`,
     values: [
       sourceId,
       window?.from ?? null,
@@ -49,7 +49,7 @@ export async function addIssues(
   await db.query({
     name: 'aggregator-trim-issues',
     text: `delete from aggregator.issues
-            where id in (select id from aggregator.issues where bron_id = $1::integer order by laatst desc, id offset $2::integer)`,
+            where id in (select id from aggregator.issues where source_id = $1::integer order by last_seen_at desc, id offset $2::integer)`,
     values: [sourceId, MAX_ISSUES],
   });
 }
@@ -74,8 +74,8 @@ export async function resolveIssues(
   await db.query({
     name: 'aggregator-resolve-issues',
     text: `delete from aggregator.issues
-            where bron_id = $1::integer and window_from is null and laatst < coalesce($4::timestamptz, 'infinity')
-              and case when $2::text = 'blocking' then blokkeert and wat <> $3::text else wat = $2::text end`,
+            where source_id = $1::integer and window_from is null and last_seen_at < coalesce($4::timestamptz, 'infinity')
+              and case when $2::text = 'blocking' then blocking and kind <> $3::text else kind = $2::text end`,
     values: [sourceId, which, WITHHELD, before?.toISOString() ?? null],
   });
 }
@@ -85,11 +85,11 @@ export async function readIssues(db: Db, sourceId: number): Promise<StoredIssue[
   const { rows } = await db.query<
     SourceIssue & { from: string | null; to: string | null; since: Date; lastSeen: Date }
   >(
-    `select wat as what, waar as where, detail, aantal as times, blokkeert as blocking, window_from::text as from, window_to::text as to,
-            sinds as since, laatst as "lastSeen"
+    `select kind as what, place as where, detail, times, blocking, window_from::text as from, window_to::text as to,
+            first_seen_at as since, last_seen_at as "lastSeen"
        from aggregator.issues
-      where bron_id = $1::integer
-      order by laatst desc, wat, waar`,
+      where source_id = $1::integer
+      order by last_seen_at desc, kind, place`,
     [sourceId],
   );
   return rows.map(({ from, to, since, lastSeen, ...issue }) => ({
@@ -139,13 +139,13 @@ export async function saveWindowIssues(
   await db.query({
     name: 'aggregator-end-unconfirmed',
     text: `delete from aggregator.issues
-            where bron_id = $1::integer and window_from is null and wat = $2::text and laatst < $3::timestamptz - interval '15 days'`,
+            where source_id = $1::integer and window_from is null and kind = $2::text and last_seen_at < $3::timestamptz - interval '15 days'`,
     values: [sourceId, UNCONFIRMED, at.toISOString()],
   });
   await db.query({
     name: 'aggregator-end-window-issues',
     text: `delete from aggregator.issues
-            where bron_id = $1::integer and window_from >= $2::date and window_to <= $3::date and laatst < $4::timestamptz`,
+            where source_id = $1::integer and window_from >= $2::date and window_to <= $3::date and last_seen_at < $4::timestamptz`,
     values: [sourceId, window.from, window.to, at.toISOString()],
   });
 }
@@ -162,28 +162,28 @@ export async function saveRefusals(db: Db, sourceId: number, refusals: ReadonlyM
   const [refused, accepted] = [true, false].map((is) => [...refusals.keys()].filter((key) => refusals.get(key) === is));
   await db.query({
     name: 'aggregator-accepted',
-    text: 'delete from aggregator.refused where bron_id = $1::integer and sleutel = any ($2::text[])',
+    text: 'delete from aggregator.refused where source_id = $1::integer and resource_key = any ($2::text[])',
     values: [sourceId, accepted],
   });
   await db.query({
     name: 'aggregator-refused',
-    text: `with vol as (select count(*) >= $3::integer as ja from aggregator.refused where bron_id = $1::integer)
-           insert into aggregator.refused (bron_id, sleutel)
-           select distinct $1::integer, case when vol.ja then $4::text else n.sleutel end
-             from unnest($2::text[]) as n (sleutel), vol
+    text: `with full_up as (select count(*) >= $3::integer as is_full from aggregator.refused where source_id = $1::integer)
+           insert into aggregator.refused (source_id, resource_key)
+           select distinct $1::integer, case when full_up.is_full then $4::text else n.resource_key end
+             from unnest($2::text[]) as n (resource_key), full_up
                on conflict do nothing`,
     values: [sourceId, refused, MAX_REFUSED, OTHERS],
   });
 }
 
 export async function deleteRefusals(db: Db, sourceId: number): Promise<void> {
-  await db.query('delete from aggregator.refused where bron_id = $1::integer', [sourceId]);
+  await db.query('delete from aggregator.refused where source_id = $1::integer', [sourceId]);
 }
 
 export async function hasRefusals(db: Db, sourceId: number): Promise<boolean> {
   const { rows } = await db.query<{ found: boolean }>({
     name: 'aggregator-has-refused',
-    text: 'select exists (select from aggregator.refused where bron_id = $1::integer) as found',
+    text: 'select exists (select from aggregator.refused where source_id = $1::integer) as found',
     values: [sourceId],
   });
   return rows[0]?.found ?? false;

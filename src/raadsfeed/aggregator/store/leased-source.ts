@@ -7,42 +7,41 @@ import { type Lease, LeaseLostError, type Source, type SupplierScheme } from '..
 import { forgetSeen } from './comparison.ts';
 import { deleteRefusals } from './issues.ts';
 
-/** Columns that the holder of a lease changes, with their types, by the members of `Source`. */
+/** Members of `Source` that the holder of a lease changes, with the types of their columns. */
 const CHANGEABLE = {
-  phase: ['fase', 'text'],
-  isComparing: ['vergelijken', 'boolean'],
-  snapshotCursor: ['snapshot_cursor', 'text'],
-  snapshotFeedCursor: ['snapshot_feed_cursor', 'text'],
-  cursor: ['cursor', 'text'],
-  etag: ['etag', 'text'],
-  lastNumber: ['last_number', 'bigint'],
-  pageSize: ['paginagrootte', 'integer'],
-  historyCursor: ['history_cursor', 'text'],
-  historyJoins: ['history_connects', 'boolean'],
-  historyMissed: ['history_missed', 'boolean'],
-  progress: ['voortgang', 'jsonb'],
-  hashMatches: ['hash_matches', 'boolean'],
-  feedUrl: ['feed_url', 'text'],
-  snapshotUrl: ['snapshot_url', 'text'],
-  rol: ['rol', 'text'],
-  named: ['genoemd', 'text[]'],
-  documentEtag: ['document_etag', 'text'],
-  documentReadAt: ['document_at', 'timestamptz'],
-} as const satisfies { readonly [K in keyof Source]?: readonly [column: string, type: string] };
+  phase: 'text',
+  isComparing: 'boolean',
+  snapshotCursor: 'text',
+  snapshotFeedCursor: 'text',
+  cursor: 'text',
+  etag: 'text',
+  lastNumber: 'bigint',
+  pageSize: 'integer',
+  historyCursor: 'text',
+  historyJoins: 'boolean',
+  historyMissed: 'boolean',
+  progress: 'jsonb',
+  hashMatches: 'boolean',
+  feedUrl: 'text',
+  snapshotUrl: 'text',
+  rol: 'text',
+  named: 'text[]',
+  documentEtag: 'text',
+  documentReadAt: 'timestamptz',
+} as const satisfies { readonly [K in keyof Source]?: string };
 
-/** What is known of the feed of a source beside its position. */
-const NOTED = {
-  head: ['head', 'bigint'],
-  caughtUpAt: ['bijgewerkt', 'timestamptz'],
-} as const;
+const TYPES = new Map<string, string>(Object.entries({ ...CHANGEABLE, head: 'bigint', caughtUpAt: 'timestamptz' }));
 
-const COLUMNS = new Map<string, readonly [column: string, type: string]>(Object.entries({ ...CHANGEABLE, ...NOTED }));
+/** The column of a member: `lastNumber` is `last_number`. */
+function columnOf(member: string): string {
+  return member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
 
 /** Counters of a source. */
 const COUNTERS = {
-  read: 'gelezen',
-  published: 'gepubliceerd',
-  refused: 'geweigerd',
+  read: 'records_read',
+  published: 'records_published',
+  refused: 'records_refused',
   deletedInRound: 'round_deleted',
 } as const;
 
@@ -57,10 +56,12 @@ export type SourceChanges = Partial<Pick<Source, keyof typeof CHANGEABLE>> & {
 export type Counts = { readonly [K in keyof typeof COUNTERS]?: number };
 
 /** The columns of a source, by the names of `Source`. */
-export const SOURCE_COLUMNS = `id, adres, soort, organisatiecodes, naam, portaal, vanaf::text as vanaf, tot::text as tot, options, allow_mass_delete as "allowMassDelete",
-  compare_again_at as "compareAgainAt", snapshot_started_at as "snapshotStartedAt", history_after as "historyAfter", mislukt as failures, error_kind as "failureKind",
-  ${Object.entries(CHANGEABLE)
-    .map(([member, [column]]) => `${column} as "${member}"`)
+export const SOURCE_COLUMNS = `id, address as adres, kind as soort, organisatiecodes, naam, portal as portaal, first_day::text as vanaf,
+  last_day::text as tot, options, ${[
+    ...Object.keys(CHANGEABLE),
+    ...['allowMassDelete', 'compareAgainAt', 'snapshotStartedAt', 'historyAfter', 'failures', 'failureKind'],
+  ]
+    .map((member) => `${columnOf(member)} as "${member}"`)
     .join(', ')}`;
 
 /**
@@ -80,8 +81,9 @@ export async function updateSource(
   };
   const sets = ['lease_number = lease_number'];
   for (const [member, value] of Object.entries(changes)) {
-    const [column, type] = COLUMNS.get(member) ?? [];
-    if (column === undefined || type === undefined || value === undefined) continue;
+    const type = TYPES.get(member);
+    if (type === undefined || value === undefined) continue;
+    const column = columnOf(member);
     const given = parameter(value, type);
     sets.push(`${column} = ${member === 'caughtUpAt' ? `greatest(${column}, ${given})` : given}`);
   }
@@ -90,7 +92,7 @@ export async function updateSource(
     if (more !== 0) sets.push(`${column} = ${column} + ${parameter(more, 'bigint')}`);
   }
   const { rowCount } = await db.query(
-    `update aggregator.bron set ${sets.join(', ')}
+    `update aggregator.sources set ${sets.join(', ')}
       where id = $1::integer and lease_number = $2::bigint`,
     values,
   );
@@ -115,16 +117,17 @@ export async function claimDueSources(
   const { rows } = await db.query<Row>({
     name: 'aggregator-claim',
     // Materialised: a plan that repeated the subquery for every row would take more than the limit.
-    text: `with klaar as materialized (
-             select id from aggregator.bron
-              where case soort when 'feed' then soort else split_part(adres, ':', 1) end = $4::text and toestand = 'actief' and volgende <= now() and (lease_until is null or lease_until < now())
-              order by volgende
+    text: `with due as materialized (
+             select id from aggregator.sources
+              where case kind when 'feed' then kind else split_part(address, ':', 1) end = $4::text
+                and not paused and next_at <= now() and (lease_until is null or lease_until < now())
+              order by next_at
               limit $2::integer
                 for update skip locked
            )
-           update aggregator.bron
+           update aggregator.sources
               set lease_number = lease_number + 1, lease_holder = $1::text, lease_until = now() + make_interval(secs => $3::integer)
-            where id in (select id from klaar)
+            where id in (select id from due)
         returning ${SOURCE_COLUMNS}, lease_number as number`,
     values: [holder, limit, leaseSeconds, kind],
   });
@@ -134,7 +137,7 @@ export async function claimDueSources(
 /** Takes one source, also from another holder, whose next write then fails. */
 export async function takeLease(db: Db, id: number, holder: string, leaseSeconds: number): Promise<Lease | undefined> {
   const { rows } = await db.query<Row>(
-    `update aggregator.bron
+    `update aggregator.sources
         set lease_number = lease_number + 1, lease_holder = $2::text, lease_until = now() + make_interval(secs => $3::integer)
       where id = $1::integer
   returning ${SOURCE_COLUMNS}, lease_number as number`,
@@ -147,7 +150,7 @@ export async function takeLease(db: Db, id: number, holder: string, leaseSeconds
 export async function renewLeases(db: Db, holder: string, leaseSeconds: number): Promise<void> {
   await db.query({
     name: 'aggregator-renew',
-    text: `update aggregator.bron set lease_until = now() + make_interval(secs => $2::integer)
+    text: `update aggregator.sources set lease_until = now() + make_interval(secs => $2::integer)
             where lease_holder = $1::text and lease_until is not null`,
     values: [holder, leaseSeconds],
   });
@@ -157,7 +160,7 @@ export async function renewLeases(db: Db, holder: string, leaseSeconds: number):
 export async function rereadLease(db: Db, { source, number, holder }: Lease): Promise<Lease> {
   const { rows } = await db.query<Row>({
     name: 'aggregator-reread',
-    text: `select ${SOURCE_COLUMNS}, lease_number as number from aggregator.bron where id = $1::integer and lease_number = $2::bigint`,
+    text: `select ${SOURCE_COLUMNS}, lease_number as number from aggregator.sources where id = $1::integer and lease_number = $2::bigint`,
     values: [source.id, number],
   });
   const [row] = rows;
@@ -173,11 +176,11 @@ export async function releaseSource(
 ): Promise<void> {
   await db.query({
     name: 'aggregator-release',
-    text: `update aggregator.bron
-              set lease_holder = null, lease_until = null, volgende = now() + make_interval(secs => $3::double precision / 1000),
-                  mislukt = case when $4::text is null then 0 else mislukt + 1 end, error_kind = $4::text, fout = $5::text,
-                  error_since = case when $4::text is not null then coalesce(error_since, now()) end,
-                  paginagrootte = coalesce($6::integer, paginagrootte)
+    text: `update aggregator.sources
+              set lease_holder = null, lease_until = null, next_at = now() + make_interval(secs => $3::double precision / 1000),
+                  failures = case when $4::text is null then 0 else failures + 1 end, failure_kind = $4::text, failure_message = $5::text,
+                  failing_since = case when $4::text is not null then coalesce(failing_since, now()) end,
+                  page_size = coalesce($6::integer, page_size)
             where id = $1::integer and lease_number = $2::bigint`,
     values: [source.id, number, inMs, failure?.kind ?? null, failure?.message ?? null, failure?.pageSize ?? null],
   });
@@ -187,8 +190,8 @@ export async function releaseSource(
 export async function postponeSource(db: Db, { source, number }: Lease, inMs: number): Promise<void> {
   await db.query({
     name: 'aggregator-postpone',
-    text: `update aggregator.bron
-              set lease_holder = null, lease_until = null, volgende = now() + make_interval(secs => $3::double precision / 1000)
+    text: `update aggregator.sources
+              set lease_holder = null, lease_until = null, next_at = now() + make_interval(secs => $3::double precision / 1000)
             where id = $1::integer and lease_number = $2::bigint`,
     values: [source.id, number, inMs],
   });
@@ -216,25 +219,25 @@ export async function restartSnapshot(
 ): Promise<void> {
   const { rowCount } = await db.query({
     name: 'aggregator-restart-snapshot',
-    text: `update aggregator.bron b
-              set fase = case when eigen.iets then 'historie' else 'stand' end, vergelijken = eigen.iets,
+    text: `update aggregator.sources b
+              set phase = case when own.has_records then 'history' else 'snapshot' end, is_comparing = own.has_records,
                   snapshot_cursor = null, snapshot_feed_cursor = null, cursor = null, etag = null, last_number = null,
-                  compare_again_at = null, snapshot_started_at = now(), voortgang = null, hash_matches = false,
+                  compare_again_at = null, snapshot_started_at = now(), progress = null, hash_matches = false,
                   history_cursor = case when not $3::boolean then coalesce(b.cursor, b.snapshot_feed_cursor, b.history_cursor) end,
-                  history_after = case when b.fase = 'historie' then b.history_after else greatest(b.last_number, eigen.hoogste) end,
+                  history_after = case when b.phase = 'history' then b.history_after else greatest(b.last_number, own.highest) end,
                   -- Nothing from a feed was published before, so no redaction can have been missed.
-                  history_connects = case when not eigen.van_feed then true when $3::boolean then null
+                  history_joins = case when not own.from_feed then true when $3::boolean then null
                                           when coalesce(b.cursor, b.snapshot_feed_cursor) is not null then true
-                                          else b.history_connects end
+                                          else b.history_joins end
              from (select -- By the index on origins, backwards: a join would read every record of the source.
                          (select herkomst_number from raadsfeed.record
-                            where herkomst_feed = (select feed_url from aggregator.bron where id = $1::integer)
-                              and organisatiecode = any (array(select organisatiecode from aggregator.bron_organisatie where bron_id = $1::integer))
-                            order by herkomst_number desc limit 1) as hoogste,
-                          exists (select from raadsfeed.record r join aggregator.bron_organisatie o using (organisatiecode)
-                                   where o.bron_id = $1::integer) as iets,
-                          exists (select from raadsfeed.record r join aggregator.bron_organisatie o using (organisatiecode)
-                                   where o.bron_id = $1::integer and r.herkomst_feed is not null) as van_feed) as eigen
+                            where herkomst_feed = (select feed_url from aggregator.sources where id = $1::integer)
+                              and organisatiecode = any (array(select organisatiecode from aggregator.source_organisations where source_id = $1::integer))
+                            order by herkomst_number desc limit 1) as highest,
+                          exists (select from raadsfeed.record r join aggregator.source_organisations o using (organisatiecode)
+                                   where o.source_id = $1::integer) as has_records,
+                          exists (select from raadsfeed.record r join aggregator.source_organisations o using (organisatiecode)
+                                   where o.source_id = $1::integer and r.herkomst_feed is not null) as from_feed) as own
             where b.id = $1::integer and b.lease_number = $2::bigint`,
     values: [source.id, number, wholeHistory],
   });

@@ -7,18 +7,18 @@ export interface OwnedOrganisation {
   readonly organisatiecode: string;
   readonly naam: string;
   /** Whether the source's document names it now. */
-  readonly aanwezig: boolean;
-  readonly bronBijgewerkt: Date | null;
-  readonly achtergehouden: number;
+  readonly isPresent: boolean;
+  readonly sourceUpdatedAt: Date | null;
+  readonly withheld: number;
 }
 
 /** The organisations that are taken from a source. */
 export async function readOwnedOrganisations(db: Db, sourceId: number): Promise<OwnedOrganisation[]> {
   const { rows } = await db.query<OwnedOrganisation>({
     name: 'aggregator-owned',
-    text: `select organisatiecode, naam, aanwezig, source_updated_at as "bronBijgewerkt", achtergehouden
-             from aggregator.bron_organisatie
-            where bron_id = $1::integer
+    text: `select organisatiecode, naam, is_present as "isPresent", source_updated_at as "sourceUpdatedAt", withheld
+             from aggregator.source_organisations
+            where source_id = $1::integer
             order by organisatiecode`,
     values: [sourceId],
   });
@@ -47,15 +47,15 @@ export async function saveOfferedOrganisations(
   const before = await readOwnedOrganisations(db, sourceId);
   await db.query({
     name: 'aggregator-note-organisations',
-    text: `insert into aggregator.bron_organisatie as o (organisatiecode, bron_id, naam, source_updated_at)
-           select distinct on (a.organisatiecode) a.organisatiecode, $1::integer, a.naam, a.bijgewerkt
-             from unnest($2::text[], $3::text[], $4::timestamptz[]) as a (organisatiecode, naam, bijgewerkt)
+    text: `insert into aggregator.source_organisations as o (organisatiecode, source_id, naam, source_updated_at)
+           select distinct on (a.organisatiecode) a.organisatiecode, $1::integer, a.naam, a.updated_at
+             from unnest($2::text[], $3::text[], $4::timestamptz[]) as a (organisatiecode, naam, updated_at)
             where not exists (select from raadsfeed.organisatie e
                                where e.organisatiecode = a.organisatiecode and e.herkomst_soort = 'eigen')
             order by a.organisatiecode
                on conflict (organisatiecode) do update
-              set naam = excluded.naam, source_updated_at = excluded.source_updated_at, aanwezig = true
-            where o.bron_id = excluded.bron_id`,
+              set naam = excluded.naam, source_updated_at = excluded.source_updated_at, is_present = true
+            where o.source_id = excluded.source_id`,
     values: [
       sourceId,
       codes,
@@ -65,22 +65,22 @@ export async function saveOfferedOrganisations(
   });
   await db.query({
     name: 'aggregator-miss-organisations',
-    text: `update aggregator.bron_organisatie set aanwezig = false
-            where bron_id = $1::integer and aanwezig and organisatiecode <> all ($2::text[])`,
+    text: `update aggregator.source_organisations set is_present = false
+            where source_id = $1::integer and is_present and organisatiecode <> all ($2::text[])`,
     values: [sourceId, codes],
   });
   const { rows: elsewhere } = await db.query<ElsewhereOrganisation>({
     name: 'aggregator-elsewhere',
-    text: `select a.organisatiecode, b.adres, b.soort
+    text: `select a.organisatiecode, b.address as adres, b.kind as soort
              from unnest($2::text[]) as a (organisatiecode)
-             left join aggregator.bron_organisatie o using (organisatiecode)
-             left join aggregator.bron b on b.id = o.bron_id
-            where o.bron_id is distinct from $1::integer`,
+             left join aggregator.source_organisations o using (organisatiecode)
+             left join aggregator.sources b on b.id = o.source_id
+            where o.source_id is distinct from $1::integer`,
     values: [sourceId, codes],
   });
   const after = await readOwnedOrganisations(db, sourceId);
-  const had = new Set(before.filter(({ aanwezig }) => aanwezig).map(({ organisatiecode }) => organisatiecode));
-  const added = after.filter(({ aanwezig, organisatiecode }) => aanwezig && !had.has(organisatiecode));
+  const had = new Set(before.filter(({ isPresent }) => isPresent).map(({ organisatiecode }) => organisatiecode));
+  const added = after.filter(({ isPresent, organisatiecode }) => isPresent && !had.has(organisatiecode));
   return { added: added.map(({ organisatiecode }) => organisatiecode), elsewhere };
 }
 
@@ -97,19 +97,19 @@ export async function claimOrganisation(
 ): Promise<boolean> {
   await db.query({
     name: 'aggregator-claim-organisation',
-    text: `update aggregator.bron_organisatie o
-              set bron_id = n.id, naam = $3::text, aanwezig = true, source_updated_at = null, achtergehouden = 0
-             from aggregator.bron n, aggregator.bron b
-            where n.id = $1::integer and o.organisatiecode = $2::text and b.id = o.bron_id and b.id <> n.id
-              and b.soort = 'leveranciers-api'
-              and $4::date between coalesce(n.vanaf, '-infinity') and coalesce(n.tot, 'infinity')
-              and $4::date not between coalesce(b.vanaf, '-infinity') and coalesce(b.tot, 'infinity')`,
+    text: `update aggregator.source_organisations o
+              set source_id = n.id, naam = $3::text, is_present = true, source_updated_at = null, withheld = 0
+             from aggregator.sources n, aggregator.sources b
+            where n.id = $1::integer and o.organisatiecode = $2::text and b.id = o.source_id and b.id <> n.id
+              and b.kind = 'leveranciers-api'
+              and $4::date between coalesce(n.first_day, '-infinity') and coalesce(n.last_day, 'infinity')
+              and $4::date not between coalesce(b.first_day, '-infinity') and coalesce(b.last_day, 'infinity')`,
     values: [sourceId, organisatiecode, naam, today],
   });
   const { rows } = await db.query<{ owns: boolean }>({
     name: 'aggregator-owns-organisation',
-    text: `select exists (select from aggregator.bron_organisatie
-                            where organisatiecode = $2::text and bron_id = $1::integer) as owns`,
+    text: `select exists (select from aggregator.source_organisations
+                            where organisatiecode = $2::text and source_id = $1::integer) as owns`,
     values: [sourceId, organisatiecode],
   });
   return rows[0]?.owns ?? false;

@@ -3,9 +3,9 @@ import type { Db } from '../../../database/transaction.ts';
 import { dataOf } from '../../domain/record-text.ts';
 import type { DateWindow, KnownItem, Part, PartName, SourceData } from '../supplier/source-adapter.ts';
 
-const COLUMNS = `p.plaats as key, p.dag::text as day, p.ouder as parent, p.last_modified as "lastModified",
-  p.retry_after as "readAgainAfter",
-  array(select d.deel from aggregator.parts d where d.bron_id = p.bron_id and d.plaats = p.plaats order by d.volgorde) as parts`;
+const COLUMNS = `p.key, p.day::text as day, p.parent, p.last_modified as "lastModified",
+  p.read_again_after as "readAgainAfter",
+  array(select d.part from aggregator.parts d where d.source_id = p.source_id and d.item_key = p.key order by d.position) as parts`;
 
 /** The items whose day is in a window, and those with these keys. */
 export async function readItemsIn(
@@ -16,9 +16,9 @@ export async function readItemsIn(
 ): Promise<KnownItem[]> {
   const { rows } = await db.query<KnownItem>({
     name: 'aggregator-items-in',
-    text: `select ${COLUMNS} from aggregator.places p
-            where p.bron_id = $1::integer and (p.dag between $2::date and $3::date or p.plaats = any ($4::text[]))
-            order by p.plaats`,
+    text: `select ${COLUMNS} from aggregator.items p
+            where p.source_id = $1::integer and (p.day between $2::date and $3::date or p.key = any ($4::text[]))
+            order by p.key`,
     values: [sourceId, from, to, keys],
   });
   return rows;
@@ -33,12 +33,12 @@ export async function readPartsElsewhere(
 ): Promise<Part[]> {
   const { rows } = await db.query<{ part: Part }>({
     name: 'aggregator-parts-elsewhere',
-    text: `select d.deel as part
+    text: `select d.part
              from (select distinct * from unnest($2::text[], $3::text[]) as n (resource_type, bronidentificatie)) n
-             join aggregator.parts d on d.bron_id = $1::integer
+             join aggregator.parts d on d.source_id = $1::integer
                   and d.resource_type = n.resource_type and d.bronidentificatie = n.bronidentificatie
-            where d.plaats <> all ($4::text[])
-            order by d.plaats, d.volgorde`,
+            where d.item_key <> all ($4::text[])
+            order by d.item_key, d.position`,
     values: [
       sourceId,
       parts.map(({ resourceType }) => resourceType),
@@ -55,14 +55,14 @@ export async function readMeetingsOf(
   sourceId: number,
   agendapunten: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
-  const { rows } = await db.query<{ bronidentificatie: string; plaats: string }>({
+  const { rows } = await db.query<{ bronidentificatie: string; meeting: string }>({
     name: 'aggregator-meetings-of',
-    text: `select bronidentificatie, min(plaats) as plaats from aggregator.parts
-            where bron_id = $1::integer and resource_type = 'Agendapunt' and bronidentificatie = any ($2::text[])
+    text: `select bronidentificatie, min(item_key) as meeting from aggregator.parts
+            where source_id = $1::integer and resource_type = 'Agendapunt' and bronidentificatie = any ($2::text[])
             group by bronidentificatie`,
     values: [sourceId, agendapunten],
   });
-  return new Map(rows.map(({ bronidentificatie, plaats }) => [bronidentificatie, plaats]));
+  return new Map(rows.map(({ bronidentificatie, meeting }) => [bronidentificatie, meeting]));
 }
 
 /** Stores items with their parts, in place of what was stored of them. */
@@ -71,11 +71,11 @@ export async function saveItems(db: Db, sourceId: number, items: readonly KnownI
   const keys = items.map(({ key }) => key);
   await db.query({
     name: 'aggregator-save-items',
-    text: `insert into aggregator.places as p (bron_id, plaats, dag, ouder, last_modified, retry_after)
+    text: `insert into aggregator.items as p (source_id, key, day, parent, last_modified, read_again_after)
            select $1::integer, * from unnest($2::text[], $3::date[], $4::text[], $5::text[], $6::text[])
-               on conflict (bron_id, plaats) do update
-              set dag = excluded.dag, ouder = excluded.ouder, last_modified = excluded.last_modified,
-                  retry_after = excluded.retry_after`,
+               on conflict (source_id, key) do update
+              set day = excluded.day, parent = excluded.parent, last_modified = excluded.last_modified,
+                  read_again_after = excluded.read_again_after`,
     values: [
       sourceId,
       keys,
@@ -87,13 +87,13 @@ export async function saveItems(db: Db, sourceId: number, items: readonly KnownI
   });
   await db.query({
     name: 'aggregator-clear-parts',
-    text: 'delete from aggregator.parts where bron_id = $1::integer and plaats = any ($2::text[])',
+    text: 'delete from aggregator.parts where source_id = $1::integer and item_key = any ($2::text[])',
     values: [sourceId, keys],
   });
   const parts = items.flatMap(({ key, parts: own }) => own.map((part, order) => ({ key, order, part })));
   await db.query({
     name: 'aggregator-save-parts',
-    text: `insert into aggregator.parts (bron_id, plaats, volgorde, resource_type, bronidentificatie, deel)
+    text: `insert into aggregator.parts (source_id, item_key, position, resource_type, bronidentificatie, part)
            select $1::integer, * from unnest($2::text[], $3::integer[], $4::text[], $5::text[], $6::jsonb[])`,
     values: [
       sourceId,
@@ -110,7 +110,7 @@ export async function deleteItems(db: Db, sourceId: number, items: readonly stri
   if (items.length === 0) return;
   await db.query({
     name: 'aggregator-delete-items',
-    text: 'delete from aggregator.places where bron_id = $1::integer and plaats = any ($2::text[])',
+    text: 'delete from aggregator.items where source_id = $1::integer and key = any ($2::text[])',
     values: [sourceId, items],
   });
 }

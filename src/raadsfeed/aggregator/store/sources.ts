@@ -25,8 +25,9 @@ import { saveOfferedOrganisations } from './organisations.ts';
 /** Every source, as far as it decides what may be added. */
 export async function readExistingSources(db: Db): Promise<ExistingSource[]> {
   const { rows } = await db.query<ExistingSource>(
-    `select adres, soort, organisatiecodes, naam, portaal, vanaf::text as vanaf, tot::text as tot, options
-       from aggregator.bron order by id`,
+    `select address as adres, kind as soort, organisatiecodes, naam, portal as portaal, first_day::text as vanaf,
+            last_day::text as tot, options
+       from aggregator.sources order by id`,
   );
   return rows;
 }
@@ -34,7 +35,7 @@ export async function readExistingSources(db: Db): Promise<ExistingSource[]> {
 /** The addresses that numbered what the feed has, also of sources that were removed. */
 export async function readNumberedAddresses(db: Db): Promise<NumberedAddress[]> {
   const { rows } = await db.query<NumberedAddress>(
-    `select organisatiecode, adres from aggregator.numbered_addresses n
+    `select organisatiecode, address as adres from aggregator.numbered_addresses n
       where exists (select from raadsfeed.current_records r
                      where r.organisatiecode = n.organisatiecode and starts_with(r.bronidentificatie, n.scheme || '-'))`,
   );
@@ -75,21 +76,21 @@ async function lockSources(db: Db): Promise<void> {
 async function changeSource(db: Db, { adres, naam, portaal, vanaf, tot, options = {} }: NewSource): Promise<void> {
   // As a reading does: its window first, and then its source.
   await db.query(
-    `select from aggregator.windows where bron_id = (select id from aggregator.bron where adres = $1::text) order by van for update`,
+    `select from aggregator.windows where source_id = (select id from aggregator.sources where address = $1::text) order by first_day for update`,
     [adres],
   );
   const { rows } = await db.query<{ id: number }>(
-    `update aggregator.bron
-        set naam = $2::text, portaal = $3::text, vanaf = $4::date, tot = $5::date, options = $6::jsonb, volgende = now(),
+    `update aggregator.sources
+        set naam = $2::text, portal = $3::text, first_day = $4::date, last_day = $5::date, options = $6::jsonb, next_at = now(),
             compare_again_at = now(), lease_number = lease_number + 1, lease_holder = null, lease_until = null
-      where adres = $1::text
+      where address = $1::text
   returning id`,
     [adres, naam ?? null, portaal ?? null, vanaf ?? null, tot ?? null, JSON.stringify(options)],
   );
   // All of it is read again: other days, bodies or a portal may change every record.
-  await db.query('update aggregator.windows set next_full_at = now() where bron_id = $1::integer', [rows[0]?.id]);
+  await db.query('update aggregator.windows set next_full_at = now() where source_id = $1::integer', [rows[0]?.id]);
   // What was given may be what had to be guessed.
-  await db.query('delete from aggregator.issues where bron_id = $1::integer and wat = $2::text', [
+  await db.query('delete from aggregator.issues where source_id = $1::integer and kind = $2::text', [
     rows[0]?.id,
     UNCONFIRMED,
   ]);
@@ -99,7 +100,7 @@ async function changeSource(db: Db, { adres, naam, portaal, vanaf, tot, options 
 async function insertSource(client: Db, source: NewSource): Promise<void> {
   const { adres, soort, organisatiecodes, naam = null, portaal = null, vanaf = null, tot = null } = source;
   const { rows } = await client.query<{ id: number }>(
-    `insert into aggregator.bron (adres, soort, organisatiecodes, naam, portaal, vanaf, tot, options)
+    `insert into aggregator.sources (address, kind, organisatiecodes, naam, portal, first_day, last_day, options)
      values ($1::text, $2::text, $3::text[], $4::text, $5::text, $6::date, $7::date, $8::jsonb)
   returning id`,
     [adres, soort, organisatiecodes, naam, portaal, vanaf, tot, JSON.stringify(source.options ?? {})],
@@ -113,8 +114,8 @@ async function insertSource(client: Db, source: NewSource): Promise<void> {
   const address = parseSourceAddress(adres);
   if (address?.kind === 'leveranciers-api' && hasOwnNumbers(address.scheme)) {
     await client.query(
-      `insert into aggregator.numbered_addresses (organisatiecode, scheme, adres) values ($1::text, $2::text, $3::text)
-           on conflict (organisatiecode, scheme) do update set adres = excluded.adres`,
+      `insert into aggregator.numbered_addresses (organisatiecode, scheme, address) values ($1::text, $2::text, $3::text)
+           on conflict (organisatiecode, scheme) do update set address = excluded.address`,
       [organisatiecode, address.scheme, adres],
     );
   }
@@ -127,7 +128,7 @@ async function insertSource(client: Db, source: NewSource): Promise<void> {
 
 /** The source with this address. */
 export async function findSource(db: Db, adres: string): Promise<Source | undefined> {
-  const text = `select ${SOURCE_COLUMNS} from aggregator.bron where adres = $1::text`;
+  const text = `select ${SOURCE_COLUMNS} from aggregator.sources where address = $1::text`;
   return (await db.query<Source>(text, [adres])).rows[0];
 }
 
@@ -135,9 +136,9 @@ export async function findSource(db: Db, adres: string): Promise<Source | undefi
 export async function setPaused(pool: Pool, id: number, paused: boolean): Promise<void> {
   await transaction(pool, async (client) => {
     await revokeLeases(client, [id]);
-    await client.query('update aggregator.bron set toestand = $2::text, volgende = now() where id = $1::integer', [
+    await client.query('update aggregator.sources set paused = $2::boolean, next_at = now() where id = $1::integer', [
       id,
-      paused ? 'gepauzeerd' : 'actief',
+      paused,
     ]);
   });
 }
@@ -147,15 +148,15 @@ export async function removeSource(pool: Pool, id: number): Promise<void> {
   await transaction(pool, async (client) => {
     await lockForRemoval(client, id);
     await revokeLeases(client, [id]);
-    await client.query('delete from aggregator.bron_organisatie where bron_id = $1::integer', [id]);
-    await client.query('delete from aggregator.bron where id = $1::integer', [id]);
+    await client.query('delete from aggregator.source_organisations where source_id = $1::integer', [id]);
+    await client.query('delete from aggregator.sources where id = $1::integer', [id]);
   });
 }
 
 /** Asks for a comparison of the whole state at the next run, however many resources are missing. */
 export async function requestComparison(db: Db, id: number): Promise<void> {
   await db.query(
-    'update aggregator.bron set compare_again_at = now(), allow_mass_delete = true, volgende = now() where id = $1::integer',
+    'update aggregator.sources set compare_again_at = now(), allow_mass_delete = true, next_at = now() where id = $1::integer',
     [id],
   );
 }
@@ -186,10 +187,10 @@ export async function takeOverOrganisations(
     await lockSources(client);
     await lockForRemoval(client, from);
     const { rows } = await client.query<{ id: number }>(
-      `insert into aggregator.bron as b (adres, soort, allow_mass_delete, vergelijken)
+      `insert into aggregator.sources as b (address, kind, allow_mass_delete, is_comparing)
        values ($1::text, 'feed', $2::boolean, true)
-           on conflict (adres) do update
-          set allow_mass_delete = b.allow_mass_delete or excluded.allow_mass_delete, compare_again_at = now(), volgende = now(),
+           on conflict (address) do update
+          set allow_mass_delete = b.allow_mass_delete or excluded.allow_mass_delete, compare_again_at = now(), next_at = now(),
               organisatiecodes = case when b.organisatiecodes = '{}' then '{}' else b.organisatiecodes || $3::text[] end
     returning id`,
       [to, allowMassDelete, codes],
@@ -198,15 +199,15 @@ export async function takeOverOrganisations(
     await revokeLeases(client, [id, from]);
     // Absent until the new source's own document names them: nothing of theirs is published before that.
     await client.query(
-      `update aggregator.bron_organisatie set bron_id = $1::integer, aanwezig = false, source_updated_at = null, achtergehouden = 0
-        where bron_id = $2::integer and organisatiecode = any ($3::text[])`,
+      `update aggregator.source_organisations set source_id = $1::integer, is_present = false, source_updated_at = null, withheld = 0
+        where source_id = $2::integer and organisatiecode = any ($3::text[])`,
       [id, from, codes],
     );
     await client.query(
-      `delete from aggregator.bron
-        where (id = $1::integer and not exists (select from aggregator.bron_organisatie where bron_id = $1::integer))
+      `delete from aggregator.sources
+        where (id = $1::integer and not exists (select from aggregator.source_organisations where source_id = $1::integer))
            -- A feed has all of an organisation, whatever the days: the suppliers of earlier days go too.
-           or (soort = 'leveranciers-api' and organisatiecodes && $2::text[])`,
+           or (kind = 'leveranciers-api' and organisatiecodes && $2::text[])`,
       [from, codes],
     );
   });
@@ -217,13 +218,13 @@ export async function takeOverOrganisations(
  * locked it only as a change does would let it wait, and then wait for it.
  */
 async function lockForRemoval(db: Db, id: number): Promise<void> {
-  await db.query('select from aggregator.bron where id = $1::integer for update', [id]);
+  await db.query('select from aggregator.sources where id = $1::integer for update', [id]);
 }
 
 /** A transaction that publishes comes before or after this one: it locks the same row. */
 async function revokeLeases(db: Db, ids: readonly (number | undefined)[]): Promise<void> {
   await db.query(
-    `update aggregator.bron set lease_number = lease_number + 1, lease_holder = null, lease_until = null where id = any ($1::integer[])`,
+    `update aggregator.sources set lease_number = lease_number + 1, lease_holder = null, lease_until = null where id = any ($1::integer[])`,
     [ids],
   );
 }
@@ -267,23 +268,26 @@ export interface SourceState {
 export async function readSourceStates(db: Db): Promise<SourceState[]> {
   const { rows } = await db.query<SourceState>({
     name: 'aggregator-source-states',
-    text: `select b.id, b.adres, b.soort, b.toestand, b.fase, b.bijgewerkt,
-                  (select count(*) from aggregator.refused w where w.bron_id = b.id) as "openGeweigerd",
-                  extract(epoch from now() - coalesce(b.bijgewerkt, b.toegevoegd))::double precision as "lagSeconds",
+    text: `select b.id, b.address as adres, b.kind as soort, case when b.paused then 'gepauzeerd' else 'actief' end as toestand,
+                  case b.phase when 'snapshot' then 'stand' when 'history' then 'historie' else b.phase end as fase,
+                  b.caught_up_at as bijgewerkt,
+                  (select count(*) from aggregator.refused w where w.source_id = b.id) as "openGeweigerd",
+                  extract(epoch from now() - coalesce(b.caught_up_at, b.added_at))::double precision as "lagSeconds",
                   case when b.last_number is null then null else greatest(b.head - b.last_number, 0) end as behind,
-                  b.gelezen, b.gepubliceerd, b.geweigerd, b.mislukt, b.fout, b.error_kind as "foutSoort", b.error_since as "foutSinds",
-                  b.volgende, b.vanaf::text as vanaf, b.tot::text as tot,
+                  b.records_read as gelezen, b.records_published as gepubliceerd, b.records_refused as geweigerd, b.failures as mislukt,
+                  b.failure_message as fout, b.failure_kind as "foutSoort", b.failing_since as "foutSinds",
+                  b.next_at as volgende, b.first_day::text as vanaf, b.last_day::text as tot,
                   coalesce(o.codes, b.organisatiecodes) as organisaties,
-                  coalesce(o.achtergehouden, 0) + coalesce(v.achtergehouden, 0) as achtergehouden,
-                  coalesce(m.aantal, 0) as meldingen, d.dekking
-             from aggregator.bron b
-             left join lateral (select array_agg(organisatiecode order by organisatiecode) as codes, sum(achtergehouden) as achtergehouden
-                                  from aggregator.bron_organisatie where bron_id = b.id) o on true
-             left join lateral (select sum(achtergehouden) as achtergehouden from aggregator.windows where bron_id = b.id) v on true
-             left join lateral (select count(*) as aantal from aggregator.issues where bron_id = b.id) m on true
-             left join lateral (select case when sum(getoond) = 0 then 100
-                                       else floor(sum(aanwezig)::double precision / sum(getoond) * 1000) / 10 end as dekking
-                                  from aggregator.coverage where bron_id = b.id having count(*) > 0) d on true
+                  coalesce(o.withheld, 0) + coalesce(v.withheld, 0) as achtergehouden,
+                  coalesce(m.count, 0) as meldingen, d.percentage as dekking
+             from aggregator.sources b
+             left join lateral (select array_agg(organisatiecode order by organisatiecode) as codes, sum(withheld) as withheld
+                                  from aggregator.source_organisations where source_id = b.id) o on true
+             left join lateral (select sum(withheld) as withheld from aggregator.windows where source_id = b.id) v on true
+             left join lateral (select count(*) from aggregator.issues where source_id = b.id) m on true
+             left join lateral (select case when sum(shown) = 0 then 100
+                                       else floor(sum(held)::double precision / sum(shown) * 1000) / 10 end as percentage
+                                  from aggregator.coverage where source_id = b.id having count(*) > 0) d on true
             order by b.id`,
   });
   return rows;
@@ -293,19 +297,19 @@ export async function readSourceStates(db: Db): Promise<SourceState[]> {
 export async function readCompletenessOf(db: Db, organisatiecode: string): Promise<SourceCompleteness | undefined> {
   const { rows } = await db.query<SourceCompleteness>({
     name: 'aggregator-completeness-of',
-    text: `select b.bijgewerkt as "readAt",
+    text: `select b.caught_up_at as "readAt",
                   case when b.last_number is null then null else greatest(b.head - b.last_number, 0) end as behind,
-                  (select count(*) from aggregator.refused w where w.bron_id = b.id) as refused,
-                  (select case when sum(getoond) = 0 then 100
-                          else floor(sum(aanwezig)::double precision / sum(getoond) * 1000) / 10 end
-                     from aggregator.coverage d where d.bron_id = b.id having count(*) > 0) as coverage,
-                  case when b.mislukt > 0 then b.error_since end as "failingSince",
-                  (select coalesce(json_agg(json_build_object('name', split_part(l.adres, ':', 1), 'from', l.vanaf, 'to', l.tot)
-                                            order by l.vanaf desc nulls last), '[]')
-                     from aggregator.bron l
-                    where l.soort = 'leveranciers-api' and $1::text = any (l.organisatiecodes)) as suppliers
-             from aggregator.bron_organisatie o
-             join aggregator.bron b on b.id = o.bron_id
+                  (select count(*) from aggregator.refused w where w.source_id = b.id) as refused,
+                  (select case when sum(shown) = 0 then 100
+                          else floor(sum(held)::double precision / sum(shown) * 1000) / 10 end
+                     from aggregator.coverage d where d.source_id = b.id having count(*) > 0) as coverage,
+                  b.failing_since as "failingSince",
+                  (select coalesce(json_agg(json_build_object('name', split_part(l.address, ':', 1), 'from', l.first_day, 'to', l.last_day)
+                                            order by l.first_day desc nulls last), '[]')
+                     from aggregator.sources l
+                    where l.kind = 'leveranciers-api' and $1::text = any (l.organisatiecodes)) as suppliers
+             from aggregator.source_organisations o
+             join aggregator.sources b on b.id = o.source_id
             where o.organisatiecode = $1::text`,
     values: [organisatiecode],
   });

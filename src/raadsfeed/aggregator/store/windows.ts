@@ -17,8 +17,8 @@ export async function readMeetingsRead(db: Db, sourceId: number): Promise<Meetin
   const { rows } = await db.query<MeetingsRead>({
     name: 'aggregator-meetings-read',
     text: `select coalesce(bool_or(has_confidential), false) as "hasConfidential",
-                  coalesce(bool_or(volledig is not true), true) as "isUnread"
-             from aggregator.windows where bron_id = $1::integer and van <> $2::date`,
+                  coalesce(bool_or(complete is not true), true) as "isUnread"
+             from aggregator.windows where source_id = $1::integer and first_day <> $2::date`,
     values: [sourceId, REGISTERS.from],
   });
   return rows[0] ?? { hasConfidential: false, isUnread: true };
@@ -28,16 +28,16 @@ export async function readMeetingsRead(db: Db, sourceId: number): Promise<Meetin
 export async function ensureWindows(db: Db, sourceId: number, windows: readonly DateWindow[]): Promise<void> {
   await db.query({
     name: 'aggregator-end-windows',
-    text: 'delete from aggregator.windows where bron_id = $1::integer and van <> all ($2::date[])',
+    text: 'delete from aggregator.windows where source_id = $1::integer and first_day <> all ($2::date[])',
     values: [sourceId, windows.map(({ from }) => from)],
   });
   await db.query({
     name: 'aggregator-ensure-windows',
-    text: `insert into aggregator.windows (bron_id, van, tot)
-           select $1::integer, van, tot from unnest($2::date[], $3::date[]) as n (van, tot)
+    text: `insert into aggregator.windows (source_id, first_day, last_day)
+           select $1::integer, first_day, last_day from unnest($2::date[], $3::date[]) as n (first_day, last_day)
             -- A conflict alone would lock, so write, every row.
-            where not exists (select from aggregator.windows w where w.bron_id = $1::integer and w.van = n.van and w.tot = n.tot)
-               on conflict (bron_id, van) do update set tot = excluded.tot`,
+            where not exists (select from aggregator.windows w where w.source_id = $1::integer and w.first_day = n.first_day and w.last_day = n.last_day)
+               on conflict (source_id, first_day) do update set last_day = excluded.last_day`,
     values: [sourceId, windows.map(({ from }) => from), windows.map(({ to }) => to)],
   });
 }
@@ -54,14 +54,14 @@ export async function nextWindow(
 ): Promise<DueWindow | undefined> {
   const { rows } = await db.query<DueWindow>({
     name: 'aggregator-next-window',
-    text: `select van::text as from, tot::text as to,
-                  case when gelezen is null or next_full_at <= now() then 'full' else 'quick' end as depth,
+    text: `select first_day::text as from, last_day::text as to,
+                  case when read_at is null or next_full_at <= now() then 'full' else 'quick' end as depth,
                   complete_at as "completeAt"
              from aggregator.windows
-            where bron_id = $1::integer
-              and (next_full_at <= now() or (van = any ($2::date[]) and next_quick_at <= now()))
-            order by gelezen is null desc, case when gelezen is null then van end desc,
-                     (van = any ($2::date[]) and next_quick_at <= now()) desc, next_full_at
+            where source_id = $1::integer
+              and (next_full_at <= now() or (first_day = any ($2::date[]) and next_quick_at <= now()))
+            order by read_at is null desc, case when read_at is null then first_day end desc,
+                     (first_day = any ($2::date[]) and next_quick_at <= now()) desc, next_full_at
             limit 1`,
     values: [sourceId, currentFrom],
   });
@@ -81,12 +81,12 @@ export async function saveWindow(db: Db, sourceId: number, result: WindowResult,
   await db.query({
     name: 'aggregator-save-window',
     text: `update aggregator.windows
-              set gelezen = $3::timestamptz, volledig = $4::boolean, achtergehouden = $5::integer, has_confidential = $9::boolean,
+              set read_at = $3::timestamptz, complete = $4::boolean, withheld = $5::integer, has_confidential = $9::boolean,
                   complete_at = case when $4::boolean then $3::timestamptz else complete_at end,
                   next_quick_at = now() + make_interval(secs => $6::double precision / 1000),
                   next_full_at = case when $7::boolean then now() + make_interval(secs => $8::double precision / 1000)
                                            else next_full_at end
-            where bron_id = $1::integer and van = $2::date`,
+            where source_id = $1::integer and first_day = $2::date`,
     values: [
       sourceId,
       result.from,
@@ -113,9 +113,9 @@ export async function completeSince(
 ): Promise<Date | undefined> {
   const { rows } = await db.query<{ since: Date | null; complete: boolean | null }>({
     name: 'aggregator-complete-since',
-    text: `select min(gelezen) filter (where van = any ($2::date[])) as since,
-                  bool_and(coalesce(volledig, false) and achtergehouden = 0) as complete
-             from aggregator.windows where bron_id = $1::integer`,
+    text: `select min(read_at) filter (where first_day = any ($2::date[])) as since,
+                  bool_and(coalesce(complete, false) and withheld = 0) as complete
+             from aggregator.windows where source_id = $1::integer`,
     values: [sourceId, currentFrom],
   });
   const [row] = rows;
@@ -125,7 +125,7 @@ export async function completeSince(
 /** How many resources were deleted in the current full round; a new round begins after `roundMs`. */
 export async function readRound(db: Db, { source, number }: Lease, roundMs: number): Promise<number> {
   const { rows } = await db.query<{ deleted: number }>(
-    `update aggregator.bron
+    `update aggregator.sources
         set round_deleted = case when round_started_at < now() - make_interval(secs => $3::double precision / 1000) then 0 else round_deleted end,
             round_started_at = case when round_started_at < now() - make_interval(secs => $3::double precision / 1000) then now() else round_started_at end
       where id = $1::integer and lease_number = $2::bigint
@@ -167,29 +167,27 @@ export async function saveCoverage(
   sourceId: number,
   { months }: Coverage,
   { window, period = periodOf() }: { readonly window: DateWindow; readonly period?: DateWindow },
-  at: Date,
 ): Promise<void> {
   const registers = isRegisters(window);
   const whole = months.filter(({ month }) => registers || isWhole(month, window, period));
   await db.query({
     name: 'aggregator-clear-coverage',
     text: `delete from aggregator.coverage
-            where bron_id = $1::integer and registers = $4::boolean
-              and ($4::boolean or greatest(to_date(maand, 'YYYY-MM'), $5::date) >= $2::date
-                  and least((to_date(maand, 'YYYY-MM') + interval '1 month' - interval '1 day')::date, $6::date) <= $3::date)`,
+            where source_id = $1::integer and registers = $4::boolean
+              and ($4::boolean or greatest(to_date(month, 'YYYY-MM'), $5::date) >= $2::date
+                  and least((to_date(month, 'YYYY-MM') + interval '1 month' - interval '1 day')::date, $6::date) <= $3::date)`,
     values: [sourceId, window.from, window.to, registers, period.from, period.to],
   });
   await db.query({
     name: 'aggregator-save-coverage',
-    text: `insert into aggregator.coverage (bron_id, maand, getoond, aanwezig, gemeten, registers)
-           select $1::integer, maand, getoond, aanwezig, $5::timestamptz, $6::boolean
-             from unnest($2::text[], $3::integer[], $4::integer[]) as n (maand, getoond, aanwezig)`,
+    text: `insert into aggregator.coverage (source_id, month, shown, held, registers)
+           select $1::integer, month, shown, held, $5::boolean
+             from unnest($2::text[], $3::integer[], $4::integer[]) as n (month, shown, held)`,
     values: [
       sourceId,
       whole.map(({ month }) => month),
       whole.map(({ shown }) => shown),
       whole.map(({ held }) => held),
-      at.toISOString(),
       registers,
     ],
   });

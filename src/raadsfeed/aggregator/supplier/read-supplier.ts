@@ -143,7 +143,7 @@ export async function readOneWindow(
   const read = reading.documents.length + reading.items.reduce((sum, { records }) => sum + records.length, 0);
   await transaction(pool, async (client) => {
     await saveWindowIssues(client, id, { ...reading, issues }, begun);
-    await saveCoverage(client, id, coverage, { window: reading.window, period: of.period }, begun);
+    await saveCoverage(client, id, coverage, { window: reading.window, period: of.period });
     const { hasConfidential = false } = reading;
     const result = { ...window, complete, hasConfidential, withheld: done.withheld, ...deps, quickAgainMs };
     await saveWindow(client, id, result, begun);

@@ -40,7 +40,7 @@ it('begins calls as far apart as the budget says, two at a time, over two instan
   expect(began).toHaveLength(10);
   // Ten calls of which each begins a fifth of a second after the one before; the first may arrive late.
   expect((began.at(-1) ?? 0) - (began[0] ?? 0)).toBeGreaterThan(1300);
-  const paced = `select extract(epoch from next_at - $1)::float8 as seconds from aggregator.supplier_pace where leverancier = 'ibabs'`;
+  const paced = `select extract(epoch from next_at - $1)::float8 as seconds from aggregator.supplier_pace where supplier = 'ibabs'`;
   expect((await pool.query(paced, [rows[0]?.now])).rows[0]?.seconds).toBeGreaterThanOrEqual(2);
   expect(supplier.mostAtOnce()).toBe(2);
 });

@@ -35,7 +35,7 @@ function instance(slotSeconds = 30): NotubizClient {
 
 async function free(): Promise<number> {
   const { rows } = await pool.query<{ free: number }>(
-    `select count(*) as free from aggregator.supplier_slots where leverancier = 'notubiz' and tot is null`,
+    `select count(*) as free from aggregator.supplier_slots where supplier = 'notubiz' and held_until is null`,
   );
   return rows[0]?.free ?? -1;
 }
@@ -77,23 +77,23 @@ describe('several instances', () => {
   });
 
   it('do not wait for ever for one that died', async () => {
-    await pool.query(`update aggregator.supplier_slots set houder = 'dead', tot = now() + interval '1 hour'`);
+    await pool.query(`update aggregator.supplier_slots set holder = 'dead', held_until = now() + interval '1 hour'`);
     const waiting = instance().get('/organisations', {}, never);
     const outcome = await Promise.race([waiting, new Promise((resolve) => setTimeout(() => resolve('waits'), 300))]);
     expect(outcome).toBe('waits');
     expect(supplier.calls).toEqual([]);
-    await pool.query(`update aggregator.supplier_slots set tot = now() where beurt = 3`);
+    await pool.query(`update aggregator.supplier_slots set held_until = now() where slot = 3`);
     await waiting;
     expect(supplier.calls).toHaveLength(1);
-    await pool.query(`update aggregator.supplier_slots set houder = null, tot = null`);
+    await pool.query(`update aggregator.supplier_slots set holder = null, held_until = null`);
   });
 
   it('stop waiting for a slot when they are aborted', async () => {
-    await pool.query(`update aggregator.supplier_slots set houder = 'other', tot = now() + interval '1 hour'`);
+    await pool.query(`update aggregator.supplier_slots set holder = 'other', held_until = now() + interval '1 hour'`);
     const stop = new AbortController();
     const waiting = instance().get('/organisations', {}, stop.signal);
     stop.abort(new Error('stopped'));
     await expect(waiting).rejects.toThrow('stopped');
-    await pool.query(`update aggregator.supplier_slots set houder = null, tot = null`);
+    await pool.query(`update aggregator.supplier_slots set holder = null, held_until = null`);
   });
 });

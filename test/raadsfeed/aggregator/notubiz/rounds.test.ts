@@ -21,8 +21,8 @@ let source = 0;
 
 serviceDatabase();
 beforeEach(async () => {
-  await pool.query('delete from aggregator.bron_organisatie');
-  await pool.query('delete from aggregator.bron');
+  await pool.query('delete from aggregator.source_organisations');
+  await pool.query('delete from aggregator.sources');
   const adres = 'notubiz:281';
   await saveSources(pool, [{ adres, soort: 'leveranciers-api', organisatiecodes: ['gm0363'], naam: 'X' }]);
   source = (await findSource(pool, adres))?.id ?? 0;
@@ -46,7 +46,7 @@ async function readAll(complete: (window: DueWindow) => boolean = () => true): P
 
 it('leaves windows alone that are there: sources are asked twice a minute what is due', async () => {
   const versions = () =>
-    pool.query('select ctid, xmin, xmax from aggregator.windows where bron_id = $1 order by van', [source]);
+    pool.query('select ctid, xmin, xmax from aggregator.windows where source_id = $1 order by first_day', [source]);
   const before = await versions();
   await ensureWindows(pool, source, all);
   expect((await versions()).rows).toEqual(before.rows);
