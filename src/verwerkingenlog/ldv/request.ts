@@ -10,6 +10,7 @@ import {
   readAttributes,
   readId,
   readInteger,
+  readList,
   readStatus,
   readText,
   type Span,
@@ -46,8 +47,6 @@ interface Level {
 const REQUEST: Level = { list: 'resourceSpans', numbers: { resourceSpans: 1 } };
 const RESOURCE_SPANS: Level = { list: 'scopeSpans', numbers: { resource: 1, scopeSpans: 2, schemaUrl: 3 } };
 const SCOPE_SPANS: Level = { list: 'spans', numbers: { scope: 1, spans: 2, schemaUrl: 3 } };
-const RESOURCE_ATTRIBUTES = 1;
-const SPAN_ATTRIBUTES = 9;
 
 /** What a level has. */
 interface Opened {
@@ -104,7 +103,7 @@ export async function readRequest(
   const spans: Span[] = [];
   for (const { span, resource } of raw) {
     if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
-    const read = form === 'json' ? readJsonSpan(span, resource, kept) : readProtobufSpan(span, resource, kept);
+    const read = readSpan(form === 'json' ? span : recordOf(types.span, span), resource, kept);
     if ('reason' in read) unreadable.push(read);
     else spans.push(read);
   }
@@ -191,9 +190,11 @@ function fieldsOf(message: Uint8Array): { fields: readonly Field[]; isBroken: bo
 function readResource(resource: unknown, form: OtlpForm, isKept: (name: string) => boolean): Resource {
   if (resource === undefined || resource === null) return { attributes: new Map() };
   try {
-    const decoded = form === 'json' ? resource : decodeKept(types.resource, resource, RESOURCE_ATTRIBUTES, isKept);
-    if (!isRecord(decoded)) throw new UnreadableMember('resource');
-    return { attributes: readMember('resource.attributes', () => readAttributes(decoded.attributes, isKept)) };
+    const record = form === 'json' ? resource : recordOf(types.resource, resource);
+    if (!isRecord(record)) throw new UnreadableMember('resource');
+    readMember('protobuf', () => requireWhole(record));
+    const name = form === 'json' ? 'resource.attributes' : 'attributes';
+    return { attributes: readMember(name, () => readAttributes(record.attributes, isKept)) };
   } catch (error) {
     return { attributes: new Map(), fault: `resource: ${reasonOf(error)}` };
   }
@@ -216,78 +217,45 @@ function reasonOf(error: unknown): string {
   throw error;
 }
 
-function readJsonSpan(span: unknown, { attributes, fault }: Resource, kept: KeptAttributes): Span | UnreadableSpan {
-  if (!isRecord(span)) return { ...NO_IDS, reason: 'de regel is geen object' };
-  try {
-    if (fault === undefined) return readSpan(span, attributes, kept);
-  } catch (error) {
-    if (!(error instanceof OtlpError)) throw error;
+/** Stands for a part of protobuf that cannot be decoded: no reader takes it. */
+const UNREADABLE = Symbol('unreadable');
+
+/** A message of protobuf with the members that JSON has; each part that cannot be decoded is `UNREADABLE`. */
+function recordOf(type: protobuf.Type, message: unknown): Record<string, unknown> {
+  if (!(message instanceof Uint8Array)) throw new OtlpError('a message was expected');
+  const whole = decodedOrUndefined(type, message);
+  if (whole !== undefined) return whole;
+  const { fields, isBroken, brokenAt } = fieldsOf(message);
+  const attributes: unknown[] = [];
+  const record: Record<string, unknown> = {};
+  for (const field of fields) {
+    const name = type.fieldsById[field.number]?.name;
+    if (name === undefined) continue;
+    const part = decodedOrUndefined(type, message.subarray(field.start, field.end));
+    if (name !== 'attributes') record[name] = part === undefined ? UNREADABLE : part[name];
+    else if (part !== undefined) attributes.push(...readList(part.attributes));
+    else {
+      const key = keyOf(field);
+      if (key === undefined) record.attributes = UNREADABLE;
+      else attributes.push({ key, value: UNREADABLE });
+    }
   }
-  const names = Array.isArray(span.attributes) ? span.attributes.map((item) => (isRecord(item) ? item.key : '')) : [];
-  return {
-    ...idsOf(span),
-    isOther: Array.isArray(span.attributes) && !names.some(isOfLdv),
-    reason: fault ?? faultOf(span, kept),
-  };
+  if (isBroken) record[type.fieldsById[brokenAt]?.name ?? 'protobuf'] = UNREADABLE;
+  return { attributes, ...record };
 }
 
-function readProtobufSpan(span: unknown, resource: Resource, kept: KeptAttributes): Span | UnreadableSpan {
-  if (!(span instanceof Uint8Array)) throw new OtlpError('a message was expected');
-  let ids: Readonly<Record<string, unknown>> = {};
-  try {
-    const decoded = decodeKept(types.span, span, SPAN_ATTRIBUTES, kept.ofSpan);
-    ids = decoded;
-    if (resource.fault === undefined) return readSpan(decoded, resource.attributes, kept);
-    return { ...idsOf(ids), isOther: false, reason: resource.fault };
-  } catch (error) {
-    const { fields } = fieldsOf(span);
-    const contentOf = (wanted: number) => fields.find(({ number }) => number === wanted)?.content;
-    const names = fields.filter(({ number }) => number === SPAN_ATTRIBUTES).map(keyOf);
-    return {
-      ...idsOf({ traceId: contentOf(1), spanId: contentOf(2) }),
-      isOther: names.every((name) => name !== undefined && !isOfLdv(name)),
-      reason: error instanceof OtlpError ? faultOf(ids, kept) : reasonOf(error),
-    };
-  }
-}
-
-/**
- * A message without the attributes that are not kept, whatever is wrong with those.
- * @param attributes number of its attributes
- * @throws {UnreadableMember}
- */
-function decodeKept(
-  type: protobuf.Type,
-  message: unknown,
-  attributes: number,
-  isKept: (name: string) => boolean,
-): Record<string, unknown> {
-  if (!(message instanceof Uint8Array)) throw new UnreadableMember(type.name);
+function decodedOrUndefined(type: protobuf.Type, message: Uint8Array): Record<string, unknown> | undefined {
   try {
     return decode(type, message);
   } catch (error) {
-    if (!(error instanceof OtlpError)) throw error;
+    if (error instanceof OtlpError) return undefined;
+    throw error;
   }
-  const { fields, isBroken, brokenAt } = fieldsOf(message);
-  if (isBroken) throw new UnreadableMember(nameIn(type, brokenAt));
-  const kept = fields.filter((field) => {
-    const key = field.number === attributes ? keyOf(field) : undefined;
-    return key === undefined || isKept(key);
-  });
-  const parts = kept.map(({ start, end }) => message.subarray(start, end));
-  for (const [i, field] of kept.entries()) {
-    const key = field.number === attributes ? keyOf(field) : undefined;
-    const name = key === undefined ? nameIn(type, field.number) : `${nameIn(type, field.number)} ${nameInMessage(key)}`;
-    const part = parts[i];
-    if (part !== undefined) readMember(name, () => decode(type, part));
-  }
-  return readMember(type.name, () => decode(type, Buffer.concat(parts)));
 }
 
-/** The name of a field as LDV writes it. */
-function nameIn(type: protobuf.Type, number: number): string {
-  const name = type.fieldsById[number]?.name.replace(/UnixNano$/, '') ?? 'protobuf';
-  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+/** @throws {OtlpError} when the end of a message of protobuf cannot be read */
+function requireWhole(record: Readonly<Record<string, unknown>>): void {
+  if (record.protobuf === UNREADABLE) throw new OtlpError('the protobuf cannot be decoded');
 }
 
 /** The name of an attribute; empty when it is no text, and undefined when it cannot be found. */
@@ -318,26 +286,27 @@ const READERS: Readonly<Record<string, SpanReader>> = {
   status: (span) => readStatus(span.status),
   dropped_attributes_count: (span) => readInteger(span.droppedAttributesCount),
   attributes: (span, kept) => readAttributes(span.attributes, kept.ofSpan),
+  protobuf: requireWhole,
 };
 
-function faultOf(span: Readonly<Record<string, unknown>>, kept: KeptAttributes): string {
-  for (const [name, read] of Object.entries(READERS)) {
-    try {
-      readMember(name, () => read(span, kept));
-    } catch (error) {
-      return reasonOf(error);
-    }
+function readSpan(span: unknown, { attributes, fault }: Resource, kept: KeptAttributes): Span | UnreadableSpan {
+  if (!isRecord(span)) return { ...NO_IDS, reason: 'de regel is geen object' };
+  try {
+    if (fault === undefined) return spanOf(span, attributes, kept);
+  } catch (error) {
+    if (!(error instanceof OtlpError)) throw error;
   }
-  return 'de regel kan niet gelezen worden';
-}
-
-function idsOf({ traceId, spanId }: Readonly<Record<string, unknown>>): { traceId: string; spanId: string } {
-  const idOf = (id: unknown): string => (typeof id === 'string' || id instanceof Uint8Array ? readId(id) : '');
-  return { traceId: idOf(traceId), spanId: idOf(spanId) };
+  const names = Array.isArray(span.attributes) ? span.attributes.map((item) => (isRecord(item) ? item.key : '')) : [];
+  return {
+    ...{ traceId: idOf(span.traceId), spanId: idOf(span.spanId) },
+    isOther: Array.isArray(span.attributes) && !names.some(isOfLdv),
+    reason: fault ?? faultOf(span, kept),
+  };
 }
 
 /** @throws {OtlpError} */
-function readSpan(span: Readonly<Record<string, unknown>>, resource: Attributes, kept: KeptAttributes): Span {
+function spanOf(span: Readonly<Record<string, unknown>>, resource: Attributes, kept: KeptAttributes): Span {
+  requireWhole(span);
   const parentSpanId = readId(span.parentSpanId);
   const dropped = Number(readInteger(span.droppedAttributesCount));
   return {
@@ -353,4 +322,19 @@ function readSpan(span: Readonly<Record<string, unknown>>, resource: Attributes,
     attributes: readAttributes(span.attributes, kept.ofSpan),
     ...(dropped > 0 ? { droppedAttributes: dropped } : {}),
   };
+}
+
+function faultOf(span: Readonly<Record<string, unknown>>, kept: KeptAttributes): string {
+  for (const [name, read] of Object.entries(READERS)) {
+    try {
+      readMember(name, () => read(span, kept));
+    } catch (error) {
+      return reasonOf(error);
+    }
+  }
+  return 'de regel kan niet gelezen worden';
+}
+
+function idOf(id: unknown): string {
+  return typeof id === 'string' || id instanceof Uint8Array ? readId(id) : '';
 }
