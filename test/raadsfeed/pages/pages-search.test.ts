@@ -214,7 +214,7 @@ async function withRows(count: number, words: string, work: () => Promise<void>)
 
 it('finds rare words by the index of words among many rows', async () => {
   const plans: string[] = [];
-  await withRows(1500, "'veelvoud':2A", async () => {
+  await withRows(2500, "'veelvoud':2A", async () => {
     await transaction(pages.pool, async (client) => {
       await client.query('set local enable_seqscan = off');
       const db: Db = {
@@ -231,7 +231,10 @@ it('finds rare words by the index of words among many rows', async () => {
       expect({ total, isMore }).toEqual({ total: 1, isMore: false });
     });
   });
-  expect(plans[0]).toContain('Bitmap Index Scan on items_words');
+  expect(plans).toEqual([
+    expect.stringContaining('items_newest'),
+    expect.stringContaining('Bitmap Index Scan on items_words'),
+  ]);
 });
 
 it('shows the best of common words first, however old, and says that not all were counted', async () => {
@@ -242,7 +245,7 @@ it('shows the best of common words first, however old, and says that not all wer
   await withRows(25_000, "'veelvoud':2A", async () => {
     await asOwner('analyze pages.items');
     const { text } = await pages.get('/zoeken?q=veelvoud');
-    expect(text).toContain('Minstens 2.000 resultaten');
+    expect(text).toContain('Minstens 2.002 resultaten');
     const next = (await pages.get('/zoeken.csv?q=veelvoud')).headers.get('link');
     expect(next).toMatch(/^<http[^>]*\/raad\/zoeken\.csv\?q=veelvoud&pagina=2>; rel="next"$/);
     expect((await pages.get('/zoeken.csv?q=veelvoud&pagina=6')).headers.get('link')).toBeNull();

@@ -1,6 +1,6 @@
 /**
- * Search over the index. The index of words gives the hits, up to `COUNTED` rows: when there are more, the page is read in its order instead,
- * row by row, until it is full. A hit is only shown while the feed has that very record.
+ * Search over the index. The first rows in the order that is wanted are read one by one: where words are common, these fill the page. Rarer
+ * words are found by the index of words, which takes a millisecond for a thousand hits. A hit is only shown while the feed has that very record.
  */
 import type { Db } from '../../../database/transaction.ts';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
@@ -35,107 +35,99 @@ export interface SearchResult {
   readonly bodies: readonly Facet[];
 }
 
-/** Rows that are counted: of common words the index would give a large part of the table. */
-const COUNTED = 2000;
-/** Rows that are read in order before the index of words is cheaper. */
+/** Rows that are read in order for the first page: words that fill it with these are common. */
+const READ_IN_ORDER = 2000;
+/** Rows that are read in order for a later page, before the index of words is cheaper. */
 const MOST_IN_ORDER = 20_000;
+/** Rows that are read for one hit of a page. */
+const PER_HIT = 100;
+
+/** Where hits are looked for. `titles`: in order, and by the index in titles, whose hits are the best. */
+type Way = { readonly by: 'index' } | { readonly by: 'order' | 'titles'; readonly most: number };
 
 export async function search(db: Db, request: SearchRequest): Promise<SearchResult> {
-  const { words, sort, offset, limit } = request;
-  const needed = offset + limit;
-  const most = Math.max(COUNTED, needed) + 1;
-  if (words === undefined) {
-    const found = await count(db, request, undefined, most);
-    return { ...found, items: await show(db, found.numbers.slice(offset, needed)) };
-  }
-  let found = await count(db, request, words.all, most);
-  const numbers = new Set<number>();
-  // Within each of these the order is that of the day.
-  for (const query of sort === 'relevantie' ? [words.title, words.exact] : []) {
-    if (query === words.all || numbers.size >= needed) continue;
-    const best = await count(db, request, query, most);
-    const first = best.isMore ? await readInOrder(db, request, query) : best.numbers;
-    for (const number of first) numbers.add(number);
-  }
-  if (numbers.size < needed) {
-    const first = found.isMore ? await readInOrder(db, request, words.all) : found.numbers;
-    for (const number of first) numbers.add(number);
-    if (found.isMore && numbers.size < needed) {
-      found = await count(db, request, words.all, null);
-      for (const number of found.numbers) numbers.add(number);
-    }
-  }
-  return { ...found, items: await show(db, [...numbers].slice(offset, needed)) };
+  const { words, sort } = request;
+  const needed = request.offset + request.limit;
+  const most = Math.max(READ_IN_ORDER, words === undefined ? needed + 1 : Math.min(needed * PER_HIT, MOST_IN_ORDER));
+  let found = await find(db, request, { by: 'order', most });
+  if (words === undefined || !found.isMore) return found;
+  // The index knows no places: among common words it finds a phrase by reading every row that has them.
+  if (found.total < needed && found.near >= needed && found.near > found.total)
+    found = await find(db, request, { by: 'order', most: MOST_IN_ORDER });
+  if (found.total < needed) return await find(db, request, { by: 'index' });
+  return sort !== 'relevantie' || found.best >= needed ? found : await find(db, request, { by: 'titles', most });
 }
 
-interface Counted extends Omit<SearchResult, 'items'> {
-  /** The first hits up to the end of the page. */
-  readonly numbers: readonly number[];
+interface Found extends SearchResult {
+  /** Hits in titles. */
+  readonly best: number;
+  /** Rows that were read in order and have the words, also apart where a phrase was typed. */
+  readonly near: number;
 }
 
-/** Counts hits, and the values of their facets. @param most rows that are looked at; `null`: all */
-async function count(
-  db: Db,
-  { words: _, sort, offset, limit, ...filter }: SearchRequest,
-  query: string | undefined,
-  most: number | null,
-): Promise<Counted> {
-  const values: unknown[] = [most, offset + limit];
+const HIT = 's.number, s.organisatiecode, s.resource_type, s.gremium, s.gremiumnaam, s.datum, s.first_number';
+/** The score of a hit in titles. */
+const BEST = 2;
+
+async function find(db: Db, { words, sort, offset, limit, ...filter }: SearchRequest, way: Way): Promise<Found> {
+  const values: unknown[] = [];
   const conditions = conditionsOf(filter, values);
-  const found = query === undefined ? inOrder(sort, conditions, '$1') : byWords(query, filter, values);
-  const { rows } = await db.query<{ counted: unknown }>({
+  const has = (query: string | undefined, column: string): string =>
+    query === undefined ? 'true' : `${column} @@ $${values.push(query)}::tsquery`;
+  const score = (isIn: (query: string) => string): string =>
+    sort === 'relevantie' && words !== undefined
+      ? [words.title, words.exact].map((query) => (query === words.all ? '1' : `(${isIn(query)})::integer`)).join(' + ')
+      : '0';
+  // `offset 0`: the rows are found by the index of words, whatever the planner, which has no statistics of words, thinks of it.
+  const byIndex = (query: string | undefined, points: string): string =>
+    `select ${HIT}, ${points} as score from (select * from pages.items s where ${has(query, 's.words')} offset 0) s where ${conditions}`;
+  // Postgres keeps long values elsewhere: deleting nothing from the words fetches them once, and not for each query.
+  const byOrder = (most: number): string =>
+    `select ${HIT}, case when ${has(words?.all, 's.read')} then ${score((query) => has(query, 's.read'))} end as score,
+            ${has(words?.all.replaceAll('<->', '&'), 's.read')} as near
+       from (select *, ts_delete(words, '') as read from ${inOrder(sort, conditions, `$${values.push(most)}`)} s offset 0) s`;
+  const read = way.by === 'index' ? 'select 0 as score, false as near' : byOrder(way.most);
+  const inTitles = (): string => byIndex(words?.title, `${BEST}`);
+  const hits = {
+    index: () =>
+      byIndex(
+        words?.all,
+        score((query) => `s.number in (select s.number from pages.items s where ${has(query, 's.words')})`),
+      ),
+    order: () => `select * from read where score is not null`,
+    titles: () => `select ${HIT}, score from read s where score < ${BEST} union all ${inTitles()}`,
+  }[way.by]();
+  const { rows } = await db.query<Item & { counted: unknown }>({
     // Without a name: planned for its words and filters, which differ a thousandfold in how much they find.
-    text: `with found as materialized (
-             select s.number, s.organisatiecode, s.resource_type, s.gremium, s.gremiumnaam, s.datum, s.first_number,
-                    ${query === undefined ? 'true' : `${conditions}${phraseOf(query, values)}`} as is_hit
-               from ${found} s),
-           hits as (select * from found where is_hit)
-           select json_build_object(
-             'looked', (select count(*) from found), 'total', (select count(*) from hits),
-             'numbers', (select json_agg(number) from (select number from hits order by ${SORTED[sort]} limit $2::integer) n),
-             'types', ${valuesOf('resource_type')},
-             'organisations', ${valuesOf('organisatiecode')},
-             'bodies', ${filter.organisatiecode === undefined ? 'null' : valuesOf('gremium', 'gremiumnaam')}) as counted`,
+    text: `with read as materialized (${read}), hits as materialized (${hits}),
+           shown as (
+             select h.place, ${ITEM}
+               from (select number, row_number() over () as place
+                       from (select number from hits order by ${SORTED[sort]} limit $${values.push(limit)}::integer offset $${values.push(offset)}::integer) h) h
+               join pages.items s using (number) ${CURRENT})
+           select shown.*, counted from (
+             select json_build_object(
+               'total', (select count(*) from hits), 'read', (select count(*) from read), 'near', (select count(*) from read where near),
+               'best', (select count(*) from hits where score = ${BEST}),
+               'types', ${valuesOf('resource_type')},
+               'organisations', ${valuesOf('organisatiecode')},
+               'bodies', ${filter.organisatiecode === undefined ? 'null' : valuesOf('gremium', 'gremiumnaam')}) as counted) c
+             left join shown on true
+            order by place`,
     values,
   });
   const counted: JsonObject = isRecord(rows[0]?.counted) ? rows[0].counted : {};
-  const total = Number(counted.total);
   return {
-    numbers: (Array.isArray(counted.numbers) ? counted.numbers : []).map(Number),
-    // The last row that is looked at only shows that there are more.
-    total: most === null ? total : Math.min(total, most - 1),
-    isMore: most !== null && Number(counted.looked) >= most,
+    // Without results there is one row, with the counts alone.
+    items: rows.filter(({ sequenceNumber }) => sequenceNumber !== null),
+    total: Number(counted.total),
+    best: Number(counted.best),
+    near: Number(counted.near),
+    isMore: way.by !== 'index' && Number(counted.read) >= way.most,
     types: toFacets(counted.types),
     organisations: toFacets(counted.organisations),
     bodies: toFacets(counted.bodies),
   };
-}
-
-/** Rows by the index of words. `offset 0`: whatever the planner, which has no statistics of words, thinks of it. */
-function byWords(query: string, { organisatiecode }: ItemFilter, values: unknown[]): string {
-  const words = organisatiecode === undefined ? apart(query) : `(${apart(query)}) & '@${organisatiecode}'`;
-  return `(select * from pages.items s where s.words @@ $${values.push(words)}::tsquery limit $1::bigint offset 0)`;
-}
-
-/** The words of a phrase wherever they are: the index has no places. A phrase that is excluded stays one. */
-const apart = (query: string): string => (query.includes('!') ? query : query.replaceAll('<->', '&'));
-
-function phraseOf(query: string, values: unknown[]): string {
-  return query === apart(query) ? '' : ` and s.words @@ $${values.push(query)}::tsquery`;
-}
-
-/** The first hits up to the end of the page, from rows that are read in its order. */
-async function readInOrder(
-  db: Db,
-  { words: _, sort, offset, limit, ...filter }: SearchRequest,
-  query: string,
-): Promise<number[]> {
-  const values: unknown[] = [MOST_IN_ORDER, query, offset + limit];
-  const { rows } = await db.query<{ number: number }>({
-    text: `select number from ${inOrder(sort, conditionsOf(filter, values), '$1')} s where s.words @@ $2::tsquery limit $3::integer`,
-    values,
-  });
-  return rows.map(({ number }) => number);
 }
 
 /** The first rows that pass the filter, by an index of that order; those without a day are the last. */
@@ -149,21 +141,11 @@ function inOrder(sort: SearchSort, conditions: string, most: string): string {
 }
 
 const SORTED: Readonly<Record<SearchSort, string>> = {
-  relevantie: 'datum desc nulls last, number desc',
+  relevantie: 'score desc, datum desc nulls last, number desc',
   datum: 'datum desc nulls last, number desc',
   oudste: 'datum asc nulls last, number asc',
   nieuwste: 'first_number desc',
 };
-
-/** The items with these numbers that the feed still has, in this order. */
-async function show(db: Db, numbers: readonly number[]): Promise<Item[]> {
-  const { rows } = await db.query<Item>({
-    name: 'pages-search-items',
-    text: `select ${ITEM} from unnest($1::bigint[]) with ordinality n (number, place) join pages.items s using (number) ${CURRENT} order by place`,
-    values: [numbers],
-  });
-  return rows;
-}
 
 /** Values of a facet that are counted. */
 const FACETS = 20;
