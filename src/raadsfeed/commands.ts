@@ -38,7 +38,7 @@ interface RedactOptions {
   readonly json?: boolean;
 }
 
-/** How long an extension may take to follow the feed. */
+/** How long a feature may take to follow the feed. */
 const WAIT_SECONDS = 60;
 
 function feedRedactCommand(terminal: Terminal): Command {

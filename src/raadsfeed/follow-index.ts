@@ -21,13 +21,12 @@ import {
 /** Rows that one step of `begin` removes from a table: well within the time of a statement. */
 export const MOST_REMOVED = 5_000;
 
-/** What became of a resource. */
 export interface FeedChange {
   readonly sequenceNumber: number;
   readonly resourceType: ResourceType;
   readonly resource: Resource;
   readonly storedAt: Date;
-  /** Absent: the resource is gone. */
+  /** Absent: the resource was removed. */
   readonly data: JsonObject | undefined;
 }
 
@@ -48,7 +47,6 @@ export interface FeedIndex {
   readonly table?: string;
 }
 
-/** How far an index is. */
 interface IndexPosition {
   /** Empty: of no feed yet. */
   readonly feedId: string;

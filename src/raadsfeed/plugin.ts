@@ -57,7 +57,7 @@ async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
   app.decorate('feed', {
     ...{ heads, reader, responses, mountUrl },
     completenessOf: (organisatiecode) => completenessOf(organisatiecode),
-    knowCompleteness: (read) => {
+    setCompletenessSource: (read) => {
       completenessOf = read;
     },
     follow: (name, step) =>

@@ -45,7 +45,7 @@ export const aggregator = fp(
       await closeDependencies(deps);
     });
     app.operatorPage.add(sourcesSection(pool));
-    app.feed.knowCompleteness((organisatiecode) => readCompletenessOf(pool, organisatiecode));
+    app.feed.setCompletenessSource((organisatiecode) => readCompletenessOf(pool, organisatiecode));
   },
   { name: 'aggregator', dependencies: ['raadsfeed'] },
 );

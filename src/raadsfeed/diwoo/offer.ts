@@ -41,7 +41,6 @@ export function toOffer(organisatiecode: string, data: JsonObject) {
     creatiedatum: dayOf(data.creatiedatum) ?? ontvangen,
     ontvangen,
     formaat: address && fileType(data.formaat, address),
-    /** Why it is left out. */
     reason: file instanceof URL ? unusable : file,
     /** The agenda items that it names. */
     items: itemsOf(organisatiecode, data.agendapunten),
@@ -113,7 +112,7 @@ function isIdentification(value: unknown): value is string {
   );
 }
 
-/** What decides who may read the documents of an agenda item; `hoofd` is its parent item, of the same organisation. */
+/** `hoofd` is the parent item, of the same organisation. */
 export function toItemState(data: JsonObject): { readonly besloten: boolean; readonly hoofd: string | undefined } {
   const parent = isRecord(data.hoofdagendapunt) ? data.hoofdagendapunt.bronidentificatie : undefined;
   return { besloten: data.indicatiebesloten === true, hoofd: isIdentification(parent) ? parent : undefined };

@@ -1,7 +1,7 @@
 /**
- * Writes what changed in the feed into the index, a batch in a fixed number of statements; runs in the transaction of the position. A
- * document keeps its place while its address and category stay; one that comes, or comes back, gets the next place of its organisation and
- * category. Of documents with the same address one is offered: who has the place keeps it, else who came first.
+ * Writes changes of the feed to the index, a batch in a fixed number of statements, in the transaction of the position. A document keeps its
+ * place while its address and category stay the same; a new or returning one gets the next place of its organisation and category. Of
+ * documents with the same address one is offered: the one that has a place, else the first.
  */
 import type { QueryResultRow } from 'pg';
 import type { Db } from '../../database/transaction.ts';

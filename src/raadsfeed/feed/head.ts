@@ -9,31 +9,31 @@ import type { ReadinessResult } from '../../lib/operations.ts';
 import { withTimeout } from '../../lib/scheduling.ts';
 import { FEED_CHANNEL, type FeedHead, parseFeedHead, type Read, readFeedRow } from '../store/records.ts';
 
-/** Milliseconds between reads that no notification asked for: a redaction must reach every instance within a second. */
+/** Milliseconds between polls: a redaction must reach every instance within a second even when its notification is lost. */
 const POLL_MS = 400;
-/** Milliseconds that a confirmed head may be answered from. */
+/** Milliseconds for which a confirmed head may be used. */
 const FRESH_MS = 1000;
 /** Milliseconds that a read of the head may take, or one of a replica: the primary answers after that. */
 const READ_TIMEOUT_MS = 2000;
 
 export interface HeadCache {
-  /** The head when it was confirmed within the last second; the same object as long as nothing has changed. */
+  /** The head if it was confirmed within the last second; the same object until something changes. */
   cachedHead(): FeedHead | undefined;
-  /** The same, refreshed when it was not. @throws when it cannot be read */
+  /** The same, refreshed if necessary. @throws when it cannot be read */
   head(): Promise<FeedHead>;
-  /** The same, refreshed also when it is behind a number that a client has seen. @throws when it cannot be read */
+  /** The same, also refreshed when a client has seen a higher number. @throws when it cannot be read */
   headAtLeast(sequenceNumber: number): Promise<FeedHead>;
-  /** Reads it by a statement that begins after this call; concurrent calls share one. @throws when it cannot be read */
+  /** Reads the head with a statement that starts after this call; concurrent calls share one. @throws when it cannot be read */
   refreshHead(): Promise<FeedHead>;
-  /** Takes a head that was read on the primary by a statement that began at `since` (`now()` of this cache). */
+  /** Accepts a head that a statement on the primary read; `since`: when it started, by `now()` of this cache. */
   observe(head: FeedHead, since: number): void;
-  /** Whether what was read under a head may still be answered, whatever was published since. */
+  /** Whether rows read under this head may still be served. */
   isCurrentHistory(head: FeedHead): boolean;
   /** Number that every read must have reached: the head that was known at the last poll. */
   requiredNumber(): number;
-  /** For metrics: it may be old. */
+  /** The last known head, however old, for metrics. */
   knownHead(): FeedHead | undefined;
-  /** Calls back whenever it has changed. @returns what ends that */
+  /** @returns a function that unsubscribes */
   onChange(callback: (head: FeedHead) => void): () => void;
   readonly now: () => number;
   close(): void;
@@ -70,7 +70,7 @@ export function createHeadCache({
       }
     }
   };
-  /** One feed only moves forward. A head that is behind is an old read, unless it was read later: then a backup was restored. */
+  /** A feed only moves forward. An older head is a stale read, unless it was read after the newer one: then a backup was restored. */
   const observe = (head: FeedHead, since: number): void => {
     const isForward = known === undefined || isAtLeast(head, known);
     if (!isForward && since < changedAt) return;
@@ -93,7 +93,7 @@ export function createHeadCache({
 
   const unsubscribe = listener.subscribe(FEED_CHANNEL, (payload) => {
     const notified = parseFeedHead(payload ?? '');
-    // It confirms nothing: it may have waited in a buffer.
+    // A notification does not confirm the head: it may have waited in a buffer.
     if (notified !== undefined && known !== undefined && isAtLeast(notified, known)) {
       if (!isSameHead(notified, known)) replace(notified);
     } else refreshInBackground();
@@ -129,7 +129,7 @@ export function createHeadCache({
   };
 }
 
-/** Whether both are of the same feed with the same redactions and the same beginning of the history. */
+/** Whether feed, redactions and start of the history are equal. */
 export function isSameHistory(a: FeedHead, b: FeedHead): boolean {
   return (
     a.feedId === b.feedId &&
@@ -147,7 +147,6 @@ function hasHistoryOf(a: FeedHead, b: FeedHead): boolean {
   );
 }
 
-/** Whether both are equal in everything. */
 export function isSameHead(a: FeedHead, b: FeedHead): boolean {
   return isSameHistory(a, b) && a.head.sequenceNumber === b.head.sequenceNumber && a.head.epoch === b.head.epoch;
 }
@@ -158,7 +157,7 @@ export function isAtLeast(a: FeedHead, b: FeedHead): boolean {
   return a.head.sequenceNumber > b.head.sequenceNumber || a.head.epoch === b.head.epoch;
 }
 
-/** At most one call runs; callers meanwhile share the next one, for the running one may have read too early for them. */
+/** Runs one call at a time; callers that arrive meanwhile share the next one, because the running one may have read too early for them. */
 function coalesce<T>(read: () => Promise<T>): () => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   let next: Promise<T> | undefined;

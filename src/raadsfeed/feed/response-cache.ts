@@ -18,14 +18,14 @@ import { type HeadCache, isAtLeast, isSameHead, isSameHistory } from './head.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What a cached response is found by. */
+    /** Key of the response in the cache. */
     responseKey?: string | undefined;
   }
 }
 
-/** An answer that was read, before it is encoded. */
+/** An answer before it is encoded. */
 export interface Answer {
-  /** A long one comes in pieces: joined to one text, a single character beyond Latin-1 makes encoding all of it eight times as slow. */
+  /** In pieces when long: in one string, a single character outside Latin-1 makes encoding eight times slower. */
   readonly body: string | readonly string[];
   readonly maxAgeSeconds: number;
   /** Default 200. */
@@ -33,20 +33,20 @@ export interface Answer {
   readonly link?: string | undefined;
   /** Default JSON. */
   readonly contentType?: string;
-  /** Name of the file when it is to be saved. */
+  /** File name, for a download. */
   readonly filename?: string | undefined;
-  /** Names of request headers beside `Accept-Encoding` that the answer depends on. */
+  /** Other request headers than `Accept-Encoding` that the answer depends on. */
   readonly vary?: string;
-  /** The state of the feed when the rows were read. Absent: the route is asked each time. */
+  /** The feed's head when the rows were read. Absent: not cached. */
   readonly head?: FeedHead;
-  /** A full page of history: it is kept for its `max-age`, whatever is published. */
+  /** A full page of history: cached for its `max-age`, whatever is published. */
   readonly isHistory?: boolean;
-  /** Milliseconds that it is kept at most, when it also follows from something that the head does not tell. */
+  /** Longest time in the cache, for an answer that depends on more than the head. */
   readonly keptMs?: number;
 }
 
 export interface ResponseCache {
-  /** Answers from memory before a route of this scope is reached. */
+  /** Serves cached answers before a route of this scope runs. */
   register(app: FastifyInstance): void;
   /**
    * Reads an answer, once there is memory for it, and sends it.
@@ -67,12 +67,12 @@ interface Response {
   readonly status: number;
   readonly etag: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Those of an answer with a body only. */
+  /** Headers that a 304 does not have. */
   readonly bodyHeaders: Readonly<Record<string, string>>;
 }
 
 interface CachedResponse extends Response {
-  /** The same object that `HeadCache` had. */
+  /** The object of `HeadCache`, compared by identity. */
   readonly head: FeedHead;
   readonly isHistory: boolean;
   /** By the clock of `HeadCache`. */
@@ -81,13 +81,12 @@ interface CachedResponse extends Response {
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** What an entry takes beside its key and its bytes, at most about. */
+/** Approximate overhead of an entry. */
 const ENTRY_BYTES = 1000;
-/** Longest key that is kept. */
 const MAX_KEY_LENGTH = 2500;
-/** Bytes that a record takes, about, before it is known. */
+/** Estimated bytes of a record. */
 const RECORD_BYTES = 2048;
-/** What was read is held three times: as strings, as the body, and compressed. */
+/** An answer is held three times: as strings, as the body, and compressed. */
 const COPIES = 3;
 const WAIT_MS = 5000;
 /** Memory for answers in preparation: a dozen pages of a thousand ordinary records, or one page of the largest. */
@@ -100,7 +99,7 @@ export function createResponseCache(maxBytes: number, heads: HeadCache): Respons
     full: () => new Problem(platformProblems.unavailable, { headers: { 'retry-after': '1' } }),
   });
   const responses = new LRUCache<string, CachedResponse>({
-    // No entry fits into one byte.
+    // One byte holds no entry: that disables the cache.
     maxSize: Math.max(1, Math.floor(maxBytes)),
     sizeCalculation: ({ body }, key) => ENTRY_BYTES + 2 * key.length + body.length,
   });
@@ -115,14 +114,13 @@ export function createResponseCache(maxBytes: number, heads: HeadCache): Respons
     return current !== undefined && (isHistory || head === current) && heads.now() < until;
   };
 
-  /** What is in memory for a request, when it may be answered with that. */
   const findFresh = (request: FastifyRequest): CachedResponse | undefined => {
     const { method, responseKey, headers } = request;
     const found = method === 'GET' && responseKey !== undefined ? responses.get(responseKey) : undefined;
     return found !== undefined && isFresh(found) && isAcceptable(found, headers.accept) ? found : undefined;
   };
 
-  /** What was read before a redaction, or before a backup was restored, is not kept after it. */
+  /** An answer that was read before a redaction or a restore is not cached after it. */
   const keep = (key: string, answer: Answer, response: Response): void => {
     const { head, isHistory = false, maxAgeSeconds, keptMs = isHistory ? maxAgeSeconds * 1000 : undefined } = answer;
     const current = heads.cachedHead();
@@ -149,7 +147,7 @@ export function createResponseCache(maxBytes: number, heads: HeadCache): Respons
       ...(link === undefined ? {} : { link }),
       ...(filename === undefined ? {} : { 'content-disposition': `attachment; filename="${filename}"` }),
     };
-    // Nobody else would get what is not kept.
+    // Not cached, so no other request needs it encoded.
     if (answer.head === undefined && status === 200 && isKnown(request, etag))
       return reply.headers(headers).code(304).send();
     const encoding = encodingOf(request);
@@ -162,7 +160,7 @@ export function createResponseCache(maxBytes: number, heads: HeadCache): Respons
     register(app) {
       app.decorateRequest('responseKey');
       app.addHook('onRequest', (request, reply, done) => {
-        // Now: the contract converts the parameters.
+        // Before the contract converts the parameters.
         request.responseKey = keyOf(request, encodingOf(request));
         const found = findFresh(request);
         if (found !== undefined) sendResponse(request, reply, found);
@@ -176,10 +174,10 @@ export function createResponseCache(maxBytes: number, heads: HeadCache): Respons
         if (closed.aborted) return undefined;
         throw error;
       });
-      // The client has gone, or the deadline has answered.
+      // The client disconnected, or the deadline replied.
       if (permit === undefined) return reply.sent ? reply : reply.hijack();
       try {
-        // Another of the crowd that waited may have read it meanwhile.
+        // A concurrent waiter may have read it meanwhile.
         const found = findFresh(request);
         if (found !== undefined) return reply.sent ? reply : sendResponse(request, reply, found);
         const answer = await read();
@@ -192,7 +190,7 @@ export function createResponseCache(maxBytes: number, heads: HeadCache): Respons
   };
 }
 
-/** In the order that we prefer when the client has no preference: by what they cost. */
+/** Cheapest first, for clients without a preference. */
 const ENCODINGS = ['zstd', 'br', 'gzip'] as const;
 type Encoding = (typeof ENCODINGS)[number] | 'identity';
 
@@ -200,16 +198,15 @@ function encodingOf(request: FastifyRequest): Encoding {
   return acceptedEncoding(request.headers['accept-encoding'], ENCODINGS);
 }
 
-/** Nothing else about a request changes its response, except for `Accept`. The query as it was parsed: a parameter has few spellings. */
+/** Apart from `Accept`, nothing else about a request changes its response. The parsed query, so that spellings of one parameter share an entry. */
 function keyOf({ url, query }: FastifyRequest, encoding: Encoding): string {
   const end = url.indexOf('?');
   return end === -1 ? `${encoding} ${url}` : `${encoding} ${url.slice(0, end)} ${JSON.stringify(query)}`;
 }
 
-/** Smaller bodies gain nothing. */
 const WORTH_COMPRESSING_BYTES = 1024;
 
-/** Further compression is not worth its time. */
+/** Higher levels are not worth their time. */
 const COMPRESS = {
   zstd: (bytes: Buffer) => promisify(zstdCompress)(bytes, { params: { [constants.ZSTD_c_compressionLevel]: 3 } }),
   br: (bytes: Buffer) =>
@@ -222,7 +219,7 @@ const COMPRESS = {
 async function encodeBody(plain: Buffer, encoding: Encoding, contentType: string) {
   const isCompressed = encoding !== 'identity' && plain.length >= WORTH_COMPRESSING_BYTES;
   const bytes = isCompressed ? await COMPRESS[encoding](plain) : plain;
-  // A small buffer is a part of a much larger one: keeping it would keep all of that.
+  // A small buffer is a slice of a pool: caching it would keep the whole pool alive.
   const body = bytes.length === bytes.buffer.byteLength ? bytes : Buffer.from(new Uint8Array(bytes).buffer);
   const bodyHeaders = {
     'content-type': contentType,
@@ -242,7 +239,7 @@ function sendResponse(
   return reply.code(status).headers(bodyHeaders).send(body);
 }
 
-/** Whether the client takes JSON, as browsers do behind a dozen other types; who does not is left to the contract. */
+/** Whether the client accepts JSON; the contract answers one that does not. */
 function isAcceptable({ bodyHeaders }: CachedResponse, accept: string | undefined): boolean {
   if (bodyHeaders['content-type'] !== JSON_TYPE) return true;
   if (accept === undefined || accept === '*/*' || accept === 'application/json') return true;

@@ -25,41 +25,38 @@ interface StreamsOptions {
   readonly reader: FeedReader;
   readonly mountUrl: () => string;
   readonly heartbeatSeconds: number;
-  /** Bytes that may wait for the clients of all streams together, beside small parts. */
+  /** Bytes that may wait for the clients of all streams together, apart from small parts. */
   readonly memoryBytes: number;
-  /** Milliseconds that a client may leave what was sent unread; then its stream is cut. */
+  /** Milliseconds that a client may leave data unread before its stream is cut. */
   readonly drainTimeoutMs: number;
   readonly log: Logger;
   readonly stopping: AbortSignal;
 }
 
-/** What a stream begins with. */
 interface StreamStart {
-  /** It gets what comes after this number. */
+  /** The stream starts after this number. */
   readonly position: number;
   readonly filter: RecordFilter;
-  /** Who it counts for. */
+  /** Address that the stream counts for. */
   readonly client: string;
 }
 
 export interface Streams {
-  /** Sends what comes after a position to an answer whose head was written, until it ends. */
+  /** Sends the records after a position to a response whose head was written, until it ends. */
   open(response: ServerResponse, start: StreamStart): void;
   readonly count: () => number;
-  /** Ends all streams. */
   close(): void;
 }
 
 interface OpenStream extends StreamStart {
   /** Everything up to here has been sent, or does not pass the filter. */
   position: number;
-  /** When records were last sent, in milliseconds of `performance.now()`. */
+  /** When records were last sent, by `performance.now()`. */
   sentAt: number;
-  /** Resumes it while it waits for a change of the feed. */
+  /** Wakes the stream while it waits for a change of the feed. */
   wake?: (() => void) | undefined;
-  /** Resolves when the client has taken the bytes, or the stream has ended. */
+  /** Resolves when the client has read the bytes, or the stream has ended. */
   send(bytes: Buffer): Promise<void>;
-  /** Fires when the stream has ended. */
   readonly ended: AbortSignal;
   /** Resets the connection: the client connects again and resumes. */
   cut(): void;
@@ -83,7 +80,7 @@ interface StreamEvent {
 
 const PAGE_RECORDS = 500;
 const PAGE: OctetLimits = { page: 64 * 1024, record: 192 * 1024 };
-/** A larger record is read by itself. */
+/** A larger record is read alone. */
 const WHOLE: OctetLimits = { page: 2 ** 30, record: 2 ** 30 };
 /** Pages in memory: those of streams at the same position, and of a large record while it goes out in parts. */
 const PAGES = {
@@ -93,21 +90,21 @@ const PAGES = {
   ttlAutopurge: true,
   ignoreFetchAbort: true,
 };
-/** Bytes of one write: a client that takes so much within the drain time is reading. */
+/** Bytes of one write: a client that reads so much within the drain time keeps up. */
 const PART = 64 * 1024;
-/** Smaller parts, as of what is new, wait for no memory: their number is bounded by that of the streams. */
+/** Smaller parts, such as new records, do not wait for memory: the number of streams bounds them. */
 const SMALL_PART = 8 * 1024;
-/** The part of the memory that one client may hold. */
+/** Share of the memory for one client. */
 const CLIENT_SHARE = 1 / 4;
-/** Reads of the database at once, so that pages do not wait behind them; one client has half. */
+/** Concurrent reads of the database, so that pages do not wait behind them; one client has half. */
 const READS = 4;
-/** Longest that a stream waits for memory or its turn to read; it holds nothing meanwhile. */
+/** Longest wait for memory or a turn to read; the stream holds nothing meanwhile. */
 const WAIT_MS = 60_000;
 /** Milliseconds before a read that brought nothing, as of a replica that lags, is retried. */
 const NOTHING_NEW_MS = 250;
-/** Milliseconds after which what was sent counts as received: the operating system may hold it for the client. */
+/** Milliseconds after which sent data counts as received: the operating system may still buffer it. */
 const RECENT_MS = 120_000;
-/** Sent first: milliseconds that a client waits before it reconnects. No blank line follows it or a comment: some clients take that for an event. */
+/** Sent first: milliseconds before a client reconnects. No blank line follows it or a comment: some clients take that for an event. */
 const RETRY_LINE = Buffer.from('retry: 3000\n');
 /** A comment line: proxies close idle connections. */
 const HEARTBEAT = Buffer.from(':\n');
@@ -138,7 +135,7 @@ export function createStreams(options: StreamsOptions): Streams {
 
   const fetchPage = async (start: StreamStart): Promise<Page | undefined> => {
     const isNew = (heads.knownHead()?.head.sequenceNumber ?? 0) <= start.position + PAGE_RECORDS;
-    // What is new is read once, whatever the filters: else each publication would cost a read for every one of them.
+    // New records are read once for all filters: otherwise each publication would cost a read per filter.
     const filter = isNew ? {} : start.filter;
     const page = await pages.fetch(keyOf({ ...start, filter }), { context: { ...start, filter } });
     return page === undefined || filter === start.filter ? page : filterPage(page, start.filter);
@@ -166,11 +163,11 @@ export function createStreams(options: StreamsOptions): Streams {
   const unsubscribe = heads.onChange((head) => {
     const before = known ?? head;
     known = head;
-    // What comes after a restored backup would be taken for what was sent.
+    // Records after a restored backup would be mistaken for records that were sent.
     const isForward = isAtLeast(head, before);
     if (!isForward || !isSameHistory(before, head)) {
       pages.clear();
-      // What waits for a client may hold what was redacted.
+      // Data that waits for a client may hold redacted content.
       for (const stream of [...open]) if (!isForward || performance.now() - stream.sentAt < RECENT_MS) stream.cut();
     }
     for (const { wake } of open) wake?.();
@@ -272,7 +269,7 @@ function isFiltered({ organisatiecode, resourceType }: RecordFilter): boolean {
   return organisatiecode !== undefined || resourceType !== undefined;
 }
 
-/** What decides who gets a record. */
+/** The members of a record that filters look at. */
 function membersOf({ prefix, suffix }: StoredRecord): Omit<StreamEvent, 'bytes'> {
   // The beginning of an upsert ends within its `resourceUrl`.
   const text = suffix === null ? prefix : `${prefix}"}`;
@@ -291,7 +288,6 @@ function filterPage(page: Page, { organisatiecode, resourceType }: RecordFilter)
     : { ...page, events, bytes: Buffer.concat(events.map(({ bytes }) => bytes)) };
 }
 
-/** Makes a stream of a response whose head was written. */
 function toStream(response: ServerResponse, start: StreamStart, drainTimeoutMs: number): OpenStream {
   const ending = new AbortController();
   const cut = (): void => {

@@ -30,20 +30,20 @@ export interface Agenda {
   readonly isPlanned: boolean;
 }
 
-/** No meeting has as many: a source that holds more is at fault. The page stays within its memory, and a plain list has all of them. */
+/** No real meeting has as many; a plain list shows all items of a faulty source. */
 export const MOST_ITEMS = 10_000;
-/** Bytes that a part takes, about; when one takes more after all its texts and lists are shorter. */
+/** Approximate size of a part; a larger one is rendered with shorter texts. */
 const PART_BYTES = 100_000;
 const MOST_BYTES = 92_000;
 const INDEX_BYTES = 16_000;
-/** Bytes of an item and of a document without their texts, about. */
+/** Approximate bytes of an item and a document without their texts. */
 const ROW_BYTES = 450;
-/** Documents of one item that are shown here; its own page has all. */
+/** Documents per item; the item's own page has all. */
 const DOCUMENTS = 50;
-/** Items deeper than this are shown at the depth of their parent: no screen is that wide. */
+/** Deeper items are shown at this depth: no screen is wider. */
 const DEPTH = 5;
 const DESCRIPTION = 280;
-/** Agendas of fewer items are in view anyway. */
+/** A shorter agenda needs no index. */
 const WORTH_AN_INDEX = 6;
 
 /** The anchor of an item on the page of its meeting: its identification where that can be one, else a hash of it. */

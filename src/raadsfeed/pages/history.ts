@@ -23,11 +23,11 @@ interface HistoryEntry {
 export interface History {
   /** Latest first; empty when the feed has never had the resource. */
   readonly entries: readonly HistoryEntry[];
-  /** The one before them, when there are more. */
+  /** The entry before these, when there are more. */
   readonly earlier: HistoryEntry | undefined;
 }
 
-/** The latest versions that are compared, and the most bytes of one that is: larger ones are listed without their changes. */
+/** Versions that are compared, and the largest of them in bytes: of larger ones the changes are not listed. */
 const VERSIONS = 20;
 const VERSION_BYTES = 200_000;
 const LIST_BYTES = 6000;
@@ -129,7 +129,7 @@ function reasonOf(record: JsonObject = {}): string {
   return REASONS[reason] ?? shorten(reason, 60);
 }
 
-/** What a removal did, as the end of a sentence that begins with what it was. */
+/** The end of a sentence about a removed item. */
 const HAPPENED: Readonly<Record<string, string>> = {
   ingetrokken: 'is ingetrokken',
   correctie: 'is weggehaald: het was een vergissing',
@@ -137,7 +137,7 @@ const HAPPENED: Readonly<Record<string, string>> = {
   persoonsgegevens: 'is weggehaald: er stonden persoonsgegevens in',
 };
 
-/** The last removal of each of these resources that were removed: when it was, and what happened. */
+/** The last removal of each of these resources. */
 export async function readRemovals(
   db: Db,
   resourceType: ResourceType,
@@ -167,7 +167,7 @@ const REMOVED: Readonly<Record<ResourceType, string>> = {
   Informatieobject: 'Dit document is verwijderd',
 };
 
-/** The page of something that was withdrawn or redacted: that it was there, and why it is not any more. Nothing of its content. */
+/** The page of a withdrawn or redacted resource: why it was removed, without its content. */
 export function removedPage(
   resourceType: ResourceType,
   organisation: FeedOrganisation,

@@ -21,7 +21,7 @@ const SHOWN = 30;
 const LIST_BYTES = 8000;
 const TEXT_LENGTH = 2500;
 
-/** What suppliers write in English, in Dutch; other words are shown as they are. */
+/** Dutch for English words of suppliers; other words are shown unchanged. */
 const KINDS: Readonly<Record<string, string>> = { council: 'raad', committee: 'commissie' };
 const meetingKind = (text: string): string => KINDS[text] ?? shorten(text, 100);
 
@@ -62,15 +62,15 @@ ${await missingItems(view, agenda)}</ul>`,
   };
 }
 
-/** Items that are told one by one. */
+/** Missing items that are explained one by one. */
 const MISSING = 20;
 
-/** What happened to the items that the meeting names and its agenda does not have. */
+/** Explains items that the meeting names but its agenda lacks. */
 async function missingItems(
   { context: { pool }, resource, data }: ResourceView,
   { places }: Agenda,
 ): Promise<HtmlValue> {
-  // Of a longer agenda the places are not all.
+  // The outline of a longer agenda is incomplete.
   if (places.length === MOST_ITEMS) return undefined;
   const known = new Set(places.map(({ bronidentificatie }) => bronidentificatie));
   const missing = references(data.agendapunten).filter((id) => !known.has(id));
@@ -96,7 +96,7 @@ async function missingItems(
   return [told, rest > 0 && html`<li class="kv-quiet">${unknown} is hier niets gepubliceerd.</li>`];
 }
 
-/** The agenda, with the meetings that this one is made of before it, and its other documents and the meetings beside it after it. */
+/** The agenda, after the parts of this meeting, and before its other documents and the neighbouring meetings. */
 async function withSurroundings(
   { context, resource, data }: ResourceView,
   agendaSection: HtmlValue,

@@ -114,7 +114,7 @@ ${facts([
   };
 }
 
-/** Which source it has, how far behind that, and how complete. */
+/** The source, its lag, and its completeness. */
 function sourceFacts({ suppliers, ...source }: SourceCompleteness): [string, HtmlValue][] {
   const { readAt, behind, refused, coverage, failingSince } = source;
   const noon = (date: string): Date => new Date(`${date}T12:00:00Z`);
@@ -196,7 +196,6 @@ export async function bodiesPage(
 
 interface MonthList {
   readonly context: PagesContext;
-  /** Those of the month. */
   readonly meetings: ItemFilter;
   readonly month: string;
   readonly from: number | undefined;

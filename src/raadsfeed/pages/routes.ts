@@ -22,11 +22,11 @@ import { type Made, resourcePage } from './resource.ts';
 import { bodyKey } from './search/entry.ts';
 import { readSearchAddress, searchPage, searchPath } from './search.ts';
 
-/** Seconds that a page may be kept: a redaction reaches those who keep it within this time. */
+/** Seconds that caches may keep a page: a redaction reaches them within this time. */
 const MAX_AGE_SECONDS = 5;
-/** The index follows the feed a moment later, and the front page shows coming and past meetings. */
+/** The index is slightly behind the feed, and pages depend on the time of day. */
 const KEPT_MS = 1000;
-/** A page takes about the memory of so many records of the feed. */
+/** Memory of a page, in records of the feed. */
 const PAGE_RECORDS = 50;
 
 export function pagesRoutes(app: FastifyInstance, context: PagesContext, stylesheet: Stylesheet): void {

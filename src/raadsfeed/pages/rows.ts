@@ -29,7 +29,7 @@ export function momentIn(summary: JsonObject, name: string): Date | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date;
 }
 
-/** What a status of a supplier means for who wants to come; suppliers use words of their own. */
+/** What a supplier's status means for visitors; each supplier uses its own words. */
 export function meetingState(status: string | undefined): 'cancelled' | 'moved' | undefined {
   // "Niet geannuleerd"
   if (status === undefined || /\bniet\b(?! (?:door|plaats))/i.test(status)) return undefined;
@@ -38,13 +38,13 @@ export function meetingState(status: string | undefined): 'cancelled' | 'moved' 
   return /verplaatst|uitgesteld|verdaagd|verschoven/i.test(status) ? 'moved' : undefined;
 }
 
-/** Words that say nothing: of a meeting that comes that it is planned, of one that was that it is over. */
+/** A status that adds nothing: planned for a coming meeting, over for a past one. */
 const EXPECTED = {
   coming: /^(gepland|ingepland|nieuw|open|bevestigd|planned|scheduled|confirmed)$/i,
   past: /^(afgerond|afgelopen|afgesloten|beëindigd|gehouden|geweest|gesloten|voltooid|definitief|closed|completed|finished|done)$/i,
 } as const;
 
-/** The status, where it says something beside the day. */
+/** The status, if it adds something to the date. */
 export function stateBadge(status: string | undefined, moment: Date | null | undefined, now: Date): HtmlValue {
   const state = meetingState(status);
   if (status === undefined) return undefined;
@@ -63,7 +63,6 @@ const dayNumber = new Intl.DateTimeFormat('nl-NL', { timeZone: TIME_ZONE, day: '
 const monthShort = new Intl.DateTimeFormat('nl-NL', { timeZone: TIME_ZONE, month: 'short' });
 
 interface RowOptions {
-  /** What rows say besides. */
   readonly beside?: ((item: Item) => string | undefined) | undefined;
   readonly now: Date;
 }
@@ -83,7 +82,7 @@ function meetingRow(item: Item, besides: string, now: Date): Html {
 <p class="kv-list__line">${joined(facts)}</p></div></li>`;
 }
 
-/** A document with its file beside the title, and with its own day: lists of new ones go by the day that they came in. */
+/** Shows the document's own date: lists of new documents are sorted by the date they came in. */
 function documentRow(item: Item, besides: string): Html {
   const { datum, titel, soort, summary } = item;
   const facts = [
@@ -108,11 +107,9 @@ export const listRow = (item: Item, { beside, now }: RowOptions): Html =>
   ROWS[item.resourceType](item, shorten(beside?.(item) ?? '', 80), now);
 
 interface ListOptions {
-  /** What to say when there are none. */
   readonly empty?: string;
   readonly bytes?: number;
   readonly all: PageLink;
-  /** There are more than these rows. */
   readonly isCut?: boolean;
 }
 
@@ -173,7 +170,7 @@ export function boundedList(
   return html`<ul class="kv-list">${items}</ul>${(rest > 0 || isCut) && html`<p class="kv-more">${link(all.href, all.text)}</p>`}`;
 }
 
-/** The way between the parts of something that is longer than a page. */
+/** Links between the parts of a long page. */
 export function pager(
   label: string,
   number: number,
@@ -217,7 +214,7 @@ export async function readWindow<T>(
   };
 }
 
-/** The rows, and the way to those before and after them. @param at address of the window from a position on */
+/** @param at address of the window from a position on */
 export function windowList({ rows, previous, next }: Window, empty: string, at: (from: number) => string): Html {
   return html`${rows.length === 0 ? html`<p class="utrecht-paragraph kv-quiet">${empty}</p>` : html`<ul class="kv-list">${rows}</ul>`}${
     (previous ?? next) !== undefined &&

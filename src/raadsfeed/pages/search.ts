@@ -19,9 +19,9 @@ import type { Item } from './search/lists.ts';
 import { MOST_TERMS, QUERY_LENGTH, readQuery } from './search/query.ts';
 import { findMissing, type Marks, type MissingTerm, markWords, readWords, type WordQuery } from './search/words.ts';
 
-/** Milliseconds that the statements of a search may take together. */
+/** Time limit of a search. */
 const SEARCH_MS = 3000;
-/** The planner knows nothing of words: it would read the whole table, compile what runs for a moment, and sort in files. */
+/** The planner has no statistics of words: it would scan the table, compile short queries, and sort on disk. */
 const PLANNING = `select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true), set_config('work_mem', '16MB', true)`;
 const RESULTS_PAGE = 20;
 const LAST_PAGE = 100;
@@ -35,7 +35,7 @@ type SearchAddress = ReturnType<typeof readSearchAddress>;
 const isDayOfMeetings = (text: string): boolean => /^(19|20|21)/.test(text) && isDay(text);
 const isPage = (text: string): boolean => /^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= LAST_PAGE;
 
-/** Reads the query of the address; a parameter that is given twice counts once. @throws {Problem} 400 with what is wrong */
+/** Of a repeated parameter the first counts. @throws {Problem} 400 */
 export function readSearchAddress(query: Readonly<Record<string, unknown>>) {
   const read = (name: string, isRight = (_text: string): boolean => true): string | undefined => {
     const value = [query[name]].flat()[0];
@@ -70,10 +70,7 @@ export function searchPath(
   return withQuery(`${PATH}${suffix}`, { ...rest, pagina: pagina === 1 ? undefined : pagina, voor });
 }
 
-/**
- * Without words, what came in last is first: nobody who looks every day misses anything. Meetings are known by their day; of what comes, the
- * soonest is first.
- */
+/** Without words, the items that came in last are listed first, meetings by date; of coming items the soonest is first. */
 function sortOf({ q, soort, komend, sorteer }: SearchAddress, kind: KindQuery | undefined): (typeof SORTS)[number] {
   const hasWords = q !== undefined && (kind === undefined || kind.query !== undefined);
   if (sorteer !== undefined && (sorteer !== 'relevantie' || hasWords)) return sorteer;
@@ -84,22 +81,20 @@ function sortOf({ q, soort, komend, sorteer }: SearchAddress, kind: KindQuery | 
 }
 
 interface FoundByWords extends SearchResult {
-  /** Absent when nothing was typed, or nothing that is a word. */
+  /** Absent when the query is empty or has no words. */
   readonly words?: WordQuery | undefined;
-  /** What was typed is a word for a kind of thing. */
+  /** The query is a word for a kind of item. */
   readonly kind?: KindQuery | undefined;
-  /** When nothing was found. */
   readonly missing: readonly MissingTerm[];
 }
 
 const NO_FACETS = { organisations: [], types: [], bodies: [] } as const;
 const NOTHING: FoundByWords = { items: [], total: 0, isMore: false, ...NO_FACETS, missing: [] };
 
-/** Which part of the hits. */
 interface Part {
   readonly offset: number;
   readonly limit: number;
-  /** For a follower: what came in last first, so that what changes later moves nothing. Only what came before this. */
+  /** For a feed reader: newest in the feed first, so that later changes move nothing; only items before `voor`. */
   readonly follow?: { readonly voor: number | undefined };
 }
 
@@ -112,7 +107,7 @@ export async function runSearch(
 ): Promise<FoundByWords> {
   const { q, organisatie, gremium, soort, van, tot, komend } = address;
   const typed = q === undefined ? undefined : readQuery(q);
-  // Something was typed, but it holds no searchable word: returning every item would be wrong.
+  // The query has no searchable word: returning every item would be wrong.
   if (q !== undefined && typed === undefined) return NOTHING;
   const kind = typed && readKind(typed, organisations, typeOf(soort));
   const query = kind === undefined ? typed : kind.query;
@@ -142,7 +137,7 @@ export async function runSearch(
       { readOnly: true },
     );
   } catch (error) {
-    // 57014: no time was left.
+    // 57014: the time limit was reached.
     if (error instanceof Error && 'code' in error && error.code === '57014')
       throw new Problem(raadsfeedProblems.searchTooSlow);
     throw error;
@@ -192,7 +187,7 @@ ${total > 0 && html`<ul class="kv-links"><li>${link(searchPath(address, {}, '.cs
   };
 }
 
-/** That a kind was understood, and the way to the word itself: in quotes, beside what else was typed. */
+/** Says that the word was read as a kind, with a link that searches for the word itself. */
 function kindNote(address: SearchAddress, type: ResourceType, word: string): Html {
   const typed = (address.q ?? '').split(/(\s+)/);
   const q = typed.map((part) => (part === word ? `"${word}"` : part)).join('');
@@ -204,7 +199,7 @@ function kindNote(address: SearchAddress, type: ResourceType, word: string): Htm
 
 const isCut = ({ q }: SearchAddress): boolean => q !== undefined && readQuery(q)?.isCut === true;
 
-/** What was understood, which word nobody wrote, and how it may have been meant. */
+/** How the query was read, which words have no hit, and the nearest spelling. */
 function nothingFound(address: SearchAddress, { words, missing, kind }: FoundByWords): HtmlValue {
   if (address.q === undefined || (kind !== undefined && words === undefined)) return paragraph('Haal een filter weg.');
   if (words === undefined)
@@ -237,7 +232,7 @@ const PLURALS: Readonly<Record<ResourceType, string>> = {
   Informatieobject: 'Documenten',
 };
 
-/** The field to search in, on other pages. @param hidden filters that the search keeps */
+/** The search field of other pages. @param hidden filters that the search keeps */
 export function searchForm(typed = '', hidden: Readonly<Record<string, string | undefined>> = {}): Html {
   return html`<form class="kv-search" action="${PATH}" method="get" role="search">
 <div class="kv-search__words"><label for="q">Zoek in vergaderingen, agendapunten en documenten</label>
@@ -321,7 +316,6 @@ function resultRow(item: Item, [inTitle, inText]: readonly Marks[], names: Reado
 <p class="kv-list__line">${joined(line)}</p>${text !== '' && html`<p class="kv-list__text">${marked(text, inText)}</p>`}</li>`;
 }
 
-/** Text with its words marked; the pieces are escaped one by one. */
 function marked(text: string, ranges: Marks = []): HtmlValue {
   const pieces: HtmlValue[] = [];
   let at = 0;

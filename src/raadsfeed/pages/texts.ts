@@ -8,7 +8,6 @@ import { textIn } from './rows.ts';
 
 /** Characters of a name or a fact on the page of what has it. */
 export const FACT_LENGTH = 300;
-/** Characters of one piece: whatever they are, they fit on a page. */
 const PIECE_LENGTH = 15_000;
 
 /** Members in the order that people read them, with a word for those whose meaning their text does not tell. */
@@ -18,7 +17,7 @@ const TEXTS: Readonly<Record<ResourceType, readonly (readonly [name: string, wor
   Informatieobject: [['titel'], ['omschrijving'], ['auteur', 'Auteur'], ['bronorganisatie', 'Afkomstig van']],
 };
 
-/** Those whose place on the page is as long as they are. */
+/** Texts that the page shows at any length. */
 const RUNNING = ['vergadertoelichting', 'omschrijving', 'overig'];
 
 /** What there is to say beside the name and the facts: running texts, and what its own place is too small for. */

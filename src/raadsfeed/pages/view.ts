@@ -11,7 +11,6 @@ export interface ResourceView {
   readonly context: PagesContext;
   readonly organisation: FeedOrganisation;
   readonly resource: Resource;
-  /** As the feed has it. */
   readonly data: JsonObject;
   readonly history: History;
   /** Which part of the agenda or the text, from 1. */

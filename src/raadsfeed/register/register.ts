@@ -38,7 +38,7 @@ export function createRegisterClient({ config: { raadsfeed, server }, clock }: C
   });
 }
 
-/** Asks each feed once a day where it is; one that does not answer, every hour. */
+/** Refreshes each feed once a day; one that does not answer, every hour. */
 export function keepRegister(app: FastifyInstance, pool: Pool): void {
   const client = createRegisterClient({ config: app.settings, clock: app.clock });
   app.addHook('onClose', () => client.close());
@@ -56,7 +56,7 @@ export function keepRegister(app: FastifyInstance, pool: Pool): void {
   });
 }
 
-/** Asks a feed of the register where it is now; it may have moved. What is known stays when it does not answer. @returns why it does not */
+/** Refreshes the addresses of a feed; they stay when it does not answer. @returns why it does not */
 export async function refreshFeed(
   pool: Pool,
   client: OutboundClient,

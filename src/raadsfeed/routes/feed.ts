@@ -46,7 +46,6 @@ export function feedRoute(app: FastifyInstance, contract: Contract<operations>):
 }
 
 interface Page {
-  /** The position that it was read to. */
   readonly last: FeedPosition;
   readonly head: FeedHead;
   readonly records: readonly StoredRecord[];
@@ -71,11 +70,10 @@ async function readPage({ heads, reader }: Feed, { cursor, limit, ...filter }: P
   // Also without a cursor: the history was pruned further meanwhile.
   assertInRange(head, after);
   assertSameEpoch(head, from, epoch);
-  // Fewer than asked for: everything up to the head was read.
+  // Fewer than requested: everything up to the head was read.
   return { head, records, last: isAll ? head.head : (records.at(-1) ?? head.head) };
 }
 
-/** Records or resources on a page when the query does not say. */
 const DEFAULT_LIMIT = 500;
 
 /** The query parameters of all lists; not every list has all of them. */
@@ -86,14 +84,14 @@ export interface PageQuery extends RecordFilter {
   readonly limit: number;
 }
 
-/** The query of a list, after the contract has checked it: codes in lower case. */
+/** The query of a list, validated by the contract; codes in lower case. */
 export function readPageQuery({ query }: { readonly query: ListQuerystring }): PageQuery {
   const { cursor, limit = DEFAULT_LIMIT, organisatiecode, resourceType } = query;
   const code = organisatiecode === undefined ? undefined : normaliseOrganisatiecode(organisatiecode);
   return { cursor, limit, organisatiecode: code, resourceType };
 }
 
-/** Address of a page of a list, with only the parameters that differ from the default, so that one page has one address. */
+/** Address of a page, with only the parameters that differ from the default, so that each page has one address. */
 export function pageUrl(listUrl: string, { cursor, limit, organisatiecode, resourceType }: PageQuery): string {
   const parameters = { cursor, limit: limit === DEFAULT_LIMIT ? undefined : limit, organisatiecode, resourceType };
   const query = Object.entries(parameters).flatMap(([name, value]) => (value === undefined ? [] : `${name}=${value}`));
@@ -110,7 +108,7 @@ export function withCommas(texts: readonly string[]): string[] {
   return pieces;
 }
 
-/** A position in a snapshot: where the feed stood when it began, and the last number that was read. */
+/** The feed's position when the snapshot began, and the last number that was read. */
 interface SnapshotPosition {
   readonly feed: FeedPosition;
   readonly after: number;
@@ -134,7 +132,7 @@ export function encodeSnapshotCursor(feedId: string, { feed, after }: SnapshotPo
   return encode(SNAPSHOT, feedId, Buffer.concat([positionBytes(feed), number]));
 }
 
-/** A position in a list that is sorted by text: after this one. */
+/** A position in a list sorted by text. */
 export function encodeListCursor(feedId: string, after: string): string {
   return encode(LIST, feedId, Buffer.from(after));
 }
@@ -212,7 +210,7 @@ export async function resolveSnapshotCursor(heads: HeadCache, cursor: string | u
   return { feed, after };
 }
 
-/** Where a list that is sorted by text continues: after this one, the empty one at its beginning. @throws as `resolveCursor` */
+/** Where a list sorted by text continues; after the empty text at its beginning. @throws as `resolveCursor` */
 export async function resolveListCursor(
   heads: HeadCache,
   cursor: string | undefined,

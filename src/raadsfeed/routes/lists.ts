@@ -1,4 +1,4 @@
-/** Lists of what is there now: the snapshot, the collections of an organisation and the register. */
+/** Lists of the current state: the snapshot, the collections of an organisation, and the register. */
 import type { FastifyInstance } from 'fastify';
 import type { operations } from '../../contracts/raadsfeed.ts';
 import type { Pool } from '../../database/pool.ts';
@@ -88,7 +88,6 @@ export function listRoutes(app: FastifyInstance, contract: Contract<operations>,
     );
   }
 
-  // Where feeds are. A service that is not a register answers 404.
   contract.serve(app, 'getRegister', {}, async (request, reply) => {
     if (!register) throw new Problem(platformProblems.notFound, { detail: 'Deze dienst is geen register.' });
     const { cursor, limit, organisatiecode } = readPageQuery(request);
@@ -109,7 +108,7 @@ const OPERATIONS = {
   Informatieobject: { list: 'getInformatieobjecten', one: 'getInformatieobject' },
 } as const;
 
-/** The contract has checked the form; only the case is still free. */
+/** The contract has validated the form, but not the case. */
 function codeOf(text: string): string {
   return normaliseOrganisatiecode(text) ?? text;
 }
@@ -126,9 +125,7 @@ function cut<T>(
 
 interface ListEnd {
   readonly query: PageQuery;
-  /** `null` on the last page. */
   readonly cursor: string | null;
-  /** Members before the last ones. */
   readonly more?: string;
 }
 

@@ -33,7 +33,6 @@ export function serviceRoute(app: FastifyInstance, contract: Contract<operations
   );
 }
 
-/** What the feed says of itself. */
 type ServiceDocument = components['schemas']['Servicedocument'];
 
 function serviceDocument(
@@ -64,7 +63,6 @@ function serviceDocument(
 
 const SOORTEN = { eigen: 'eigen', feed: 'feed', 'leveranciers-api': 'API van een leverancier' } as const;
 
-/** The service document as a page for people. */
 function servicePage(document: ServiceDocument, mountUrl: string): string {
   const { organisaties, historieVanaf, retentie, snapshotUrl, feedUrl, streamUrl, contact, licentie } = document;
   const addresses = { snapshotUrl, feedUrl, streamUrl, docs: `${mountUrl}/docs`, contact, licentie };

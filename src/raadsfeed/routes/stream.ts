@@ -35,7 +35,7 @@ export function streamRoute(app: FastifyInstance, contract: Contract<operations>
     if (reply.raw.destroyed) return reply.hijack();
     const client = clientAddress(request);
     perAddress(client, request);
-    // Counted before the first wait, or many at once would all pass; until the exchange ends, a stream or not.
+    // Counted before the first `await`, or concurrent requests would all pass; until the exchange ends, with a stream or not.
     open += 1;
     reply.raw.once('close', () => {
       open -= 1;
@@ -84,7 +84,7 @@ async function findStart(request: StreamRequest, { heads, reader }: Feed): Promi
   return sequenceNumber;
 }
 
-/** Takes the response over from the framework, with the headers that its hooks have set. */
+/** Takes the response over from Fastify, with the headers that its hooks have set. */
 function hijack(reply: FastifyReply): FastifyReply['raw'] {
   reply.hijack();
   // Silent until something is published; the stream itself cuts clients that do not read.

@@ -1,11 +1,10 @@
-/** What is sealed of a record for the proof log: its leaf follows from its number, its seed is stored beside it. */
+/** Seals records for the proof log: the leaf follows from the number, the seed is stored beside the record. */
 import type { Db } from '../../database/transaction.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
 import type { ProofRecord, ProofWriter } from '../../proof/proof-log.ts';
 import type { RecordText } from '../domain/record-text.ts';
 import { joinRecord } from './records.ts';
 
-/** The one part of a record. */
 export const RECORD_PART = 'record';
 
 interface NumberedText {

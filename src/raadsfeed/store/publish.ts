@@ -14,10 +14,9 @@ import { readRedactable, writeRedacted } from './redact.ts';
 import { readStateHashes } from './state.ts';
 import { ensureTextPartitions, markContentTables } from './text-partitions.ts';
 
-/** The result of a change. */
 export type Outcome =
   | { readonly recorded: number; readonly redacted?: readonly number[] }
-  /** It changes nothing, so it is not in the log. */
+  /** Changes nothing, so it is not recorded. */
   | 'no-op';
 
 /**
@@ -35,7 +34,7 @@ export async function publishBatch(
   const feed = await lockFeedRow(db);
   requireProof(feed, proof);
   const before = feed.head.sequenceNumber;
-  // Everything may be recorded, and the next partition is made before the last one is full.
+  // At most everything is recorded; the next partition is made before the last one is full.
   await ensureTextPartitions(db, feed, before + changes.length);
   const state = await readStateHashes(db, changes);
   const redactions = changes.flatMap((change) => (change.op === 'redact' ? [change] : []));
@@ -43,10 +42,10 @@ export async function publishBatch(
   const storedAt = new Date(Math.max(now.getTime(), feed.lastStoredAt?.getTime() ?? 0));
   const storedAtText = storedAt.toISOString();
   const seed = randomInt(-(2 ** 31), 2 ** 31);
-  /** Another for each number, and never again the same: see `texts.epoch`. */
+  /** Differs per number and is never reused: see `texts.epoch`. */
   const epochOf = (number: number): number => seed ^ Math.imul(number, 0x9e37_79b1);
   const records: NumberedRecord[] = [];
-  /** What becomes of the texts of records that were there before. */
+  /** Redaction stubs of earlier records. */
   const redactedTexts = new Map<number, string>();
 
   const record = (change: Change, redacted?: readonly number[]): Outcome => {
@@ -63,7 +62,7 @@ export async function publishBatch(
       const prefix = redactedRecord(found, redaction);
       const own = records[found.sequenceNumber - before - 1];
       if (own === undefined) redactedTexts.set(found.sequenceNumber, prefix);
-      // Published in this very batch: its content is never written.
+      // Published in the same batch: its content is never written.
       else records[found.sequenceNumber - before - 1] = { ...own, op: 'redact', text: { prefix, suffix: null } };
     }
     for (const key of gone) state.delete(key);
@@ -100,7 +99,6 @@ function requireProof({ hasProof }: FeedRow, proof: ProofWriter | undefined): vo
     );
 }
 
-/** A change that got its number. */
 interface NumberedRecord {
   readonly sequenceNumber: number;
   /** see `texts.epoch`. */

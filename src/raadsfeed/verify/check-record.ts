@@ -2,7 +2,6 @@ import { contentHash, redactedNumbers } from '../../lib/feed/record.ts';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
 import type { StoredNumber } from '../store/verify.ts';
 
-/** A stored record, for checks that compare several. */
 export interface CheckedRecord {
   readonly sequenceNumber: number;
   readonly op: string;
@@ -11,11 +10,10 @@ export interface CheckedRecord {
   readonly contentHash: string | undefined;
   readonly redacted: readonly number[];
   readonly organisatiecode: string;
-  /** Only for an upsert. */
   readonly data: JsonObject | undefined;
 }
 
-/** Checks one record by itself: both tables have it and agree, the hash is that of the data, a redacted record holds no content. */
+/** Checks one record alone: both tables have it and agree, the hash matches the data, a redacted record has no content. */
 export function checkRecord(row: StoredNumber, fault: (text: string) => void): CheckedRecord | undefined {
   const { sequenceNumber, prefix, suffix, op, resourceType, organisatiecode, bronidentificatie, storedAt } = row;
   if (prefix === null || op === null || organisatiecode === null) {
@@ -69,7 +67,6 @@ export function createMeetingTimes(now: Date) {
   };
   return {
     forget,
-    /** Replaces the current record of a resource. */
     note({ key, sequenceNumber, organisatiecode, data = {} }: CheckedRecord): void {
       forget(key);
       const { dossiertype, einde, starttijd, eindtijd, vergadering } = data;

@@ -1,4 +1,4 @@
-/** Checks the promises of the log on what is stored. It reads only, beside a running service. */
+/** Checks the promises of the log against the stored data. Read-only, beside a running service. */
 
 import type { Db } from '../../database/transaction.ts';
 import type { Clock } from '../../lib/time.ts';
@@ -6,9 +6,7 @@ import { type FeedRow, readFeedRow } from '../store/records.ts';
 import { endOfRead, readLeftovers, readNumbers, readRecordedSince, type StoredNumber } from '../store/verify.ts';
 import { type CheckedRecord, checkRecord, createMeetingTimes } from './check-record.ts';
 
-/** A promise that is broken. */
 interface VerifyFault {
-  /** Absent when it is not about one record. */
   readonly sequenceNumber?: number;
   readonly fault: string;
 }
@@ -29,7 +27,6 @@ interface VerifyOptions {
   readonly progress: (number: number, head: number) => void;
 }
 
-/** Numbers that are read at once; fewer when their records are large. */
 const STEP = 1000;
 const LISTED_FAULTS = 1000;
 
@@ -63,7 +60,7 @@ export async function verifyFeed(db: Db, { signal, progress, clock }: VerifyOpti
   if (unwritten > 0)
     report(`${unwritten} partitions may still hold what was removed; run feed redact or restart the service`);
   const { resources, suspects, unnamed } = replay.finish();
-  // What was published while this ran is beyond the head that was read up to.
+  // Records that were published meanwhile are beyond that head.
   const later = await readRecordedSince(db, head);
   for (const number of later.isRedacted ? [] : unnamed)
     report('holds no content any more, and no redaction names it', number);
@@ -107,7 +104,7 @@ function createReplay(feed: FeedRow, now: Date, report: (fault: string, sequence
         report('the state has another hash', sequenceNumber);
       held.set(key, sequenceNumber);
     } else {
-      // Nothing can be said about pruned records.
+      // Pruned records cannot be checked.
       if (op === 'delete' && start === 0 && !present.has(key) && !veiled.has(key))
         report('deletes what was not there', sequenceNumber);
       if (op === 'redact' && held.has(key))

@@ -8,7 +8,7 @@ import type { PubliceerRegel } from '../domain/change.ts';
 
 const CONTRACT = new URL('../../../openapi/raadsfeed.yaml', import.meta.url);
 
-/** A line that may be published, or all that is wrong with it (English, a sentence each; values are not repeated). */
+/** A valid line, or its faults: an English sentence each, without values. */
 export type CheckedLine = { readonly line: PubliceerRegel } | { readonly faults: readonly string[] };
 /** @param text that the value was parsed from, when there is one: it shows what parsing loses, and that some checks are not needed */
 export type LineValidator = (value: unknown, text?: string) => CheckedLine;
@@ -39,12 +39,12 @@ function compileLineValidator(form: 'contract' | 'draft'): LineValidator {
     $ref: 'doc:#/components/schemas/PubliceerRegel',
   });
   return (value, text) => {
-    // First: everything below goes down into the value by recursion.
+    // First: the checks below are recursive.
     const fault = unwritable(value);
     if (fault !== undefined) return { faults: [`the line ${fault}`] };
     const verdict = check(value);
     if ('faults' in verdict) return { faults: describe(verdict.faults) };
-    // Half of a surrogate pair has no UTF-8 and no canonical form (RFC 8785): nobody could check the hash.
+    // A lone surrogate has no UTF-8 and no canonical form (RFC 8785): the hash could not be checked.
     const isBroken = (text === undefined || SURROGATE.test(text)) && !allWellFormed(value);
     if (isBroken) return { faults: ['a text holds half of a surrogate pair'] };
     if (text !== undefined && hasDoubleNames(text, value)) return { faults: ['a name occurs twice in one object'] };
@@ -52,11 +52,11 @@ function compileLineValidator(form: 'contract' | 'draft'): LineValidator {
   };
 }
 
-/** What our contract says beyond the draft: no other members, texts that are not empty, members that go together. */
+/** Keywords of our contract that the draft does not have. */
 const BEYOND_DRAFT = new Set(['additionalProperties', 'unevaluatedProperties', 'dependentRequired', 'minProperties']);
-/** Where the draft itself says that a text is not empty. */
+/** Texts that the draft itself requires not to be empty. */
 const NOT_EMPTY = new Set(['Bronidentificatie', 'gremiumidentificatie', 'gremiumnaam', 'bronidentificatie']);
-/** Of which the draft says no more than their type. */
+/** Members of which the draft only gives the type. */
 const FREE = new Set(['formaat', 'omvang']);
 
 function asDraft(value: unknown, name = ''): unknown {

@@ -5,7 +5,6 @@ import { type Change, type PubliceerRegel, prepareChange, resourceOf } from '../
 import type { CheckedLine, LineValidator } from './line-validator.ts';
 import { BATCH_CHANGES, BATCH_CHARACTERS, type Publisher } from './publisher.ts';
 
-/** How many lines had which result. */
 interface LineCounts {
   lines: number;
   recorded: number;
@@ -17,11 +16,11 @@ interface PublishLinesOptions {
   readonly validate: LineValidator;
   /** Absent: lines are only checked. */
   readonly publisher?: Publisher | undefined;
-  /** Says what is wrong with a valid line for the present purpose; `undefined`: nothing. */
+  /** Returns the fault of a valid line that the command does not accept. */
   readonly accept?: (line: PubliceerRegel, resource: Resource) => string | undefined;
-  /** Called for every line that is refused; may throw to stop. */
+  /** Called for each refused line; may throw to stop. */
   readonly refused: (line: number, faults: readonly string[]) => void;
-  /** Reading ends after so many refused lines. */
+  /** Stops after so many refused lines. */
   readonly mostRefused?: number | undefined;
   readonly progress: (lines: number) => void;
   /** Fires to stop between two batches. */
@@ -98,7 +97,6 @@ function check(text: string, validate: LineValidator, accept: PublishLinesOption
   return fault === undefined ? checked : { faults: [fault] };
 }
 
-/** Longest line that is read, in bytes. */
 const MAX_LINE = 4 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
@@ -122,7 +120,7 @@ async function* readLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<rea
 
 function decodeLines(bytes: Buffer): readonly (string | undefined)[] {
   if (isUtf8(bytes)) return bytes.toString().split('\n');
-  // One of them is not; in Latin-1 every byte stays what it is.
+  // Split as Latin-1, which keeps every byte, to find the line that is not UTF-8.
   return bytes
     .toString('latin1')
     .split('\n')

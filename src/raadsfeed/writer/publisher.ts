@@ -10,11 +10,10 @@ import { readFeedRow } from '../store/records.ts';
 import { readStateOf, touchOrganisations } from '../store/state.ts';
 import { rewritePartitions } from '../store/text-partitions.ts';
 
-/** Changes that one transaction takes at most, and their text in characters: it bounds how long others wait. */
+/** Most changes of one transaction, and characters of their text: bounds how long other writers wait. */
 export const BATCH_CHANGES = 1000;
 export const BATCH_CHARACTERS = 1024 * 1024;
 
-/** Publishes what is this feed's own. */
 export interface Publisher {
   /**
    * Publishes changes in their order, all of them or none; returns the result of each, in the same order. When a redaction is among them, its
@@ -58,25 +57,25 @@ function organisationsOf(changes: readonly Change[]): { organisatiecode: string;
   return [...names].map(([organisatiecode, naam]) => ({ organisatiecode, naam }));
 }
 
-/** What is in the feed and missing from the full state of an organisation. */
+/** Resources of the feed that the full state of an organisation lacks. */
 export interface Missing {
-  /** How many resources the organisation had. */
+  /** Resources that the organisation has in the feed. */
   readonly present: number;
   readonly removals: readonly Removal[];
   /** More than a sync deletes unless the operator allows it. */
   readonly isMassDelete: boolean;
-  /** As it is now, but of nothing that others have published again since. */
+  /** Repeats the comparison, without resources that were published again meanwhile. */
   refresh(): Promise<Missing>;
 }
 
-/** Finds what is in the feed and not in the full state whose resources (`resourceKey`) are given. */
+/** @param keys the resources (`resourceKey`) of the full state */
 export async function findMissing(
   pool: Pool,
   organisatiecode: string,
   keys: ReadonlySet<string>,
   before?: number,
 ): Promise<Missing> {
-  // What others publish meanwhile is newer than the state that is compared.
+  // Records that others publish meanwhile are newer than the given state.
   const upTo = before ?? (await readFeedRow(pool)).head.sequenceNumber;
   const present = await readStateOf(pool, organisatiecode, upTo);
   const removals = present

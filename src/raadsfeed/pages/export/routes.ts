@@ -1,4 +1,4 @@
-/** The same lists to take along: calendars, Atom, CSV; and the sitemaps. */
+/** Lists as calendars, Atom and CSV; and the sitemaps. */
 import type { FastifyInstance } from 'fastify';
 import { Problem } from '../../../lib/problem.ts';
 import { platformProblems } from '../../../plugins/problems.ts';
@@ -30,7 +30,7 @@ import { icalendar } from './icalendar.ts';
 import { sitemap, sitemapIndex } from './sitemap.ts';
 import { type CsvList, createCsvSender } from './stream-csv.ts';
 
-/** Seconds that these may be kept: programs fetch them again and again. */
+/** Cache time in seconds: programs fetch these again and again. */
 const MAX_AGE_SECONDS = 60;
 /** Days back that a calendar reaches, and the most it holds. */
 const CALENDAR_DAYS = 366;
@@ -51,7 +51,7 @@ interface Export {
   readonly type: 'text/csv' | 'text/calendar' | 'application/atom+xml' | 'application/xml';
   readonly body: string;
   readonly filename?: string;
-  /** To what does not fit. */
+  /** The next part. */
   readonly link?: string | undefined;
 }
 
@@ -64,7 +64,7 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
   const { pool, baseUrl, clock, responses } = context;
   const get = (path: string, handler: (request: PagesRequest) => Promise<Export>, usesIndex = true): void => {
     app.get(path, (request: PagesRequest, reply) =>
-      // Without a head: what is this large is not kept.
+      // Without a head: too large to cache.
       responses.answer(request, reply, EXPORT_RECORDS, async () => {
         if (usesIndex) await context.requireIndex();
         const { type, body, filename, link } = await handler(request);

@@ -34,7 +34,6 @@ const NAME = 200;
 const ADDRESS = 4000;
 const WORDS = 20_000;
 
-/** Which members say what. */
 const MEMBERS = {
   Vergadering: {
     title: 'naam',
@@ -59,7 +58,7 @@ const MEMBERS = {
   },
 } as const;
 
-/** Texts that lists show, of any kind of resource. */
+/** Texts that lists show. */
 const SHOWN = [
   ...['aanvang', 'einde', 'geplandeaanvang', 'geplandeeinde', 'vergaderdatum', 'geplandedatum', 'vergaderstatus'],
   ...['volgnummer', 'geplandvolgnummer', 'tussenkop', 'starttijd', 'eindtijd', 'geplandestarttijd', 'locatie'],
@@ -121,7 +120,7 @@ function referencesOf(resourceType: ResourceType, own: string, data: JsonObject)
   ];
 }
 
-/** When a meeting is: as it went, else as it was planned. */
+/** The actual start of a meeting, else the planned one. */
 export function meetingDate(data: JsonObject): string | undefined {
   const { aanvang, geplandeaanvang, vergaderdatum, geplandedatum } = data;
   return momentOf(aanvang) ?? momentOf(geplandeaanvang) ?? momentOf(vergaderdatum) ?? momentOf(geplandedatum);
@@ -131,7 +130,6 @@ export function meetingDate(data: JsonObject): string | undefined {
 function momentOf(value: unknown): string | undefined {
   if (typeof value !== 'string' || value.length > 40) return undefined;
   const date = new Date(/^\d{4}-\d\d-\d\d$/.test(value) ? `${value}T12:00:00Z` : value);
-  // A year that Postgres and calendars can hold.
   return Number.isNaN(date.getTime()) || date.getUTCFullYear() < 1800 || date.getUTCFullYear() > 2500
     ? undefined
     : date.toISOString();
@@ -157,6 +155,6 @@ function addressOf(value: unknown): string | undefined {
 
 function wordsOf(values: readonly unknown[]): string {
   const text = cutText(values.flatMap((value) => textOf(value, WORDS) ?? []).join(' ; '), WORDS);
-  // Folded, a letter may have become eighteen: more than Postgres takes.
+  // Folding can turn one letter into eighteen: cut again, to what Postgres accepts.
   return [cutText(fold(text), WORDS), ...datesIn(text).map((date) => `@${date}`)].join(' ').trim();
 }

@@ -4,7 +4,6 @@ import type { Db } from '../../../database/transaction.ts';
 import { type FeedChange, type FeedIndex, MOST_REMOVED } from '../../follow-index.ts';
 import { type Entry, toEntry } from './entry.ts';
 
-/** What pages show and search finds. */
 export const PAGES_INDEX: FeedIndex = { schema: 'pages', stepRecords: 500, table: 'items', write, begin };
 
 async function begin(db: Db): Promise<boolean> {
@@ -52,7 +51,7 @@ async function write(db: Db, changes: readonly FeedChange[]): Promise<void> {
   });
 }
 
-/** A word that no row had, when it was counted. */
+/** A word without rows, when it was counted. */
 interface Counted extends pg.QueryResultRow {
   readonly word: string;
 }
@@ -72,7 +71,7 @@ interface Present extends Pick<FeedChange, 'sequenceNumber' | 'resource' | 'reso
 
 /** The words of a row: of its texts `a` and `x`, of the name of its body `c`, and of the organisation and the day. Each has weights of its own. */
 export const WORDS = `pages.words_of(a, '=', 'A') || pages.words_of(x, '', 'A') || pages.words_of(c, '@', 'B') || pages.place_of(o, datum)`;
-/** Of words, those of the row itself. Weight D is of an index that was made before there was weight A alone. */
+/** The words of the row itself. */
 export const OWN_WORDS = `ts_filter(s.words, '{a,d}')`;
 
 /** The record of `g` that came first since it was last removed: history that was pruned does not count. Each kind has an index of its own. */

@@ -1,9 +1,9 @@
-/** Words for a kind of thing: whoever types only such a word wants all of the kind, the newest first. */
+/** Words for a kind of item: a search for only such a word lists all of that kind, newest first. */
 import type { ResourceType } from '../../../lib/feed/resource.ts';
 import { fold } from './fold.ts';
 import type { SearchQuery, Term } from './query.ts';
 
-/** Hardly any meeting or document says of itself that it is one. */
+/** Few meetings or documents contain the word for their kind. */
 const TYPES: Readonly<Record<string, ResourceType>> = {
   ...{
     vergadering: 'Vergadering',
@@ -16,7 +16,7 @@ const TYPES: Readonly<Record<string, ResourceType>> = {
   ...{ stukken: 'Informatieobject', raadsstuk: 'Informatieobject', raadsstukken: 'Informatieobject' },
 };
 
-/** Documents do say of which kind they are, in their title or type; some suppliers have other words for it. */
+/** Documents name their kind in their title or type; some suppliers use other words. */
 const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
   ...{ motie: [], moties: [], amendement: [], amendementen: [], toezegging: [], toezeggingen: [] },
   ...{ raadsvoorstel: [], raadsvoorstellen: [], raadsbesluit: [], raadsbesluiten: [], notulen: [] },
@@ -27,9 +27,9 @@ const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
 export interface KindQuery {
   /** The word for the kind, as typed. */
   readonly word: string;
-  /** Absent: things of several types are of this kind. */
+  /** Absent: the kind has items of several types. */
   readonly type?: ResourceType;
-  /** What else they must have; `undefined` when that is nothing. */
+  /** The rest of the query, if any. */
   readonly query: SearchQuery | undefined;
 }
 

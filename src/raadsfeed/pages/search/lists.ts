@@ -1,4 +1,4 @@
-/** What pages list, from the index: resources by what they have, by what they refer to, and the bodies of an organisation. */
+/** Lists of pages, from the index: resources by their members and references, and the bodies of an organisation. */
 import type { Db } from '../../../database/transaction.ts';
 import type { Resource, ResourceType } from '../../../lib/feed/resource.ts';
 import type { JsonObject } from '../../../lib/json/json-value.ts';
@@ -25,7 +25,7 @@ export interface Item {
 export const ITEM = `s.number as "sequenceNumber", s.organisatiecode, s.resource_type as "resourceType", s.bronidentificatie,
   s.stored_at as "storedAt", s.first_number as "firstNumber", s.first_stored_at as "firstStoredAt",
   s.titel, s.datum, s.soort, s.vergadering, s.gremium, s.gremiumnaam, s.summary`;
-/** Joins only what the feed still has: a redaction takes effect with its commit. */
+/** Only items that the feed still has: a redaction takes effect with its commit. */
 export const CURRENT = `join raadsfeed.current_records c on c.sequence_number = s.number`;
 
 export interface ItemFilter {
@@ -60,10 +60,8 @@ export function conditionsOf(filter: ItemFilter, values: unknown[]): string {
 }
 
 export const ORDERS = {
-  /** By the day that they are of. */
   newest: 's.datum desc nulls last, s.number desc',
   oldest: 's.datum asc nulls first, s.number asc',
-  /** By the moment that the feed recorded them first. */
   stored: 's.first_number desc',
 } as const;
 
@@ -288,7 +286,7 @@ export async function listSitemaps(db: Db): Promise<{ page: number; changed: Dat
   return rows;
 }
 
-/** What one sitemap lists. Its bounds are numbers of the feed, so it changes only where something was changed. */
+/** Its bounds are numbers of the feed, so that only sitemaps with changes change. */
 export async function listSitemap(db: Db, page: number): Promise<Item[]> {
   const { rows } = await db.query<Item>({
     name: 'pages-sitemap',
