@@ -1,4 +1,4 @@
-/** Publishing to the council feed from another Node application: what `koppelvlak feed publish` does, as a function. */
+/** Publishes to the council feed from another Node application, as `koppelvlak feed publish` does. */
 
 import { createPool } from '../database/pool.ts';
 import { createLogger, type Logger } from '../lib/log.ts';
@@ -20,7 +20,7 @@ export interface FeedPublisherOptions {
   readonly log?: Logger;
 }
 
-/** A line cannot be published; nothing of its call was. */
+/** A line cannot be published, so nothing of its call was. */
 export class RefusedLineError extends Error {
   readonly code = 'ERR_REFUSED_LINE';
   /** Position of the line in the call, from 0. */
@@ -67,7 +67,7 @@ export function createFeedPublisher(options: FeedPublisherOptions): FeedPublishe
     log,
   });
   let publisher: Publisher | undefined;
-  /** Whether the key is that of this database is asked once, before anything is sealed with it. */
+  /** The database confirms once that the key is its own, before anything is sealed with it. */
   const openPublisher = async (): Promise<Publisher> => {
     if (sealingKey === undefined) return createPublisher({ pool, clock: systemClock });
     const { createFeedSealer } = await import('../proof/feed-sealer.ts');
@@ -100,7 +100,7 @@ export function createFeedPublisher(options: FeedPublisherOptions): FeedPublishe
 }
 
 /**
- * A line as it would be in a file: published is the JSON text, so a member that is `undefined` must not be in the hash.
+ * A line as it would be in a file. The published form is the JSON text, so an `undefined` member must not be in the hash.
  * @throws {RefusedLineError}
  */
 function asJson(line: unknown, index: number): unknown {

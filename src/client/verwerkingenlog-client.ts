@@ -17,8 +17,8 @@ export interface VerwerkingenlogClientOptions {
   /** Address of the log, such as `https://logging.example/verwerkingenlog/v1`. */
   readonly url: string;
   /**
-   * An access token, or a function that gives one. The function is called before every attempt; when the log refuses a token (401) it is called once more with
-   * the refused one, and what it gives then is tried.
+   * An access token, or a function that returns one. The function is called before every attempt; when the log refuses a token (401), it is called
+   * once more with that token, and its result is tried.
    */
   readonly token: string | ((wish?: TokenWish) => string | Promise<string>);
   /** Milliseconds that one attempt may take; default 5000. */
@@ -30,7 +30,7 @@ export interface VerwerkingenlogClientOptions {
 }
 
 export interface LogOptions {
-  /** The same key never gives a second entry. Default: a new one for every call. */
+  /** The same key never makes a second entry. Default: a new key for every call. */
   readonly idempotencyKey?: string;
   /** Gives up when it fires. */
   readonly signal?: AbortSignal;
@@ -38,8 +38,8 @@ export interface LogOptions {
 
 export interface VerwerkingenlogClient {
   /**
-   * Logs an action. Resolves when the log has it on disk; until then, show or send on nothing about the person. Retries when the log
-   * cannot be reached or is overloaded, without ever leaving two entries.
+   * Logs an action. Resolves when the log has it on disk; until then, do not show or send anything about the person. Retries while the log is
+   * unavailable or overloaded, without ever storing two entries.
    * @throws {VerwerkingenlogError}
    */
   log(actie: NieuweVerwerkingsactie, options?: LogOptions): Promise<Verwerkingsactie>;
@@ -47,7 +47,6 @@ export interface VerwerkingenlogClient {
   close(): Promise<void>;
 }
 
-/** At the same time, in all. */
 const CONNECTIONS = 32;
 
 /** A client of one log; make one and use it everywhere. */
@@ -98,7 +97,7 @@ export function createVerwerkingenlogClient(options: VerwerkingenlogClientOption
 
   return {
     log: (actie, { idempotencyKey = randomUUID(), signal = new AbortController().signal } = {}) => {
-      // Serialised once: a replay must be the same to the byte.
+      // Serialised once: a repeat must be identical to the byte.
       const body = JSON.stringify(actie);
       return withRetries(() => send(body, idempotencyKey, signal), { attempts, signal });
     },
@@ -143,7 +142,7 @@ export function processingHeaders(context: ProcessingContext): Record<string, st
   );
 }
 
-/** The log did not store an action: it refused it, or could not be reached in time. */
+/** The log did not store an action: it refused the action, or was unavailable for too long. */
 export class VerwerkingenlogError extends Error {
   /** HTTP status of the last answer; undefined when there was none. */
   readonly status: number | undefined;
@@ -170,11 +169,10 @@ export class VerwerkingenlogError extends Error {
 }
 
 const BACKOFF = { firstMs: 100, maxMs: 10_000 };
-/** No caller waits longer than this for a log that asks for it. */
+/** Longest wait that the log can ask for. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
 interface RetryOptions {
-  /** Attempts in all. */
   readonly attempts: number;
   readonly signal: AbortSignal;
 }
@@ -236,7 +234,6 @@ export interface NieuweVerwerkingsactie extends Omit<Schemas['VerwerkingsactieIn
   readonly verwerkteObjecten: readonly VerwerktObject[];
 }
 
-/** An action as the log has it. */
 export type Verwerkingsactie = Schemas['Verwerkingsactie'];
 
 /** Whether an answer is an action; the log's contract says the rest. */

@@ -44,7 +44,7 @@ export interface VerwerkingsheadersOptions {
   readonly mayHide?: (request: FastifyRequest) => boolean;
 }
 
-/** The headers of a call are refused. Fastify answers with the status, unless your error handler does otherwise. */
+/** The headers of a call are refused. Fastify answers with the status unless your error handler overrides it. */
 export class ProcessingHeadersError extends Error {
   readonly statusCode: 400 | 403;
   readonly invalidParams: readonly InvalidParam[];
@@ -57,12 +57,12 @@ export class ProcessingHeadersError extends Error {
   }
 }
 
-/** Seconds that a caller should wait when the log does not say how long. */
+/** Seconds for the caller to wait when the log names no time. */
 const RETRY_AFTER_SECONDS = 5;
 
 /**
- * The log has no entry about a call, so nothing may be delivered. Fastify answers 503 with `Retry-After` when the log is away or overloaded, and
- * 500 when it refuses the entry, which is not a fault of the caller; unless your error handler does otherwise.
+ * The log has no entry about a call, so nothing may be delivered. Fastify answers 503 with `Retry-After` when the log is unavailable, and 500 when it
+ * refuses the entry, which is not the caller's fault; unless your error handler overrides it.
  */
 export class ProcessingNotLoggedError extends Error {
   readonly statusCode: 500 | 503;
@@ -113,7 +113,7 @@ export const verwerkingsheaders = fp<VerwerkingsheadersOptions>(
   { name: 'verwerkingsheaders', fastify: '5.x' },
 );
 
-/** The headers as they may be used for the entry about their sender. */
+/** The headers as far as their sender may set them for the entry. */
 function restrict(
   context: ProcessingContext,
   { ownRetention, mayHide }: { readonly ownRetention: string; readonly mayHide: boolean },

@@ -1,6 +1,6 @@
 /**
- * `koppelvlak/verwerkingenlog`, for applications that process personal data. The client logs actions and makes the six headers for calls to
- * others; the Fastify plugin reads and checks them on calls that come in.
+ * `koppelvlak/verwerkingenlog`, for applications that process personal data. The client logs actions and makes the six headers for outgoing calls;
+ * the Fastify plugin reads and checks them on incoming calls.
  */
 export type { ProcessingContext, ProcessingHeader } from '../plugins/processing-headers.ts';
 export type { NieuweVerwerkingsactie, Verwerkingsactie, VerwerktObject } from './verwerkingenlog-client.ts';

@@ -1,4 +1,4 @@
-/** What the database reports to operators: its readiness checks, and statements that have been running for long. */
+/** What operators see of the database: its readiness checks, and long-running statements. */
 
 import type { OperatorSection, ReadinessCheck, ReadinessResult } from '../lib/operations.ts';
 import type { Clock } from '../lib/time.ts';
@@ -8,13 +8,9 @@ import type { Database } from './open-database.ts';
 import type { Pool } from './pool.ts';
 import { type Db, transaction } from './transaction.ts';
 
-/** Seconds from which a running statement is shown. */
 const SLOW_SECONDS = 1;
 
-/**
- * Statements of this service that have been running for long, for the operator's page: what kind they are, not their text, in which an
- * application could have written values.
- */
+/** Long-running statements of this service for the operator's page: their kind, not their text, which may contain values. */
 export function slowStatements(pool: Pool): OperatorSection {
   return {
     title: `Statements that have been running for more than ${SLOW_SECONDS} s`,
@@ -22,7 +18,7 @@ export function slowStatements(pool: Pool): OperatorSection {
       const { rows } = await transaction(
         pool,
         async (client) => {
-          // A role sees its own statements only, and those of the service run under its login.
+          // A role sees only its own statements, and the service's run under its login.
           await client.query('set local role none');
           return await client.query<{ application: string; kind: string; waits: string; seconds: number }>(
             `select application_name as application, lower(coalesce(substring(query from '^\\s*(\\w+)'), '')) as kind,
@@ -55,7 +51,7 @@ interface DatabaseCheckNeeds {
   readonly areas: readonly string[];
 }
 
-/** The readiness checks. Only what leaves nothing to serve fails; the rest are warnings. */
+/** The readiness checks. Only conditions that leave nothing to serve fail; the others are warnings. */
 export function databaseChecks({ database, clock, areas }: DatabaseCheckNeeds): ReadinessCheck[] {
   const { pool, listener } = database;
   return [
@@ -123,13 +119,13 @@ function listenState(listener: Listener): ReadinessResult {
   }
 }
 
-/** By a clock that is ahead, terms would pass too early, and what is removed does not come back. */
+/** A clock that is ahead would let terms pass too early, and removals cannot be undone. */
 class ClockAheadError extends Error {
   override readonly name = 'ClockAheadError';
 }
 
 /**
- * Call before anything is removed because of its age.
+ * Call before anything is removed by age.
  * @param now of the clock of this process
  * @throws {ClockAheadError} when it is more than 5 seconds ahead of the database's
  */

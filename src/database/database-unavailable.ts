@@ -13,7 +13,7 @@ export class DatabaseUnavailableError extends Error {
 const UNAVAILABLE_STATES = ['57P01', '57P02', '57P03', '53000', '53100', '53200', '53300', '25006', 'KV001'];
 /** SQLSTATE class of connection errors; pgbouncer reports every problem with its server in it. */
 const CONNECTION_CLASS = '08';
-/** What Citus says, with a state that means any error, when a worker was lost during a transaction. */
+/** Citus reports a worker lost during a transaction with this text, under a state for any error. */
 const LOST_WORKER = 'failure on connection marked as essential';
 const UNAVAILABLE_CODES = [
   'ECONNREFUSED',
@@ -36,10 +36,7 @@ const UNAVAILABLE_MESSAGES = [
   'Query read timeout',
 ];
 
-/**
- * Whether an error means that the database cannot be reached or accepts no work now, so that the same request may succeed later; not that a
- * statement is wrong or too slow.
- */
+/** Whether the database is unreachable or accepts no work now, so that the same request may succeed later; false for a wrong or slow statement. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof DatabaseUnavailableError) return true;
@@ -61,20 +58,20 @@ function isConnectionFailure(error: Error): boolean {
   return 'syscall' in error && error.syscall === 'connect';
 }
 
-/** SQLSTATE: ended by its time-out or a cancellation, a lock that did not come free, a deadlock, a conflict of transactions. */
+/** SQLSTATE: ended by its time-out or a cancellation, a lock that was not released, a deadlock, a serialisation failure. */
 const BUSY_STATES = ['57014', '55P03', '40P01', '40001'];
 
-/** Whether the server gave a statement up because of others. Nothing of it was done, and the same request may succeed later. */
+/** Whether the server gave up a statement because of others. Nothing was done, and the same request may succeed later. */
 export function isDatabaseBusy(error: unknown): boolean {
   return error instanceof pg.DatabaseError && BUSY_STATES.includes(error.code ?? '');
 }
 
-/** Whether the server ended a transaction for the sake of another one: the same at once will usually succeed. */
+/** Whether the server ended a transaction in favour of another: an immediate retry usually succeeds. */
 export function isConflict(error: unknown): boolean {
   return error instanceof pg.DatabaseError && (error.code === '40P01' || error.code === '40001');
 }
 
-/** SQLSTATE classes of wrong data and broken constraints. A foreign key says something of the other table. */
+/** SQLSTATE classes of wrong data and violated constraints. A foreign key depends on another table. */
 const REFUSED_VALUE = /^2[23](?!503$)/;
 
 /** Whether the server refuses a value: the same statement will always fail. */
@@ -82,7 +79,7 @@ export function isRefusedValue(error: unknown): boolean {
   return error instanceof pg.DatabaseError && REFUSED_VALUE.test(error.code ?? '');
 }
 
-/** Whether a statement may have been carried out although it failed: the connection was lost before its answer came. */
+/** Whether a statement may have taken effect although it failed: the connection was lost before its answer came. */
 export function isOutcomeUnknown(error: unknown): boolean {
   // There was no connection to send it over.
   if (error instanceof DatabaseUnavailableError) return false;

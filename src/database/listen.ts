@@ -7,7 +7,6 @@ import { connectionError } from './database-unavailable.ts';
 /** Called with the payload of a notification, or with undefined when one may have been missed: then read the state itself. */
 export type NotificationCallback = (payload: string | undefined) => void;
 
-/** Receives notifications of other processes. */
 export interface Listener {
   /**
    * Calls back on every notification of a channel, and once whenever listening (re)starts, so that a reader misses nothing in between.
@@ -87,10 +86,10 @@ export function createListener({ url, variable, log, pollIntervalMs = 1000 }: Li
     signal.addEventListener('abort', stop, { once: true });
     try {
       signal.throwIfAborted();
-      // A connection that is ended while it is being made never says that it failed.
+      // A connection that is ended while it is being opened never reports its failure.
       await Promise.race([client.connect(), lost.then((error) => Promise.reject(error ?? new Error('it was ended')))]);
       const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-      // Not the process that was announced: the next user of this one would receive the notifications.
+      // Not the announced process: the next user of this connection would receive the notifications.
       if (rows[0]?.pid !== client.processID) return 'pooled';
       client.on('notification', ({ channel, payload }) => call(channel, payload));
       live = client;
@@ -133,7 +132,7 @@ export function createListener({ url, variable, log, pollIntervalMs = 1000 }: Li
     subscribe: (channel, callback) => {
       if (!CHANNEL.test(channel)) throw new TypeError(`not the name of a channel: ${channel}`);
       if (signal.aborted) throw new Error('the listener is closed');
-      // A wrapper makes two subscriptions of one function two.
+      // The wrapper keeps two subscriptions of one function apart.
       const subscriber: NotificationCallback = (payload) => callback(payload);
       const present = subscribers.get(channel) ?? new Set();
       subscribers.set(channel, present.add(subscriber));

@@ -1,6 +1,6 @@
 /**
- * The authorization server of the demo and the tests: client credentials for JWT access tokens, and what extensions serve below it. It is a
- * stand-in: nothing like it may run where real data are.
+ * The authorization server of the demo and the tests: client credentials for JWT access tokens, and the routes that others register. It is a stand-in
+ * and must never run where real data are.
  * @see RFC 6749 section 4.4, RFC 9068
  */
 import { randomUUID } from 'node:crypto';
@@ -11,7 +11,6 @@ import { LRUCache } from 'lru-cache';
 import { type AuthorizationClient, loadSigningKey } from './saved-secrets.ts';
 
 export interface AuthorizationServerOptions {
-  /** 0: a free one. Listens on the loopback address only. */
   readonly port: number;
   /** `aud` of every token. */
   readonly audience: string;
@@ -20,7 +19,7 @@ export interface AuthorizationServerOptions {
   readonly environment: string;
   /** Where the signing key is kept; it is made when the directory has none. */
   readonly keysDirectory: string;
-  /** What else it serves, such as a login of citizens. */
+  /** Further routes, such as a login for citizens. */
   readonly register?: (app: FastifyInstance, address: () => string) => Promise<void>;
   /** Neither tokens nor secrets are written. */
   readonly log: {
@@ -32,7 +31,6 @@ export interface AuthorizationServerOptions {
 export type AuthorizationServer = Awaited<ReturnType<typeof startAuthorizationServer>>;
 
 const MAX_FORM_BYTES = 10_000;
-/** Life of a token. */
 const TOKEN_SECONDS = 3600;
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 const ASSERTION_SECONDS = 300;
@@ -106,7 +104,7 @@ export async function startAuthorizationServer(options: AuthorizationServerOptio
     };
     if (client === undefined) return refuse(401, 'invalid_client');
     if (body.get('grant_type') !== 'client_credentials') return refuse(400, 'unsupported_grant_type');
-    // RFC 6749 section 3.3 leaves it to the server what a client gets that names no scope: all of its own.
+    // RFC 6749 section 3.3 lets the server choose for a client that names no scope: all of its own.
     const scope = body.get('scope') ?? client.scopes.join(' ');
     if (scope.split(' ').some((one) => one !== '' && !client.scopes.includes(one))) return refuse(400, 'invalid_scope');
     const claims = { client_id: client.id, ...(scope === '' ? {} : { scope }) };

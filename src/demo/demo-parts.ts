@@ -7,5 +7,5 @@ import * as proof from './parts/proof.ts';
 import * as suppliers from './parts/suppliers.ts';
 import * as tools from './parts/tools.ts';
 
-/** What the demo shows of the features of the areas, in the order of its tour. */
+/** The demo's parts for the features, in the order of the tour. */
 export const DEMO_PARTS: readonly DemoPart[] = [suppliers, tools, diwoo, inzage, ldv, pages, proof];

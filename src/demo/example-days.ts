@@ -1,4 +1,4 @@
-/** The days of the example data: as they are written their next meeting is on one Thursday; as they are loaded, on the first that comes. */
+/** The days of the example data. In the files, the next meeting is on a fixed Thursday; when loaded, on the coming one. */
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +9,10 @@ const DAY_MS = 86_400_000;
 const offset = new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Amsterdam', timeZoneName: 'longOffset' });
 const today = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Europe/Amsterdam', dateStyle: 'short' });
 
-/** The moment of the first start of a demo: its data stay those of that week. @param home directory of what the demo keeps */
+/**
+ * The moment of the first start of a demo: its data belong to that week.
+ * @param home directory of the demo's files
+ */
 export async function firstStart(home: string): Promise<Date> {
   const file = join(home, 'first-start');
   const kept = new Date(await readFile(file, 'utf8').catch(() => ''));
@@ -20,7 +23,7 @@ export async function firstStart(home: string): Promise<Date> {
   return now;
 }
 
-/** Moves every day in a text by whole weeks, so that weekdays stay; a time of day stays that of the clock in Amsterdam. */
+/** Moves every day in a text by whole weeks, which preserves weekdays; times of day stay those of the clock in Amsterdam. */
 export function asIfThisWeek(text: string, now: Date): string {
   const written = Date.parse(NEXT_MEETING);
   const weeks = Math.floor((Date.parse(today.format(now)) - written) / (7 * DAY_MS)) + 1;

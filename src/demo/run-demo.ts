@@ -15,14 +15,12 @@ import { tourLog } from './tour/tour-log.ts';
 import { Transcript } from './transcript.ts';
 
 interface RunDemoOptions {
-  /** End after the tour. */
   readonly once: boolean;
-  /** Load no data and play no tour. */
   readonly empty: boolean;
 }
 
 /**
- * Starts everything, loads example data, plays the clients, and stays until a signal. The exit status is 1 when a check failed.
+ * Starts everything, loads example data, plays the clients, and runs until a signal. The exit status is 1 when a check failed.
  * @throws {Error} with a message for people when it cannot start
  */
 export async function runDemo({ once, empty }: RunDemoOptions, terminal: Terminal): Promise<void> {
@@ -47,7 +45,7 @@ export async function runDemo({ once, empty }: RunDemoOptions, terminal: Termina
       if (!empty) await loadAndPlay(demo, transcript);
       if (!once) describeRest(demo, transcript);
     } catch (error) {
-      // What breaks because everything is being stopped is not a failure.
+      // Failures during shutdown do not count.
       if (isStopping) return await signalled;
       await demo.stop();
       throw error;

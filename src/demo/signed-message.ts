@@ -1,12 +1,11 @@
-// How a requester signs, and checks what it gets: with the library jose, so that the demo does not check the service with the service's code.
-// @see RFC 7515 appendix F, RFC 7797, ETSI TS 119 182-1 clause 5.2.8.2, RFC 3230
+// Signs requests and checks answers as a requester does, with the library jose, so that the service's own code does not check itself. @see RFC 7515
+// appendix F, RFC 7797, ETSI TS 119 182-1 clause 5.2.8.2, RFC 3230
 import { createPrivateKey, hash, X509Certificate } from 'node:crypto';
 import { FlattenedSign, flattenedVerify } from 'jose';
 import { isRecord } from '../lib/json/json-value.ts';
 
 export type SignatureForm = 'body' | 'digest';
 
-/** PEM texts. */
 interface Identity {
   readonly key: string;
   /** Leaf first. */
@@ -15,7 +14,6 @@ interface Identity {
 
 const CRITICAL = { crit: { sigD: true } };
 
-/** The two headers of a signed message. */
 export async function signMessage(
   body: Buffer,
   { key, chain }: Identity,
@@ -36,14 +34,12 @@ export async function signMessage(
   return { digest, 'nlgov-adr-payload-sig': `${signed.protected}..${signed.signature}` };
 }
 
-/** What a signed answer turned out to be. */
 interface CheckedAnswer {
   readonly digestMatches: boolean;
   readonly signatureHolds: boolean;
   readonly form: SignatureForm;
   /** Whether each certificate was issued by the next, the last one by the root. */
   readonly leadsToRoot: boolean;
-  /** Subject of the signing certificate. */
   readonly subject: string;
 }
 

@@ -7,7 +7,6 @@ export class Transcript {
   #sections = 0;
   readonly #write: (text: string) => void;
 
-  /** @param write takes whole lines, with their end */
   constructor(write: (text: string) => void) {
     this.#write = write;
   }
@@ -21,24 +20,22 @@ export class Transcript {
     this.#write(text === '' ? '\n' : `   ${text}\n`);
   }
 
-  /** A command to try, on a line of its own so that it can be copied. */
   command(text: string): void {
     this.#write(`     $ ${text}\n`);
   }
 
-  /** Names a check and how it went. */
   check(name: string, isRight: boolean, found?: string): void {
     if (isRight) this.passed += 1;
     else this.failed += 1;
     this.line(`${isRight ? 'ok    ' : 'FAILED'} ${name}${isRight || found === undefined ? '' : ` (found: ${found})`}`);
   }
 
-  /** Checks the status of an answer; of another one it shows the status and how it begins. */
+  /** Checks the status of an answer; shows the status and beginning of any other. */
   status(name: string, { status, bytes }: DemoAnswer, expected: number): void {
     this.check(name, status === expected, `${status} ${bytes.toString().slice(0, 300)}`);
   }
 
-  /** Runs a part; what it throws becomes a failed check, and the next part goes on. */
+  /** Runs a part; an exception becomes a failed check, and the next part continues. */
   async part(name: string, work: () => Promise<void>): Promise<void> {
     try {
       await work();

@@ -1,4 +1,4 @@
-/** The programs of the embedded Postgres: where they are, which user they run as, and creating a data directory. */
+/** The programs of the embedded Postgres: their location, their user, and creating a data directory. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chown, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
@@ -6,16 +6,14 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** The embedded Postgres cannot be had; the message says why and what to do. */
+/** The embedded Postgres is unavailable; the message gives the reason and the remedy. */
 export class EmbeddedPostgresError extends Error {
   readonly code = 'ERR_EMBEDDED_POSTGRES';
   override readonly name = 'EmbeddedPostgresError';
 }
 
-/** Name of the superuser and of the database of the embedded Postgres. */
 export const EMBEDDED_NAME = 'koppelvlak';
 
-/** Paths of the programs that come with the platform's package. */
 interface PostgresBinaries {
   readonly initdb: string;
   readonly postgres: string;
@@ -42,7 +40,7 @@ export function postgresBinaries(platform: string = process.platform, arch: stri
 export interface PostgresUser {
   /** Put before every command. */
   readonly prefix: readonly string[];
-  /** Numbers to switch to, and to give the files to; undefined: ours. */
+  /** User and group to switch to, and to give the files to; undefined: our own. */
   readonly ids: { readonly uid: number; readonly gid: number } | undefined;
 }
 
@@ -94,13 +92,13 @@ interface InitialiseOptions {
 }
 
 /**
- * Makes the data directory `postgres` unless it is there. It is made beside its place and moved in one step, so that a half-made one is never
- * used, and of two processes that make one at the same time the second takes the first's.
- * @throws {EmbeddedPostgresError} with what initdb said
+ * Makes the data directory `postgres` unless it exists. It is made beside its place and moved in one step, so that a partial directory is never used,
+ * and of two processes that make one at the same time the second takes the first's.
+ * @throws {EmbeddedPostgresError} with the output of initdb
  */
 export async function initialiseData(home: string, dataDir: string, options: InitialiseOptions): Promise<void> {
   for (const name of await readdir(home)) {
-    // Half-made by a process that no longer runs.
+    // Left incomplete by a process that no longer runs.
     const isAbandoned = name.startsWith(TEMPORARY) && !existsSync(`/proc/${name.slice(TEMPORARY.length)}`);
     if (isAbandoned) await rm(join(home, name), { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }

@@ -1,4 +1,4 @@
-/** Starts the Postgres that comes with the package, for a first start, the demo and the tests; whatever way this process ends, it ends. */
+/** Starts the Postgres of the package, for a first start, the demo and the tests. It ends with this process, however that ends. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { chown, mkdir, mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
@@ -24,18 +24,15 @@ const SOCKET_NAME = '.s.PGSQL.5432';
 /** `sun_path` has 108 bytes with the closing zero. */
 const SOCKET_PATH_BYTES = 107;
 const OWNER_SETTING = 'koppelvlak.owner';
-/** Milliseconds for Postgres to repeat its log after a crash, and to write what is in memory when it stops. */
+/** Milliseconds for Postgres to replay its log after a crash, or to flush its memory when it stops. */
 const READY_MS = 300_000;
 const STOP_MS = 30_000;
 const POLL_MS = 20;
 
-/** A running embedded Postgres. */
 export interface EmbeddedPostgres {
-  /** Address of its database, as superuser. */
   readonly url: string;
-  /** Ends it (and the connections that are left); again is harmless. */
+  /** Ends it and its remaining connections; may be repeated. */
   readonly stop: () => Promise<void>;
-  /** Resolves when Postgres has ended, whether it was asked to or not. */
   readonly exited: Promise<void>;
 }
 
@@ -49,7 +46,7 @@ interface EmbeddedOptions {
 
 /**
  * Starts Postgres on a data directory of its own.
- * @throws {EmbeddedPostgresError} when it cannot run here, did not start, or another process has the directory
+ * @throws {EmbeddedPostgresError} when it cannot run here, did not start, or another process uses the directory
  */
 export async function startEmbedded({ dir, log, settings = {} }: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const binaries = postgresBinaries();
@@ -98,26 +95,24 @@ export async function findEmbedded(dir: string): Promise<string | undefined> {
 }
 
 /**
- * Address of a database behind a socket directory. The user is in the query: `postgres://user@/database` is understood by psql and pg, but is
- * not a URL to the URL standard.
+ * Address of a database behind a socket directory. The user is in the query: psql and pg accept `postgres://user@/database`, but the URL standard
+ * does not.
  */
 export function socketUrl(socketDir: string, database: string = EMBEDDED_NAME): string {
   const host = socketDir.split('/').map(encodeURIComponent).join('/');
   return `postgres:///${encodeURIComponent(database)}?host=${host}&port=5432&user=${EMBEDDED_NAME}`;
 }
 
-/** A Postgres that runs on a data directory. */
 interface RunningPostgres {
-  /** Number of its process; `undefined` when that cannot be seen from here, as in another container. */
+  /** Its process id; `undefined` when not visible from here, as in another container. */
   readonly pid: number | undefined;
-  /** Number of the process that started it, while that lives. */
+  /** The id of the process that started it, while that lives. */
   readonly owner: number | undefined;
   readonly socketDir: string;
 }
 
 /**
- * The Postgres that runs on a data directory, by the lock file that Postgres itself keeps there. A number in the lock file that belongs to
- * another program by now does not count.
+ * The Postgres that runs on a data directory, according to Postgres' own lock file. An id in it that another program has by now does not count.
  * @throws {EmbeddedPostgresError} when the directory belongs to another user
  */
 export async function findPostgres(dataDir: string): Promise<RunningPostgres | undefined> {
@@ -149,7 +144,6 @@ function commandLine(pid: number): string[] {
   }
 }
 
-/** Whether somebody listens on a socket. */
 export function answers(socketPath: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(socketPath);
@@ -164,9 +158,9 @@ export function answers(socketPath: string): Promise<boolean> {
 }
 
 /**
- * Waits for a Postgres whose owner was killed: its guard is ending it. Then removes the lock file, whose number another program may have by
- * now, which is usual in containers: Postgres takes any living process for a server.
- * @throws {EmbeddedPostgresError} when a living process has the directory
+ * Waits for a Postgres whose owner was killed, until its guard has ended it. Then removes the lock file, whose process id another program may have by
+ * now, as is usual in containers: Postgres takes any living process for a server.
+ * @throws {EmbeddedPostgresError} when a living process uses the directory
  */
 async function awaitPrevious(dataDir: string): Promise<void> {
   const giveUp = Date.now() + STOP_MS;
@@ -187,8 +181,8 @@ function inUse(dataDir: string, { owner, pid }: RunningPostgres): EmbeddedPostgr
 }
 
 /**
- * Ends Postgres when the pipe on its standard input closes, which happens however this process ends, SIGKILL included. It then removes the
- * directory of the socket too.
+ * Ends Postgres when the pipe on its standard input closes, which happens however this process ends, SIGKILL included. It then removes the directory
+ * of the socket too.
  */
 const GUARD = `exec 3<&0
 "$@" 3<&- & pid=$!
@@ -198,10 +192,7 @@ kill $reader 2>/dev/null
 [ -z "$SOCKET_DIR" ] || rmdir "$SOCKET_DIR" 2>/dev/null
 exit $status`;
 
-/**
- * Modest values for two cores. Statements and details of errors stay out of the log (they may hold a person's data): errors reach the client
- * anyway.
- */
+/** Modest values for two cores. Statements and error details stay out of the log because they may hold personal data; clients receive them anyway. */
 const SETTINGS = {
   listen_addresses: '',
   unix_socket_permissions: '0700',
@@ -227,7 +218,7 @@ async function spawnPostgres(
   const ownSocketDir = isTooLong ? await mkdtemp(join(tmpdir(), 'koppelvlak-')) : undefined;
   if (ownSocketDir !== undefined && user.ids !== undefined) await chown(ownSocketDir, user.ids.uid, user.ids.gid);
   const socketDir = ownSocketDir ?? dataDir;
-  // On the command line: so the owner is known exactly as long as the process lives, and no file of ours can be stale.
+  // On the command line, so that the owner is known exactly as long as the process lives, and no file of ours can be stale.
   const settings = { [OWNER_SETTING]: String(process.pid), ...SETTINGS, ...more };
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const command = [...user.prefix, postgres, '-D', dataDir, '-k', socketDir, ...args];
@@ -236,10 +227,10 @@ async function spawnPostgres(
     cwd: dataDir,
     env: { ...POSTGRES_ENV, SOCKET_DIR: ownSocketDir ?? '' },
     stdio: ['pipe', 'ignore', 'pipe'],
-    // A group of its own: Ctrl-C must reach this process only, which then drains and ends Postgres last.
+    // In its own process group: Ctrl-C must reach only this process, which then drains and ends Postgres last.
     detached: true,
   });
-  // The guard may be gone before the pipe is closed.
+  // The guard may end before the pipe is closed.
   child.stdin.on('error', () => undefined);
   return { child, socketDir };
 }
@@ -269,7 +260,7 @@ async function ensureDatabase(socketDir: string, dataDir: string, exited: Promis
     const client = new pg.Client({ connectionString: socketUrl(socketDir, 'postgres'), query_timeout: 60_000 });
     try {
       await client.connect();
-      // An older server may still answer on the same socket while ours ends on its lock file.
+      // An older server may still answer on the same socket while ours fails on its lock file.
       const { rows } = await client.query('show koppelvlak.owner');
       if (rows[0]?.['koppelvlak.owner'] === String(process.pid)) {
         const { rowCount } = await client.query('select from pg_database where datname = $1::text', [EMBEDDED_NAME]);
@@ -291,7 +282,7 @@ async function ensureDatabase(socketDir: string, dataDir: string, exited: Promis
   throw new EmbeddedPostgresError(`the embedded Postgres on ${dataDir} was not ready in ${READY_MS} ms`);
 }
 
-/** No socket yet, nobody on it, or the log is still being repeated (`cannot_connect_now`); 42704: a server that names no owner. */
+/** No socket yet, no listener, or the log is still being replayed (`cannot_connect_now`); 42704: a server without an owner. */
 function isStarting(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return ['ENOENT', 'ECONNREFUSED', 'ECONNRESET', '57P03', '42704'].includes(code);

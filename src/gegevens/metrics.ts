@@ -1,6 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** What area A counts. */
 export type GegevensMetrics = ReturnType<typeof createMetrics>;
 
 export function createMetrics(registry: Registry) {

@@ -3,7 +3,7 @@ import type { ProblemKind } from '../lib/problem.ts';
 const SIGN_AGAIN = 'Onderteken het verzoek opnieuw volgens de beschrijving van de interface.';
 const RENEW = 'Gebruik een geldig certificaat uit een vertrouwde keten.';
 
-/** Why a signature or digest is not accepted: missing or malformed is 400, not trusted is 422. */
+/** Reasons to refuse a signature or digest: missing or malformed is 400, not trusted is 422. */
 const signatureProblems = {
   'signature-missing': {
     slug: 'signature-missing',
@@ -86,7 +86,6 @@ const signatureProblems = {
   },
 } as const satisfies Record<string, ProblemKind>;
 
-/** Problems of area A beside those of the platform. */
 export const gegevensProblems = {
   ...signatureProblems,
   onbekendeOrganisatie: {

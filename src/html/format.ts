@@ -1,4 +1,4 @@
-/** Times and sizes as people in the Netherlands read them. */
+/** Times and sizes in Dutch notation. */
 
 export const TIME_ZONE = 'Europe/Amsterdam';
 

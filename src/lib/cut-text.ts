@@ -1,10 +1,8 @@
-/** Cuts texts where a character ends. */
-
 const characters = new Intl.Segmenter('nl', { granularity: 'grapheme' });
-/** What somebody sees as one character has fewer code units than this, unless it was made to be longer. */
+/** More code units than a visible character has, unless made to be longer. */
 const LONGEST_CHARACTER = 64;
 
-/** The beginning of a text, of at most `length` code units, that does not end within a character. */
+/** The beginning of a text, of at most `length` code units, that does not split a character. */
 export function cutText(text: string, length: number): string {
   if (text.length <= length) return text;
   const from = Math.max(0, length - LONGEST_CHARACTER);

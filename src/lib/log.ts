@@ -1,6 +1,5 @@
 import { pino } from 'pino';
 
-/** What the parts of the service log with. */
 export type Logger = Pick<
   pino.BaseLogger,
   'level' | 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
@@ -23,7 +22,7 @@ export function createLogger(level: string, stream?: pino.DestinationStream): pi
   return stream === undefined ? pino(options) : pino(options, stream);
 }
 
-/** An error as logged: what happened and where, never the data it carried. */
+/** An error as logged: the fault and its place, never the data it carried. */
 interface LoggedError {
   readonly type: string;
   readonly message: string;
@@ -32,14 +31,14 @@ interface LoggedError {
   readonly cause?: LoggedError;
 }
 
-/** SQLSTATE classes whose messages repeat the value that was wrong (data exception, integrity constraint). */
+/** SQLSTATE classes whose messages repeat the wrong value (data exception, integrity constraint). */
 const VALUE_CLASSES = ['22', '23'];
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 const MAX_LOGGED_CAUSES = 5;
 
 /**
- * Errors of `pg` carry their client (with session keys) and rows of the table; other errors may carry a request. So only listed members are
- * logged, instead of leaving out known secrets.
+ * Errors of `pg` carry their client (with session keys) and rows of the table; other errors may carry a request. So only listed members are logged,
+ * rather than omitting known secrets.
  */
 export function logError(error: unknown, depth = 0): LoggedError {
   if (!(error instanceof Error)) return { type: typeof error, message: 'not an error' };
@@ -56,7 +55,7 @@ export function logError(error: unknown, depth = 0): LoggedError {
   };
 }
 
-/** Instead of the message of an error that may repeat what somebody stored; undefined for others. */
+/** Replaces the message of an error that may repeat stored data; undefined for others. */
 function hiddenMessage(error: Error, code: string | undefined): string | undefined {
   const holdsValue = code !== undefined && SQLSTATE.test(code) && VALUE_CLASSES.includes(code.slice(0, 2));
   return holdsValue ? `(message hidden: it may repeat a value)${constraintOf(error)}` : undefined;
@@ -69,7 +68,7 @@ function constraintOf(error: Error): string {
 const MAX_REASON_CAUSES = 4;
 
 /**
- * Why something failed, in one line for operators, down to the cause: `fetch failed: connect ECONNREFUSED 127.0.0.1:443`. A host with several
+ * The reason of a failure in one line for operators, down to the cause: `fetch failed: connect ECONNREFUSED 127.0.0.1:443`. A host with several
  * addresses fails with an error for each and no message of its own; an error of `fetch` says nothing, but its cause does.
  */
 export function reasonOf(error: unknown, depth = 0): string {

@@ -1,4 +1,4 @@
-/** The road through an Outway of FSC. */
+/** Requests through an Outway of FSC. */
 import { randomBytes } from 'node:crypto';
 
 /** A UUID of version 7 (RFC 9562 section 5.7): the time in milliseconds, then random bits. */
@@ -11,16 +11,16 @@ export function uuidV7(now: Date): string {
 }
 
 /**
- * The headers by which an Outway of FSC, which adds the access token itself, finds the service: with a transaction of its own for each
- * request, repeated ones too.
+ * The headers by which an Outway of FSC, which adds the access token, finds the service, with a new transaction id for each request, also for
+ * repeats.
  */
 export function outwayHeaders(grantHash: string): () => Record<string, string> {
   return () => ({ 'fsc-grant-hash': grantHash, 'fsc-transaction-id': uuidV7(new Date()) });
 }
 
 /**
- * The address at the Outway: its own when that has a path, else with the path of the supplier's address. What is registered of a service is
- * its host; the path passes through Outway and Inway unchanged.
+ * The address at the Outway: its own if it has a path, else with the path of the supplier's address. A service is registered by its host; the path
+ * passes through Outway and Inway unchanged.
  * @param named address, or path, of `gegevens` at the supplier
  */
 export function outwayAddress(outway: URL, named: string): string {

@@ -1,19 +1,14 @@
-/**
- * Problem documents (RFC 9457): the errors that an area can answer with.
- * Only `plugins/problem-reply.ts` turns one into a body.
- */
+/** Problem documents (RFC 9457): the error answers of an area. Only `plugins/problem-reply.ts` turns one into a body. */
 
-/** One kind of problem; its `type` is the page `PUBLIC_BASE_URL/problems/<slug>`. */
 export interface ProblemKind {
   readonly slug: string;
   readonly status: number;
   /** Dutch, short, the same for every occurrence. */
   readonly title: string;
-  /** Dutch, for the page of the kind: what it means and what the caller can do. */
+  /** Dutch, for the page of the kind: its meaning and the caller's remedy. */
   readonly explanation: string;
 }
 
-/** One fault in a request. */
 export interface InvalidParam {
   /** Query or path parameter, header, or path in the body with dots (`verwerkteObjecten.0.objectId`). */
   readonly name: string;
@@ -28,12 +23,12 @@ interface ProblemDetail {
   readonly detail?: string | undefined;
   readonly invalidParams?: readonly InvalidParam[];
   readonly headers?: Readonly<Record<string, string>>;
-  /** Area A: the error of the FSC standard that this is, answered in its shape. */
+  /** Area A: the equivalent error of the FSC standard, answered in its form. */
   readonly fsc?: FscCode;
   readonly cause?: unknown;
 }
 
-/** Error codes of FSC Core that the contract of area A knows. */
+/** Error codes of FSC Core in the contract of area A. */
 export type FscCode =
   | 'ERROR_CODE_ACCESS_TOKEN_MISSING'
   | 'ERROR_CODE_ACCESS_TOKEN_INVALID'
@@ -43,7 +38,6 @@ export type FscCode =
   | 'ERROR_CODE_SERVICE_UNREACHABLE'
   | 'ERROR_CODE_METHOD_UNSUPPORTED';
 
-/** A request that is answered with a problem document. */
 export class Problem extends Error {
   readonly kind: ProblemKind;
   readonly detail: string | undefined;

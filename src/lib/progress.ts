@@ -1,4 +1,4 @@
-/** A line of readiness about what is still being read. */
+/** The readiness text for an index that is being read. */
 export function progressText(read: number, of: number): string {
   return `${read} of ${of} records read (${percentOf(read, of)} %)`;
 }

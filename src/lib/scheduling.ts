@@ -1,8 +1,8 @@
-/** Keeps large work from holding up small requests, and from taking all memory. */
+/** Keeps large work from holding up small requests and from taking all memory. */
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 
-/** Limits how much of each turn of the event loop all large work together may take. */
+/** Limits the share of each turn of the event loop for all large work together. */
 interface EventLoopBudget {
   /** Whether large work has used its share of this turn. */
   exhausted(): boolean;
@@ -15,7 +15,6 @@ interface EventLoopBudget {
 interface EventLoopBudgetOptions {
   /** Milliseconds of a turn for all large work together. */
   readonly shareMs: number;
-  /** A monotonic clock, in milliseconds. */
   readonly now?: () => number;
 }
 
@@ -42,10 +41,10 @@ export function createEventLoopBudget({
   };
 }
 
-/** Small requests and garbage collection need the rest of a turn. */
+/** The rest of a turn is for small requests and garbage collection. */
 export const eventLoopBudget: EventLoopBudget = createEventLoopBudget({ shareMs: 10 });
 
-/** As `items.map`, for more items than fit in a turn of the event loop. */
+/** Like `items.map`, for more items than fit in a turn of the event loop. */
 export async function mapWithinBudget<T, R>(items: Iterable<T>, make: (item: T) => R): Promise<R[]> {
   const made: R[] = [];
   for (const item of items) {
@@ -55,10 +54,9 @@ export async function mapWithinBudget<T, R>(items: Iterable<T>, make: (item: T) 
   return made;
 }
 
-/** Runs work one item at a time, alternating between clients, so that one with much work does not hold up the others. */
+/** Runs work one item at a time, alternating between clients, so that one with much work does not hold up others. */
 export interface OneAtATime {
   run<T>(client: string, work: () => Promise<T>): Promise<T>;
-  /** Resolves when nothing runs or waits. */
   idle(): Promise<void>;
 }
 
@@ -104,7 +102,7 @@ export function createOneAtATime(): OneAtATime {
   };
 }
 
-/** @throws {Error} with the code of a service that cannot be reached, when the work takes longer; the work itself goes on */
+/** @throws {Error} with the code of an unreachable service when the work takes longer; the work itself continues */
 export async function withTimeout<T>(ms: number, what: string, work: Promise<T>): Promise<T> {
   work.catch(() => undefined);
   let timer: NodeJS.Timeout | undefined;
@@ -120,7 +118,7 @@ export async function withTimeout<T>(ms: number, what: string, work: Promise<T>)
 }
 
 /**
- * Work that is not done twice at the same time: whoever wants it while it runs gets the result of that run.
+ * Shares running work: callers that want it while it runs get the result of that run.
  * @param work its runs are shared per first argument, if it has one
  */
 export function shareRuns<Of extends readonly unknown[], T>(work: (...of: Of) => Promise<T>) {
@@ -132,24 +130,22 @@ export function shareRuns<Of extends readonly unknown[], T>(work: (...of: Of) =>
       runs.set(key, run);
       return run;
     },
-    /** What runs now. */
     running: (...of: Of): Promise<T> | undefined => runs.get(of[0]),
   };
 }
 
-/** How long a scrape waits for what its metrics read (milliseconds). */
 const SCRAPE_MS = 2000;
 
 /**
- * What metrics read when they are scraped: once for all of them, and never again before that has ended. The result is undefined when it
- * fails or takes long, and they keep their last values: an operator needs the others most when the database does not answer.
+ * Reads values for metrics when they are scraped: once for all of them, and never again before that has ended. The result is undefined when it fails
+ * or is slow, and the metrics keep their last values: an operator needs the others most when the database does not answer.
  */
 export function readForMetrics<T>(read: () => Promise<T>): () => Promise<T | undefined> {
   const reading = shareRuns(() => read().catch(() => undefined));
   return () => Promise.race([reading.run(), sleep(SCRAPE_MS, undefined, { ref: false })]);
 }
 
-/** What is held from `acquire` until `release`. */
+/** Held from `acquire` until `release`. */
 export interface Permit {
   /** Corrects the estimate to the real number of bytes. */
   resize(bytes: number): void;
@@ -159,7 +155,7 @@ export interface Permit {
 interface Wanted {
   /** Estimated. */
   readonly bytes: number;
-  /** Whose share it takes; absent where clients are all the same. */
+  /** The client whose share it takes; absent where clients are all the same. */
   readonly client?: string;
 }
 
@@ -175,7 +171,6 @@ export interface Semaphore {
 
 interface SemaphoreOptions {
   readonly maxBytes: number;
-  /** Longest time in milliseconds that an answer waits. */
   readonly waitMs: number;
   /** Answers up to this size are not counted and never wait. Default 0. */
   readonly smallBytes?: number;
@@ -183,7 +178,7 @@ interface SemaphoreOptions {
   readonly clientShare?: number;
   /** How many items may wait; more are refused at once. Default: no limit. */
   readonly maxWaiting?: number;
-  /** The error of who waited in vain. */
+  /** The error for a waiter that timed out. */
   readonly full: () => Error;
   readonly changed?: (state: { readonly bytes: number; readonly waiting: number }) => void;
 }
@@ -270,7 +265,7 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
         const giveUp = (reason: unknown): void => {
           cleanUp();
           queue.delete(waiter);
-          // Those behind it may be smaller.
+          // Later ones may be smaller.
           admitWaiting();
           reject(reason);
         };
@@ -284,7 +279,7 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
   };
 }
 
-/** One semaphore per key, for as long as something is held or waited for under it: all with the same bounds, in which each item weighs 1. */
+/** One semaphore per key, while anything is held or waits under it: all with the same bounds, where each item weighs 1. */
 export function createKeyedSemaphore(
   options: Pick<SemaphoreOptions, 'maxBytes' | 'maxWaiting' | 'waitMs' | 'full'>,
 ): (key: string, signal: AbortSignal) => Promise<Permit> {
@@ -301,8 +296,8 @@ export function createKeyedSemaphore(
 }
 
 /**
- * Keeps the young generation of the heap small. Streaming a million records makes much garbage and keeps nothing; by default V8 would let a
- * hundred megabytes of it pile up and gain no time. Call before the work begins.
+ * Keeps the young generation of the heap small. Streaming a million records makes much garbage and keeps nothing; by default V8 would let a hundred
+ * megabytes of it pile up without gaining time. Call before the work begins.
  */
 export function limitYoungGeneration(): void {
   setFlagsFromString('--semi-space-growth-factor=1');

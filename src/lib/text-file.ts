@@ -1,4 +1,4 @@
-/** Text files that others wrote. Bytes that are not UTF-8 are refused: they would silently become U+FFFD. */
+/** Text files from others. Bytes that are not UTF-8 are refused: they would silently become U+FFFD. */
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -25,12 +25,10 @@ export function decodeUtf8(bytes: Buffer, name: string): string {
   }
 }
 
-/** @throws {EncodingError}; errors of the file system */
 export async function readTextFile(path: string): Promise<string> {
   return decodeUtf8(await readFile(path), path);
 }
 
-/** @throws {EncodingError}; errors of the file system */
 export function readTextFileSync(path: string): string {
   return decodeUtf8(readFileSync(path), path);
 }

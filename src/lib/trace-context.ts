@@ -1,4 +1,4 @@
-/** The trace that a request belongs to, and which calls of ours it is carried on to. @see W3C Trace Context, level 2 */
+/** The trace of a request, and the calls that continue it. @see W3C Trace Context, level 2 */
 import { randomUUID } from 'node:crypto';
 
 export interface TraceContext {
@@ -8,26 +8,25 @@ export interface TraceContext {
   readonly spanId: string;
   /** The caller's; absent in a trace that begins here. */
   readonly parentSpanId?: string;
-  /** Two hexadecimal digits: of the caller's flags those that level 2 knows (sampled, random). */
+  /** Two hexadecimal digits: the caller's flags that level 2 knows (sampled, random). */
   readonly flags: string;
-  /** What other systems added, at most `MAX_STATE_LENGTH` characters. */
+  /** Additions of other systems, at most `MAX_STATE_LENGTH` characters. */
   readonly state?: string;
 }
 
-/** The identities of a trace context, as they appear in logs and beside log entries. */
 type TraceIds = Pick<TraceContext, 'traceId' | 'spanId' | 'parentSpanId'>;
 
 /** Version, trace, span, flags; a later version may add members after another hyphen. */
 const PARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const ZEROS = /^0+$/;
 const KNOWN_FLAGS = 0x03;
-/** The last seven bytes of a trace id that is made here are random: those of a UUID, which Node makes 128 at a time. */
+/** The last seven bytes of our trace ids are random: those of a UUID, which Node makes 128 at a time. */
 const RANDOM_FLAG = '02';
 
 /**
- * The trace that the headers of a request name; a new one when they name none, or name it wrongly.
+ * The trace in the headers of a request; a new one when they name none, or a malformed one.
  * @param traceparent several are joined by Node with a comma, which makes them malformed
- * @param id a random UUID, of which a new trace gets its identity
+ * @param id a random UUID, the identity of a new trace
  */
 export function readTraceContext(traceparent: unknown, tracestate?: unknown, id?: string): TraceContext {
   const [, version, traceId = '', parentSpanId = '', flags = '', more] =
@@ -62,7 +61,7 @@ const MAX_STATE_LENGTH = 512;
 const MAX_ENTRIES = 32;
 const ENTRY = /^([a-z0-9][a-z0-9_*/@-]{0,255})=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
 
-/** `tracestate`, cut to its maximum by whole entries; undefined when it is malformed or empty. The trace itself does not depend on it. */
+/** `tracestate`, cut to its maximum by whole entries; undefined when malformed or empty. The trace itself does not depend on it. */
 function readState(text: string): string | undefined {
   const entries = text.split(',', MAX_ENTRIES + 1).map((entry) => entry.trim());
   const present = entries.filter((entry) => entry !== '');
@@ -73,7 +72,7 @@ function readState(text: string): string | undefined {
   return present.join(',') || undefined;
 }
 
-/** The headers that carry a trace on: what is called becomes a child of our span. */
+/** The headers that continue a trace: the called operation becomes a child of our span. */
 export function traceHeaders({ traceId, spanId, flags, state }: TraceContext): Record<string, string> {
   return {
     traceparent: `00-${traceId}-${spanId}-${flags}`,
@@ -81,12 +80,11 @@ export function traceHeaders({ traceId, spanId, flags, state }: TraceContext): R
   };
 }
 
-/** The identities alone. */
 export function traceIds({ traceId, spanId, parentSpanId }: TraceContext): TraceIds {
   return parentSpanId === undefined ? { traceId, spanId } : { traceId, spanId, parentSpanId };
 }
 
-/** Whether a trace is carried on to an address: only to those below one that is listed. */
+/** Whether a trace is continued at an address: only below a listed one. */
 export function carriesTrace(address: string, allowed: readonly string[]): boolean {
   const target = new URL(address);
   return allowed.some((one) => {

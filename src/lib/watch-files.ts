@@ -6,8 +6,8 @@ import process from 'node:process';
 const QUIET_MS = 500;
 
 /**
- * Calls `changed` on `SIGHUP` and when one of these files changes, once for changes that come together. When files cannot be watched, that is
- * logged and only `SIGHUP` works.
+ * Calls `changed` on `SIGHUP` and when one of these files changes, once for simultaneous changes. If files cannot be watched, that is logged and only
+ * `SIGHUP` works.
  */
 export function watchFiles(
   files: readonly string[],
@@ -28,7 +28,7 @@ export function watchFiles(
       watcher.on('error', (error) => unwatched(error, directory));
       return [watcher];
     } catch (error) {
-      // For instance no watches left on this machine: no reason not to serve.
+      // For instance no watches left on this machine: no reason to stop serving.
       unwatched(error, directory);
       return [];
     }

@@ -11,7 +11,6 @@ import type { TokenRequest, TokenVerifier } from './tokens.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The authenticated caller; absent on a public route and before the token is verified. */
     caller?: Caller;
     /** Why the token was refused: for the log, never for the answer. */
     tokenRefusal?: TokenErrorReason;
@@ -32,7 +31,6 @@ interface AuthenticateOptions {
   readonly verifier: TokenVerifier;
   /** FSC service name of the mount; absent where FSC tokens are not accepted. */
   readonly service?: string;
-  /** Header with the client certificate (RFC 9440), lower case. */
   readonly clientCertificateHeader?: string | undefined;
 }
 
@@ -62,7 +60,7 @@ function tokenOf({ raw }: FastifyRequest, { clientCertificateHeader }: Authentic
   };
 }
 
-/** A token has no scope that allows the call (RFC 6750 section 3.1). */
+/** The token has no scope that allows the call (RFC 6750 section 3.1). */
 export function insufficientScope(scopes: readonly string[], detail?: string): Problem {
   const challenge = `Bearer error="insufficient_scope", scope="${scopes.join(' ')}"`;
   return new Problem(platformProblems.forbidden, {
@@ -81,7 +79,7 @@ interface Refusal {
   readonly fsc: FscCode;
 }
 
-/** What each kind of refusal says to the caller. */
+/** The text for the caller, by kind of refusal. */
 const REFUSALS: Readonly<Record<TokenError['code'], Refusal>> = {
   missing: {
     kind: platformProblems.unauthorized,
@@ -174,7 +172,7 @@ export function processingHeaders(
   };
 }
 
-/** The organisations that the header may name: the token's, the signer's, and a delegate that the token names. */
+/** The organisations that the header may name: that of the token, the signer, and a delegate in the token. */
 function provenOins(caller: Caller, signerOin: string | undefined): string[] {
   return [callerOin(caller), signerOin, caller.actor].filter((oin) => oin !== undefined && OIN.test(oin)).map(String);
 }

@@ -1,15 +1,15 @@
-/** What a schema validator found, as the faulty parts of a request that an answer names. */
+/** Turns a schema validator's findings into the faults of a request. */
 import type { ErrorObject } from 'ajv';
 import { isRecord } from '../lib/json/json-value.ts';
 import type { InvalidParam } from '../lib/problem.ts';
 
-/** Faults that one answer names; a body of a megabyte can have a million, and the first thousand show the pattern. */
+/** Maximum of faults in one answer; a body of a megabyte can have a million, and the first thousand show the pattern. */
 export const MAX_FAULTS = 1000;
 const MAX_NAME = 200;
 
 /**
- * The faults that a validator found, named by place, at most `MAX_FAULTS`. Faults that only repeat another in vaguer words are left
- * out. The work grows with the number of errors and no faster: a caller chooses how many there are.
+ * The faults found by a validator, named by place, at most `MAX_FAULTS`. Faults that only repeat another in vaguer words are omitted. The work is
+ * linear in the number of errors, which a caller controls.
  */
 export function invalidParams(errors: ErrorObject[]): InvalidParam[] {
   const formats = new Set(errors.filter(({ keyword }) => keyword === 'format').map(({ instancePath }) => instancePath));
@@ -30,14 +30,13 @@ function fault(error: ErrorObject): InvalidParam {
   };
 }
 
-/** A caller chooses how long the names of unknown members are; an answer repeats so much of them as shows which is meant. */
+/** A caller controls the length of unknown member names; an answer repeats enough to recognise one. */
 function shortened(name: string): string {
   return name.length <= MAX_NAME ? name : `${name.slice(0, MAX_NAME).toWellFormed()}…`;
 }
 
 /**
- * A failed combination is reported by the faults of its branches, unless several of them fit, and a wrong form of text by the name of its
- * format.
+ * A failed combination is reported by the faults of its branches, unless several of them match, and a wrong form of text by the name of its format.
  */
 function isSaid({ keyword, params, instancePath }: ErrorObject, formats: ReadonlySet<string>): boolean {
   if (keyword === 'oneOf') return params.passingSchemas === null;
@@ -48,7 +47,7 @@ function isSaid({ keyword, params, instancePath }: ErrorObject, formats: Readonl
 /** Deeper than any body of a contract. */
 const MAX_DEPTH = 16;
 
-/** Names every text with half a surrogate pair: JSON can write it (`\ud800`), UTF-8 cannot, and a database cannot read what it would store. */
+/** Names every text with half a surrogate pair: JSON can write it (`\ud800`), UTF-8 cannot, and a database could not return it. */
 export function illFormedTexts(value: unknown, name = '', depth = 0): InvalidParam[] {
   if (typeof value === 'string')
     return value.isWellFormed() ? [] : [{ name, code: 'unicode', reason: 'is geen geldige Unicode-tekst' }];
@@ -72,7 +71,7 @@ export function distinct(faults: readonly InvalidParam[]): InvalidParam[] {
   return [...found.values()];
 }
 
-/** A missing or unknown member is reported on its parent; it is the member that the caller looks for. */
+/** A missing or unknown member is reported on its parent; callers look for the member itself. */
 function ownMember(error: ErrorObject): string[] {
   const { missingProperty, additionalProperty, unevaluatedProperty } = isRecord(error.params) ? error.params : {};
   const member = missingProperty ?? additionalProperty ?? unevaluatedProperty;
@@ -126,17 +125,15 @@ const REASONS: Readonly<Record<string, Reason>> = {
   oneOf: () => 'past niet bij precies een van de toegestane vormen',
 };
 
-/** Says in Dutch what is wrong with a value, from a validator's fault. The value itself is not repeated: it may be personal. */
+/** Describes a validator's fault in Dutch. The value is not repeated: it may be personal. */
 function faultReason(error: ErrorObject): string {
   return REASONS[error.keyword]?.(error.schema ?? limitOf(error), error) ?? 'is niet geldig';
 }
 
-/** The bound that a fault speaks of; the schema itself is there only with Ajv's `verbose`. */
 function limitOf({ params }: ErrorObject): unknown {
   return params.limit ?? params.type ?? params.allowedValues ?? params.allowedValue ?? params.pattern ?? params.format;
 }
 
-/** All faults in one sentence, for `detail`. */
 export function summary(faults: readonly InvalidParam[]): string {
   return faults.map(({ name, reason }) => (name === '' ? reason : `${name}: ${reason}`)).join('; ');
 }

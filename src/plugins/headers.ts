@@ -22,7 +22,6 @@ declare module 'fastify' {
 
 /** Characters of path and query: the longest path (`MAX_PARAM_LENGTH`) with a query beside it. */
 export const MAX_TARGET_LENGTH = 8192;
-/** Maximum number of parameters of a query; no operation has more than ten. */
 const MAX_PARAMETERS = 100;
 /** Maximum number of characters of a header that is parsed or copied, and which those are. */
 const MAX_LENGTH = 2048;
@@ -44,8 +43,8 @@ const PARSED_HEADERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Refuses an address that is too long or has too many parameters, and headers that are longer than any legitimate use. The head as a whole
- * may be large, because one header carries a certificate chain; without these limits any header could be as large.
+ * Refuses an address that is too long or has too many parameters, and headers longer than any legitimate use. The head as a whole may be large,
+ * because one header carries a certificate chain; without these limits any header could be as large.
  * @throws {Problem}
  */
 export function checkRequestHead({ url = '', headers }: IncomingMessage): void {
@@ -64,7 +63,7 @@ export function checkRequestHead({ url = '', headers }: IncomingMessage): void {
   }
 }
 
-/** Of a file, which is not there, and the words that people search for, where it is a blank. */
+/** Of a missing file, and of search words, where it is a blank. */
 const NO_IDENTIFIERS = ['*', 'q'];
 
 /**
@@ -83,13 +82,13 @@ export function refuseNul({ url, params, query }: FastifyRequest): void {
     throw new Problem(platformProblems.invalidRequest, { detail: summary(faults), invalidParams: faults });
 }
 
-/** Shortens an address that is too long before the router decodes it, but leaves it too long to be accepted. */
+/** Shortens an overlong address before the router decodes it, but leaves it too long to be accepted. */
 export function cutTarget({ url = '/' }: { readonly url?: string | undefined }): string {
   // Does not cut an encoded character in half.
   return url.length <= MAX_TARGET_LENGTH ? url : `${url.slice(0, MAX_TARGET_LENGTH).replace(/%.?$/, '')}...`;
 }
 
-/** The id of a request, in its log lines and problems; what a client names is not taken. */
+/** The id of a request in log lines and problems; ids from clients are ignored. */
 export function newRequestId(): string {
   return randomUUID();
 }
@@ -100,7 +99,7 @@ export function newRequestId(): string {
  */
 export function headerValues({ headers, rawHeaders }: IncomingMessage, name: string): string[] {
   const values: string[] = [];
-  // Only a header that is there can be there twice.
+  // Only a header that is present can be repeated.
   if (headers[name] === undefined) return values;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const given = rawHeaders[i];
@@ -115,7 +114,7 @@ export function namesHost(request: IncomingMessage): boolean {
   return named === 1 || (named === 0 && request.httpVersion === '1.0');
 }
 
-/** The trace of a request. Read when it is first asked for: nearly all answers of the feed need none. */
+/** The trace of a request, read when first asked for: nearly all answers of the feed need none. */
 export function traceOf(request: FastifyRequest): TraceContext {
   const { headers } = request.raw;
   request.traceContext ??= readTraceContext(headers.traceparent, headers.tracestate, request.id);
@@ -129,13 +128,13 @@ export function fscTransaction(request: FastifyRequest): { fscTransactionId?: st
 }
 
 /**
- * The media types of `offered` that `Accept` allows, most preferred first; all of them without the header. Our JSON is UTF-8, so a client may
- * name that character set.
+ * The media types of `offered` that `Accept` allows, most preferred first; all of them without the header. Our JSON is UTF-8, so a client may name
+ * that character set.
  */
 export function acceptedTypes(accept: string | undefined, offered: readonly string[]): string[] {
   if (accept === undefined) return [...offered];
   if (accept.length > MAX_LENGTH) return [];
-  // The library looks at every type of the header for each type that is offered.
+  // The library checks every type in the header for each offered type.
   const namesCharset = accept.toLowerCase().includes('charset');
   const spelled = namesCharset ? offered.flatMap((type) => [type, `${type}; charset=utf-8`]) : [...offered];
   const accepted = new Negotiator({ headers: { accept } }).mediaTypes(spelled);

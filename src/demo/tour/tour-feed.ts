@@ -24,17 +24,16 @@ export async function* readEvents(
   }
 }
 
-/** Everything that was read on the way to the end. */
 interface Followed {
   readonly records: readonly JsonObject[];
   readonly pages: number;
   /** The head at the last page; 0 for a snapshot. */
   readonly head: number;
-  /** Where the feed goes on after a snapshot, else empty. */
+  /** Where the feed continues after a snapshot, else empty. */
   readonly feedCursor: string;
 }
 
-/** Reads pages along `next` until there are no more. @throws {Error} when one is not answered with 200 */
+/** Follows `next` until there are no more pages. @throws {Error} when one is not answered with 200 */
 export async function followFeed(client: DemoClient, start: string): Promise<Followed> {
   const records: JsonObject[] = [];
   let address: string = start;
@@ -49,9 +48,8 @@ export async function followFeed(client: DemoClient, start: string): Promise<Fol
   }
 }
 
-/** Milliseconds that the stream gets to show what it must. */
 const STREAM_DEADLINE_MS = 10_000;
-/** A feed that someone has filled with more records than this is not read whole. */
+/** Larger feeds are not read whole. */
 const MOST_RECORDS = 5000;
 
 /** A re-user starts at the snapshot, follows the feed to its head, and then listens to the stream. */
@@ -87,7 +85,7 @@ export async function tourFeed(needs: TourNeeds): Promise<void> {
   });
 }
 
-/** Reads the whole history, and the short way round it: the snapshot and what follows. */
+/** Reads the whole history, and the snapshot with the feed after it. */
 async function readHistory({ transcript, client }: TourNeeds, url: string): Promise<void> {
   const { records, pages, head } = await followFeed(client, `${url}/feed?limit=10`);
   transcript.line(`GET ${url}/feed -> ${records.length} records in ${pages} pages of at most 10, head ${head}`);
@@ -115,7 +113,7 @@ async function readHistory({ transcript, client }: TourNeeds, url: string): Prom
   );
 }
 
-/** Catches up with the stream from two records back, and sees what is published meanwhile. */
+/** Catches up with the stream from two records back, and receives a record published meanwhile. */
 async function listen(
   { transcript, demo }: TourNeeds,
   url: string,
@@ -143,7 +141,7 @@ async function listen(
   );
 }
 
-/** A meeting of the first organisation, with another remark at every tour. */
+/** A meeting of the first organisation, with a new remark at every tour. */
 async function changedMeeting(directory: string): Promise<JsonObject> {
   const line = (await raadsinformatie(directory)).findLast(
     ({ resourceType, data }) => resourceType === 'Vergadering' && Object(data).organisatie?.gemeente === raden[0],
@@ -157,7 +155,7 @@ function keyOf({ resourceType, resource }: JsonObject): string {
   return `${organisatiecode}/${resourceType}/${bronidentificatie}`;
 }
 
-/** The state that a consumer has after these records: what each resource holds, by its key. */
+/** The state of a consumer after these records: each resource by its key. */
 function replay(records: readonly JsonObject[]): ReadonlyMap<string, unknown> {
   const state = new Map<string, unknown>();
   for (const record of records) {

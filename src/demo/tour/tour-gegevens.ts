@@ -23,7 +23,7 @@ const VARIANTS = {
 
 const FORM_TEXT = { body: 'over the body itself', digest: 'over the Digest header' } as const;
 
-/** A statistics office asks for data with a signed request, checks the signed answer, pages through, and is refused what it should be. */
+/** A statistics office sends a signed request, checks the signed answer, follows the pages, and is refused where it should be. */
 export async function tourGegevens(needs: TourNeeds, variant: 'shv' | 'vs'): Promise<void> {
   const { transcript, demo, client } = needs;
   const { title, form, records, what } = VARIANTS[variant];
@@ -95,7 +95,6 @@ export async function tourGegevens(needs: TourNeeds, variant: 'shv' | 'vs'): Pro
   });
 }
 
-/** The records of each page, until the last. */
 async function pages(ask: (request: object) => Promise<DemoAnswer>, records: string): Promise<string[][]> {
   const found: string[][] = [];
   for (let page = 1, last = 1; page <= last && page <= 100; page += 1) {

@@ -22,7 +22,7 @@ export async function tourLog(needs: TourNeeds): Promise<void> {
     const log = (as: string, fields: object): Promise<DemoAnswer> =>
       client.call('POST', url, { as, body: { ...example, ...fields } });
     const query = `objecttype=persoon&soortObjectId=BSN&objectId=${persons.eerste}&limit=1000`;
-    // A consumer names its own processing for which it searches.
+    // A consumer names the processing for which it searches.
     const headers = processingHeaders(uitvoerder);
     const [lookNormal, lookLifted, lookAll, lookSecret] = WAYS;
 
@@ -97,7 +97,7 @@ export async function tourLog(needs: TourNeeds): Promise<void> {
   });
 }
 
-/** Fetches a token in the shell; the secret comes from the file, so that it is not shown here. */
+/** Fetches a token in the shell. The secret comes from the file and is not shown. */
 function tokenCommand(home: string, tokenUrl: string): string {
   const login = `const { id, secret } = require('${home}/demo.json').clients.inzage; id + ':' + secret`;
   return `TOKEN=$(curl -s -u "$(node -p "${login}")" -d grant_type=client_credentials ${tokenUrl} | node -p "JSON.parse(require('fs').readFileSync(0)).access_token")`;

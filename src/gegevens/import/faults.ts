@@ -1,11 +1,9 @@
 import type { ErrorObject } from 'ajv';
 import { isRecord } from '../../lib/json/json-value.ts';
 
-/** One thing that is wrong with a file. Values are never repeated: they may be personal. */
+/** A fault in a file. Values are never repeated: they may be personal. */
 export interface ImportFault {
-  /** JSON Pointer (RFC 6901). */
   readonly pointer: string;
-  /** From 1. */
   readonly line: number;
   readonly message: string;
 }
@@ -13,10 +11,10 @@ export interface ImportFault {
 /** Reading stops at this number of faults. */
 export const MAX_FAULTS = 100;
 
-/** Reading has stopped: there are enough faults, or the rest cannot be understood. */
+/** Reading has stopped: there are enough faults, or the rest cannot be parsed. */
 export class ImportStopped extends Error {}
 
-/** The faults of one file, in the order of the file. */
+/** The faults of one file, in order. */
 export class Faults {
   readonly list: ImportFault[] = [];
   readonly #most: number;
@@ -31,14 +29,14 @@ export class Faults {
     if (this.list.length >= this.#most) throw new ImportStopped();
   }
 
-  /** Adds a fault after which the rest of the file cannot be understood. @throws {ImportStopped} always */
+  /** Adds a fault that makes the rest of the file unreadable. @throws {ImportStopped} always */
   stop(fault: ImportFault): never {
     this.list.push(fault);
     throw new ImportStopped();
   }
 }
 
-/** The message of a validator, with the unknown member or the allowed values. */
+/** The validator's message, with the unknown member or the allowed values. */
 export function describeError({ message = 'is not valid', params }: ErrorObject): string {
   if (!isRecord(params)) return message;
   const { additionalProperty, unevaluatedProperty, allowedValues } = params;

@@ -6,7 +6,6 @@ import { generateCommand } from './commands/generate.ts';
 import { preflightCommand } from './commands/preflight.ts';
 import { requestCommand } from './commands/request.ts';
 
-/** The commands of suppliers and requesters, in `koppelvlak gegevens`. */
 export function toolCommands(terminal: Terminal): Command[] {
   return [convertCommand, checkCommand, generateCommand, requestCommand, preflightCommand].map((create) =>
     create(terminal),

@@ -1,13 +1,12 @@
-/** Files of the exchange model that are written whole or not at all. */
+/** Files of the exchange model, written whole or not at all. */
 import { createWriteStream } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-/** Characters that are written at once. */
 const PIECE_CHARACTERS = 256 * 1024;
 
-/** Short texts put together to pieces that are worth writing. */
+/** Joins short texts into pieces worth writing. */
 export function* inPieces(texts: Iterable<string>): Generator<string> {
   let piece = '';
   for (const text of texts) {
@@ -24,8 +23,8 @@ export const OWNER_ONLY = 0o600;
 const BUFFER_BYTES = 256 * 1024;
 
 /**
- * Writes a file that appears when it is complete; a pipe or device is written as it is.
- * @throws the signal's reason, errors of the file system, or whatever `pieces` throws: then nothing remains
+ * Writes a file that appears once complete; a pipe or device is written directly.
+ * @throws the signal's reason, errors of the file system, or an error of `pieces`: then nothing remains
  */
 export async function writeWhole(
   path: string,

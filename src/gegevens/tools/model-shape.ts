@@ -1,25 +1,24 @@
-/** What the schema of a model says of its values, for tools that do more than validate. */
+/** Reads a model's schema for tools that do more than validate. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { addStandardFormats } from '../../lib/json/formats.ts';
 import { isRecord, type JsonObject, pointerSteps } from '../../lib/json/json-value.ts';
 
 export type ValueType = 'text' | 'integer' | 'number' | 'boolean' | 'date';
 
-/** One way in which the members of an object may occur together. */
+/** One allowed combination of members of an object. */
 interface Choice {
   readonly allows: (member: string) => boolean;
   readonly isMet: (value: unknown) => boolean;
 }
 
-/** Deeper than any model; references may lead in circles. */
+/** Deeper than any model; references may be circular. */
 const MAX_REFERENCES = 20;
 
-/** What a schema says of one value: a part of it, and all that the part refers to and combines. */
+/** The schema of one value: a part of the schema with everything that it refers to and combines. */
 export class Shape {
   readonly #schema: JsonObject;
   readonly #parts: readonly JsonObject[];
   readonly #children = new Map<string, Shape | undefined>();
-  /** The values of an enumeration. */
   readonly allowed: ReadonlySet<string> | undefined;
   #choices: readonly Choice[] | undefined;
 
@@ -30,7 +29,7 @@ export class Shape {
     this.allowed = values && new Set(values.map(String));
   }
 
-  /** An object must meet one of these, where there are any. */
+  /** An object must match one of these, if there are any. */
   get choices(): readonly Choice[] {
     const alternatives = this.#parts.map(({ oneOf }) => oneOf).find((each) => Array.isArray(each)) ?? [];
     this.#choices ??= alternatives.filter(isRecord).map(readChoice);
@@ -48,7 +47,6 @@ export class Shape {
     return this.#child('[]', ({ items }) => items);
   }
 
-  /** Whether it describes members of its own. */
   get hasMembers(): boolean {
     return this.#parts.some(({ properties }) => isRecord(properties));
   }
@@ -60,7 +58,7 @@ export class Shape {
     return found;
   }
 
-  /** `list` or `object` for what holds other values. */
+  /** `list` or `object` for containers. */
   get type(): ValueType | 'list' | 'object' {
     const types = new Set(this.#parts.flatMap(({ type }) => (Array.isArray(type) ? type : [type])));
     if (types.has('array')) return 'list';
@@ -102,7 +100,6 @@ function readChoice(schema: JsonObject): Choice {
   };
 }
 
-/** The names of all members that a schema describes. */
 export function memberNames(schema: unknown, names = new Set<string>()): Set<string> {
   if (Array.isArray(schema)) for (const part of schema) memberNames(part, names);
   if (!isRecord(schema)) return names;

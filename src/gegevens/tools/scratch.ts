@@ -1,20 +1,19 @@
-/** What may not fit in memory goes to a database of this process alone, on disk. */
+/** Data that may not fit in memory goes to a private database on disk. */
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 
 const PAGE_BYTES = 4096;
 const MAX_DISK_BYTES = 16 * 1024 ** 3;
 const SQLITE_FULL = 13;
 
-/** There is more to keep than there may be on disk. */
+/** The limit on disk space is reached. */
 export class ScratchFull extends Error {}
 
-/** A table on disk with the database that it is in. */
 export class Scratch {
   readonly #database = new DatabaseSync('');
   readonly #insert;
 
   /**
-   * SQLite deletes a database without a name as soon as it is open: nothing of it remains, however the process ends.
+   * SQLite deletes a database without a name as soon as it is open, so nothing remains however the process ends.
    * @param table its name with its columns, as `create table` takes them
    */
   constructor(table: string, columns: number, diskBytes = MAX_DISK_BYTES) {
@@ -30,7 +29,7 @@ export class Scratch {
     );
   }
 
-  /** @returns whether it was not there, where the table has a key. @throws {ScratchFull} */
+  /** @returns whether it was new, for a table with a key. @throws {ScratchFull} */
   insert(...values: SQLInputValue[]): boolean {
     try {
       return this.#insert.run(...values).changes > 0;

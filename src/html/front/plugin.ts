@@ -6,7 +6,7 @@ import { apiPage } from './api-page.ts';
 import { rootRoutes } from './root.ts';
 import { swaggerUi } from './swagger.ts';
 
-/** What people meet at the root of the host, and the descriptions of the interfaces as they read them. */
+/** The pages at the root of the host, and the contracts as pages. */
 export const front = fp(
   async (app: FastifyInstance) => {
     const brand = readBrand(app.settings);

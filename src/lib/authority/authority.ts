@@ -1,7 +1,6 @@
 /**
- * A throw-away government PKI on loopback, after PKIoverheid and with names that nobody can mistake for it: root, intermediate, certificates for
- * the parties of the demo, an OCSP responder and revocation lists. Nobody must ever trust it. The keys in its directory are used again; the
- * certificates are made at every start, for they name the address of the responder.
+ * A throw-away government PKI on loopback, modelled on PKIoverheid with unmistakable names: root, intermediate, certificates for the parties of the
+ * demo, an OCSP responder and revocation lists. Nobody must ever trust it. The keys in its directory are kept.
  */
 import { createPrivateKey, generateKeyPair, type KeyObject } from 'node:crypto';
 import { once } from 'node:events';
@@ -31,16 +30,14 @@ const SERVICES_POLICY = '2.16.528.1.1003.1.2.8.6';
 
 export interface AuthorityOptions {
   readonly dir: string;
-  /** 0 takes a free one. */
   readonly port: number;
   readonly now?: () => Date;
-  /** Seconds that an answer of the responder, or a list, holds; default 2. */
+  /** Seconds that an answer or list is valid; default 2. */
   readonly lifeSeconds?: number;
-  /** What answers for the status of certificates; by default as an authority should. */
+  /** Answers for the status of certificates; by default as an authority should. */
   readonly respond?: (needs: ResponderNeeds) => RequestListener;
 }
 
-/** PEM files of one party. */
 export interface Party {
   readonly key: string;
   /** The certificate and the intermediate. */
@@ -84,7 +81,6 @@ export async function createAuthority(options: AuthorityOptions) {
   });
   await writeFile(file('root.pem'), rootCertificate.toString());
   await writeFile(file('intermediate.pem'), certificate.toString());
-  /** One more party, with its files in a directory. */
   const party = async (directory: string, name: string, { organization, oin }: PartyName): Promise<Party> => {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     const files = {
@@ -127,7 +123,6 @@ export async function createAuthority(options: AuthorityOptions) {
     /** A text file of hexadecimal serial numbers, one a line, read at every request; lines that begin with # are remarks. */
     revoked,
     port,
-    /** For issuing more certificates. */
     issuers: { root, intermediate },
     party,
     close,

@@ -12,10 +12,10 @@ const ATTRIBUTES = {
 
 /** Attributes in the order of the name. */
 export type Name = readonly (readonly [keyof typeof ATTRIBUTES, string])[];
-/** Or the name of another certificate, as it is written there. */
+/** Or the encoded name of another certificate. */
 type AnyName = Name | pkijs.RelativeDistinguishedNames;
 
-/** Who signs certificates, lists and answers. */
+/** Signs certificates, lists and answers. */
 export interface Issuer {
   readonly name: Name;
   readonly key: KeyObject;
@@ -23,7 +23,6 @@ export interface Issuer {
 
 interface CertificateRequest {
   readonly subject: AnyName;
-  /** Private key of the subject. */
   readonly key: KeyObject;
   /** The subject itself for a root. */
   readonly issuer: { readonly name: AnyName; readonly key: KeyObject };
@@ -34,7 +33,7 @@ interface CertificateRequest {
 
 const DAY_MS = 24 * 3_600_000;
 
-/** RSA with SHA-256. The library's own `sign` leaves out the parameters that RFC 4055 asks for. */
+/** RSA with SHA-256. The library's own `sign` omits the parameters that RFC 4055 requires. */
 export function signatureAlgorithm(): pkijs.AlgorithmIdentifier {
   return new pkijs.AlgorithmIdentifier({ algorithmId: '1.2.840.113549.1.1.11', algorithmParams: new asn1.Null() });
 }
@@ -53,7 +52,7 @@ export function encodeName(name: AnyName): pkijs.RelativeDistinguishedNames {
     const attribute = new asn1.Sequence({ value: [new asn1.ObjectIdentifier({ value: ATTRIBUTES[type] }), text] });
     return new asn1.Set({ value: [attribute] });
   });
-  // Made of attributes it would write all into one set.
+  // Built from attributes, it would write all of them into one set.
   return pkijs.RelativeDistinguishedNames.fromBER(new asn1.Sequence({ value: attributes }).toBER());
 }
 
@@ -119,7 +118,7 @@ export function keyBits(key: KeyObject): Buffer {
   return createPublicKey(key).export({ type: 'pkcs1', format: 'der' });
 }
 
-/** What other tools assume of an issuer when they mint below it (RFC 5280 section 4.2.1.2, method 1). */
+/** The identifier that other tools expect of an issuer (RFC 5280 section 4.2.1.2, method 1). */
 function keyIdentifier(key: KeyObject): Buffer {
   return createHash('sha1').update(keyBits(key)).digest();
 }

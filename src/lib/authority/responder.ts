@@ -12,7 +12,6 @@ import {
   signRevocationList,
 } from './certificates.ts';
 
-/** What answers are made of. */
 export interface ResponderNeeds {
   readonly root: Issuer;
   readonly intermediate: Issuer;
@@ -108,13 +107,12 @@ function ocspAnswer(der: Buffer, needs: ResponderNeeds): Buffer {
   return Buffer.from(response.toSchema().toBER());
 }
 
-/** Whether the question names the issuer with this key, by a hash of SHA-1 or SHA-256. */
+/** Whether the request names the issuer with this key, by a hash of SHA-1 or SHA-256. */
 function isKeyOf({ issuerKeyHash }: pkijs.CertID, bits: Buffer): boolean {
   const named = issuerKeyHash.valueBlock.valueHexView;
   return ['sha1', 'sha256'].some((hash) => createHash(hash).update(bits).digest().equals(named));
 }
 
-/** Hexadecimal in lower case without leading zeros. */
 export function normaliseSerial(hex: string): string {
   return hex
     .toLowerCase()

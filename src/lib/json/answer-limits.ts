@@ -1,8 +1,8 @@
 import type { JsonLimits } from './parse-untrusted.ts';
 
 /**
- * What the JSON of one delivery may hold, for those who read it or its proof. A page of 25 000 records, the most that the contract knows, has 1.2 million values in
- * 200 000 objects and lists where each record has what is usual, and three times as many where it has everything.
+ * Limits on the JSON of one delivery, also for readers of its proof. A page of 25 000 records, the maximum of the contract, has 1.2 million values in
+ * 200 000 objects and lists for usual records, and three times as many for complete ones.
  */
 export const ANSWER_LIMITS: Omit<JsonLimits, 'bytes'> = {
   containers: 1_000_000,

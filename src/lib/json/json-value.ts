@@ -1,10 +1,9 @@
-/** Parsed JSON from outside: paths in it, and checks on it in time that its sender cannot make long. */
+/** Parsed JSON from outside: paths in it, and checks on it whose time the sender cannot stretch. */
 import { randomUUID } from 'node:crypto';
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { DataValidateFunction, KeywordDefinition } from 'ajv/dist/types/index.js';
 
-/** Whether a parsed value is an object and not a list. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -23,7 +22,6 @@ export function toPointer(steps: readonly (string | number)[]): string {
   return steps.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-/** The value at a path through objects, or `undefined`. */
 export function valueAt(value: unknown, steps: readonly string[]): unknown {
   let found: unknown = value;
   for (const step of steps) found = isRecord(found) && Object.hasOwn(found, step) ? found[step] : undefined;
@@ -63,9 +61,9 @@ const SAMPLE_DEPTH = 32;
 export type SchemaVerdict<T> = { readonly value: T } | { readonly faults: ErrorObject[] };
 
 /**
- * Makes a check that reports all faults. A validator that finds all faults copies its findings at each element of a list, and would take most
- * of an hour for a megabyte of `{}`. So a validator that stops at the first fault decides; the other only explains, and sees at most the first
- * thousand list elements.
+ * Makes a check that reports all faults. A validator that finds all faults copies its findings at each element of a list, and would need most of an
+ * hour for a megabyte of `{}`. So a validator that stops at the first fault decides; the other only explains, on at most the first thousand list
+ * elements.
  * @param first stops at the first fault
  * @param all finds every fault
  */
@@ -115,7 +113,7 @@ interface Validator {
 const NONCE = randomUUID();
 const PLACEHOLDER = new RegExp(`"${NONCE}(\\w+)"`);
 
-/** The JSON text of an object around some of its lists, where it has them: texts, and the name of each list in its place. */
+/** The JSON text of an object with some of its lists left out: texts, with the name of each list in its place. */
 export function textAround<List extends string>(
   object: JsonObject,
   lists: ReadonlyMap<List, readonly string[]>,
@@ -132,8 +130,8 @@ export function textAround<List extends string>(
 }
 
 /**
- * Replaces the `uniqueItems` of the validator, which compares every pair, by one in linear time: four megabytes of different references would
- * take the original most of ten minutes. Call before anything is compiled.
+ * Replaces the `uniqueItems` of the validator, which compares every pair, by one in linear time: four megabytes of different references would take
+ * the original ten minutes. Call before anything is compiled.
  */
 export function useLinearUniqueItems(ajv: Validator): void {
   ajv.removeKeyword('uniqueItems');
@@ -161,7 +159,7 @@ export function useLinearUniqueItems(ajv: Validator): void {
   });
 }
 
-/** One text for equal values: members of an object in any order (JSON Schema Core 4.2.2). Undefined for a value that is too deep. */
+/** The same text for equal values, whatever the order of members (JSON Schema Core 4.2.2). Undefined for a value that is too deep. */
 function keyOf(item: unknown): string | undefined {
   try {
     return JSON.stringify(item, (_name, value: unknown) =>

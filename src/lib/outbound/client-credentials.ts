@@ -1,28 +1,25 @@
-/** Access tokens of our own, for calls to other services: by client credentials (RFC 6749 section 4.4). */
+/** Our own access tokens for calls to other services: by client credentials (RFC 6749 section 4.4). */
 import { type Dispatcher, request } from 'undici';
 import { parseUntrusted } from '../json/parse-untrusted.ts';
 import { shareRuns } from '../scheduling.ts';
 import { readBody } from './guarded-fetch.ts';
 
 export interface ClientCredentials {
-  /** The `token` endpoint of the authorization server. */
   readonly tokenUrl: string;
   readonly clientId: string;
-  /** Undefined for a client that has an assertion. */
+  /** Undefined for a client with an assertion. */
   readonly clientSecret: string | undefined;
-  /** Makes a signed JWT that proves who the client is (RFC 7523 section 2.2), instead of the secret. */
+  /** Makes a signed JWT that proves the client's identity (RFC 7523 section 2.2), instead of the secret. */
   readonly assertion?: (() => Promise<string>) | undefined;
   readonly scopes: readonly string[];
 }
 
 export interface TokenWish {
-  /** A token that was refused: another one is wanted. All who were refused the same one share what replaces it. */
+  /** A refused token, to be replaced. Callers with the same refused token share its replacement. */
   readonly refused?: string | undefined;
 }
 
-/** The authorization server gave no token. */
 export class TokenFetchError extends Error {
-  /** HTTP status; undefined when there was no answer. */
   readonly status: number | undefined;
   readonly answer: unknown;
 
@@ -35,16 +32,16 @@ export class TokenFetchError extends Error {
 }
 
 const TOKEN_TIMEOUT_MS = 5000;
-/** For the whole answer: one that comes byte by byte would last for hours. */
+/** For the whole answer: one that arrives byte by byte would last for hours. */
 const TOKEN_LONGEST_MS = 15_000;
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
-/** More than any token; what answers with more is not an authorization server. */
+/** Larger than any token; a larger answer is not from an authorization server. */
 const TOKEN_MAX_BYTES = 64 * 1024;
 /** A token is renewed this long before it expires. */
 const RENEWAL_MARGIN_MS = 30_000;
 
 /**
- * A function that gives a token: fetched when needed and reused until shortly before it expires. Calls at the same time share one fetch.
+ * Returns a function that gives a token: fetched when needed and reused until shortly before it expires. Simultaneous calls share one fetch.
  * @param dispatcher the connections; absent: undici's own
  */
 export function clientCredentialsToken(
@@ -100,7 +97,7 @@ function parsed(bytes: Buffer): unknown {
   try {
     return parseUntrusted(bytes, { bytes: TOKEN_MAX_BYTES });
   } catch {
-    // The status says more than that there is no JSON.
+    // The status tells more than the absence of JSON.
     return undefined;
   }
 }

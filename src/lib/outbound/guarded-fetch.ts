@@ -15,13 +15,13 @@ const MAX_REDIRECTS = 2;
 const CONNECT_TIMEOUT_MS = 2_000;
 
 interface AddressRules {
-  /** Lets loopback and private addresses through; never link-local ones, nor those of a cloud's metadata service. */
+  /** Allows loopback and private addresses; never link-local ones, nor those of a cloud's metadata service. */
   readonly allowPrivate: boolean;
   /** Finds the addresses of a host; the system's resolver unless given. */
   readonly resolve?: Resolve;
 }
 
-/** A block list looks at the IPv4 address within a mapped IPv6 address too. */
+/** A block list also checks the IPv4 address within a mapped IPv6 address. */
 function blockList(...networks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const network of networks) {
@@ -62,7 +62,7 @@ export function isForbiddenAddress(address: string): boolean {
   return never.check(bare, 'ipv6') || (compatible.check(bare, 'ipv6') && !/^(::1?|0:0:0:0:0:0:0:[01])$/.test(bare));
 }
 
-/** Checks an address. A literal IP address is never looked up, so it is judged here. @throws {OutboundError} `address` */
+/** Checks an address. A literal IP address is never looked up, so it is checked here. @throws {OutboundError} `address` */
 function checkUrl(text: string, rules: AddressRules): URL {
   if (!URL.canParse(text)) throw new OutboundError('address', 'not an address');
   const url = new URL(text);
@@ -76,7 +76,7 @@ function checkUrl(text: string, rules: AddressRules): URL {
 }
 
 /**
- * Judges the addresses of a host that a proxy will connect to. A name that only the proxy can resolve is left to the proxy.
+ * Checks the addresses of a host that a proxy will connect to. A name that only the proxy can resolve is left to the proxy.
  * @throws {OutboundError} `address`
  */
 async function assertCallableName(url: URL, rules: AddressRules): Promise<void> {
@@ -102,7 +102,7 @@ function assertCallable(address: string, host: string, { allowPrivate }: Address
   }
 }
 
-/** Judges every address of a name: a private one among them would be reached when the others do not answer. */
+/** Checks every address of a name: a private one among them would be reached when the others do not answer. */
 function guardedLookup(rules: AddressRules): LookupFunction {
   const { resolve = systemResolve } = rules;
   return (host, options, done) => {
@@ -123,16 +123,13 @@ function guardedLookup(rules: AddressRules): LookupFunction {
 
 type Resolve = (host: string, done: (error: Error | null, addresses: LookupAddress[]) => void) => void;
 
-/** Every address of a host, by the system's resolver. */
 const systemResolve: Resolve = (host, done) => lookup(host, { all: true }, done);
 
-/** Only the IPv4 addresses of a host. */
 export const resolveIpv4: Resolve = (host, done) => lookup(host, { all: true, family: 4 }, done);
 
 export interface ProxySettings {
   /** Address of the forward proxy (secret: it may hold credentials); absent: none. */
   readonly outboundProxy: string | undefined;
-  /** Hosts that are called directly. */
   readonly outboundNoProxy: readonly string[];
 }
 
@@ -151,11 +148,9 @@ export type RedirectPolicy = 'none' | 'same-host' | 'any-host';
 
 interface GuardedConnectionsOptions {
   readonly rules: AddressRules;
-  /** The proxy for the calls; absent: direct. */
   readonly proxy?: ProxySettings | undefined;
   readonly maxRedirects: number;
   readonly connectTimeoutMs: number;
-  /** Options of the connections, except how they are made. */
   readonly agent: Omit<Agent.Options, 'connect'>;
 }
 
@@ -166,7 +161,7 @@ interface GuardedAnswer {
 }
 
 interface GuardedConnections {
-  /** Follows redirects: each address is judged like the first. @throws {OutboundError} `address`, `redirect`; what the connection throws */
+  /** Follows redirects and checks each address like the first. @throws {OutboundError} `address`, `redirect`; errors of the connection */
   request(
     address: string,
     options: Omit<Dispatcher.RequestOptions, 'origin' | 'path' | 'signal'> & { readonly signal: AbortSignal },
@@ -222,21 +217,20 @@ export interface GuardedFetchOptions extends AddressRules {
   readonly proxy?: ProxySettings;
 }
 
-/** One request for bytes of any kind. */
 interface GuardedRequest {
   readonly url: string;
   readonly method: 'GET' | 'POST';
   readonly body?: Uint8Array;
   readonly contentType?: string;
-  /** Milliseconds until the whole answer must be there. */
+  /** Milliseconds until the whole answer must have arrived. */
   readonly timeoutMs: number;
   readonly maxBytes: number;
   readonly signal: AbortSignal;
 }
 
-/** A fetch with its connections, which `close` ends. */
+/** A fetch with its own connections, which `close` ends. */
 interface GuardedFetch {
-  /** Gives the body of a 200 answer; anything else rejects. */
+  /** Returns the body of a 200 answer; anything else rejects. */
   readonly fetch: (request: GuardedRequest) => Promise<Uint8Array>;
   close(): Promise<void>;
 }
@@ -288,7 +282,7 @@ export const ACCEPT_ENCODING = 'gzip';
 
 /**
  * Reads a body of at most `maxBytes`, counted both as sent and after decompression.
- * @param counter for JSON: reading ends where it has too much of something
+ * @param counter for JSON: stops reading at its limits
  * @throws {OutboundError} `too-large`, `encoding`, `broken-off`
  */
 export async function readBody(

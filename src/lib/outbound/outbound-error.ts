@@ -23,15 +23,13 @@ type OutboundFault =
   | 'content-type'
   | 'not-json';
 
-/** A call to another service that failed. */
 export class OutboundError extends Error {
   override readonly name = 'OutboundError';
   readonly code: OutboundFault;
-  /** With code `status`. */
   readonly status: number | undefined;
   /** Milliseconds that the other side asks to wait (RFC 9110 section 10.2.3). */
   readonly retryAfterMs: number | undefined;
-  /** For JSON that is `too-large`: the bytes up to where it has too much of something. */
+  /** For JSON that is `too-large`: the bytes up to the limit. */
   readonly start: Buffer | undefined;
   /** For `status`: the start of the body, when it is a problem document (RFC 9457). */
   readonly problem: unknown;

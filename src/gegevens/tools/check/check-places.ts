@@ -1,9 +1,9 @@
-/** Where the rules of `gegevens check` find what they judge: the member `controle` of a mapping. A rule is judged when its places are named. */
+/** Where the rules of `gegevens check` find their values: the member `controle` of a mapping. A rule is checked when its places are named. */
 import { pointerSteps } from '../../../lib/json/json-value.ts';
 
 type Path = readonly string[];
 
-/** A begin and an end that belong together, in a record or in each item of a list of it. */
+/** A begin and an end that belong together, in a record or in each item of one of its lists. */
 export interface PeriodPlaces {
   readonly lijst?: Path;
   readonly begin: Path;
@@ -14,15 +14,13 @@ export interface PeriodPlaces {
 export interface CheckPlaces {
   readonly contactpersonen?: { readonly lijst: Path; readonly email: Path };
   readonly personen?: {
-    /** A person, or a list of persons. */
     readonly plaats: Path;
     readonly bsn?: Path;
     readonly geslacht?: Path;
     readonly geboortedatum?: Path;
-    /** Groups of paths from a person; the first group whose values are all present identifies the person. */
+    /** Groups of paths from a person; the first group with all values present identifies the person. */
     readonly kenmerken?: readonly (readonly Path[])[];
   };
-  /** Members that should hold the same value. */
   readonly gelijk?: readonly { readonly regel: number; readonly lijst?: Path; readonly plaatsen: readonly Path[] }[];
   readonly waarAlleenMet?: { readonly plaats: Path; readonly met: Path };
   readonly perioden?: readonly PeriodPlaces[];

@@ -1,4 +1,4 @@
-/** What does not fit the model, in Dutch: the messages of the validator and of the reader of files, which are English. */
+/** Model faults in Dutch: the messages of the validator and of the file reader are English. */
 
 const TYPES: Readonly<Record<string, string>> = {
   string: 'een tekst',
@@ -18,7 +18,7 @@ const typeNames = (names: string): string =>
 
 type Pattern = readonly [found: RegExp, say: (...found: string[]) => string];
 
-/** The first that fits says it. */
+/** The first match applies. */
 const PATTERNS: readonly Pattern[] = [
   [
     /^must be (object|array|string|boolean|integer|number|null)((?:,\w+)*)$/,

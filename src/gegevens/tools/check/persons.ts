@@ -1,20 +1,19 @@
-/** Who is in which municipality, and when: on disk, by hashes under a key that ends with this process. */
+/** Who is in which municipality, and when: on disk, by hashes under a key that exists only in this process. */
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
 import { Scratch } from '../scratch.ts';
 
-/** Nobody has more trajectories that do not overlap; it bounds the time that a file can take. */
+/** More non-overlapping trajectories than anybody has; bounds the time that a file can take. */
 const MAX_COMPARED = 100;
 const ALWAYS = -(2 ** 31);
 const STILL = 2 ** 31 - 1;
 
 interface RecordOfPersons {
-  /** Its number in the levering. */
   readonly record: number;
   /** A number for each; absent: that of the levering. */
   readonly municipality: number | undefined;
-  /** What identifies each person; `undefined` for one who is not identified, so nobody else. */
+  /** The identification of each person; `undefined` for an unidentified person, who equals nobody. */
   readonly persons: readonly (string | undefined)[];
-  /** Days; absent: it has always been there, it still is. */
+  /** Days; absent: without begin or end. */
   readonly begin: number | undefined;
   readonly end: number | undefined;
   /** From 0; -1 when it is not known. */
@@ -34,7 +33,7 @@ export class Persons {
     8,
   );
   readonly #key = createSecretKey(randomBytes(32));
-  /** File, or what is stored: records are compared with those of the same one. */
+  /** A file, or the stored deliveries: records are compared only within one scope. */
   #scope = 0;
   #count = 0;
   #leveringStart = 0;
@@ -43,7 +42,7 @@ export class Persons {
     this.#rows.execute('create index by_person on occurrences (municipality, person, scope, first, begins, ends)');
   }
 
-  /** What was added until now is not compared with what follows; a levering that did not end is not continued. */
+  /** Ends the comparison with earlier records; a levering that did not end is not continued. */
   startScope(): void {
     this.#scope += 1;
     this.#leveringStart = this.#count;
@@ -61,8 +60,8 @@ export class Persons {
 
   /**
    * Ends a levering.
-   * @param municipality that it is for, when its records do not name their own: then they are not compared
-   * @returns the records with a person of whom an earlier record, in this municipality and scope, ran at the same time
+   * @param municipality of the levering, when its records name none: then they are not compared
+   * @returns the records with a person of whom an earlier record in this municipality and scope ran at the same time
    */
   endLevering(municipality?: number): number[] {
     const start = this.#leveringStart;
@@ -86,7 +85,10 @@ export class Persons {
     return [...overlapping].map(({ record }) => Number(record));
   }
 
-  /** By municipality. @param period in which a person is active, in days; absent: not known, so nobody is */
+  /**
+   * By municipality.
+   * @param period in which a person is active, in days; absent: unknown, so nobody is
+   */
   count(period: { readonly start: number; readonly end: number } | undefined): ReadonlyMap<number, PersonCounts> {
     const { start, end } = period ?? { start: STILL, end: ALWAYS };
     const counts = new Map<number, PersonCounts>();

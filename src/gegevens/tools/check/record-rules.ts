@@ -1,4 +1,4 @@
-/** The rules that one record, or one case, can be judged by on its own. */
+/** The rules for a single record or case. */
 
 import { isRecord, valueAt } from '../../../lib/json/json-value.ts';
 import { dayNumber } from '../../import/record-traits.ts';
@@ -7,14 +7,16 @@ import type { Severity, What } from './report-words.ts';
 import type { Run } from './runs.ts';
 
 type Path = readonly string[];
-/** Takes what breaks a rule. @param path from the record */
+/**
+ * Receives violations of a rule.
+ * @param path from the record
+ */
 export type Report = (rule: number, severity: Severity, what: What, path: readonly (string | number)[]) => void;
 
 const SEXES: readonly unknown[] = ['Man', 'Vrouw', 'Onbekend', 'Leeg'];
 
 interface RecordRules {
   readonly places: CheckPlaces;
-  /** Where the record says when it begins. */
   readonly begin: Path | undefined;
   /** `YYYY-MM-DD`. */
   readonly today: string;
@@ -45,7 +47,7 @@ export function judgeCase(value: unknown, places: CheckPlaces['zaken'], today: s
   if (places?.opgepakt === undefined) return;
   const day = dayOf(valueAt(value, places.opgepakt));
   if (day === undefined) {
-    // A case may end as one that was not taken up.
+    // A case may end without having been taken up.
     const isLeft = places.resultaat !== undefined && isNotTakenUp(valueAt(value, places.resultaat));
     if (!isLeft) report(13, 'warning', 'the case has no day on which it was taken up', []);
     return;
@@ -58,7 +60,7 @@ export function judgeCase(value: unknown, places: CheckPlaces['zaken'], today: s
   }
 }
 
-/** A case runs from the day on which it was taken up, or else matched, until the last of its days when it has a result. */
+/** A case runs from the day on which it was taken up, or else matched, until its last day if it has a result. */
 export function runOfCase(value: unknown, places: CheckPlaces['zaken'] = {}): Run {
   const { resultaat, opgepakt, pogingen, perioden = [] } = places;
   const begin = opgepakt && dayNumber(valueAt(value, opgepakt));
@@ -74,7 +76,7 @@ export function runOfCase(value: unknown, places: CheckPlaces['zaken'] = {}): Ru
   return { begin: begin ?? Math.min(...days), end: isOver ? Math.max(...days) : undefined };
 }
 
-/** The statuses and results of all models that say so begin with one of these. */
+/** In all models, the statuses and results with this meaning begin with one of these. */
 export function isNotTakenUp(status: unknown): boolean {
   return typeof status === 'string' && /^(nog )?niet opgepakt/i.test(status.trim());
 }
@@ -128,7 +130,7 @@ function itemsOf(
   return found.flatMap((item, index) => (isRecord(item) ? [{ item, path: [...list, index] }] : []));
 }
 
-/** A member that software leaves empty counts as one that is not there. */
+/** A member that software left empty counts as absent. */
 export function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && !(typeof value === 'string' && value.trim() === '');
 }
@@ -145,7 +147,7 @@ function dayOf(value: unknown): string | undefined {
   return typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value) ? value : undefined;
 }
 
-/** The month and day of a date of birth may be unknown: then the years are compared. */
+/** Month and day of a date of birth may be unknown: then the years are compared. */
 function isBornTooLate(born: unknown, begin: string | undefined, today: string): boolean {
   const [, year = '', month = '00', day = '00'] =
     typeof born === 'string' ? (/^\s*(\d{4})(?:-?(\d{2})(?:-?(\d{2}))?)?\s*$/.exec(born) ?? []) : [];

@@ -1,4 +1,3 @@
-/** The report of a check as text and as JSON. */
 import type { Report } from '../../commands/tools.ts';
 import { type CheckReport, type Column, columnOf, type Finding, type Place, SHOWN_PLACES } from './findings.ts';
 import { reportWords, type Severity } from './report-words.ts';
@@ -7,7 +6,6 @@ const WORDS = reportWords.en;
 
 type Table = (head: readonly string[], rows: readonly (readonly string[])[]) => string;
 
-/** The report as text and as JSON. @param table writes a table in plain text; absent: nothing was counted */
 export function describeReport(report: CheckReport, table?: Table): Report {
   const json = reportJson(report);
   return {
@@ -38,7 +36,7 @@ export function reportJson({ variant, period, municipalities, findings }: CheckR
   };
 }
 
-/** The counts of each municipality as a table: what was counted, and the steps or kinds. */
+/** The counts by municipality as a table. */
 export function countsTable({ municipalities }: CheckReport, nameOf = WORDS.municipality) {
   const columns = Object.keys(municipalities[0]?.counts ?? {});
   const groups = [...new Set(municipalities.flatMap((each) => Object.keys(each.groups)))];
@@ -74,7 +72,7 @@ function findingLines({ rule, severity, count, columns }: Finding): string[] {
   ];
 }
 
-/** A line for each place of a column, or one for all where there are many. */
+/** A line for each place of a column, or one for all when there are many. */
 function columnLines({ count, places }: Column): { readonly text: string; readonly count: number }[] {
   const [first] = places;
   if (first !== undefined && count > places.length) {
@@ -84,7 +82,6 @@ function columnLines({ count, places }: Column): { readonly text: string; readon
   return places.map((place) => ({ text: `${placeText(place)}  ${place.what}`, count: 1 }));
 }
 
-/** The row of a table, and the pointer. */
 function placeText({ pointer, row }: Place): string {
   return [...(row === undefined ? [] : [WORDS.row(row)]), pointer || '/'].join('  ');
 }

@@ -1,12 +1,11 @@
 /** The words of a report, as text and as a page: Dutch for suppliers, English on request. */
 import { modelFaultInDutch } from './model-faults.ts';
 
-/** The row of a table that an item came from. */
 export interface ItemPlace {
   readonly file: string;
   readonly sheet?: string;
   readonly row: number;
-  /** The columns that make the key of its record; the values only where they may be shown. */
+  /** The columns of the record's key; values only where they may be shown. */
   readonly key: readonly { readonly column: string; readonly value?: string }[];
 }
 
@@ -38,7 +37,6 @@ const ENGLISH_RULES: Readonly<Record<Rule, string>> = {
 
 const utc = (moment: Date): string => moment.toISOString().slice(0, 16).replace('T', ' ');
 
-/** The row of a table, and the key of its record. */
 function rowText({ file, sheet, row, key }: ItemPlace, words: { sheet: string; row: string; column: string }): string {
   const columns = key.map(({ column, value }) => {
     const text = value === undefined ? '' : ` ${JSON.stringify(value)}`;
@@ -103,7 +101,7 @@ const DUTCH_RULES: Readonly<Record<Rule, string>> = {
   16: 'een record is van de periode van de levering: een traject loopt erin, een signaal of de zaak ervan valt erin',
 };
 
-/** What can be wrong at a place, but for the model. */
+/** Possible faults at a place, except those of the model. */
 export const DUTCH_WHAT = {
   'is there twice': 'staat er twee keer in',
   'its records are for more than one municipality': 'de records zijn voor meer dan één gemeente',
@@ -131,7 +129,6 @@ export const DUTCH_WHAT = {
   'born on or after the day of the begin': 'geboren op of na de dag van het begin',
 };
 export type What = keyof typeof DUTCH_WHAT;
-/** What the model says of a place, with the line in the file. */
 export type ModelFault = `line ${number}: ${string}`;
 
 const DUTCH_COLUMNS: Readonly<Record<string, string>> = {

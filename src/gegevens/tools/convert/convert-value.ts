@@ -3,7 +3,7 @@ import { isRecord } from '../../../lib/json/json-value.ts';
 import type { Shape } from '../model-shape.ts';
 
 /**
- * Why something is lost.
+ * Reasons for a loss.
  * - `no-member`: the other model has no such member
  * - `no-value`: the other model has no such value
  * - `not-beside`: the other model does not allow the member beside others that are there
@@ -12,12 +12,11 @@ import type { Shape } from '../model-shape.ts';
  */
 export type LossReason = 'no-member' | 'no-value' | 'not-beside' | 'twice' | 'number';
 
-/** Something that has no place in the other model. */
 export interface Loss {
   /** From the value that was converted, by the names of its own model. */
   readonly path: readonly (string | number)[];
   readonly reason: LossReason;
-  /** Only a value that the own model lists: others may be personal. */
+  /** Only a value that the model lists: others may be personal. */
   readonly value?: string;
 }
 
@@ -26,9 +25,8 @@ export interface Converted {
   readonly losses: readonly Loss[];
 }
 
-/** Names of the same thing in different models. */
 export interface Equivalents {
-  /** Every name of a member, itself included. */
+  /** Every name of a member, including its own. */
   readonly members: (name: string) => readonly string[];
   readonly values: (value: string) => readonly string[];
 }
@@ -40,7 +38,7 @@ interface Conversion {
 
 type Path = Loss['path'];
 
-/** @param shapes what the models say of the value; absent where one says nothing */
+/** @param shapes of the value in both models; absent where a model describes none */
 export function convertValue(
   value: unknown,
   shapes: { readonly from: Shape | undefined; readonly to: Shape | undefined },
@@ -104,11 +102,10 @@ function rewriteObject(
     }
     return kept;
   }
-  // When no choice is met, the model refuses it as it is, and says why.
+  // When no choice matches, the model refuses the whole and gives the reason.
   return whole;
 }
 
-/** Whether leaving it out loses nothing. */
 function isEmpty(value: unknown): boolean {
   if (value === null || value === '') return true;
   if (Array.isArray(value)) return value.length === 0;

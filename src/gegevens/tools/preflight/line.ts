@@ -3,26 +3,24 @@ import type { OwnKey } from '../../../lib/jades/own-key.ts';
 import { reasonOf } from '../../../lib/log.ts';
 import type { Config } from '../../../settings/read-config.ts';
 
-/** What preflight says of one thing. */
+/** A verdict of preflight. */
 export interface Verdict {
-  /** `not-checked`: it could not be determined from here, or does not apply. Only `failed` counts as a failure. */
+  /** `not-checked`: not determinable from here, or not applicable. Only `failed` counts as a failure. */
   readonly state: 'ok' | 'warning' | 'failed' | 'not-checked';
   readonly detail: string;
   readonly todo?: string;
 }
 
-/** Verdicts by the names of their lines. */
 export type Verdicts = Readonly<Record<string, Verdict>>;
 
 export interface PreflightContext {
   readonly config: Config;
   readonly now: () => Date;
-  /** Of each call. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Absent when it cannot be used. */
+  /** Absent when unusable. */
   readonly own: OwnKey | undefined;
-  /** From the own certificate to an anchor; absent when the chain does not hold. */
+  /** From the own certificate to an anchor; absent when the chain is not valid. */
   readonly path: readonly Certificate[] | undefined;
 }
 
@@ -41,7 +39,7 @@ export function notChecked(detail: string, todo?: string): Verdict {
 const WARNING_DAYS = 30;
 const DAY_MS = 86_400_000;
 
-/** How long something stays valid; with few days left a renewal cannot wait. */
+/** How long something stays valid; with few days left, renewal is urgent. */
 export function daysLeft(until: Date, now: Date, todo: string): Verdict {
   const days = Math.floor((until.getTime() - now.getTime()) / DAY_MS);
   if (days < 0) return failed(`the last certificate expired on ${until.toISOString()}`, todo);
@@ -49,13 +47,12 @@ export function daysLeft(until: Date, now: Date, todo: string): Verdict {
   return days < WARNING_DAYS ? { state: 'warning', detail, todo } : ok(detail);
 }
 
-/** Why each attempt failed: discovery, OCSP and revocation lists are tried one after the other. */
 export function reasonsOf(error: unknown): string {
   const causes: unknown[] = error instanceof AggregateError ? error.errors : [error];
   return [...new Set(causes.map((cause) => reasonOf(cause)))].join('; ');
 }
 
-/** An address without what may be secret in it. */
+/** An address without its secrets. */
 export function shownAddress(address: string): string {
   const url = URL.parse(address);
   return url === null ? address : `${url.origin}${url.pathname === '/' ? '' : url.pathname}`;

@@ -1,4 +1,4 @@
-/** The own signing certificate: what a requester, or the service itself, would refuse it for. */
+/** Checks the own signing certificate as a requester, or the service itself, would. */
 import { hash, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import {
@@ -39,7 +39,7 @@ const BITS_TODO = `make an RSA key of ${PRODUCTION_BITS} bits or more and reques
 const DAYS_TODO = 'request a new certificate, and replace the files: the service takes them up without a restart';
 const FILES_TODO = 'name readable files in GEGEVENS_SIGNING_KEY and GEGEVENS_SIGNING_CHAIN';
 
-/** What keeps the own key from being used: the line that it fails, and what to do. */
+/** Reasons that make the own key unusable, by the line that fails, with the remedy. */
 const KEY_FAULTS: Readonly<Record<OwnKeyError['code'], readonly [Line, string]>> = {
   'unreadable-key': ['key', 'name a private key in PEM in GEGEVENS_SIGNING_KEY'],
   'unreadable-chain': ['key', 'name your certificate and its intermediates in PEM in GEGEVENS_SIGNING_CHAIN'],
@@ -62,7 +62,7 @@ const KEY_FAULTS: Readonly<Record<OwnKeyError['code'], readonly [Line, string]>>
   expired: ['days', DAYS_TODO],
 };
 
-/** Reads the own key and certificate, without the network. Of one that cannot be used only the line that it fails is known. */
+/** Reads the own key and certificate, without the network. For an unusable one, only the failing line is known. */
 export function checkOwnCertificate({ gegevens, server }: Config, now: Date): OwnCertificate {
   let own: OwnKey;
   try {
@@ -157,7 +157,10 @@ interface TransportCheck {
   readonly certificate?: X509Certificate;
 }
 
-/** Whether the connection uses a different certificate from the one that signs. @param file PEM */
+/**
+ * Whether the connection uses another certificate than the signature.
+ * @param file PEM
+ */
 export function checkTransport(file: string | undefined, own: OwnKey | undefined): TransportCheck {
   if (file === undefined) {
     const todo = 'name the certificate of your Inway: --transport-certificate FILE';

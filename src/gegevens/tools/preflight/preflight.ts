@@ -1,4 +1,4 @@
-/** Everything that usually goes wrong before the first request, each thing as a line with what to do. */
+/** Checks for the usual problems before the first request; each line says what to do. */
 import { type Config, type ConfigFault, settingGroups } from '../../../settings/read-config.ts';
 import { type DataSheet, dataSheet } from './data-sheet.ts';
 import { failed, ok, type PreflightContext, type Verdict } from './line.ts';
@@ -7,7 +7,7 @@ import { checkSelf, type SelfRequest } from './self-request.ts';
 import { checkClock, checkDatabase, checkTokens } from './surroundings.ts';
 
 interface PreflightOptions extends Omit<PreflightContext, 'own' | 'path'>, SelfRequest {
-  /** What is wrong with the settings together. */
+  /** Contradictions between settings. */
   readonly faults: readonly ConfigFault[];
   readonly contacts: readonly string[];
   /** PEM file of the certificate of the connection. */
@@ -20,7 +20,7 @@ export interface Preflight {
   readonly dataSheet: DataSheet;
 }
 
-/** @throws the signal's reason; whatever `authorization` says */
+/** @throws the signal's reason; any error of `authorization` */
 export async function preflight(options: PreflightOptions): Promise<Preflight> {
   const { config, now, signal, faults, contacts } = options;
   const { verdicts, own, path } = checkOwnCertificate(config, now());
@@ -64,7 +64,7 @@ function settingsVerdict(faults: readonly ConfigFault[]): Verdict {
   return failed(detail, faults.map(({ variable, allowed }) => `${variable}: ${allowed}`).join('; '));
 }
 
-/** No message of a library that repeats a secret gets through. */
+/** Hides secrets in messages of libraries. */
 function secretsHidden(config: Config): (text: string) => string {
   const groups = new Map(Object.entries(config));
   const secrets = Object.entries(settingGroups).flatMap(([group, entries]) => {

@@ -1,4 +1,3 @@
-/** What the service depends on: the issuers of tokens, the clock, the database. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MigrationError } from '../../../database/migrate.ts';
@@ -85,7 +84,7 @@ async function checkFscCertificates(
   }
 }
 
-/** In place of a log: remembers why keys could not be fetched. */
+/** In place of a log: remembers why keys were not fetched. */
 function lastFailure() {
   let reason = 'no answer';
   return {
@@ -96,7 +95,7 @@ function lastFailure() {
   };
 }
 
-/** A slip of the pen in what FSC tokens must name refuses every token. */
+/** A typing error in the values that FSC tokens must name refuses every token. */
 function judgeFscSettings({ config, own }: PreflightContext): Verdicts {
   const { fscGroupId: group, fscPeerId: peer, fscAudience: audiences } = config.tokens;
   const judge = (name: string, value: string | undefined, fault: string | undefined, todo: string): Verdict => {
@@ -136,13 +135,13 @@ const MAX_DIFFERENCE_MS = 30_000;
 /** A `Date` is in whole seconds. */
 const RESOLUTION_MS = 1000;
 
-/** Compares with the `Date` of the issuers of tokens and of the responders of the certificates. */
+/** Compares with the `Date` of the token issuers and of the certificates' responders. */
 export async function checkClock(context: PreflightContext): Promise<Verdict> {
   const { tokens, gegevens } = context.config;
   const { oauthIssuer, oauthJwksUrl, fscCertificates = '' } = tokens;
   const issuers = [oauthJwksUrl ?? oauthIssuer, /^https?:/i.test(fscCertificates) ? fscCertificates : undefined];
   const named = issuers.filter((address) => address !== undefined);
-  // As with their answers, only what a certificate whose chain holds names is called.
+  // As for their answers, only addresses in a certificate with a valid chain are called.
   const responders = [...new Set((context.path ?? []).slice(0, -1).flatMap(ocspAddresses))];
   const readings = await Promise.all([
     ...named.map((address) => readClock(context, address, true)),
@@ -181,22 +180,21 @@ async function readClock(
     const request = { method: 'GET', signal: AbortSignal.timeout(timeoutMs) } as const;
     const { answer } = await connections.request(address, request, 'none');
     const answered = now().getTime();
-    // Whatever it says, only when.
+    // Only the time matters.
     answer.body.on('error', () => undefined).destroy();
     const date = Date.parse(String(answer.headers.date));
     if (Number.isNaN(date)) return undefined;
-    // Written somewhere between the two, and cut to a second.
+    // Written between the two moments, and truncated to a second.
     const aheadMs = date + RESOLUTION_MS < asked ? asked - date - RESOLUTION_MS : Math.min(0, answered - date);
     return { address: shownAddress(address), aheadMs };
   } catch {
-    // That it cannot be reached has a line of its own.
+    // An unreachable server has a line of its own.
     return undefined;
   } finally {
     await connections.close();
   }
 }
 
-/** Connects as a command does. */
 export async function checkDatabase({ config, timeoutMs }: PreflightContext): Promise<Verdicts> {
   const { database, server } = config;
   const embedded = stat(join(server.home, 'postgres')).catch(() => undefined);
@@ -208,7 +206,7 @@ export async function checkDatabase({ config, timeoutMs }: PreflightContext): Pr
   const bounded = { ...config, database: { ...database, connectTimeoutMs } };
   try {
     const opening = openDatabase({ config: bounded, log: createLogger('silent'), purpose: 'command' });
-    // Closed, however late it opens.
+    // Closed even if it opens late.
     await withTimeout(
       timeoutMs,
       'the database',

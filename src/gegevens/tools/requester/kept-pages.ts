@@ -1,4 +1,4 @@
-/** The answers of a request as they were received: the evidence, and where an interrupted request continues. */
+/** The answers of a request as received: evidence, and the point where an interrupted request continues. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { isRecord } from '../../../lib/json/json-value.ts';
 import { writeWhole } from '../delivery-files.ts';
 import { parseJson, RequesterError, type SupplierResponse } from './send-request.ts';
 
-/** What a request is for; a directory is continued only with the same. */
+/** The request; a directory is continued only with the same one. */
 interface RequestIdentity {
   readonly url: string;
   readonly variant: string;
@@ -15,7 +15,6 @@ interface RequestIdentity {
   readonly body: string;
 }
 
-/** A request as it was signed. */
 export interface SentRequest {
   readonly body: string;
   readonly digest: string;
@@ -23,7 +22,7 @@ export interface SentRequest {
 }
 
 export interface KeptPages {
-  /** The answer as an earlier run received it to this request; `undefined` when it did not, or did not keep all of it. */
+  /** The answer to this request as an earlier run received it; `undefined` when there is none, or only a part. */
   find(page: number, requestBody: string): Promise<SupplierResponse | undefined>;
   keep(page: number, request: SentRequest, answered: SupplierResponse): Promise<void>;
 }
@@ -71,7 +70,7 @@ export async function openKeptPages(
   };
 }
 
-/** @returns `undefined` for a file that is not there, or of a run that ended before it was complete */
+/** @returns `undefined` for a missing file, or one of a run that ended early */
 async function readJson(path: string): Promise<Record<string, unknown> | undefined> {
   const text = await readFile(path).catch(() => undefined);
   const value = text && parseJson(text);

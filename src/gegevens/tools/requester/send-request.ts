@@ -8,9 +8,9 @@ import { clientCredentialsToken, TokenFetchError } from '../../../lib/outbound/c
 import { readBody } from '../../../lib/outbound/guarded-fetch.ts';
 import { OutboundError } from '../../../lib/outbound/outbound-error.ts';
 
-/** A supplier's endpoint did not do what its contract says; the message is for the person who asked. */
+/** A supplier's endpoint violated its contract; the message is for the requester. */
 export class RequesterError extends Error {
-  /** Whether it may be otherwise later without anybody changing anything: the supplier is away or overloaded. */
+  /** Whether a retry may succeed: the supplier is unavailable or overloaded. */
   readonly isTemporary: boolean;
 
   constructor(message: string, { isTemporary = false, ...options }: ErrorOptions & { isTemporary?: boolean } = {}) {
@@ -30,7 +30,6 @@ interface SendOptions {
   readonly signal: AbortSignal;
   /** Headers that are new for each attempt. */
   readonly freshHeaders?: (() => Readonly<Record<string, string>>) | undefined;
-  /** Default 4. */
   readonly attempts?: number;
   /** Called before it waits to try again. */
   readonly waiting: (why: string) => void;
@@ -38,7 +37,6 @@ interface SendOptions {
 
 export interface SupplierResponse {
   readonly status: number;
-  /** All values of each header. */
   readonly headers: Readonly<Record<string, readonly string[]>>;
   readonly body: Buffer;
   /** The `Fsc-Transaction-Id` that was sent, if one was. */
@@ -50,7 +48,7 @@ export function isTemporaryStatus(status: number): boolean {
 }
 
 const ATTEMPTS = 4;
-/** Bytes of an answer that is no delivery: it says why, and is signed by nobody. */
+/** Limit for an answer that is not a delivery: it explains a refusal and is not signed. */
 const PROBLEM_BYTES = 65_536;
 const LONGEST_WAIT_MS = 60_000;
 
@@ -74,7 +72,7 @@ export async function sendRequest({
   }
 }
 
-/** @throws {RequesterError} without a whole answer; the signal's reason */
+/** @throws {RequesterError} without a complete answer; the signal's reason */
 async function post({
   url,
   headers,
@@ -89,10 +87,10 @@ async function post({
     const values = Object.entries(received.headers).map(([header, value = []]) => [header, [value].flat()]);
     const isDelivery = received.statusCode === 200;
     const limit = isDelivery ? maxBytes : Math.min(maxBytes, PROBLEM_BYTES);
-    // Before anything of it is verified.
+    // Counted before anything is verified.
     const counter = isDelivery ? new JsonCounter({ bytes: limit, ...ANSWER_LIMITS }) : undefined;
     const bytes = await readBody(received.body, undefined, limit, counter).catch((error: unknown) => {
-      // The status says more than that there is too much beside it.
+      // The status tells more than an oversized body.
       if (!isDelivery && error instanceof OutboundError && error.code === 'too-large') return Buffer.alloc(0);
       throw error;
     });
@@ -131,7 +129,7 @@ export async function fetchToken({ url, ...client }: TokenRequest): Promise<stri
   }
 }
 
-/** @returns `undefined` for what is not JSON in UTF-8, or has more in it than an answer has */
+/** @returns `undefined` when it is not JSON in UTF-8, or exceeds the limits of an answer */
 export function parseJson(body: Buffer): unknown {
   try {
     return parseUntrusted(body, { bytes: body.length, ...ANSWER_LIMITS });

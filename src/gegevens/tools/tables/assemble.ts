@@ -4,7 +4,7 @@ import type { Converted } from './convert.ts';
 import type { Scalar } from './mapping-file.ts';
 import type { ConstantMember, ListPath, MemberPath } from './plan.ts';
 
-/** What a row says, as it is kept until its record is made. */
+/** The values of a row, kept until its record is made. */
 export interface RowValues {
   readonly table: number;
   readonly row: number;
@@ -18,25 +18,24 @@ export interface RowValues {
   readonly isFaulty: boolean;
 }
 
-/** The cell that a value came from. */
+/** The cell of a value. */
 interface Origin {
   readonly table: number;
   readonly row: number;
   readonly column: Column;
 }
 
-/** What of a table fills a record. */
+/** A table's contribution to a record. */
 interface Filling {
   readonly members: readonly Pick<BoundMember, 'member' | 'column'>[];
   readonly constants: readonly ConstantMember[];
   readonly itemKeys: BoundTable['itemKeys'];
 }
 
-/** An object that is being made, with the origins of its members. */
 interface Part {
   readonly value: Record<string, unknown>;
   readonly origins: Map<MemberPath, Origin>;
-  /** The table whose row made it. */
+  /** The table of the row that made it. */
   readonly table: number;
 }
 
@@ -45,12 +44,12 @@ interface List {
   readonly items: Map<string, Part>;
 }
 
-/** Builds a record, or the head of a levering, from the rows that belong to it. */
+/** Builds a record, or the head of a levering, from its rows. */
 export class Assembly {
   readonly #fillingOf: (table: number) => Filling;
   readonly #whole: Part = { value: {}, table: 0, origins: new Map() };
   readonly #lists = new Map<string, List>();
-  /** Cells that say something else than an earlier row. */
+  /** Cells that contradict an earlier row. */
   readonly contradictions: (Origin & { readonly earlier: number | undefined })[] = [];
 
   constructor(rows: readonly RowValues[], fillingOf: (table: number) => Filling) {
@@ -67,7 +66,6 @@ export class Assembly {
     return this.#whole.value;
   }
 
-  /** By JSON Pointer in the record. */
   origins(): ReadonlyMap<string, Origin> {
     const all = new Map<string, Origin>();
     const add = (before: string, { origins }: Part): void => {
@@ -92,7 +90,7 @@ export class Assembly {
       }
       if (itemKeys.has(list.pointer) && items[list.pointer] === undefined) continue;
       for (const [part, one] of (typeof value === 'object' ? value : [value]).entries()) {
-        // Without a key each row makes an item of its own, and each part of a cell that is split.
+        // Without a key, each row makes an item of its own, and so does each part of a split cell.
         const ownKey = `${table} ${row} ${member.isMultiple ? part : ''}`;
         const key = list.item === '-' ? (items[list.pointer] ?? ownKey) : list.item;
         this.#set(this.#item(list, key, table), member, one, origin);
@@ -124,7 +122,7 @@ export class Assembly {
         setIfAbsent(this.value, steps, value);
         continue;
       }
-      // A numbered item that no column fills is made of constants alone: the one contact of an organisation.
+      // A numbered item without filled columns consists of constants: the one contact of an organisation.
       const isFixed = !members.some(
         ({ member }) => member.list?.pointer === list.pointer && member.list.item === list.item,
       );
@@ -136,14 +134,14 @@ export class Assembly {
   }
 }
 
-/** Items that are numbered are in the order of their numbers, without gaps. */
+/** Numbered items are in the order of their numbers, without gaps. */
 function ordered({ items }: List): Part[] {
   const isNumbered = [...items.keys()].every((key) => /^\d+$/.test(key));
   const entries = isNumbered ? [...items].toSorted(([a], [b]) => Number(a) - Number(b)) : [...items];
   return entries.map(([, part]) => part);
 }
 
-/** The object that a member is in, and its name; objects on the way are created. Without an object when something else is in the way. */
+/** The object that holds a member, and its name; creates objects on the way. Without an object when another value is in the way. */
 function holderOf(
   target: Record<string, unknown>,
   steps: readonly string[],

@@ -34,7 +34,6 @@ interface BindOptions {
 
 const OF_LEVERING = '; the columns of a levering belong in every main table';
 
-/** A table whose columns were found in its sheet. */
 export class BoundTable {
   readonly plan: TablePlan;
   readonly sheet: string | undefined;
@@ -94,7 +93,6 @@ export class BoundTable {
     );
   }
 
-  /** The place of a cell, or of a row. */
   placeOf(row: number, column: Column | undefined): Place {
     if (column === undefined) return { sheet: this.sheet, row };
     const cell = this.sheet === undefined ? undefined : `${columnLetters(column.index)}${row}`;
@@ -107,13 +105,17 @@ function normal(name: string): string {
   return fold(name.replaceAll(/\s+/g, ' '));
 }
 
-/** The key that columns make; `undefined` when all or some of it is missing. */
+/** The key formed by columns; `undefined` when any part of it is missing. */
 export function keyOf(columns: readonly Column[], cells: Cells): string | undefined {
   const texts = columns.map(({ index }) => cellText(cells[index]));
   return texts.some((text) => text === undefined || text === '') ? undefined : JSON.stringify(texts);
 }
 
-/** Reads the cells of members. @param report is called for each that cannot be read @param note for what is said once of its column */
+/**
+ * Reads the cells of members.
+ * @param report is called for each unreadable cell
+ * @param note for remarks made once per column
+ */
 export function convertCells(
   columns: readonly BoundColumn[],
   cells: Cells,

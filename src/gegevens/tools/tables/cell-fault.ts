@@ -1,11 +1,11 @@
 import { maskedText } from './mask.ts';
 
-/** A cell that cannot be read as what its member needs; the message does not repeat the value. */
+/** A cell that does not fit its member; the message does not repeat the value. */
 export class CellFault {
   readonly message: string;
-  /** What kind of characters the text consists of: `99-99-9999`, `Aa9`. */
+  /** The character classes of the text: `99-99-9999`, `Aa9`. */
   readonly form: string | undefined;
-  /** What to change when it is so in a whole column. */
+  /** The remedy when a whole column has the fault. */
   readonly remedy: string | undefined;
   constructor(message: string, text?: string, remedy?: string) {
     this.message = message;

@@ -1,4 +1,4 @@
-/** The values of cells, as people and spreadsheets write them. */
+/** Converts the values of cells, as people and spreadsheets write them. */
 import { dutchDayAt } from '../../../lib/time.ts';
 import type { ValueType } from '../model-shape.ts';
 import { CellFault } from './cell-fault.ts';
@@ -15,13 +15,13 @@ export function readPattern(pattern: string): RegExp | undefined {
   }
 }
 
-/** A value of a record, several of a cell that is split, or `null` for none: the cell is empty. */
+/** A value of a record, several for a split cell, or `null` for an empty cell. */
 export type Converted = Scalar | readonly Scalar[] | null;
 
-/** Takes what is said once of a column. */
+/** Receives remarks made once per column. */
 export type Note = (message: string) => void;
 
-/** Makes the value of a member of a cell. */
+/** Converts a cell into the value of a member. */
 export type Convert = (cell: Cell | undefined, note?: Note) => Converted | CellFault;
 
 const ignore: Note = () => undefined;
@@ -36,13 +36,12 @@ const MAX_CELL_LENGTH = 32_767;
 interface ConvertOptions {
   readonly source: FromColumn;
   readonly type: ValueType;
-  /** Of the member, where it has one of its own. */
   readonly form?: TargetForm | undefined;
   readonly defaults: Pick<MappingContent, 'empty' | 'dates' | 'decimal' | 'true' | 'false'>;
   readonly date1904: boolean;
 }
 
-/** @throws {RangeError} naming a form of dates, or a pattern, that cannot be used */
+/** @throws {RangeError} naming an unusable date form or pattern */
 export function createConvert({ source, type, form, defaults, date1904 }: ConvertOptions): Convert {
   const { values, other = 'fault', digits, split, part } = source;
   const removed = new Set(source.remove ?? '');
@@ -105,13 +104,12 @@ function without(text: string, removed: ReadonlySet<string>): string {
     .trim();
 }
 
-/** What the groups of a pattern hold, joined; the whole text when it has none. */
+/** The contents of a pattern's groups, joined; the whole text without groups. */
 function groupsOf([whole, ...groups]: RegExpExecArray): string {
   const held = groups.filter((group) => group !== undefined);
   return held.length === 0 ? whole : held.join('');
 }
 
-/** For comparing texts of people: without case and surrounding space. */
 export function fold(text: string): string {
   return text.trim().toLowerCase();
 }
@@ -212,7 +210,7 @@ function numberReader(decimal: ',' | '.', type: 'integer' | 'number'): Read {
     const match = pattern.exec((cellText(cell) ?? '').replaceAll(/[\s€]|EUR/g, ''));
     if (match === null) return undefined;
     const [, sign = '', whole = '', decimals = '', after = ''] = match;
-    // Cents have two digits: `1,234` is most probably a thousand, written by a program of another country.
+    // Cents have two digits: `1,234` is most probably a thousand, written by a foreign program.
     if (type === 'integer' && decimals.length > 2) return undefined;
     const value = Number(`${whole.replaceAll(/[.,]/g, '')}.${/^\d/.test(decimals) ? decimals : '0'}`);
     return sign === '-' || after === '-' ? -value : value;
@@ -246,7 +244,7 @@ const PATTERNS: Readonly<Record<string, string>> = {
   dd: '(?<day>\\d{2})',
   d: '(?<day>\\d{1,2})',
 };
-/** What may follow a date: its time. */
+/** The time that may follow a date. */
 const TIME =
   '(?:[T ]+(?<time>\\d{1,2}:\\d{2}(?::\\d{2}(?:[.,]\\d{1,9})?)?)(?: ?(?<offset>Z|UTC|GMT|[+-]\\d{2}(?::?\\d{2})?))?)?';
 
@@ -290,7 +288,6 @@ function monthNumber(name: string): number {
   return OTHER_SHORT[lower] ?? index + 1;
 }
 
-/** `YYYY-MM-DD`, or `undefined` when the calendar has no such day. */
 function existingDay(year: number, month: number, day: number): string | undefined {
   const date = new Date(Date.UTC(year, month - 1, day));
   const isSame = date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;

@@ -1,8 +1,8 @@
-/** The bytes of a CSV file before they are parsed: how long its rows are, how its lines end, and how they are encoded. */
+/** The bytes of a CSV file before parsing: length of rows, line ends, encoding. */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { UnreadableTable } from './table-file.ts';
 
-/** A quote that is never closed would make one cell of the rest of the file; a line of delimiters a cell of each byte. */
+/** An unclosed quote would make one cell of the rest of the file; a line of delimiters, a cell for each byte. */
 export const MAX_ROW_BYTES = 1024 * 1024;
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
@@ -14,13 +14,13 @@ interface CsvBytesOptions {
   readonly firstLine: number;
   /** @param bytes read so far */
   readonly onBytes: (bytes: number) => void;
-  /** Is called when a row has too many bytes; nothing follows then. */
+  /** Called when a row is too long; nothing follows then. */
   readonly onExceeded: () => void;
 }
 
 /**
- * The bytes as UTF-8. It ends where a row has too many: the parser counts those of the cells only, not their delimiters.
- * @throws {UnreadableTable} when lines end in different ways, or are not in the encoding
+ * The bytes as UTF-8. It ends at a row that is too long: the parser counts only the cells, not their delimiters.
+ * @throws {UnreadableTable} for mixed line ends or a wrong encoding
  */
 export async function* csvBytes(
   source: AsyncIterable<unknown>,
@@ -49,11 +49,11 @@ export async function* csvBytes(
 
 type LineEnd = 'CR LF' | 'LF' | 'CR';
 
-/** A parser takes the first line end for that of all: what follows another one becomes part of a cell. */
+/** A parser takes the first line end for all: anything after a different one becomes part of a cell. */
 class LineEnds {
   #line: number;
   #first: { readonly end: LineEnd; readonly line: number } | undefined;
-  /** A CR outside quotes was the last byte: the next one says whether it ended the line alone. */
+  /** A CR outside quotes was the last byte: the next byte tells whether it was a line end of its own. */
   isOpen = false;
 
   constructor(firstLine: number) {
@@ -86,7 +86,7 @@ class LineEnds {
 /** Characters that Dutch names and texts have in UTF-8. Two signs of Windows-1252, such as `É’`, make others. */
 const IN_UTF8 = /[\u0080-\u023f]|[\u0300-\u036f]|[\u0800-\u{10ffff}]/u;
 
-/** Decodes Windows-1252, in which any bytes are text: also those of UTF-8, as `CoÃ¶peratie`. */
+/** Decodes Windows-1252, in which any bytes are text, even those of UTF-8: `CoÃ¶peratie`. */
 class WindowsLines {
   readonly #decoder = new TextDecoder('windows-1252');
   #line: number;
@@ -96,7 +96,7 @@ class WindowsLines {
     this.#line = firstLine;
   }
 
-  /** @returns the text of the lines that are complete */
+  /** @returns the text of the complete lines */
   decode(chunk: Buffer): string {
     const bytes = Buffer.concat([this.#rest, chunk]);
     const end = Math.max(bytes.lastIndexOf(LINE_FEED), bytes.lastIndexOf(CARRIAGE_RETURN)) + 1;

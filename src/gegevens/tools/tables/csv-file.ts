@@ -10,7 +10,7 @@ const SAMPLE_BYTES = 64 * 1024;
 const CHUNK_BYTES = 256 * 1024;
 const MAX_COLUMNS = 16_384;
 const UNREADABLE = `cannot be read as CSV: it has a quote within a cell or one that is never closed, or more than ${MAX_ROW_BYTES} bytes`;
-/** The line in which a file for Excel names its delimiter; no program shows it as a row. */
+/** The line in which a file for Excel names its delimiter; programs do not show it as a row. */
 const SEPARATOR_LINE = /^(?:\u00ef\u00bb\u00bf)?sep=([^"\r\n])(?:\r\n|\r|\n)/i;
 const ROWS_AT_ONCE = 200;
 
@@ -55,7 +55,7 @@ export async function openCsv(
         }
       } catch (error) {
         if (!(error instanceof CsvError)) throw error;
-        // The rows before the one that cannot be read are judged too.
+        // The rows before the unreadable one are checked too.
         yield batch;
         const at = typeof error.lines === 'number' ? ` (line ${error.lines + firstLine - 1} of the file)` : '';
         const row = Number(error.records ?? number) + 1;

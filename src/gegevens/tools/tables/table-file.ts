@@ -4,7 +4,6 @@ import { ImportStopped } from '../../import/faults.ts';
 interface NumberCell {
   readonly kind: 'number';
   readonly value: number;
-  /** Its text when its format shows leading zeros (`000000000`). */
   readonly shown: string | undefined;
 }
 
@@ -16,16 +15,15 @@ interface DateCell {
   readonly hasOffset?: boolean;
 }
 
-/** A cell that has no usable value; the message says why. */
+/** A cell without a usable value; the message gives the reason. */
 interface BrokenCell {
   readonly kind: 'broken';
   readonly message: string;
 }
 
-/** What stands for bytes that were not text. */
+/** Stands for bytes that were not text. */
 export const REPLACEMENT = '\ufffd';
 
-/** What is in a cell. CSV has texts only. */
 export type Cell = string | boolean | NumberCell | DateCell | BrokenCell;
 /** By column, from 0; an empty cell is `undefined` or an empty text. */
 export type Cells = readonly (Cell | undefined)[];
@@ -37,14 +35,13 @@ export interface Row {
 }
 
 export interface TableFile {
-  /** Names of the sheets; `undefined` for CSV. */
   readonly sheets: readonly string[] | undefined;
-  /** For messages: how it was read. */
+  /** For messages: how the file was read. */
   readonly readAs: string;
   /** The first Excel day number is 1 January 1904 instead of 1900. */
   readonly date1904: boolean;
   /**
-   * The rows in batches: a step of an asynchronous loop for each row would take longer than reading it.
+   * The rows in batches: an asynchronous step for each row would take longer than reading it.
    * @param sheet `undefined` for CSV
    */
   rows(sheet: string | undefined): AsyncIterable<readonly Row[]>;
@@ -53,11 +50,10 @@ export interface TableFile {
 
 export interface OpenOptions {
   readonly signal: AbortSignal;
-  /** @param bytes read so far; of sheets, unpacked */
   readonly onBytes: (bytes: number) => void;
 }
 
-/** The text of a cell without surrounding white space, as a key or a name; `undefined` for a cell without a usable value. */
+/** The trimmed text of a cell, for a key or a name; `undefined` for a cell without a usable value. */
 export function cellText(cell: Cell | undefined): string | undefined {
   if (cell === undefined) return '';
   if (typeof cell === 'string') return cell.trim();
@@ -70,11 +66,9 @@ export function isEmptyRow({ cells }: Row): boolean {
   return cells.every((cell) => cell === undefined || (typeof cell === 'string' && cell.trim() === ''));
 }
 
-/** Where in a table something is. */
 export interface Place {
-  /** Name of the sheet; absent for CSV. */
   readonly sheet?: string | undefined;
-  /** As a spreadsheet program numbers it: from 1, with empty rows, and a cell of several lines counted once. */
+  /** As a spreadsheet program numbers it: from 1, including empty rows, with a multi-line cell counted once. */
   readonly row?: number | undefined;
   /** Name of the column, or its letters where it has none. */
   readonly column?: string | undefined;
@@ -82,7 +76,7 @@ export interface Place {
   readonly cell?: string | undefined;
 }
 
-/** The file as a whole cannot be read as a table, from here on. The message is for people and repeats no value. */
+/** The rest of the file is unreadable as a table. The message is for people and repeats no value. */
 export class UnreadableTable extends Error {
   readonly place: Place;
   constructor(message: string, place: Place = {}) {
@@ -98,17 +92,16 @@ export function columnLetters(index: number): string {
   return index < 26 ? letters : columnLetters(Math.floor(index / 26) - 1) + letters;
 }
 
-/** One thing that is wrong with a table. Values of cells are never repeated: they may be personal. */
+/** A fault in a table. Values of cells are never repeated: they may be personal. */
 export interface TableFault extends Place {
-  /** JSON Pointer of the member in the message or record, where there is one. */
+  /** JSON Pointer of the member in the message or record, if any. */
   readonly pointer?: string | undefined;
   readonly message: string;
-  /** Kind of characters of the cell, and what to change: said when a whole column has the fault. */
+  /** Character classes of the cell, and the remedy: reported when a whole column has the fault. */
   readonly form?: string | undefined;
   readonly remedy?: string | undefined;
 }
 
-/** A fault with its sheet, row and column. */
 export function faultText({ sheet, row, column, cell, pointer, message }: TableFault): string {
   const place = [
     ...(sheet === undefined ? [] : [`sheet ${sheet}`]),
@@ -118,7 +111,7 @@ export function faultText({ sheet, row, column, cell, pointer, message }: TableF
   return [place.join(', '), pointer, message].filter((part) => part !== undefined && part !== '').join('  ');
 }
 
-/** A fault that more rows of a column have is said once, with their number. */
+/** A fault in more rows of a column is reported once, with their number. */
 const MAX_OF_COLUMN = 10;
 
 /** Reading stops at this number of faults. */
@@ -129,7 +122,7 @@ export class TableFaults {
   readonly #most: number;
   #kept = 0;
 
-  /** @param most so many stop reading */
+  /** @param most faults before reading stops */
   constructor(most = MAX_TABLE_FAULTS) {
     this.#most = most;
   }
@@ -138,7 +131,7 @@ export class TableFaults {
     return this.#kept === 0;
   }
 
-  /** In the order of the file, those of the file as a whole first. */
+  /** In the order of the file, with faults of the whole file first. */
   get list(): readonly TableFault[] {
     const said = [...this.#columns.values()].flatMap(({ first, count }) => {
       const [one] = first;
@@ -151,7 +144,7 @@ export class TableFaults {
   /** @throws {ImportStopped} when there are enough */
   add(fault: TableFault): void {
     const { sheet, column, pointer, message } = fault;
-    // The same in every row, except for its numbers.
+    // The same in every row, except for row numbers.
     const key = JSON.stringify([
       sheet,
       column,

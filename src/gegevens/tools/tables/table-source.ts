@@ -9,7 +9,7 @@ import { type OpenOptions, type TableFile, UnreadableTable } from './table-file.
 import { openXlsx } from './xlsx/workbook.ts';
 
 const ZIP = Buffer.from('PK\u0003\u0004', 'latin1');
-/** What Excel wrote before 2007, and what it makes of a workbook with a password. */
+/** The format of Excel before 2007, and of workbooks with a password. */
 const OLE = Buffer.from([0xd0, 0xcf, 0x11, 0xe0]);
 
 /**
@@ -35,7 +35,6 @@ async function firstBytes(path: string): Promise<Buffer> {
 interface EnvelopOptions {
   readonly plan: Plan;
   readonly now: Date;
-  /** Replaces the first and last day of the mapping. */
   readonly period?: { readonly start: string; readonly end: string } | undefined;
 }
 
@@ -50,7 +49,7 @@ export function envelopOf({ plan: { content, model }, now, period }: EnvelopOpti
   return withValueAt(withValueAt(envelop, startdatum, period.start), einddatum, period.end);
 }
 
-/** The message of tables, as what an import reads. */
+/** The message of tables, in the form that an import reads. */
 export function* messageBytes(message: MessageStore, plan: Plan, envelop: JsonObject): Generator<Buffer> {
   const text = message.text(withValueAt(envelop, plan.model.mapping.envelop.leveringen, []));
   for (const piece of inPieces(text)) yield Buffer.from(piece);

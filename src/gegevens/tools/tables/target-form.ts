@@ -11,7 +11,7 @@ export type TargetForm =
 const BSN: TargetForm = { kind: 'number', name: 'BSN', digits: 9 };
 const POSTCODE: TargetForm = { kind: 'postcode' };
 
-/** By the letters of the name of the member, in any case: a schema of a model says only that it is text. */
+/** By the letters of the member's name, in any case: a model's schema only says that it is text. */
 const FORMS: ReadonlyMap<string, TargetForm> = new Map<string, TargetForm>([
   ['burgerservicenummer', BSN],
   ['bsn', BSN],
@@ -27,7 +27,7 @@ export function formOfTarget(steps: readonly string[]): TargetForm | undefined {
   return FORMS.get((steps.at(-1) ?? '').toLowerCase().replaceAll(/[^a-z]/g, ''));
 }
 
-/** What people put between groups of digits. */
+/** Separators that people put between groups of digits. */
 const SEPARATORS = /[\s.\p{Pd}\u200b]/gu;
 const EXPONENT = /^\d+(?:[.,]\d*)?e[+-]?\d+$/i;
 const DECIMALS = /^\d+\.\d{1,2}$/;
@@ -36,7 +36,10 @@ const MAX_EXACT = 10 ** 15;
 const LOST_DIGITS = 'is a number in exponent form: its last digits are lost';
 const AS_TEXT = 'give the column the format of text in the spreadsheet, type the numbers again, and export it';
 
-/** Reads a number of a fixed length as text: separators go, lost zeros come back. @param digits instead of those of the form */
+/**
+ * Reads a number of a fixed length as text: removes separators, restores lost zeros.
+ * @param digits instead of those of the form
+ */
 export function readFixedNumber(
   cell: Cell,
   { name, digits: own, isMunicipality = false }: TargetForm & { readonly kind: 'number' },
@@ -56,7 +59,7 @@ export function readFixedNumber(
   return new CellFault(`is not a ${name}: a number of at most ${digits} digits`, text, remedy);
 }
 
-/** Reads a postal code: a Dutch one without separators, in capitals; any other as it is. */
+/** Reads a postal code: a Dutch one in capitals without separators; any other unchanged. */
 export function readPostcode(cell: Cell): string | CellFault {
   const text = cellText(cell) ?? '';
   const damaged = damageOf(cell, text);
@@ -65,7 +68,7 @@ export function readPostcode(cell: Cell): string | CellFault {
   return /^\d{4}[A-Z]{2}$/.test(bare) ? bare : text.replaceAll(/\s+/g, ' ');
 }
 
-/** What a spreadsheet did to a number that is a name. */
+/** Damage by a spreadsheet to a number that is a name. */
 function damageOf(cell: Cell, text: string): CellFault | undefined {
   if (text.startsWith("'")) {
     const remedy = 'export the column without it, or say `remove: "\'"` in the mapping';
@@ -78,7 +81,7 @@ function damageOf(cell: Cell, text: string): CellFault | undefined {
   return isInexact(cell) || EXPONENT.test(text) ? new CellFault(LOST_DIGITS, text, AS_TEXT) : undefined;
 }
 
-/** A key of which the last digits are lost is that of several records. A code may look like `12E3`; a spreadsheet writes `1,2E+04`. */
+/** A key that lost its last digits matches several records. A code may look like `12E3`; a spreadsheet writes `1,2E+04`. */
 export function damageOfKey(cell: Cell | undefined): CellFault | undefined {
   const text = cellText(cell) ?? '';
   const isDamaged = cell !== undefined && (isInexact(cell) || /^\d[.,]\d+E\+\d+$/.test(text));

@@ -1,4 +1,4 @@
-/** An XLSX file as what it is: a ZIP file of XML parts. They are read as streams, within limits. */
+/** Reads an XLSX file as a ZIP file of XML parts: as streams, within limits. */
 import type { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import sax from 'sax';
@@ -9,10 +9,9 @@ const MAX_ENTRIES = 10_000;
 /** A sheet of a million rows and thirty columns is about two gigabytes. */
 const MAX_ENTRY_BYTES = 4 * 1024 ** 3;
 
-/** A ZIP file whose entries are read as streams. */
 export interface Archive {
   has(name: string): boolean;
-  /** The bytes of an entry, unpacked. @throws {UnreadableTable} when it is absent, damaged or larger than it may be */
+  /** The unpacked bytes of an entry. @throws {UnreadableTable} when it is absent, damaged or too large */
   read(name: string, mostBytes?: number): AsyncGenerator<Buffer>;
   close(): void;
 }
@@ -41,7 +40,7 @@ export async function openArchive(path: string): Promise<Archive> {
       let checksum = 0;
       try {
         stream = await zip.openReadStreamPromise(entry);
-        // The library stops the stream when there are more bytes than the entry says.
+        // The library stops the stream when there are more bytes than the entry declares.
         for await (const chunk of stream) {
           if (!Buffer.isBuffer(chunk)) continue;
           checksum = crc32(chunk, checksum);
@@ -63,7 +62,7 @@ function partKey(name: string): string {
   return name.toLowerCase();
 }
 
-/** Errors of the file system stay as they are; any other says that the file is not a complete ZIP file. */
+/** Keeps errors of the file system; any other means an incomplete ZIP file. */
 function rethrow(error: unknown): never {
   if (!(error instanceof Error) || error instanceof UnreadableTable) throw error;
   const isOfSystem = 'syscall' in error && typeof error.syscall === 'string';
@@ -71,7 +70,6 @@ function rethrow(error: unknown): never {
   throw new UnreadableTable(`not a complete XLSX (ZIP) file: ${error.message}`);
 }
 
-/** An element of an XML part. */
 export interface XmlElement {
   /** Without its prefix, as those of its attributes. */
   readonly name: string;
@@ -88,14 +86,14 @@ export interface XmlHandler {
 
 /** Deeper than any part of a workbook. */
 const MAX_DEPTH = 64;
-/** A tag with all of its attributes, or a text, is never longer: a spreadsheet allows 32 767 characters in a cell. */
+/** Longer than any tag with its attributes, or text: a spreadsheet allows 32 767 characters in a cell. */
 const MAX_TOKEN = 1024 * 1024;
 const PIECE = 64 * 1024;
 
 /**
- * Reads XML as its bytes come in.
- * @returns after each chunk, so that what was found can be handed on
- * @throws {UnreadableTable} when it is not well-formed, has a document type, or has parts of unreasonable size
+ * Reads XML as its bytes arrive.
+ * @returns after each chunk, so that results can be passed on
+ * @throws {UnreadableTable} when it is not well-formed, has a document type, or has oversized parts
  */
 export async function* readXml(
   source: AsyncIterable<Buffer>,
@@ -159,7 +157,6 @@ export async function* readXml(
   parser.close();
 }
 
-/** Reads all of it, for parts that are small. */
 export async function readWholeXml(
   source: AsyncIterable<Buffer>,
   part: string,

@@ -1,12 +1,15 @@
 import type { XmlElement } from './archive.ts';
 
-/** What the format of a cell says about its number: it is a date, or it is shown with so many digits. */
+/** The meaning of a cell format for its number: a date, or a number of digits. */
 export type CellFormat = 'date' | { readonly digits: number } | undefined;
 
 /** Numbers of the formats of dates that every spreadsheet program knows without their being in the file. */
 const BUILT_IN_DATES: ReadonlySet<number> = new Set([14, 15, 16, 17, 22]);
 
-/** Reads `styles.xml`. @param formats is filled: by style of a cell */
+/**
+ * Reads `styles.xml`.
+ * @param formats is filled: by style of a cell
+ */
 export function collectFormats(formats: CellFormat[]): (element: XmlElement) => void {
   const codes = new Map<number, string>();
   return ({ name, attributes, parent }) => {
@@ -20,10 +23,10 @@ export function collectFormats(formats: CellFormat[]): (element: XmlElement) => 
 
 /** The longest format code that a workbook may have. */
 const MAX_CODE = 255;
-/** Nothing but the parts of a date and time, and the signs between them; `j` and `u` are year and hour in Dutch codes. */
+/** Only the parts of a date and time, and the signs between them; `j` and `u` are year and hour in Dutch codes. */
 const DATE_AND_TIME = /^(?:[yjmdhus]|s\.0+|am\/pm|a\/p|[-/.,: ()])*$/i;
 
-/** What a format code says: `dd-mm-yyyy`, `000000000`, `[$-413]d mmmm yyyy;@`. */
+/** Interprets a format code: `dd-mm-yyyy`, `000000000`, `[$-413]d mmmm yyyy;@`. */
 export function formatOf(code: string): CellFormat {
   if (code.length > MAX_CODE) return undefined;
   const form = ofPositiveNumbers(code).trim();

@@ -1,4 +1,4 @@
-/** Makes rows of the XML of a sheet. */
+/** Makes rows from the XML of a sheet. */
 
 import { dayOfMoment, isDay } from '../../../../lib/time.ts';
 import { serialDay } from '../convert.ts';
@@ -8,7 +8,6 @@ import type { CellFormat } from './cell-format.ts';
 
 export interface CellContext {
   readonly strings: readonly string[];
-  /** By style of a cell. */
   readonly formats: readonly CellFormat[];
   readonly date1904: boolean;
 }
@@ -45,7 +44,7 @@ export class RichText {
   }
 }
 
-/** `_x000D_` is how a character is written that XML cannot hold. */
+/** `_x000D_` stands for a character that XML cannot hold. */
 function unescapeText(text: string): string {
   if (!text.includes('_x')) return text;
   return text.replaceAll(/_x([0-9A-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
@@ -68,7 +67,6 @@ export class SheetRows implements XmlHandler {
     this.#merged = merged;
   }
 
-  /** The rows that were read since the last call. */
   take(): readonly Row[] {
     const rows = this.#rows;
     this.#rows = [];
@@ -129,7 +127,7 @@ export class SheetRows implements XmlHandler {
   #cell(type: string, format: CellFormat): Cell | undefined {
     const value = this.#value ?? '';
     if (value.trim() === '') {
-      // A formula whose result is a text may have the empty one as its result; any other was never calculated.
+      // A text formula may have an empty result; any other without one was never calculated.
       const isCalculated = !this.#hasFormula || (type === 'str' && this.#value !== undefined);
       return isCalculated ? undefined : broken('is a formula without a stored result: open and save the file first');
     }
@@ -197,11 +195,10 @@ interface Area {
 }
 
 /**
- * The merged cells of a sheet. Their value is in the first cell; it is that of every row of the area, in its first column: a name
- * beside several debts belongs to each of them, and a title over several columns to none of the others.
+ * The merged cells of a sheet. The value in the first cell counts for every row of the area, in its first column: a name beside several debts belongs
+ * to each of them, but a title over several columns to none of the others.
  */
 class MergedAreas {
-  /** By first row. */
   readonly #areas: ReadonlyMap<number, readonly Area[]>;
   #open: { readonly bottom: number; readonly column: number; readonly value: Cell | undefined }[] = [];
 
@@ -223,13 +220,16 @@ class MergedAreas {
   }
 }
 
-/** Finds those of a sheet. They come after its rows, so it is read twice when it has any. @param read gives the bytes of the sheet */
+/**
+ * Finds the merged areas of a sheet. They follow its rows, so a sheet with any is read twice.
+ * @param read gives the bytes of the sheet
+ */
 export async function findMergedAreas(read: () => AsyncIterable<Buffer>, part: string): Promise<MergedAreas> {
   const areas: Area[] = [];
   if (await mentions(read(), Buffer.from('mergeCell'))) {
     await readWholeXml(read(), part, ({ name, attributes: { ref = '' } }) => {
       if (name !== 'mergeCell') return;
-      // An area of one cell or none merges nothing.
+      // An area of a single cell merges nothing.
       if (!ref.includes(':')) return;
       const [from, to] = ref.split(':').map(cellPlace);
       if (from === undefined || to === undefined) throw new UnreadableTable('merged cells without a valid place');

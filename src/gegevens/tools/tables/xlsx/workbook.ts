@@ -4,7 +4,6 @@ import { type Archive, openArchive, readWholeXml, readXml, type XmlElement } fro
 import { type CellFormat, collectFormats } from './cell-format.ts';
 import { type CellContext, findMergedAreas, RichText, SheetRows } from './sheet-rows.ts';
 
-/** For the parts that describe the workbook. */
 const MAX_PART_BYTES = 16 * 1024 * 1024;
 const MAX_STRINGS_BYTES = 1024 ** 3;
 /** For the shared strings of cells, which are held in memory. */
@@ -82,7 +81,10 @@ interface Relation {
   readonly target: string;
 }
 
-/** The parts that a part refers to. @param part the empty text for the file as a whole */
+/**
+ * The parts that a part refers to.
+ * @param part the empty text for the file as a whole
+ */
 async function relations(archive: Archive, part: string): Promise<Relation[]> {
   const found: Relation[] = [];
   const name = posix.join(posix.dirname(part), '_rels', `${posix.basename(part)}.rels`);
