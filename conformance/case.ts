@@ -2,8 +2,8 @@
 import type { Ask, Client, Exchange, ShownExchange } from './exchange.ts';
 
 /**
- * `must`: the source says so. `should`: the source recommends it, or only the published contract has it. `may`: who offers it must have it
- * right. `open`: the source is silent; what is seen is reported, and nothing is judged.
+ * `must`: the source demands it. `should`: the source recommends it. `may`: right if offered, or a rule that only our own contract has.
+ * `open`: the source is silent; the behaviour is reported, and not judged.
  */
 export const LEVELS = ['must', 'should', 'may', 'open'] as const;
 export type Level = (typeof LEVELS)[number];

@@ -127,7 +127,7 @@ export const FAILURES = sceneChapter({
       ...survives(({ answer, page }) => answer(JSON.stringify(page()).slice(0, -5))),
     },
     'K-ERR-06': {
-      level: 'should',
+      level: 'may',
       source: contract('info', 'dan is het antwoord 400 met type `ongeldige-cursor`: begin opnieuw bij `/snapshot`'),
       nl: 'Als de cursor niet meer geldt (400), begint het opnieuw bij de stand',
       en: 'When the cursor is no longer valid (400) it begins again at the snapshot',

@@ -113,7 +113,7 @@ export const FOLLOWING = sceneChapter({
       changes: [(feed) => feed.remove('delete', 'a')],
     },
     'K-FEED-09': {
-      level: 'should',
+      level: 'may',
       source: contract(
         'info',
         'De identiteit van een resource is `organisatiecode` met `bronidentificatie` (en het `resourceType`)',
@@ -218,7 +218,7 @@ export const FOLLOWING = sceneChapter({
       changes: [(feed) => feed.upsert('a', { eigenveld: { van: ['een', 'andere'] } })],
     },
     'K-FEED-16': {
-      level: 'should',
+      level: 'may',
       source: contract('FeedRecord', 'Andere leden dan deze kan een afnemer overslaan.'),
       nl: 'Onbekende leden van een record of een pagina hinderen niet',
       en: 'Unknown members of a record or a page do not hinder',

@@ -53,7 +53,7 @@ export const TRUST = sceneChapter({
       play: ({ look }) => look(['vreemd']),
     },
     'K-TRUST-03': {
-      level: 'should',
+      level: 'may',
       source: contract('Bronidentificatie', 'Identificatie van een resource bij de bron.'),
       nl: 'Elke bronidentificatie is gewoon een tekst',
       en: 'Every `bronidentificatie` is a text like any other',
@@ -211,7 +211,7 @@ export const AGGREGATORS = sceneChapter({
       },
     },
     'K-AGG-05': {
-      level: 'should',
+      level: 'may',
       source: contract('Herkomst', 'Waar een aggregator het record vandaan heeft.'),
       nl: 'Een record zegt waar het vandaan komt',
       en: 'A record says where it comes from',

@@ -135,7 +135,7 @@ export const APPEARING: Chapter<PublishSubject> = {
       },
     },
     'P-NEW-09': {
-      level: 'should',
+      level: 'may',
       source: contract('getVergadering', 'Levert de huidige stand.'),
       nl: 'Een nieuwe resource is op haar adres te lezen',
       en: 'A new resource can be read at its address',
@@ -148,7 +148,7 @@ export const APPEARING: Chapter<PublishSubject> = {
       },
     },
     'P-NEW-10': {
-      level: 'should',
+      level: 'may',
       source: contract('getVergaderingen', 'De vergaderingen.'),
       nl: 'Een nieuwe resource staat in de lijst van haar organisatie',
       en: 'A new resource is in the list of its organisation',
@@ -198,7 +198,7 @@ export const APPEARING: Chapter<PublishSubject> = {
       },
     },
     'P-NEW-13': {
-      level: 'should',
+      level: 'may',
       source: contract(
         'info',
         'Tekens in een `bronidentificatie` die in een pad niet kunnen, ook `/`, staan daar procent-gecodeerd.',

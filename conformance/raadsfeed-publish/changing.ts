@@ -165,7 +165,7 @@ export const DELETING: Chapter<PublishSubject> = {
       test: notIn('deleted', 'snapshot'),
     },
     'P-DEL-04': {
-      level: 'should',
+      level: 'may',
       source: contract('getVergadering', 'Onbekend of verwijderd: 404.'),
       nl: 'Wat verwijderd is, is niet meer op zijn adres',
       en: 'What was deleted is no longer at its address',

@@ -4,7 +4,7 @@ import { nameOf } from '../raadsfeed/subject.ts';
 import { DOCUMENT, isALog, MEETING, notIn, type PublishSubject, storyCases } from './story.ts';
 
 const fromHistory = draft('Events', 'Earlier content was removed from the feed history.');
-const everywhere = contract('FeedRecord', 'verwijder de inhoud van de genoemde nummers overal');
+const everywhere = draft('Events', 'Remove the affected content everywhere, including … derived products.');
 
 export const REDACTING: Chapter<PublishSubject> = {
   id: 'P-RED',
@@ -126,7 +126,7 @@ export const REDACTING: Chapter<PublishSubject> = {
       },
     },
     'P-RED-10': {
-      level: 'should',
+      level: 'may',
       source: contract('Verwijderreden', 'Waarom iets verwijderd is.'),
       nl: 'Een redact heeft de opgegeven reden',
       en: 'A redact has the reason that was given',

@@ -25,7 +25,7 @@ export const CACHING: Chapter<FeedSubject> = {
   cases: feedCases('C-FEED-01')({
     'C-HTTP-01': {
       level: 'should',
-      source: contract('ETag', 'Kenmerk van dit antwoord, voor `If-None-Match`.'),
+      source: rfc(9110, '8.8.3.1', 'An origin server SHOULD send an ETag for any selected representation'),
       nl: 'Een antwoord heeft een `ETag`',
       en: 'An answer has an `ETag`',
       needs: ['C-SVC-01', 'C-FEED-01', 'C-SNAP-01', 'C-COL-01'],
@@ -137,7 +137,7 @@ export const CACHING: Chapter<FeedSubject> = {
       }),
     },
     'C-HTTP-09': {
-      level: 'should',
+      level: 'may',
       source: contract('getServicedocument, getFeed, getSnapshot, getVergaderingen', 'content: application/json:'),
       nl: 'Een antwoord is `application/json`',
       en: 'An answer is `application/json`',

@@ -51,14 +51,14 @@ export const COLLECTION_PAGES: Chapter<FeedSubject> = {
   title: { nl: 'Resources per organisatie', en: 'Resources of an organisation' },
   cases: feedCases('C-COL-01')({
     'C-COL-01': {
-      level: 'should',
+      level: 'may',
       source: contract('paths', '/organisaties/{organisatiecode}/vergaderingen … agendapunten … informatieobjecten'),
       nl: 'Van een organisatie zijn drie lijsten te lezen',
       en: 'Three lists of an organisation can be read',
       ask: COLLECTIONS.map(([name]) => ({ to: `{base}/organisaties/{organisation}/${name}` })),
     },
     'C-COL-02': {
-      level: 'should',
+      level: 'may',
       source: contract('getVergaderingen', 'Een organisatie die niet in deze feed staat, heeft een lege lijst.'),
       nl: 'Een organisatie die niet in de feed staat, heeft lege lijsten',
       en: 'An organisation that is not in the feed has empty lists',
@@ -70,7 +70,7 @@ export const COLLECTION_PAGES: Chapter<FeedSubject> = {
           : undefined,
     },
     'C-COL-03': {
-      level: 'should',
+      level: 'may',
       source: contract('VergaderingPage', 'required: - results - cursor - hasMore - next'),
       nl: 'Een lijst past bij het contract',
       en: 'A list fits the contract',
@@ -124,7 +124,7 @@ export const COLLECTION_PAGES: Chapter<FeedSubject> = {
         }),
     },
     'C-COL-07': {
-      level: 'should',
+      level: 'may',
       source: contract('getVergadering', 'Levert de huidige stand.'),
       nl: 'Een resource is op te vragen, en gelijk aan die in de huidige stand',
       en: 'A resource can be read, and is the same as in the snapshot',
@@ -146,7 +146,7 @@ export const COLLECTION_PAGES: Chapter<FeedSubject> = {
         }),
     },
     'C-COL-08': {
-      level: 'should',
+      level: 'may',
       source: contract('getVergadering', 'Onbekend of verwijderd: 404.'),
       nl: 'Een resource die er niet is, geeft 404',
       en: 'A resource that is not there gives 404',
@@ -154,7 +154,7 @@ export const COLLECTION_PAGES: Chapter<FeedSubject> = {
       expect: { status: [404] },
     },
     'C-COL-09': {
-      level: 'should',
+      level: 'may',
       source: contract('Organisatiecode', '^(?:[Gg][Mm][0-9]{4}|[Pp][Vv][0-9]{2}|[Ww][Ss][0-9]{4})$'),
       nl: 'Een organisatiecode die niet bij het patroon past, krijgt 400',
       en: 'An organisation code that does not fit the pattern gets 400',
@@ -162,14 +162,14 @@ export const COLLECTION_PAGES: Chapter<FeedSubject> = {
       expect: { status: [400] },
     },
     'C-COL-10': {
-      level: 'should',
+      level: 'may',
       source: contract('Organisatiecode', 'Hoofdletters worden als kleine letters gelezen.'),
       nl: 'Een organisatiecode in hoofdletters geeft hetzelfde als in kleine letters',
       en: 'An organisation code in upper case gives the same as in lower case',
       check: isTheSameInUpperCase((code) => `{base}/organisaties/${code}/vergaderingen?limit=5`, 'resources', idsOf),
     },
     'C-COL-11': {
-      level: 'should',
+      level: 'may',
       source: contract('getVergadering', 'Onbekend of verwijderd: 404.'),
       nl: 'Wat verwijderd is, is niet meer op te vragen',
       en: 'What was deleted can no longer be read',
@@ -177,7 +177,7 @@ export const COLLECTION_PAGES: Chapter<FeedSubject> = {
       check: isGoneAfter('delete'),
     },
     'C-COL-12': {
-      level: 'should',
+      level: 'may',
       source: contract('getVergadering', 'Onbekend of verwijderd: 404.'),
       nl: 'Een resource waarvan alle inhoud is weggehaald, is niet meer op te vragen',
       en: 'A resource that was redacted entirely can no longer be read',
@@ -185,7 +185,7 @@ export const COLLECTION_PAGES: Chapter<FeedSubject> = {
       check: isGoneAfter('redact'),
     },
     'C-COL-13': {
-      level: 'should',
+      level: 'may',
       source: contract(
         'info',
         'Tekens in een `bronidentificatie` die in een pad niet kunnen, ook `/`, staan daar procent-gecodeerd.',
@@ -228,7 +228,7 @@ export const COLLECTION_PAGES: Chapter<FeedSubject> = {
       },
     },
     'C-COL-15': {
-      level: 'should',
+      level: 'may',
       source: contract('VergaderingPage', 'required: - results'),
       nl: 'De resources van een lijst staan in `results`',
       en: 'The resources of a list are in `results`',

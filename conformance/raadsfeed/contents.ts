@@ -111,7 +111,7 @@ export const CONTENTS: Chapter<FeedSubject> = {
       }),
     },
     'C-DATA-06': {
-      level: 'should',
+      level: 'may',
       source: contract('Moment', 'Tijdstip met tijdzone (RFC 3339).'),
       nl: 'Een tijdstip in de inhoud heeft een tijdzone',
       en: 'A time in the content has a time zone',
@@ -133,7 +133,7 @@ export const CONTENTS: Chapter<FeedSubject> = {
       }),
     },
     'C-DATA-07': {
-      level: 'should',
+      level: 'may',
       source: contract('DataPastBijResourceType', 'De vorm van `data` volgt uit `resourceType`'),
       nl: 'De inhoud past bij het contract',
       en: 'The content fits the contract',
@@ -145,7 +145,7 @@ export const CONTENTS: Chapter<FeedSubject> = {
         })(subject),
     },
     'C-DATA-08': {
-      level: 'should',
+      level: 'may',
       source: contract('header of the file', 'the code in `organisatie` equals `resource.organisatiecode`'),
       nl: 'De organisatie in de inhoud is die van de resource',
       en: 'The organisation in the content is that of the resource',

@@ -49,7 +49,7 @@ export const CURSORS: Chapter<FeedSubject> = {
       },
     },
     'C-CUR-03': {
-      level: 'should',
+      level: 'may',
       source: contract('ResourceTypeFilter', 'Alleen resources van deze soort.'),
       nl: 'Met een filter op soort komen alle records van die soort, en geen andere',
       en: 'A filter on kind gives all records of that kind, and no others',
@@ -76,7 +76,7 @@ export const CURSORS: Chapter<FeedSubject> = {
       },
     },
     'C-CUR-04': {
-      level: 'should',
+      level: 'may',
       source: contract('OrganisatiecodeFilter', 'Alleen van deze organisatie.'),
       nl: 'Met een filter op organisatie komen alleen records van die organisatie',
       en: 'A filter on organisation gives only records of that organisation',
@@ -89,7 +89,7 @@ export const CURSORS: Chapter<FeedSubject> = {
       },
     },
     'C-CUR-05': {
-      level: 'should',
+      level: 'may',
       source: contract('OrganisatiecodeFilter', 'Hoofdletters worden als kleine letters gelezen.'),
       nl: 'Een organisatiecode in hoofdletters geeft hetzelfde als in kleine letters',
       en: 'An organisation code in upper case gives the same as in lower case',
@@ -108,7 +108,7 @@ export const CURSORS: Chapter<FeedSubject> = {
       },
     },
     'C-CUR-07': {
-      level: 'should',
+      level: 'may',
       source: contract('OrganisatiecodeFilter', '^(?:[Gg][Mm][0-9]{4}|[Pp][Vv][0-9]{2}|[Ww][Ss][0-9]{4})$'),
       nl: 'Een organisatiecode die niet bij het patroon past, krijgt 400',
       en: 'An organisation code that does not fit the pattern gets 400',
@@ -117,7 +117,7 @@ export const CURSORS: Chapter<FeedSubject> = {
       expect: { status: [400] },
     },
     'C-CUR-08': {
-      level: 'should',
+      level: 'may',
       source: contract('ResourceTypeFilter', 'enum: - Vergadering - Agendapunt - Informatieobject'),
       nl: 'Een soort resource die niet bestaat, krijgt 400',
       en: 'A kind of resource that does not exist gets 400',
@@ -126,7 +126,7 @@ export const CURSORS: Chapter<FeedSubject> = {
       expect: { status: [400] },
     },
     'C-CUR-09': {
-      level: 'should',
+      level: 'may',
       source: contract('info', 'Is hij niet (meer) geldig, dan is het antwoord 400'),
       nl: 'Een verminkte cursor krijgt 400',
       en: 'A garbled cursor gets 400',
@@ -135,7 +135,7 @@ export const CURSORS: Chapter<FeedSubject> = {
       expect: { status: [400] },
     },
     'C-CUR-10': {
-      level: 'should',
+      level: 'may',
       source: contract('info', '400 met type `ongeldige-cursor`: begin opnieuw bij `/snapshot`'),
       nl: 'Het antwoord op een ongeldige cursor zegt dat het dat is',
       en: 'The answer to an invalid cursor says that it is one',
@@ -167,7 +167,7 @@ export const CURSORS: Chapter<FeedSubject> = {
       },
     },
     'C-CUR-12': {
-      level: 'should',
+      level: 'may',
       source: contract('OrganisatiecodeFilter, ResourceTypeFilter', 'name: organisatiecode … name: resourceType'),
       nl: 'De filters heten `organisatiecode` en `resourceType`',
       en: 'The filters are named `organisatiecode` and `resourceType`',

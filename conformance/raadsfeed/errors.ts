@@ -53,7 +53,7 @@ export const ERRORS: Chapter<FeedSubject> = {
         ),
     },
     'C-ERR-03': {
-      level: 'should',
+      level: 'may',
       source: contract('Probleem', 'Naam van de parameter. … Wat er mis mee is.'),
       nl: '`invalidParams` noemt de parameter en wat eraan mis is',
       en: '`invalidParams` names the parameter and what is wrong with it',
@@ -80,7 +80,7 @@ export const ERRORS: Chapter<FeedSubject> = {
         }),
     },
     'C-ERR-05': {
-      level: 'should',
+      level: 'may',
       source: contract('Probleem', 'Een fout volgens RFC 9457.'),
       nl: 'Een foutmelding past bij het contract',
       en: 'An error message fits the contract',
@@ -136,7 +136,7 @@ export const ERRORS: Chapter<FeedSubject> = {
       },
     },
     'C-ERR-10': {
-      level: 'should',
+      level: 'may',
       source: contract('info', 'Een adres van meer dan 8192 tekens krijgt 414.'),
       nl: 'Een adres van meer dan 8192 tekens krijgt 414',
       en: 'An address of more than 8192 characters gets 414',

@@ -117,7 +117,7 @@ export const RECORDS: Chapter<FeedSubject> = {
       },
     },
     'C-REC-07': {
-      level: 'should',
+      level: 'may',
       source: contract('Moment', 'format: date-time'),
       nl: 'Het tijdstip van vastleggen heeft een tijdzone',
       en: 'The time of recording has a time zone',
@@ -158,7 +158,7 @@ export const RECORDS: Chapter<FeedSubject> = {
       ),
     },
     'C-REC-11': {
-      level: 'should',
+      level: 'may',
       source: contract('Verwijderreden, ToelichtingBijOverig', 'Bij de reden `overig` hoort een toelichting.'),
       nl: 'De reden is een van de vijf, en `overig` heeft een toelichting',
       en: 'The reason is one of the five, and `overig` comes with an explanation',
@@ -204,7 +204,10 @@ export const RECORDS: Chapter<FeedSubject> = {
     },
     'C-REC-15': {
       level: 'should',
-      source: contract('FeedRecord', 'required: - data - contentHash'),
+      source: draft(
+        'Events',
+        'the `contentHash` of an upsert lets a consumer and a source detect records that change nothing',
+      ),
       nl: 'Een upsert heeft een hash van de inhoud',
       en: 'An upsert has a hash of its content',
       check: eachRecord(isUpsert, ({ contentHash: hash }) =>
@@ -212,7 +215,7 @@ export const RECORDS: Chapter<FeedSubject> = {
       ),
     },
     'C-REC-16': {
-      level: 'should',
+      level: 'may',
       source: contract('ContentHash', HASH.source),
       nl: 'De hash heeft de vorm `sha256:` en 64 tekens',
       en: 'The hash has the form `sha256:` and 64 characters',
@@ -222,7 +225,7 @@ export const RECORDS: Chapter<FeedSubject> = {
       ),
     },
     'C-REC-17': {
-      level: 'should',
+      level: 'may',
       source: contract('ContentHash', 'SHA-256 over de canonieke JSON (RFC 8785) van `data`.'),
       nl: 'De hash is die van de inhoud, in de schrijfwijze van RFC 8785',
       en: 'The hash is that of the content, in the canonical form of RFC 8785',
@@ -252,7 +255,7 @@ export const RECORDS: Chapter<FeedSubject> = {
       },
     },
     'C-REC-19': {
-      level: 'should',
+      level: 'may',
       source: contract('FeedRecord', 'Adres van de resource bij deze dienst; geen identiteit.'),
       nl: '`resourceUrl` leidt naar de resource',
       en: '`resourceUrl` leads to the resource',
@@ -269,7 +272,7 @@ export const RECORDS: Chapter<FeedSubject> = {
       },
     },
     'C-REC-20': {
-      level: 'should',
+      level: 'may',
       source: contract('Herkomst', 'Waar een aggregator het record vandaan heeft.'),
       nl: 'Noemt een aggregator de herkomst van een record, dan met feed en nummer',
       en: 'Where an aggregator names the origin of a record, it gives feed and number',
@@ -286,7 +289,7 @@ export const RECORDS: Chapter<FeedSubject> = {
       },
     },
     'C-REC-21': {
-      level: 'should',
+      level: 'may',
       source: contract(
         'FeedRecord, ResourceIdentiteit',
         'required: - organisatiecode … required: - sequenceNumber - op',
@@ -302,7 +305,7 @@ export const RECORDS: Chapter<FeedSubject> = {
       }),
     },
     'C-REC-22': {
-      level: 'should',
+      level: 'may',
       source: contract('FeedRecord', 'required: - sequenceNumber - op - resourceType - resource - storedAt'),
       nl: 'Een record past bij het contract',
       en: 'A record fits the contract',

@@ -90,7 +90,7 @@ export const SERVICE_DOCUMENT: Chapter<FeedSubject> = {
         typeof service.rol === 'string' && service.rol !== '' ? undefined : { failed: 'there is no `rol`', at },
     },
     'C-SVC-08': {
-      level: 'should',
+      level: 'may',
       source: contract('Servicedocument', 'Beschrijving van de feed.'),
       nl: 'Het past bij het contract',
       en: 'It fits the contract',
@@ -159,7 +159,7 @@ export const SERVICE_DOCUMENT: Chapter<FeedSubject> = {
       },
     },
     'C-SVC-12': {
-      level: 'should',
+      level: 'may',
       source: contract('API-Version', 'De volledige versie van deze API.'),
       nl: 'De versie van de API staat in de kop `API-Version`',
       en: 'The header `API-Version` has the version of the API',

@@ -37,7 +37,7 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
       },
     },
     'C-SNAP-03': {
-      level: 'should',
+      level: 'may',
       source: contract('getSnapshot', 'staat op elke pagina gelijk'),
       nl: 'Elke pagina heeft dezelfde `feedCursor`',
       en: 'Each page has the same `feedCursor`',
@@ -148,7 +148,7 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
       check: ({ snapshot }) => firstSeen(snapshot.pages, ({ page }) => totalIn(page)),
     },
     'C-SNAP-10': {
-      level: 'should',
+      level: 'may',
       source: contract('CursorOfNull, UrlOfNull', 'Plaats van de volgende pagina, of `null` als dit de laatste is.'),
       nl: 'De laatste pagina zegt dat zij het is',
       en: 'The last page says that it is the last',
@@ -161,7 +161,7 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
       },
     },
     'C-SNAP-11': {
-      level: 'should',
+      level: 'may',
       source: contract('SnapshotPage', 'Een pagina van de huidige stand.'),
       nl: 'Een pagina past bij het contract',
       en: 'A page fits the contract',
@@ -170,7 +170,7 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
         firstSeen(snapshot.pages, ({ page }) => fault('SnapshotPage', withoutItems(page, 'records'))),
     },
     'C-SNAP-12': {
-      level: 'should',
+      level: 'may',
       source: contract('OrganisatiecodeFilter, ResourceTypeFilter', 'Alleen van deze organisatie.'),
       nl: 'De filters gelden ook voor de huidige stand',
       en: 'The filters apply to the snapshot too',
@@ -191,7 +191,7 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
       },
     },
     'C-SNAP-13': {
-      level: 'should',
+      level: 'may',
       source: contract('info', 'Is hij niet (meer) geldig, dan is het antwoord 400'),
       nl: 'Een verminkte cursor krijgt 400',
       en: 'A garbled cursor gets 400',
@@ -199,7 +199,7 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
       expect: { status: [400] },
     },
     'C-SNAP-14': {
-      level: 'should',
+      level: 'may',
       source: contract(
         'SnapshotRecord',
         'De huidige stand van een resource, als het record waarmee zij in de feed kwam.',

@@ -117,7 +117,7 @@ export const STREAM: Chapter<FeedSubject> = {
       },
     },
     'C-STR-04': {
-      level: 'should',
+      level: 'may',
       source: contract('getFeedStream', '`data` het record op één regel'),
       nl: 'Een event heeft het record zoals het in de feed staat',
       en: 'An event carries the record as it is in the feed',
@@ -134,7 +134,7 @@ export const STREAM: Chapter<FeedSubject> = {
       },
     },
     'C-STR-05': {
-      level: 'should',
+      level: 'may',
       source: contract('getFeedStream', 'Er is geen regel `event`, zodat `EventSource.onmessage` ze krijgt'),
       nl: 'Een event heeft geen naam, zodat `onmessage` het krijgt',
       en: 'An event has no name, so that `onmessage` gets it',
@@ -155,7 +155,7 @@ export const STREAM: Chapter<FeedSubject> = {
       },
     },
     'C-STR-07': {
-      level: 'should',
+      level: 'may',
       source: contract('getFeedStream', 'De stroom begint na `Last-Event-ID`, anders na `cursor`'),
       nl: 'De stroom begint na de cursor',
       en: 'The stream starts after the cursor',
@@ -176,7 +176,7 @@ export const STREAM: Chapter<FeedSubject> = {
       },
     },
     'C-STR-08': {
-      level: 'should',
+      level: 'may',
       source: contract('ResourceTypeFilter', 'Alleen resources van deze soort.'),
       nl: 'Het filter op soort geldt ook voor de stroom',
       en: 'The filter on kind applies to the stream too',
@@ -192,7 +192,7 @@ export const STREAM: Chapter<FeedSubject> = {
       },
     },
     'C-STR-09': {
-      level: 'should',
+      level: 'may',
       source: contract('getFeedStream', 'Elke vijftien seconden komt er een commentaarregel'),
       nl: 'Ook als er niets verandert, komt er elke vijftien seconden een regel',
       en: 'A line comes every fifteen seconds, even when nothing changes',
@@ -204,7 +204,7 @@ export const STREAM: Chapter<FeedSubject> = {
       },
     },
     'C-STR-10': {
-      level: 'should',
+      level: 'may',
       source: contract('LastEventId, OngeldigVerzoek', 'type: integer … Een parameter is ongeldig of onbekend'),
       nl: 'Een `Last-Event-ID` die geen nummer is, krijgt 400',
       en: 'A `Last-Event-ID` that is not a number gets 400',
@@ -215,7 +215,7 @@ export const STREAM: Chapter<FeedSubject> = {
       },
     },
     'C-STR-11': {
-      level: 'should',
+      level: 'may',
       source: contract('Cache-Control', 'Hoe lang het antwoord bewaard mag worden.'),
       nl: 'De stroom zegt of hij bewaard mag worden',
       en: 'The stream says whether it may be kept',
@@ -226,7 +226,7 @@ export const STREAM: Chapter<FeedSubject> = {
       },
     },
     'C-STR-12': {
-      level: 'should',
+      level: 'may',
       source: contract('getFeedStream', 'anders bij het einde van de feed'),
       nl: 'Zonder `Last-Event-ID` en cursor begint de stroom bij het einde van de feed',
       en: 'Without `Last-Event-ID` and cursor the stream starts at the end of the feed',

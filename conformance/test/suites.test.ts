@@ -16,12 +16,11 @@ describe('the conformance suites', () => {
       expect(Object.values(source).every((text) => text !== '')).toBe(true);
   });
 
-  it('demand nothing that only our own contract says, of what has a standard of its own', () => {
-    const ours = ['OpenAPI gegevens 1.0.0', 'OpenAPI ldv 1.0.0', 'OpenAPI verwerkingenlog 1.0.0'];
+  it('demand nothing that only our own contracts say', () => {
     const demanding = CHAPTERS.flatMap(({ cases }) => cases).filter(
       ({ level }) => level === 'must' || level === 'should',
     );
-    expect(demanding.filter(({ source }) => ours.includes(source.document)).map(({ id }) => id)).toEqual([]);
+    expect(demanding.filter(({ source }) => source.document.startsWith('OpenAPI ')).map(({ id }) => id)).toEqual([]);
   });
 
   it('depend only on their own cases, and never on themselves', () => {
