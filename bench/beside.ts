@@ -137,6 +137,7 @@ async function startSide(root: string, data: string): Promise<Side> {
     DATABASE_URL: logUrl,
     VERWERKINGENLOG_KEY: `bench:${Buffer.alloc(32, 1).toString('base64')}`,
     NODE_ENV: 'test',
+    'server.overloadEventLoopDelayMs': '0',
     OVERLOAD_EVENT_LOOP_DELAY_MS: '0',
     ...tokens.env,
   });

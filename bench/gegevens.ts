@@ -39,7 +39,7 @@ const env = {
   MANAGEMENT_PORT: '0',
   LOG_LEVEL: 'error',
   NODE_ENV: 'test',
-  OVERLOAD_EVENT_LOOP_DELAY_MS: '0',
+  'server.overloadEventLoopDelayMs': '0',
   ...tokens.env,
   GEGEVENS_TRUST_ANCHORS: authority.root,
   GEGEVENS_SIGNING_KEY: authority.supplier.key,
@@ -94,7 +94,7 @@ async function measure(variant: Variant): Promise<void> {
     startChild(SERVER, { ...env, BENCH_VARIANT: variant, NODE_OPTIONS: '--expose-gc', ...more });
   const floor = await start({ BENCH_FLOOR: variant });
   const { url: floorUrl } = await stats(floor, false);
-  const cold = await start({ GEGEVENS_CACHE_MB: '0' });
+  const cold = await start({ 'gegevens.cacheMb': '0' });
   const { url: coldUrl } = await stats(cold, false);
   await client.post(coldUrl, {}, 'digest');
   await stats(cold, true);
@@ -146,7 +146,7 @@ async function measure(variant: Variant): Promise<void> {
   row('  that of an idle process beside it', idle.heldMs);
   await cold.stop();
 
-  const warm = await start({ GEGEVENS_CACHE_MB: '256' });
+  const warm = await start({ 'gegevens.cacheMb': '256' });
   const { url } = await stats(warm, false);
   const [floorWarm, again] = await medians({ url: `${floorUrl}/warm`, form: 'digest' }, { url, form: 'digest' });
   const [bodyAgain] = await medians({ url, form: 'body' });

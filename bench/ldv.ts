@@ -33,7 +33,7 @@ const lines = await startChild(new URL('support/ldv-load.ts', import.meta.url));
 const settings = {
   VERWERKINGENLOG_KEY: `bench:${Buffer.alloc(32, 1).toString('base64')}`,
   NODE_ENV: 'test',
-  OVERLOAD_EVENT_LOOP_DELAY_MS: '0',
+  'server.overloadEventLoopDelayMs': '0',
   LDV_UNKNOWN_ACTIVITY: 'normaal',
   ...tokens.env,
 };

@@ -39,7 +39,7 @@ async function overHttp(env: Record<string, string>): Promise<Way> {
     DATABASE_URL: postgres.url,
     VERWERKINGENLOG_KEY: `bench:${Buffer.alloc(32, 1).toString('base64')}`,
     NODE_ENV: 'test',
-    OVERLOAD_EVENT_LOOP_DELAY_MS: '0',
+    'server.overloadEventLoopDelayMs': '0',
     ...tokens.env,
     ...env,
   });
@@ -63,7 +63,7 @@ async function overHttp(env: Record<string, string>): Promise<Way> {
 
 try {
   const grouped = await overHttp({});
-  const alone = await overHttp({ VERWERKINGENLOG_GROUP_SIZE: '1' });
+  const alone = await overHttp({ 'verwerkingenlog.groupSize': '1' });
   const memory = await overHttp({ BENCH_MEMORY: 'true' });
   const insert: Way = (connections) => insertOneByOne(postgres.url, connections, measureMs);
   const ways: readonly (readonly [string, Way])[] = [

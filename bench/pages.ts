@@ -84,7 +84,7 @@ async function grow(size: number): Promise<void> {
 
 async function measureSearch(size: number): Promise<void> {
   // Nothing is kept in memory: every search reaches the database.
-  const server = await startServer({ RAADSFEED_PAGES: 'true', RAADSFEED_CACHE_MB: '0' });
+  const server = await startServer({ RAADSFEED_PAGES: 'true', 'raadsfeed.cacheMb': '0' });
   const pool = servicePool(postgres.url);
   try {
     const base = String(Object(await server.ask({})).url);
@@ -128,7 +128,7 @@ async function measureRates(): Promise<void> {
   await pool.end();
   const { code } = rows[0] ?? { code: '' };
   const kept = await startServer({ RAADSFEED_PAGES: 'true' });
-  const none = await startServer({ RAADSFEED_PAGES: 'true', RAADSFEED_CACHE_MB: '0' });
+  const none = await startServer({ RAADSFEED_PAGES: 'true', 'raadsfeed.cacheMb': '0' });
   try {
     const [withMemory, without] = [String(Object(await kept.ask({})).url), String(Object(await none.ask({})).url)];
     const pairs = [

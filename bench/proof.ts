@@ -68,7 +68,7 @@ async function measureAppends(): Promise<void> {
       DATABASE_URL: postgres.url,
       VERWERKINGENLOG_KEY: `bench:${Buffer.alloc(32, 1).toString('base64')}`,
       NODE_ENV: 'test',
-      OVERLOAD_EVENT_LOOP_DELAY_MS: '0',
+      'server.overloadEventLoopDelayMs': '0',
       ...tokens.env,
       ...env,
     });
@@ -100,7 +100,7 @@ async function measureAppends(): Promise<void> {
   try {
     // The one without first: once the log is begun, a server does not start without it.
     const off = await way({});
-    const on = await way({ PROOF_KEY, PROOF_STATE: join(dir, 'append.json'), PROOF_INTERVAL_SECONDS: '5' });
+    const on = await way({ PROOF_KEY, PROOF_STATE: join(dir, 'append.json'), 'proof.intervalSeconds': '5' });
     for (let i = 0; i < WARM_UP_TURNS; i += 1) {
       await off();
       await on();

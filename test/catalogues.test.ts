@@ -13,7 +13,7 @@ import { listOperations, readOpenapi } from '../src/lib/openapi-document.ts';
 import { platformProblems } from '../src/plugins/problems.ts';
 import type { RoutePolicy } from '../src/plugins/routes.ts';
 import { shownValue } from '../src/settings/kinds.ts';
-import { REMOVED, readConfig, settingGroups } from '../src/settings/read-config.ts';
+import { readConfig, settingGroups } from '../src/settings/read-config.ts';
 import { createDatabase, type TestDatabase } from './support/database.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -160,18 +160,6 @@ describe('the settings', () => {
   it('are listed in the tables of docs/settings.md as they are', async () => {
     const page = await readFile(join(ROOT, 'docs/settings.md'), 'utf8');
     expect(withSettingsTable(page) === page, 'run `npm run docs`').toBe(true);
-  });
-
-  it('of earlier versions are refused with what to do instead, and exist no more', () => {
-    const variables = new Set(
-      Object.values(settingGroups).flatMap((group) => Object.values(group).map((one) => one.variable)),
-    );
-    for (const [variable, instead] of Object.entries(REMOVED)) {
-      expect(variables.has(variable), variable).toBe(false);
-      expect(() => readConfig({ [variable]: 'x' }, 'tool')).toThrow(
-        `${variable} is no longer a setting; allowed: nothing; ${instead}`,
-      );
-    }
   });
 
   it('take their own defaults', () => {

@@ -2,7 +2,7 @@
 import process from 'node:process';
 import { createLogger } from '../../src/lib/log.ts';
 import { serve } from '../../src/serve.ts';
-import { readConfig } from '../../src/settings/read-config.ts';
+import { readTestConfig } from '../../test/support/overrides.ts';
 import { cpuMs, serveParent } from './children.ts';
 
 const env = {
@@ -14,7 +14,7 @@ const env = {
   MANAGEMENT_PORT: '0',
   ...process.env,
 };
-const service = await serve({ config: readConfig(env, 'serve'), log: createLogger('error') });
+const service = await serve({ config: readTestConfig(env, 'serve'), log: createLogger('error') });
 
 /** `maxRSS` is the most that the process ever took. */
 const peakMb = (): number => process.resourceUsage().maxRSS / 1024;

@@ -67,11 +67,11 @@ export async function runFailoverDrill(options: FailoverOptions): Promise<Failov
     NODE_ENV: 'test',
     AREAS: 'verwerkingenlog,raadsfeed',
     DATABASE_URL: pair.url,
-    DATABASE_CONNECT_TIMEOUT_MS: '2000',
+    'database.connectTimeoutMs': '2000',
     PORT: '0',
     MANAGEMENT_PORT: '0',
     SHUTDOWN_DRAIN_MS: '0',
-    OVERLOAD_EVENT_LOOP_DELAY_MS: '0',
+    'server.overloadEventLoopDelayMs': '0',
     RAADSFEED_RATE_LIMIT: '0',
     VERWERKINGENLOG_KEY: `drill:${Buffer.alloc(32, 3).toString('base64')}`,
   });

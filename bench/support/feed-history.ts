@@ -8,7 +8,7 @@ import { CONNECTIONS, type PagesOptions } from './feed-pages.ts';
 import { asked } from './measured-child.ts';
 
 const FULL = '/ori/v1/feed?limit=500';
-const NO_CACHE = { RAADSFEED_CACHE_MB: '0' };
+const NO_CACHE = { 'raadsfeed.cacheMb': '0' };
 
 export async function measureHistory({ databaseUrl, loader, seconds, rounds }: PagesOptions): Promise<void> {
   const env = { DATABASE_URL: databaseUrl, ...NO_CACHE };

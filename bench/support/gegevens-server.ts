@@ -8,7 +8,7 @@ import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '../../src/lib/log.ts';
 import { serve } from '../../src/serve.ts';
-import { readConfig } from '../../src/settings/read-config.ts';
+import { readTestConfig } from '../../test/support/overrides.ts';
 import { floorAnswers } from '../floors/gegevens.ts';
 import { serveParent } from './children.ts';
 
@@ -41,7 +41,7 @@ await serveParent(async (message) => {
 }, close);
 
 async function startService() {
-  const service = await serve({ config: readConfig(process.env, 'serve'), log: createLogger('error') });
+  const service = await serve({ config: readTestConfig(process.env, 'serve'), log: createLogger('error') });
   return { url: `${service.url}/${process.env.BENCH_VARIANT}/v1/gegevens`, close: service.stop };
 }
 

@@ -2,10 +2,10 @@
 import process from 'node:process';
 import { createLogger } from '../../src/lib/log.ts';
 import { serve } from '../../src/serve.ts';
-import { readConfig } from '../../src/settings/read-config.ts';
+import { readTestConfig } from '../../test/support/overrides.ts';
 import { cpuMs, serveParent } from './children.ts';
 
-const service = await serve({ config: readConfig(process.env, 'serve'), log: createLogger('fatal') });
+const service = await serve({ config: readTestConfig(process.env, 'serve'), log: createLogger('fatal') });
 let peak = 0;
 setInterval(() => {
   peak = Math.max(peak, process.memoryUsage.rss());

@@ -137,7 +137,7 @@ function startServer(postgres: EmbeddedPostgres, env: Readonly<Record<string, st
   return startChild(new URL('log-server.ts', import.meta.url), {
     ...env,
     NODE_ENV: 'test',
-    OVERLOAD_EVENT_LOOP_DELAY_MS: '0',
+    'server.overloadEventLoopDelayMs': '0',
     DATABASE_URL: postgres.url,
     VERWERKINGENLOG_KEY: `drill:${Buffer.alloc(32, 3).toString('base64')}`,
   });

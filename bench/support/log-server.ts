@@ -4,13 +4,13 @@ import { buildApp } from '../../src/app.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { tokens } from '../../src/plugins/tokens.ts';
 import { proof } from '../../src/proof/plugin.ts';
-import { readConfig } from '../../src/settings/read-config.ts';
 import type { ActieLog } from '../../src/verwerkingenlog/actie-log.ts';
 import { eersteVersie, newActieId } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
 import { verwerkingenlog } from '../../src/verwerkingenlog/plugin.ts';
 import { processingLog } from '../../src/verwerkingenlog/processing-log.ts';
 import { verwerkingenProofLog } from '../../src/verwerkingenlog/proof-log.ts';
 import { protect } from '../../src/verwerkingenlog/store/versions.ts';
+import { readTestConfig } from '../../test/support/overrides.ts';
 import { serveParent } from './children.ts';
 
 /** Does all that keeping an action takes, except for the database. */
@@ -23,7 +23,7 @@ function inMemory(log: ActieLog): ActieLog['append'] {
 }
 
 const app = await buildApp({
-  config: readConfig({ ...process.env, AREAS: 'verwerkingenlog', LOG_LEVEL: 'error' }, 'serve'),
+  config: readTestConfig({ ...process.env, AREAS: 'verwerkingenlog', LOG_LEVEL: 'error' }, 'serve'),
   log: createLogger('error'),
   register: async (scope) => {
     await scope.register(tokens);

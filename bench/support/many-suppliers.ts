@@ -60,7 +60,7 @@ await serveParent(
   async () => ({
     list,
     resources,
-    env: { NOTUBIZ_URL: notubiz.base, IBABS_URL: ibabs.base },
+    env: { 'aggregator.notubizUrl': notubiz.base, IBABS_URL: ibabs.base },
     hosts: hosts.map(([host, scheme]) => ({ scheme, calls: host.calls.length, mostAtOnce: host.mostAtOnce() })),
     ibabsInMinute: mostCallsIn(ibabs.calls, 60_000),
   }),

@@ -57,7 +57,7 @@ export async function openSupplierDatabase(dir: string): Promise<SupplierDatabas
       AREAS: 'shv,verwerkingenlog,raadsfeed',
       DATABASE_URL: postgres.url,
       TRUST_PROXY: '1',
-      OVERLOAD_EVENT_LOOP_DELAY_MS: '0',
+      'server.overloadEventLoopDelayMs': '0',
       GEGEVENS_TRUST_ANCHORS: authority.root,
       GEGEVENS_SIGNING_KEY: authority.supplier.key,
       GEGEVENS_SIGNING_CHAIN: authority.supplier.chain,

@@ -14,7 +14,7 @@ export function serveCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ AREAS=raadsfeed koppelvlak serve')
     .action(() =>
       reportFailure(terminal, async () => {
-        const config = readConfig(terminal.env, 'serve');
+        const config = readConfig(terminal.env, 'serve', terminal.overrides);
         const { serve, stopOnSignals } = await import('../serve.ts');
         // For the process itself the logger writes to the descriptor, without a stream in between.
         const logger = createLogger(config.server.logLevel, terminal === process ? undefined : terminal.stdout);

@@ -43,7 +43,7 @@ export async function runTool(
   command: (context: ToolContext) => Promise<unknown>,
 ): Promise<void> {
   await reportFailure(terminal, async () => {
-    const config = readConfig(terminal.env, 'tool');
+    const config = readConfig(terminal.env, 'tool', terminal.overrides);
     // Standard output belongs to the result.
     const log = createLogger(config.server.logLevel === 'info' ? 'warn' : config.server.logLevel, terminal.stderr);
     warnOfUnknown(terminal.env, log);

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Pool } from '../database/pool.ts';
 import type { Logger } from '../lib/log.ts';
 import type { ProofWriters } from '../proof/proof-log.ts';
-import type { Config } from '../settings/config.ts';
+import type { Config, Overrides } from '../settings/config.ts';
 import type { DemoClient, DemoFile } from './demo-client.ts';
 import type { Transcript } from './transcript.ts';
 
@@ -46,8 +46,10 @@ export interface DemoSetup {
 export interface DemoPart {
   /** Serves more at the authorization server. */
   readonly authorize?: (app: FastifyInstance, setup: DemoSetup) => Promise<void>;
-  /** Its settings in the demo, also those that only tests change. */
+  /** Its settings in the demo. */
   readonly variables?: (setup: DemoSetup) => Promise<Readonly<Record<string, string>>>;
+  /** Its values instead of constants. */
+  readonly overrides?: (setup: DemoSetup) => Overrides;
   /** A section of the tour after that of the processing log. */
   readonly tourLog?: (needs: TourNeeds) => Promise<void>;
   /** Lines in the section of a delivery. @param delivered number of records */

@@ -7,7 +7,7 @@ import { createLogger, portError } from '../lib/log.ts';
 import { loadSecret, saveJson } from '../lib/saved-secrets.ts';
 import type { Environment } from '../lib/terminal.ts';
 import { serve } from '../serve.ts';
-import { isFixed, knownVariables, readConfig } from '../settings/read-config.ts';
+import { knownVariables, type Overrides, readConfig } from '../settings/read-config.ts';
 import { startAuthorizationServer } from './authorization-server.ts';
 import { type DemoFile, demoFilePath } from './demo-client.ts';
 import type { Demo, DemoSetup } from './demo-part.ts';
@@ -93,10 +93,11 @@ export async function startDemo(environment: Environment): Promise<Demo> {
       RAADSFEED_RATE_LIMIT: '0',
       RAADSFEED_CONTACT: 'mailto:raadsfeed@voorbeeld.example',
       RAADSFEED_LICENTIE: 'https://creativecommons.org/publicdomain/zero/1.0/',
-      ...Object.fromEntries(Object.entries(added).filter(([name]) => !isFixed(name))),
+      ...added,
       ...given,
     };
-    const config = readConfig(chosen, 'serve', added);
+    const overrides: Overrides = Object.assign({}, ...DEMO_PARTS.map((part) => part.overrides?.(setup)));
+    const config = readConfig(chosen, 'serve', overrides);
     const service = await serve({ config, log });
     releases.push(service.stop);
 

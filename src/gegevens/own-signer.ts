@@ -40,7 +40,8 @@ export function createOwnSigner(options: OwnSignerOptions): OwnSigner {
   const use = (key: OwnKey): OwnSigner['current'] => {
     keyLoaded(key);
     warnOfExpiry(key, options);
-    return { key, signer: createSigner({ ...key, now: clock.now.bind(clock), time: gegevens.signatureTime }) };
+    // Without a signing time a signature is not a JAdES baseline B, and `sigT` is outdated.
+    return { key, signer: createSigner({ ...key, now: clock.now.bind(clock), time: 'iat' }) };
   };
   const own = { current: use(loadOwnKey(gegevens, clock.now())) };
 

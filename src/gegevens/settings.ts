@@ -1,5 +1,5 @@
 import { defaultModels } from '../lib/exchange-model/built-in-models.ts';
-import { choice, file, fixed, flag, integer, list, optional, pairs, secret, setting, text } from '../settings/kinds.ts';
+import { choice, file, flag, integer, list, optional, pairs, secret, setting, text } from '../settings/kinds.ts';
 
 const gegevens = {
   services: setting(
@@ -78,36 +78,37 @@ const gegevens = {
     'optional',
     'Whether a missing `OIN` or `VerwerkingId` header is refused.',
   ),
-
-  /** Mounts: a proxy that shows another path would have to rewrite the links in every answer. */
-  shvPrefix: fixed('GEGEVENS_SHV_PREFIX', '/shv/v1', text()),
-  vsPrefix: fixed('GEGEVENS_VS_PREFIX', '/vs/v1', text()),
-  /** How long in minutes a requester that pages sees the state of its first page. */
-  pagePinMinutes: fixed('GEGEVENS_PAGE_PIN_MINUTES', 60),
-  /** How long in milliseconds after its signing time (`iat`, `sigT`) a request is accepted; one that names no time has no age. */
-  maxSignatureAge: fixed('GEGEVENS_MAX_SIGNATURE_AGE', 24 * 3_600_000),
-  /** Largest revocation list in megabytes, five times the largest of PKIoverheid; twice as much memory is kept for lists. */
-  crlMaxMb: fixed('GEGEVENS_CRL_MAX_MB', 50),
-  /** Form of the answer’s signature; `mirror` takes that of the request, which its sender can certainly check. */
-  signatureForm: fixed('GEGEVENS_SIGNATURE_FORM', 'mirror', choice('mirror', 'body', 'digest')),
-  /** Signing time in the protected header of answers: without one a signature is not a JAdES baseline B, and `sigT` is outdated. */
-  signatureTime: fixed('GEGEVENS_SIGNATURE_TIME', 'iat', choice('none', 'iat', 'sigT')),
-  /** Memory in megabytes for pages that were served; 0 keeps none. */
-  cacheMb: fixed('GEGEVENS_CACHE_MB', 64),
-  /** Maximum number of trajectories in one answer. */
-  shvMaxRecords: fixed('GEGEVENS_SHV_MAX_RECORDS', 25_000),
-  /** Maximum number of signals in one answer. */
-  vsMaxRecords: fixed('GEGEVENS_VS_MAX_RECORDS', 50_000),
-  /** How long in milliseconds a large answer waits for its memory before it is refused. */
-  answersWaitMs: fixed('GEGEVENS_ANSWERS_WAIT_MS', 10_000),
-  /**
-   * Least speed at which a large answer must be taken, measured over the time of a request; the connection of a slower reader is ended. 0 ends
-   * none.
-   */
-  answersMinBytesPerSecond: fixed('GEGEVENS_ANSWERS_MIN_BYTES_PER_SECOND', 32_768),
-  /** How long in milliseconds a request waits for an OCSP answer before the revocation list is asked; a later one serves the next request. */
-  ocspTimeoutMs: fixed('GEGEVENS_OCSP_TIMEOUT_MS', 2000),
 };
 
 /** Settings of area A, by group. */
 export const gegevensSettings = { gegevens };
+
+/** What no operator has a reason to change, by group; tests do. */
+export const gegevensConstants = {
+  gegevens: {
+    /** Mounts: a proxy that shows another path would have to rewrite the links in every answer. */
+    shvPrefix: '/shv/v1',
+    vsPrefix: '/vs/v1',
+    /** How long in minutes a requester that pages sees the state of its first page. */
+    pagePinMinutes: 60,
+    /** How long in milliseconds after its signing time (`iat`, `sigT`) a request is accepted; one that names no time has no age. */
+    maxSignatureAge: 24 * 3_600_000,
+    /** Largest revocation list in megabytes, five times the largest of PKIoverheid; twice as much memory is kept for lists. */
+    crlMaxMb: 50,
+    /** Memory in megabytes for pages that were served; 0 keeps none. */
+    cacheMb: 64,
+    /** Maximum number of trajectories in one answer. */
+    shvMaxRecords: 25_000,
+    /** Maximum number of signals in one answer. */
+    vsMaxRecords: 50_000,
+    /** How long in milliseconds a large answer waits for its memory before it is refused. */
+    answersWaitMs: 10_000,
+    /**
+     * Least speed at which a large answer must be taken, measured over the time of a request; the connection of a slower reader is ended. 0 ends
+     * none.
+     */
+    answersMinBytesPerSecond: 32_768,
+    /** How long in milliseconds a request waits for an OCSP answer before the revocation list is asked; a later one serves the next request. */
+    ocspTimeoutMs: 2000,
+  },
+};

@@ -6,6 +6,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** What a command has of the process that runs it; `process` itself is one. */
 export interface Terminal {
   readonly env: Environment;
+  /** Values instead of constants of the configuration, by group and name; only tests give them. */
+  readonly overrides?: Readonly<Record<string, object>>;
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Writable;
   readonly stderr: Writable & { readonly isTTY?: boolean };

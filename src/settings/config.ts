@@ -1,10 +1,10 @@
 /** What can be set, and the type of what was. */
-import { gegevensSettings } from '../gegevens/settings.ts';
-import { proofSettings } from '../proof/settings.ts';
-import { raadsfeedSettings } from '../raadsfeed/settings.ts';
-import { verwerkingenlogSettings } from '../verwerkingenlog/settings.ts';
+import { gegevensConstants, gegevensSettings } from '../gegevens/settings.ts';
+import { proofConstants, proofSettings } from '../proof/settings.ts';
+import { raadsfeedConstants, raadsfeedSettings } from '../raadsfeed/settings.ts';
+import { verwerkingenlogConstants, verwerkingenlogSettings } from '../verwerkingenlog/settings.ts';
 import type { Setting } from './kinds.ts';
-import { platformSettings } from './platform-settings.ts';
+import { platformConstants, platformSettings } from './platform-settings.ts';
 
 /** All settings, by group; docs/settings.md is tested against it. */
 export const declared = {
@@ -15,10 +15,26 @@ export const declared = {
   ...proofSettings,
 };
 
+/** What no operator has a reason to change, by group: part of the configuration, without a variable. */
+export const constants = {
+  ...platformConstants,
+  ...gegevensConstants,
+  ...verwerkingenlogConstants,
+  ...raadsfeedConstants,
+  ...proofConstants,
+};
+
 export type SettingGroups = typeof declared;
+type Constants = typeof constants;
+
+/** Other values than the constants, for tests and the demo. */
+export type Overrides = { readonly [G in keyof Constants]?: Partial<Constants[G]> };
 
 type Values<G> = { readonly [K in keyof G]: G[K] extends Setting<infer T> ? T : never };
-export type Config = { readonly [G in keyof SettingGroups]: Values<SettingGroups[G]> };
+export type Config = {
+  readonly [G in keyof SettingGroups]: Values<SettingGroups[G]> &
+    (G extends keyof Constants ? Readonly<Constants[G]> : unknown);
+};
 
 /** One fault of the configuration. */
 export interface ConfigFault {

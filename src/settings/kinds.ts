@@ -11,8 +11,6 @@ export interface Setting<T> {
   readonly description: string;
   /** Secret values are never printed, and may also be given as the content of the file named by `<variable>_FILE`. */
   readonly secret: boolean;
-  /** Refused outside tests: it has one right value. */
-  readonly fixed: boolean;
 }
 
 /** What a value may be; `parse` throws a plain `Error` whose message says what is wrong, `allowed` says what would be right. */
@@ -23,34 +21,17 @@ export interface Kind<T> {
 
 /** A setting with a default. */
 export function setting<T>(variable: string, kind: Kind<T>, fallback: NoInfer<T>, description: string): Setting<T> {
-  return { variable, kind, fallback, description, secret: false, fixed: false };
+  return { variable, kind, fallback, description, secret: false };
 }
 
 /** A setting that may be absent. */
 export function optional<T>(variable: string, kind: Kind<T>, description: string): Setting<T | undefined> {
-  return { variable, kind, fallback: undefined, description, secret: false, fixed: false };
+  return { variable, kind, fallback: undefined, description, secret: false };
 }
 
 export function secret<T>(variable: string, kind: Kind<T>, description: string): Setting<T | undefined> {
   return { ...optional(variable, kind, description), secret: true };
 }
-
-/**
- * What an operator has no reason to change. Tests change it by its variable, with `NODE_ENV=test`; elsewhere that variable is refused.
- * @param kind of the variable; absent: a whole number
- */
-export function fixed(variable: string, value: number): Setting<number>;
-export function fixed<T>(variable: string, value: NoInfer<T>, kind: Kind<T>): Setting<T>;
-export function fixed<T>(variable: string, value: T, kind: Kind<T | number> = number): Setting<T | number> {
-  return { variable, kind, fallback: value, description: '', secret: false, fixed: true };
-}
-
-/** What only tests set. @param instead what an operator does */
-export function retired<T>(variable: string, kind: Kind<T>, instead: string): Setting<T | undefined> {
-  return { ...optional(variable, kind, instead), fixed: true };
-}
-
-const number: Kind<number> = { allowed: 'a number', parse: Number };
 
 /** A value as it is written; the empty text when there is nothing to write. */
 export function shownValue(value: unknown): string {

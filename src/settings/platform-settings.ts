@@ -3,7 +3,6 @@ import {
   choices,
   exactUrl,
   file,
-  fixed,
   flag,
   integer,
   list,
@@ -55,7 +54,7 @@ const server = {
     'NODE_ENV',
     choice('development', 'test', 'production'),
     'development',
-    '`production` refuses the embedded database, the demo and settings for tests.',
+    '`production` refuses the embedded database and the demo.',
   ),
   logLevel: setting(
     'LOG_LEVEL',
@@ -83,30 +82,6 @@ const server = {
   ),
   securityTxt: optional('SECURITY_TXT', file, 'Served as `/.well-known/security.txt` (RFC 9116) until its `Expires`.'),
 
-  /** Time in milliseconds to finish running requests once nothing new is taken: a third of the time that one may take, and most take far less. */
-  shutdownTimeoutMs: fixed('SHUTDOWN_TIMEOUT_MS', 10_000),
-  /** Largest request body in bytes (LDV has its own limit); larger ones get 413. The largest that the contracts allow is a tenth of it. */
-  bodyLimitBytes: fixed('BODY_LIMIT_BYTES', 1_048_576),
-  /**
-   * Bytes of request bodies, each with a kilobyte more, that one mount has in work at once; more get 503 (area A: 502). One client may hold
-   * half of it; more get 429. In memory they are up to twenty times as large.
-   */
-  bodiesInProgressBytes: fixed('BODIES_IN_PROGRESS_BYTES', 8_388_608),
-  /**
-   * Bytes of whole answers of one mount that their readers have not taken; beyond it the one that waits longest is cut off. One client that
-   * does not read may have a quarter of it; then it gets 429. Streams of the feed may hold a quarter of this beside it, and those of one
-   * address a quarter of that. Only an attack or very slow readers come near it.
-   */
-  unreadAnswersBytes: fixed('UNREAD_ANSWERS_BYTES', 268_435_456),
-  /** Largest request head in bytes (a certificate chain travels in one); larger ones get 431. */
-  headerLimitBytes: fixed('HEADER_LIMIT_BYTES', 65_536),
-  /**
-   * Milliseconds in which a request must have arrived, and in which its answer must begin; a connection on which nothing moves for twice that
-   * is cut.
-   */
-  requestTimeoutMs: fixed('REQUEST_TIMEOUT_MS', 30_000),
-  /** Event-loop delay in milliseconds from which requests are shed; 0 never sheds. */
-  overloadEventLoopDelayMs: fixed('OVERLOAD_EVENT_LOOP_DELAY_MS', 1000),
   traceContextTo: setting(
     'TRACE_CONTEXT_TO',
     list(ADDRESSES, 'comma list of `https://…`, `http://…`'),
@@ -147,13 +122,6 @@ const database = {
     10,
     'Size of the largest [shares](operations.md#connections).',
   ),
-
-  /** Seconds after which an unused connection is closed: few are open where many processes share a server, and a new one takes milliseconds. */
-  idleSeconds: fixed('DATABASE_IDLE_SECONDS', 5),
-  /** Time in milliseconds to get a connection. */
-  connectTimeoutMs: fixed('DATABASE_CONNECT_TIMEOUT_MS', 5000),
-  /** Time in milliseconds that one statement may take. */
-  statementTimeoutMs: fixed('DATABASE_STATEMENT_TIMEOUT_MS', 15_000),
 };
 
 /** Such an address may hold a password. */
@@ -201,14 +169,6 @@ const tokens = {
     text(/^(?=.*cert)[a-z0-9-]+$/i, 'name with `cert` in it'),
     'Header in which the proxy passes the client certificate (RFC 9440); it must remove that header from what clients send.',
   ),
-
-  /**
-   * How long in seconds the keys of the issuer (and of the FSC Manager, when it publishes them) are used without asking again; longer only
-   * while it is away.
-   */
-  oauthJwksCacheSeconds: fixed('OAUTH_JWKS_CACHE_SECONDS', 300),
-  /** How long in seconds a verified token is taken without verifying its signature again. */
-  oauthTokenCacheSeconds: fixed('OAUTH_TOKEN_CACHE_SECONDS', 300),
 };
 
 /** Settings of all pages for people. */
@@ -240,3 +200,50 @@ const tracing = {
 
 /** What all areas share, by group. */
 export const platformSettings = { server, database, tokens, html, tracing };
+
+/** What no operator has a reason to change, by group; tests do. */
+export const platformConstants = {
+  server: {
+    /** Time in milliseconds to finish running requests once nothing new is taken: a third of the time that one may take, and most take far less. */
+    shutdownTimeoutMs: 10_000,
+    /** Largest request body in bytes (LDV has its own limit); larger ones get 413. The largest that the contracts allow is a tenth of it. */
+    bodyLimitBytes: 1_048_576,
+    /**
+     * Bytes of request bodies, each with a kilobyte more, that one mount has in work at once; more get 503 (area A: 502). One client may hold
+     * half of it; more get 429. In memory they are up to twenty times as large.
+     */
+    bodiesInProgressBytes: 8_388_608,
+    /**
+     * Bytes of whole answers of one mount that their readers have not taken; beyond it the one that waits longest is cut off. One client that
+     * does not read may have a quarter of it; then it gets 429. Streams of the feed may hold a quarter of this beside it, and those of one
+     * address a quarter of that. Only an attack or very slow readers come near it.
+     */
+    unreadAnswersBytes: 268_435_456,
+    /** Largest request head in bytes (a certificate chain travels in one); larger ones get 431. */
+    headerLimitBytes: 65_536,
+    /**
+     * Milliseconds in which a request must have arrived, and in which its answer must begin; a connection on which nothing moves for twice that
+     * is cut.
+     */
+    requestTimeoutMs: 30_000,
+    /** Event-loop delay in milliseconds from which requests are shed; 0 never sheds. */
+    overloadEventLoopDelayMs: 1000,
+  },
+  database: {
+    /** Seconds after which an unused connection is closed: few are open where many processes share a server, and a new one takes milliseconds. */
+    idleSeconds: 5,
+    /** Time in milliseconds to get a connection. */
+    connectTimeoutMs: 5000,
+    /** Time in milliseconds that one statement may take. */
+    statementTimeoutMs: 15_000,
+  },
+  tokens: {
+    /**
+     * How long in seconds the keys of the issuer (and of the FSC Manager, when it publishes them) are used without asking again; longer only
+     * while it is away.
+     */
+    oauthJwksCacheSeconds: 300,
+    /** How long in seconds a verified token is taken without verifying its signature again. */
+    oauthTokenCacheSeconds: 300,
+  },
+};

@@ -2,64 +2,22 @@ import { readFileSync } from 'node:fs';
 import { CommandError } from '../lib/command-error.ts';
 import type { Environment } from '../lib/terminal.ts';
 import { decodeUtf8 } from '../lib/text-file.ts';
-import { type Config, type ConfigFault, declared, type Fault } from './config.ts';
+import { type Config, type ConfigFault, constants, declared, type Fault, type Overrides } from './config.ts';
 import { contradictions, unreadableFiles } from './contradictions.ts';
-import { type Setting, shownValue } from './kinds.ts';
+import type { Setting } from './kinds.ts';
 import { whyUnreadable } from './readable-file.ts';
 
-export type { Config, ConfigFault, SettingGroups } from './config.ts';
+export type { Config, ConfigFault, Overrides, SettingGroups } from './config.ts';
 
 type Group = Readonly<Record<string, Setting<unknown>>>;
-const groups: Readonly<Record<string, Group>> = declared;
-
-/** What an operator can set. @see SettingGroups */
-export const settingGroups: Readonly<Record<string, Group>> = Object.fromEntries(
-  Object.entries(groups).map(([name, group]) => [
-    name,
-    Object.fromEntries(Object.entries(group).filter(([, { fixed }]) => !fixed)),
-  ]),
-);
-
-/** Settings of earlier versions, and what to do instead: a service that starts without what its operator asked for would be worse. */
-export const REMOVED: Readonly<Record<string, string>> = {
-  INZAGE_CONTACT: 'name it as `contact` in PAGES_LINKS',
-  DATABASE_ADMIN_URL: 'run deploy/sql/organisation.sql as the administrator of the database server',
-  DATABASE_DISTRIBUTED: 'run `koppelvlak migrate --distributed`',
-  GEGEVENS_SHV_SERVICE: 'write `shv=name` in GEGEVENS_SERVICES',
-  GEGEVENS_SIGNING_P12: 'name that file in GEGEVENS_SIGNING_KEY, without GEGEVENS_SIGNING_CHAIN',
-  GEGEVENS_TRANSPORT_CERTIFICATE: 'give `gegevens preflight` the option --transport-certificate',
-  GEGEVENS_VS_SERVICE: 'write `vs=name` in GEGEVENS_SERVICES',
-  INZAGE_ORGANISATION: 'it is ORGANISATION_NAME now',
-  LDV_FORWARD_TOKEN: 'name the token endpoint of that logbook in LDV_FORWARD_TOKEN_URL',
-  LDV_LOGBOOK_ID: 'it is always PUBLIC_BASE_URL',
-  LDV_ORGANIZATION_NAME: 'it is ORGANISATION_NAME now',
-  NOTUBIZ_WOO_REGISTERS: 'write `register:name=code` in NOTUBIZ_WOO_CATEGORIES',
-  NOTUBIZ_WOO_TYPES: 'write `type:name=code` in NOTUBIZ_WOO_CATEGORIES',
-  ORGANISATION: 'it is ORGANISATION_NAME now',
-  SECURITY_ACKNOWLEDGMENTS: 'write it in the file that SECURITY_TXT names',
-  SECURITY_CONTACT: 'write it in the file that SECURITY_TXT names',
-  SECURITY_ENCRYPTION: 'write it in the file that SECURITY_TXT names',
-  SECURITY_EXPIRES: 'write it in the file that SECURITY_TXT names',
-  SECURITY_LANGUAGES: 'write it in the file that SECURITY_TXT names',
-  SECURITY_POLICY: 'write it in the file that SECURITY_TXT names',
-  TRACING_SAMPLE_PERCENT: 'a collector samples better, as it sees how each trace ended',
-  VERWERKINGENLOG_UNKNOWN_ACTIVITY:
-    'such actions are accepted, and counted in koppelvlak_verwerkingenlog_unknown_activity_total',
-  VERWERKINGENLOG_PRUNE_INTERVAL_MINUTES:
-    'run `koppelvlak log prune` by a timer: deploy/systemd, or the job of the chart',
-};
+/** Every setting, by group. */
+export const settingGroups: Readonly<Record<string, Group>> = declared;
+const constantGroups: Readonly<Record<string, object>> = constants;
 
 /** Every variable that an operator can set, those that name the file of a secret too. */
 export function knownVariables(): string[] {
   return Object.values(settingGroups).flatMap((group) =>
     Object.values(group).flatMap(({ variable, secret }) => (secret ? [variable, `${variable}_FILE`] : [variable])),
-  );
-}
-
-/** Whether a variable has one right value: elsewhere than in tests it is refused. */
-export function isFixed(name: string): boolean {
-  return Object.values(groups).some((group) =>
-    Object.values(group).some(({ variable, fixed }) => fixed && variable === name),
   );
 }
 
@@ -86,20 +44,19 @@ export class ConfigError extends CommandError {
 /**
  * Reads the whole configuration from the environment.
  * @param purpose `serve` also demands what the mounted areas need; `tool` is for commands that need only some of it
- * @param changes values of what is fixed, by variable; in tests those of the environment win
+ * @param overrides values instead of constants
  * @throws {ConfigError} naming every malformed, missing or contradicting variable together
  */
-export function readConfig(env: Environment, purpose: 'serve' | 'tool', changes: Environment = {}): Config {
-  const fixed = env.NODE_ENV === 'test' ? { ...changes, ...env } : changes;
+export function readConfig(env: Environment, purpose: 'serve' | 'tool', overrides: Overrides = {}): Config {
   const faults: ConfigFault[] = [];
+  const overridden: Readonly<Record<string, object | undefined>> = overrides;
   const config = Object.fromEntries(
-    Object.entries(groups).map(([name, group]) => [name, readGroup(group, env, fixed, faults)]),
+    Object.entries(settingGroups).map(([name, group]) => [
+      name,
+      { ...constantGroups[name], ...overridden[name], ...readGroup(group, env, faults) },
+    ]),
   );
   assertConfig(config);
-  for (const [variable, instead] of Object.entries(REMOVED)) {
-    if (isSet(env, variable) || isSet(env, `${variable}_FILE`))
-      faults.push({ variable, wrong: 'is no longer a setting', allowed: `nothing; ${instead}` });
-  }
   if (purpose === 'serve') {
     const malformed = new Set(faults.map((fault) => fault.variable));
     faults.push(...unreadableFiles(config));
@@ -117,18 +74,13 @@ function isSet(env: Environment, name: string): boolean {
   return (env[name] ?? '') !== '';
 }
 
-function readGroup(group: Group, env: Environment, fixed: Environment, faults: ConfigFault[]): Record<string, unknown> {
+function readGroup(group: Group, env: Environment, faults: ConfigFault[]): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const [name, setting] of Object.entries(group)) {
     const { variable, kind } = setting;
     values[name] = setting.fallback;
-    if (setting.fixed && env.NODE_ENV !== 'test' && isSet(env, variable)) {
-      const instead = setting.description || `it is always ${shownValue(setting.fallback) || 'empty'}`;
-      faults.push({ variable, wrong: 'is no longer a setting', allowed: `nothing; ${instead}` });
-      continue;
-    }
     try {
-      const text = readText(setting, setting.fixed ? fixed : env);
+      const text = readText(setting, env);
       if (text !== undefined) values[name] = kind.parse(text);
     } catch (error) {
       faults.push({ variable, wrong: error instanceof Error ? error.message : String(error), allowed: kind.allowed });
@@ -153,7 +105,7 @@ function readText({ variable, secret }: Setting<unknown>, env: Environment): str
 
 /** The declarations decide the shape; this only tells the compiler so after every group has been read. */
 function assertConfig(read: Record<string, unknown>): asserts read is Config {
-  for (const name of Object.keys(groups)) {
+  for (const name of Object.keys(settingGroups)) {
     if (typeof read[name] !== 'object') throw new TypeError(`group ${name} was not read`);
   }
 }

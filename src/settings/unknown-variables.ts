@@ -1,7 +1,6 @@
 /** Variables that look like settings: a typing error would otherwise go unnoticed. */
 
 import type { Environment } from '../lib/terminal.ts';
-import { isFixed } from './read-config.ts';
 
 /** A variable that looks like one of ours and is not. */
 interface UnknownVariable {
@@ -23,10 +22,7 @@ export function unknownVariables(env: Environment, known: readonly string[]): Un
   const words = new Set(known.filter((name) => name.includes('_')).map(firstWord));
   for (const word of SHARED_WORDS) words.delete(word);
   return Object.keys(env)
-    .filter(
-      (name) =>
-        !known.includes(name) && !isFixed(name) && /^[A-Z][A-Z0-9]*_[A-Z0-9_]+$/.test(name) && !OF_A_SERVICE.test(name),
-    )
+    .filter((name) => !known.includes(name) && /^[A-Z][A-Z0-9]*_[A-Z0-9_]+$/.test(name) && !OF_A_SERVICE.test(name))
     .flatMap((variable) => {
       const distances = known.map((name) => ({ name, distance: distance(variable, name) }));
       const [first] = distances.sort((a, b) => a.distance - b.distance);

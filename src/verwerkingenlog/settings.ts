@@ -1,6 +1,6 @@
-import { fixed, flag, optional, pairs, secret, setting, term, text } from '../settings/kinds.ts';
-import { inzageSettings } from './inzage/settings.ts';
-import { ldvSettings } from './ldv/settings.ts';
+import { flag, optional, pairs, secret, setting, term, text } from '../settings/kinds.ts';
+import { inzageConstants, inzageSettings } from './inzage/settings.ts';
+import { ldvConstants, ldvSettings } from './ldv/settings.ts';
 
 const verwerkingenlog = {
   checkBsn: setting('VERWERKINGENLOG_CHECK_BSN', flag, false, 'Check `BSN` numbers by the eleven test.'),
@@ -38,20 +38,27 @@ const verwerkingenlog = {
     new Map(),
     'Activities that deliveries and readings of the log are logged under. Absent: built-in ones.',
   ),
-
-  /** Mount. */
-  prefix: fixed('VERWERKINGENLOG_PREFIX', '/verwerkingenlog/v1', text()),
-  /** Requests per minute per client; none: applications must never be tempted to skip logging. */
-  rateLimit: fixed('VERWERKINGENLOG_RATE_LIMIT', 0),
-  /** Reading the log writes an entry of its own, in the transaction of the read: who saw a person's data is accounted for (GDPR, article 5). */
-  logReads: fixed('VERWERKINGENLOG_LOG_READS', true, flag),
-  /** How long an action stays after a change that brought its removal forward: time to notice a mistake that cannot be undone. */
-  retentionGrace: fixed('VERWERKINGENLOG_RETENTION_GRACE', 'P30D', term),
-  /** Maximum number of appends that share one transaction; 1 switches grouping off. */
-  groupSize: fixed('VERWERKINGENLOG_GROUP_SIZE', 256),
-  /** Changes of one processing or action that may wait for each other in a process; one more gets 503. */
-  changesWaiting: fixed('VERWERKINGENLOG_CHANGES_WAITING', 32),
 };
 
 /** Settings of area B and its features, by group. */
 export const verwerkingenlogSettings = { verwerkingenlog, ...inzageSettings, ...ldvSettings };
+
+/** What no operator has a reason to change, by group; tests do. */
+export const verwerkingenlogConstants = {
+  verwerkingenlog: {
+    /** Mount. */
+    prefix: '/verwerkingenlog/v1',
+    /** Requests per minute per client; none: applications must never be tempted to skip logging. */
+    rateLimit: 0,
+    /** Reading the log writes an entry of its own, in the transaction of the read: who saw a person's data is accounted for (GDPR, article 5). */
+    logReads: true,
+    /** How long an action stays after a change that brought its removal forward: time to notice a mistake that cannot be undone. */
+    retentionGrace: 'P30D',
+    /** Maximum number of appends that share one transaction; 1 switches grouping off. */
+    groupSize: 256,
+    /** Changes of one processing or action that may wait for each other in a process; one more gets 503. */
+    changesWaiting: 32,
+  },
+  ...inzageConstants,
+  ...ldvConstants,
+};

@@ -195,14 +195,6 @@ describe('a setting that is refused', () => {
     expect(await faultOf(variable, 'https://gebruiker:geheim@voorbeeld.nl/pad')).toContain(`  ${variable} `);
   });
 
-  it.each([['SHUTDOWN_TIMEOUT_MS', '1000', '10000']])(
-    '%s is one of an earlier version, which is a constant now',
-    async (variable, value, always) => {
-      const { stderr } = await run(['config'], { NODE_ENV: 'development', [variable]: value });
-      expect(stderr).toContain(`${variable} is no longer a setting; allowed: nothing; it is always ${always}\n`);
-    },
-  );
-
   it.each(['Authorization', 'Cookie', 'Host', 'X-Forwarded-For', 'Fsc-Authorization', 'Content-Type'])(
     'CLIENT_CERT_HEADER is not %s',
     async (name) => {

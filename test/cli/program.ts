@@ -15,10 +15,10 @@ export async function programOnDatabase(more: Readonly<Record<string, string>> =
   const database = await createDatabase();
   const env = {
     DATABASE_URL: database.url,
-    DATABASE_CONNECT_TIMEOUT_MS: '30000',
+    'database.connectTimeoutMs': '30000',
     RAADSFEED_ROL: 'aggregator',
     AGGREGATOR_ALLOW_PRIVATE: 'true',
-    AGGREGATOR_TIMEOUT_MS: '2000',
+    'raadsfeed.sourcesTimeoutMs': '2000',
     ...more,
   };
   const run = (...words: string[]): Promise<Ended> => callProgram(words, env);

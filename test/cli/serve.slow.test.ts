@@ -27,10 +27,10 @@ async function serve(): Promise<{ url: string; program: Running }> {
     MANAGEMENT_PORT: '0',
     SHUTDOWN_DRAIN_MS: '0',
     // A busy machine must not cause 503, and the test itself is slow there to let the request go.
-    OVERLOAD_EVENT_LOOP_DELAY_MS: '0',
-    SHUTDOWN_TIMEOUT_MS: '120000',
-    REQUEST_TIMEOUT_MS: '120000',
-    DATABASE_STATEMENT_TIMEOUT_MS: '120000',
+    'server.overloadEventLoopDelayMs': '0',
+    'server.shutdownTimeoutMs': '120000',
+    'server.requestTimeoutMs': '120000',
+    'database.statementTimeoutMs': '120000',
   });
   running = program;
   await waitForText(program, '"msg":"listening"');

@@ -181,7 +181,7 @@ describe('the demo', () => {
   });
 
   it('takes settings of the service, and they win', async () => {
-    const env = { ...freePorts(home.path), AREAS: 'raadsfeed', RAADSFEED_PREFIX: '/feed/v1' };
+    const env = { ...freePorts(home.path), AREAS: 'raadsfeed', 'raadsfeed.prefix': '/feed/v1' };
     const { status, stdout } = await startProgram(['demo', '--once'], env).ended;
     expect(status).toBe(0);
     expect(stdout).toContain('/feed/v1/feed/stream');

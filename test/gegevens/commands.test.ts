@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => supplier.close());
 
-const env = (): Record<string, string> => ({ DATABASE_URL: supplier.databaseUrl, GEGEVENS_PAGE_PIN_MINUTES: '60' });
+const env = (): Record<string, string> => ({ DATABASE_URL: supplier.databaseUrl, 'gegevens.pagePinMinutes': '60' });
 
 const run = (...words: readonly string[]): Promise<Ended> => callProgram(['gegevens', ...words], env());
 const json = async (...words: readonly string[]): Promise<Record<string, Record<string, unknown>[]>> =>

@@ -14,11 +14,11 @@ let hasty: TestServer;
 let patient: TestServer;
 
 beforeAll(async () => {
-  supplier = await openSupplier({ env: { GEGEVENS_CACHE_MB: '0', GEGEVENS_ANSWERS_MB: '1' } });
+  supplier = await openSupplier({ env: { 'gegevens.cacheMb': '0', GEGEVENS_ANSWERS_MB: '1' } });
   const records = Array.from({ length: RECORDS }, (_, n) => `${n} ${'é'.repeat(5000)}`);
   await supplier.import('shv', messageFile(shvMessage({ leveringen: [{ naam: 'Groot', records }] })));
-  hasty = await supplier.another({ GEGEVENS_ANSWERS_WAIT_MS: '200' });
-  patient = await supplier.another({ GEGEVENS_ANSWERS_WAIT_MS: '600000' });
+  hasty = await supplier.another({ 'gegevens.answersWaitMs': '200' });
+  patient = await supplier.another({ 'gegevens.answersWaitMs': '600000' });
 });
 afterAll(() => supplier.close());
 
@@ -101,7 +101,7 @@ it('drops a waiting one whose requester disconnects', async () => {
 });
 
 it('lets one client take half of the memory at most, and others the rest', async () => {
-  const server = await supplier.another({ GEGEVENS_ANSWERS_MB: '64', GEGEVENS_ANSWERS_WAIT_MS: '600000' });
+  const server = await supplier.another({ GEGEVENS_ANSWERS_MB: '64', 'gegevens.answersWaitMs': '600000' });
   const asOther = { server, headers: await supplier.tokens.bearer(['read'], { subject: 'ander' }) };
   const held = await hold(server);
   const waiting = [
@@ -118,9 +118,9 @@ it('lets one client take half of the memory at most, and others the rest', async
 
 it('closes the connection of a reader that is too slow, which would hold the memory for as long as it likes', async () => {
   const server = await supplier.another({
-    REQUEST_TIMEOUT_MS: '8000',
-    GEGEVENS_ANSWERS_MIN_BYTES_PER_SECOND: '10000000',
-    GEGEVENS_ANSWERS_WAIT_MS: '600000',
+    'server.requestTimeoutMs': '8000',
+    'gegevens.answersMinBytesPerSecond': '10000000',
+    'gegevens.answersWaitMs': '600000',
   });
   const held = await hold(server);
   const ended = new Promise((resolve) => held.once('error', resolve));
@@ -148,14 +148,14 @@ it('releases the connection and the memory of one whose requester disconnects wh
 });
 
 it('releases one that passed its deadline while it was made', async () => {
-  const server = await supplier.another({ REQUEST_TIMEOUT_MS: '150' });
+  const server = await supplier.another({ 'server.requestTimeoutMs': '150' });
   for (let n = 0; n < 3; n += 1) await supplier.ask({ pageSize: RECORDS - n }, { server });
   await expect.poll(() => gauge(server, 'koppelvlak_gegevens_answers_bytes')).toBe(0);
   expect(await gauge(server, 'koppelvlak_gegevens_answers_waiting')).toBe(0);
 });
 
 it('stops making one that passed its deadline', async () => {
-  const server = await supplier.another({ REQUEST_TIMEOUT_MS: '6000', DATABASE_STATEMENT_TIMEOUT_MS: '600000' });
+  const server = await supplier.another({ 'server.requestTimeoutMs': '6000', 'database.statementTimeoutMs': '600000' });
   const { pool, asOwner } = supplier;
   const making = `select 1 from pg_stat_activity where query like '%gegevens.records%' and wait_event_type = 'Lock'`;
   const client = await pool.connect();

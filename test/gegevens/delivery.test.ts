@@ -154,7 +154,7 @@ describe('what is delivered', () => {
   });
 
   it('pages by itself when there is more than the maximum', async () => {
-    const server = await supplier.another({ GEGEVENS_SHV_MAX_RECORDS: '4' });
+    const server = await supplier.another({ 'gegevens.shvMaxRecords': '4' });
     expect(shown(await supplier.get({}, { server }))).toEqual({
       organisaties: ['Leeg', 'Noord', 'Zuid'],
       records: ['n1', 'n2', 'n3', 'z1'],

@@ -12,7 +12,7 @@ import { openSupplier, type Supplier } from './support/supplier.ts';
 const RECORDS = 2000;
 let supplier: Supplier;
 beforeAll(async () => {
-  supplier = await openSupplier({ env: { REQUEST_TIMEOUT_MS: '10000', GEGEVENS_CACHE_MB: '0' } });
+  supplier = await openSupplier({ env: { 'server.requestTimeoutMs': '10000', 'gegevens.cacheMb': '0' } });
   const records = Array.from({ length: RECORDS }, (_, n) => `${n} ${'é'.repeat(5000)}`);
   await supplier.import('shv', messageFile(shvMessage({ leveringen: [{ naam: 'Groot', records }] })));
 });

@@ -36,7 +36,7 @@ describe.each([
 
 describe('the connections to the database', () => {
   it('are shared by both mounts, so that one client gets no second share by using both', async () => {
-    const server = await supplier.another({ DATABASE_POOL_SIZE: '4', DATABASE_CONNECT_TIMEOUT_MS: '20000' });
+    const server = await supplier.another({ DATABASE_POOL_SIZE: '4', 'database.connectTimeoutMs': '20000' });
     const ask = async (variant: 'shv' | 'vs', subject: string) =>
       supplier.ask({}, { server, variant, headers: await supplier.tokens.bearer(['read'], { subject }) });
     // The keys of the issuer are known, the models are loaded.

@@ -8,7 +8,7 @@ let ahead = 0;
 const now = (): Date => new Date(Date.now() + ahead);
 let supplier: Supplier;
 beforeAll(async () => {
-  supplier = await openSupplier({ clock: { now }, env: { GEGEVENS_PAGE_PIN_MINUTES: '60' } });
+  supplier = await openSupplier({ clock: { now }, env: { 'gegevens.pagePinMinutes': '60' } });
 });
 afterAll(() => supplier.close());
 

@@ -177,7 +177,7 @@ describe('the age of a signed request', () => {
   });
 
   it('is as long as it is configured', async () => {
-    const server = await supplier.another({ GEGEVENS_MAX_SIGNATURE_AGE: '600000' });
+    const server = await supplier.another({ 'gegevens.maxSignatureAge': '600000' });
     expectProblem(await askSigned({ iat: seconds(-11 * MINUTE) }, server), 422, 'signature-expired');
     expect((await askSigned({ iat: seconds(-9 * MINUTE) }, server)).status).toBe(200);
   });
@@ -239,7 +239,7 @@ describe('the same signed request', () => {
 describe('revocation', () => {
   it('is waited for as long as configured, and an answer that comes later serves the next request', async () => {
     const { behaviour } = supplier.authority;
-    const server = await supplier.another({ GEGEVENS_REVOCATION: 'hard', GEGEVENS_OCSP_TIMEOUT_MS: '50' });
+    const server = await supplier.another({ GEGEVENS_REVOCATION: 'hard', 'gegevens.ocspTimeoutMs': '50' });
     Object.assign(behaviour, { ocspDelayMs: 500, crl: 'not-found' });
     try {
       expectProblem(await supplier.ask({}, { server }), 422, 'revocation-unknown');
@@ -259,9 +259,9 @@ describe('revocation', () => {
     writeFileSync(revoked, serials.join('\n'));
     try {
       const hard = { GEGEVENS_REVOCATION: 'hard' };
-      const server = await supplier.another({ ...hard, GEGEVENS_CRL_MAX_MB: '1' });
+      const server = await supplier.another({ ...hard, 'gegevens.crlMaxMb': '1' });
       expectProblem(await supplier.ask({}, { server }), 422, 'revocation-unknown');
-      const wide = await supplier.another({ ...hard, GEGEVENS_CRL_MAX_MB: '5' });
+      const wide = await supplier.another({ ...hard, 'gegevens.crlMaxMb': '5' });
       await expect.poll(async () => (await supplier.ask({}, { server: wide })).status).toBe(200);
     } finally {
       behaviour.ocsp = 'honest';

@@ -13,7 +13,7 @@ let supplier: Supplier;
 
 beforeAll(async () => {
   postgres = await startPostgres();
-  supplier = await openSupplier({ databaseUrl: postgres.url, env: { DATABASE_CONNECT_TIMEOUT_MS: '3000' } });
+  supplier = await openSupplier({ databaseUrl: postgres.url, env: { 'database.connectTimeoutMs': '3000' } });
   await supplier.import('shv', messageFile(shvMessage({ leveringen: [{ naam: 'Noord', records: 3 }] })));
 });
 afterAll(async () => {

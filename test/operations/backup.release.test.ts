@@ -117,7 +117,7 @@ describe.skipIf(bin === undefined)(
         RAADSFEED_RATE_LIMIT: '0',
         VERWERKINGENLOG_KEY: KEY,
         PROOF_KEY,
-        PROOF_INTERVAL_SECONDS: '1',
+        'proof.intervalSeconds': '1',
         ...{ DATABASE_PRUNE_URL, PROOF_STATE },
       };
     }

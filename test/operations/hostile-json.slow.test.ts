@@ -208,7 +208,7 @@ describe.each(HOSTILE_SHAPES)('%s', (shape) => {
       return await measure(['bron', 'sync', adres, '--from', '2025-01-01', '--to', '2025-03-31'], {
         ...AGGREGATOR_ENV,
         DATABASE_URL: database.url,
-        NOTUBIZ_URL: address,
+        'aggregator.notubizUrl': address,
       });
     };
     expect(await expectUnharmed(run)).toMatch(/^1 .*not complete/);

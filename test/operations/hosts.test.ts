@@ -88,7 +88,7 @@ const serveOn = (databaseUrl: string, env: Record<string, string> = {}): Promise
     env: {
       AREAS: 'verwerkingenlog,raadsfeed',
       VERWERKINGENLOG_KEY: KEY,
-      DATABASE_CONNECT_TIMEOUT_MS: '2000',
+      'database.connectTimeoutMs': '2000',
       ...tokens.env,
       ...env,
     },

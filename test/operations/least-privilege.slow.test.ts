@@ -64,7 +64,7 @@ afterAll(async () => {
 const proof = (): Record<string, string> => ({
   PROOF_KEY: Buffer.alloc(32, 7).toString('base64'),
   PROOF_STATE: join(dir, 'proof-state.json'),
-  PROOF_INTERVAL_SECONDS: '1',
+  'proof.intervalSeconds': '1',
 });
 
 /** Runs a command with the addresses that docs/operations.md gives it; what the database refuses is shown. */
@@ -73,12 +73,12 @@ async function koppelvlak(words: readonly string[], env: Record<string, string> 
   const ended = await callProgram(words, {
     DATABASE_URL: as('koppelvlak_service'),
     DATABASE_PRUNE_URL: as('koppelvlak_retentie'),
-    DATABASE_CONNECT_TIMEOUT_MS: '30000',
+    'database.connectTimeoutMs': '30000',
     VERWERKINGENLOG_KEY: KEY,
     ...proof(),
     RAADSFEED_ROL: 'aggregator',
     AGGREGATOR_ALLOW_PRIVATE: 'true',
-    NOTUBIZ_URL: supplier.base,
+    'aggregator.notubizUrl': supplier.base,
     ...env,
   });
   expect(`${ended.stdout} ${ended.stderr}`, words.join(' ')).not.toMatch(/permission denied|42501|must be owner/i);
@@ -132,7 +132,7 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
         RAADSFEED_REGISTER: 'true',
         RAADSFEED_ROL: 'aggregator',
         AGGREGATOR_ALLOW_PRIVATE: 'true',
-        NOTUBIZ_URL: supplier.base,
+        'aggregator.notubizUrl': supplier.base,
         LDV_UNKNOWN_ACTIVITY: 'normaal',
         LDV_FORWARD_URL: logbook.url,
         RAADSFEED_PAGES: 'true',

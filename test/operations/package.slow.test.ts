@@ -74,8 +74,6 @@ describe('the package', { timeout: LIMIT }, () => {
       AREAS: 'raadsfeed',
       RAADSFEED_REGISTER: 'true',
       SHUTDOWN_DRAIN_MS: '0',
-      // A busy machine must not cause 503 here.
-      OVERLOAD_EVENT_LOOP_DELAY_MS: '0',
       PROOF_KEY: Buffer.alloc(32, 9).toString('base64'),
     });
     await run(program(), ['migrate'], { cwd: application, env });

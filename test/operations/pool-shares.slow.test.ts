@@ -17,8 +17,8 @@ beforeAll(async () => {
       AREAS: 'shv,vs,verwerkingenlog,raadsfeed',
       VERWERKINGENLOG_KEY: KEY,
       DATABASE_POOL_SIZE: '4',
-      DATABASE_CONNECT_TIMEOUT_MS: '4000',
-      DATABASE_STATEMENT_TIMEOUT_MS: '60000',
+      'database.connectTimeoutMs': '4000',
+      'database.statementTimeoutMs': '60000',
       RAADSFEED_RATE_LIMIT: '0',
     },
   });

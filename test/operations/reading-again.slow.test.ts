@@ -162,7 +162,7 @@ it('says that a proof log has not started yet while nothing of it is in the data
 it('ends at once when it is stopped while it enters a large feed, and goes on as soon as it has restarted, however long the interval of its checkpoints is', async () => {
   await open();
   await generateHistory(client, 1, LARGE);
-  const env = { ...state.env, PROOF_INTERVAL_SECONDS: '3600' };
+  const env = { ...state.env, 'proof.intervalSeconds': '3600' };
   const first = await start(env);
   const readOf = async (server: TestServer) =>
     progressOf((await readLines(server.managementUrl)).lines[PROOF_LINE])?.read;

@@ -10,7 +10,7 @@ let dingen: string;
 
 beforeAll(async () => {
   server = await startServer({
-    env: { BODY_LIMIT_BYTES: '2048', HEADER_LIMIT_BYTES: '8192' },
+    env: { 'server.bodyLimitBytes': '2048', 'server.headerLimitBytes': '8192' },
     register: createProbe().open,
   });
   dingen = `${server.url}${OPEN}/dingen`;

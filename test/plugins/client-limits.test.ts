@@ -81,7 +81,7 @@ describe('the address behind a proxy', () => {
 
 describe('request bodies', () => {
   const body = (kilobytes: number) => JSON.stringify({ naam: 'x'.repeat(kilobytes * 1024) });
-  const ENV = { TRUST_PROXY: '1', BODIES_IN_PROGRESS_BYTES: '65536' };
+  const ENV = { TRUST_PROXY: '1', 'server.bodiesInProgressBytes': '65536' };
 
   it('that wait for their answers are bounded in bytes, per client and together', async () => {
     const { open, probe } = await start(ENV);
@@ -140,7 +140,7 @@ describe('request bodies', () => {
   });
 
   it('release their bytes when they are refused half-way', async () => {
-    const { open } = await start({ ...ENV, BODY_LIMIT_BYTES: '16384' });
+    const { open } = await start({ ...ENV, 'server.bodyLimitBytes': '16384' });
     const { hostname, port } = new URL(open);
     const chunk = `${(8192).toString(16)}\r\n${'x'.repeat(8192)}\r\n`;
     for (let i = 0; i < 30; i += 1) {
@@ -182,7 +182,7 @@ describe('request bodies', () => {
 });
 
 describe('answers that are not read', () => {
-  const ENV = { TRUST_PROXY: '1', UNREAD_ANSWERS_BYTES: '1048576' };
+  const ENV = { TRUST_PROXY: '1', 'server.unreadAnswersBytes': '1048576' };
   const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
 
   it('are bounded in bytes by cutting off who reads nothing', async () => {
@@ -200,7 +200,7 @@ describe('answers that are not read', () => {
   });
 
   it('are cut off for the client that leaves most of them: a slow reader gets its own', async () => {
-    const { open } = await start({ ...ENV, UNREAD_ANSWERS_BYTES: String(2.5 * LARGE) });
+    const { open } = await start({ ...ENV, 'server.unreadAnswersBytes': String(2.5 * LARGE) });
     const { hostname, port } = new URL(open);
     const unread = async (address: string) => {
       const socket = connect(Number(port), hostname);

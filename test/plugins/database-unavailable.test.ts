@@ -17,7 +17,7 @@ beforeAll(async () => {
   dir = await databaseHome();
   postgres = await startPostgres();
   server = await startServer({
-    env: { DATABASE_CONNECT_TIMEOUT_MS: '3000' },
+    env: { 'database.connectTimeoutMs': '3000' },
     databaseUrl: postgres.url,
     register: createProbe().open,
   });

@@ -47,7 +47,7 @@ function holdEventLoop(milliseconds: number): void {
 
 describe('overload', () => {
   it('answers 503 with Retry-After while the event loop is late', async () => {
-    const { url } = await start({ OVERLOAD_EVENT_LOOP_DELAY_MS: '20' });
+    const { url } = await start({ 'server.overloadEventLoopDelayMs': '20' });
     let reply = await ask(`${url}/databank`);
     for (let i = 0; i < 20 && reply.status === 200; i += 1) {
       holdEventLoop(300);
@@ -61,7 +61,7 @@ describe('overload', () => {
   it('is not what holds the event loop before the server listens', async () => {
     const probe = createProbe();
     server = await startServer({
-      env: { OVERLOAD_EVENT_LOOP_DELAY_MS: '200' },
+      env: { 'server.overloadEventLoopDelayMs': '200' },
       register: async (app) => {
         await probe.open(app);
         app.addHook('onReady', async () => holdEventLoop(4000));
@@ -74,7 +74,7 @@ describe('overload', () => {
 
 describe('the deadline of a request', () => {
   it('answers 503 when the work takes longer', async () => {
-    const { url, probe } = await start({ REQUEST_TIMEOUT_MS: '200' });
+    const { url, probe } = await start({ 'server.requestTimeoutMs': '200' });
     const reply = await ask(`${url}/traag`);
     expect(reply.status).toBe(503);
     expect(reply.headers.get('retry-after')).toBe('5');
@@ -82,14 +82,14 @@ describe('the deadline of a request', () => {
   });
 
   it('answers 503 too when the body was read long before', async () => {
-    const { url, probe } = await start({ REQUEST_TIMEOUT_MS: '200' });
+    const { url, probe } = await start({ 'server.requestTimeoutMs': '200' });
     const reply = await ask(`${url}/traag`, post('{}'));
     expect(reply.status).toBe(503);
     probe.release();
   });
 
   it('cuts the connection of a client that does not read its answer', async () => {
-    const { url } = await start({ REQUEST_TIMEOUT_MS: '200' });
+    const { url } = await start({ 'server.requestTimeoutMs': '200' });
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     socket.write(`GET ${OPEN}/groot HTTP/1.1\r\nHost: a\r\n\r\n`);
     socket.pause();
@@ -106,7 +106,7 @@ describe('the deadline of a request', () => {
   });
 
   it('answers 408 when the request itself does not arrive', async () => {
-    const { url } = await start({ REQUEST_TIMEOUT_MS: '200' });
+    const { url } = await start({ 'server.requestTimeoutMs': '200' });
     const answer = await sendRaw(
       url,
       `POST ${OPEN}/dingen HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n{`,
@@ -117,7 +117,7 @@ describe('the deadline of a request', () => {
 
 describe('stopping', () => {
   it('answers what is running, takes nothing new and closes idle connections', async () => {
-    const { url, probe } = await start({ SHUTDOWN_TIMEOUT_MS: '600000' });
+    const { url, probe } = await start({ 'server.shutdownTimeoutMs': '600000' });
     const idle = connect(Number(new URL(url).port), '127.0.0.1');
     const running = ask(`${url}/traag`);
     await probe.arrived;
@@ -136,7 +136,7 @@ describe('stopping', () => {
   });
 
   it('cuts what is still running when its time is up', async () => {
-    const { url, probe } = await start({ SHUTDOWN_TIMEOUT_MS: '200' });
+    const { url, probe } = await start({ 'server.shutdownTimeoutMs': '200' });
     const running = ask(`${url}/traag`);
     running.catch(() => undefined);
     await probe.arrived;

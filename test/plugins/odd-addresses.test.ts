@@ -13,11 +13,11 @@ import { listOperations, readOpenapi } from '../../src/lib/openapi-document.ts';
 import { systemClock } from '../../src/lib/time.ts';
 import { createProofWriters } from '../../src/proof/writer.ts';
 import { createPublisher } from '../../src/raadsfeed/writer/publisher.ts';
-import { readConfig } from '../../src/settings/read-config.ts';
 import { stateFile } from '../proof/support.ts';
 import { realMeeting } from '../raadsfeed/pages/pages-fixture.ts';
 import { changeOf, servicePool } from '../raadsfeed/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { readTestConfig } from '../support/overrides.ts';
 import { startTokens, type TestTokens } from '../support/tokens.ts';
 import { Browser, inzageEnv, leave, newBsn, type Provider, startProvider } from '../verwerkingenlog/inzage/support.ts';
 import { HEADERS, KEY } from '../verwerkingenlog/support.ts';
@@ -152,7 +152,12 @@ beforeAll(async () => {
   await authority.close();
   [database, tokens, provider] = await Promise.all([createDatabase(), startTokens(), startProvider()]);
   const env = {
-    ...{ NODE_ENV: 'test', DATABASE_URL: database.url, OVERLOAD_EVENT_LOOP_DELAY_MS: '0', REQUEST_TIMEOUT_MS: '45000' },
+    ...{
+      NODE_ENV: 'test',
+      DATABASE_URL: database.url,
+      'server.overloadEventLoopDelayMs': '0',
+      'server.requestTimeoutMs': '45000',
+    },
     ...tokens.env,
     ...{ VERWERKINGENLOG_KEY: KEY, GEGEVENS_RATE_LIMIT: '0', RAADSFEED_RATE_LIMIT: '0' },
     ...{ GEGEVENS_TRUST_ANCHORS: authority.root },
@@ -161,7 +166,7 @@ beforeAll(async () => {
     ...proof.env,
     ...inzageEnv(provider.issuer),
   };
-  const config = readConfig(env, 'serve');
+  const config = readTestConfig(env, 'serve');
   app = await buildApp({ config, log: createLogger('silent') });
   await app.listen({ port: 0, host: '127.0.0.1' });
   await app.management.listen({ port: 0, host: '127.0.0.1' });

@@ -29,7 +29,7 @@ beforeAll(async () => {
       OAUTH_ISSUER: url,
       OAUTH_AUDIENCE: audience,
       OAUTH_JWKS_URL: `${url}/jwks`,
-      OAUTH_JWKS_CACHE_SECONDS: '2',
+      'tokens.oauthJwksCacheSeconds': '2',
     },
   });
 });

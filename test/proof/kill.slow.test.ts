@@ -20,7 +20,7 @@ it('gives every acknowledged entry one leaf, however two sequencers and Postgres
     VERWERKINGENLOG_KEY: `drill:${Buffer.alloc(32, 3).toString('base64')}`,
     PROOF_KEY,
     PROOF_STATE: state,
-    PROOF_INTERVAL_SECONDS: '1',
+    'proof.intervalSeconds': '1',
   };
   try {
     const { acknowledged, faults } = await runKillDrill({

@@ -12,8 +12,8 @@ import { createProofWriters } from '../../src/proof/writer.ts';
 import { prepareChange } from '../../src/raadsfeed/domain/change.ts';
 import { createLineValidator } from '../../src/raadsfeed/writer/line-validator.ts';
 import { createPublisher } from '../../src/raadsfeed/writer/publisher.ts';
-import { readConfig } from '../../src/settings/read-config.ts';
 import { openIdentityKeys } from '../../src/verwerkingenlog/store/keys.ts';
+import { readTestConfig } from '../../test/support/overrides.ts';
 import { treeName } from './tampering/common.ts';
 import type { ReadLog } from './tampering/evidence.ts';
 import { startOutsideJudge } from './tampering/outside-judge.ts';
@@ -41,7 +41,7 @@ export interface TamperingResult {
 
 /** Changes what the logs of this database hold, directly in the database, and has each change judged. */
 export async function runTamperingDrill(options: TamperingOptions): Promise<TamperingResult> {
-  const config = readConfig({ NODE_ENV: 'test', ...options.env }, 'tool');
+  const config = readTestConfig({ NODE_ENV: 'test', ...options.env }, 'tool');
   const judge = options.changes === 0 ? undefined : startOutsideJudge();
   const pool = ownerPool(options.databaseUrl);
   try {
@@ -106,7 +106,7 @@ export async function addDeliveriesAndRemovals(
   env: Readonly<Record<string, string>>,
   { deliveries, removals }: { readonly deliveries: number; readonly removals: number },
 ): Promise<void> {
-  const config = readConfig(env, 'tool');
+  const config = readTestConfig(env, 'tool');
   const proofKey = Buffer.from(config.proof.key ?? '', 'base64');
   const writers = createProofWriters(config);
   const pool = ownerPool(databaseUrl);
@@ -159,7 +159,7 @@ function sampleEntry(i: number): Parameters<typeof writeJournal>[1] {
 
 /** Publishes so many meetings to the feed, in batches, as one who has the key. */
 export async function publishMeetings(databaseUrl: string, env: Readonly<Record<string, string>>, count: number) {
-  const config = readConfig(env, 'tool');
+  const config = readTestConfig(env, 'tool');
   const pool = ownerPool(databaseUrl, 'koppelvlak_dienst');
   const validate = createLineValidator();
   const publisher = createPublisher({ pool, clock: systemClock, proof: createProofWriters(config) });

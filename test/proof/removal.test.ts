@@ -136,7 +136,7 @@ it('holds for redactions and pruning of the feed', async () => {
   const before = new Date(Date.now() - 1).toISOString();
   const pruned = await koppelvlak(feed.databaseUrl, ['feed', 'prune', '--before', before], {
     ...env,
-    DATABASE_STATEMENT_TIMEOUT_MS: '1000',
+    'database.statementTimeoutMs': '1000',
   });
   expect(pruned).toMatchObject({ code: 0 });
   const { rows } = await feed.pool.query('select sequence_number as n from raadsfeed.record where seed is null');

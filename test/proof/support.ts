@@ -28,7 +28,7 @@ export function stateFile(): StateFile {
   const path = join(directory, 'state.json');
   return {
     path,
-    env: { NODE_ENV: 'test', PROOF_KEY, PROOF_STATE: path, PROOF_INTERVAL_SECONDS: '1' },
+    env: { NODE_ENV: 'test', PROOF_KEY, PROOF_STATE: path, 'proof.intervalSeconds': '1' },
     remove: () => rmSync(directory, { recursive: true }),
   };
 }

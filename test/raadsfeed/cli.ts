@@ -7,7 +7,7 @@ import { callProgram, type Ended, type Running, startProgram } from '../support/
 import { type FeedServer, startFeed } from './support.ts';
 
 /** Pruning waits as long as a read of the service may take before it removes anything. */
-export const SOON_PRUNED = { DATABASE_STATEMENT_TIMEOUT_MS: '2000' };
+export const SOON_PRUNED = { 'database.statementTimeoutMs': '2000' };
 
 /** A service, and its operator in a folder beside it. */
 export interface FeedOperator {
@@ -25,7 +25,7 @@ export interface FeedOperator {
 async function startFeedOperator(): Promise<FeedOperator> {
   const feed = await startFeed();
   const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-test-'));
-  const env = { DATABASE_URL: feed.databaseUrl, DATABASE_CONNECT_TIMEOUT_MS: '30000' };
+  const env = { DATABASE_URL: feed.databaseUrl, 'database.connectTimeoutMs': '30000' };
   const start: FeedOperator['start'] = (words, more = {}) =>
     startProgram(['feed', ...words], { ...env, ...more }, { cwd: dir, input: 'pipe' });
   return {

@@ -8,7 +8,7 @@ const REDACTED = 4096;
 let feed: FeedServer;
 beforeAll(async () => {
   // Nothing is kept in memory: every page is read.
-  feed = await startFeed({ RAADSFEED_CACHE_MB: '0' });
+  feed = await startFeed({ 'raadsfeed.cacheMb': '0' });
   for (let from = 1; from <= COUNT; from += 900) {
     await feed.publish(Array.from({ length: 900 }, (_, i) => vergadering(`v-${from + i}`, { locatie: 'Zaal € "1"' })));
   }

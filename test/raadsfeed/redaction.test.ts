@@ -23,7 +23,7 @@ const LONG_SECRET = `${SECRET} ${LONG}`;
 let feed: FeedServer;
 let second: Awaited<ReturnType<FeedServer['another']>>;
 beforeAll(async () => {
-  feed = await startFeed({ RAADSFEED_CACHE_MB: '16' });
+  feed = await startFeed({ 'raadsfeed.cacheMb': '16' });
   second = await feed.another();
   await feed.publish([
     vergadering('v-1'),

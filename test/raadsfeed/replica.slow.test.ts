@@ -49,7 +49,7 @@ afterAll(async () => {
 
 async function start(readUrl: string): Promise<TestServer> {
   const env = { AREAS: 'raadsfeed', RAADSFEED_RATE_LIMIT: '0', DATABASE_READ_URL: readUrl };
-  const server = await startServer({ databaseUrl: primary.url, env: { ...env, DATABASE_CONNECT_TIMEOUT_MS: '1000' } });
+  const server = await startServer({ databaseUrl: primary.url, env: { ...env, 'database.connectTimeoutMs': '1000' } });
   servers.push(server);
   return server;
 }

@@ -58,7 +58,7 @@ describe('a cached response', () => {
     ['with an Accept that allows JSON', { accept: 'text/html, */*;q=0.1' }],
   ])('is the same to the byte: %s', async (_title, headers) => {
     // Without memory nothing is given again: what such an instance answers is the ordinary way.
-    const ordinary = await feed.another({ RAADSFEED_CACHE_MB: '0', PUBLIC_BASE_URL: feed.server.url });
+    const ordinary = await feed.another({ 'raadsfeed.cacheMb': '0', PUBLIC_BASE_URL: feed.server.url });
     for (const path of [
       '/ori/v1/feed?limit=7',
       '/ori/v1/feed',
@@ -175,7 +175,7 @@ describe('the limit per client', () => {
 });
 
 it('serves what it served before without the memory for it', async () => {
-  const small = await feed.another({ RAADSFEED_CACHE_MB: '0' });
+  const small = await feed.another({ 'raadsfeed.cacheMb': '0' });
   const [one, other] = [await small.api.call('GET', '/feed'), await feed.api.call('GET', '/feed')];
   expect(asPage(one.json).records.map(({ sequenceNumber }) => sequenceNumber)).toEqual(
     asPage(other.json).records.map(({ sequenceNumber }) => sequenceNumber),

@@ -9,7 +9,7 @@ import { asPage, type FeedServer, PATIENT, startFeed, vergadering } from './supp
 
 let feed: FeedServer;
 beforeAll(async () => {
-  feed = await startFeed({ RAADSFEED_STREAM_HEARTBEAT_SECONDS: '1' });
+  feed = await startFeed({ 'raadsfeed.streamHeartbeatSeconds': '1' });
   await feed.publish([vergadering('v-1')]);
 });
 afterAll(() => feed.stop());

@@ -9,7 +9,7 @@ const MAX = 3;
 
 let feed: FeedServer;
 beforeAll(async () => {
-  feed = await startFeed({ RAADSFEED_STREAM_MAX: String(MAX) });
+  feed = await startFeed({ 'raadsfeed.streamMax': String(MAX) });
   await feed.publish(Array.from({ length: 20 }, (_, i) => vergadering(`v-${i}`)));
 });
 afterAll(() => feed.stop());
@@ -53,7 +53,7 @@ describe('a stream that does not come about', () => {
   });
 
   it('is answered in time when the database is not, and goes no further after that', async () => {
-    const late = await feed.another({ REQUEST_TIMEOUT_MS: '1000', RAADSFEED_STREAM_MAX: '1' });
+    const late = await feed.another({ 'server.requestTimeoutMs': '1000', 'raadsfeed.streamMax': '1' });
     await withLock(feed.databaseUrl, 'raadsfeed.feed', async () => {
       // What it knew holds for a second.
       await expect.poll(async () => (await late.api.call('GET', '/feed')).status, PATIENT).toBe(503);

@@ -19,8 +19,8 @@ const DRAIN_SECONDS = 1;
 let feed: FeedServer;
 beforeAll(async () => {
   feed = await startFeed({
-    RAADSFEED_STREAM_HEARTBEAT_SECONDS: '1',
-    RAADSFEED_STREAM_DRAIN_SECONDS: String(DRAIN_SECONDS),
+    'raadsfeed.streamHeartbeatSeconds': '1',
+    'raadsfeed.streamDrainSeconds': String(DRAIN_SECONDS),
   });
 });
 afterAll(() => feed.stop());

@@ -19,9 +19,9 @@ const OTHER = '192.0.2.7';
 let feed: FeedServer;
 beforeAll(async () => {
   feed = await startFeed({
-    RAADSFEED_STREAM_MAX: String(STREAMS),
-    RAADSFEED_STREAM_DRAIN_SECONDS: '4',
-    UNREAD_ANSWERS_BYTES: String(UNREAD_BYTES),
+    'raadsfeed.streamMax': String(STREAMS),
+    'raadsfeed.streamDrainSeconds': '4',
+    'server.unreadAnswersBytes': String(UNREAD_BYTES),
     TRUST_PROXY: '1',
   });
   const filling = 'x'.repeat(90_000);

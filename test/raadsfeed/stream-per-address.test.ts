@@ -5,7 +5,7 @@ import { type FeedServer, PATIENT, startFeed } from './support.ts';
 let feed: FeedServer;
 
 beforeAll(async () => {
-  feed = await startFeed({ RAADSFEED_STREAM_MAX_PER_ADDRESS: '3', RAADSFEED_STREAM_MAX: '10', TRUST_PROXY: '1' });
+  feed = await startFeed({ 'raadsfeed.streamMaxPerAddress': '3', 'raadsfeed.streamMax': '10', TRUST_PROXY: '1' });
 });
 afterAll(() => feed.stop());
 

@@ -4,7 +4,7 @@ import { agendapunt, asPage, type FeedServer, PATIENT, readRecords, startFeed, v
 
 let feed: FeedServer;
 beforeAll(async () => {
-  feed = await startFeed({ RAADSFEED_STREAM_MAX: '50' });
+  feed = await startFeed({ 'raadsfeed.streamMax': '50' });
   await feed.publish([vergadering('v-1'), agendapunt('a-1'), agendapunt('a-2')]);
 });
 afterAll(() => feed.stop());

@@ -6,7 +6,7 @@ import { agendapunt, asPage, document, type FeedServer, startFeed, vergadering }
 
 let feed: FeedServer;
 beforeAll(async () => {
-  feed = await startFeed({ RAADSFEED_HISTORY_MAX_AGE_SECONDS: '61', RAADSFEED_HEAD_MAX_AGE_SECONDS: '6' });
+  feed = await startFeed({ 'raadsfeed.historyMaxAgeSeconds': '61', 'raadsfeed.headMaxAgeSeconds': '6' });
   await feed.publish([
     ...Array.from({ length: 40 }, (_, i) => document(`d-${i}`, { omschrijving: `Besluit over straat ${i} — €${i}` })),
     vergadering('v-1'),

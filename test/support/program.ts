@@ -3,10 +3,13 @@ import { EventEmitter, once } from 'node:events';
 import { join } from 'node:path';
 import process from 'node:process';
 import { PassThrough } from 'node:stream';
+import { pathToFileURL } from 'node:url';
 import { runProgram } from '../../src/cli/program.ts';
 import type { Terminal } from '../../src/lib/terminal.ts';
+import { splitOverrides } from './overrides.ts';
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts');
+const OVERRIDE = pathToFileURL(join(import.meta.dirname, 'override-constants.ts')).href;
 
 export interface Ended {
   readonly status: number | null;
@@ -35,7 +38,8 @@ export function startProgram(
   env: Readonly<Record<string, string>>,
   { cwd, input = 'ignore', main = MAIN }: ProgramOptions = {},
 ): Running {
-  const child = spawn(process.execPath, [main, ...args], {
+  const override = Object.keys(env).some((name) => name.includes('.')) ? [`--import=${OVERRIDE}`] : [];
+  const child = spawn(process.execPath, [...override, main, ...args], {
     ...(cwd === undefined ? {} : { cwd }),
     env: {
       ...{
@@ -87,7 +91,8 @@ export async function callProgram(
   for (const stream of [stdin, stderr.stream]) Object.assign(stream, { isTTY: isTerminal });
   const ended = Promise.withResolvers<void>();
   const terminal: Terminal = Object.assign(new EventEmitter(), {
-    ...{ env: { NODE_ENV: 'test', ...env }, stdin, stdout: stdout.stream, stderr: stderr.stream, exitCode: 0 },
+    ...splitOverrides({ NODE_ENV: 'test', ...env }),
+    ...{ stdin, stdout: stdout.stream, stderr: stderr.stream, exitCode: 0 },
     exit(code: number): void {
       terminal.exitCode = code;
       ended.resolve();

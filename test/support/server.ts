@@ -4,6 +4,7 @@ import type { Clock } from '../../src/lib/time.ts';
 import { type Service, serve } from '../../src/serve.ts';
 import { readConfig } from '../../src/settings/read-config.ts';
 import { createDatabase } from './database.ts';
+import { splitOverrides } from './overrides.ts';
 
 export interface TestServer extends Service {
   /** Lines that the server has logged, parsed. */
@@ -11,7 +12,7 @@ export interface TestServer extends Service {
 }
 
 export interface TestServerOptions {
-  /** Environment of the server, as an operator would set it; ports and database are filled in. */
+  /** Environment of the server, as an operator would set it, and constants (`overrides.ts`); ports and database are filled in. */
   readonly env: Readonly<Record<string, string>>;
   readonly clock?: Clock;
   /** Shares the database of another server (several instances); absent: a database of its own. */
@@ -25,7 +26,7 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
   const own = options.databaseUrl === undefined ? await createDatabase() : undefined;
   const logged: Record<string, unknown>[] = [];
   const log = createLogger('info', { write: (line) => void logged.push(JSON.parse(line)) });
-  const env = {
+  const { env, overrides } = splitOverrides({
     NODE_ENV: 'test',
     PORT: '0',
     MANAGEMENT_PORT: '0',
@@ -34,12 +35,12 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
     // A busy machine must not cause 503 here.
     ...(options.env.NODE_ENV === 'production'
       ? {}
-      : { OVERLOAD_EVENT_LOOP_DELAY_MS: '0', REQUEST_TIMEOUT_MS: '45000' }),
+      : { 'server.overloadEventLoopDelayMs': '0', 'server.requestTimeoutMs': '45000' }),
     ...options.env,
-  };
+  });
   try {
     const service = await serve({
-      config: readConfig(env, options.register === undefined ? 'serve' : 'tool'),
+      config: readConfig(env, options.register === undefined ? 'serve' : 'tool', overrides),
       log,
       ...(options.register === undefined ? {} : { register: options.register }),
       ...(options.clock === undefined ? {} : { clock: options.clock }),

@@ -25,7 +25,7 @@ let log: LogServer;
 const closing: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
-  log = await startLog({ env: { VERWERKINGENLOG_LOG_READS: 'false' } });
+  log = await startLog({ env: { 'verwerkingenlog.logReads': 'false' } });
 });
 afterAll(async () => {
   for (const close of closing.toReversed()) await close();

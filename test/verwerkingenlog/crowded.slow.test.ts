@@ -30,7 +30,7 @@ beforeAll(async () => {
   await watcher.connect();
   log = await startLog({
     databaseUrl: database.url,
-    env: { DATABASE_POOL_SIZE: '4', VERWERKINGENLOG_CHANGES_WAITING: String(WAITING) },
+    env: { DATABASE_POOL_SIZE: '4', 'verwerkingenlog.changesWaiting': String(WAITING) },
   });
 });
 afterAll(async () => {

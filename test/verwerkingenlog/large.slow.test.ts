@@ -11,7 +11,7 @@ const LONGEST_HELD_MS = 250;
 let log: LogServer;
 
 beforeAll(async () => {
-  log = await startLog({ env: { BODY_LIMIT_BYTES: '20000000' } });
+  log = await startLog({ env: { 'server.bodyLimitBytes': '20000000' } });
 });
 afterAll(() => log?.stop());
 
@@ -115,7 +115,7 @@ describe('reading an action', () => {
 it('stores, changes and ends an action of 12 000 persons without blocking the event loop for long, sealed for a proof log too', async () => {
   const state = stateFile();
   onTestFinished(() => state.remove());
-  const served = await startLog({ env: { BODY_LIMIT_BYTES: '20000000', ...state.env } });
+  const served = await startLog({ env: { 'server.bodyLimitBytes': '20000000', ...state.env } });
   onTestFinished(() => served.stop());
   const body = actie('1', { verwerkteObjecten: Array.from({ length: 12_000 }, (_, i) => object(800_000_000 + i)) });
   const text = JSON.stringify(body);

@@ -23,7 +23,7 @@ beforeAll(async () => {
   database = await createDatabase();
   log = await startLdv({
     databaseUrl: database.url,
-    env: { DATABASE_STATEMENT_TIMEOUT_MS: String(STATEMENT_MS) },
+    env: { 'database.statementTimeoutMs': String(STATEMENT_MS) },
   });
   patient = await startLdv({ databaseUrl: database.url, tokens: log.tokens });
   holder = new pg.Client(database.url);
@@ -189,7 +189,7 @@ describe('an answer that does not come in time', () => {
     late = await startLdv({
       databaseUrl: database.url,
       tokens: log.tokens,
-      env: { DATABASE_STATEMENT_TIMEOUT_MS: '20000', REQUEST_TIMEOUT_MS: '500' },
+      env: { 'database.statementTimeoutMs': '20000', 'server.requestTimeoutMs': '500' },
     });
     await post(undefined, actie(newPerson()), late);
   });

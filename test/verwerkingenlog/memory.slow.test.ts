@@ -25,7 +25,7 @@ beforeAll(async () => {
     AREAS: 'verwerkingenlog',
     DATABASE_URL: database.url,
     VERWERKINGENLOG_KEY: KEY,
-    OVERLOAD_EVENT_LOOP_DELAY_MS: '0',
+    'server.overloadEventLoopDelayMs': '0',
   });
   url = await listening();
 });
@@ -74,7 +74,7 @@ it('survives sixty actions of nearly a megabyte at once', async () => {
 });
 
 it('counts the bytes of all bodies and of each client’s, from their arrival until the action is stored', async () => {
-  const log = await startLog({ tokens, env: { BODIES_IN_PROGRESS_BYTES: '100000' } });
+  const log = await startLog({ tokens, env: { 'server.bodiesInProgressBytes': '100000' } });
   const sockets: Socket[] = [];
   const head = async (subject: string, length: number) => {
     const { authorization } = await tokens.bearer(['create:normal'], { subject });

@@ -5,7 +5,7 @@ let log: LogServer;
 
 beforeAll(async () => {
   // The entries that readings leave would move the pages under the test.
-  log = await startLog({ env: { VERWERKINGENLOG_LOG_READS: 'false' } });
+  log = await startLog({ env: { 'verwerkingenlog.logReads': 'false' } });
 });
 afterAll(() => log?.stop());
 

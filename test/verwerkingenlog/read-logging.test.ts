@@ -216,8 +216,8 @@ describe('reading the log', () => {
     expect(await readings(person)).toHaveLength(0);
   });
 
-  it('leaves nothing with VERWERKINGENLOG_LOG_READS=false', async () => {
-    const silent = await startLog({ env: { VERWERKINGENLOG_LOG_READS: 'false' } });
+  it('leaves nothing where readings are not logged', async () => {
+    const silent = await startLog({ env: { 'verwerkingenlog.logReads': 'false' } });
     try {
       const path = `/verwerkingsacties?${ofPerson('999990019')}`;
       for (let i = 0; i < 2; i += 1) expect(listIn(await silent.call(READ, 'GET', path)).count).toBe(0);

@@ -73,7 +73,7 @@ export async function openRetention(start: Date): Promise<RetentionLog> {
   const client = new pg.Client(database.url);
   await client.connect();
   await moveClocks(client, start);
-  const log = await startLog({ databaseUrl: database.url, clock, env: { VERWERKINGENLOG_LOG_READS: 'false' } });
+  const log = await startLog({ databaseUrl: database.url, clock, env: { 'verwerkingenlog.logReads': 'false' } });
   const retention = createPool({
     url: database.url,
     size: 1,

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { Config } from '../../settings/read-config.ts';
+import type { Config, Overrides } from '../../settings/read-config.ts';
 import type { DemoSetup } from '../demo-part.ts';
 import { organisation, persons, uitvoerder } from '../example-data.ts';
 import { serveLogin } from './login.ts';
@@ -32,9 +32,10 @@ export const variables = async (setup: DemoSetup): Promise<Record<string, string
   INZAGE_OIDC_CLIENT_SECRET: await clientSecret(setup),
   INZAGE_SESSION_KEY: await setup.secret('session-key'),
   INZAGE_ORGANISATION_NAMES: `${uitvoerder}=${organisation},${SUPPLIER}=${organisation}`,
-  // Whoever tries the demo must not be turned away.
-  INZAGE_RATE_LIMIT: '0',
 });
+
+/** Nobody should be turned away. */
+export const overrides = (): Overrides => ({ inzage: { rateLimit: 0 } });
 
 export const next = ({ inzage, server }: Config, baseUrl: string): string[] =>
   inzage.pages && server.areas.includes('verwerkingenlog')

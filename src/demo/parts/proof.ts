@@ -5,7 +5,7 @@ import { checkRecord } from '../../proof/check.ts';
 import { readSealingKey } from '../../proof/keys.ts';
 import { parseVerifierKey } from '../../proof/tlog/note.ts';
 import { verifyStoredLog } from '../../proof/verify.ts';
-import type { Config } from '../../settings/read-config.ts';
+import type { Config, Overrides } from '../../settings/read-config.ts';
 import { verwerkingenProofLog } from '../../verwerkingenlog/proof-log.ts';
 import { processingHeaders } from '../demo-client.ts';
 import type { DemoSetup, TourNeeds } from '../demo-part.ts';
@@ -80,9 +80,10 @@ async function verify(needs: TourNeeds): Promise<string[]> {
 export const variables = async ({ home, secret }: DemoSetup): Promise<Record<string, string>> => ({
   PROOF_KEY: await secret('proof-key'),
   PROOF_STATE: join(home, 'proof-state.json'),
-  // Whoever tries the demo must not wait for a checkpoint.
-  PROOF_INTERVAL_SECONDS: '5',
 });
+
+/** Nobody should wait long for a checkpoint. */
+export const overrides = (): Overrides => ({ proof: { intervalSeconds: 5 } });
 
 /** For other applications, which write and do not sign. */
 export function environment({ proof }: Config): Record<string, string> {

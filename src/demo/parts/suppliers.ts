@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { systemClock } from '../../lib/time.ts';
 import { findSource, saveSources } from '../../raadsfeed/aggregator/store/sources.ts';
 import { syncSource } from '../../raadsfeed/aggregator/sync-source.ts';
+import type { Overrides } from '../../settings/config.ts';
 import type { DemoSetup, TourNeeds } from '../demo-part.ts';
 import { asIfThisWeek, firstStart } from '../example-days.ts';
 
@@ -15,10 +16,13 @@ const SECRET = 'Aankoop van grond';
 export const variables = async ({ authorizationUrl }: DemoSetup): Promise<Record<string, string>> => ({
   RAADSFEED_ROL: 'aggregator',
   AGGREGATOR_ALLOW_PRIVATE: 'true',
-  NOTUBIZ_URL: authorizationUrl() + NOTUBIZ,
   IBABS_URL: authorizationUrl() + IBABS,
   // Nobody has to be spared here.
   IBABS_CALLS_PER_MINUTE: '60000',
+});
+
+export const overrides = ({ authorizationUrl }: DemoSetup): Overrides => ({
+  aggregator: { notubizUrl: authorizationUrl() + NOTUBIZ },
 });
 
 const SOURCES = [

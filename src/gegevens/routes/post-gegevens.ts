@@ -4,7 +4,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { operations } from '../../contracts/gegevens.ts';
 import type { Mapping, Variant } from '../../lib/exchange-model/mapping.ts';
 import { JadesError } from '../../lib/jades/certificate.ts';
-import { plainStyles } from '../../lib/jades/signature.ts';
 import type { Verified, Verifier } from '../../lib/jades/verify.ts';
 import { parseStrict, UntrustedJsonError } from '../../lib/json/parse-untrusted.ts';
 import { Problem } from '../../lib/problem.ts';
@@ -159,7 +158,7 @@ const ACTIE = {
 export function postGegevens(app: FastifyInstance, options: ExchangeOptions) {
   const { variant, mapping, findPage, ownSigner, consumerOf, metrics } = options;
   const { clock, processingLog, settings } = app;
-  const { signatureForm: form, answersMinBytesPerSecond } = settings.gegevens;
+  const { answersMinBytesPerSecond } = settings.gegevens;
   const minSpeed = { bytesPerSecond: answersMinBytesPerSecond, windowMs: settings.server.requestTimeoutMs };
   const pool = app.database.shares.gegevens;
   const proof = app.proof('leveringen');
@@ -198,10 +197,9 @@ export function postGegevens(app: FastifyInstance, options: ExchangeOptions) {
       return reply;
     }
     reply.raw.once('close', page.release);
-    // A requester that uses the configured form itself gets the same variant of it.
-    const style = form === 'mirror' || form === exchange.style.form ? exchange.style : plainStyles[form];
+    // In the form of the request, which its sender can certainly verify.
     const { key, signer } = ownSigner.current;
-    const { signature } = await signer.sign(page.pieces, style, page.digest);
+    const { signature } = await signer.sign(page.pieces, exchange.style, page.digest);
 
     const { fscTransactionId } = fscTransaction(request);
     const trace = traceOf(request);

@@ -1,4 +1,4 @@
-import { fixed, integer, optional, pairs, retired, setting, url } from '../../settings/kinds.ts';
+import { integer, optional, pairs, setting, url } from '../../settings/kinds.ts';
 
 /** Sources of the feed: others' feeds, and the API of NotuBiz. */
 export const aggregatorSettings = {
@@ -24,28 +24,33 @@ export const aggregatorSettings = {
       150,
       'Calls a minute to iBabs, for all sources and instances.',
     ),
+  },
+};
 
-    /** Base address of the NotuBiz API; absent: its public one, the only one there is. */
-    notubizUrl: retired('NOTUBIZ_URL', url('https', 'http'), 'it is always the public one'),
+/** What no operator has a reason to change, by group; tests do. */
+export const aggregatorConstants = {
+  aggregator: {
+    /** Base address of the NotuBiz API. */
+    notubizUrl: 'https://api.notubiz.nl',
     /** Time in minutes between readings of the current quarters: what was modified. */
-    notubizQuickMinutes: fixed('NOTUBIZ_QUICK_MINUTES', 15),
+    notubizQuickMinutes: 15,
     /** Time in hours between readings of everything, all of history included: as often as the supplier's limits bear for many sources. */
-    notubizFullHours: fixed('NOTUBIZ_FULL_HOURS', 168),
+    notubizFullHours: 168,
     /** Time between requests to a source that has been read to its end; its own `max-age` may make it longer. */
-    pollMs: fixed('AGGREGATOR_POLL_MS', 5000),
+    pollMs: 5000,
     /** Sources that one instance reads at the same time. */
-    concurrency: fixed('AGGREGATOR_CONCURRENCY', 4),
+    concurrency: 4,
     /** Largest answer of a source, after decompression; smaller pages are asked for when one is larger. */
-    maxAnswerBytes: fixed('AGGREGATOR_MAX_ANSWER_BYTES', 33_554_432),
+    maxAnswerBytes: 33_554_432,
     /** Records of one snapshot of a source at most; one that goes on is taken for one without an end. */
-    maxSnapshotRecords: fixed('AGGREGATOR_MAX_SNAPSHOT_RECORDS', 20_000_000),
+    maxSnapshotRecords: 20_000_000,
     /** First wait after a failure of a source; doubles with each further one. */
-    backoffMs: fixed('AGGREGATOR_BACKOFF_MS', 1000),
+    backoffMs: 1000,
     /** Longest wait after failures of a source; its `Retry-After` may make it longer. */
-    backoffMaxMs: fixed('AGGREGATOR_BACKOFF_MAX_MS', 300_000),
+    backoffMaxMs: 300_000,
     /** Time after which another instance takes over the sources of one that fell silent. */
-    leaseSeconds: fixed('AGGREGATOR_LEASE_SECONDS', 30),
+    leaseSeconds: 30,
     /** Time after which a call slot of a process that died is free again. */
-    callSlotSeconds: fixed('AGGREGATOR_CALL_SLOT_SECONDS', 30),
+    callSlotSeconds: 30,
   },
 };

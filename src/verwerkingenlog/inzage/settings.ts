@@ -1,4 +1,4 @@
-import { exactUrl, fixed, flag, list, optional, pairs, secret, setting, text } from '../../settings/kinds.ts';
+import { exactUrl, flag, list, optional, pairs, secret, setting, text } from '../../settings/kinds.ts';
 
 /** The pages on which a citizen sees what was done with his or her data. */
 export const inzageSettings = {
@@ -40,14 +40,19 @@ export const inzageSettings = {
       new Map(),
       'Names that are shown instead of OINs.',
     ),
+  },
+};
 
+/** What no operator has a reason to change, by group; tests do. */
+export const inzageConstants = {
+  inzage: {
     /** Requests per minute per address; 0 is no limit. More than a citizen ever makes, also from behind the address of an office. */
-    rateLimit: fixed('INZAGE_RATE_LIMIT', 120),
+    rateLimit: 120,
     /** How long in milliseconds a call to the provider may take. */
-    timeoutMs: fixed('INZAGE_OIDC_TIMEOUT', 5_000),
+    timeoutMs: 5_000,
     /** A session ends after so long without a request. */
-    idleMs: fixed('INZAGE_SESSION_IDLE', 900_000),
+    idleMs: 900_000,
     /** A session ends after so long, whatever happens. */
-    sessionMs: fixed('INZAGE_SESSION_MAX', 3_600_000),
+    sessionMs: 3_600_000,
   },
 };

@@ -1,4 +1,4 @@
-import { choice, exactUrl, fixed, flag, list, optional, secret, setting, text, url } from '../../settings/kinds.ts';
+import { choice, exactUrl, flag, list, optional, secret, setting, text, url } from '../../settings/kinds.ts';
 
 export const ldvSettings = {
   /** Lines of the Logboek Dataverwerkingen (LDV) that are taken in. */
@@ -27,18 +27,12 @@ export const ldvSettings = {
       'Lines whose activity is not registered: refused, or stored with this confidentiality.',
     ),
 
-    /** Mount. An exporter is given the address without `/v1` as its endpoint. */
-    prefix: fixed('LDV_PREFIX', '/ldv/v1', text()),
     otherSpans: setting(
       'LDV_OTHER_SPANS',
       choice('refuse', 'ignore'),
       'refuse',
       'Spans without an activity; `ignore` if applications send all telemetry here.',
     ),
-    /** Largest request of LDV in bytes, after decompression; larger ones get 413. */
-    bodyLimitBytes: fixed('LDV_BODY_LIMIT_BYTES', 16_777_216),
-    /** Maximum number of spans in one request of LDV; more get 413. */
-    maxSpans: fixed('LDV_MAX_SPANS', 50_000),
   },
   /** Forwarding to another logbook. */
   ldvOut: {
@@ -66,16 +60,29 @@ export const ldvSettings = {
       [],
       'Logbooks that forward to this one; trusted to say where a line has been.',
     ),
+  },
+};
 
+/** What no operator has a reason to change, by group; tests do. */
+export const ldvConstants = {
+  ldv: {
+    /** Mount. An exporter is given the address without `/v1` as its endpoint. */
+    prefix: '/ldv/v1',
+    /** Largest request of LDV in bytes, after decompression; larger ones get 413. */
+    bodyLimitBytes: 16_777_216,
+    /** Maximum number of spans in one request of LDV; more get 413. */
+    maxSpans: 50_000,
+  },
+  ldvOut: {
     /** Scope that is asked for there: what taking in lines needs in every logbook that has scopes. */
-    forwardScope: fixed('LDV_FORWARD_SCOPE', 'create:normal', text()),
+    forwardScope: 'create:normal',
     /** Maximum number of actions in one request to that logbook. */
-    forwardBatch: fixed('LDV_FORWARD_BATCH', 500),
+    forwardBatch: 500,
     /** Time in milliseconds that one request to that logbook may take. Another instance takes over after twice that and two seconds. */
-    forwardTimeoutMs: fixed('LDV_FORWARD_TIMEOUT_MS', 30_000),
+    forwardTimeoutMs: 30_000,
     /** Longest wait in seconds after failures, unless that logbook asks for a longer one. */
-    forwardBackoffMaxSeconds: fixed('LDV_FORWARD_BACKOFF_MAX_SECONDS', 300),
+    forwardBackoffMaxSeconds: 300,
     /** Readiness warns when an action has waited longer than this, in seconds. */
-    forwardLagSeconds: fixed('LDV_FORWARD_LAG_SECONDS', 900),
+    forwardLagSeconds: 900,
   },
 };

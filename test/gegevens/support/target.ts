@@ -31,10 +31,10 @@ export async function openTarget(file: string): Promise<Target> {
     env: {
       GEGEVENS_REVOCATION: 'hard',
       GEGEVENS_RATE_LIMIT: '0',
-      GEGEVENS_OCSP_TIMEOUT_MS: '1500',
+      'gegevens.ocspTimeoutMs': '1500',
       // A list without end is read no further: that the default is fifty shows nothing else.
-      GEGEVENS_CRL_MAX_MB: '1',
-      REQUEST_TIMEOUT_MS: String(DEADLINE_MS),
+      'gegevens.crlMaxMb': '1',
+      'server.requestTimeoutMs': String(DEADLINE_MS),
     },
   });
   await supplier.import('shv', file);

@@ -149,7 +149,7 @@ describe('a request to the own service', () => {
   });
 
   it('of another path than the service has', async () => {
-    await kit.fails(name, /status 404/, /path pass unchanged/, { GEGEVENS_SHV_PREFIX: '/elders/v1' }, ...token());
+    await kit.fails(name, /status 404/, /path pass unchanged/, { 'gegevens.shvPrefix': '/elders/v1' }, ...token());
   });
 
   it('of a party that may not ask is right to be refused', async () => {

@@ -14,7 +14,7 @@ let feed: FakeSource;
 
 beforeEach(async () => {
   supplier = await startNotubiz();
-  program = await programOnDatabase({ NOTUBIZ_URL: supplier.base });
+  program = await programOnDatabase({ 'aggregator.notubizUrl': supplier.base });
   pool = servicePool(program.databaseUrl, 2);
   feed = await new FakeSource('gm0363').listen();
 });

@@ -147,7 +147,10 @@ describe('bron sync and list', () => {
       if (path === '/snapshot') asked();
       return path === '/snapshot';
     };
-    const running = startProgram(['bron', 'sync', source.url], { ...program.env, AGGREGATOR_TIMEOUT_MS: '60000' });
+    const running = startProgram(['bron', 'sync', source.url], {
+      ...program.env,
+      'raadsfeed.sourcesTimeoutMs': '60000',
+    });
     await arrived;
     running.child.kill('SIGINT');
     expect(await running.ended).toMatchObject({ status: 1, stderr: expect.stringContaining('interrupted') });

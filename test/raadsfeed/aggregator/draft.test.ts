@@ -10,7 +10,7 @@ let aggregator: FeedServer;
 let codes = 0;
 
 beforeAll(async () => {
-  aggregator = await startAggregator({ AGGREGATOR_BACKOFF_MAX_MS: '50' });
+  aggregator = await startAggregator({ 'aggregator.backoffMaxMs': '50' });
 });
 afterAll(async () => {
   await aggregator.stop();

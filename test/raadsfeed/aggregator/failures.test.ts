@@ -10,9 +10,9 @@ let aggregator: FeedServer;
 let codes = 0;
 
 beforeAll(async () => {
-  const limits = { AGGREGATOR_TIMEOUT_MS: '400', AGGREGATOR_MAX_ANSWER_BYTES: '65536' };
+  const limits = { 'raadsfeed.sourcesTimeoutMs': '400', 'aggregator.maxAnswerBytes': '65536' };
   // A new snapshot heals some faults, and may be read before a test looks: none is read again so soon.
-  aggregator = await startAggregator({ ...limits, AGGREGATOR_BACKOFF_MAX_MS: '60000' });
+  aggregator = await startAggregator({ ...limits, 'aggregator.backoffMaxMs': '60000' });
 });
 
 afterAll(() => aggregator.stop());

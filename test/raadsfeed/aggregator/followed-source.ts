@@ -12,7 +12,7 @@ let sources = 0;
 /** Gives a test file an aggregator, and each of its tests a source of its own that the aggregator follows. */
 export function followedSource(fill: (source: FakeSource) => void): void {
   beforeAll(async () => {
-    aggregator = await startAggregator({ AGGREGATOR_BACKOFF_MAX_MS: '50' });
+    aggregator = await startAggregator({ 'aggregator.backoffMaxMs': '50' });
   });
   afterAll(() => aggregator.stop());
   beforeEach(async () => {

@@ -48,7 +48,7 @@ function environment(): Record<string, string> {
   return {
     AREAS: 'raadsfeed',
     ...state.env,
-    NOTUBIZ_URL: notubiz.base,
+    'aggregator.notubizUrl': notubiz.base,
     IBABS_URL: ibabs.base,
     IBABS_CALLS_PER_MINUTE: '60000',
   };

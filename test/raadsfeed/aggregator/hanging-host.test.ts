@@ -20,7 +20,7 @@ import type { DateWindow, SourceAdapter } from '../../../src/raadsfeed/aggregato
 import { SupplierError } from '../../../src/raadsfeed/aggregator/supplier/supplier-client.ts';
 import { inWindow } from '../../../src/raadsfeed/aggregator/supplier/windows.ts';
 import { createScheduler, runSource } from '../../../src/raadsfeed/aggregator/worker.ts';
-import { readConfig } from '../../../src/settings/read-config.ts';
+import { readTestConfig } from '../../support/overrides.ts';
 import { pool, serviceDatabase } from '../service-database.ts';
 import { quiet } from '../support.ts';
 import { type GoServer, itemOf, meetingOf, startGo } from './go/server.ts';
@@ -53,7 +53,7 @@ it('delays the other sources of its supplier by one turn, and is named as the fa
   if (first === undefined || second === undefined || healthy === undefined) throw new Error('three were started');
   for (const server of [first, second]) server.rule = () => 'hang';
   healthy.meetings.set(11, meetingOf(11, { date: '2025-01-14 19:30:00' }));
-  const config = readConfig({ ...AGGREGATOR_ENV, NODE_ENV: 'test' }, 'tool');
+  const config = readTestConfig({ ...AGGREGATOR_ENV, NODE_ENV: 'test' }, 'tool');
   const needs = { config, pool, clock: systemClock, log: quiet, publicBaseUrl: () => 'http://own.example' };
   const opened = openDependencies({ ...needs, proof: () => undefined });
   const deps: SupplierDependencies = { ...opened, adapters: { ...opened.adapters, go: goAdapter() } };

@@ -33,11 +33,11 @@ const AGGREGATOR = new URL('aggregator-server.ts', import.meta.url);
 const SOURCE = new URL('feed-server.ts', import.meta.url);
 const QUICK = {
   NODE_ENV: 'test',
-  AGGREGATOR_POLL_MS: '50',
-  AGGREGATOR_BACKOFF_MS: '20',
-  AGGREGATOR_BACKOFF_MAX_MS: '200',
-  AGGREGATOR_LEASE_SECONDS: '1',
-  RAADSFEED_HEAD_MAX_AGE_SECONDS: '0',
+  'aggregator.pollMs': '50',
+  'aggregator.backoffMs': '20',
+  'aggregator.backoffMaxMs': '200',
+  'aggregator.leaseSeconds': '1',
+  'raadsfeed.headMaxAgeSeconds': '0',
 };
 /** Milliseconds in which the aggregator has caught up, once it is left alone. */
 const CATCH_UP_MS = 120_000;

@@ -56,7 +56,7 @@ afterAll(async () => {
 });
 
 function environment(): Record<string, string> {
-  const suppliers = { NOTUBIZ_URL: notubiz.base, IBABS_URL: ibabs.base, IBABS_CALLS_PER_MINUTE: '60000' };
+  const suppliers = { 'aggregator.notubizUrl': notubiz.base, IBABS_URL: ibabs.base, IBABS_CALLS_PER_MINUTE: '60000' };
   return { AREAS: 'raadsfeed', ...state.env, ...suppliers };
 }
 

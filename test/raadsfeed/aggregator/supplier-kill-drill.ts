@@ -52,8 +52,8 @@ export async function runSupplierKillDrill(options: DrillOptions): Promise<Drill
   ].map((body, n) => new Changing(body, n + 1));
   const pool = openPool(databaseUrl);
   const env = {
-    ...{ NODE_ENV: 'test', DATABASE_URL: databaseUrl, AGGREGATOR_BACKOFF_MS: '20', AGGREGATOR_BACKOFF_MAX_MS: '200' },
-    ...{ AGGREGATOR_LEASE_SECONDS: '1', AGGREGATOR_CALL_SLOT_SECONDS: '4' },
+    ...{ NODE_ENV: 'test', DATABASE_URL: databaseUrl, 'aggregator.backoffMs': '20', 'aggregator.backoffMaxMs': '200' },
+    ...{ 'aggregator.leaseSeconds': '1', 'aggregator.callSlotSeconds': '4' },
     ...{ IBABS_URL: ibabs.base, IBABS_CALLS_PER_MINUTE: `${PER_MINUTE}` },
   };
   let inTheMiddle = 0;

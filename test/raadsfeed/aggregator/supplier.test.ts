@@ -15,7 +15,7 @@ beforeEach(async () => {
   supplier.organisation.addMeeting(
     meetingOf(11, { agenda_items: [agendaItemOf(101, { documents: [documentOf(1)] })], documents: [documentOf(2)] }),
   );
-  aggregator = await startAggregator({ NOTUBIZ_URL: supplier.base });
+  aggregator = await startAggregator({ 'aggregator.notubizUrl': supplier.base });
 });
 
 afterEach(async () => {
@@ -47,7 +47,7 @@ async function koppelvlak(...words: string[]): Promise<Ended> {
     ...AGGREGATOR_ENV,
     NODE_ENV: 'test',
     DATABASE_URL: aggregator.databaseUrl,
-    NOTUBIZ_URL: supplier.base,
+    'aggregator.notubizUrl': supplier.base,
   };
   const { status, stdout, stderr } = await callProgram([...words, '--json'], env);
   return { status, json: stdout === '' ? {} : JSON.parse(stdout), stderr };

@@ -48,7 +48,7 @@ afterEach(async () => {
 });
 
 function environment(): Record<string, string> {
-  return { NOTUBIZ_URL: older.base, IBABS_URL: supplier.base, IBABS_CALLS_PER_MINUTE: '60000' };
+  return { 'aggregator.notubizUrl': older.base, IBABS_URL: supplier.base, IBABS_CALLS_PER_MINUTE: '60000' };
 }
 
 async function koppelvlak(...words: string[]) {

@@ -16,17 +16,17 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 /** An aggregator that polls often, and calls loopback. */
 export const AGGREGATOR_ENV = {
   RAADSFEED_ROL: 'aggregator',
-  AGGREGATOR_POLL_MS: '50',
-  AGGREGATOR_BACKOFF_MS: '20',
-  AGGREGATOR_BACKOFF_MAX_MS: '200',
-  AGGREGATOR_TIMEOUT_MS: '2000',
-  AGGREGATOR_LEASE_SECONDS: '2',
+  'aggregator.pollMs': '50',
+  'aggregator.backoffMs': '20',
+  'aggregator.backoffMaxMs': '200',
+  'raadsfeed.sourcesTimeoutMs': '2000',
+  'aggregator.leaseSeconds': '2',
   AGGREGATOR_ALLOW_PRIVATE: 'true',
-  RAADSFEED_HEAD_MAX_AGE_SECONDS: '0',
+  'raadsfeed.headMaxAgeSeconds': '0',
 };
 
 /** A source that is our own server: pages at its head may not be kept, so that tests need not wait for them. */
-export const SOURCE_ENV = { RAADSFEED_HEAD_MAX_AGE_SECONDS: '0' };
+export const SOURCE_ENV = { 'raadsfeed.headMaxAgeSeconds': '0' };
 
 export function startAggregator(env: Record<string, string> = {}): Promise<FeedServer> {
   return startFeed({ ...AGGREGATOR_ENV, ...env });

@@ -4,14 +4,14 @@ import type { OutboundClient } from '../../../src/lib/outbound/outbound-client.t
 import { systemClock } from '../../../src/lib/time.ts';
 import { addFeed, createRegisterClient, refreshFeed } from '../../../src/raadsfeed/register/register.ts';
 import { readEntries, removeFeed, takeDue } from '../../../src/raadsfeed/store/register.ts';
-import { readConfig } from '../../../src/settings/read-config.ts';
+import { readTestConfig } from '../../support/overrides.ts';
 import { FakeSource } from '../aggregator/fake-source.ts';
 import { asPage, type FeedServer, startFeed, vergadering } from '../support.ts';
 
 const ENV = {
   RAADSFEED_REGISTER: 'true',
   AGGREGATOR_ALLOW_PRIVATE: 'true',
-  AGGREGATOR_TIMEOUT_MS: '1000',
+  'raadsfeed.sourcesTimeoutMs': '1000',
   NODE_ENV: 'test',
 };
 const signal = new AbortController().signal;
@@ -22,7 +22,7 @@ let client: OutboundClient;
 
 beforeAll(async () => {
   [source, register] = await Promise.all([startFeed(), startFeed(ENV)]);
-  client = createRegisterClient({ config: readConfig(ENV, 'tool'), clock: systemClock });
+  client = createRegisterClient({ config: readTestConfig(ENV, 'tool'), clock: systemClock });
   await source.publish([vergadering('v-1')]);
 });
 

@@ -208,7 +208,7 @@ describe('the overview', () => {
 
 describe('limits', () => {
   it('are those of every mount: requests per minute, address, method, unknown paths as pages', async () => {
-    const limited = await startInzage({ provider: inzage.provider, env: { INZAGE_RATE_LIMIT: '3' } });
+    const limited = await startInzage({ provider: inzage.provider, env: { 'inzage.rateLimit': '3' } });
     try {
       for (let i = 0; i < 3; i += 1) expect((await limited.browser().open('/inzage/terug?x')).status).toBe(400);
       expect((await limited.browser().open('/inzage')).status).toBe(429);

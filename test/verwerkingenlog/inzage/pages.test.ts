@@ -236,7 +236,7 @@ describe('a look', () => {
 });
 
 it('leaves no trace of what is confidential: the same bytes with and without', async () => {
-  const quiet = await startInzage({ provider: inzage.provider, env: { VERWERKINGENLOG_LOG_READS: 'false' } });
+  const quiet = await startInzage({ provider: inzage.provider, env: { 'verwerkingenlog.logReads': 'false' } });
   try {
     const bsn = newBsn();
     const secret = '5f0bef4c-f66f-4311-84a5-19e8bf359ea2';

@@ -23,7 +23,7 @@ function faultsOf(env: Record<string, string>): string[] {
   }
 }
 
-const { INZAGE_RATE_LIMIT: _, ...secure } = inzageEnv('https://provider.example', {
+const secure = inzageEnv('https://provider.example', {
   PUBLIC_BASE_URL: 'https://gemeente.example',
   PAGES_LINKS: 'contact=https://gemeente.example/contact',
 });

@@ -17,7 +17,7 @@ export function inzageEnv(issuer: string, more: Record<string, string> = {}): Re
     INZAGE_OIDC_CLIENT_ID: CLIENT.id,
     INZAGE_OIDC_CLIENT_SECRET: CLIENT.secret,
     INZAGE_SESSION_KEY: SESSION_KEY,
-    INZAGE_RATE_LIMIT: '0',
+    'inzage.rateLimit': '0',
     ORGANISATION_NAME: 'Gemeente Test',
     INZAGE_ORGANISATION_NAMES: '00000099000000001000=Gemeente Test',
     ...more,

@@ -91,9 +91,9 @@ it('nothing is lost, twice there or out of order when either logbook is killed, 
     LDV_FORWARD_TOKEN_URL: tokens.tokenUrl,
     LDV_FORWARD_CLIENT_ID: 'logboek-a',
     LDV_FORWARD_CLIENT_SECRET: 'geheim',
-    LDV_FORWARD_TIMEOUT_MS: '1000',
-    LDV_FORWARD_BACKOFF_MAX_SECONDS: '1',
-    LDV_FORWARD_BATCH: '7',
+    'ldvOut.forwardTimeoutMs': '1000',
+    'ldvOut.forwardBackoffMaxSeconds': '1',
+    'ldvOut.forwardBatch': '7',
   });
   const { authorization } = await tokens.bearer(['create:normal']);
   let stopped = false;

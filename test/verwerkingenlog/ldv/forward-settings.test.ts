@@ -25,7 +25,7 @@ it('a token comes from the token endpoint, once, and again after a 401; without 
   const with_ = await startLog({
     env: {
       LDV_FORWARD_URL: other.url,
-      LDV_FORWARD_BACKOFF_MAX_SECONDS: '1',
+      'ldvOut.forwardBackoffMaxSeconds': '1',
       LDV_FORWARD_TOKEN_URL: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/token`,
       LDV_FORWARD_CLIENT_ID: 'logboek',
       LDV_FORWARD_CLIENT_SECRET: 'geheim',

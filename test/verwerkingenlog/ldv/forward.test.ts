@@ -20,8 +20,8 @@ let client: pg.Client;
 
 const forwarding = (env: Record<string, string> = {}) => ({
   LDV_FORWARD_URL: other.url,
-  LDV_FORWARD_TIMEOUT_MS: '1500',
-  LDV_FORWARD_BACKOFF_MAX_SECONDS: '1',
+  'ldvOut.forwardTimeoutMs': '1500',
+  'ldvOut.forwardBackoffMaxSeconds': '1',
   PUBLIC_BASE_URL: 'https://dit-logboek.example',
   ...env,
 });
@@ -360,7 +360,7 @@ it('lag is shown in metrics and readiness while the other logbook is away', asyn
   const slow = await startLog({
     databaseUrl: database.url,
     tokens: log.tokens,
-    env: forwarding({ LDV_FORWARD_LAG_SECONDS: '1' }),
+    env: forwarding({ 'ldvOut.forwardLagSeconds': '1' }),
   });
   try {
     other.answer = () => ({ status: 503, message: 'closed' });

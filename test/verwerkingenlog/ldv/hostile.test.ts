@@ -209,7 +209,7 @@ it.each([
 
 it('takes several requests of a client at a time, each as large as is allowed, whatever other mounts may hold', async () => {
   const small = await startLdv({
-    env: { BODIES_IN_PROGRESS_BYTES: '65536', LDV_BODY_LIMIT_BYTES: '300000' },
+    env: { 'server.bodiesInProgressBytes': '65536', 'ldv.bodyLimitBytes': '300000' },
     tokens: log.tokens,
   });
   const batch = () => Array.from({ length: 800 }, () => line());
@@ -225,7 +225,7 @@ it('keeps room for other clients while one has all that a client may have under 
   const own = await createDatabase();
   const small = await startLdv({
     databaseUrl: own.url,
-    env: { BODIES_IN_PROGRESS_BYTES: '65536', LDV_BODY_LIMIT_BYTES: '300000' },
+    env: { 'server.bodiesInProgressBytes': '65536', 'ldv.bodyLimitBytes': '300000' },
     tokens: log.tokens,
   });
   const owner = new pg.Client(own.url);

@@ -171,7 +171,7 @@ it('removes the key with its line, and not sooner', async () => {
   const env = {
     VERWERKINGENLOG_MAX_RETENTION: 'P1Y',
     VERWERKINGENLOG_MIN_RETENTION: 'PT1S',
-    VERWERKINGENLOG_RETENTION_GRACE: 'PT1S',
+    'verwerkingenlog.retentionGrace': 'PT1S',
   };
   await expect
     .poll(

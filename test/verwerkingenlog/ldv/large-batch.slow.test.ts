@@ -14,7 +14,7 @@ beforeAll(async () => {
   await client.connect();
   log = await startLdv({
     databaseUrl: database.url,
-    env: { DATABASE_STATEMENT_TIMEOUT_MS: '60000', REQUEST_TIMEOUT_MS: '120000' },
+    env: { 'database.statementTimeoutMs': '60000', 'server.requestTimeoutMs': '120000' },
   });
 });
 afterAll(async () => {

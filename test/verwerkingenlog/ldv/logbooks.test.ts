@@ -46,8 +46,8 @@ async function openLogbooks(to: Record<string, string | undefined>): Promise<Rec
             LDV_FORWARD_TOKEN_URL: tokens.tokenUrl,
             LDV_FORWARD_CLIENT_ID: `logboek-${name}`,
             LDV_FORWARD_CLIENT_SECRET: 'geheim',
-            LDV_FORWARD_TIMEOUT_MS: '5000',
-            LDV_FORWARD_BACKOFF_MAX_SECONDS: '1',
+            'ldvOut.forwardTimeoutMs': '5000',
+            'ldvOut.forwardBackoffMaxSeconds': '1',
           };
     const server = await startLdv({
       tokens,

@@ -13,7 +13,7 @@ let log: LdvServer;
 let database: TestDatabase;
 beforeAll(async () => {
   database = await createDatabase();
-  log = await startLdv({ databaseUrl: database.url, env: { LDV_MAX_SPANS: '100', LDV_BODY_LIMIT_BYTES: '200000' } });
+  log = await startLdv({ databaseUrl: database.url, env: { 'ldv.maxSpans': '100', 'ldv.bodyLimitBytes': '200000' } });
 });
 afterAll(async () => {
   await log.stop();
@@ -186,7 +186,7 @@ it('takes JSON with ids in capitals, integers as texts or numbers, unknown membe
 });
 
 it('answers 429 with Retry-After in the type of the request', async () => {
-  const limited = await startLdv({ env: { VERWERKINGENLOG_RATE_LIMIT: '2' } });
+  const limited = await startLdv({ env: { 'verwerkingenlog.rateLimit': '2' } });
   for (const form of FORMS) {
     await limited.send([line()], { form, subject: form });
     await limited.send([line()], { form, subject: form });

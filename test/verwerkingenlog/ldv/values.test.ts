@@ -27,7 +27,7 @@ beforeAll(async () => {
     env: {
       LDV_KEEP_ATTRIBUTES: 'app.*',
       LDV_FORWARD_URL: other.url,
-      LDV_FORWARD_BACKOFF_MAX_SECONDS: '1',
+      'ldvOut.forwardBackoffMaxSeconds': '1',
     },
   });
 });

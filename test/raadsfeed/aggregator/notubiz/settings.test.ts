@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { openNotubiz } from '../../../../src/raadsfeed/aggregator/notubiz/supplier.ts';
 import { ConfigError, readConfig } from '../../../../src/settings/read-config.ts';
+import { readTestConfig } from '../../../support/overrides.ts';
 import { documentOf, meetingOf, registerItemOf } from './supplier/answers.ts';
 import { NOW, QUARTER, SOURCE } from './supplier/memory-feed.ts';
 import { startNotubiz } from './supplier/server.ts';
@@ -12,10 +13,10 @@ it('opens the adapter as it is configured', async () => {
     .addRegisterItem(6, registerItemOf(900, { main: [documentOf(2)] }));
   const env = {
     NODE_ENV: 'test',
-    NOTUBIZ_URL: `${supplier.base}/`,
+    'aggregator.notubizUrl': supplier.base,
     NOTUBIZ_WOO_CATEGORIES: 'type:Motie=c_1,type:Raads voorstel = c_2,register:moties en amendementen=c_3',
   };
-  const adapter = openNotubiz(readConfig(env, 'tool'), { now: () => NOW });
+  const adapter = openNotubiz(readTestConfig(env, 'tool'), { now: () => NOW });
   try {
     const reading = await adapter.readWindow({
       source: SOURCE,
