@@ -79,7 +79,7 @@ export function startForwarding(app: FastifyInstance, address: string, pool: Poo
     const refusedLines = refused.reduce((sum, { aantal = 1 }) => sum + aantal, 0);
     const sent = Math.max(0, lines.length - refusedLines);
     const all = [...issues, ...refused];
-    await finishForwarding(db, { volgnummers: batch.map(({ volgnummer }) => volgnummer), sent, issues: all });
+    await finishForwarding(db, { positions: batch.map(({ position }) => position), sent, issues: all });
     metrics.sent.inc(sent);
     if (all.length > 0) log.warn({ issues: all.length, refused: refusedLines }, 'not all actions could be forwarded');
   }

@@ -301,8 +301,8 @@ async function replaceLineKeys(db: Db, batch: readonly Rewritten[]): Promise<voi
   const ids = lines.map(({ actieId }) => actieId);
   await db.query('delete from verwerkingenlog.ldv_keys where actie_id = any($1::uuid[])', [ids]);
   await db.query(
-    `insert into verwerkingenlog.ldv_keys (sleutel, inhoud, actie_id)
-     select * from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as s(sleutel, inhoud, actie_id) on conflict do nothing`,
+    `insert into verwerkingenlog.ldv_keys (key_hash, content_hash, actie_id)
+     select * from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as s(key_hash, content_hash, actie_id) on conflict do nothing`,
     [lines.map(({ key }) => key), lines.map(({ content }) => content), ids],
   );
 }

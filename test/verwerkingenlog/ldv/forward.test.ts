@@ -61,7 +61,8 @@ async function emptied(): Promise<void> {
 
 async function issues(): Promise<Record<string, unknown>[]> {
   const { rows } = await client.query<Record<string, unknown>>(
-    'select soort, actie_id, versie, span_id, acties, aantal, reden from verwerkingenlog.ldv_forward_issues order by id',
+    `select kind as soort, actie_id, versie, span_id, actie_ids as acties, line_count as aantal, reason as reden
+     from verwerkingenlog.ldv_forward_issues order by id`,
   );
   return rows;
 }

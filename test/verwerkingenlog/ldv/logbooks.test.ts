@@ -115,7 +115,7 @@ it('a second logbook has what the first forwards, and finds its person', async (
   );
   await quiet({ a, b });
   expect((await stored(b)).filter((name) => name === 'Zoeken')).toHaveLength(1);
-  const { rows } = await a.client.query(`select from verwerkingenlog.ldv_forward_issues where soort = 'geweigerd'`);
+  const { rows } = await a.client.query(`select from verwerkingenlog.ldv_forward_issues where kind = 'geweigerd'`);
   expect(rows).toHaveLength(0);
 });
 

@@ -51,7 +51,8 @@ async function emptied(): Promise<void> {
 }
 
 async function issues(): Promise<Record<string, unknown>[]> {
-  return (await client.query('select soort, actie_id, reden from verwerkingenlog.ldv_forward_issues order by id')).rows;
+  const text = 'select kind as soort, actie_id, reason as reden from verwerkingenlog.ldv_forward_issues order by id';
+  return (await client.query(text)).rows;
 }
 
 /** The stored lines of the actions that the log shows about a person. */

@@ -52,7 +52,7 @@ async function noteLater(db: Db, added: readonly Append[], isConfidentialToo: bo
   if (noted.length === 0) return;
   await db.query({
     name: 'verwerkingenlog-forward-note',
-    text: `insert into verwerkingenlog.ldv_forward_issues (soort, actie_id, versie)
+    text: `insert into verwerkingenlog.ldv_forward_issues (kind, actie_id, versie)
       select * from unnest($1::text[], $2::uuid[], $3::integer[])`,
     values: [
       noted.map(({ vervallen }) => (vervallen ? 'verwijdering' : 'wijziging')),
@@ -76,7 +76,7 @@ export async function beginForwarding(db: Db, silenceMs: number): Promise<Forwar
   await db.query(`set local idle_in_transaction_session_timeout = ${silenceMs}`);
   const { rows } = await db.query<ForwardTurn & Record<string, unknown>>({
     name: 'verwerkingenlog-forward-turn',
-    text: `select mislukt as failures,
+    text: `select failures,
         greatest(0, extract(epoch from not_before - clock_timestamp()) * 1000)::double precision as "waitMs"
       from verwerkingenlog.ldv_forward_state
       where exists (select from verwerkingenlog.ldv_forward_queue) for update skip locked`,
@@ -89,7 +89,7 @@ export async function recordForwardFailure(db: Db, reason: string, waitMs: numbe
   await db.query({
     name: 'verwerkingenlog-forward-failure',
     text: `update verwerkingenlog.ldv_forward_state
-      set mislukt = mislukt + 1, fout = $1::text, error_since = coalesce(error_since, clock_timestamp()),
+      set failures = failures + 1, error = $1::text, error_since = coalesce(error_since, clock_timestamp()),
         not_before = clock_timestamp() + make_interval(secs => $2::double precision / 1000)`,
     values: [reason, waitMs],
   });
@@ -97,7 +97,7 @@ export async function recordForwardFailure(db: Db, reason: string, waitMs: numbe
 
 /** An action in the queue. */
 export interface QueuedActie {
-  readonly volgnummer: number;
+  readonly position: number;
   readonly actieId: string;
   readonly traceparent: string | null;
   readonly tracestate: string | null;
@@ -110,11 +110,11 @@ export interface QueuedActie {
 
 /** The first of the queue, in order. */
 export async function readForwardQueue(db: Db, limit: number): Promise<QueuedActie[]> {
-  const { rows: queued } = await db.query<Pick<QueuedActie, 'volgnummer' | 'actieId' | 'traceparent' | 'tracestate'>>({
+  const { rows: queued } = await db.query<Pick<QueuedActie, 'position' | 'actieId' | 'traceparent' | 'tracestate'>>({
     name: 'verwerkingenlog-forward-read',
     text: `
-      select volgnummer, actie_id as "actieId", traceparent, tracestate
-      from verwerkingenlog.ldv_forward_queue order by volgnummer limit $1::integer`,
+      select position, actie_id as "actieId", traceparent, tracestate
+      from verwerkingenlog.ldv_forward_queue order by position limit $1::integer`,
     values: [limit],
   });
   // Apart: the queue stays on the coordinator when the log is distributed.
@@ -167,23 +167,23 @@ export interface ForwardIssue {
 /** Takes actions that were answered for off the queue, with what is to be remembered of them. */
 export async function finishForwarding(
   db: Db,
-  done: { readonly volgnummers: readonly number[]; readonly sent: number; readonly issues: readonly ForwardIssue[] },
+  done: { readonly positions: readonly number[]; readonly sent: number; readonly issues: readonly ForwardIssue[] },
 ): Promise<void> {
   await db.query({
     name: 'verwerkingenlog-forward-finish',
     text: `update verwerkingenlog.ldv_forward_state
-      set mislukt = 0, not_before = null, fout = null, error_since = null, verzonden = verzonden + $1::bigint`,
+      set failures = 0, not_before = null, error = null, error_since = null, sent = sent + $1::bigint`,
     values: [done.sent],
   });
   await db.query({
     name: 'verwerkingenlog-forward-delete',
-    text: 'delete from verwerkingenlog.ldv_forward_queue where volgnummer = any($1::bigint[])',
-    values: [done.volgnummers],
+    text: 'delete from verwerkingenlog.ldv_forward_queue where position = any($1::bigint[])',
+    values: [done.positions],
   });
   for (const { soort, actieId, spanId = null, acties = null, aantal = 1, reden = null } of done.issues) {
     await db.query({
       name: 'verwerkingenlog-forward-issue',
-      text: `insert into verwerkingenlog.ldv_forward_issues (soort, actie_id, span_id, acties, aantal, reden)
+      text: `insert into verwerkingenlog.ldv_forward_issues (kind, actie_id, span_id, actie_ids, line_count, reason)
         values ($1::text, $2::uuid, $3::text, $4::uuid[], $5::integer, $6::text)`,
       values: [soort, actieId, spanId, acties, aantal, reden],
     });
@@ -207,11 +207,11 @@ export async function readForwardState(db: Db): Promise<ForwardState> {
     name: 'verwerkingenlog-forward-state',
     text: `
       select (select count(*) from verwerkingenlog.ldv_forward_queue)::integer as pending,
-        coalesce((select greatest(0, extract(epoch from clock_timestamp() - op)) from verwerkingenlog.ldv_forward_queue
-          order by volgnummer limit 1), 0)::double precision as "oldestSeconds",
-        s.verzonden as sent, s.mislukt as failures, s.fout as failure, s.error_since as "failingSince",
-        coalesce((select json_object_agg(soort, aantal) from
-          (select soort, sum(aantal)::integer as aantal from verwerkingenlog.ldv_forward_issues group by soort) m), '{}') as issues
+        coalesce((select greatest(0, extract(epoch from clock_timestamp() - queued_at)) from verwerkingenlog.ldv_forward_queue
+          order by position limit 1), 0)::double precision as "oldestSeconds",
+        s.sent, s.failures, s.error as failure, s.error_since as "failingSince",
+        coalesce((select json_object_agg(kind, lines) from
+          (select kind, sum(line_count)::integer as lines from verwerkingenlog.ldv_forward_issues group by kind) m), '{}') as issues
       from verwerkingenlog.ldv_forward_state s`,
   });
   const [row] = rows;
@@ -231,9 +231,10 @@ interface ListedIssue extends Required<Pick<ForwardIssue, 'soort' | 'actieId' | 
 /** Newest first. */
 export async function listForwardIssues(db: Db, soort: string | undefined, limit: number): Promise<ListedIssue[]> {
   const { rows } = await db.query<ListedIssue & Record<string, unknown>>(
-    `select id, op, soort, actie_id as "actieId", versie, span_id as "spanId", acties, aantal, reden
+    `select id, noted_at as op, kind as soort, actie_id as "actieId", versie, span_id as "spanId", actie_ids as acties,
+       line_count as aantal, reason as reden
      from verwerkingenlog.ldv_forward_issues
-     where $1::text is null or soort = $1::text order by id desc limit $2::integer`,
+     where $1::text is null or kind = $1::text order by id desc limit $2::integer`,
     [soort ?? null, limit],
   );
   return rows;

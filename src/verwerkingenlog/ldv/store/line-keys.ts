@@ -22,11 +22,11 @@ export async function takeLineKeys(
   wanted: readonly (LineKey & { readonly actieId: string })[],
   hashedWith: string | null,
 ): Promise<Set<string>> {
-  const { rows } = await db.query<{ sleutel: string }>({
+  const { rows } = await db.query<{ key: string }>({
     name: 'verwerkingenlog-ldv-take-keys',
-    text: `insert into verwerkingenlog.ldv_keys (sleutel, inhoud, actie_id, hashed_with)
-      select s.*, $4::text from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as s(sleutel, inhoud, actie_id) order by sleutel
-      on conflict do nothing returning sleutel`,
+    text: `insert into verwerkingenlog.ldv_keys (key_hash, content_hash, actie_id, hashed_with)
+      select s.*, $4::text from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as s(key_hash, content_hash, actie_id)
+      order by key_hash on conflict do nothing returning key_hash as key`,
     values: [
       wanted.map(({ key }) => key),
       wanted.map(({ content }) => content),
@@ -34,15 +34,15 @@ export async function takeLineKeys(
       hashedWith,
     ],
   });
-  return new Set(rows.map(({ sleutel }) => sleutel));
+  return new Set(rows.map(({ key }) => key));
 }
 
 /** The content of the lines that have these keys. */
 export async function readLineKeys(db: Db, keys: readonly string[]): Promise<Map<string, string>> {
-  const { rows } = await db.query<{ sleutel: string; inhoud: string }>({
+  const { rows } = await db.query<{ key: string; content: string }>({
     name: 'verwerkingenlog-ldv-read-keys',
-    text: 'select sleutel, inhoud from verwerkingenlog.ldv_keys where sleutel = any($1::uuid[])',
+    text: 'select key_hash as key, content_hash as content from verwerkingenlog.ldv_keys where key_hash = any($1::uuid[])',
     values: [keys],
   });
-  return new Map(rows.map(({ sleutel, inhoud }) => [sleutel, inhoud]));
+  return new Map(rows.map(({ key, content }) => [key, content]));
 }
