@@ -13,8 +13,8 @@ interface CheckOptions extends Period {
 }
 
 /**
- * Counts what a supplier shows and what the feed has, without publishing anything; stores the result, and logs it when something is missing.
- * @returns not `complete` when not all that the supplier shows could be read
+ * Measures coverage without publishing anything; stores the result, and logs a gap.
+ * @returns not `complete` when the supplier could not be read whole
  */
 export async function checkCoverage(
   needs: DependencyNeeds,

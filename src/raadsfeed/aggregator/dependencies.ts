@@ -1,4 +1,4 @@
-/** What following sources takes, made from the configuration: for the service and for commands beside it. */
+/** Dependencies of following sources, made from the configuration: for the service and for its commands. */
 
 import type { Pool } from '../../database/pool.ts';
 import type { Logger } from '../../lib/log.ts';
@@ -25,7 +25,6 @@ export interface AggregatorDependencies
   readonly pool: Pool;
   readonly clock: Clock;
   readonly log: Logger;
-  /** The proof log of the feed, when there is one. */
   readonly proof?: ProofWriter | undefined;
   readonly client: OutboundClient;
   readonly validate: LineValidator;
@@ -43,7 +42,6 @@ export interface SupplierDependencies extends AggregatorDependencies {
   readonly fullAgainMs: number;
 }
 
-/** What the dependencies are made of. */
 export interface DependencyNeeds extends Pick<AggregatorDependencies, 'pool' | 'clock' | 'log'> {
   readonly config: Pick<Config, 'aggregator' | 'raadsfeed' | 'server'>;
   readonly publicBaseUrl: () => string;
@@ -91,7 +89,6 @@ export function openDependencies(needs: DependencyNeeds): SupplierDependencies {
   };
 }
 
-/** Opens the dependencies for one piece of work. */
 export async function withDependencies<T>(
   needs: DependencyNeeds,
   work: (deps: SupplierDependencies) => Promise<T>,
@@ -104,7 +101,6 @@ export async function withDependencies<T>(
   }
 }
 
-/** Closes the connections to sources. */
 export async function closeDependencies({ client, adapters }: SupplierDependencies): Promise<void> {
   await Promise.all([client.close(), ...Object.values(adapters).map((adapter) => adapter.close())]);
 }

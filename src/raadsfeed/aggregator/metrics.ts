@@ -17,7 +17,7 @@ const GAUGES: readonly (readonly [name: string, help: string, value: (state: Sou
   ['coverage_percent', 'What the feed has of what the supplier shows.', ({ dekking }) => dekking],
 ];
 
-/** Registers the metrics of each source; they are read from the database when they are scraped, from any instance. */
+/** Any instance shows them: they are read from the database at each scrape. */
 export function registerSourceMetrics(registry: Registry, db: Db): void {
   const states = readForMetrics(() => readSourceStates(db));
   for (const [name, help, value] of GAUGES) {

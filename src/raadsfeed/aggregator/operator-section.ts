@@ -1,9 +1,8 @@
-/** The state of the sources, for the operator's page. */
 import type { Db } from '../../database/transaction.ts';
 import type { OperatorSection } from '../../lib/operations.ts';
 import { readSourceStates, type SourceState } from './store/sources.ts';
 
-/** Sources that are shown: those that fail, and then those that were read longest ago. */
+/** Failing sources first, then those that lag most. */
 const MOST = 100;
 
 export function sourcesSection(db: Db): OperatorSection {
@@ -16,7 +15,7 @@ export function sourcesSection(db: Db): OperatorSection {
       return {
         columns: ['source', 'state', 'read to its end', 'records behind', 'completeness', 'last fault'],
         rows: states.slice(0, MOST).map((state) => [
-          // Whatever an address carries beside its place is not for a page.
+          // Credentials and queries of an address are not for a page.
           state.adres.replace(/[?#].*/, '').replace(/\/\/[^/@]*@/, '//'),
           state.toestand === 'actief' ? 'active' : 'paused',
           state.bijgewerkt ?? 'never',

@@ -1,4 +1,4 @@
-/** What adding sources would do: which are new, which change, and which cannot be and why. */
+/** Plans the addition of sources: which are new, changed or refused. */
 import { hasOwnNumbers, parseSourceAddress, type Source, type SupplierOptions } from './source.ts';
 
 export interface NewSource {
@@ -10,17 +10,16 @@ export interface NewSource {
   readonly vanaf?: string | null | undefined;
   readonly tot?: string | null | undefined;
   readonly options?: SupplierOptions;
-  /** Address of a removed source whose numbers go on: the same system. */
+  /** A removed source, the same system at its former address: its numbers go on. */
   readonly replaces?: string | undefined;
 }
 
-/** A source as far as it decides what may be added beside it. */
 export type ExistingSource = Pick<
   Source,
   'adres' | 'soort' | 'organisatiecodes' | 'naam' | 'portaal' | 'vanaf' | 'tot' | 'options'
 >;
 
-/** The last address of a supplier that numbered what the feed has of an organisation. */
+/** The last address of a supplier that numbered the resources of an organisation. */
 export interface NumberedAddress {
   readonly organisatiecode: string;
   readonly adres: string;
@@ -29,14 +28,10 @@ export interface NumberedAddress {
 export interface PlannedSource {
   readonly source: NewSource;
   readonly what: 'new' | 'changed' | 'same' | 'refused';
-  /** What changes, or why it is refused. */
   readonly why: string;
 }
 
-/**
- * Judges sources against those that exist and against each other: an organisation has several sources of suppliers only in periods that
- * do not overlap.
- */
+/** Judges sources against existing ones and each other: the periods of an organisation's suppliers do not overlap. */
 export function planSources(
   wanted: readonly NewSource[],
   existing: readonly ExistingSource[],
@@ -117,7 +112,6 @@ function overlap(one: ExistingSource, other: Pick<NewSource, 'vanaf' | 'tot'>): 
   return (one.vanaf ?? '') <= (other.tot ?? '9999') && (other.vanaf ?? '') <= (one.tot ?? '9999');
 }
 
-/** The days of a source, for people. */
 export function periodText({ vanaf, tot }: Pick<ExistingSource, 'vanaf' | 'tot'>): string {
   if (vanaf === null && tot === null) return 'all days';
   return `${vanaf ?? 'the first day'} to ${tot ?? 'now'}`;

@@ -12,10 +12,9 @@ import { readCompletenessOf } from './store/sources.ts';
 import { readSupplier } from './supplier/read-supplier.ts';
 import { createScheduler, runSource } from './worker.ts';
 
-/** Sources of one supplier that are read at the same time: more would wait for its calls. */
+/** More would wait for its calls. */
 const SUPPLIERS_AT_ONCE = 2;
 
-/** Follows the sources of the feed for as long as the service runs. */
 export const aggregator = fp(
   async (app: FastifyInstance) => {
     const { settings: config, log, stopping } = app;

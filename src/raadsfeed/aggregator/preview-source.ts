@@ -6,17 +6,14 @@ import type { DateWindow, Preview } from './supplier/source-adapter.ts';
 import { SupplierError, SupplierFault } from './supplier/supplier-client.ts';
 import { dutchDay } from './supplier/values.ts';
 
-/** The quarter that ends today, or with the period of a source: long enough to have something in summer too. */
+/** The quarter that ends today, or with the period of a source: long enough to have something in summer. */
 export function lastQuarter(tot: string | null | undefined, now: Date): DateWindow {
   const today = dutchDay(now);
   const to = typeof tot === 'string' && tot < today ? tot : today;
   return { from: new Date(Date.parse(to) - 92 * 86_400_000).toISOString().slice(0, 10), to };
 }
 
-/**
- * What a source of a supplier shows of late, or at the end of its period; why it cannot be read, as text; `undefined` where the supplier
- * shows nothing of itself without reading everything.
- */
+/** The recent meetings of a supplier's source; a text when it cannot be read, `undefined` where a preview would take as long as reading. */
 export async function previewSource(
   { adres, organisatiecodes, naam, portaal, tot, options = {} }: NewSource,
   { adapters, clock }: Pick<SupplierDependencies, 'adapters' | 'clock'>,
@@ -35,7 +32,6 @@ export async function previewSource(
   };
   const request = { window: lastQuarter(tot, clock.now()), signal };
   try {
-    // A version that was found once is kept.
     const found = options.version === undefined ? await adapter.prepare?.({ source, ...request }) : {};
     const prepared = { ...options, ...found };
     const preview = await adapter.preview?.({ source: { ...source, options: prepared }, ...request });

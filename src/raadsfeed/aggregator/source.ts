@@ -1,4 +1,3 @@
-/** A source as the aggregator stores it. */
 export interface Source {
   readonly id: number;
   /** Address of a service document, or `<scheme>:<organisation>` of a supplier's API. */
@@ -8,17 +7,16 @@ export interface Source {
   readonly organisatiecodes: readonly string[];
   readonly naam: string | null;
   readonly portaal: string | null;
-  /** First and last day (`YYYY-MM-DD`) that are read of a supplier; `null`: from 2010 on, and without an end. */
+  /** Days (`YYYY-MM-DD`) of a supplier that are read; `null`: from 2010 on, and without an end. */
   readonly vanaf: string | null;
   readonly tot: string | null;
-  /** How a supplier is read. */
   readonly options: SupplierOptions;
   readonly feedUrl: string | null;
   readonly snapshotUrl: string | null;
   readonly rol: 'bronhouder' | 'aggregator' | null;
   readonly documentEtag: string | null;
   readonly documentReadAt: Date | null;
-  /** `history`: it is being read for redactions that were missed; `snapshot`; `feed`: the log after both. */
+  /** `history` is read for missed redactions before a new `snapshot`. */
   readonly phase: 'snapshot' | 'history' | 'feed';
   /** Resources that neither the snapshot nor the feed after it shows will be deleted. */
   readonly isComparing: boolean;
@@ -27,12 +25,11 @@ export interface Source {
   readonly snapshotFeedCursor: string | null;
   readonly cursor: string | null;
   readonly etag: string | null;
-  /** Number of the last record that was read; `null` when only the cursor is known. */
+  /** `null` when only the cursor is known. */
   readonly lastNumber: number | null;
   readonly pageSize: number;
-  /** Where the history is read from; `null`: from its beginning. */
+  /** `null`: from its beginning. */
   readonly historyCursor: string | null;
-  /** The last number that was read before. */
   readonly historyAfter: number | null;
   /** Whether that history reaches back to that number; `null` while nothing says so. */
   readonly historyJoins: boolean | null;
@@ -40,46 +37,42 @@ export interface Source {
   readonly historyMissed: boolean;
   /** As JSON; see `ReadingProgress`. */
   readonly progress: unknown;
-  /** A hash of this source equalled the one that we compute. */
+  /** A hash of this source equalled ours. */
   readonly hashMatches: boolean;
   /** Organisations that its service document names. */
   readonly named: readonly string[];
   readonly allowMassDelete: boolean;
-  /** When a comparison with withheld deletes is repeated. */
   readonly compareAgainAt: Date | null;
-  /** When the snapshot was last started. */
   readonly snapshotStartedAt: Date | null;
-  /** Consecutive failures, and the kind of the last one. */
   readonly failures: number;
   readonly failureKind: string | null;
 }
 
-/** Versions of the interface of GemeenteOplossingen. */
 export const SUPPLIER_VERSIONS = ['v1', 'v2'] as const;
 export type SupplierVersion = (typeof SUPPLIER_VERSIONS)[number];
 
-/** What an operator chooses for one source of a supplier; texts. */
+/** An operator's choices for one source, as texts. */
 export interface SupplierOptions {
-  /** Regular expression, case ignored, for the names of the meeting types, bodies and registers that are the organisation's. */
+  /** Regular expression, case ignored, for the organisation's meeting types, bodies and registers. */
   readonly bodies?: string;
-  /** The same, for names that are not. */
+  /** The same, for those of others. */
   readonly notBodies?: string;
-  /** Of GemeenteOplossingen: the version of its interface that the organisation serves. */
+  /** Of GemeenteOplossingen: the version of its interface. */
   readonly version?: SupplierVersion;
-  /** Of GemeenteOplossingen, v2: the types of documents that are published though they belong to no meeting, with commas. */
+  /** Of GemeenteOplossingen, v2: types of documents, with commas, to publish without a meeting. */
   readonly documentTypes?: string;
-  /** Of Parlaeus: the file that holds the key of the organisation's interface. */
+  /** Of Parlaeus: the file with the key of the interface. */
   readonly ridFile?: string;
 }
 
-/** The right to read a source. Taking it over raises the number, so that the previous holder cannot publish any more. */
+/** The right to read a source. A takeover raises the number, so that the previous holder can publish no more. */
 export interface Lease {
   readonly source: Source;
   readonly number: number;
   readonly holder: string;
 }
 
-/** The lease was taken over, or the source paused or removed: the work in progress is dropped. */
+/** The lease was taken over, or the source paused or removed. */
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError';
   constructor() {
@@ -87,7 +80,6 @@ export class LeaseLostError extends Error {
   }
 }
 
-/** What an operator gives as a source. */
 export type SourceAddress = { readonly adres: string } & (
   | { readonly kind: 'feed' }
   | {
@@ -97,12 +89,12 @@ export type SourceAddress = { readonly adres: string } & (
       readonly organisationId: string;
       /** Of the sources of several organisations in one site. */
       readonly organisatiecode?: string;
-      /** What was put right in the address as it was given. */
+      /** For people: how a malformed address was read. */
       readonly corrected?: string;
     }
 );
 
-/** A supplier, and what identifies an organisation there: its name for people, and its form unless it is an address. */
+/** `form` of its organisation ids, unless they are addresses. */
 interface Supplier {
   readonly title: string;
   readonly name: string;
@@ -110,7 +102,7 @@ interface Supplier {
 }
 
 const BASE = { name: 'base address' };
-/** Each supplier: `notubiz:281`, `ibabs:voorbeeldstad`, `go:https://raad.voorbeeldstad.example/api`. */
+/** `notubiz:281`, `ibabs:voorbeeldstad`, `go:https://raad.voorbeeldstad.example/api`. */
 export const SUPPLIERS = {
   notubiz: { title: 'NotuBiz', name: 'organisation id', form: /^[A-Za-z0-9_-]{1,40}$/ },
   ibabs: { title: 'iBabs', name: 'site', form: /^[A-Za-z0-9_.-]{1,60}$/ },
@@ -119,7 +111,6 @@ export const SUPPLIERS = {
 } satisfies Readonly<Record<string, Supplier>>;
 export type SupplierScheme = keyof typeof SUPPLIERS;
 
-/** What an operator may give as a source, for people. */
 export const SOURCE_FORMS = `the address of a service document, or ${Object.entries(SUPPLIERS)
   .map(([scheme, { name }]) => `${scheme}:<${name}>`)
   .join(', ')}`;
@@ -128,7 +119,7 @@ export function isSupplierScheme(text: string): text is SupplierScheme {
   return Object.hasOwn(SUPPLIERS, text);
 }
 
-/** Whether each organisation of a supplier has an address, and so numbers, of its own. */
+/** Whether each organisation has an address, and so numbers, of its own. */
 export function hasOwnNumbers(scheme: SupplierScheme): boolean {
   return !('form' in SUPPLIERS[scheme]);
 }
@@ -165,7 +156,6 @@ function parseSupplierAddress(scheme: SupplierScheme, text: string): SourceAddre
   };
 }
 
-/** The address under which a source of a supplier is stored. */
 export function supplierAddress(scheme: SupplierScheme, organisationId: string, organisatiecode?: string): string {
   return `${scheme}:${organisationId}${organisatiecode === undefined ? '' : `#${organisatiecode}`}`;
 }

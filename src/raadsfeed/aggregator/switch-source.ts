@@ -1,6 +1,6 @@
 /**
- * What it would do to take organisations from another source, or by another version of a supplier's interface. Identities stay: what both
- * have is not published again.
+ * Plans a switch of organisations to another source, or to another version of an interface. Identities stay: shared resources are not
+ * published again.
  */
 
 import { askPage, NO_PROGRESS, notePage, readSnapshotPage } from '../../lib/feed/page.ts';
@@ -17,19 +17,16 @@ import { changeVersion, readStateKeys, takeOverOrganisations } from './store/sou
 import { supplierSource } from './supplier/read-supplier.ts';
 import type { KnownItem } from './supplier/source-adapter.ts';
 
-/** What a switch would do to the feed of an organisation, by `<resourceType>/<bronidentificatie>`. */
+/** Effect of a switch on an organisation, by `<resourceType>/<bronidentificatie>`. */
 interface IdentityComparison {
-  /** How many both have: with the same content only their origin changes. */
+  /** In both: only their origin changes. */
   readonly same: number;
-  /** What the feed has and the new source does not: it would be deleted. */
   readonly deleted: readonly string[];
-  /** What only the new source has. */
   readonly added: readonly string[];
-  /** Whether more than a tenth would be deleted: that needs an operator's consent. */
+  /** More than a tenth would be deleted: that needs an operator's consent. */
   readonly isMassDelete: boolean;
 }
 
-/** What a switch would do to each organisation. */
 export interface SwitchPlan {
   readonly organisations: readonly (IdentityComparison & { readonly organisatiecode: string })[];
   readonly carryOut: (allowMassDelete: boolean) => Promise<unknown>;
@@ -37,10 +34,7 @@ export interface SwitchPlan {
 
 const PAGE = 1000;
 
-/**
- * What it would do to take organisations from a feed instead, by reading its snapshot.
- * @throws {OutboundError} {FeedFault} {Error} when the new source has none of the organisations
- */
+/** @throws {OutboundError} {FeedFault} {Error} when the new source has none of the organisations */
 export async function planSwitch(
   needs: DependencyNeeds,
   from: Source,
@@ -97,10 +91,7 @@ async function readIdentities(
   return found;
 }
 
-/**
- * What it would do to the last quarter to read an organisation of GemeenteOplossingen by another version, by reading it that way.
- * @throws {Error} when that version cannot be read
- */
+/** Reads the last quarter by another version, to compare. @throws {Error} when that version cannot be read */
 export async function planVersion(
   needs: DependencyNeeds,
   from: Source,
@@ -125,7 +116,6 @@ export async function planVersion(
   };
 }
 
-/** Compares the feed with another source of the same organisation. */
 export function compareIdentities(held: ReadonlySet<string>, offered: ReadonlySet<string>): IdentityComparison {
   const deleted = [...held].filter((key) => !offered.has(key)).toSorted();
   return {

@@ -1,4 +1,4 @@
-/** Reads one source now, as an operator asked. */
+/** Reads one source now, for an operator. */
 import { randomUUID } from 'node:crypto';
 import {
   closeDependencies,
@@ -14,7 +14,6 @@ import { assertAnswered, prepareWindows, readOneWindow, supplierSource } from '.
 import { type Period, periodWindows } from './supplier/windows.ts';
 import { keepLeases, releaseAfterError, releaseAfterSuccess } from './worker.ts';
 
-/** The days are those of a supplier's API. */
 export interface SyncOptions extends Period {
   readonly allowMassDelete: boolean;
   readonly signal: AbortSignal;
@@ -29,7 +28,6 @@ interface SyncOutcome {
   readonly withheld: number;
   readonly refused: number;
   readonly issues: number;
-  /** Why it is not complete, when one thing stopped it. */
   readonly reason?: string;
 }
 
@@ -37,7 +35,6 @@ type Sum = { -readonly [K in keyof SyncOutcome]: SyncOutcome[K] };
 
 const LEASE_SECONDS = 60;
 
-/** Takes over the lease of a source, reads it to its end, and releases it. */
 export async function syncSource(needs: DependencyNeeds, sourceId: number, options: SyncOptions): Promise<SyncOutcome> {
   const { pool, log } = needs;
   const deps = openDependencies(needs);
@@ -72,7 +69,7 @@ async function syncFeed(
     const run = await followSource(await rereadLease(deps.pool, start), deps, signal, true);
     for (const key of ['read', 'published', 'deleted', 'withheld', 'refused'] as const) sum[key] += run[key];
     progress(`${sum.read} read, ${sum.published} recorded`);
-    // There is more, now: a source that is stuck is due later.
+    // A source that is stuck is due later.
     if (!run.caughtUp && run.inMs === 0) continue;
     sum.complete = run.caughtUp && sum.withheld === 0 && sum.refused === 0;
     sum.issues = sum.refused;
@@ -84,7 +81,7 @@ async function syncSupplier(lease: Lease, sum: Sum, deps: SupplierDependencies, 
   const { allowMassDelete, signal, progress } = options;
   const of = supplierSource(lease.source, deps.adapters);
   const { all } = await prepareWindows(lease, of, deps, allowMassDelete);
-  // Newest first: that is what people look for.
+  // Newest first: people look for that.
   const windows = periodWindows(all, options).toReversed();
   for (const [i, window] of windows.entries()) {
     signal.throwIfAborted();

@@ -1,4 +1,4 @@
-/** Takes sources that are due, reads each for a while, and records what came of it. */
+/** Claims sources that are due, reads each for a while, and stores the outcome. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from '../../database/pool.ts';
@@ -15,31 +15,28 @@ import { SupplierFault } from './supplier/supplier-client.ts';
 interface SchedulerOptions {
   readonly pool: Pool;
   readonly log: Logger;
-  /** Identifies this process among all instances. */
   readonly holder: string;
-  /** Sources of one kind: a supplier that takes long, or allows few calls, holds up no other and no feed. */
+  /** One kind, so that a slow supplier holds up no other source. */
   readonly kind: SourceKind;
-  /** Sources at the same time. */
   readonly concurrency: number;
   readonly leaseSeconds: number;
-  /** Fires when the process begins to stop. */
   readonly stopping: AbortSignal;
-  /** Works on a source and releases it; never throws. */
+  /** Never throws. */
   readonly run: (lease: Lease, signal: AbortSignal) => Promise<void>;
 }
 
 interface Scheduler {
   start(): void;
-  /** Takes no more sources, and waits for those that are being read. */
+  /** Waits for sources that are being read. */
   close(): Promise<void>;
 }
 
-/** Milliseconds between queries for sources that are due, of all readers of a scheduler together. */
+/** For all readers of a scheduler together. */
 const POLL_MS = 200;
-/** Of a supplier less often: there are several, and their sources are due by the quarter of an hour. */
+/** There are several suppliers, and their sources are due every quarter of an hour. */
 const SUPPLIER_POLL_MS = 500;
 
-/** Reads a few sources at a time: each reader takes one that is due, and the next as soon as that one was released. */
+/** Each reader claims a source, and the next as soon as it is released. */
 export function createScheduler(options: SchedulerOptions): Scheduler {
   const { pool, log, holder, kind, concurrency, leaseSeconds, run } = options;
   const closing = new AbortController();
@@ -75,7 +72,6 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   };
 }
 
-/** Renews the leases of a holder until the timer is cleared. */
 export function keepLeases(pool: Pool, holder: string, leaseSeconds: number, log: Logger): NodeJS.Timeout {
   const renew = (): void => {
     renewLeases(pool, holder, leaseSeconds).catch((error: unknown) =>
@@ -87,17 +83,17 @@ export function keepLeases(pool: Pool, holder: string, leaseSeconds: number, log
 
 type WorkerDependencies = Pick<SupplierDependencies, 'pool' | 'clock' | 'log' | 'backoffMs' | 'backoffMaxMs'>;
 
-/** Reads a source for a while. @returns milliseconds until it is due again, and whether its last failure holds: nothing was read */
+/** @returns milliseconds until it is due again; `isStillFailing`: nothing was read, so the last failure holds */
 type ReadSource<D> = (
   lease: Lease,
   deps: D,
   signal: AbortSignal,
 ) => Promise<{ readonly inMs: number; readonly isStillFailing?: boolean }>;
 
-/** Milliseconds before a source is retried when the fault was in this service. */
+/** After a fault in this service. */
 const OWN_FAULT_MS = 5000;
 
-/** Reads a leased source and releases it, with the time it is next due or with the failure. Never throws. */
+/** Never throws. */
 export async function runSource<D extends WorkerDependencies>(
   lease: Lease,
   read: ReadSource<D>,
@@ -125,7 +121,7 @@ export async function releaseAfterSuccess(lease: Lease, inMs: number, deps: Work
   await releaseSource(deps.pool, lease, { inMs });
 }
 
-/** @returns the failure of the source that was stored; `undefined` when it was not the source's doing */
+/** @returns the stored failure of the source; `undefined` when the fault was not its own */
 export async function releaseAfterError(
   lease: Lease,
   error: unknown,
@@ -165,19 +161,16 @@ export async function releaseAfterError(
   return found;
 }
 
-/** A failure of a source as it is stored and shown. */
 interface Failure {
-  /** Stable word: of `OutboundFault` or `FeedFaultCode`, a status as `status-503`. */
+  /** An `OutboundFault`, `FeedFaultCode` or `SupplierFault` code; a status as `status-503`. */
   readonly kind: string;
   readonly message: string;
-  /** Milliseconds that the source asks to wait. */
   readonly retryAfterMs: number;
 }
 
-/** Longest that a source may ask to wait, in milliseconds. */
 const MAX_RETRY_AFTER_MS = 86_400_000;
 
-/** @returns `undefined` for what is not the source's doing */
+/** `undefined` when the source is not at fault. */
 export function describeFailure(error: unknown): Failure | undefined {
   if (error instanceof FeedFault) return { kind: error.code, message: error.message, retryAfterMs: 0 };
   if (error instanceof SupplierFault) return { kind: error.code, message: error.message, retryAfterMs: 0 };

@@ -1,4 +1,4 @@
-/** `koppelvlak bron add` and `bron import`: what they would do is shown before it is done. */
+/** `koppelvlak bron add` and `bron import`: the effect is shown before it is carried out. */
 import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
 import { type CommandContext, runCommand } from '../../../commands/run-command.ts';
@@ -101,7 +101,7 @@ async function addAll(context: CommandContext, given: readonly NewSource[], yes:
   const { planSources } = await import('../plan-sources.ts');
   const plan = planSources(sources, existing, await readNumberedAddresses(database.pool));
   const judged = await addPreviews(context, plan);
-  // The result says it all of one source whose supplier shows nothing.
+  // One source without a preview: the result says enough.
   const isTold = judged.length > 1 || judged.some(({ why, preview }) => why !== '' || preview !== undefined);
   for (const { what, source, why, preview } of isTold ? judged : []) {
     output.progress(`${what}: ${source.adres}${why === '' ? '' : ` (${why})`}`);
@@ -118,7 +118,7 @@ async function addAll(context: CommandContext, given: readonly NewSource[], yes:
     const more = refused.length > 1 ? ` (and ${refused.length - 1} more)` : '';
     throw new CommandError(`nothing was added: ${first.why}${more}`);
   }
-  // A wrong name would publish what is of somebody else.
+  // A wrong name would publish another organisation's data.
   if (judged.some(({ preview }) => preview !== undefined) && !yes) await confirm(context);
   const found = judged.map(({ source, preview }) => ({ ...source, options: preview?.options ?? source.options ?? {} }));
   const done = await saveSources(database.pool, found);
@@ -135,13 +135,12 @@ async function addAll(context: CommandContext, given: readonly NewSource[], yes:
   });
 }
 
-/** The version of a supplier's interface that was found when the source was added is kept. */
 function withKnownVersion(source: NewSource, existing: readonly ExistingSource[]): NewSource {
   const version = existing.find(({ adres }) => adres === source.adres)?.options.version;
   return version === undefined ? source : { ...source, options: { ...source.options, version } };
 }
 
-/** Asks suppliers what their new sources show; one that cannot be read is refused. */
+/** Previews the new sources; one that cannot be read is refused. */
 async function addPreviews(context: CommandContext, plan: readonly PlannedSource[]): Promise<readonly Previewed[]> {
   const isNew = ({ what, source }: PlannedSource): boolean =>
     (what === 'new' || what === 'changed') && source.soort === 'leveranciers-api';

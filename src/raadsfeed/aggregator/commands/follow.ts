@@ -14,7 +14,6 @@ interface FollowOptions {
   readonly json?: boolean;
 }
 
-/** Largest page, in bytes. */
 const MAX_PAGE_BYTES = 256 * 1024 * 1024;
 
 export function feedFollowCommand(terminal: Terminal): Command {
@@ -101,7 +100,6 @@ function isStateOf(address: string, { service }: FollowState): boolean {
   return isHost ? new URL(service).origin === given.origin : service === given.href;
 }
 
-/** An http or https address. */
 function parseWebAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {

@@ -24,7 +24,6 @@ interface MassDeleteOptions {
   readonly json?: boolean;
 }
 
-/** `koppelvlak bron pause`, `resume`, `remove`, `sync`, `check`, `issues` and `switch`. */
 export function sourceCommands(terminal: Terminal): Command[] {
   /** @param example of its arguments */
   const command = <O extends { readonly json?: boolean }>(
@@ -176,7 +175,6 @@ async function showIssues({ database, output }: CommandContext, source: Source):
   });
 }
 
-/** How many resources are named. */
 const SHOWN = 20;
 
 function switchCommand(terminal: Terminal): Command {
@@ -229,7 +227,7 @@ function switchCommand(terminal: Terminal): Command {
     );
 }
 
-/** The address of a source, as an argument of a command. @throws {UsageError} */
+/** @throws {UsageError} */
 export function readSourceAddress(text: string): SourceAddress {
   const address = parseSourceAddress(text);
   if (address === undefined) {
@@ -238,7 +236,7 @@ export function readSourceAddress(text: string): SourceAddress {
   return address;
 }
 
-/** The source that a command names. @throws {UsageError} {CommandError} */
+/** @throws {UsageError} {CommandError} */
 async function requireSource(pool: Pool, text: string): Promise<Source> {
   const { findSource } = await import('../store/sources.ts');
   const { adres } = readSourceAddress(text);

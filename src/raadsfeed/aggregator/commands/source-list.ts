@@ -13,7 +13,6 @@ import { readExpression } from '../supplier/body-filter.ts';
 import { withoutAbsent } from '../supplier/source-adapter.ts';
 import { isDay, readSourceAddress } from './on-source.ts';
 
-/** A source as it is written; texts that say something. */
 export type SourceFields = { readonly organisaties?: readonly string[] | undefined } & {
   readonly [K in 'adres' | 'naam' | 'portaal' | 'vanaf' | 'tot' | OptionName]?: string | undefined;
 };
@@ -93,9 +92,8 @@ const COLUMNS = new Map<string, keyof SourceFields>([
   ['rid-file', 'ridFile'],
   ['replaces', 'replaces'],
 ]);
-/** Bytes of a list at most: the whole country is a hundredth of it. */
+/** A list of the whole country is a hundredth of it. */
 const MAX_BYTES = 10_485_760;
-/** Faults of a list that are shown. */
 const MAX_FAULTS = 20;
 
 /** @throws {CommandError} naming every line that cannot be used */
@@ -128,7 +126,6 @@ export async function readSourceList(file: string): Promise<NewSource[]> {
   return sources;
 }
 
-/** @throws {CommandError} */
 function decode(content: Buffer, file: string): string {
   try {
     return decodeUtf8(content, file);
@@ -156,7 +153,6 @@ function jsonLines(text: string): ListLine[] {
   });
 }
 
-/** @throws {CommandError} */
 function csvLines(text: string, file: string): ListLine[] {
   const [head = ''] = text.split(/\r?\n/);
   const delimiter = head.includes(';') ? ';' : ',';

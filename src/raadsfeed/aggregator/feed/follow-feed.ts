@@ -1,4 +1,4 @@
-/** Follows a feed for `feed follow`: the snapshot, then the feed without end. Faults are reported, and it goes on. */
+/** Follows a feed for `feed follow`: its snapshot, then the feed. Faults are reported, and following goes on. */
 
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,7 +25,6 @@ import { backoffMs } from '../../../lib/time.ts';
 
 /** How far a follower is; saved between runs. */
 export interface FollowState extends FeedAddresses {
-  /** Address of the service document. */
   readonly service: string;
   readonly phase: 'snapshot' | 'feed';
   /** A cursor in the snapshot or the feed, depending on `phase`. */
@@ -38,7 +37,6 @@ export interface FollowState extends FeedAddresses {
 
 export interface FollowOptions extends Patience {
   readonly client: OutboundClient;
-  /** End when the feed has been caught up with. */
   readonly once: boolean;
   /** Handles a page; when it returns, `state` may be saved. */
   readonly page: (records: readonly FeedRecord['record'][], state: FollowState) => Promise<void>;
@@ -46,13 +44,9 @@ export interface FollowOptions extends Patience {
 }
 
 const DEFAULT_WAIT_MS = 5000;
-/** Records of a snapshot at most. */
 const MAX_RECORDS = 100_000_000;
 
-/**
- * Finds a feed by the address of its service document, or by a host that has the well-known address; following begins with its snapshot.
- * @throws {FeedFault}
- */
+/** Finds a feed by the address of its service document, or by a host with the well-known address. @throws {FeedFault} */
 export async function findFeed(
   address: string,
   { client, ...patience }: Patience & Pick<FollowOptions, 'client'>,
@@ -90,7 +84,7 @@ export async function followFeed(begin: FollowState, options: FollowOptions): Pr
         next.records.flatMap((record) => writablePart(record, fault)),
         next.state,
       );
-      // A redaction may name what was missing before it.
+      // A redaction may explain an earlier gap.
       gaps = withoutNamed([...gaps, ...next.gaps], namedNumbers(next.records.map(({ record }) => record)));
       const moved = next.state.cursor !== cursor || next.state.phase !== phase;
       if (next.hasMore && !moved) {
@@ -114,8 +108,8 @@ export async function followFeed(begin: FollowState, options: FollowOptions): Pr
 }
 
 /**
- * The members of a record that can be written as they were read; the others are reported. An unknown member must not cost us a redaction;
- * an upsert whose data cannot be written is left out.
+ * The members of a record that can be written as they were read; the others are reported. An unknown member must not cost a redaction; an
+ * upsert whose data cannot be written is left out.
  */
 function writablePart({ sequenceNumber, record }: FeedRecord, fault: (text: string) => void): FeedRecord['record'][] {
   const members = Object.entries(record).filter(([name, member]) => {
@@ -150,7 +144,7 @@ function advance(state: FollowState, json: unknown, fault: (text: string) => voi
   return { records, gaps, hasMore: hasMore && !saysEnd, state: { ...state, cursor, lastNumber } };
 }
 
-/** Reports what is wrong with single records; a hash only when other hashes of the same feed are made as ours are. */
+/** Reports faults of single records; a wrong hash only when other hashes of the feed are made as ours are. */
 function recordJudge(fault: FollowOptions['fault']): (record: FeedRecord) => void {
   let matched = false;
   return ({ sequenceNumber, record }) => {
@@ -169,10 +163,7 @@ function recordJudge(fault: FollowOptions['fault']): (record: FeedRecord) => voi
   };
 }
 
-/**
- * The state that was saved in a file; `undefined` when the file does not exist.
- * @throws {Error} when the file holds something else
- */
+/** @returns `undefined` when the file does not exist @throws {Error} when it holds something else */
 export async function readFollowState(file: string): Promise<FollowState | undefined> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
@@ -184,7 +175,7 @@ export async function readFollowState(file: string): Promise<FollowState | undef
   return value;
 }
 
-/** Saves the state; a crash leaves the old one or the new one, never half of one. */
+/** Atomic: a crash leaves the old state or the new one. */
 export async function writeFollowState(file: string, state: FollowState): Promise<void> {
   const draft = `${file}.new`;
   await writeFile(draft, `${JSON.stringify(state)}\n`, { flush: true });
@@ -204,7 +195,6 @@ function isFollowState(value: unknown): value is FollowState {
 
 export interface Patience {
   readonly signal: AbortSignal;
-  /** Called with the reason of a retry, and the milliseconds until it. */
   readonly waiting: (reason: string, ms: number) => void;
 }
 
@@ -231,7 +221,7 @@ async function askPatiently<T>(url: string, call: () => Promise<T>, { signal, wa
   }
 }
 
-/** Why a retry may help; `undefined` when it will not. */
+/** Why a retry may help, if it may. */
 function mayPass(error: unknown, failures: number): string | undefined {
   if (error instanceof FeedFault) {
     return error.code === 'cursor-refused' && !error.certain && failures === 1 ? 'refuses the cursor' : undefined;

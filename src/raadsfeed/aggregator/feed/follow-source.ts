@@ -1,6 +1,6 @@
 /**
- * One run of a source that is a feed: its service document when that is due, then pages of its snapshot, then of its feed, to its end or
- * to the limit of the run. Pages are published in the transaction that stores how far the source was read.
+ * One run of a feed as a source: its service document when that is due, then pages of its snapshot and of its feed. A page is published
+ * in the transaction that stores the new position.
  */
 
 import { transaction } from '../../../database/transaction.ts';
@@ -20,9 +20,7 @@ import { afterHistory, type PageDependencies, type PageOutcome, readPage } from 
 import { publishChanges, rewriteRedactedFiles } from './redactions.ts';
 
 interface FollowResult {
-  /** The source was read to its end. */
   readonly caughtUp: boolean;
-  /** Milliseconds until the source is due again. */
   readonly inMs: number;
   readonly read: number;
   readonly published: number;
@@ -31,14 +29,14 @@ interface FollowResult {
   readonly withheld: number;
 }
 
-/** Pages that are read of a source before others are read. */
+/** Then other sources have their turn. */
 const PAGES_PER_RUN = 10;
 /** Consecutive failures of the same kind after which the snapshot is read again. */
 const FAILURES_BEFORE_RESTART = 3;
 
 /**
- * @param tolerant refused records do not hold up their page; default: when it was refused twice before
- * @throws {OutboundError} {FeedFault} {LeaseLostError} or the signal's reason; what was published before it stays
+ * @param tolerant refused records do not hold up their page; default: after two refusals
+ * @throws {OutboundError} {FeedFault} {LeaseLostError} or the signal's reason; pages published before it stay
  */
 export async function followSource(
   start: Lease,
@@ -80,10 +78,7 @@ export async function followSource(
   return { ...sum, caughtUp: false, inMs: 0 };
 }
 
-/**
- * Everything that the document names is taken from other sources, or it is of an aggregator that has nothing yet: the case of two
- * aggregators that follow each other.
- */
+/** True when all named organisations come from other sources, or when an aggregator has none yet: two aggregators may follow each other. */
 function hasNothingToRead({ source }: Lease, owned: readonly OwnedOrganisation[]): boolean {
   const wanted = new Set(source.organisatiecodes);
   if (owned.length > 0) return false;
@@ -105,8 +100,8 @@ async function readOrRestart(lease: Lease, deps: PageDependencies): Promise<Page
 }
 
 /**
- * A cursor that is refused (twice, when the response does not say that it is the cursor), and pages that stay invalid, need a new
- * snapshot. At most once per `backoffMaxMs`, in case that does not help.
+ * A new snapshot is needed when a cursor is refused (twice, unless the response blames the cursor), or pages stay invalid. At most once
+ * per `backoffMaxMs`, in case it does not help.
  */
 function mayRestart({ source }: Lease, fault: FeedFault, { clock, backoffMaxMs }: AggregatorDependencies): boolean {
   const begun = source.snapshotStartedAt?.getTime() ?? 0;
@@ -129,7 +124,7 @@ function persists({ failureKind, failures }: Source, code: string): boolean {
   return failureKind === code && failures >= FAILURES_BEFORE_RESTART - 1;
 }
 
-/** Reads the history from its beginning when its cursor is refused, and skips it when it stays unreadable. */
+/** Restarts the history when its cursor is refused, and skips it when it stays unreadable. */
 async function leaveHistory(lease: Lease, error: unknown, { pool, log }: AggregatorDependencies): Promise<boolean> {
   const { source } = lease;
   if (error instanceof FeedFault && source.historyCursor !== null && isRefusedForGood(source, error)) {
@@ -155,7 +150,7 @@ async function restart(
   });
 }
 
-/** Sets `laatstBijgewerkt` of the source's organisations in our service document; not while records of it are refused. */
+/** Sets `laatstBijgewerkt` in our service document, unless records are refused. */
 async function updateServiceDocument(lease: Lease, { pool }: AggregatorDependencies, at: Date): Promise<void> {
   const { id, rol } = lease.source;
   await transaction(pool, async (client) => {
@@ -174,9 +169,8 @@ async function updateServiceDocument(lease: Lease, { pool }: AggregatorDependenc
 }
 
 /**
- * Deletes what a new snapshot, and the feed after it, do not show any more. Only when the feed has been read to its end: what changed
- * while the snapshot was read may be in the feed only.
- * @returns how many deletes were published, and how many wait for an operator's consent
+ * Deletes resources that neither the new snapshot nor the feed after it shows. Only at the end of the feed: changes made during the
+ * snapshot may be in the feed only.
  */
 async function finishComparison(
   lease: Lease,
@@ -219,7 +213,7 @@ async function deleteMissing(lease: Lease, organisatiecode: string, deps: Aggreg
       const changes = missing.map(
         (named): Removal => ({ op: 'delete', ...named, verwijderreden: 'overig', toelichting }),
       );
-      // The part of its history that was missed may have held a redaction: the text must not stay readable here.
+      // The missed part of the history may have held a redaction: the text must not stay readable here.
       const reason = { verwijderreden: 'niet_langer_openbaar', toelichting: HISTORY_MISSED } as const;
       if (historyMissed) changes.push(...missing.map((named): Removal => ({ op: 'redact', ...named, ...reason })));
       const published = await publishChanges(client, changes, deps);

@@ -9,7 +9,6 @@ import type { SourceIssue } from '../supplier/source-adapter.ts';
 import { checkRecord, type RecordContext, type Verdict } from './judge-record.ts';
 import { type RedactionContext, redactionChanges } from './redactions.ts';
 
-/** What follows from the records of a page. */
 export interface CheckedPage {
   readonly changes: readonly Change[];
   readonly refused: number;
@@ -19,21 +18,21 @@ export interface CheckedPage {
    */
   readonly refusals: ReadonlyMap<string, boolean>;
   readonly issues: readonly SourceIssue[];
-  /** Resources that the source has, also those whose record is refused: they are not missing. */
+  /** Resources that the source has, including those with a refused record: they are not missing. */
   readonly present: readonly NamedResource[];
-  /** A hash of this source was the one that we would make, here or before. */
+  /** A hash of this source equalled ours, here or before. */
   readonly hashMatches: boolean;
 }
 
 /** Refused records of one page that are reported one by one. */
 const MAX_DETAILED = 20;
 
-/** Records that are checked before the event loop is yielded: a publisher holds the lock of the feed meanwhile. */
+/** Then the event loop is yielded: a publisher holds the lock of the feed meanwhile. */
 const BATCH = 50;
 
 interface PageContext extends RecordContext, RedactionContext {
   readonly hashMatches: boolean;
-  /** The records that were taken from the numbers in redactions without a resource. */
+  /** The records taken from the numbers in redactions that name no resource. */
   readonly taken: ReadonlyMap<number, TakenRecord>;
 }
 
@@ -85,7 +84,7 @@ export async function checkPage(records: readonly FeedRecord[], context: PageCon
   return { changes, refused, refusals, issues, present, hashMatches };
 }
 
-/** A record that cannot be checked is refused alone: it holds up neither the page nor the redactions on it. */
+/** A record that cannot be checked is refused alone. */
 function checkOne({ record, sequenceNumber }: FeedRecord, context: PageContext): Verdict {
   if (record.op === 'redact') return checkRedaction(record, context);
   try {

@@ -6,28 +6,25 @@ import { unwritable } from '../../../lib/json/parse-untrusted.ts';
 import { type Change, type Origin, prepareChange } from '../../domain/change.ts';
 import type { LineValidator } from '../../writer/line-validator.ts';
 
-/** How an organisation is taken from a source. `unnamed`: its document does not name it; `elsewhere`: another source has it. */
+/** `unnamed`: the service document does not name the organisation; `elsewhere`: another source has it. */
 export type Ownership = 'yes' | 'unnamed' | 'elsewhere';
 
 export interface RecordContext {
-  /** `feedUrl` of the source: with the number it is the origin of what is published. */
+  /** Of the source: with the number it is the origin of a published record. */
   readonly feedUrl: string;
-  /** Of this feed itself. */
   readonly ownFeedUrl: string;
-  /** By the draft: see `createLineValidator`. */
   readonly validate: LineValidator;
   readonly takes: (organisatiecode: string) => Ownership;
 }
 
-/** The result of checking one record of a source. */
 export type Verdict =
-  /** `hash`: what that of an upsert says of its data. */
+  /** `hash`: how that of an upsert compares with ours. */
   | {
       readonly kind: 'taken';
       readonly changes: readonly Change[];
       readonly hash?: 'matches' | 'differs' | 'absent' | undefined;
     }
-  /** It is from this feed itself, or of an organisation that is taken from another source. */
+  /** From this feed itself, or of an organisation that another source has. */
   | { readonly kind: 'passed-over' }
   | { readonly kind: 'refused'; readonly faults: readonly string[] };
 
@@ -65,7 +62,7 @@ function checkUpsert(
   if (address !== undefined) return refused(`${address} is not a web address (http or https)`);
   const checked = validate({ op: 'upsert', resourceType: record.resourceType, data });
   if ('faults' in checked) return { kind: 'refused', faults: checked.faults };
-  // The hash of the data as the source wrote it, before its codes were changed.
+  // Of the data as the source wrote it, before its codes were changed.
   const hash = judgeHash(record);
   const foreign = hash === 'differs' && typeof record.contentHash === 'string' ? record.contentHash : undefined;
   if (foreign !== undefined && !PRINTABLE.test(foreign)) return refused('contentHash is not a hash');
@@ -81,7 +78,7 @@ function refused(fault: string): Verdict {
   return { kind: 'refused', faults: [fault] };
 }
 
-/** What may be passed on as a hash of another form. */
+/** A hash of another form that may be passed on. */
 const PRINTABLE = /^[!-~]{1,200}$/;
 
 const MAX_REASON = 2000;
@@ -91,10 +88,10 @@ const KNOWN_MEMBERS = new Set([
   ...['herkomst', 'data', 'verwijderreden', 'toelichting', 'geredigeerdeSequenceNumbers'],
 ]);
 
-/** Bytes of the members of a record that we do not know, as JSON: they are in every response with the record. */
+/** Bytes of unknown members as JSON: every response with the record has them. */
 const MAX_OTHER_BYTES = 65_536;
 
-/** The members that we do not know, if the database can hold them; `fault`: why they cannot be published as they are. */
+/** Unknown members, if the database can hold them; `fault`: why they cannot be published as they are. */
 export function otherMembers(record: JsonObject): {
   readonly members?: Readonly<Record<string, unknown>>;
   readonly fault?: string;
@@ -108,10 +105,7 @@ export function otherMembers(record: JsonObject): {
   return /\\u(0000|[dD][89a-fA-F])/.test(text) ? {} : { members };
 }
 
-/**
- * Why something was removed. It is removed even when we do not know the reason: what had to disappear there must not stay here for a
- * matter of form.
- */
+/** The reason of a removal. An unknown reason does not stop it: content removed there must not stay here for a matter of form. */
 export function reasonOf(
   record: JsonObject,
 ): Pick<Extract<Change, { op: 'delete' | 'redact' }>, 'verwijderreden' | 'toelichting'> {
@@ -130,7 +124,7 @@ export function reasonOf(
 const CODES = new Set(['organisatiecode', 'gemeente', 'provincie', 'waterschap']);
 const UPPER_CODE = /"(?:G[Mm]|gM|P[Vv]|pV|W[Ss]|wS)\d{2,4}"/;
 
-/** `data` with codes of organisations in lower case, in the organisation itself and in references; the same object when they are. */
+/** The same object when its codes of organisations are in lower case already. */
 function withLowerCodes(data: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const text = JSON.stringify(data);
   if (!UPPER_CODE.test(text)) return data;
@@ -140,10 +134,10 @@ function withLowerCodes(data: Readonly<Record<string, unknown>>): Readonly<Recor
   return isRecord(lower) ? lower : data;
 }
 
-/** Depth to which addresses are searched: references have one, and deeper values are not published as links. */
+/** References have one; deeper values are not published as links. */
 const MAX_DEPTH = 8;
 
-/** The first member that is named as an address and is not a web address: readers would follow it. */
+/** The path of the first member that is named as an address and is not a web address: readers would follow it. */
 function invalidAddress(value: unknown, at = 'data', depth = 0): string | undefined {
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return undefined;
   for (const [name, member] of Object.entries(value)) {

@@ -8,11 +8,10 @@ import { rereadLease, restartSnapshot, updateSource } from '../store/leased-sour
 import { readOwnedOrganisations, saveOfferedOrganisations, saveOrigin } from '../store/organisations.ts';
 import type { SourceIssue } from '../supplier/source-adapter.ts';
 
-/** Milliseconds for which a service document is not read again. */
 const DOCUMENT_MS = 60_000;
 
 /**
- * Reads the service document of a source at an interval and after a failure: the address of its feed, and its organisations.
+ * Reads the service document of a source at an interval and after a failure.
  * @returns the lease with the source as it is stored now
  * @throws {OutboundError} {FeedFault} {LeaseLostError}
  */
@@ -22,7 +21,7 @@ export async function readDocument(lease: Lease, deps: AggregatorDependencies, s
     source.documentReadAt === null
       ? Number.POSITIVE_INFINITY
       : deps.clock.now().getTime() - source.documentReadAt.getTime();
-  // Where nothing was ever taken, the document is all that can change.
+  // Before anything was taken, only the document can change.
   const isKnown = source.snapshotStartedAt !== null && source.failures === 0;
   if (isKnown && age < DOCUMENT_MS) return lease;
   const answer = await deps.client.getJson({

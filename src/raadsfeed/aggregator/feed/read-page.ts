@@ -1,4 +1,4 @@
-/** Reads the next page of a source: of its history, for redactions that were missed, of its snapshot, or of its feed. */
+/** Reads the next page of a source: of its history, its snapshot or its feed. */
 
 import { transaction } from '../../../database/transaction.ts';
 import {
@@ -34,9 +34,8 @@ import {
   rewriteRedactedFiles,
 } from './redactions.ts';
 
-/** The result of one page. */
 export interface PageOutcome {
-  /** `stuck`: the source says that there is more, and gives nothing. */
+  /** `stuck`: the source announces more and gives nothing. */
   readonly state: 'more' | 'head' | 'stuck';
   readonly read: number;
   readonly published: number;
@@ -46,15 +45,14 @@ export interface PageOutcome {
 
 type ChangedAnswer = Extract<OutboundAnswer, { readonly changed: true }>;
 
-/** Records of a page at most: pages of several sources are in memory at once. */
+/** Pages of several sources are in memory at once. */
 const MAX_LIMIT = 1000;
-/** Pages that are read ahead at most, to explain a gap. */
+/** To explain a gap. */
 const MAX_AHEAD = 100;
 
 export interface PageDependencies extends AggregatorDependencies {
   readonly organisations: readonly OwnedOrganisation[];
   readonly signal: AbortSignal;
-  /** Refused records do not hold up their page. */
   readonly tolerant: boolean;
 }
 
@@ -63,7 +61,7 @@ const fail: Report = (code, message) => {
 };
 
 /**
- * Reads one page, checks it and publishes it. The redactions on it are carried out even when the rest is invalid.
+ * Reads, checks and publishes one page. Its redactions are carried out even when the rest is invalid.
  * @throws {FeedFault} {OutboundError} {LeaseLostError}
  */
 export async function readPage(lease: Lease, deps: PageDependencies): Promise<PageOutcome> {
@@ -81,7 +79,7 @@ export async function readPage(lease: Lease, deps: PageDependencies): Promise<Pa
   try {
     return await take(lease, answer, deps);
   } catch (error) {
-    // Whatever failed, through the source or through us. When the lease was lost, or this process stops, they are read again.
+    // Whoever is at fault. After a lost lease or a shutdown the page is read again.
     if (!(error instanceof LeaseLostError) && !deps.signal.aborted) {
       await carryOutRedactions(lease, answer.json, redactionContextOf(lease.source, deps), deps);
     }
@@ -129,7 +127,7 @@ async function takeFeed(lease: Lease, answer: ChangedAnswer, deps: PageDependenc
 }
 
 /**
- * Numbers may be absent where a redaction names them: on the same page, or on one of the next, whose redactions need not wait for it.
+ * Numbers may be absent where a redaction names them: on the same page or a later one, whose redactions need not wait.
  * @throws {FeedFault} `numbers`, when no redaction names them
  */
 async function explainGaps(lease: Lease, page: FeedPage, deps: PageDependencies): Promise<void> {
@@ -150,14 +148,13 @@ async function explainGaps(lease: Lease, page: FeedPage, deps: PageDependencies)
 }
 
 /**
- * A page of the history of a source whose snapshot is to be read again, for its redactions alone: those after the cursor that was given
- * up are nowhere else. The snapshot then shows what was published again since. On the way it checks whether this is the history that was
- * read before.
+ * Takes the redactions from a page of the history before a new snapshot: those after the lost cursor are nowhere else. The snapshot then
+ * shows resources that were published again. Also checks whether this is the history that was read before.
  */
 async function takeHistory(lease: Lease, answer: ChangedAnswer, deps: PageDependencies): Promise<PageOutcome> {
   const { source } = lease;
   const { historyCursor: at } = source;
-  // Gaps in the numbers are checked when the feed is read for its content.
+  // Gaps are checked when the feed is read for its content.
   const page = readFeedPage(answer.json, { cursor: at, after: undefined }, () => undefined);
   const { records, cursor, hasMore, head } = page;
   const redactions = records.map(({ record }) => record).filter(({ op }) => op === 'redact');
@@ -165,7 +162,7 @@ async function takeHistory(lease: Lease, answer: ChangedAnswer, deps: PageDepend
   const taken = await readTaken(deps.pool, source, [...new Set(numbers)]);
   const joins = joinsOn(source, records, taken);
   const isOver = !hasMore || (records.length === 0 && cursor === at);
-  // Numbers that were taken before may be past the end of what the source has now.
+  // Numbers taken before may be past the end of the source's present history.
   const reached = joins === true && (source.historyAfter ?? 0) <= head;
   const progress = { historyCursor: cursor, historyJoins: joins };
   const position: SourceChanges = {
@@ -187,7 +184,6 @@ async function takeHistory(lease: Lease, answer: ChangedAnswer, deps: PageDepend
 }
 
 /**
- * The snapshot is read after the history, and then the feed from where the history ended.
  * @param cursor the end of the history; `null`: it was not read, so the `feedCursor` of the snapshot counts
  * @param missed redactions may have been missed
  */
@@ -202,16 +198,13 @@ export function afterHistory(cursor: string | null, missed: boolean): SourceChan
   };
 }
 
-/**
- * Whether this history is the one that was read before: numbers that were taken from it must be of the same resources. One that differs
- * is enough to say no.
- */
+/** Whether this is the history that was read before: one number that now belongs to another resource proves it is not. */
 function joinsOn(
   { historyJoins, historyAfter }: Source,
   records: readonly FeedRecord[],
   taken: ReadonlyMap<number, TakenRecord>,
 ): boolean | null {
-  // Read on from the cursor itself, it needs no number.
+  // Read from the old cursor itself, it needs no number.
   if (historyAfter === null) return historyJoins === true;
   let joins = historyJoins;
   for (const { sequenceNumber, record } of records) {
@@ -237,7 +230,7 @@ function pageStep(
   return { cursor, numbers: records.map(({ sequenceNumber }) => sequenceNumber), isSnapshot, maxRecords };
 }
 
-/** The page size is reduced after a response that was too large; it grows again while twice as much would have fitted. */
+/** Pages shrink after a response that was too large, and grow again while twice as much would have fitted. */
 function nextPageSize({ pageSize }: Source, { bytes }: ChangedAnswer, { maxAnswerBytes }: AggregatorDependencies) {
   return bytes * 2 > maxAnswerBytes ? pageSize : Math.min(MAX_LIMIT, pageSize * 2);
 }
@@ -268,10 +261,7 @@ async function checkRecords(source: Source, records: readonly FeedRecord[], deps
   });
 }
 
-/**
- * Publishes records and stores how far the source was read, in one transaction.
- * @throws {LeaseLostError} and then nothing was published
- */
+/** Publishes records and the new position in one transaction. @throws {LeaseLostError} nothing was published */
 async function publishPage(
   lease: Lease,
   records: readonly FeedRecord[],
@@ -282,7 +272,7 @@ async function publishPage(
   const { state, freshForMs, position } = after;
   const page: CheckedPage = await checkRecords(lease.source, records, deps);
   const { changes, issues, refused, refusals, present, hashMatches } = page;
-  // The page may have been damaged in transit: only if it stays invalid are its other records published without these.
+  // The page may have been damaged in transit: only if it stays invalid are its other records published alone.
   if (refused > 0 && !deps.tolerant) {
     throw new FeedFault('records', `${refused} records are refused: ${issues[0]?.detail ?? ''}`);
   }
@@ -292,11 +282,10 @@ async function publishPage(
     if (isComparing) await markSeen(client, id, present);
     await saveRefusals(client, id, refusals);
     await addIssues(client, id, issues, deps.clock.now());
-    // Last, in the order in which every writer takes its locks. It also checks the lease.
+    // Last, in the order in which every writer locks; it also checks the lease.
     await updateSource(client, lease, { ...position, hashMatches }, { read, published: recorded, refused });
     return recorded;
   });
-  // A failure is retried at an interval; the page stays published.
   if (published > 0 && changes.some(({ op }) => op === 'redact')) await rewriteRedactedFiles(deps);
   return { state, read, published, refused, freshForMs };
 }

@@ -1,7 +1,4 @@
-/**
- * The redactions of a source. They are carried out whatever else is wrong with their page: what had to disappear there must not stay
- * readable here.
- */
+/** The redactions of a source, carried out whatever else is wrong with their page: redacted text must not stay readable here. */
 
 import { type Db, transaction } from '../../../database/transaction.ts';
 import { looseRecords } from '../../../lib/feed/page.ts';
@@ -31,7 +28,7 @@ export interface RedactionContext {
   readonly owns: (organisatiecode: string) => boolean;
 }
 
-/** The changes that follow from a redaction; none when it is of an organisation of another source, or came from this feed itself. */
+/** Empty for an organisation of another source, and for a record that came from this feed. */
 export function redactionChanges(
   record: SourceRecord,
   taken: ReadonlyMap<number, TakenRecord>,
@@ -46,13 +43,13 @@ export function redactionChanges(
     resource,
     ...reasonOf(record),
     ...(number === undefined ? {} : { herkomst: { feedUrl: context.feedUrl, sequenceNumber: number }, sourceNumbers }),
-    // Members that cannot be published are left out: they do not hold up the redaction.
+    // Members that cannot be published do not hold up the redaction.
     other: otherMembers(record).members,
   });
   const resource = readResource(record);
   if (resource !== undefined && !context.owns(resource.organisatiecode)) return [];
   const { resourceType } = record;
-  // An unknown type may be any of the known ones; where the resource does not exist nothing happens.
+  // An unknown type may be any known one; where the resource does not exist nothing happens.
   const kinds = isResourceType(resourceType) ? [resourceType] : RESOURCE_TYPES;
   const named = resource === undefined ? [] : kinds.map((kind) => removal(kind, resource));
   if (resource !== undefined && number !== undefined) return named;
@@ -60,7 +57,7 @@ export function redactionChanges(
   return [...named, ...byNumber.map((found) => removal(found.resourceType, found.resource))];
 }
 
-/** The resources that a redaction reaches by its numbers alone. */
+/** The resources that only the numbers of a redaction name. */
 function resourcesByNumber(
   numbers: readonly number[],
   taken: ReadonlyMap<number, TakenRecord>,
@@ -72,10 +69,7 @@ function resourcesByNumber(
   });
 }
 
-/**
- * Carries out the redactions of an invalid response. Those that were carried out before are skipped: they must not remove what was
- * published since.
- */
+/** Carries out the redactions of an invalid response. Earlier ones are skipped: they must not remove later publications. */
 export async function carryOutRedactions(
   lease: Lease,
   json: unknown,
@@ -95,7 +89,7 @@ export async function carryOutRedactions(
   if (count > 0) await rewriteRedactedFiles(deps);
 }
 
-/** Publishes changes in the caller's transaction. @returns how many were recorded: what changes nothing is not */
+/** @returns how many changes were recorded: one without effect is not */
 export async function publishChanges(
   db: Db,
   changes: readonly Change[],
@@ -113,7 +107,6 @@ export function numbersIn(records: readonly SourceRecord[]): number[] {
   ]);
 }
 
-/** Whether this redaction was taken before. */
 export function isTaken(record: SourceRecord, taken: ReadonlyMap<number, TakenRecord>): boolean {
   const found = taken.get(sequenceNumberOf(record) ?? 0);
   const resource = readResource(record);
@@ -125,7 +118,7 @@ export function isTaken(record: SourceRecord, taken: ReadonlyMap<number, TakenRe
   );
 }
 
-/** Rewrites the partitions that still hold redacted text. A failure is retried at an interval. */
+/** A failure is retried at an interval. */
 export async function rewriteRedactedFiles({ pool, log }: Pick<AggregatorDependencies, 'pool' | 'log'>): Promise<void> {
   await rewritePartitions(pool).catch((error: unknown) =>
     log.warn({ err: error }, 'redacted text is still in files of the database'),

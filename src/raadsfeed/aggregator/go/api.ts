@@ -1,4 +1,4 @@
-/** The calls to GemeenteOplossingen: its first version lists whole meetings, its second takes a call for each part. */
+/** The calls to GemeenteOplossingen: version 1 lists whole meetings, version 2 takes a call for each part. */
 import { createHash } from 'node:crypto';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import type { SupplierVersion } from '../source.ts';
@@ -30,14 +30,13 @@ import {
   readWholeMeeting,
 } from './map.ts';
 
-/** Milliseconds between quick readings: nothing signals a change, so that windows are read whole. */
+/** Nothing signals a change, so windows are read whole. */
 const QUICK_MS = 3_600_000;
-/** Records on a page. */
 const PAGE = 100;
 const DAY_MS = 86_400_000;
-/** Before any document of the collection: a source without a first day is read from it on. */
+/** Before any document of the collection. */
 const FIRST_DAY = '2010-01-01';
-/** More records than any list has: one that never ends is not read for ever. */
+/** An endless list is given up. */
 const MAX_RECORDS = 100_000;
 
 export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | GoDocument> {
@@ -53,7 +52,7 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
     return unrefused(await clients.at(base).get(`/${versionOf(reading)}/${path}`, query, request.signal));
   };
 
-  /** All of a list of the second version, over its pages, each record once. */
+  /** A list of version 2, over its pages, each record once. */
   const listAll = async (
     reading: Reading,
     path: string,
@@ -71,7 +70,7 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
         else if (!found.has(id)) found.set(id, record);
       }
       offset += records.length;
-      // A page that shows nothing new is not followed by one that does.
+      // A page without anything new is the last.
       if (found.size > before && (total === undefined || offset < total)) continue;
       if (found.size < (total ?? 0)) issue('count-mismatch', `${total} announced, ${found.size} shown`);
       return [...found.values()];
@@ -79,7 +78,7 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
     throw new SupplierError('unreadable', `more than ${MAX_RECORDS} records`);
   };
 
-  /** The meetings of some days, in the first version with everything in them. */
+  /** The meetings of a period; in version 1 with everything in them. */
   const listMeetings = async (reading: Reading, days: DateWindow): Promise<ListedGo[]> => {
     const query = { date_from: unixTime(`${days.from} 00:00:00`), date_to: unixTime(`${days.to} 23:59:59`) };
     const isWhole = versionOf(reading) === 'v1';
@@ -90,7 +89,7 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
     assertListable(answer);
     const listed = answer.flatMap((raw: unknown) => {
       const meeting = readBareMeeting(raw, issue, 'meeting');
-      // Only the first version shows in the list all that a change can change.
+      // Only the list of version 1 shows everything that may change.
       return meeting === undefined ? [] : [listMeeting(meeting, isWhole ? stampOf(raw) : undefined, issue)];
     });
     const inside = listed.filter(({ day }) => day === undefined || inWindow(day, days));
@@ -99,8 +98,8 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
   };
 
   /**
-   * Documents of the types that the operator named: the collection also holds what citizens wrote. None says what it hangs on, so any may
-   * hang on something confidential: they are read only while every meeting is, and nothing of them is confidential.
+   * Documents of the types that the operator named: the collection also holds letters of citizens. None says to which meeting it belongs,
+   * and so any may be confidential: they are read only while every meeting is known and none is confidential.
    */
   const listDocuments = async (reading: Reading): Promise<{ listed: ListedGo[]; onlyChanged?: boolean }> => {
     const { source, completeAt, depth, meetings } = reading.request;
@@ -121,7 +120,7 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
     return { listed, onlyChanged: isQuick };
   };
 
-  /** What a meeting says of itself, without its parts in the second version; `undefined` when it is not found by itself. */
+  /** A meeting by itself, without its parts in version 2; `undefined` when it cannot be read by itself. */
   const readOwn = async <T extends BareMeeting>(
     reading: Reading,
     id: string,
@@ -137,7 +136,7 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
     return meeting;
   };
 
-  /** A meeting of the first version by itself, which alone says whether it is confidential. */
+  /** A meeting of version 1 by itself, which alone says whether it is confidential. */
   const readWhole = async (reading: Reading, id: string): Promise<Found<GoMeeting>> => {
     const read = await readOwn(reading, id, readWholeMeeting);
     if (read === undefined) return { kind: 'missing' };
@@ -147,7 +146,7 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
   const readInParts = async (reading: Reading, listed: BareMeeting): Promise<Found<GoMeeting>> => {
     const path = `meetings/${listed.id}`;
     const issue = reading.issues.at(meetingId(listed.id));
-    // Many meetings of this version are not found by themselves: then the record of the list counts.
+    // Many meetings of version 2 cannot be read by themselves: then the record of the list counts.
     const meeting = (await readOwn(reading, listed.id, readBareMeeting)) ?? listed;
     if (isHidden(meeting)) return { kind: 'hidden' };
     const [items, documents] = await Promise.all([
@@ -157,7 +156,7 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
     const own = readDocuments(documents, issue);
     const agenda = await Promise.all(
       readItems(items, issue).map(async (item) => {
-        // Nothing of a confidential item is fetched. Any of the meeting may hang on it: those that a public item has too are public.
+        // Nothing of a confidential item is fetched. Any document of the meeting may belong to it, except those of a public item.
         if (isHidden(item)) return { ...item, documents: own };
         const attached = await listAll(reading, `meetingitems/${item.id}/documents`);
         return { ...item, documents: readDocuments(attached, issue) };
@@ -167,7 +166,7 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
   };
 
   return {
-    // The documents that belong to no meeting are read as a register is.
+    // Documents without a meeting are read as a register is.
     hasRegisters: true,
     quickAgainMs: QUICK_MS,
     async list(reading) {
@@ -189,7 +188,7 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
       return await readWhole(reading, meeting.id);
     },
     async isPublic({ meeting }, reading) {
-      // What is not found by itself may be confidential, whatever the list says.
+      // A meeting that cannot be read by itself may be confidential, whatever the list says.
       const own = meeting && (await readOwn(reading, meeting.id, readBareMeeting));
       return own !== undefined && !isHidden(own);
     },
@@ -211,16 +210,16 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
     async find({ key }, reading) {
       if (key.startsWith(loneDocumentId(''))) {
         const isWithheld = readsDocuments(reading) && (await reading.request.meetings?.())?.hasConfidential === true;
-        // A document that its list lacks is gone: nothing else shows it.
+        // Nothing else shows a document that its list lacks.
         return { kind: isWithheld ? 'hidden' : 'missing' };
       }
-      // In the second version many meetings that exist are not found by themselves.
+      // Many existing meetings of version 2 cannot be read by themselves.
       if (versionOf(reading) === 'v2') return { kind: 'missing' };
       const found = await readWhole(reading, key.slice(meetingId('').length));
       if (found.kind !== 'found') return found;
       return { kind: 'found', value: listMeeting(found.value, undefined, reading.issues.at(key)) };
     },
-    /** Which version the organisation serves: the first, else the second, which takes many more calls. */
+    /** Version 1 where the organisation serves it: version 2 takes many more calls. */
     async prepare({ source, window: { from, to }, signal }) {
       const query = { date_from: unixTime(`${from} 00:00:00`), date_to: unixTime(`${to} 23:59:59`) };
       const client = clients.at(source.organisationId);
@@ -238,26 +237,26 @@ function versionOf({ request }: Reading): SupplierVersion {
   return request.source.options?.version ?? 'v1';
 }
 
-/** Whether documents that belong to no meeting are wanted, of a source that reads all meetings. */
+/** Whether the operator wants documents without a meeting, of a source that reads all meetings. */
 function readsDocuments(reading: Reading): boolean {
   const { period, options: { documentTypes, bodies, notBodies } = {} } = reading.request.source;
   const isWhole = [bodies, notBodies, period?.from, period?.to].every((limit) => limit === undefined);
   return documentTypes !== undefined && isWhole && versionOf(reading) === 'v2';
 }
 
-/** @throws {SupplierError} for what is answered while the organisation has not opened its interface */
+/** @throws {SupplierError} while the organisation has not opened its interface */
 function unrefused(answer: unknown): unknown {
   if (!isRecord(answer) || answer.code !== 'authorization_required') return answer;
   const message = 'authorization_required: the organisation has not opened its public interface; ask it to';
   throw new SupplierError('unreadable', message);
 }
 
-/** The status that an answer says, NaN where it says none. */
+/** The status in an answer; NaN without one. */
 function codeOf({ code, status }: JsonObject): number {
   return Number(code ?? status);
 }
 
-/** @throws {SupplierError} for an answer that says that it is an error */
+/** @throws {SupplierError} for an error in an answer */
 function objectOfAnswer(answer: unknown): JsonObject {
   if (!isRecord(answer)) throw new SupplierError('unreadable', 'the answer is not an object');
   const code = codeOf(answer);
@@ -265,7 +264,7 @@ function objectOfAnswer(answer: unknown): JsonObject {
   return answer;
 }
 
-/** The record of an answer of the second version, in a member of its own or not. */
+/** The record in an answer of version 2, wrapped or not. */
 function recordOf(answer: unknown): JsonObject {
   const result = recordIn(objectOfAnswer(answer), 'result', 'id');
   if (result === undefined) throw new SupplierError('unreadable', 'the answer has no result');
@@ -274,11 +273,11 @@ function recordOf(answer: unknown): JsonObject {
 
 interface Page {
   readonly records: readonly unknown[];
-  /** Of a list without an envelope it is not known. */
+  /** Unknown for a list without an envelope. */
   readonly total: number | undefined;
 }
 
-/** A list that the first version answers whole, in an envelope or not. @throws {SupplierError} */
+/** A whole list of version 1, wrapped or not. @throws {SupplierError} */
 function wholeList(answer: unknown, issue: IssueSink): readonly unknown[] {
   if (Array.isArray(answer)) return answer;
   const { records, total } =
@@ -295,14 +294,13 @@ function isList(answer: JsonObject): boolean {
   );
 }
 
-/** @throws {SupplierError} */
 function bareList(answer: JsonObject): Page {
   const records = listIn(answer, ...LISTS);
   if (records === undefined) throw new SupplierError('unreadable', 'the answer is not a list');
   return { records, total: undefined };
 }
 
-/** A page of a list: the records are under the one member that is a list, `totalCount` may be a text. */
+/** A page of a list: its records are the only list in it; `totalCount` may be a text. */
 function pageOf(answer: unknown): Page {
   const bare = Array.isArray(answer) ? answer : listIn(objectOfAnswer(answer), 'list', 'result');
   if (bare !== undefined) return { records: bare, total: undefined };
@@ -323,7 +321,7 @@ function unixTime(local: string): string {
   return String(Date.parse(utc) / 1000);
 }
 
-/** `undefined` for what is nested too deep to be a meeting. */
+/** `undefined` for an answer nested too deep to be a meeting. */
 function stampOf(raw: unknown): string | undefined {
   try {
     return createHash('sha256').update(JSON.stringify(raw)).digest('base64url');

@@ -1,4 +1,4 @@
-/** The answers of GemeenteOplossingen as far as they are used, and the resources that follow from them; see `docs/aggregator.md`. */
+/** The GemeenteOplossingen answers that are used, and the resources made from them; see `docs/aggregator.md`. */
 import { lineOfHtml, textOfHtml } from '../supplier/html-text.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
 import { mediaTypeIn } from '../supplier/media-type.ts';
@@ -23,11 +23,11 @@ import { addressOf, dutchMoment, type Moment, momentOf } from '../supplier/value
 
 const PREFIX = 'go';
 export const meetingId = (id: string): string => `${PREFIX}-meeting-${id}`;
-/** The key of a document of the collection that belongs to no meeting. */
+/** The key of a document without a meeting. */
 export const loneDocumentId = (id: string): string => `${PREFIX}-stuk-${id}`;
 
 const MARK = { confidential: FLAG };
-/** The first version and the second name a file differently. */
+/** The two versions name a file differently. */
 const DOCUMENT = objectOf(
   { id: IDENTITY },
   {
@@ -35,7 +35,7 @@ const DOCUMENT = objectOf(
     ...{ publicationDate: ANY, ...MARK },
   },
 );
-/** `sortorder` may be 0 or absent: it is an item all the same. */
+/** An item may have `sortorder` 0 or none. */
 const ITEM = { number: TEXT, title: TEXT, description: TEXT, sortorder: ANY, ...MARK };
 const MEETING = {
   ...{ date: ANY, startTime: ANY, description: TEXT, location: TEXT, canceled: CANCELLED, fullUrl: TEXT, ...MARK },
@@ -43,7 +43,7 @@ const MEETING = {
 };
 const DOCUMENTS = { documents: listOf(DOCUMENT) };
 const WHOLE_ITEM = objectOf({ id: IDENTITY, ...DOCUMENTS }, ITEM);
-/** The first version shows a meeting whole; the second has a list for each of its parts. */
+/** Version 1 shows a meeting whole; version 2 has a list for each of its parts. */
 const WHOLE = objectOf({ id: IDENTITY, ...DOCUMENTS, items: listOf(WHOLE_ITEM) }, MEETING);
 const BARE = objectOf({ id: IDENTITY }, MEETING);
 const BARE_ITEM = objectOf({ id: IDENTITY }, ITEM);
@@ -66,14 +66,13 @@ export function isHidden({ confidential }: Pick<BareMeeting, 'confidential'>): b
   return isSet(confidential);
 }
 
-/** A meeting, or a document that belongs to none, as it is listed. */
+/** A listed meeting, or a document without one. */
 export interface ListedGo extends Listed {
   readonly bodies: readonly string[];
   readonly meeting?: BareMeeting;
   readonly document?: GoDocument;
 }
 
-/** @param stamp see `Listed` */
 export function listMeeting(meeting: BareMeeting, stamp: string | undefined, issue: IssueSink): ListedGo {
   const day = startOf(meeting, issue)?.day;
   return {
@@ -106,7 +105,6 @@ interface MapContext {
   readonly issue: IssueSink;
 }
 
-/** @param fileOf the address of a file */
 export function mapGoMeeting(
   meeting: GoMeeting,
   fileOf: (document: GoDocument) => { readonly address: string; readonly namesMeeting: boolean },
@@ -165,19 +163,18 @@ export function mapGoMeeting(
   return mapMeeting(found, { source, now, issue, base: source.organisationId, usualDay: window.from });
 }
 
-/** A document that belongs to no meeting, or the copy of one that does. */
 export function mapLoneDocument(document: GoDocument, address: string, { request, issue }: MapContext): MappedItem {
   const found = mapDocument(document, address, issue);
   const attachment = { vergaderingen: [], agendapunten: [], registerdag: found.day };
   return mapEntry([found], attachment, { source: request.source, page: address });
 }
 
-/** The first version writes a day or a local moment, the second a day with `startTime` beside it. */
+/** Version 1 writes a day or a local moment, version 2 a day with `startTime` beside it. */
 function startOf({ date, startTime }: BareMeeting, issue: IssueSink): Moment | undefined {
   return dutchMoment(date, startTime, 'date', issue);
 }
 
-/** Characters of a name at most: some organisations write the whole of the invitation in the description. */
+/** Some organisations write the whole invitation in the description. */
 const MAX_NAME = 200;
 
 function nameOf({ description, dmu }: BareMeeting, day: string | undefined): string {

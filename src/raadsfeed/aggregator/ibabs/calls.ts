@@ -9,15 +9,14 @@ import {
 } from '../supplier/supplier-client.ts';
 import { readXml, type XmlElement } from './read-xml.ts';
 
-/** The public service of iBabs. */
 const PUBLIC_BASE = 'https://wcf.ibabs.eu/api/Public.svc';
 
 const SERVICE = 'http://tempuri.org/';
 const CONTRACTS = 'http://schemas.datacontract.org/2004/07/iBabsWCFObjects';
 
-/** Milliseconds that nobody calls after 429 or 403 without `Retry-After`: a block would last for days. */
+/** Pause after 429 or 403 without `Retry-After`: a block would last for days. */
 const PAUSE_MS = 60_000;
-/** Bytes of an answer at most: a quarter of the largest organisation is a tenth of it. */
+/** A quarter of the largest organisation is a tenth of it. */
 const MAX_BYTES = 33_554_432;
 
 export type IbabsClientOptions = Partial<Omit<SupplierClientOptions, 'query' | 'base'>> & {
@@ -25,13 +24,13 @@ export type IbabsClientOptions = Partial<Omit<SupplierClientOptions, 'query' | '
   readonly pauseMs?: number;
 };
 
-/** An operation with its parameters in the order of the service's contract. */
+/** Its parameters are in the order of the service's contract. */
 interface Operation {
   readonly name: string;
   readonly parameters: Readonly<Record<string, string>>;
-  /** The body in place of plain parameters. */
+  /** Instead of plain parameters. */
   readonly body?: string;
-  /** The service gives these answers without a `Status`. */
+  /** Its answers have no `Status`. */
   readonly hasStatus?: false;
 }
 
@@ -49,15 +48,11 @@ export class IbabsClient extends SupplierClient {
     });
   }
 
-  /** @returns the meeting types of a site */
   async meetingTypes(site: string, signal: AbortSignal): Promise<readonly XmlElement[]> {
     return listOf(await this.#ask({ name: 'GetMeetingtypes', parameters: { Sitename: site } }, signal), 'Id');
   }
 
-  /**
-   * @returns the meetings of these days, the last one included, with all that they hold
-   * @param attempts calls at most
-   */
+  /** The meetings of these days, with everything in them. */
   async meetings(
     site: string,
     { from, to }: { readonly from: string; readonly to: string },
@@ -71,17 +66,17 @@ export class IbabsClient extends SupplierClient {
       MetaDataOnly: 'false',
     };
     const answer = await this.#ask({ name: 'GetMeetingsByDateRange', parameters }, signal, attempts);
-    // A meeting without an id is one too: what is in it must not be taken for meetings.
+    // A meeting without an id is one too: its parts must not be taken for meetings.
     return listOf(answer, 'Id', 'MeetingDate', 'MeetingtypeId', 'MeetingItems');
   }
 
-  /** @returns the registers of a site: `Key` and `Value` */
+  /** `Key` and `Value` of each register. */
   async registers(site: string, signal: AbortSignal): Promise<readonly XmlElement[]> {
     const parameters = { Sitename: site };
     return recordsOf(await this.#ask({ name: 'GetLists', parameters, hasStatus: false }, signal), 'Key');
   }
 
-  /** @returns the entries of a register that changed at or after `since` (Dutch local time) */
+  /** The entries of a register that changed at or after `since` (Dutch local time). */
   async entries(site: string, list: string, since: string, signal: AbortSignal): Promise<readonly XmlElement[]> {
     const body =
       `<filterRequest xmlns:b="${CONTRACTS}.Base" xmlns:r="${CONTRACTS}.Public.Request">` +
@@ -91,7 +86,6 @@ export class IbabsClient extends SupplierClient {
     return listOf(await this.#ask({ name, parameters: {}, body }, signal), 'EntryId');
   }
 
-  /** @returns one entry of a register, with its documents and values */
   async entry(site: string, list: string, id: string, signal: AbortSignal): Promise<XmlElement> {
     return await this.#ask({ name: 'GetListEntry', parameters: { Sitename: site, ListId: list, EntryId: id } }, signal);
   }
@@ -131,7 +125,7 @@ function refusalOf({ status, problem }: OutboundError, pauseMs: number): Refusal
   return status === 403 || status === 429 ? { pauseMs } : undefined;
 }
 
-/** The result of an operation. @throws {SupplierError} {SupplierFault} */
+/** @throws {SupplierError} {SupplierFault} */
 async function resultOf({ name, hasStatus }: Operation, text: string, site: string): Promise<XmlElement> {
   const result = descend(await readXml(text), ['Body', `${name}Response`, `${name}Result`]);
   if (result === undefined || result.isNil) throw new SupplierError('unreadable', `the answer has no ${name}Result`);
@@ -143,9 +137,8 @@ async function resultOf({ name, hasStatus }: Operation, text: string, site: stri
 
 const NOTHING: XmlElement = { name: 'nothing', children: [], text: '', isNil: false };
 
-/** What the service means by `ERR`. */
 function judgeMessage(message: string, site: string): XmlElement {
-  // A site whose organisation is no more may still show its meetings, and no types of them.
+  // A dissolved organisation's site may still show meetings, without their types.
   if (/^No public (meetings for this (date range|meetingtype)|meetingtypes)!?/i.test(message)) return NOTHING;
   if (/has no access to site/i.test(message)) {
     throw new SupplierFault(
@@ -178,14 +171,14 @@ function textIn({ children }: XmlElement, name: string): string | undefined {
   return found === undefined || found.isNil ? undefined : found.text.trim();
 }
 
-/** The records of an answer that has a list, be it empty. @throws {SupplierError} */
+/** @throws {SupplierError} without a list, be it empty */
 function listOf(answer: XmlElement, ...members: readonly string[]): readonly XmlElement[] {
   const hasList = answer === NOTHING || answer.children.some(({ name }) => name !== 'Status' && name !== 'Message');
   if (!hasList) throw new SupplierError('unreadable', 'the answer has no list');
   return recordsOf(answer, ...members);
 }
 
-/** The records of an answer: the outermost elements that have one of these members, whatever the list around them is called. */
+/** The outermost elements with one of these members, whatever the list around them is called. */
 function recordsOf(element: XmlElement, ...members: readonly string[]): readonly XmlElement[] {
   return element.children.flatMap((child) =>
     child.children.some(({ name }) => members.includes(name)) ? [child] : recordsOf(child, ...members),

@@ -1,4 +1,4 @@
-/** Maps what iBabs has to the resources of the feed. */
+/** Maps iBabs data to the resources of the feed. */
 import { lineOfHtml, textOfHtml } from '../supplier/html-text.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
 import { bareNumber, nestByNumber } from '../supplier/mapping.ts';
@@ -23,10 +23,10 @@ import {
 export const meetingId = (id: string): string => `ibabs-meeting-${id}`;
 const agendapuntId = (id: string): string => `ibabs-agendapunt-${id}`;
 const documentId = (id: string): string => `ibabs-document-${id}`;
-/** A register entry, also as the key of what is known of it. */
+/** A register entry, also as a key. */
 export const registerItemId = (id: string): string => `ibabs-registerstuk-${id}`;
 
-/** The portal of an organisation at iBabs; where none was given its host is guessed from the name of the site. */
+/** The portal of an organisation; by default its host is guessed from the name of the site. */
 export function portalOf({ portaal, organisationId }: AdapterSource): string {
   return (portaal ?? `https://${organisationId}.bestuurlijkeinformatie.nl`).replace(/(?<!\/)\/+$/, '');
 }
@@ -35,21 +35,17 @@ interface MeetingMapping {
   readonly source: AdapterSource;
   readonly now: Date;
   readonly issue: IssueSink;
-  /** For the documents of a meeting without a day. */
   readonly usualDay: string;
 }
 
-/** How people call the type of a meeting. */
 export function typeName(type: MeetingType | undefined): string | undefined {
   return type?.Description ?? type?.Meetingtype;
 }
 
-/** The day of a meeting. */
 export function meetingDay({ MeetingDate: date }: IbabsMeeting): string | undefined {
   return readMoment(date).moment?.day;
 }
 
-/** Maps a meeting with its agenda and documents. */
 export function mapIbabsMeeting(
   meeting: IbabsMeeting,
   type: MeetingType | undefined,
@@ -104,13 +100,13 @@ function timesOf(
   const { day } = date;
   const [from, to] = [clockTime(StartTime, 'StartTime', issue), clockTime(EndTime, 'EndTime', issue)];
   const utc = from === undefined ? date.utc : at(day, from);
-  // Past midnight it is the next day.
+  // Past midnight.
   const isNextDay = from !== undefined && to !== undefined && to < from;
   const end = to === undefined ? undefined : at(isNextDay ? dayAfter(day) : day, to);
   return { start: { day, ...(utc === undefined ? {} : { utc }) }, end };
 }
 
-/** `20:00` of a time of day; midnight means that it is not known. */
+/** `20:00`; midnight means that the time is not known. */
 function clockTime(text: string | undefined, name: string, issue: IssueSink): string | undefined {
   if (text === undefined) return undefined;
   const [, hour = '', minute = ''] = /(?:^|T)(\d{1,2})[:.](\d{2})(?::\d{2}(?:\.\d+)?)?(?: uur)?$/.exec(text) ?? [];
@@ -126,7 +122,7 @@ function at(day: string, time: string): string | undefined {
   return readMoment(`${day}T${time}:00`).moment?.utc;
 }
 
-/** The agenda; an item is hidden when one of its copies is. */
+/** An item is hidden when one of its copies is. */
 function mapItems(all: readonly IbabsItem[], source: AdapterSource, issue: IssueSink): FoundItem[] {
   const items = [...new Map(all.map((item) => [item.Id, item])).values()];
   const parents = nestByNumber(items.map(({ Id, Features }) => ({ id: Id, number: Features })));
@@ -145,7 +141,7 @@ function mapItems(all: readonly IbabsItem[], source: AdapterSource, issue: Issue
   });
 }
 
-/** The documents of a meeting, an item or an entry: its own, and those of its list items. */
+/** Its own documents, and those of its list items. */
 function documentsOf(
   { Documents, ListItems = [] }: Pick<IbabsItem, 'Documents' | 'ListItems'>,
   source: AdapterSource,
@@ -183,25 +179,24 @@ function mapDocument(document: IbabsDocument, page: string, issue: IssueSink, ty
   };
 }
 
-/** The agenda item that an entry names: `Gemeenteraad 29-1-2026\n23 Title`, with a backslash and an n. */
+/** An agenda item named by an entry: `Gemeenteraad 29-1-2026\n23 Title`, with a backslash and an n. */
 export interface ItemReference {
   readonly type: string;
   readonly day: string;
   readonly number: string;
 }
 
-/** What an entry says with its values. */
 export interface EntryValues {
   readonly title: string | undefined;
   readonly day: string | undefined;
-  /** As it is written, and as it was understood. */
+  /** As written, and as understood. */
   readonly agendapunt: string | undefined;
   readonly reference: ItemReference | undefined;
   /** Its outcome and, of a motion, its proposers. */
   readonly omschrijving: string | undefined;
 }
 
-/** Characters of a reference that are looked at: the title at its end does not matter. */
+/** The title at the end of a reference does not matter. */
 const MAX_REFERENCE = 300;
 const AGENDAPUNT = /^(.+?)\s+(\d{1,2}-\d{1,2}-\d{4})\s*(?:\\n|\n)\s*(\d[\w.]*)/;
 
@@ -228,7 +223,7 @@ export function entryValues({ ListName }: RegisterEntry, { Values }: EntryDetail
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
-/** The day of `Jan 29 2026 12:00AM`, `29-1-2026` or an ISO date. */
+/** Reads `Jan 29 2026 12:00AM`, `29-1-2026` or an ISO date. */
 export function entryDay(text: string): string | undefined {
   const [, name = '', day, year] = /^([A-Za-z]{3})\s+(\d{1,2})\s+(\d{4})\b/.exec(text) ?? [];
   const [, dutchDay, dutchMonth, dutchYear] = /^(\d{1,2})-(\d{1,2})-(\d{4})\b/.exec(text) ?? [];
@@ -240,7 +235,7 @@ export function entryDay(text: string): string | undefined {
   return readMoment(text).moment?.day;
 }
 
-/** Maps a register entry: its documents, or itself when it has none. */
+/** Maps a register entry to its documents, or to a document of its own. */
 export function mapIbabsEntry(
   entry: RegisterEntry,
   detail: EntryDetail,
@@ -249,7 +244,7 @@ export function mapIbabsEntry(
   { source, issue }: Pick<MeetingMapping, 'source' | 'issue'>,
 ): MappedItem {
   const kind = lineOfHtml(entry.ListName);
-  // The label says what the files are to the entry: "Bijlage(s)".
+  // The label says how the files relate to the entry: "Bijlage(s)".
   const label = lineOfHtml(detail.DocumentsLabel);
   const described = [label === kind ? undefined : label, values.omschrijving].filter((text) => text !== undefined);
   const documents = documentsOf(detail, source, issue, kind);

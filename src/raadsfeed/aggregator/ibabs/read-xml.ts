@@ -2,30 +2,28 @@ import sax from 'sax';
 import { eventLoopBudget } from '../../../lib/scheduling.ts';
 import { SupplierError } from '../supplier/supplier-client.ts';
 
-/** An element with the local part of its name: namespaces are not told apart. */
+/** `name` is the local part: namespaces are ignored. */
 export interface XmlElement {
   readonly name: string;
   readonly children: readonly XmlElement[];
-  /** The text directly in it. */
   readonly text: string;
-  /** `xsi:nil="true"`: it has no value. */
+  /** `xsi:nil="true"`. */
   readonly isNil: boolean;
 }
 
 type OpenElement = { -readonly [K in keyof XmlElement]: XmlElement[K] } & { readonly children: XmlElement[] };
 
-/** Deeper than any document has a reason to be. */
 const MAX_DEPTH = 50;
-/** Elements at most: each takes more memory than its text has bytes. A quarter of the largest organisation has a third of it. */
+/** Each takes more memory than its text. A quarter of the largest organisation has a third of it. */
 const MAX_ELEMENTS = 300_000;
-/** Of one element; the service writes two. */
+/** The service writes two. */
 const MAX_ATTRIBUTES = 100;
-/** Characters between looks at the clock. */
+/** Characters between checks of the event loop. */
 const SLICE = 16_384;
 
 /**
- * Reads a document as a tree, a few milliseconds at a time. A document type is refused, so a document defines no entities of its own.
- * @param text of which whoever fetched it limited the size
+ * Parses in slices of a few milliseconds. A document type is refused, and so are entities of its own.
+ * @param text of limited size
  * @throws {SupplierError}
  */
 export async function readXml(text: string): Promise<XmlElement> {

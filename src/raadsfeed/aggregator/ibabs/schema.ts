@@ -1,4 +1,4 @@
-/** The answers of iBabs as they were recorded. */
+/** The iBabs answers that are used, as they were recorded. */
 
 import type { IssueSink } from '../supplier/issue-log.ts';
 import {
@@ -14,7 +14,7 @@ import type { XmlElement } from './read-xml.ts';
 
 const ID: AnswerSchema<string> = { type: 'string', pattern: '^[A-Za-z0-9{}_.-]{1,80}$' };
 const IDENTITY: AnswerSchema<string> = { ...ID, identity: true };
-/** Whether a mark hides: any but `false` does, an empty one too. The public service leaves it out of what is public. */
+/** Any mark but `false` hides, an empty one too. The public service leaves it out of public items. */
 const hides = (mark: unknown): boolean => !/^\s*(false|0)\s*$/i.test(String(mark));
 const CONFIDENTIAL: AnswerSchema<string> = {
   ...{ type: 'string', wrong: { what: 'unusable-value', value: 'unknown' } },
@@ -60,10 +60,10 @@ export type Register = ValueOf<typeof PAIR>;
 export type RegisterEntry = ValueOf<typeof ENTRY>;
 export type EntryDetail = ValueOf<typeof DETAIL>;
 
-/** Members that are lists, whatever their entries are called. */
+/** Lists, whatever their entries are called. */
 const LISTS = new Set(['MeetingItems', 'Documents', 'ListItems', 'Values']);
 
-/** An element as the members that the schemas know: lists, objects and texts. A list without a value is empty. */
+/** An empty list has no value. */
 function toJson({ children, text, name }: XmlElement): unknown {
   if (LISTS.has(name)) return children.map(toJson);
   if (children.length === 0) return text;
@@ -82,7 +82,7 @@ export const readRegister = readerOf(PAIR);
 export const readEntry = readerOf(ENTRY);
 export const readDetail = readerOf(DETAIL);
 
-/** Whether it is confidential; an unknown mark is reported. */
+/** An unknown mark hides, and is reported. */
 export function isConfidential({ Confidential: mark }: { readonly Confidential?: string }, issue?: IssueSink): boolean {
   if (mark === undefined || !hides(mark)) return false;
   if (!/^(true|1)$/i.test(mark)) issue?.('unusable-value', 'Confidential has an unknown value; it hides');

@@ -1,4 +1,4 @@
-/** iBabs as a supplier: meetings come whole in one call, register entries one by one. */
+/** iBabs: meetings come whole in one call, register entries one by one. */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../../lib/time.ts';
 import type { Config } from '../../../settings/read-config.ts';
@@ -52,14 +52,11 @@ type IbabsDetail =
   | { readonly kind: 'meeting'; readonly meeting: IbabsMeeting; readonly type: MeetingType | undefined }
   | { readonly kind: 'entry'; readonly entry: RegisterEntry; readonly detail: EntryDetail };
 
-/** Long before any register: everything. */
+/** Before any register. */
 const EVER = '1900-01-01T00:00:00';
 const DAY_MS = 86_400_000;
 
-/**
- * iBabs as it is configured. One adapter serves a whole process.
- * @param slots share the limits of the supplier with other processes
- */
+/** @param slots share the limits of the supplier with other processes */
 export function openIbabs(
   { aggregator, raadsfeed, server: proxy }: Pick<Config, 'aggregator' | 'raadsfeed' | 'server'>,
   clock: Clock,
@@ -125,7 +122,7 @@ function inPlainText({ Id, ...names }: MeetingType): MeetingType {
   };
 }
 
-/** `Documents` and `Values` are in the result itself, or in an element below it. */
+/** The element that has `Documents` and `Values`: the result itself, or one below it. */
 function detailOf(result: XmlElement): XmlElement {
   const has = ({ children }: XmlElement): boolean =>
     children.some(({ name }) => name === 'Values' || name === 'Documents');
@@ -163,7 +160,7 @@ function listedMeeting(meeting: IbabsMeeting, types: ReadonlyMap<string, Meeting
     type,
     key: meetingId(meeting.Id),
     day,
-    // No date of change: what it holds decides.
+    // The service gives no date of change.
     stamp: createHash('sha256')
       .update(JSON.stringify([meeting, type]))
       .digest('base64'),
@@ -173,7 +170,7 @@ function listedMeeting(meeting: IbabsMeeting, types: ReadonlyMap<string, Meeting
   };
 }
 
-/** The entries of every register of the organisation: in a quick round those that changed since the last complete reading. */
+/** The entries of every register; in a quick round those that changed since the last complete reading. */
 async function listEntries(
   client: IbabsClient,
   { request, issues }: Reading,
@@ -197,7 +194,7 @@ async function listEntries(
   return { listed: listed.flat(), onlyChanged: isQuick };
 }
 
-/** `EntryMasterId` is the identity: of several versions the one that changed last. */
+/** The last change of each `EntryMasterId`. */
 function newestOf(entries: readonly RegisterEntry[]): readonly RegisterEntry[] {
   const newest = new Map<string, RegisterEntry>();
   for (const entry of entries) {
@@ -222,7 +219,7 @@ function listedEntry(entry: RegisterEntry, register: string, name: string): Ibab
   };
 }
 
-/** Maps an entry with the agenda item that it names, among what is known of that day. */
+/** Maps an entry with the agenda item that it names, among the known items of that day. */
 async function mapResolved(
   { entry, detail }: Extract<IbabsDetail, { kind: 'entry' }>,
   { request, issues }: Reading,
@@ -232,7 +229,7 @@ async function mapResolved(
   const { reference, agendapunt } = values;
   const item = reference === undefined ? undefined : resolve(reference, await request.knownOn?.(reference.day));
   if (agendapunt !== undefined && item === undefined) {
-    // Never its title: the item may be one that is confidential.
+    // Never its title: the item may be confidential.
     const named =
       reference === undefined ? 'in an unknown form' : `${reference.type} ${reference.day} ${reference.number}`;
     issue('unresolved-reference', `Agendapunt does not name one item that is known: ${named}`);
@@ -247,7 +244,7 @@ async function mapResolved(
   return mapIbabsEntry(entry, detail, values, item === undefined ? [] : [item], { source: request.source, issue });
 }
 
-/** The one agenda item of that type, day and number; `undefined` unless exactly one matches. */
+/** The one agenda item of that type, day and number. */
 function resolve({ type, number }: ItemReference, known: readonly KnownItem[] = []): string | undefined {
   const meetings = known.filter(({ parts }) => {
     const names = parts.find(({ resourceType }) => resourceType === 'Vergadering')?.label?.split('\n') ?? [];

@@ -8,7 +8,6 @@ import { SupplierClient, type SupplierClientOptions, SupplierError } from '../su
 import { listIn, recordIn } from '../supplier/wrapping.ts';
 import { readPagination } from './schema.ts';
 
-/** The public API of NotuBiz, and the version whose answers this adapter knows. */
 const PUBLIC_BASE = 'https://api.notubiz.nl';
 const VERSION = '1.17.0';
 
@@ -18,19 +17,18 @@ export type NotubizClientOptions = Partial<Omit<SupplierClientOptions, 'query' |
 
 export class NotubizClient extends SupplierClient {
   constructor({ base = PUBLIC_BASE, ...options }: NotubizClientOptions = {}) {
-    // An address that an operator configured may be an inner one.
+    // An operator may have configured a private address.
     super({ base, allowPrivate: base !== PUBLIC_BASE, query: { format: 'json', version: VERSION }, ...options });
   }
 }
 
-/** What calls take: the issues of a reading, and its window. */
 export interface Fetcher {
   readonly client: NotubizClient;
   readonly issues: IssueLog;
   readonly request: WindowRequest;
 }
 
-/** What the supplier says under status 200 in place of an answer. */
+/** A message under status 200, in place of an answer. */
 function messageOf(answer: unknown): string | undefined {
   return isRecord(answer) && typeof answer.message === 'string' ? answer.message.slice(0, 200) : undefined;
 }
@@ -43,7 +41,7 @@ function isRefused({ status }: SupplierError): boolean {
   return status === 401 || status === 403;
 }
 
-/** Fetches the object under `member` in the response of a path. What is refused, by status 401 or 403 or a message under 200, is not public. */
+/** Fetches the object under `member`. A refusal, by status 401 or 403 or by a message under 200, means that it is not public. */
 export async function fetchOne(
   { client, issues, request }: Fetcher,
   path: string,
@@ -70,7 +68,7 @@ export async function fetchOne(
   return { kind: 'failed' };
 }
 
-/** As `fetchOne`, for an object that the supplier itself named: when it is missing, that is an issue. */
+/** As `fetchOne`, for an object that the supplier itself named: then a missing one is an issue. */
 export async function fetchNamed(fetcher: Fetcher, path: string, member: string): Promise<Found<JsonObject>> {
   const outcome = await fetchOne(fetcher, path, member);
   if (outcome.kind !== 'missing') return outcome;
@@ -81,24 +79,22 @@ export async function fetchNamed(fetcher: Fetcher, path: string, member: string)
 interface ListSpecification {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
-  /** The member of the answer that holds the list. */
   readonly member: string;
-  /** A register: without `pagination` it is all there is, and the supplier may refuse it: then it counts as empty. */
+  /** A register without `pagination` is complete, and one that is refused counts as empty. */
   readonly isRegister: boolean;
 }
 
-/** The supplier does not show a list to the public. */
 class ListRefusedError extends Error {
   override readonly name = 'ListRefusedError';
 }
 
-/** More pages than any quarter has: a list that never ends is not read for ever. */
+/** An endless list is given up. */
 const MAX_PAGES = 1000;
-/** Lists everything of the window, by pages, and in halves where the supplier cannot serve it whole; each thing once, by its id. */
+/** Lists a window by pages, and in halves where the supplier cannot serve it whole; each object once. */
 export async function listWindow(fetcher: Fetcher, list: ListSpecification): Promise<ReadonlyMap<string, JsonObject>> {
   const { issues, request } = fetcher;
   const { path } = list;
-  // Wide windows fail with 404, time out, or come as something that cannot be read.
+  // Wide windows fail with 404, time out, or come back unreadable.
   const isTooLarge = ({ passing, kind, status }: SupplierError): boolean =>
     passing || kind === 'unreadable' || status === 404;
   try {
@@ -112,7 +108,7 @@ export async function listWindow(fetcher: Fetcher, list: ListSpecification): Pro
   }
 }
 
-/** @throws {SupplierError} when any page fails: half a list is not a list; {ListRefusedError} when the supplier refuses it */
+/** @throws {SupplierError} when any page fails; {ListRefusedError} */
 async function listPages(
   fetcher: Fetcher,
   { path, query, member, isRegister }: ListSpecification,
@@ -133,11 +129,11 @@ async function listPages(
       if (id === undefined) issue('unexpected-answer', `one of ${member} is not an object with an id`);
       else if (!found.has(id) && isRecord(raw)) found.set(id, raw);
     }
-    // Without an object around it nothing says where the list ends: it is read on while it gives something new.
+    // Without an envelope nothing says where the list ends: reading goes on while pages give something new.
     const { total, more, next } = isRecord(answer)
       ? paginationOf(answer, isRegister, issue)
       : { total: 0, more: found.size > before, next: undefined };
-    // A list in ranges without an end is read on while it gives something new.
+    // The same holds for a list in ranges without an end.
     const hasMore = more || (isRegister && found.size < total && found.size > before);
     range = next === undefined ? {} : { list_start: String(next) };
     if (hasMore && (next === undefined ? shown.length > 0 : found.size > before)) continue;
@@ -149,7 +145,7 @@ async function listPages(
   throw new SupplierError('unreadable', `more than ${MAX_PAGES} pages`);
 }
 
-/** `pagination` in all the forms that were recorded: pages, ranges of a register, or nothing. */
+/** All recorded forms of `pagination`: pages, ranges of a register, or nothing. */
 function paginationOf(
   answer: JsonObject,
   isRegister: boolean,

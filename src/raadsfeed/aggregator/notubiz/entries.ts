@@ -1,4 +1,4 @@
-/** Entries of the registers of NotuBiz: as their lists show them, and as meetings refer to them. */
+/** Register entries of NotuBiz, as their lists show them and as meetings refer to them. */
 import type { JsonObject } from '../../../lib/json/json-value.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
 import { mapEntry, withheldOf } from '../supplier/meeting.ts';
@@ -26,14 +26,13 @@ import {
   registerDate,
 } from './schema.ts';
 
-/** What the calls of one reading share. */
+/** Shared by the calls of one reading. */
 export interface Session extends Fetcher {
   readonly context: MappingContext;
-  /** Register items that were requested, by path: many agenda items refer to the same one. */
+  /** Register items by path: many agenda items refer to the same one. */
   readonly referred: Map<string, Promise<Found<RegisterItem>>>;
-  /** Names of the registers, by id. */
   readonly registers: Map<string, string>;
-  /** How many items and documents each meeting showed, hidden ones too. */
+  /** Of each meeting, hidden parts included. */
   readonly shown: Map<string, Counts>;
 }
 
@@ -46,9 +45,8 @@ export interface ListedEntry extends Listed {
   readonly kind: 'entry';
   readonly register: string;
   readonly id: string;
-  /** As the list shows it: whole, or only its address. */
+  /** Whole, or only its address. */
   readonly raw: JsonObject;
-  /** Read already. */
   readonly outcome?: Found<EntryDetail>;
 }
 
@@ -57,19 +55,18 @@ export interface EntryDetail {
   readonly item: RegisterItem;
 }
 
-/** The Dutch day of a time of the supplier. */
 export function dayOf(value: unknown): string | undefined {
   return readMoment(value).moment?.day;
 }
 
 const ITEM_ADDRESS = /^(?:https?:\/\/)?[^/\s]*(\/modules\/\d{1,9}\/items\/[1-9]\d{0,17})\/?$/;
 
-/** Only the path of an address counts, and only in the known form: the call goes to the configured base. */
+/** Only the path of an address in the known form counts: the call goes to the configured base. */
 export function pathOf({ id, self = '' }: ModuleReference): string {
   return ITEM_ADDRESS.exec(self)?.[1] ?? modulePath('0', id);
 }
 
-/** Reads a register item that something refers to; once per reading. */
+/** Reads each register item once per reading. */
 export function readReferred(
   session: Session,
   reference: ModuleReference,
@@ -95,7 +92,6 @@ async function fetchRegisterItem(session: Session, id: string, path: string): Pr
   return { kind: 'failed' };
 }
 
-/** The entries of every register of the organisation in the window. */
 export async function listEntries(session: Session): Promise<readonly ListedEntry[]> {
   const { client, issues, request } = session;
   const path = `/organisations/${request.source.organisationId}/modules`;

@@ -21,10 +21,10 @@ import {
   registerValue,
 } from './schema.ts';
 
-/** What every mapping of one reading uses. */
+/** Used by every mapping of one reading. */
 export interface MappingContext {
   readonly source: AdapterSource;
-  /** Labels of the meeting's attributes; `undefined` when the organisation gives none. */
+  /** `undefined` when the organisation gives none. */
   readonly labels: Names | undefined;
   readonly gremia: Names;
   /** Base of the API, for the addresses of files. */
@@ -34,35 +34,29 @@ export interface MappingContext {
   readonly categories: ReadonlyMap<string, string>;
 }
 
-/** How the resources of NotuBiz are called in the feed. */
 export const meetingId = (id: string): string => `meeting-${id}`;
 export const agendapuntId = (id: string): string => `agendapunt-${id}`;
-/** A register item that has no file. */
+/** A register item without a file. */
 export const registerItemId = (id: string): string => `registerstuk-${id}`;
 export const documentId = (id: string): string => `document-${id}`;
 
-/** The address of a register item; register 0 means any register. */
+/** Register 0 means any register. */
 export function modulePath(register: string, id: string): string {
   return `/modules/${register}/items/${id}`;
 }
 
-/** A page on the organisation's portal, when that is configured. */
 function portalPage({ portaal }: AdapterSource, path: string): string | undefined {
   return portaal === undefined ? undefined : `${portaal.replace(/(?<!\/)\/+$/, '')}/${path}`;
 }
 
-/** What a meeting's own answer does not say: ids of what is published too. */
+/** Relations that only other answers show: ids of what is published too. */
 interface MeetingRelations {
-  /** The assembly that it is a part of. */
   readonly parent: string | undefined;
-  /** Its children, when it is an assembly. */
   readonly children: readonly string[] | undefined;
   readonly agenda: FlatAgenda;
-  /** The documents of it or of one of its agenda items. */
   readonly documents: (holder: Attached) => readonly FoundDocument[];
 }
 
-/** A meeting or an assembly. */
 export function toFoundMeeting(
   meeting: Meeting,
   { parent, children, agenda, documents }: MeetingRelations,
@@ -108,12 +102,12 @@ function gremiumOf(
   if (id === undefined) return undefined;
   const gremiumnaam = gremia.get(id) ?? '';
   if (gremiumnaam !== '') return { gremiumidentificatie: id, gremiumnaam };
-  // Both members belong to it, or it is left out.
+  // Both members, or neither.
   issue('unknown-gremium', `gremium ${id} has no name`);
   return undefined;
 }
 
-/** The value of an attribute as it is written; something else than text or a number is reported. */
+/** Values other than texts and numbers are reported. */
 function attributeText(attributes: Meeting['attributes'], id: string, issue: IssueSink): string | undefined {
   const value = attributeOf(attributes, id);
   if (typeof value === 'object') issue('unusable-value', `attribute ${id} is not text`);
@@ -124,10 +118,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }
 
-/**
- * The attribute that the organisation labels so. Where no attribute has the label, the one with the usual id, unless the
- * organisation calls that something else.
- */
+/** The attribute with this label. Without one, the attribute with the usual id, unless the organisation calls that something else. */
 function labelledText(
   attributes: Meeting['attributes'],
   label: string,
@@ -140,7 +131,7 @@ function labelledText(
   return ids.map((id) => attributeText(attributes, id, issue)).find((value) => value !== undefined);
 }
 
-/** An agenda item that is not published: of what is confidential nothing is read that an issue could show. */
+/** Nothing of a confidential item is read that an issue could show. */
 function withheldItem({ id, documents }: AgendaItem): FoundItem {
   return {
     bronidentificatie: agendapuntId(id),
@@ -151,7 +142,6 @@ function withheldItem({ id, documents }: AgendaItem): FoundItem {
   };
 }
 
-/** A document that is confidential, or belongs to something that is. */
 export function withheld(document: NotubizDocument): FoundDocument {
   return withheldDocument(documentId(document.id), isHidden(document));
 }
@@ -187,10 +177,10 @@ function isSubheading({ type, type_data: { heading } }: AgendaItem): boolean {
   return Number(heading) === 1 || (typeof heading === 'string' && heading !== '0');
 }
 
-/** As `formaat` in the contract of the feed. */
+/** As `formaat` in the contract. */
 const MEDIA_TYPE = /^[A-Za-z0-9!#$&^_.+-]+\/[A-Za-z0-9!#$&^_.+-]+(?:\s*;.*)?$/;
 
-/** @param register the name of the register in which it was found: its kind, where it says none */
+/** @param register its name: the type of a document that states none */
 export function toFoundDocument(
   document: NotubizDocument,
   register: string | undefined,
@@ -224,7 +214,7 @@ export function toFoundDocument(
       omvang: file?.file_size,
       informatieobjecttype: type ?? register,
     },
-    // Never `publication_date`: that is the day of the reading, and every record would change each day.
+    // Not `publication_date`: that is the day of the reading, and every record would change each day.
     day: momentOf(document.date, 'date', about)?.day,
     modifiedDay: modified?.day,
     wooinformatiecategorie: context.categories.get(`type:${type?.toLowerCase()}`),
@@ -237,7 +227,7 @@ function mediaType(value: string | undefined, issue: IssueSink): string | undefi
   return undefined;
 }
 
-/** Of a motion its outcome and proposers. What has a name besides its number is shown by that. */
+/** The outcome of a motion and its proposers. A label is shown instead of a number. */
 export function describeItem({ attributes }: RegisterItem, register: string | undefined): string | undefined {
   const values = attributes.flatMap((attribute) =>
     attribute.values.map(({ content, meta_data: meta }) => ({
@@ -248,7 +238,7 @@ export function describeItem({ attributes }: RegisterItem, register: string | un
   return describeEntry(register, values);
 }
 
-/** The documents of a register item; one without a file, as many motions and questions are, is itself a document. */
+/** The documents of a register item; many motions and questions have none, and become a document themselves. */
 export function toFoundDocuments(
   item: RegisterItem,
   register: string | undefined,
@@ -277,7 +267,6 @@ export function toFoundDocuments(
   ];
 }
 
-/** The documents of a register item that is not public, or itself. */
 export function withheldDocuments(item: RegisterItem): readonly FoundDocument[] {
   const documents = documentsOf(item);
   return documents.length > 0 ? documents.map(withheld) : [withheldDocument(registerItemId(item.id), true)];
@@ -297,13 +286,12 @@ interface AgendaEntry {
 }
 
 interface FlatAgenda {
-  /** Items that may be published, each once, in the order of the agenda: an item before what is nested in it. */
+  /** Each once, in the order of the agenda: an item before those nested in it. */
   readonly shown: readonly AgendaEntry[];
-  /** Items that may not, and those nested in such items only. */
   readonly hidden: readonly AgendaItem[];
 }
 
-/** Makes one list of a nested agenda. An item that comes twice counts once, with the parent that either occurrence gives. */
+/** An item that occurs twice counts once, with the parent that either occurrence gives. */
 export function flattenAgenda(items: readonly AgendaItem[]): FlatAgenda {
   const entries = new Map<string, AgendaEntry>();
   const walk = (level: readonly AgendaItem[], nestedIn: string | undefined): void => {

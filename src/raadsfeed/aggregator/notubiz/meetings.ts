@@ -34,13 +34,12 @@ import {
 export interface ListedMeeting extends Listed {
   readonly kind: 'meeting';
   readonly id: string;
-  /** The numbers that the list announces of it. */
+  /** Announced by the list. */
   readonly counts?: EventSummary['event_type_data'];
-  /** The other answer of an assembly, and its children in order. */
+  /** Of an assembly: its other answer, and its children in order. */
   readonly assembly?: Assembly;
   readonly children?: readonly string[];
   readonly parent?: string;
-  /** Read already. */
   readonly outcome?: Found<MeetingDetail>;
 }
 
@@ -49,7 +48,6 @@ export interface MeetingDetail {
   readonly meeting: Meeting;
   /** The register items that it and its public agenda items refer to, by path, as far as they were read. */
   readonly entries: ReadonlyMap<string, RegisterItem>;
-  /** All of those were read. */
   readonly isWhole: boolean;
 }
 
@@ -57,7 +55,7 @@ function meetingPath(id: string): string {
   return `/events/meetings/${id}`;
 }
 
-/** Every event of the window, the children of assemblies included. */
+/** Every event of the window, with the children of assemblies. */
 export async function listMeetings(session: Session): Promise<readonly ListedMeeting[]> {
   const path = '/events';
   const query = { organisation_id: session.request.source.organisationId };
@@ -106,8 +104,8 @@ function listedMeeting(id: string, day: string | undefined): ListedMeeting {
 }
 
 /**
- * An assembly and its children. They are read in every round: no list says when a child was modified, and nearly all documents
- * belong to children.
+ * An assembly and its children. They are read in every round: no list says when a child was modified, and children have nearly all
+ * documents.
  */
 async function listAssembly(session: Session, event: EventSummary): Promise<readonly ListedMeeting[]> {
   const own = listedEvent(session, event);
@@ -117,7 +115,7 @@ async function listAssembly(session: Session, event: EventSummary): Promise<read
   const fetched = await fetchNamed(session, path, 'assembly');
   if (fetched.kind === 'hidden') return [{ ...own, hidden: true }];
   if (fetched.kind !== 'found') return [{ ...own, outcome: { kind: 'failed' } }];
-  // Without a `permission_group` of its own that of the list holds, where it is public.
+  // Without its own `permission_group` that of the list holds, which is public.
   const group = fetched.value.permission_group ?? 'public';
   const assembly = readAssembly({ ...fetched.value, permission_group: group }, issue);
   if (assembly === undefined) return [{ ...own, outcome: { kind: 'failed' } }];
@@ -129,12 +127,11 @@ async function listAssembly(session: Session, event: EventSummary): Promise<read
   if (children.length < announced) {
     issue('count-mismatch', `${announced} child meetings announced, ${children.length} shown`);
   }
-  // A child has the day of its assembly: that is how the supplier lists it.
+  // The supplier lists a child by the day of its assembly.
   const listedChildren = children.map((child) => ({ ...listedMeeting(child, own.day), parent: own.id }));
   return [{ ...own, assembly, children }, ...listedChildren];
 }
 
-/** Reads a meeting that the supplier itself named. */
 export async function readListedMeeting(
   session: Session,
   { id, assembly }: ListedMeeting,
@@ -142,7 +139,6 @@ export async function readListedMeeting(
   return await judgeMeeting(session, id, await fetchNamed(session, meetingPath(id), 'meeting'), assembly);
 }
 
-/** @param assembly of an assembly: its other answer */
 async function judgeMeeting(
   session: Session,
   id: string,
@@ -151,7 +147,7 @@ async function judgeMeeting(
 ): Promise<Found<MeetingDetail>> {
   if (answer.kind !== 'found') return answer;
   const issue = session.issues.at(meetingPath(id));
-  // An assembly need not repeat in one response what it says in the other.
+  // An assembly may give it in one of its two answers only.
   const group = answer.value.permission_group ?? assembly?.permission_group;
   const own = readMeeting({ ...answer.value, permission_group: group }, issue);
   if (own === undefined) return { kind: 'failed' };
@@ -175,10 +171,7 @@ async function judgeMeeting(
   return { kind: 'found', value: detail };
 }
 
-/**
- * An assembly has two responses. Its documents and register items are in the one of a meeting; those that only the other one shows are
- * added.
- */
+/** Documents and register items are in the answer of a meeting; those that only the other answer of an assembly shows are added. */
 function mergeAssembly(meeting: Meeting, { documents = [], module_items: items = [] }: Assembly): Meeting {
   const known = new Set(meeting.documents.map(({ id }) => id));
   const referred = new Set(meeting.module_items.map(({ id }) => id));
@@ -212,7 +205,7 @@ function countMeeting(meeting: Meeting, entries: ReadonlyMap<string, RegisterIte
   return { items: items.length, documents: documents + [...entries.values()].flatMap(documentsOf).length };
 }
 
-/** Fewer items, documents or children than announced is an issue. @returns how many are missing: they have no name */
+/** @returns how many announced children, items and documents are missing */
 function compareCounts({ issues, shown }: Session, { id, counts = {}, children = [] }: ListedMeeting): number {
   const { agenda_item_count = 0, document_count = 0, meetings_count = 0 } = counts;
   const read = [id, ...children].map((one) => shown.get(one) ?? { items: 0, documents: 0 });
@@ -256,7 +249,7 @@ export function mapWholeMeeting(
   };
 }
 
-/** The documents of a meeting or agenda item, its own and those of register items that it refers to. */
+/** Its own documents, and those of register items that it refers to. */
 function attachedTo(
   { context }: Session,
   { documents, module_items }: Attached,
@@ -275,7 +268,7 @@ function attachedTo(
   ];
 }
 
-/** A known meeting that its list does not show: perhaps on another day. */
+/** A known meeting that its list lacks may have been moved to another day. */
 export async function findMeeting(session: Session, id: string): Promise<Found<ListedMeeting>> {
   const outcome = await judgeMeeting(session, id, await fetchOne(session, meetingPath(id), 'meeting'));
   if (outcome.kind !== 'found') return outcome;

@@ -1,4 +1,4 @@
-/** What an organisation calls its things: the attributes of a meeting, its bodies, its registers. */
+/** The names of attributes, bodies and registers of an organisation. */
 import { isRecord } from '../../../lib/json/json-value.ts';
 import { lineOfHtml } from '../supplier/html-text.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
@@ -15,11 +15,10 @@ import {
 import { SupplierError } from '../supplier/supplier-client.ts';
 import { type Fetcher, fetchOne } from './api.ts';
 
-/** Names by id. */
 export type Names = ReadonlyMap<string, string>;
 
 export interface ReferenceData {
-  /** Names of the attributes of a meeting; `undefined` when the organisation gives none. */
+  /** `undefined` when the organisation gives none. */
   readonly labels: Names | undefined;
   readonly gremia: Names;
 }
@@ -35,8 +34,8 @@ const readOrganisation = createReader(ORGANISATION);
 const readFields = createReader(objectOf({ field: listOf(objectOf({}, { '@attributes': ATTRIBUTES, label: TEXT })) }));
 
 /**
- * Reads the labels and the names of the bodies. Without them nothing can be mapped correctly: `undefined`, and an issue
- * says so. An organisation that the supplier does not list is fetched directly; an unknown one has no labels.
+ * Without these names nothing can be mapped correctly: then `undefined`, and an issue. An organisation that the supplier does not list is
+ * fetched directly.
  */
 export async function readReference(fetcher: Fetcher): Promise<ReferenceData | undefined> {
   const { organisationId } = fetcher.request.source;
@@ -91,7 +90,7 @@ const NAMES = listOf(NAMED);
 const readGremiaList = createReader(objectOf({ gremia: NAMES }));
 const readModules = createReader(objectOf({ modules: NAMES }));
 
-/** The names in a list of bodies or registers; of a register the organisation's own name takes precedence. */
+/** Names of bodies or registers; the organisation's own name for a register takes precedence. */
 export function readNames(answer: unknown, list: 'gremia' | 'modules', issue: IssueSink): Names {
   const wrapped = Array.isArray(answer) ? { [list]: answer } : answer;
   const found = list === 'gremia' ? readGremiaList(wrapped, issue)?.gremia : readModules(wrapped, issue)?.modules;

@@ -117,20 +117,17 @@ const REGISTER_ITEM = objectOf(
 );
 const PAGE_COUNTS = { page: COUNT, total_pages: COUNT, total_items: COUNT, list_end: COUNT, total_results: COUNT };
 
-/** What may make something unfit to publish. */
 interface Marks {
   readonly confidential?: Flag;
   readonly template?: Flag;
   readonly permission_group?: string;
 }
 export type NotubizDocument = ValueOf<typeof DOCUMENT>;
-/** A register item that something refers to. */
 export type ModuleReference = ValueOf<typeof REFERENCE>;
 export interface AgendaItem extends ValueOf<typeof AGENDA_ITEM> {}
 export type Meeting = ValueOf<typeof MEETING>;
-/** A meeting or an agenda item, as far as documents belong to it. */
 export type Attached = Pick<Meeting, 'documents' | 'module_items'>;
-/** A meeting as the list of events shows it; its `event_type_data` is a check on what was read. */
+/** Its `event_type_data` announces what a meeting holds. */
 export type EventSummary = ValueOf<typeof EVENT>;
 export type Assembly = ValueOf<typeof ASSEMBLY>;
 export type RegisterItem = ValueOf<typeof REGISTER_ITEM>;
@@ -149,7 +146,6 @@ const parseRegisterItem = createReader(REGISTER_ITEM, completeId);
 export const readReference = createReader(REFERENCE);
 export const readPagination = createReader(objectOf({}, { ...PAGE_COUNTS, has_more_pages: { type: 'boolean' } }));
 
-/** Reads a register entry, the `item` of a call or one of `items[]`. */
 export function readRegisterItem(raw: unknown, issue: IssueSink): RegisterItem | undefined {
   const item = parseRegisterItem(raw, issue, 'register item');
   for (const { datatype, values } of item?.attributes ?? []) {
@@ -166,7 +162,6 @@ export function readRegisterItem(raw: unknown, issue: IssueSink): RegisterItem |
 
 const IS_ID = /^[1-9]\d{0,17}$/;
 
-/** Ids of the agenda items that a register item refers to. */
 export function agendaItemsOf({ attributes }: RegisterItem): string[] {
   return attributes
     .flatMap(({ values }) => values)
@@ -175,17 +170,16 @@ export function agendaItemsOf({ attributes }: RegisterItem): string[] {
     .filter((id) => IS_ID.test(id));
 }
 
-/** Whether something may not be published: confidential, a template, or not public. */
+/** Confidential, a template, or not public. */
 export function isHidden({ confidential, template, permission_group: group = 'public' }: Marks): boolean {
   return isSet(confidential) || isSet(template) || group !== 'public';
 }
 
-/** The first value of an attribute that says something. */
 export function attributeOf(attributes: Meeting['attributes'], id: string): unknown {
   return attributes.find((attribute) => attribute.id === id && attribute.value !== undefined)?.value;
 }
 
-/** The content of an attribute of a register item; 1 is its title. */
+/** Attribute 1 is the title. */
 export function registerValue({ attributes }: RegisterItem, id: string): unknown {
   return attributes.find((attribute) => attribute.id === id)?.values[0]?.content;
 }

@@ -1,4 +1,4 @@
-/** NotuBiz as a supplier: meetings, assemblies with their children, and entries of registers, all by their day. */
+/** NotuBiz: meetings, assemblies with their children, and register entries, all by their day. */
 import { type Clock, systemClock } from '../../../lib/time.ts';
 import type { Config } from '../../../settings/read-config.ts';
 import { createAdapter } from '../supplier/read-listed-window.ts';
@@ -26,10 +26,7 @@ import {
 } from './meetings.ts';
 import { readReference } from './names.ts';
 
-/**
- * The adapter as it is configured. One of them serves a whole process: see `createNotubizAdapter`.
- * @param slots share the limits of the supplier with other processes
- */
+/** @param slots share the limits of the supplier with other processes */
 export function openNotubiz(
   { aggregator, server: proxy }: Pick<Config, 'aggregator' | 'server'>,
   clock: Clock,
@@ -42,7 +39,7 @@ export function openNotubiz(
 
 export interface NotubizAdapterOptions extends NotubizClientOptions, Pick<MappingContext, 'categories'> {}
 
-/** One adapter serves all organisations, so that the limits of the supplier hold for all of them together. */
+/** One adapter serves all organisations, so that they share the limits of the supplier. */
 export function createNotubizAdapter(options: NotubizAdapterOptions): SourceAdapter {
   return createAdapter(createNotubiz(new NotubizClient(options), options.categories), options.clock ?? systemClock);
 }
@@ -65,7 +62,7 @@ function createNotubiz(
     async list(reading) {
       const { request, issues, now } = reading;
       const reference = await namesOf(reading);
-      // Without names nothing would be mapped correctly; the issues say so.
+      // Without names nothing would be mapped correctly; the issues say why.
       if (reference === undefined) return { listed: [] };
       const context = { ...reference, source: request.source, base: client.base, now, categories };
       const shared = { referred: new Map(), registers: new Map(), shown: new Map() };

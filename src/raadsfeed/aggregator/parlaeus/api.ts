@@ -19,13 +19,13 @@ import {
   readListed,
 } from './map.ts';
 
-/** The address of an organisation's interface, below its base. */
+/** Below the base address of an organisation. */
 const PATH = '/receive/opendata';
 
 export function createParlaeus(options: PoolOptions): Supplier<ListedAgenda, Agenda> {
   const clients = new ClientPool(options);
 
-  /** What is answered under status 200; what says that it is an error is one. */
+  /** Errors too come under status 200. */
   const call = async ({ request }: Reading, query: Readonly<Record<string, string>>): Promise<unknown> => {
     const { organisationId: base, options: chosen = {} } = request.source;
     const rid = await readRid(chosen.ridFile);
@@ -57,7 +57,7 @@ export function createParlaeus(options: PoolOptions): Supplier<ListedAgenda, Age
       const list = listIn(await call(reading, { fn: 'cie_list' }), 'list');
       return namesOf({ list }, reading.issues.at('cie_list'));
     } catch (error) {
-      // An organisation may not serve them; then no name says whose a meeting is.
+      // An organisation may not serve them; `--bodies` needs them.
       const { bodies, notBodies } = reading.request.source.options ?? {};
       const isNeeded = bodies !== undefined || notBodies !== undefined;
       if (!(error instanceof SupplierError) || !error.isMissing || isNeeded) throw error;
@@ -104,7 +104,7 @@ export function createParlaeus(options: PoolOptions): Supplier<ListedAgenda, Age
   };
 }
 
-/** @throws {SupplierError} without a file that holds one, and nothing else */
+/** @throws {SupplierError} without a file that holds a rid and nothing else */
 async function readRid(file: string | undefined): Promise<string> {
   if (file === undefined) throw new SupplierError('unreadable', 'the source has no --rid-file');
   const rid = await readFile(file, 'utf8').then(
@@ -115,10 +115,10 @@ async function readRid(file: string | undefined): Promise<string> {
   throw new SupplierError('unreadable', `${file} cannot be read, or does not hold a rid and nothing else`);
 }
 
-/** Deeper than any answer: a hostile one must not exhaust the stack. */
+/** Deeper than any answer. */
 const MAX_DEPTH = 100;
 
-/** The supplier may repeat it in an answer; it is published and reported nowhere. @throws {SupplierError} */
+/** The supplier may repeat the key in an answer; it must be neither published nor reported. @throws {SupplierError} */
 function withoutSecret(value: unknown, secret: string, depth = 0): unknown {
   if (depth > MAX_DEPTH) throw new SupplierError('unreadable', `the answer is nested deeper than ${MAX_DEPTH}`);
   if (typeof value === 'string') return value.replaceAll(secret, '');

@@ -1,4 +1,4 @@
-/** The answers of Parlaeus as far as they are used, and the resources that follow from them; see `docs/aggregator.md`. */
+/** The Parlaeus answers that are used, and the resources made from them; see `docs/aggregator.md`. */
 import { lineOfHtml, textOfHtml } from '../supplier/html-text.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
 import { mediaTypeIn, mediaTypeOf } from '../supplier/media-type.ts';
@@ -52,12 +52,12 @@ export interface ListedAgenda extends Listed {
   readonly agid: string;
 }
 
-/** The entries of `agenda_list`. Which names a meeting has only its own answer says. */
+/** The entries of `agenda_list`, which do not name the body of a meeting. */
 export function readListed(list: readonly unknown[], issue: IssueSink): readonly ListedAgenda[] {
   const listed = readList({ list }, issue)?.list ?? [];
   return listed.map(({ agid, date, time, last_change: change }) => {
     const day = dutchMoment(date, time, `agenda ${agid}: date`, issue)?.day;
-    // No recording shows what a change looks like: it is only compared with what it was.
+    // No recording shows its form: it is only compared with its former value.
     if (change !== undefined) issue('unconfirmed-form', `last_change is ${typeof change}`);
     const stamp = typeof change === 'string' || typeof change === 'number' ? String(change) : undefined;
     return { key: meetingId(agid), agid, day, stamp, naam: `${day ?? 'no day'} ${agid}`, hidden: false };
@@ -74,7 +74,7 @@ export function namesOf(answer: unknown, issue: IssueSink): ReadonlyMap<string, 
 interface AgendaContext extends Pick<Reading, 'request' | 'now'> {
   readonly bodies: ReadonlyMap<string, string>;
   readonly issue: IssueSink;
-  /** For what holds for all agendas. */
+  /** For issues about all agendas. */
   readonly form: IssueSink;
 }
 
@@ -113,7 +113,7 @@ export function mapAgenda(agenda: Agenda, { request, now, bodies, issue, form }:
   return { ...mapMeeting(meeting, context), bodies: bodyNames };
 }
 
-/** `0`, as a number or text, is written for nothing; `cancelled` was once the number of a body. */
+/** `0`, a number or a text, means none; `cancelled` was once the number of a body. */
 function isNone(value: unknown): boolean {
   return value === undefined || value === false || String(value) === '0';
 }
@@ -137,7 +137,7 @@ function mapPoints(points: Agenda['points'], issue: IssueSink, form: IssueSink):
 
 const pointId = (apid: string): string => `${PREFIX}-agendapunt-${apid}`;
 
-/** The item above each: the last one before it with a lower level. Where levels are not whole numbers the agenda is flat. */
+/** The parent of each item: the last one before it with a lower level. Levels that are not whole numbers make the agenda flat. */
 function parentsOf(points: Agenda['points'], issue: IssueSink): readonly (string | undefined)[] {
   const levels = points.map(({ level }) => (/^\d{1,3}$/.test(String(level)) ? Number(level) : undefined));
   const given = points.map(({ level }) => level).filter((level) => level !== undefined);
@@ -176,14 +176,13 @@ function mapDocument(document: ParlaeusDocument, issue: IssueSink): FoundDocumen
   };
 }
 
-/** A host with the address itself glued to it, whose colon may be lost. */
+/** A host glued to the address itself; its colon may be lost. */
 const GLUED = /^(?:https?:?\/+)?[\w-]+(?:\.[\w-]+)*(?::\d{1,5})?(?=https?:?\/\/)/i;
-/** Repeated at most this often. */
 const MAX_GLUED = 5;
 
 /**
- * Some links repeat the host, and some of those lost the colon: `https://x.parlaeus.nlhttps//x.parlaeus.nl/…`. A scheme anywhere else is part
- * of the link. The issues do not show them: what they name may be confidential.
+ * Some links repeat the host, and some of those lost the colon: `https://x.parlaeus.nlhttps//x.parlaeus.nl/…`. A scheme elsewhere is part
+ * of the link. Issues do not show links: they may name something confidential.
  */
 function fixLink(link: string | undefined, issue: IssueSink): string | undefined {
   if (link === undefined) return undefined;

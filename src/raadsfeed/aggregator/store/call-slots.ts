@@ -3,21 +3,19 @@ import type { Db } from '../../../database/transaction.ts';
 import type { Logger } from '../../../lib/log.ts';
 import type { CallSlots } from '../supplier/supplier-client.ts';
 
-/** Milliseconds between attempts to acquire a slot; up to half as much is added at random, so that no process is always last. */
+/** Up to half as much is added at random, so that no process is always last. */
 const RETRY_MS = 100;
 
 interface CallLimits {
-  /** Calls at a time. */
   readonly atOnce: number;
-  /** After which the slot of a process that died is free again; a call that lasts longer renews its own. */
+  /** A process that died frees its slot after this; a longer call renews its own. */
   readonly slotSeconds: number;
-  /** Calls in a minute, spread evenly; without it they are not counted. */
+  /** Spread evenly; absent: no limit. */
   readonly perMinute?: number;
 }
 
 /**
- * The call slots of a supplier or of one of its hosts, kept in the database. Times are the database's own.
- *
+ * Call slots of a supplier or one of its hosts, in the database and by its clock.
  * @see docs/decisions/0025-one-reader-for-each-source.md
  */
 export function createCallSlots(
@@ -66,16 +64,13 @@ async function ensureSlots(db: Db, supplier: string, limit: number): Promise<voi
 
 interface SlotAnswer {
   readonly slot: number | null;
-  /** For how many milliseconds the supplier may not be called. */
   readonly pausedMs: number;
-  /** Why nobody may call it. */
   readonly blocked: string | null;
 }
 
 interface SlotRequest {
   readonly holder: string;
   readonly slotSeconds: number;
-  /** Between the beginnings of two calls. */
   readonly spacingMs: number;
 }
 
@@ -158,7 +153,6 @@ async function blockSupplier(db: Db, supplier: string, reason: string): Promise<
   });
 }
 
-/** Why nobody may call a supplier. */
 export async function readBlock(db: Db, supplier: string): Promise<string | undefined> {
   const { rows } = await db.query<{ reason: string }>({
     name: 'aggregator-read-block',
@@ -168,7 +162,7 @@ export async function readBlock(db: Db, supplier: string): Promise<string | unde
   return rows[0]?.reason;
 }
 
-/** Lets a supplier be called again; its sources are due at once. @returns false when it was not blocked */
+/** Its sources are due at once. @returns false when it was not blocked */
 export async function resumeSupplier(db: Db, supplier: string): Promise<boolean> {
   const { rowCount } = await db.query('delete from aggregator.supplier_blocks where supplier = $1::text', [supplier]);
   await db.query(

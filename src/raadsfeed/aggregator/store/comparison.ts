@@ -1,4 +1,4 @@
-/** Compares the state of a source with what the feed has of it: resources seen in its snapshot, and records taken from it. */
+/** Compares a source with the feed: resources seen in its snapshot, and records taken from it. */
 
 import type { Db } from '../../../database/transaction.ts';
 import type { Resource, ResourceType } from '../../../lib/feed/resource.ts';
@@ -29,7 +29,6 @@ export async function forgetSeen(db: Db, sourceId: number): Promise<void> {
   await db.query('delete from aggregator.seen where source_id = $1::integer', [sourceId]);
 }
 
-/** How many resources of an organisation the feed has, and how many of those were not seen. */
 export async function countMissing(
   db: Db,
   sourceId: number,
@@ -47,7 +46,6 @@ export async function countMissing(
   return rows;
 }
 
-/** The first `limit` resources of an organisation that the feed has and that were not seen. */
 export async function findMissing(
   db: Db,
   sourceId: number,
@@ -71,7 +69,6 @@ export async function findMissing(
   }));
 }
 
-/** Whether the feed ever had anything of these organisations. */
 export async function hasRecords(db: Db, organisatiecodes: readonly string[]): Promise<boolean> {
   const { rows } = await db.query<{ found: boolean }>(
     'select exists (select from raadsfeed.record where organisatiecode = any ($1::text[])) as found',
@@ -80,10 +77,10 @@ export async function hasRecords(db: Db, organisatiecodes: readonly string[]): P
   return rows[0]?.found ?? false;
 }
 
-/** Seconds after which a comparison with withheld deletes is repeated: the source may have everything again. */
+/** The source may have everything again. */
 const RETRY_SECONDS = 3600;
 
-/** Ends a comparison, and stores by organisation how many deletes were withheld. @throws {LeaseLostError} */
+/** @throws {LeaseLostError} */
 export async function endComparison(
   db: Db,
   { source, number }: Lease,
@@ -109,7 +106,7 @@ export async function endComparison(
   await forgetSeen(db, source.id);
 }
 
-/** Has what lies outside the period of a supplier's source looked at again, or not any more. */
+/** Repeats, or ends, the comparison of items outside the period of a supplier's source. */
 export async function compareAgain(db: Db, { source, number }: Lease, again: boolean): Promise<void> {
   await db.query(
     `update aggregator.sources set compare_again_at = case when $3::boolean then now() + make_interval(secs => $4::integer) end
@@ -123,8 +120,8 @@ export interface TakenRecord extends NamedResource {
 }
 
 /**
- * The records that were taken from these numbers of a source, by number; the last one when a number was taken twice. Only of its own
- * organisations: another source may name the same feed.
+ * By number; the last record of a number that was taken twice. Another source may name the same feed, so only of the source's own
+ * organisations.
  */
 export async function readTaken(
   db: Db,

@@ -1,22 +1,20 @@
 import type { Db } from '../../../database/transaction.ts';
 import type { DateWindow, SourceIssue, WindowReading } from '../supplier/source-adapter.ts';
 
-/** An issue as it is stored with its source; `times` is the total. */
+/** `times` is the total. */
 interface StoredIssue extends SourceIssue {
-  /** The window in which it was found, where a supplier was read. */
+  /** Of a supplier. */
   readonly window: DateWindow | null;
-  /** When it was first found; UTC. */
   readonly since: string;
   readonly lastSeen: string;
 }
 
-/** Characters that are stored of a text at most. */
 const MAX_TEXT = 1000;
 
-/** Issues that are stored of one source: the newest. */
+/** The newest. */
 const MAX_ISSUES = 1000;
 
-/** Stores issues: known ones are counted, and the oldest make room. `window`: where a supplier was read. */
+/** Counts known issues; the oldest make room. @param window of a supplier */
 export async function addIssues(
   db: Db,
   sourceId: number,
@@ -54,16 +52,15 @@ export async function addIssues(
   });
 }
 
-/** Which form was met where nothing confirms one. */
+/** A form that no recording confirms. */
 export const UNCONFIRMED = 'unconfirmed-form';
 
-/** What a comparison reports of deletes that wait for an operator; the next comparison decides whether they still do. */
+/** Deletes that wait for an operator; the next comparison decides whether they still do. */
 export const WITHHELD = 'mass-delete-withheld';
 
 /**
- * Deletes issues of a feed that are over: what kept it from being read, its refused records when every resource has one that was accepted
- * since, or withheld deletes.
- * @param before those found at this time or later stay
+ * Deletes issues of a feed that are over: a failure, refused records once each resource has an accepted one, or withheld deletes.
+ * @param before issues found at this time or later stay
  */
 export async function resolveIssues(
   db: Db,
@@ -80,7 +77,6 @@ export async function resolveIssues(
   });
 }
 
-/** The open issues of a source, the newest first. */
 export async function readIssues(db: Db, sourceId: number): Promise<StoredIssue[]> {
   const { rows } = await db.query<
     SourceIssue & { from: string | null; to: string | null; since: Date; lastSeen: Date }
@@ -100,7 +96,7 @@ export async function readIssues(db: Db, sourceId: number): Promise<StoredIssue[
   }));
 }
 
-/** The issues with texts that the database can hold; those that are the same then are one: no row may be written twice in a statement. */
+/** Texts that the database can hold; issues that become the same are one: a statement cannot write a row twice. */
 function storable(issues: readonly SourceIssue[]): readonly SourceIssue[] {
   const found = new Map<string, SourceIssue>();
   for (const issue of issues) {
@@ -116,9 +112,8 @@ function text(value: string): string {
 }
 
 /**
- * Stores the issues of a reading: known ones are counted, and those that a full reading of their window does not find are deleted. A
- * quick reading skips what did not change, so it deletes none. A form that nothing confirms is the same in all windows: it is stored once
- * for the source, until two full rounds no longer met it or the source was changed.
+ * Stores the issues of a reading; a full reading deletes earlier ones of its window. An unconfirmed form is the same in all windows, so
+ * it is stored once, until two full rounds did not meet it.
  */
 export async function saveWindowIssues(
   db: Db,
@@ -150,14 +145,11 @@ export async function saveWindowIssues(
   });
 }
 
-/** Refused resources of one source at most; beyond it one entry represents the others, until the next snapshot. */
+/** Beyond it one entry represents the others, until the next snapshot. */
 const MAX_REFUSED = 10_000;
 const OTHERS = '';
 
-/**
- * Stores which resources were refused, and deletes those that have had a record accepted since.
- * @param refusals by `organisatiecode/resourceType/bronidentificatie`; empty when a record does not say
- */
+/** @param refusals by `organisatiecode/resourceType/bronidentificatie`; empty when a record does not say */
 export async function saveRefusals(db: Db, sourceId: number, refusals: ReadonlyMap<string, boolean>): Promise<void> {
   const [refused, accepted] = [true, false].map((is) => [...refusals.keys()].filter((key) => refusals.get(key) === is));
   await db.query({

@@ -1,13 +1,13 @@
 /**
- * Which process reads which source, and how far it has come. Times are those of the database, so that the clocks of instances need not
- * agree. A lease is a number on the source: taking it raises the number, and every change of a holder checks it.
+ * Which process reads which source, and its position. Times are the database's, so clocks of instances need not agree. A lease is a
+ * number on the source: each holder raises it, and every change checks it.
  */
 import type { Db } from '../../../database/transaction.ts';
 import { type Lease, LeaseLostError, type Source, type SupplierScheme } from '../source.ts';
 import { forgetSeen } from './comparison.ts';
 import { deleteRefusals } from './issues.ts';
 
-/** Members of `Source` that the holder of a lease changes, with the types of their columns. */
+/** Members of `Source` that a holder changes, with the types of their columns. */
 const CHANGEABLE = {
   phase: 'text',
   isComparing: 'boolean',
@@ -37,7 +37,6 @@ function columnOf(member: string): string {
   return member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** Counters of a source. */
 const COUNTERS = {
   read: 'records_read',
   published: 'records_published',
@@ -45,17 +44,14 @@ const COUNTERS = {
   deletedInRound: 'round_deleted',
 } as const;
 
-/** The members that change; the others stay as they are. */
 export type SourceChanges = Partial<Pick<Source, keyof typeof CHANGEABLE>> & {
-  /** The head of its feed; unchanged when unknown. */
   readonly head?: number | undefined;
-  /** When it was read to its end; it never goes back. */
+  /** Never goes back. */
   readonly caughtUpAt?: Date;
 };
 
 export type Counts = { readonly [K in keyof typeof COUNTERS]?: number };
 
-/** The columns of a source, by the names of `Source`. */
 export const SOURCE_COLUMNS = `id, address as adres, kind as soort, organisatiecodes, naam, portal as portaal, first_day::text as vanaf,
   last_day::text as tot, options, ${[
     ...Object.keys(CHANGEABLE),
@@ -65,8 +61,8 @@ export const SOURCE_COLUMNS = `id, address as adres, kind as soort, organisatiec
     .join(', ')}`;
 
 /**
- * Changes a source. Last in the transaction that publishes what was read, so that nothing is published without the lease.
- * @throws {LeaseLostError} when another worker has the source now: the transaction must roll back
+ * Last in a publishing transaction, so that nothing is published without the lease.
+ * @throws {LeaseLostError} another worker has the source: the transaction must roll back
  */
 export async function updateSource(
   db: Db,
@@ -105,10 +101,9 @@ function toLease({ number, ...source }: Row, holder: string): Lease {
   return { source, number, holder };
 }
 
-/** Feeds, or the sources of one supplier. */
 export type SourceKind = 'feed' | SupplierScheme;
 
-/** Takes sources of one kind that are due and have no lease. */
+/** Claims sources of one kind that are due and have no lease. */
 export async function claimDueSources(
   db: Db,
   holder: string,
@@ -134,7 +129,7 @@ export async function claimDueSources(
   return rows.map((row) => toLease(row, holder));
 }
 
-/** Takes one source, also from another holder, whose next write then fails. */
+/** Claims one source, also from another holder, whose next write then fails. */
 export async function takeLease(db: Db, id: number, holder: string, leaseSeconds: number): Promise<Lease | undefined> {
   const { rows } = await db.query<Row>(
     `update aggregator.sources
@@ -146,7 +141,6 @@ export async function takeLease(db: Db, id: number, holder: string, leaseSeconds
   return rows[0] && toLease(rows[0], holder);
 }
 
-/** Extends the leases of a holder. */
 export async function renewLeases(db: Db, holder: string, leaseSeconds: number): Promise<void> {
   await db.query({
     name: 'aggregator-renew',
@@ -156,7 +150,7 @@ export async function renewLeases(db: Db, holder: string, leaseSeconds: number):
   });
 }
 
-/** Reads a leased source again. @throws {LeaseLostError} */
+/** @throws {LeaseLostError} */
 export async function rereadLease(db: Db, { source, number, holder }: Lease): Promise<Lease> {
   const { rows } = await db.query<Row>({
     name: 'aggregator-reread',
@@ -168,7 +162,7 @@ export async function rereadLease(db: Db, { source, number, holder }: Lease): Pr
   return toLease(row, holder);
 }
 
-/** Releases a source. `inMs`: when it is due again. */
+/** @param inMs when it is due again */
 export async function releaseSource(
   db: Db,
   { source, number }: Lease,
@@ -186,7 +180,7 @@ export async function releaseSource(
   });
 }
 
-/** Releases a source that was not read: what is known of its last failure stays. */
+/** Releases a source that was not read: its last failure stays. */
 export async function postponeSource(db: Db, { source, number }: Lease, inMs: number): Promise<void> {
   await db.query({
     name: 'aggregator-postpone',
@@ -197,7 +191,7 @@ export async function postponeSource(db: Db, { source, number }: Lease, inMs: nu
   });
 }
 
-/** A failure of a source, and the size of its pages after it. */
+/** `pageSize`: of its next pages. */
 interface StoredFailure {
   readonly kind: string;
   readonly message: string;
@@ -205,11 +199,10 @@ interface StoredFailure {
 }
 
 /**
- * Starts the snapshot of a source again. Before it the history is read for redactions, from the cursor that is given up; also when our
- * data came from elsewhere: the source was removed and added again, it moved to another address, or its organisations belonged to another
- * source.
- * @param wholeHistory from the beginning: the source does not know our cursor any more, or that history was not read for all organisations
- *   that are taken from it now
+ * Starts a new snapshot. The history is read first, for redactions after the lost cursor; also when our data came from elsewhere: a
+ * source that was removed and added again, moved, or got organisations of another source.
+ * @param wholeHistory from the beginning: the source does not know our cursor, or that history was not read for all its present
+ *   organisations
  * @throws {LeaseLostError}
  */
 export async function restartSnapshot(

@@ -1,4 +1,4 @@
-/** Which source an organisation is taken from, and what the service document says of it. */
+/** Which source an organisation is taken from. */
 
 import type { Db } from '../../../database/transaction.ts';
 import type { SourceOrganisation } from '../../../lib/feed/service-document.ts';
@@ -6,13 +6,11 @@ import type { SourceOrganisation } from '../../../lib/feed/service-document.ts';
 export interface OwnedOrganisation {
   readonly organisatiecode: string;
   readonly naam: string;
-  /** Whether the source's document names it now. */
   readonly isPresent: boolean;
   readonly sourceUpdatedAt: Date | null;
   readonly withheld: number;
 }
 
-/** The organisations that are taken from a source. */
 export async function readOwnedOrganisations(db: Db, sourceId: number): Promise<OwnedOrganisation[]> {
   const { rows } = await db.query<OwnedOrganisation>({
     name: 'aggregator-owned',
@@ -25,18 +23,18 @@ export async function readOwnedOrganisations(db: Db, sourceId: number): Promise<
   return rows;
 }
 
-/** Why an organisation that a source offers is not taken from it. */
+/** Offered by a source, and not taken from it. */
 interface ElsewhereOrganisation {
   readonly organisatiecode: string;
-  /** Address of the other source, and its kind; `null`: this feed publishes it itself. */
+  /** Of the other source; `null`: this feed publishes it itself. */
   readonly adres: string | null;
   readonly soort: 'feed' | 'leveranciers-api' | null;
 }
 
 /**
- * Stores which organisations the document of a source names. Those without a source are taken from this one; of those that it has and
- * does not name any more nothing is published until it does.
- * @returns `added`: organisations that are new or came back, so their state has to be read
+ * Stores the organisations that the document of a source names. Those without a source are taken from this one; of those it names no more
+ * nothing is published.
+ * @returns `added`: new or returned, so their state has to be read
  */
 export async function saveOfferedOrganisations(
   db: Db,
@@ -85,9 +83,9 @@ export async function saveOfferedOrganisations(
 }
 
 /**
- * Gives the organisation of a supplier's source to it, when today is one of its days and the supplier that has it now is not that of today.
+ * Moves an organisation to this supplier's source when today is in its period and not in that of its present supplier.
  * @param today the Dutch day, `YYYY-MM-DD`
- * @returns whether the source has the organisation now: what the service document says of it is then what this source says
+ * @returns whether the source has the organisation now
  */
 export async function claimOrganisation(
   db: Db,
@@ -115,7 +113,7 @@ export async function claimOrganisation(
   return rows[0]?.owns ?? false;
 }
 
-/** As `saveOrigin` of a supplier, for an organisation that the service document does not show yet. */
+/** As `saveOrigin`, for an organisation that the service document does not show yet. */
 export async function saveFirstOrigin(db: Db, organisatiecode: string, naam: string): Promise<void> {
   await db.query({
     name: 'aggregator-first-origin',
@@ -125,7 +123,7 @@ export async function saveFirstOrigin(db: Db, organisatiecode: string, naam: str
   });
 }
 
-/** Sets where organisations come from, as this feed's service document shows it. */
+/** Sets the origins that the service document shows. */
 export async function saveOrigin(
   db: Db,
   organisations: readonly { readonly organisatiecode: string; readonly naam: string }[],
@@ -149,7 +147,7 @@ export async function saveOrigin(
   });
 }
 
-/** Sets `laatstBijgewerkt` of these organisations; it never goes back. */
+/** Sets `laatstBijgewerkt`; it never goes back. */
 export async function updateLastModified(
   db: Db,
   organisations: readonly { readonly organisatiecode: string; readonly at: Date }[],

@@ -1,4 +1,4 @@
-/** What is stored of a supplier: its items, the parts of each, and the documents as the feed has them. */
+/** Stored items of a supplier, their parts, and the documents of the feed. */
 import type { Db } from '../../../database/transaction.ts';
 import { dataOf } from '../../domain/record-text.ts';
 import type { DateWindow, KnownItem, Part, PartName, SourceData } from '../supplier/source-adapter.ts';
@@ -7,7 +7,6 @@ const COLUMNS = `p.key, p.day::text as day, p.parent, p.last_modified as "lastMo
   p.read_again_after as "readAgainAfter",
   array(select d.part from aggregator.parts d where d.source_id = p.source_id and d.item_key = p.key order by d.position) as parts`;
 
-/** The items whose day is in a window, and those with these keys. */
 export async function readItemsIn(
   db: Db,
   sourceId: number,
@@ -24,7 +23,6 @@ export async function readItemsIn(
   return rows;
 }
 
-/** The parts of other items that are the same resources as these. */
 export async function readPartsElsewhere(
   db: Db,
   sourceId: number,
@@ -49,7 +47,6 @@ export async function readPartsElsewhere(
   return rows.map(({ part }) => part);
 }
 
-/** The meetings of agenda items: the items that they are parts of. */
 export async function readMeetingsOf(
   db: Db,
   sourceId: number,
@@ -65,7 +62,6 @@ export async function readMeetingsOf(
   return new Map(rows.map(({ bronidentificatie, meeting }) => [bronidentificatie, meeting]));
 }
 
-/** Stores items with their parts, in place of what was stored of them. */
 export async function saveItems(db: Db, sourceId: number, items: readonly KnownItem[]): Promise<void> {
   if (items.length === 0) return;
   const keys = items.map(({ key }) => key);
@@ -117,7 +113,6 @@ export async function deleteItems(db: Db, sourceId: number, items: readonly stri
 
 const RESOURCE_TYPE = 'Informatieobject';
 
-/** The documents with these names as the feed has them now. */
 export async function readCurrentDocuments(
   db: Db,
   organisatiecode: string,
@@ -140,7 +135,6 @@ export async function readCurrentDocuments(
   );
 }
 
-/** How many resources the feed has of an organisation. */
 export async function countResources(db: Db, organisatiecode: string): Promise<number> {
   const { rows } = await db.query<{ total: number }>({
     name: 'aggregator-count-resources',

@@ -1,4 +1,4 @@
-/** What an operator does with sources. Each change invalidates the lease, so that nothing is published after it. */
+/** An operator's changes of sources. Each invalidates the lease, so that nothing is published after it. */
 
 import type { Pool } from '../../../database/pool.ts';
 import { type Db, lock, transaction } from '../../../database/transaction.ts';
@@ -22,7 +22,6 @@ import { UNCONFIRMED } from './issues.ts';
 import { SOURCE_COLUMNS } from './leased-source.ts';
 import { saveOfferedOrganisations } from './organisations.ts';
 
-/** Every source, as far as it decides what may be added. */
 export async function readExistingSources(db: Db): Promise<ExistingSource[]> {
   const { rows } = await db.query<ExistingSource>(
     `select address as adres, kind as soort, organisatiecodes, naam, portal as portaal, first_day::text as vanaf,
@@ -32,7 +31,7 @@ export async function readExistingSources(db: Db): Promise<ExistingSource[]> {
   return rows;
 }
 
-/** The addresses that numbered what the feed has, also of sources that were removed. */
+/** Of removed sources too. */
 export async function readNumberedAddresses(db: Db): Promise<NumberedAddress[]> {
   const { rows } = await db.query<NumberedAddress>(
     `select organisatiecode, address as adres from aggregator.numbered_addresses n
@@ -42,10 +41,7 @@ export async function readNumberedAddresses(db: Db): Promise<NumberedAddress[]> 
   return rows;
 }
 
-/**
- * Adds sources and changes known ones, all or none.
- * @throws {Error} for operators, when one of them cannot be
- */
+/** All or none. @throws {Error} for operators */
 export async function saveSources(pool: Pool, sources: readonly NewSource[]): Promise<readonly PlannedSource[]> {
   return await transaction(pool, async (client) => {
     await lockSources(client);
@@ -58,7 +54,7 @@ export async function saveSources(pool: Pool, sources: readonly NewSource[]): Pr
   });
 }
 
-/** Reads a source by another version from now on. @throws {Error} for operators, when it was removed meanwhile */
+/** @throws {Error} for operators, when the source was removed meanwhile */
 export async function changeVersion(pool: Pool, adres: string, version: SupplierVersion): Promise<void> {
   await transaction(pool, async (client) => {
     await lockSources(client);
@@ -68,13 +64,13 @@ export async function changeVersion(pool: Pool, adres: string, version: Supplier
   });
 }
 
-/** Nobody adds another source between the judgement and the change. Readings go on: they add none. */
+/** Nobody adds a source between judgement and change; readings go on. */
 async function lockSources(db: Db): Promise<void> {
   await lock(db, 'aggregator sources');
 }
 
 async function changeSource(db: Db, { adres, naam, portaal, vanaf, tot, options = {} }: NewSource): Promise<void> {
-  // As a reading does: its window first, and then its source.
+  // As a reading locks: the window, then the source.
   await db.query(
     `select from aggregator.windows where source_id = (select id from aggregator.sources where address = $1::text) order by first_day for update`,
     [adres],
@@ -87,16 +83,16 @@ async function changeSource(db: Db, { adres, naam, portaal, vanaf, tot, options 
   returning id`,
     [adres, naam ?? null, portaal ?? null, vanaf ?? null, tot ?? null, JSON.stringify(options)],
   );
-  // All of it is read again: other days, bodies or a portal may change every record.
+  // Other days, bodies or a portal may change every record.
   await db.query('update aggregator.windows set next_full_at = now() where source_id = $1::integer', [rows[0]?.id]);
-  // What was given may be what had to be guessed.
+  // The operator may have given what had to be guessed.
   await db.query('delete from aggregator.issues where source_id = $1::integer and kind = $2::text', [
     rows[0]?.id,
     UNCONFIRMED,
   ]);
 }
 
-/** One of a supplier is bound to its organisation at once. @throws {Error} for operators, when that has another source already */
+/** A supplier's source gets its organisation at once. @throws {Error} for operators, when another source has it */
 async function insertSource(client: Db, source: NewSource): Promise<void> {
   const { adres, soort, organisatiecodes, naam = null, portaal = null, vanaf = null, tot = null } = source;
   const { rows } = await client.query<{ id: number }>(
@@ -120,19 +116,17 @@ async function insertSource(client: Db, source: NewSource): Promise<void> {
     );
   }
   const [other] = elsewhere;
-  // Another supplier may have it for other days: each claims it when its days have come.
+  // Another supplier may have other days: each source claims the organisation in its own period.
   if (added.length === 0 && other?.soort !== 'leveranciers-api') {
     throw new Error(`${organisatiecode} has a source already: ${other?.adres ?? 'this feed itself'}`);
   }
 }
 
-/** The source with this address. */
 export async function findSource(db: Db, adres: string): Promise<Source | undefined> {
   const text = `select ${SOURCE_COLUMNS} from aggregator.sources where address = $1::text`;
   return (await db.query<Source>(text, [adres])).rows[0];
 }
 
-/** Pauses a source, or lets it go on at once. */
 export async function setPaused(pool: Pool, id: number, paused: boolean): Promise<void> {
   await transaction(pool, async (client) => {
     await revokeLeases(client, [id]);
@@ -143,7 +137,7 @@ export async function setPaused(pool: Pool, id: number, paused: boolean): Promis
   });
 }
 
-/** Removes a source. What was published from it stays in the feed, and its organisations may be taken from another. */
+/** Published resources stay in the feed, and another source may take its organisations. */
 export async function removeSource(pool: Pool, id: number): Promise<void> {
   await transaction(pool, async (client) => {
     await lockForRemoval(client, id);
@@ -153,7 +147,7 @@ export async function removeSource(pool: Pool, id: number): Promise<void> {
   });
 }
 
-/** Asks for a comparison of the whole state at the next run, however many resources are missing. */
+/** However many resources are missing. */
 export async function requestComparison(db: Db, id: number): Promise<void> {
   await db.query(
     'update aggregator.sources set compare_again_at = now(), allow_mass_delete = true, next_at = now() where id = $1::integer',
@@ -161,7 +155,7 @@ export async function requestComparison(db: Db, id: number): Promise<void> {
   );
 }
 
-/** Everything that the feed has of an organisation: `<resourceType>/<bronidentificatie>`. */
+/** By `<resourceType>/<bronidentificatie>`. */
 export async function readStateKeys(db: Db, organisatiecode: string): Promise<Set<string>> {
   const { rows } = await db.query<{ key: string }>(
     `select resource_type || '/' || bronidentificatie as key from raadsfeed.current_records where organisatiecode = $1::text`,
@@ -170,10 +164,7 @@ export async function readStateKeys(db: Db, organisatiecode: string): Promise<Se
   return new Set(rows.map(({ key }) => key));
 }
 
-/**
- * Gives organisations of one source to another, which starts with a comparison of its snapshot; a source without organisations is
- * removed. Both lose their leases.
- */
+/** The new source begins with a comparison; a source without organisations is removed. Both lose their leases. */
 export async function takeOverOrganisations(
   pool: Pool,
   {
@@ -197,7 +188,7 @@ export async function takeOverOrganisations(
     );
     const id = rows[0]?.id;
     await revokeLeases(client, [id, from]);
-    // Absent until the new source's own document names them: nothing of theirs is published before that.
+    // Absent until the new source's document names them: nothing is published before that.
     await client.query(
       `update aggregator.source_organisations set source_id = $1::integer, is_present = false, source_updated_at = null, withheld = 0
         where source_id = $2::integer and organisatiecode = any ($3::text[])`,
@@ -214,14 +205,14 @@ export async function takeOverOrganisations(
 }
 
 /**
- * Waits for a transaction that publishes. Rows that refer to the source lock it weakly before that transaction changes it; a removal that
- * locked it only as a change does would let it wait, and then wait for it.
+ * Waits for a publishing transaction. Its rows refer to the source and lock it weakly; a weaker lock here would let both wait for each
+ * other.
  */
 async function lockForRemoval(db: Db, id: number): Promise<void> {
   await db.query('select from aggregator.sources where id = $1::integer for update', [id]);
 }
 
-/** A transaction that publishes comes before or after this one: it locks the same row. */
+/** A publishing transaction locks the same row, so it comes before or after this one. */
 async function revokeLeases(db: Db, ids: readonly (number | undefined)[]): Promise<void> {
   await db.query(
     `update aggregator.sources set lease_number = lease_number + 1, lease_holder = null, lease_until = null where id = any ($1::integer[])`,
@@ -229,24 +220,20 @@ async function revokeLeases(db: Db, ids: readonly (number | undefined)[]): Promi
   );
 }
 
-/** The state of a source, for lists and metrics. */
 export interface SourceState {
   readonly id: number;
   readonly adres: string;
   readonly soort: 'feed' | 'leveranciers-api';
   readonly toestand: 'actief' | 'gepauzeerd';
   readonly fase: 'stand' | 'historie' | 'feed';
-  /** Resources whose last record was refused: while there are any, it is not up to date. */
   readonly openGeweigerd: number;
   readonly organisaties: readonly string[];
-  /** Of a supplier's source: its first and last day. */
   readonly vanaf: string | null;
   readonly tot: string | null;
-  /** When it was last read to its end. */
   readonly bijgewerkt: Date | null;
-  /** Seconds since then, or since it was added. */
+  /** Since then, or since it was added. */
   readonly lagSeconds: number;
-  /** Records that were not yet read; `null` when nothing says how many. */
+  /** Records not yet read; `null` when unknown. */
   readonly behind: number | null;
   readonly gelezen: number;
   readonly gepubliceerd: number;
@@ -255,16 +242,13 @@ export interface SourceState {
   readonly fout: string | null;
   readonly foutSoort: string | null;
   readonly foutSinds: Date | null;
-  /** Deletes that wait for an operator's consent. */
   readonly achtergehouden: number;
-  /** Open issues. */
   readonly meldingen: number;
-  /** Percentage by the last measurement, rounded down to a tenth. */
+  /** Rounded down to a tenth. */
   readonly dekking: number | null;
   readonly volgende: Date;
 }
 
-/** Every source, in the order in which they were added. */
 export async function readSourceStates(db: Db): Promise<SourceState[]> {
   const { rows } = await db.query<SourceState>({
     name: 'aggregator-source-states',
@@ -293,7 +277,7 @@ export async function readSourceStates(db: Db): Promise<SourceState[]> {
   return rows;
 }
 
-/** How complete the data of an organisation is, as far as its source lets us know; undefined for an organisation that has no source here. */
+/** `undefined` without a source here. */
 export async function readCompletenessOf(db: Db, organisatiecode: string): Promise<SourceCompleteness | undefined> {
   const { rows } = await db.query<SourceCompleteness>({
     name: 'aggregator-completeness-of',

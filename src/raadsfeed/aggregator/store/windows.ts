@@ -1,4 +1,4 @@
-/** The windows of a supplier's source: which days are read as a whole, and when. */
+/** The windows of a supplier's source, and when each is read. */
 import type { Db } from '../../../database/transaction.ts';
 import { partKey } from '../resource-key.ts';
 import { type Lease, LeaseLostError } from '../source.ts';
@@ -8,11 +8,10 @@ import { isRegisters, periodOf, REGISTERS } from '../supplier/windows.ts';
 
 export interface DueWindow extends DateWindow {
   readonly depth: 'quick' | 'full';
-  /** When a reading of it that was complete last began. */
+  /** When its last complete reading began. */
   readonly completeAt?: Date | null;
 }
 
-/** What the last readings of all windows of days found. */
 export async function readMeetingsRead(db: Db, sourceId: number): Promise<MeetingsRead> {
   const { rows } = await db.query<MeetingsRead>({
     name: 'aggregator-meetings-read',
@@ -24,7 +23,7 @@ export async function readMeetingsRead(db: Db, sourceId: number): Promise<Meetin
   return rows[0] ?? { hasConfidential: false, isUnread: true };
 }
 
-/** Makes these the windows of a source; the last one may have another end than it had. */
+/** The last window may get another end. */
 export async function ensureWindows(db: Db, sourceId: number, windows: readonly DateWindow[]): Promise<void> {
   await db.query({
     name: 'aggregator-end-windows',
@@ -43,9 +42,8 @@ export async function ensureWindows(db: Db, sourceId: number, windows: readonly 
 }
 
 /**
- * The window that is read next: first those never read, newest first, then current ones that are due for a quick reading, then the full
- * round.
- * @param currentFrom first days of the windows that are current
+ * First windows never read, newest first; then current ones due for a quick reading; then the full round.
+ * @param currentFrom first days of the current windows
  */
 export async function nextWindow(
   db: Db,
@@ -76,7 +74,6 @@ interface WindowResult extends DueWindow {
   readonly fullAgainMs: number;
 }
 
-/** Stores how a window was read. */
 export async function saveWindow(db: Db, sourceId: number, result: WindowResult, at: Date): Promise<void> {
   await db.query({
     name: 'aggregator-save-window',
@@ -95,17 +92,14 @@ export async function saveWindow(db: Db, sourceId: number, result: WindowResult,
       result.withheld,
       result.quickAgainMs,
       result.depth === 'full',
-      // An incomplete window is read again before the next full round.
+      // Sooner than the next full round.
       result.complete ? result.fullAgainMs : Math.min(result.fullAgainMs, result.quickAgainMs),
       result.hasConfidential === true,
     ],
   });
 }
 
-/**
- * Until when all of a supplier's source is up to date: when the current windows were last read, provided that every window was
- * complete at its last reading. `undefined` while one is not.
- */
+/** When the current windows were last read, provided that every window was complete; else `undefined`. */
 export async function completeSince(
   db: Db,
   sourceId: number,
@@ -122,7 +116,7 @@ export async function completeSince(
   return row?.complete === true && row.since !== null ? row.since : undefined;
 }
 
-/** How many resources were deleted in the current full round; a new round begins after `roundMs`. */
+/** Resources deleted in the current full round; a new one begins after `roundMs`. */
 export async function readRound(db: Db, { source, number }: Lease, roundMs: number): Promise<number> {
   const { rows } = await db.query<{ deleted: number }>(
     `update aggregator.sources
@@ -137,7 +131,7 @@ export async function readRound(db: Db, { source, number }: Lease, roundMs: numb
   return row.deleted;
 }
 
-/** Which of these keys (`<resourceType>/<bronidentificatie>`) the feed has of an organisation. */
+/** By `<resourceType>/<bronidentificatie>`. */
 export async function readHeldKeys(
   db: Db,
   organisatiecode: string,
@@ -158,10 +152,7 @@ export async function readHeldKeys(
   return new Set(rows.map(({ key }) => key));
 }
 
-/**
- * Replaces the measurement of the months that lie in the window as a whole, as far as they are in the period of the source; of the
- * registers, that of all months.
- */
+/** Replaces the measurement of the whole months in a window, as far as the source's period goes; for registers, of all months. */
 export async function saveCoverage(
   db: Db,
   sourceId: number,
@@ -200,7 +191,6 @@ function isWhole(month: string, { from, to }: DateWindow, period: DateWindow): b
   return (first >= from || period.from >= from) && (last <= to || period.to <= to);
 }
 
-/** Compares what the supplier showed in a reading with what the feed holds now; see `measureCoverage`. */
 export async function measureReading(
   db: Db,
   organisatiecode: string,

@@ -2,16 +2,16 @@ import type { Clock } from '../../../lib/time.ts';
 import type { Config } from '../../../settings/read-config.ts';
 import { type CallSlots, SupplierClient, type SupplierClientOptions } from './supplier-client.ts';
 
-/** What the clients of a supplier with many hosts share. */
+/** Shared by the clients of a supplier with many hosts. */
 export interface PoolOptions extends Pick<SupplierClientOptions, 'retry' | 'timeout' | 'maxBytes'> {
   readonly clock: Clock;
   readonly allowPrivate: boolean;
   readonly proxy?: Config['server'] | undefined;
-  /** Shares the limit of a host with other processes; absent: it holds for this one. */
+  /** Shares the limit of a host with other processes. */
   readonly slots?: (host: string) => CallSlots;
 }
 
-/** The clients of a supplier that has an address for each organisation. The limit of calls at a time belongs to the host. */
+/** One client for each organisation's address. The limit of calls belongs to the host. */
 export class ClientPool {
   readonly #options: PoolOptions;
   readonly #clients = new Map<string, SupplierClient>();
@@ -20,7 +20,7 @@ export class ClientPool {
     this.#options = options;
   }
 
-  /** @param base address of an organisation at the supplier, without a trailing slash */
+  /** @param base without a trailing slash */
   at(base: string): SupplierClient {
     const known = this.#clients.get(base);
     if (known !== undefined) return known;

@@ -5,13 +5,12 @@ import { REGISTERS } from './windows.ts';
 interface MonthCoverage {
   /** `YYYY-MM`. */
   readonly month: string;
-  /** Resources that the supplier shows, named or only announced. */
+  /** Named or only announced. */
   readonly shown: number;
-  /** Of those, how many the feed has. */
   readonly held: number;
-  /** `<resourceType>/<bronidentificatie>` of those that it has not. */
+  /** `<resourceType>/<bronidentificatie>`. */
   readonly missing: readonly string[];
-  /** Announced by the supplier, not read, so without a name: also missing. */
+  /** Announced and not read, so without a name: also missing. */
   readonly unnamed: number;
 }
 
@@ -19,13 +18,13 @@ export interface Coverage {
   readonly months: readonly MonthCoverage[];
   readonly shown: number;
   readonly held: number;
-  /** Rounded down to a tenth, so that it is 100 only when nothing is missing. An organisation with nothing is covered. */
+  /** Rounded down to a tenth: 100 only when nothing is missing. Nothing to cover is covered. */
   readonly percentage: number;
 }
 
 /**
- * Compares what the supplier showed in a reading with what the feed holds, by month. A document counts once, in the month of its first item.
- * @param known the items that were given to the reading: unchanged ones are not in the reading itself
+ * Compares a reading with the feed, by month. A document counts once, in the month of its first item.
+ * @param known given to the reading: unchanged items are not in it
  */
 export function measureCoverage(
   { items, unchanged, unread }: Pick<WindowReading, 'items' | 'unchanged' | 'unread'>,
@@ -45,7 +44,7 @@ export function measureCoverage(
       const key = partKey(part);
       if (counted.has(key)) continue;
       counted.add(key);
-      // An entry of a register is in no window of days.
+      // Register entries are in no window of days.
       const own = day === REGISTERS.from ? (part.registerdag ?? day) : day;
       const month = monthOf(own.slice(0, 7));
       if (holds(key)) month.held += 1;
@@ -62,7 +61,7 @@ export function measureCoverage(
   );
 }
 
-/** The months together; one that comes twice, in days and in registers, is one. */
+/** A month may occur twice, for days and for registers. */
 export function totalCoverage(all: readonly MonthCoverage[]): Coverage {
   const months = [...Map.groupBy(all, ({ month }) => month)]
     .map(([month, parts]) => ({

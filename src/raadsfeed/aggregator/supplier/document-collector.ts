@@ -1,35 +1,31 @@
 import { type DocumentRead, type Part, type PartName, withoutAbsent } from './source-adapter.ts';
 
-/** What a document belongs to. */
+/** The items to which a document belongs. */
 export interface Attachment {
   /** bronidentificaties. */
   readonly vergaderingen: readonly string[];
   readonly agendapunten: readonly string[];
   readonly wooinformatiecategorie?: string | undefined;
   readonly omschrijving?: string | undefined;
-  /** The day of the meeting, and that of the register item, for a document without a date of its own. */
+  /** Of the meeting and of the register entry, for a document without a date. */
   readonly vergaderdag?: string | undefined;
   readonly registerdag?: string | undefined;
-  /** The address of the file, where that names the meeting. */
+  /** Of the file, where it names the meeting. */
   readonly bestandsurl?: string | undefined;
 }
 
-/** A document where it was found. */
 export interface AttachedDocument {
   readonly read: DocumentRead;
   readonly attachment: Attachment;
 }
 
-/**
- * Collects the documents of a reading: each becomes one resource, however many items have it. Of several copies the newest version is
- * used, then the one that was modified last.
- */
+/** Each document becomes one resource, however many items have it: the newest version, then the last modification, counts. */
 export class DocumentCollector {
   readonly #documents = new Map<string, DocumentRead>();
   readonly #hidden = new Set<string>();
   readonly #underHidden = new Set<string>();
 
-  /** Adds the documents of one item, and returns its parts. */
+  /** @returns the parts of the item */
   add(attached: readonly AttachedDocument[]): readonly Part[] {
     for (const { read } of attached) {
       const known = this.#documents.get(read.bronidentificatie);
@@ -44,12 +40,12 @@ export class DocumentCollector {
     );
   }
 
-  /** A document is hidden everywhere when one of its copies is. */
+  /** One hidden copy hides a document everywhere. */
   hide(bronidentificatie: string): void {
     this.#hidden.add(bronidentificatie);
   }
 
-  /** Marks a document that belongs to something that is not public. */
+  /** Belongs to something that is not public. */
   hideUnder(bronidentificatie: string): void {
     this.#underHidden.add(bronidentificatie);
   }
@@ -82,7 +78,7 @@ function isNewer(read: DocumentRead, known: DocumentRead): boolean {
   return Object.keys(read.data).length > Object.keys(known.data).length;
 }
 
-/** What a document belongs to in all the places where one item has it. */
+/** Joins the places where one item has the document. */
 function join(bronidentificatie: string, attachments: readonly Attachment[]): Part {
   const first = <K extends keyof Attachment>(name: K): Attachment[K] | undefined =>
     attachments.find((one) => one[name] !== undefined)?.[name];

@@ -1,7 +1,7 @@
-/** Text of suppliers that may be HTML. */
+/** Plain text of supplier texts that may be HTML. */
 import { decodeHTMLStrict } from 'entities';
 
-/** A blank line separates these where one ends and the next begins; of the others each is a line. */
+/** Each starts a paragraph; the others start a line. */
 const PARAGRAPHS =
   'address|article|aside|blockquote|br|center|dl|fieldset|figure|footer|form|h[1-6]|header|hr|main|nav|ol|p|pre|section|table|ul';
 const LINES =

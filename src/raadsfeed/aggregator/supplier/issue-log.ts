@@ -4,7 +4,7 @@ import type { SupplierError } from './supplier-client.ts';
 /** Kinds of issue, and whether one makes the window incomplete. */
 const KINDS = {
   'call-failed': true,
-  /** The host answers nothing at all: the source is read on another time. */
+  /** The host answers nothing: the source is read on another time. */
   'no-answer': true,
   'unexpected-answer': true,
   'count-mismatch': true,
@@ -16,16 +16,16 @@ const KINDS = {
   'unknown-gremium': false,
   'unresolved-reference': false,
   'unusable-value': false,
-  /** Which of several forms was met, where no recording shows one. */
+  /** Which of several forms occurred, where no recording confirms one. */
   'unconfirmed-form': false,
 } as const;
 
 export type IssueKind = keyof typeof KINDS;
 
-/** Distinct issues of a reading at most; further ones are counted by kind. A register of thousands has one fault thousands of times. */
+/** Further ones are counted by kind: a register may have one fault thousands of times. */
 const MAX_DISTINCT = 1000;
 
-/** Collects the issues of one reading; repeated ones are counted. */
+/** Counts repeated issues of one reading. */
 export class IssueLog {
   readonly #issues = new Map<string, SourceIssue>();
   readonly #blocked = new Set<string>();
@@ -44,22 +44,19 @@ export class IssueLog {
     this.#issues.set(key, { ...issue, times: issue.times + 1 });
   }
 
-  /** Adds a call that failed. */
   failed(where: string, { hangs, message }: SupplierError): void {
     this.add(hangs ? 'no-answer' : 'call-failed', where, message);
   }
 
-  /** Adds issues about one call or resource. */
   at(where: string): IssueSink {
     return (what, detail) => this.add(what, where, detail);
   }
 
-  /** Whether anything makes the window incomplete. */
+  /** Something makes the window incomplete. */
   get blocked(): boolean {
     return this.#blocked.size > 0;
   }
 
-  /** Whether an issue about this call or resource does. */
   blockedAt(where: string): boolean {
     return this.#blocked.has(where);
   }

@@ -1,28 +1,25 @@
 import type { DocumentRead, Part, SourceData } from './source-adapter.ts';
 
-/** Members that the supplier shows with one item of a document and leaves out with another. */
+/** Shown with one item of a document and left out with another. */
 const OPTIONAL_MEMBERS = ['formaat', 'omvang', 'informatieobjecttype', 'gewijzigdop'];
 
-/** Woo information category for documents that name no other: council documents. */
+/** Woo category of council documents, the default. */
 const DEFAULT_WOO_CATEGORY = 'c_db4862c3';
 
 interface DocumentContext {
-  /** As it was read; `undefined` when only its references may have changed. */
+  /** `undefined` when only its references may have changed. */
   readonly read: DocumentRead | undefined;
-  /** As the feed has it now. */
+  /** In the feed. */
   readonly current: SourceData | undefined;
-  /** That it has in all its items. */
+  /** In all its items. */
   readonly parts: readonly Part[];
-  /** That it had before in items that were read or removed. */
+  /** In items that were read or removed. */
   readonly former: readonly Part[];
-  /** The meeting of an agenda item, for those that the feed has or gets. */
+  /** Of agenda items that the feed has or gets. */
   readonly meetingOf: (agendapunt: string) => string | undefined;
 }
 
-/**
- * One document with the references of all its items, in a fixed order: the same items give the same text, whichever of them
- * was read last.
- */
+/** A document with the references of all its items, in a fixed order, so that the last item read makes no difference. */
 export function joinDocument(context: DocumentContext): SourceData | undefined {
   const { parts, former, meetingOf } = context;
   const address = earliestAddress(parts);
@@ -39,14 +36,14 @@ export function joinDocument(context: DocumentContext): SourceData | undefined {
   return { ...base, vergaderingen: references(vergaderingen), agendapunten: references(agendapunten) };
 }
 
-/** The address of the file through the earliest meeting, of two on one day the one whose address comes first. */
+/** That of the earliest meeting; on the same day the first in order. */
 function earliestAddress(parts: readonly Part[]): string | undefined {
   const addressed = parts.filter(({ bestandsurl }) => bestandsurl !== undefined);
   const order = ({ vergaderdag, bestandsurl }: Part): string => `${vergaderdag} ${bestandsurl}`;
   return addressed.toSorted((a, b) => ORDER.compare(order(a), order(b)))[0]?.bestandsurl;
 }
 
-/** With another address of the file, and of its page where that was the file. */
+/** Also replaces a page that was the file. */
 function withAddress(data: SourceData, address: string | undefined): SourceData {
   if (address === undefined || data.bestandsurl === address) return data;
   const page = data.webpaginalink === data.bestandsurl ? { webpaginalink: address } : {};
@@ -61,16 +58,15 @@ function isOlder({ bestandsurl, gewijzigdop: modified }: SourceData, current: So
 }
 
 /**
- * The document as it was read, completed with what follows from its items and with what a shorter description of the same file leaves out.
- * Its day of submission is its own, else that of its register item, else of the earliest meeting that it belongs to, else that of its last
- * change; never the day of the reading.
+ * A document as read, completed from its items and from a longer description of the same file. Its day is its own, else that of its
+ * register entry, of its earliest meeting, of its last change; never that of the reading.
  */
 function describe(read: DocumentRead, current: SourceData | undefined, parts: readonly Part[]): SourceData {
   const known = current?.bestandsurl === read.data.bestandsurl ? (current ?? {}) : {};
   const completed = Object.entries(known).filter(
     ([member]) => OPTIONAL_MEMBERS.includes(member) && !(member in read.data),
   );
-  // An address that differs only by the way it was found is not a change.
+  // Another way to find the same address is not a change.
   const isSame = read.data.bestandsurl === undefined && read.data.gewijzigdop === current?.gewijzigdop;
   const page = isSame && current?.webpaginalink !== undefined ? { webpaginalink: current.webpaginalink } : {};
   const day =
@@ -95,13 +91,13 @@ function first(texts: readonly (string | undefined)[]): string | undefined {
   return texts.filter((text) => text !== undefined).toSorted()[0];
 }
 
-/** What its items say of a document that says nothing of itself. */
+/** What its items say of a document without a description. */
 function describedBy(parts: readonly Part[]): { readonly omschrijving?: string } {
   const omschrijving = first(parts.map((part) => part.omschrijving));
   return omschrijving === undefined ? {} : { omschrijving };
 }
 
-/** A document that was not read, without what an item said of it that does not say so any more: that item may be confidential now. */
+/** Drops a description that no item gives any more: its item may be confidential now. */
 function describeAgain(current: SourceData, parts: readonly Part[], former: readonly Part[]): SourceData {
   const { omschrijving, ...rest } = current;
   const isOfItem = former.some((part) => part.omschrijving !== undefined && part.omschrijving === omschrijving);

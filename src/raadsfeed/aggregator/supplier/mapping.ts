@@ -1,11 +1,11 @@
-/** What suppliers map in the same way. */
+/** Rules of mapping that suppliers share. */
 import type { IssueSink } from './issue-log.ts';
 import type { SaidStatus } from './said-status.ts';
 
-/** Raised when the same answers are mapped to other records: what was not modified is then read again, also in a quick round. */
+/** Raise it when the same answers give other records: unmodified items are then read again, in quick rounds too. */
 const MAPPING = 2;
 
-/** What shows that an item changed, with the mapping that made its records. */
+/** The supplier's mark of a change, with the version of the mapping. */
 export function stampOf(supplied: string | undefined): string | null {
   return supplied === undefined ? null : `${MAPPING} ${supplied}`;
 }
@@ -14,7 +14,7 @@ export function references(ids: readonly string[]): { readonly bronidentificatie
   return ids.map((bronidentificatie) => ({ bronidentificatie }));
 }
 
-/** An end belongs to a start, and comes after it. Both RFC 3339 in UTC. */
+/** An end needs a start before it. Both RFC 3339 in UTC. */
 export function endOf(start: string | undefined, end: string | undefined, issue: IssueSink): string | undefined {
   if (end === undefined || (start !== undefined && end >= start)) return end;
   issue('unusable-value', start === undefined ? 'end_date: an end without a start' : 'end_date: before the start');
@@ -22,14 +22,14 @@ export function endOf(start: string | undefined, end: string | undefined, issue:
 }
 
 interface Planned {
-  /** What the supplier says of it; absent: its status follows from its day. */
+  /** Absent: its status follows from its day. */
   readonly said: SaidStatus | undefined;
-  /** When it ends, or begins; RFC 3339 in UTC. */
+  /** Its end, or else its beginning; RFC 3339 in UTC. */
   readonly moment: string | undefined;
   readonly day: string | undefined;
 }
 
-/** `vergaderstatus`, and the moment at which `gepland` becomes `gehouden`; `null` when that will not happen any more. */
+/** `vergaderstatus`, and the moment at which `gepland` becomes `gehouden`; `null`: never. */
 export function statusOf(
   { said, moment, day }: Planned,
   now: Date,
@@ -46,7 +46,7 @@ interface Numbered {
   readonly number: string | undefined;
 }
 
-/** By id, the item under which each is nested: the one whose number is the longest proper prefix at a dot. */
+/** The parent of each item: the one whose number is the longest proper prefix at a dot. */
 export function nestByNumber(items: readonly Numbered[]): ReadonlyMap<string, string> {
   const byNumber = new Map<string, string>();
   for (const { id, number } of items) {
@@ -66,16 +66,15 @@ export function nestByNumber(items: readonly Numbered[]): ReadonlyMap<string, st
   return parents;
 }
 
-/** Characters of a number at most. */
 const MAX_NUMBER = 100;
 
-/** What is hidden, and what is nested in it at any depth. */
+/** Hidden items, and those nested in them at any depth. */
 export function withNested(
   hidden: Iterable<string>,
   items: Iterable<readonly [id: string, parent: string | undefined]>,
 ): ReadonlySet<string> {
   const all = new Set(hidden);
-  // Repeated until nothing is added, since parents may form a cycle.
+  // Parents may form a cycle.
   for (let before = -1; before !== all.size; ) {
     before = all.size;
     for (const [id, parent] of items) if (parent !== undefined && all.has(parent)) all.add(id);

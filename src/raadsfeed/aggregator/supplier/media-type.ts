@@ -1,4 +1,4 @@
-/** Media types of the files that councils publish, by the end of the name. */
+/** By the extension of files that councils publish. */
 const TYPES: Readonly<Record<string, string>> = {
   pdf: 'application/pdf',
   doc: 'application/msword',
@@ -25,13 +25,11 @@ const TYPES: Readonly<Record<string, string>> = {
   zip: 'application/zip',
 };
 
-/** The media type that follows from a file name, where its end is known. */
 export function mediaTypeOf(fileName: string | undefined): string | undefined {
   const end = /\.([A-Za-z0-9]{2,5})$/.exec(fileName?.trim() ?? '')?.[1]?.toLowerCase();
   return end !== undefined && Object.hasOwn(TYPES, end) ? TYPES[end] : undefined;
 }
 
-/** The first media type that follows from these names, else from the end of the address. */
 export function mediaTypeIn(names: readonly (string | undefined)[], address: string | undefined): string | undefined {
   const path = address === undefined || !URL.canParse(address) ? undefined : new URL(address).pathname;
   return [...names, path, address].map(mediaTypeOf).find((type) => type !== undefined);

@@ -1,4 +1,4 @@
-/** A meeting in a form that no supplier owns, and the resources that follow from it: the rules that hold for each of them. */
+/** A meeting in a form shared by suppliers, and the resources made from it. */
 import type { AttachedDocument, Attachment } from './document-collector.ts';
 import type { IssueSink } from './issue-log.ts';
 import { endOf, references, statusOf, withNested } from './mapping.ts';
@@ -14,7 +14,7 @@ import {
 import type { MappedItem } from './supplier.ts';
 import type { Moment } from './values.ts';
 
-/** Members of a resource by their names in the feed; `undefined` is an absent one. */
+/** Members of a resource by their names in the feed. */
 type Members<K extends string, T = string> = { readonly [name in K]?: T | undefined };
 
 interface Reference {
@@ -22,30 +22,29 @@ interface Reference {
 }
 
 export interface FoundDocument {
-  /** As it is called in the feed: with the prefix of the supplier. */
+  /** With the prefix of the supplier. */
   readonly bronidentificatie: string;
-  /** Confidential. */
   readonly isHidden: boolean;
-  /** What it belongs to here is confidential. */
+  /** Its item here is confidential. */
   readonly isUnderHidden?: boolean;
-  /** Its own day; absent: that of the earliest meeting that it belongs to. */
+  /** Absent: that of its earliest meeting. */
   readonly day?: string | undefined;
   readonly titel: string;
-  /** Address of its page; absent: that of its file, or else of the meeting. */
+  /** Its page; absent: its file, or else the meeting. */
   readonly webpaginalink?: string | undefined;
   readonly members: Members<'gewijzigdop' | 'bestandsurl' | 'formaat' | 'informatieobjecttype' | 'omschrijving'> &
     Members<'omvang', number>;
-  /** The address of its file names the meeting: of a document in several meetings, that of the earliest counts. */
+  /** The address of its file names the meeting: that of the earliest meeting counts. */
   readonly isAddressedByMeeting?: boolean;
   readonly version?: number | undefined;
   readonly modifiedDay?: string | undefined;
   readonly wooinformatiecategorie?: string | undefined;
-  /** Of the register entry through which it was found: further agenda items, and its day. */
+  /** Of the register entry through which it was found. */
   readonly agendapunten?: readonly string[];
   readonly registerdag?: string | undefined;
 }
 
-/** A document that is not published: nothing of it but its name is read. */
+/** Only its name is known. */
 export function withheldDocument(bronidentificatie: string, isHidden: boolean): FoundDocument {
   return { bronidentificatie, isHidden, isUnderHidden: !isHidden, titel: '', members: {} };
 }
@@ -53,7 +52,6 @@ export function withheldDocument(bronidentificatie: string, isHidden: boolean): 
 export interface FoundItem {
   readonly bronidentificatie: string;
   readonly isHidden: boolean;
-  /** The item that it is nested in. */
   readonly parent?: string | undefined;
   readonly agendapuntnaam: string;
   readonly members: Members<'omschrijving' | 'volgnummer' | 'geplandvolgnummer' | 'tussenkop' | 'gewijzigdop'> &
@@ -61,10 +59,10 @@ export interface FoundItem {
   readonly documents: readonly FoundDocument[];
 }
 
-/** A meeting that is not confidential: of one that is, `list` or `read` says so, and it is not mapped. */
+/** Never confidential: `list` or `read` leaves confidential meetings out. */
 export interface FoundMeeting {
   readonly bronidentificatie: string;
-  /** What the supplier says of it in a member of its own or, where it has none, in a text; absent: it follows from its day. */
+  /** Stated in a member or a text; absent: it follows from the day. */
   readonly said: SaidStatus | undefined;
   readonly start: Moment | undefined;
   /** UTC. */
@@ -82,13 +80,12 @@ interface MeetingContext {
   readonly source: AdapterSource;
   readonly now: Date;
   readonly issue: IssueSink;
-  /** Address of a document that has neither a page nor a file, in a meeting without a page. */
+  /** For a document without page or file, in a meeting without a page. */
   readonly base: string;
-  /** For the documents of a meeting without a day. */
+  /** For documents of a meeting without a day. */
   readonly usualDay: string;
 }
 
-/** The resources of a meeting that may be published. */
 export function mapMeeting(meeting: FoundMeeting, context: MeetingContext): MappedItem {
   const { source, now, issue } = context;
   const { bronidentificatie } = meeting;
@@ -131,7 +128,6 @@ export function mapMeeting(meeting: FoundMeeting, context: MeetingContext): Mapp
   };
 }
 
-/** The names of documents that may not be published. */
 export function withheldOf(documents: readonly FoundDocument[]): Pick<MappedItem, 'hidden' | 'underHidden'> {
   return {
     hidden: documents.filter(({ isHidden }) => isHidden).map((document) => partName('Informatieobject', document)),
@@ -141,7 +137,6 @@ export function withheldOf(documents: readonly FoundDocument[]): Pick<MappedItem
   };
 }
 
-/** A register entry, by its documents; one without documents is itself a document. */
 export function mapEntry(
   documents: readonly FoundDocument[],
   attachment: Attachment,
@@ -173,7 +168,7 @@ function partName(
   return { resourceType, bronidentificatie };
 }
 
-/** Items that may be published, each once, and those that may not: confidential, or nested in something that is. */
+/** Items each once; those nested in a hidden one are hidden too. */
 function splitAgenda(items: readonly FoundItem[]): { readonly shown: FoundItem[]; readonly hidden: FoundItem[] } {
   const byId = new Map(items.map((item) => [item.bronidentificatie, item]));
   const hidden = withNested(
@@ -247,7 +242,6 @@ function attachDocuments(
   ];
 }
 
-/** What a document has of itself. */
 function mapInformatieObject(document: FoundDocument, page: string, source: AdapterSource): DocumentRead {
   const { bronidentificatie, titel, members, day, webpaginalink, version = 0 } = document;
   return {

@@ -19,12 +19,11 @@ import type { PublishableReading, SourceIssue } from './source-adapter.ts';
 import { deriveChanges, type WindowBaseline } from './window-changes.ts';
 
 export interface PublishedReading {
-  /** Records that were published, deletes included, unchanged ones not. */
+  /** Deletes included, unchanged records not. */
   readonly published: number;
   readonly deleted: number;
-  /** Deletes that wait for an operator's consent. */
   readonly withheld: number;
-  /** Records that the contract does not allow: they were not published. */
+  /** Records that the contract does not allow. */
   readonly issues: readonly SourceIssue[];
 }
 
@@ -32,15 +31,12 @@ type PublishNeeds = Pick<AggregatorDependencies, 'pool' | 'clock' | 'proof' | 'v
 
 export interface PublishReadingOptions {
   readonly organisatiecode: string;
-  /** Deletes in this round before this window: the limit of a tenth holds for all of them together. */
+  /** In this round: a tenth is the limit for all windows together. */
   readonly deletedBefore: number;
   readonly allowMassDelete: boolean;
 }
 
-/**
- * Publishes what follows from a reading and remembers its items, in one transaction.
- * @throws {LeaseLostError} when another worker has the source now
- */
+/** Publishes the changes and stores the items of a reading, in one transaction. @throws {LeaseLostError} */
 export async function publishReading(
   lease: Lease,
   reading: PublishableReading,
@@ -63,7 +59,7 @@ export async function publishReading(
     }
     await saveItems(client, sourceId, items);
     await deleteItems(client, sourceId, obsolete);
-    // Last: it also finds out whether the lease still holds.
+    // Last: it also checks the lease.
     await updateSource(client, lease, {}, { published: recorded });
     return recorded;
   });
@@ -80,7 +76,6 @@ function prepare(lines: readonly PubliceerRegel[], { validate }: PublishNeeds, i
   });
 }
 
-/** What the feed and the memory of a source hold, as far as it matters to a reading. */
 async function readWindowBaseline(
   db: Db,
   { sourceId, organisatiecode }: { readonly sourceId: number; readonly organisatiecode: string },

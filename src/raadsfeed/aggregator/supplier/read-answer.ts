@@ -1,74 +1,68 @@
 /**
- * Reads the answers of a supplier by a schema. The supplier promises nothing, so an answer is used as far as it can be: what deviates is
- * reported as an issue and left out, or replaced by the value that the schema names.
+ * Reads answers by a schema, as far as they can be used: the supplier promises nothing. Deviations are reported, and left out or replaced
+ * by the value that the schema names.
  */
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import type { IssueKind, IssueSink } from './issue-log.ts';
 
-/** What is reported of a deviation, and the value that takes its place. Default: `unexpected-answer`, and none. */
+/** How a deviation is reported, and its replacement. Default: `unexpected-answer`, and none. */
 interface Deviation {
   readonly what?: IssueKind;
   readonly value?: unknown;
 }
 
-/** A JSON Schema with what a deviation means. */
 export interface AnswerSchema<T = unknown> {
   readonly [keyword: string]: unknown;
   readonly properties?: Readonly<Record<string, AnswerSchema>>;
-  /** A required member that is not there. */
   readonly absent?: Deviation;
-  /** A value that does not match. */
   readonly wrong?: Deviation;
-  /** Without a usable value of this member the object that has it is left out. */
+  /** An object without a usable value of this member is left out. */
   readonly identity?: true;
-  /** It may hide the object that has it: whether a value does. Texts and numbers stay as they are, so that an empty one is not absent. */
+  /** Whether a value hides the object that has it. Texts and numbers stay as they are, so that an empty one is not absent. */
   readonly mark?: (value: unknown) => boolean;
-  /** The type of what the schema lets through; never a value. */
+  /** Only for the type of a valid value. */
   readonly type_?: T;
 }
 
-/** The type of what a schema lets through. */
 export type ValueOf<S> = S extends AnswerSchema<infer T> ? T : never;
 
-/** A positive whole number, as a number or text. */
+/** A positive integer, as a number or text. */
 export const ID: AnswerSchema<string> = { type: 'string', pattern: '^[1-9]\\d{0,17}$' };
-/** The id by which an object is known: without one it is left out. */
+/** An object without it is left out. */
 export const IDENTITY: AnswerSchema<string> = { ...ID, identity: true };
 export const TEXT: AnswerSchema<string> = { type: 'string', wrong: { what: 'unusable-value' } };
 export const COUNT: AnswerSchema<number> = { type: 'integer', minimum: 0, wrong: { what: 'unusable-value' } };
-/** Any value: whoever uses it reports what is wrong with it. */
+/** Its user reports faults. */
 export const ANY: AnswerSchema = {};
 
-/** `0`/`1`, as a number, text or boolean. */
 export type Flag = 0 | 1 | '0' | '1' | boolean;
 
-/** Whether a meeting will not be held; an unknown value does not cancel it. */
+/** An unknown value does not cancel a meeting. */
 export const CANCELLED: AnswerSchema<Flag> = {
   enum: [0, 1, '0', '1', false, true],
   absent: { what: 'unusable-value', value: 0 },
   wrong: { what: 'unusable-value', value: 0 },
 };
-/** A mark that hides. An unknown one does; a missing one does not, except for `permission_group`. */
+/** A mark that hides. An unknown value hides; a missing one does not, except for `permission_group`. */
 export const FLAG: AnswerSchema<Flag> = {
   ...CANCELLED,
   wrong: { what: 'unusable-value', value: 1 },
   mark: (value) => value !== 0 && value !== '0' && value !== false,
 };
-/** Whether a flag is set. */
 export function isSet(flag: Flag | undefined): boolean {
   return Number(flag) === 1;
 }
 
 /**
- * A list of objects. One that is required and absent counts as empty, and its reading as incomplete unless what it belongs to is hidden:
- * what was in it may still be there.
+ * A required list that is absent counts as empty. Its reading is incomplete, unless its holder is hidden: the list may still have had
+ * items.
  */
 export function listOf<T>(items: AnswerSchema<T>): AnswerSchema<readonly T[]> {
   return { type: 'array', items, absent: { value: [] }, wrong: { value: [] } };
 }
 
-/** As `listOf`, for what is not withdrawn when it is absent. */
+/** As `listOf`, for details whose absence withdraws nothing. */
 export function detailsOf<T>(items: AnswerSchema<T>): AnswerSchema<readonly T[]> {
   return { ...listOf(items), absent: { what: 'unusable-value', value: [] } };
 }
@@ -78,7 +72,7 @@ type ObjectOf<R extends Members, O extends Members> = { readonly [K in keyof R]:
   readonly [K in keyof O]?: ValueOf<O[K]>;
 };
 
-/** An object; one that may be empty may be written as an empty list. A required member that is absent is reported. */
+/** An object that may be empty may be written as an empty list. An absent required member is reported. */
 export function objectOf<const R extends Members, const O extends Members = Record<never, AnswerSchema>>(
   required: R,
   optional?: O,
@@ -92,21 +86,21 @@ export function objectOf<const R extends Members, const O extends Members = Reco
 
 export type AnswerReader<T> = (raw: unknown, issue: IssueSink, name?: string) => T | undefined;
 
-/** Deeper than any answer: a hostile one must not exhaust the stack. A level is a list with its objects. */
+/** A hostile answer must not exhaust the stack. A level is a list with its objects. */
 const MAX_LEVELS = 50;
 
 const ajv = new Ajv2020({ allErrors: true, verbose: true, coerceTypes: true, strict: false, validateSchema: false });
 
 /**
- * Makes a reader of answers. Texts are trimmed; empty texts and `null` are absent values.
- * @param complete may fill in members of any object, before it is checked
- * @returns a function that takes the name of the object, for its issues, and returns `undefined` for what cannot be used
+ * Trims texts; empty texts and `null` are absent.
+ * @param complete may fill in members of any object before the check
+ * @returns a reader, which gives `undefined` for an unusable answer
  */
 export function createReader<T>(
   schema: AnswerSchema<T>,
   complete?: (object: Record<string, unknown>) => void,
 ): AnswerReader<T> {
-  // Compiled at the first answer: a process reads those of few suppliers, or of none.
+  // At the first answer: a process reads few suppliers, or none.
   let compiled: ValidateFunction<T> | undefined;
   const marks = marksIn(schema);
   return (raw, issue, name) => {
@@ -128,7 +122,6 @@ export function createReader<T>(
 
 type Marks = ReadonlyMap<string, (value: unknown) => boolean>;
 
-/** The members that are marks by their names, wherever in a schema. */
 function marksIn(schema: AnswerSchema, name = ''): Marks {
   const below = Object.entries(schema).flatMap(([key, member]) => (isRecord(member) ? [...marksIn(member, key)] : []));
   return new Map(schema.mark === undefined ? below : [[name, schema.mark], ...below]);
@@ -140,7 +133,7 @@ interface Cleaning {
   readonly marks: Marks;
 }
 
-/** A copy without absent values. PHP writes an empty list as `{}` and an empty object as `[]`: both become `[]`, or are absent. */
+/** PHP writes an empty list as `{}` and an empty object as `[]`: both become `[]`, or are absent. */
 function clean(value: unknown, cleaning: Cleaning, name: string, depth: number): unknown {
   if (typeof value !== 'object' && cleaning.marks.has(name)) return value;
   if (typeof value === 'string') {
@@ -158,13 +151,12 @@ function clean(value: unknown, cleaning: Cleaning, name: string, depth: number):
   if (Array.isArray(value)) return value.map((item: unknown) => clean(item, cleaning, name, depth + 1) ?? null);
   if (depth > 0 && Object.keys(value).length === 0) return [];
   const members = Object.entries(value).map(([key, member]) => [key, clean(member, cleaning, key, depth + 1)] as const);
-  // By `fromEntries`, so that a member named `__proto__` is one like any other.
+  // By `fromEntries`, so that `__proto__` is a member like any other.
   const copy: Record<string, unknown> = Object.fromEntries(members.filter(([, member]) => member !== undefined));
   cleaning.complete?.(copy);
   return copy;
 }
 
-/** Reports one deviation, and replaces or removes what deviates. */
 function repair(root: object, error: ErrorObject, marks: Marks, issue: IssueSink): void {
   const path = ['answer', ...error.instancePath.split('/').slice(1)];
   const schema: AnswerSchema = error.parentSchema ?? {};
@@ -180,7 +172,6 @@ function repair(root: object, error: ErrorObject, marks: Marks, issue: IssueSink
   replace(root, member.identity === true ? at.slice(0, -1) : at, value);
 }
 
-/** Whether an object, or one around it, has a mark that hides it. */
 function isInHidden(root: unknown, path: readonly string[], marks: Marks): boolean {
   let value = root;
   return path.some((key) => {
@@ -189,7 +180,7 @@ function isInHidden(root: unknown, path: readonly string[], marks: Marks): boole
   });
 }
 
-/** The value with the ids of the objects around it: `agenda item 201: document 5: has no versions`. */
+/** `agenda item 201: document 5: has no versions`. */
 function describe(root: object, path: readonly string[], fault: string | undefined): string {
   const around: string[] = [];
   let value: unknown = root;
@@ -217,7 +208,6 @@ function replace(root: object, path: readonly string[], value: unknown): void {
   else if (isRecord(holder)) Object.assign(holder, { [key]: structuredClone(value) });
 }
 
-/** Without the members and entries that were removed. */
 function withoutGaps(value: unknown): unknown {
   if (Array.isArray(value)) return value.filter((item) => item !== undefined).map(withoutGaps);
   if (!isRecord(value)) return value;

@@ -3,35 +3,33 @@ import type { DateWindow, WindowRequest } from './source-adapter.ts';
 import { SupplierError } from './supplier-client.ts';
 import { halves } from './windows.ts';
 
-/** Items of one list at most: what any window has is a hundredth of it. */
+/** A hundred times the items of any window. */
 const MAX_LISTED = 100_000;
 
-/** @throws {SupplierError} for a list that would take the memory and the time of everything else */
+/** @throws {SupplierError} */
 export function assertListable(list: readonly unknown[]): void {
   if (list.length > MAX_LISTED) throw new SupplierError('unreadable', `the answer lists more than ${MAX_LISTED}`);
 }
 
-/** Consecutive single days that may fail before the supplier counts as unavailable: without an answer, or before it listed anything. */
+/** Single days in a row that may fail before the supplier counts as unavailable. */
 const MAX_FAILED = 5;
-/** Consecutive calls that may go unanswered before the window is given up: where some were answered, one day and the part after it may hang. */
+/** Calls in a row that may go unanswered before the window is given up. */
 const MAX_SILENT = { unanswered: 2, answered: 3 } as const;
 
 interface Halving<T> {
   readonly issues: IssueLog;
   readonly request: Pick<WindowRequest, 'window'>;
-  /** The call, for the issues. */
+  /** For issues. */
   readonly path: string;
-  /** Reads part of the window, by key; a part that is not `divisible` is one day. @throws {SupplierError} */
+  /** By key; a part that is not `divisible` is one day. @throws {SupplierError} */
   readonly read: (part: DateWindow, divisible: boolean) => Promise<Iterable<readonly [string, T]>>;
-  /** Whether the supplier may serve a shorter part. */
   readonly isTooLarge: (error: SupplierError) => boolean;
 }
 
 /**
- * Reads a window, in halves where the supplier cannot serve it whole, down to a day. While the supplier is down the rest is left for
- * another reading: a quarter would otherwise take some hundred and eighty calls. A supplier that does list things may refuse any number
- * of days. One that hangs is asked for a single day at once, so that it costs two calls. What is not read is an issue, `unread-days`.
- * @returns what was listed, each key once
+ * Reads a window, in halves where the supplier cannot serve it whole, down to a day. While the supplier is down the rest waits for
+ * another reading: a quarter would take some hundred and eighty calls. One that lists other days may refuse any number of them; one that
+ * hangs is asked for a single day at once. Unread days are an issue.
  * @throws {SupplierError} when a shorter part would not help
  */
 export async function readInHalves<T>({
@@ -66,7 +64,7 @@ export async function readInHalves<T>({
           failed = MAX_FAILED;
           issues.failed(path, error);
         } else if (parts !== undefined) {
-          // While none was answered either end: the day that hangs may be one of them, and then the next turn tries the other.
+          // The day at either end may be the one that hangs: the next round then tries the other.
           const day = answered ?? (Math.random() < 0.5 ? part.from : part.to);
           await readPart({ from: day, to: day });
         }

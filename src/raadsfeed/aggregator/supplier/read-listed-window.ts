@@ -1,4 +1,4 @@
-/** Reads one window of a supplier: what is listed, read, mapped, left out and gone. */
+/** Reads one window of a supplier: lists, reads and maps its items, and finds those that are gone. */
 import type { Clock } from '../../../lib/time.ts';
 import { createBodyFilter } from './body-filter.ts';
 import { DocumentCollector } from './document-collector.ts';
@@ -19,7 +19,6 @@ import type { Found, Listed, MappedItem, Reading, Supplier } from './supplier.ts
 import { SupplierError } from './supplier-client.ts';
 import { inWindow, isRegisters, periodOf } from './windows.ts';
 
-/** A supplier as a source of the feed. */
 export function createAdapter<L extends Listed, D>(supplier: Supplier<L, D>, clock: Clock): SourceAdapter {
   const { hasRegisters, quickAgainMs, hasPreview = true } = supplier;
   return {
@@ -33,7 +32,7 @@ export function createAdapter<L extends Listed, D>(supplier: Supplier<L, D>, clo
   };
 }
 
-/** Names in a preview at most: some take a call each. */
+/** Some take a call each. */
 const MAX_NAMES = 10;
 
 async function preview<L extends Listed, D>(
@@ -45,10 +44,10 @@ async function preview<L extends Listed, D>(
   const reading = { request, now, issues: new IssueLog() };
   const { listed: all } = await supplier.list(reading);
   const [fault] = reading.issues.all().filter(({ blocking }) => blocking);
-  // Days that could not be read are not days without meetings.
+  // Unread days are not empty days.
   if (all.length === 0 && fault !== undefined) throw new SupplierError('unreadable', fault.detail);
   const listed = await Promise.all(all.map(async (one) => ({ one, ...(await named(supplier, one, reading)) })));
-  // A name that is not public is not shown either.
+  // A hidden item's name is not shown.
   const wanted = listed.filter(({ hidden, bodies }) => !hidden && isWanted(bodies));
   const byName = new Map(wanted.map(({ one, naam, bodies }) => [[...new Set([naam, ...bodies])].join(' · '), one]));
   const names = await Promise.all(
@@ -61,7 +60,7 @@ async function preview<L extends Listed, D>(
   return { names: names.flat(), total: listed.length, leftOut, unconfirmed };
 }
 
-/** An item of a list with its names, which for some suppliers only the item itself says. */
+/** For some suppliers only the item itself has the names. */
 async function named<L extends Listed, D>(
   supplier: Supplier<L, D>,
   one: L,
@@ -93,12 +92,11 @@ class WindowReader<L extends Listed, D> {
   readonly #unchanged: string[] = [];
   readonly #removed = new Map<string, RemovedItem['verwijderreden']>();
   readonly #hidden: PartName[] = [];
-  /** Keys of items that are not public. */
   readonly #hiddenItems = new Set<string>();
   readonly #outcomes = new Map<string, ReadListed<L, D>['found']['kind']>();
   readonly #unread: UnreadCount[] = [];
   readonly #leftOut = { confidential: 0, bodies: 0, period: 0 };
-  /** A meeting or an agenda item is confidential: what hangs on it is not known. */
+  /** A meeting or an agenda item is confidential: which documents belong to it is unknown. */
   #hidesSome = false;
 
   constructor(supplier: Supplier<L, D>, request: WindowRequest, now: Date) {
@@ -120,7 +118,7 @@ class WindowReader<L extends Listed, D> {
     await this.#addItems(read);
     const missing = [...this.#known.values()].filter(({ key }) => !seen.has(key));
     if (list?.onlyChanged === true) this.#unchanged.push(...missing.map(({ key }) => key));
-    // A failed item may still exist: missing items are only looked for when everything else was read.
+    // A failed item may still exist: missing items are looked for only when everything else was read.
     else if (!this.#issues.blocked) {
       const moved = await Promise.all(missing.map((item) => this.#findMissing(item)));
       await this.#addItems(moved.filter((one) => one !== undefined));
@@ -128,7 +126,7 @@ class WindowReader<L extends Listed, D> {
     return this.#result();
   }
 
-  /** `undefined` when the supplier gave nothing usable, which is an issue. */
+  /** `undefined` after a failure, which is reported. */
   async #attempt<T>(where: string, call: () => Promise<T>): Promise<T | undefined> {
     try {
       return await call();
@@ -139,7 +137,7 @@ class WindowReader<L extends Listed, D> {
     }
   }
 
-  /** Whether it is read: public, of the organisation, and of this window. What was not listed twice counts as seen. */
+  /** Whether to read it. An item listed on a wrong day does not count as seen. */
   #isShown(one: L, seen: Set<string>): boolean {
     const { key, day, hidden, bodies } = one;
     const { window } = this.#reading.request;
@@ -157,7 +155,7 @@ class WindowReader<L extends Listed, D> {
     return !hidden;
   }
 
-  /** Leaves out what the names say is of another body; what had a name and has none any more is not withdrawn. */
+  /** An item that lost its name is not withdrawn. */
   #isOfOther(key: string, names: readonly string[]): boolean {
     if (this.#isWanted(names)) return false;
     this.#leftOut.bodies += 1;
@@ -214,7 +212,7 @@ class WindowReader<L extends Listed, D> {
     return (day ?? this.#reading.request.window.from).slice(0, 7);
   }
 
-  /** In a quick round, what did not change since it was last read as a whole is not read again. */
+  /** Quick rounds skip items that did not change since they were last read whole. */
   #isUnchanged({ key, stamp }: L): boolean {
     const known = this.#known.get(key);
     if (this.#reading.request.depth === 'full' || known === undefined || stamp === undefined) return false;
@@ -246,7 +244,7 @@ class WindowReader<L extends Listed, D> {
       key: one.key,
       day: isRegisters(window) ? window.from : (own ?? window.from),
       parent,
-      // An item that was not read as a whole is read again in every round.
+      // An item that was not read whole is read again in every round.
       lastModified: this.#issues.blockedAt(one.path ?? one.key)
         ? null
         : stampOf('stamp' in mapped ? mapped.stamp : one.stamp),
@@ -265,13 +263,10 @@ class WindowReader<L extends Listed, D> {
     this.#leftOut.confidential += hidden.length + underHidden.length;
   }
 
-  /**
-   * An item that its list lacks may have been moved to another day: where the supplier has it by itself, that tells.
-   * @returns the item, when it is still ours and not of this window
-   */
+  /** A missing item may have been moved to another day. @returns the item, when it is still ours and outside this window */
   async #findMissing(item: KnownItem): Promise<ReadListed<L, D> | undefined> {
     const { key, parent } = item;
-    // What belongs to something that is not public is not public either, whatever its own answer says.
+    // Parts of a hidden item are hidden too, whatever their own answers say.
     if (parent !== null && this.#hiddenItems.has(parent)) return void this.#hideItem(key);
     if (this.#supplier.find === undefined) return void this.#remove(key, 'ingetrokken');
     const found = await this.#attempt(key, async () => this.#supplier.find?.(item, this.#reading));

@@ -32,9 +32,8 @@ import { SupplierFault } from './supplier-client.ts';
 import { dutchDay } from './values.ts';
 import { dayAfter, dayBefore, isRegisters, periodOf, REGISTERS, roundWindows } from './windows.ts';
 
-/** The result of reading one window. */
 interface WindowOutcome {
-  /** Read without an error, published as a whole, and nothing waits for an operator. */
+  /** Without an error, published whole, and nothing waits for an operator. */
   readonly complete: boolean;
   readonly read: number;
   readonly published: number;
@@ -44,7 +43,7 @@ interface WindowOutcome {
   readonly coverage: Coverage;
 }
 
-/** One run of a supplier's source: reads the window that is due, and publishes it. */
+/** One run of a supplier's source: reads and publishes the window that is due. */
 export async function readSupplier(
   lease: Lease,
   deps: SupplierDependencies,
@@ -53,13 +52,13 @@ export async function readSupplier(
   const { pool } = deps;
   const { id, failureKind } = lease.source;
   const of = supplierSource(lease.source, deps.adapters);
-  // Also while nothing is due: a blocked source must not look as if it were read.
+  // Also while nothing is due: a blocked source must not look healthy.
   const blocked = await readBlock(pool, of.scheme);
   if (blocked !== undefined) throw new SupplierFault('blocked', blocked);
   const { current } = await prepareWindows(lease, of, deps, false);
   const currentFrom = current.map(({ from }) => from);
   const due = await nextWindow(pool, id, currentFrom);
-  // Registers may take no call, so they do not show that the host answers again.
+  // Registers may take no call, so they do not prove that the host answers.
   const isStillFailing = failureKind === 'no-answer' && (due === undefined || isRegisters(due));
   if (due === undefined) return { inMs: deps.quickAgainMs / 30, isStillFailing };
   const { issues } = await readOneWindow(lease, of, due, deps, { signal, allowMassDelete: false });
@@ -67,20 +66,19 @@ export async function readSupplier(
   return { inMs: 0, isStillFailing };
 }
 
-/** @throws {SupplierFault} `no-answer`: the source is read on after the wait of a failure, and others of its supplier meanwhile */
+/** @throws {SupplierFault} `no-answer`: the source waits as after a failure, and others of its supplier go on */
 export function assertAnswered(issues: readonly SourceIssue[]): void {
   const silence = issues.find(({ what }) => what === 'no-answer');
   if (silence !== undefined) throw new SupplierFault('no-answer', silence.detail);
 }
 
-/** The windows of a source: those of its days, and its registers. */
 export function windowsOf({ adapter, period }: SupplierSource, now: Date): ReturnType<typeof roundWindows> {
   const { all, current } = roundWindows(period.from, now, period.to);
   const registers = adapter.hasRegisters === true ? [REGISTERS] : [];
   return { all: [...registers, ...all], current: [...registers, ...current] };
 }
 
-/** Stores the windows of a source, and withdraws what lies outside its period when that was changed. */
+/** Stores the windows of a source, and withdraws items outside its period when that was changed. */
 export async function prepareWindows(
   lease: Lease,
   of: SupplierSource,
@@ -107,14 +105,13 @@ export async function prepareWindows(
     const done = await publishReading(lease, reading, { organisatiecode, deletedBefore: 0, allowMassDelete }, deps);
     withheld += done.withheld;
   }
-  // Looked at again in an hour.
   if (withheld > 0 || compareAgainAt !== null) await compareAgain(pool, lease, withheld > 0);
   await addIssues(pool, id, withheldIssues(adres, withheld), clock.now());
   if (withheld === 0 && compareAgainAt !== null) await resolveIssues(pool, id, WITHHELD);
   return windows;
 }
 
-/** Reads one window, publishes it, and measures what the feed has of it. */
+/** Reads and publishes one window, and measures its coverage. */
 export async function readOneWindow(
   lease: Lease,
   of: SupplierSource,
@@ -126,7 +123,7 @@ export async function readOneWindow(
   const { id } = lease.source;
   const { organisatiecode, naam } = of.source;
   const begun = clock.now();
-  // The service document shows the origin of the organisation before anything of it is published.
+  // The service document shows the origin before anything is published.
   const isOfToday = await claimOrganisation(pool, id, { organisatiecode, naam }, dutchDay(begun));
   if (isOfToday) await saveOrigin(pool, [{ organisatiecode, naam }], { soort: 'leveranciers-api' });
   else await saveFirstOrigin(pool, organisatiecode, naam);
@@ -173,7 +170,6 @@ function withheldIssues(source: string, withheld: number): SourceIssue[] {
   return [{ what: WITHHELD, where: 'deletes', detail, times: 1, blocking: true }];
 }
 
-/** What an adapter gets to read a window of a source. */
 export function requestOf(
   db: Db,
   sourceId: number,
@@ -189,24 +185,22 @@ export function requestOf(
     completeAt: completeAt ?? undefined,
     knownOn: (day) => readItemsIn(db, sourceId, { from: day, to: day }),
     meetings: () => readMeetingsRead(db, sourceId),
-    // One for each window: calls in vain are counted by it.
+    // One for each window: it counts vain calls.
     signal: AbortSignal.any([signal]),
   };
 }
 
-/** A source of a supplier with the adapter that reads it. */
 export interface SupplierSource {
   readonly scheme: SupplierScheme;
   readonly adapter: SourceAdapter;
   readonly source: AdapterSource;
-  /** The first and last day that are read. */
   readonly period: DateWindow;
 }
 
-/** Council information of before is hardly anywhere in digital form. */
+/** Older council information is hardly digital. */
 const DEFAULT_FROM = '2010-01-01';
 
-/** @throws {Error} for a source that is not of a supplier */
+/** @throws {Error} for a feed */
 export function supplierSource(source: Source, adapters: SupplierDependencies['adapters']): SupplierSource {
   const address = parseSourceAddress(source.adres);
   const [organisatiecode] = source.organisatiecodes;

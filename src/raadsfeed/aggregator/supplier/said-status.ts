@@ -1,17 +1,17 @@
-/** What texts say about whether their meeting takes place, for suppliers that have no member for it. */
+/** Reads from texts whether a meeting takes place, for suppliers without a member for it. */
 
-/** `unclear`: it is mentioned, in words that may mean something else. */
+/** `unclear`: the words may mean something else. */
 export type SaidStatus = 'geannuleerd' | 'verplaatst' | 'unclear';
 
 interface SaidTexts {
-  /** Of the meeting, its type or its body: what they say is about the meeting. */
+  /** Of the meeting, its type or its body. */
   readonly names: readonly (string | undefined)[];
   readonly explanation: string | undefined;
-  /** Of the meeting, `YYYY-MM-DD`. */
+  /** `YYYY-MM-DD`. */
   readonly day: string | undefined;
 }
 
-/** Characters that are read: a text that says nothing else is short. */
+/** A text that says only this is short. */
 const MAX_LENGTH = 1000;
 
 const MENTION =
@@ -45,13 +45,13 @@ const TO_LATER = new RegExp(
 );
 const REASON = /^(?:,| [-–—])? \(?(?:wegens|vanwege|i\.?v\.?m\.?|in verband met|door|omdat|bij gebrek aan)(?!\p{L})/u;
 const AND_MOVED = new RegExp(`^ en ${IS}(?:verplaatst|uitgesteld|verdaagd|verschoven) (?:naar|tot) `);
-/** What the first sentence, which names no subject, may be about. */
+/** The first sentence names no subject: it may be about these. */
 const ITEMS_NEXT = /^[\p{L} ]+[.!;]+ [-–•* ]*(?:de |het )?(?:agenda)?punt(?:en)?(?!\p{L})/u;
 const END = /^[\s)*]*(?:$|[.!;](?:\s|\)|!|$))/;
 
 /**
- * Taken from a text only when that begins with one of a few phrases about the meeting itself and says nothing else of it. `undefined`:
- * nothing is said, or of a meeting that has moved already.
+ * Only a text that begins with one of a few phrases about the meeting, and says nothing else of it, counts. `undefined` also for a
+ * meeting that has moved already.
  */
 export function saidStatus({ names, explanation, day }: SaidTexts): SaidStatus | undefined {
   const known = names.map(plain).filter((name) => name !== '');
@@ -62,7 +62,7 @@ export function saidStatus({ names, explanation, day }: SaidTexts): SaidStatus |
   return said.find((one) => one !== undefined);
 }
 
-/** In lower case, with a line as a sentence of its own. */
+/** In lower case, with each line as a sentence. */
 function plain(text: string | undefined): string {
   return (text ?? '')
     .slice(0, MAX_LENGTH)
@@ -72,7 +72,7 @@ function plain(text: string | undefined): string {
     .trim();
 }
 
-/** "Raad (geannuleerd)": what is before the mark is a name of the meeting. */
+/** "Raad (geannuleerd)": the name of the meeting precedes the mark. */
 function inName(name: string, known: readonly string[], day: string | undefined): SaidStatus | undefined {
   const at = name.search(/[(:–—]| - /);
   const rest = at < 0 ? name : name.slice(at).replace(/^[\s(:–—-]+/, '');
@@ -86,7 +86,7 @@ function inText(text: string, known: readonly string[], day: string | undefined)
   return rest === opened && ITEMS_NEXT.test(opened) ? said && 'unclear' : said;
 }
 
-/** The text after the meeting that it is about, where it names this one. */
+/** The text after its subject, when that is this meeting. */
 function withoutSubject(text: string, known: readonly string[], day: string | undefined): string {
   const [article = ''] = /^(?:de |deze |het |dit )?/.exec(text) ?? [];
   const after = text.slice(article.length);
@@ -120,7 +120,7 @@ function judge(
   return isAlone || TO_LATER.test(to) ? 'verplaatst' : 'unclear';
 }
 
-/** Whether a day that a text names, its year perhaps left out, is that of the meeting. */
+/** Whether a day in a text, perhaps without a year, is that of the meeting. */
 function isDay([, written = '', name = '', number = '', year]: readonly string[], day = ''): boolean {
   const month = number === '' ? MONTHS.indexOf(name) + 1 : Number(number);
   const [ofYear, ofMonth, ofDay] = day.split('-').map(Number);

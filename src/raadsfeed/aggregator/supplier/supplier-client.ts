@@ -1,4 +1,4 @@
-/** Calls to the API of a supplier, within the limits that hold for its host: over all organisations, instances and commands together. */
+/** Calls to a supplier's API within the limits of its host, which all organisations, instances and commands share. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import type { ProxySettings } from '../../../lib/outbound/guarded-fetch.ts';
@@ -19,15 +19,14 @@ import { backoffMs, type Clock, systemClock } from '../../../lib/time.ts';
 export class SupplierError extends Error {
   override readonly name = 'SupplierError';
   readonly kind: 'status' | 'unavailable' | 'unreadable';
-  /** Present with kind `status`. */
   readonly status: number | undefined;
-  /** Milliseconds that the supplier asks to wait. */
+  /** Milliseconds. */
   readonly retryAfter: number | undefined;
-  /** The host answers nothing at all: the rest of what is read of it is left for another time. */
+  /** The host answers nothing: other calls to it wait for another time. */
   readonly hangs: boolean;
   readonly #passing: boolean | undefined;
 
-  /** @param more `passing`: whether the same call may well succeed later, where the status does not say */
+  /** @param more `passing`: whether the call may succeed later, where the status does not say */
   constructor(
     kind: SupplierError['kind'],
     message: string,
@@ -47,12 +46,11 @@ export class SupplierError extends Error {
     this.#passing = more.passing;
   }
 
-  /** The supplier does not have what was requested, or not any more. */
   get isMissing(): boolean {
     return this.status === 404 || this.status === 410;
   }
 
-  /** Whether the same call may well succeed later. */
+  /** Whether the same call may succeed later. */
   get passing(): boolean {
     if (this.#passing !== undefined) return this.#passing;
     if (this.kind === 'unavailable') return true;
@@ -90,7 +88,7 @@ export class SupplierFault extends Error {
 
 const UNREADABLE: ReadonlySet<OutboundError['code']> = new Set(['too-large', 'encoding', 'content-type', 'not-json']);
 
-/** The failed call, with what the supplier says about it: its errors are JSON with a `message`, or a page of a proxy. */
+/** Adds the supplier's own message: its errors are JSON with a `message`, or a page of a proxy. */
 function asSupplierError(error: OutboundError): SupplierError {
   const { code, message, status, retryAfterMs, problem } = error;
   if (status !== undefined) {
@@ -101,21 +99,18 @@ function asSupplierError(error: OutboundError): SupplierError {
 }
 
 interface RetryPolicy {
-  /** Calls in all, the first one included. */
+  /** Including the first call. */
   readonly attempts: number;
-  /** Milliseconds of the first wait at most; doubles with each attempt. */
+  /** Doubles with each attempt. */
   readonly firstDelay: number;
-  /** Longest wait in milliseconds. A `Retry-After` beyond it ends the attempts: the window is read another time. */
+  /** A longer `Retry-After` ends the attempts: the window is read another time. */
   readonly maxDelay: number;
 }
 
-/** Default: four calls, waiting at most 1, 2 and 4 seconds or what `Retry-After` says, up to five minutes. */
+/** Waits at most 1, 2 and 4 seconds, or `Retry-After` up to five minutes. */
 export const RETRY_POLICY: RetryPolicy = { attempts: 4, firstDelay: 1000, maxDelay: 300_000 };
 
-/**
- * Retries temporary failures, except of a host that hangs: exponential backoff, half of it random, never sooner than `Retry-After`.
- * @throws {SupplierError} the last failure
- */
+/** Retries temporary failures, but not of a host that hangs. @throws {SupplierError} the last failure */
 export async function withRetries<T>(call: () => Promise<T>, policy: RetryPolicy, signal: AbortSignal): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -130,56 +125,54 @@ export async function withRetries<T>(call: () => Promise<T>, policy: RetryPolicy
   }
 }
 
-/** Slots for calls to one host, shared by everything that calls it: the instances of a service, and commands beside them. */
+/** Call slots of one host, shared by instances and commands. */
 export interface CallSlots {
-  /** `release` never throws: a slot that cannot be released expires. Without a free slot: milliseconds until the next attempt. */
+  /** `release` never throws: a slot that was not released expires. Without a free slot: milliseconds until the next attempt. */
   acquire(): Promise<
     { readonly release: () => Promise<void> } | { readonly waitMs: number } | { readonly blocked: string }
   >;
-  /** Nobody acquires a slot for this long (milliseconds). Never throws. */
+  /** Never throws. */
   pauseFor(ms: number): Promise<void>;
-  /** Nobody acquires a slot until an operator resumes the supplier. */
+  /** Until an operator resumes the supplier. */
   block(reason: string): Promise<void>;
 }
 
-/** What a supplier means by a failed call: nobody calls it for a while, or until an operator resumes it. */
+/** A supplier's refusal: it is not called for a while, or until an operator resumes it. */
 export type Refusal = { readonly pauseMs: number } | { readonly block: string };
 
-/** Longest pause that a supplier can ask for (milliseconds): a day. */
+/** A day. */
 const MAX_PAUSE_MS = 86_400_000;
-/** Milliseconds for one call, its body included. */
 const TIMEOUT_MS = 90_000;
-/** Calls with one signal that may wait in vain: what a host answers to others does not make one organisation hold up all of them. */
+/** Per signal: an organisation whose calls hang must not hold up the others. */
 const MAX_VAIN = 20;
 
 type Query = Readonly<Record<string, string>>;
 
 export interface SupplierClientOptions {
-  /** Base address without a trailing slash. */
+  /** Without a trailing slash. */
   readonly base: string;
-  /** Members of every query. */
+  /** Added to each call. */
   readonly query?: Query;
-  /** Lets the base be an inner address, and one without encryption. */
+  /** Allows a private base address, and one without encryption. */
   readonly allowPrivate: boolean;
-  /** Calls at once. Default 4. */
+  /** Default 4. */
   readonly concurrency?: number;
   readonly timeout?: number;
-  /** Bytes of an answer at most, after decompression. Default 64 MiB. */
+  /** After decompression. Default 64 MiB. */
   readonly maxBytes?: number;
   readonly retry?: RetryPolicy;
   readonly clock?: Clock;
-  /** The proxy for the calls; absent: direct. */
   readonly proxy?: ProxySettings | undefined;
-  /** Shares the limits with other processes; absent: they hold for this one. */
+  /** Absent: the limits hold for this process only. */
   readonly slots?: CallSlots | undefined;
   readonly ipv4Only?: boolean;
-  /** Judges a failed call, where a supplier means more by it than HTTP does. */
+  /** For failures by which a supplier means more than HTTP does. */
   readonly refusalOf?: (error: OutboundError) => Refusal | undefined;
 }
 
-/** Text that is sent to the base address, and how its answer is read. */
+/** A text for the base address, and a reader of its answer. */
 export interface SupplierPost<T> extends Pick<OutboundTextRequest, 'body' | 'headers' | 'accepts'> {
-  /** @throws {SupplierError} {SupplierFault} for an answer that says that it failed */
+  /** @throws {SupplierError} {SupplierFault} for a failure in the answer */
   readonly read: (text: string) => Promise<T>;
 }
 
@@ -190,10 +183,10 @@ export class SupplierClient {
   readonly #outbound: OutboundClient;
   #free: number;
   #pausedUntil = 0;
-  /** When the host last answered, and when it was last found to hang: until it answers, what was requested before that is not sent. */
+  /** A call requested before the host was found to hang is not sent until the host answers again. */
   #answeredAt = 0;
   #hungAt = 0;
-  /** How many calls with a signal waited in vain. */
+  /** Calls in vain, by signal. */
   readonly #vain = new WeakMap<AbortSignal, number>();
   readonly #queue: (() => void)[] = [];
 
@@ -215,10 +208,10 @@ export class SupplierClient {
   }
 
   /**
-   * The response as JSON, unchecked. Redirects are not followed: the address was configured.
-   * @param path from the base, with a leading slash
-   * @param attempts calls at most, where that is less than usual: for a list that can be requested in parts
-   * @throws {SupplierError} when no usable answer came, after the retries; the signal's reason when it is aborted
+   * The response as unchecked JSON. Redirects are not followed: the address was configured.
+   * @param path with a leading slash
+   * @param attempts fewer than usual for a list that can be requested in parts
+   * @throws {SupplierError} after the retries; the signal's reason
    */
   async get(path: string, query: Query, signal: AbortSignal, attempts = this.#retry.attempts): Promise<unknown> {
     const url = new URL(this.base + path);
@@ -229,10 +222,7 @@ export class SupplierClient {
     });
   }
 
-  /**
-   * Sends text to the base address. Redirects are not followed.
-   * @throws {SupplierError} when no usable answer came, after the retries; {SupplierFault}; the signal's reason when it is aborted
-   */
+  /** Redirects are not followed. @throws {SupplierError} after the retries; {SupplierFault}; the signal's reason */
   async post<T>(
     { read, ...request }: SupplierPost<T>,
     signal: AbortSignal,
@@ -244,7 +234,7 @@ export class SupplierClient {
   }
 
   async #call<T>(signal: AbortSignal, attempts: number, call: () => Promise<T>): Promise<T> {
-    // Commands are not stopped by settings that contradict each other.
+    // Commands run although settings contradict each other.
     if (!this.#options.allowPrivate && !this.base.startsWith('https:')) {
       throw new SupplierError('unreadable', 'an address begins with https: unless AGGREGATOR_ALLOW_PRIVATE is set');
     }
@@ -258,7 +248,7 @@ export class SupplierClient {
 
   async #limited<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const requestedAt = performance.now();
-    // The queue keeps the processes from polling for shared slots with every call that waits.
+    // Otherwise every waiting call would poll for shared slots.
     if (this.#free === 0) await new Promise<void>((resolve) => this.#queue.push(resolve));
     else this.#free -= 1;
     try {
@@ -272,13 +262,14 @@ export class SupplierClient {
   }
 
   /**
-   * Waits until no pause holds and a shared slot is free. @returns what releases the slot
-   * @throws {SupplierError} `unavailable` when the supplier asked for a longer pause than a call waits, or hangs; {SupplierFault} `blocked`
+   * Waits for the end of a pause and a free slot.
+   * @returns a function that releases the slot
+   * @throws {SupplierError} `unavailable` for a pause longer than a call waits, or a host that hangs; {SupplierFault} `blocked`
    */
   async #acquire(signal: AbortSignal, requestedAt: number): Promise<() => Promise<void>> {
     for (;;) {
       signal.throwIfAborted();
-      // Before it takes a slot: where calls in a minute are counted, one that is not sent would cost as much as one that is.
+      // Before it takes a slot: a call that is not sent would count in the calls of a minute.
       this.#assertAnswers(signal, requestedAt);
       let wait = Math.ceil(this.#pausedUntil - performance.now());
       if (wait <= 0) {
@@ -300,7 +291,7 @@ export class SupplierClient {
       this.#answeredAt = performance.now();
       return answer;
     } catch (error) {
-      // What the answer itself says is an answer.
+      // An error in an answer is an answer too.
       if (error instanceof SupplierError || error instanceof SupplierFault) this.#answeredAt = performance.now();
       if (!(error instanceof OutboundError)) throw error;
       const refusal = this.#options.refusalOf?.(error);
@@ -322,7 +313,7 @@ export class SupplierClient {
     }
   }
 
-  /** Also a proxy that gave up on its host: a call that failed after so long waited for nothing. */
+  /** A proxy may have given up on its host: a call that failed after so long waited in vain. */
   #judge(failed: SupplierError, signal: AbortSignal, begunAt: number): SupplierError {
     const now = performance.now();
     const isVain = failed.passing && now - begunAt >= (this.#options.timeout ?? TIMEOUT_MS) / 2;
@@ -333,7 +324,7 @@ export class SupplierClient {
     return this.#hangs(failed.message);
   }
 
-  /** @throws {SupplierError} when nothing came since the host was found to hang, or this signal had its share of vain calls */
+  /** @throws {SupplierError} when the host hangs, or this signal made its share of vain calls */
   #assertAnswers(signal: AbortSignal, requestedAt: number): void {
     const hasHung = this.#hungAt > requestedAt && this.#answeredAt < this.#hungAt;
     if (hasHung || (this.#vain.get(signal) ?? 0) >= MAX_VAIN) throw this.#hangs('left for another time');

@@ -1,10 +1,9 @@
-/** The interface of a supplier: list a window, read an item, map it. What a window needs beside that is in `read-listed-window.ts`. */
+/** The interface of a supplier: list a window, read an item, map it; `read-listed-window.ts` does the rest. */
 import type { SupplierOptions } from '../source.ts';
 import type { AttachedDocument } from './document-collector.ts';
 import type { IssueLog } from './issue-log.ts';
 import type { AdapterSource, KnownItem, PartName, UnreadCount, UpsertLine, WindowRequest } from './source-adapter.ts';
 
-/** One reading, for everything that takes part in it. */
 export interface Reading {
   readonly request: WindowRequest;
   readonly issues: IssueLog;
@@ -13,7 +12,7 @@ export interface Reading {
 
 const HOUR_MS = 3_600_000;
 
-/** Keeps for an hour what is read of an organisation, but not a failure. Readings at the same time share one call. */
+/** Keeps the result for each organisation for an hour, but not a failure. Concurrent readings share one call. */
 export function keptForAnHour<T>(read: (reading: Reading) => Promise<T>): typeof read {
   const kept = new Map<string, { readonly value: Promise<T>; readonly until: number }>();
   return (reading) => {
@@ -28,55 +27,53 @@ export function keptForAnHour<T>(read: (reading: Reading) => Promise<T>): typeof
   };
 }
 
-/** A meeting or register entry as a list of the supplier shows it. */
+/** A meeting or register entry as a list shows it. */
 export interface Listed {
-  /** The `bronidentificatie` of the meeting, or a name of the register entry that begins in the same way. */
+  /** The `bronidentificatie` of the meeting, or a similar name of the register entry. */
   readonly key: string;
-  /** Its Dutch day, `YYYY-MM-DD`; of a register entry only what the list itself says. */
+  /** Its Dutch day, `YYYY-MM-DD`; of a register entry only when the list shows it. */
   readonly day: string | undefined;
-  /** Text that changes when the item does; absent: it is read in every round. */
+  /** Changes with the item; absent: the item is read in every round. */
   readonly stamp: string | undefined;
   /** For people: `Gemeenteraad 2026-01-29`. */
   readonly naam: string;
-  /** The names of its type, body or register, for `--bodies`; absent: only the item itself says them. */
+  /** Names of its type, body or register, for `--bodies`; absent: only the item itself has them. */
   readonly bodies?: readonly string[];
-  /** The supplier marks it as not public. */
+  /** Not public. */
   readonly hidden: boolean;
   /** The call that reads it, for issues; default: its key. */
   readonly path?: string;
-  /** The resources that the list announces; default: one. They count as unread when the item cannot be read. */
+  /** Announced resources, which count as unread when the item cannot be read; default: one. */
   readonly announced?: UnreadCount;
 }
 
 interface ListedWindow<L extends Listed> {
   readonly listed: readonly L[];
-  /** It shows only what changed since `request.completeAt`: the other known items are as they were. */
+  /** Only changes since `request.completeAt` are listed: other known items are unchanged. */
   readonly onlyChanged?: boolean;
 }
 
-/** An item in the form of the feed. */
 export interface MappedItem {
   /** A meeting with its agenda items, each once; empty for a register entry. */
   readonly records: readonly UpsertLine[];
-  /** By `bronidentificatie` of those records: what a register may call them. */
+  /** Names by which a register may refer to those records, by `bronidentificatie`. */
   readonly labels?: ReadonlyMap<string, string>;
-  /** The names of its body, where the list does not say them. */
+  /** Where the list does not show them. */
   readonly bodies?: readonly string[];
-  /** What may be published. */
   readonly documents: readonly AttachedDocument[];
-  /** What is marked as not public. */
+  /** Not public. */
   readonly hidden: readonly PartName[];
   /** Documents that belong to something that is not public. */
   readonly underHidden: readonly string[];
-  /** Moment (UTC) after which the item is different although nothing was modified; `null`: never. */
+  /** Moment (UTC) from which it differs although nothing was modified; `null`: never. */
   readonly readAgainAfter: string | null;
-  /** The day that it says itself, where the list gives none. */
+  /** Where the list gives none. */
   readonly day?: string | undefined;
-  /** Where the item has a stamp of its own; `undefined`: read it again in every round. */
+  /** Instead of that of the list; `undefined`: read it again in every round. */
   readonly stamp?: string | undefined;
-  /** Key of the item that it is a part of. */
+  /** Key of the item that it belongs to. */
   readonly parent?: string | undefined;
-  /** Resources that were announced and not shown. */
+  /** Announced resources that were not shown. */
   readonly unread?: number;
 }
 
@@ -91,34 +88,33 @@ export type Found<T> =
   | { readonly kind: 'hidden'; readonly hidden?: readonly PartName[]; readonly underHidden?: readonly string[] }
   | { readonly kind: 'missing' | 'failed' };
 
-/** A reading whose items are all read. */
+/** After all items were read. */
 export interface Mapping extends Reading {
   /** Whether an item of this window is published, or may still be because it could not be read. */
   readonly isShown: (key: string) => boolean;
 }
 
 /**
- * A supplier of council information. Every deviation from what is known of its answers goes into `reading.issues`; a call that gave
- * nothing usable throws `SupplierError`, which makes the window incomplete.
+ * Deviations from the known interface go into `reading.issues`; a failed call throws `SupplierError`, which makes the window incomplete.
  */
 export interface Supplier<L extends Listed, D> {
-  /** Its registers are listed in the window `REGISTERS`, beside those of days. */
+  /** Listed in the window `REGISTERS`, beside those of days. */
   readonly hasRegisters: boolean;
-  /** Its list takes as long as reading: no names are shown before a source is added. */
+  /** Its list takes as long as reading. */
   readonly hasPreview?: false;
   readonly quickAgainMs?: number;
   /** @throws {SupplierError} */
   list(reading: Reading): Promise<ListedWindow<L>>;
-  /** The whole of an item that was listed. @throws {SupplierError} */
+  /** @throws {SupplierError} */
   read(listed: L, reading: Reading): Promise<Found<D>>;
-  /** Where only the item itself says whether it is confidential: whether its name may be shown. @throws {SupplierError} */
+  /** Whether the name may be shown, where only the item itself says so. @throws {SupplierError} */
   isPublic?(listed: L, reading: Reading): Promise<boolean>;
   map(detail: D, listed: L, mapping: Mapping): Promise<MappedItem>;
-  /** A known item that its list lacks, where it can be read by itself. @throws {SupplierError} */
+  /** A known item that its list lacks. @throws {SupplierError} */
   find?(known: KnownItem, reading: Reading): Promise<Found<L>>;
-  /** What reading takes beside what an operator gives: found once, when a source is added. @throws {SupplierError} */
+  /** Options that are found once, when a source is added. @throws {SupplierError} */
   prepare?(request: Pick<WindowRequest, 'source' | 'window' | 'signal'>): Promise<SupplierOptions>;
-  /** What reading this source relies on and nothing confirms, for people: an issue of the source, and said before it is added. */
+  /** Assumptions that nothing confirms: issues of the source, shown before it is added. */
   unconfirmed?(source: AdapterSource): readonly string[];
   close(): Promise<void>;
 }

@@ -1,7 +1,6 @@
 /** Times and addresses as suppliers write them. */
 import type { IssueSink } from './issue-log.ts';
 
-/** A time of the supplier. */
 export interface Moment {
   /** RFC 3339 in UTC; absent when only a day was given. */
   readonly utc?: string;
@@ -13,10 +12,7 @@ type MomentReading = { readonly moment?: Moment; readonly fault?: string };
 
 const FORM = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,]\d{1,9})?)?\s*(Z|[+-]\d{2}:?\d{2})?)?$/i;
 
-/**
- * Reads a time with an offset, or a bare one, which is Dutch local time. Empty, zero and impossible
- * dates are absent ones; anything else is a fault.
- */
+/** A time without an offset is Dutch. Empty, zero and impossible dates are absent; anything else is a fault. */
 export function readMoment(value: unknown): MomentReading {
   if (value === null || value === undefined) return {};
   if (typeof value !== 'string') return { fault: `a time was expected, not ${typeof value}` };
@@ -35,7 +31,7 @@ export function readMoment(value: unknown): MomentReading {
   return { moment: { utc: toUtc(fromAmsterdam(local)), day: text.slice(0, 10) } };
 }
 
-/** The time as if it were UTC, or `undefined` when no calendar or clock has it. */
+/** The local time as if it were UTC; `undefined` when impossible. */
 function possibleTime(numbers: readonly number[]): number | undefined {
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = numbers;
   if (year < 1900 || hour > 23 || minute > 59 || second > 59) return undefined;
@@ -54,14 +50,14 @@ function toUtc(instant: number): string {
   return `${new Date(instant).toISOString().slice(0, 19)}Z`;
 }
 
-/** A time of the supplier; faults are reported under its name. */
+/** Reports faults under its name. */
 export function momentOf(value: unknown, name: string, issue: IssueSink): Moment | undefined {
   const { moment, fault } = readMoment(value);
   if (fault !== undefined) issue('unusable-value', `${name}: ${fault}`);
   return moment;
 }
 
-/** As `momentOf`, for a member that needs a time of day: a day alone is reported and left out. */
+/** As `momentOf`, for a member that needs a time of day. */
 export function timeOf(value: unknown, name: string, issue: IssueSink): string | undefined {
   const moment = momentOf(value, name, issue);
   if (moment !== undefined && moment.utc === undefined) issue('unusable-value', `${name}: a date without a time`);
@@ -71,10 +67,7 @@ export function timeOf(value: unknown, name: string, issue: IssueSink): string |
 const TIME_OF_DAY = /^\d{1,2}:\d{2}(?::\d{2})?$/;
 const MIDNIGHT = /^0?0:00(?::00(?:[.,]0+)?)?$/;
 
-/**
- * A time of the supplier that is written as a date, with or without a time, and perhaps a time beside it. Exactly midnight means that only
- * the day is known.
- */
+/** A date, perhaps with a time in it or beside it. Midnight means that only the day is known. */
 export function dutchMoment(date: unknown, time: unknown, name: string, issue: IssueSink): Moment | undefined {
   const compact = typeof date === 'string' ? date.trim().replace(/^(\d{4})(\d{2})(\d{2})$/, '$1-$2-$3') : date;
   const own = momentOf(compact, name, issue);
@@ -103,7 +96,7 @@ const CLOCK = new Intl.DateTimeFormat('en-US', {
 
 const HOUR = 3_600_000;
 
-/** Milliseconds by which Dutch clocks are ahead of UTC at an instant: `GMT+01:00`, and seconds before 1937. */
+/** Milliseconds that Dutch clocks are ahead of UTC: `GMT+01:00`, with seconds before 1937. */
 function offsetAt(instant: number): number {
   const name = CLOCK.formatToParts(instant).find(({ type }) => type === 'timeZoneName')?.value ?? '';
   const [, hours = '0', minutes = '0', seconds = '0'] = /GMT\+(\d+):(\d+)(?::(\d+))?/.exec(name) ?? [];
@@ -111,9 +104,8 @@ function offsetAt(instant: number): number {
 }
 
 /**
- * The instant at which a Dutch clock showed this time. In the hour that comes twice in autumn it is the first (summer time);
- * a time in the skipped hour is taken as if the clock had not moved yet.
- * @param local the clock's time as if it were UTC (milliseconds)
+ * The instant of a Dutch local time: the first in the hour that occurs twice; in the skipped hour, as if the clock had not moved yet.
+ * @param local as if it were UTC (milliseconds)
  */
 function fromAmsterdam(local: number): number {
   const before = offsetAt(local - 3 * HOUR);
@@ -122,19 +114,15 @@ function fromAmsterdam(local: number): number {
   return instants.find((instant) => instant + offsetAt(instant) === local) ?? local - before;
 }
 
-/** The Dutch day of a moment, `YYYY-MM-DD`. */
 export function dutchDay(moment: Date): string {
   return amsterdamDay(moment.getTime());
 }
 
-/** The Dutch day of an instant, `YYYY-MM-DD`. */
 function amsterdamDay(instant: number): string {
   return new Date(instant + offsetAt(instant)).toISOString().slice(0, 10);
 }
 
-/**
- * Fixes the faults of addresses: `httphttp://`, spaces, no scheme. `undefined` when it is still no web address.
- */
+/** Repairs `httphttp://`, spaces and a missing scheme. */
 export function fixUrl(value: string): string | undefined {
   const bare = value
     .trim()
@@ -148,7 +136,7 @@ export function fixUrl(value: string): string | undefined {
   return hostname.includes('.') || hostname === 'localhost' || hostname.startsWith('[') ? url.href : undefined;
 }
 
-/** As `fixUrl`; an address that cannot be fixed is reported, without its text: what it belongs to may be confidential. */
+/** As `fixUrl`; reports a failure without the text, which may be confidential. */
 export function addressOf(value: string | undefined, name: string, issue: IssueSink): string | undefined {
   if (value === undefined) return undefined;
   const fixed = fixUrl(value);

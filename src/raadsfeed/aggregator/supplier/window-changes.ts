@@ -11,47 +11,39 @@ import type {
   UpsertLine,
 } from './source-adapter.ts';
 
-/** What the feed and the stored items have before a reading, as far as it matters to that reading. */
+/** The feed and the stored items before a reading, as far as they matter to it. */
 export interface WindowBaseline {
   readonly organisatiecode: string;
-  /** The remembered items that were handed to the reading, and those with the key of an item in it. */
+  /** The items given to the reading, and those with the key of an item in it. */
   readonly known: readonly KnownItem[];
-  /**
-   * By `partKey`, of every part of the reading and of `known`, and of what the reading calls hidden: the parts of remembered items
-   * that are not in `known`.
-   */
+  /** Parts of other items, by `partKey`, for every part of the reading and of `known` and every hidden resource. */
   readonly elsewhere: ReadonlyMap<string, readonly Part[]>;
-  /** Current data of the documents among those parts, by bronidentificatie. */
+  /** Of those parts, by bronidentificatie. */
   readonly documents: ReadonlyMap<string, SourceData>;
-  /** The meeting of each agenda item that those parts mention and the feed has. */
+  /** Of each agenda item that those parts mention and the feed has. */
   readonly agendapunten: ReadonlyMap<string, string>;
-  /** How many resources of the organisation the feed has. */
   readonly total: number;
-  /** How many were deleted before in this round: the limit holds for all windows together. */
+  /** In this round: the limit holds for all windows together. */
   readonly deletedBefore: number;
-  /** An operator's consent to delete more than a tenth. */
   readonly allowMassDelete: boolean;
 }
 
-/** A line that removes a resource. */
 type DeleteLine = Extract<PubliceerRegel, { op: 'delete' | 'redact' }> & {
   readonly op: 'delete';
   readonly verwijderreden: RemovedItem['verwijderreden'];
 };
 
 export interface WindowChanges {
-  /** To publish, in this order. What did not change is a no-op to the log. */
+  /** In this order. Unchanged records are no-ops. */
   readonly upserts: readonly UpsertLine[];
   readonly deletes: readonly DeleteLine[];
-  /** Deletes that would be more than a tenth of the organisation: nothing is deleted without an operator's consent. */
+  /** More than a tenth of the organisation: they wait for an operator's consent. */
   readonly withheld: readonly DeleteLine[];
-  /** To store. */
   readonly items: readonly KnownItem[];
-  /** Keys of items that are removed. */
   readonly obsolete: readonly string[];
 }
 
-/** What follows from a reading: records to publish and items to remember. Only a complete window deletes. */
+/** Only a complete window deletes. */
 export function deriveChanges(reading: PublishableReading, state: WindowBaseline): WindowChanges {
   const deletes = reading.complete ? findDeletes(reading, state) : [];
   const tooMany = isMassDelete(state.deletedBefore + deletes.length, state.total);
@@ -71,8 +63,8 @@ export function deriveChanges(reading: PublishableReading, state: WindowBaseline
 }
 
 /**
- * What is stored of an item that was read. Where nothing may be deleted it keeps the parts that it had, which are still in the feed, and is
- * read again whatever the supplier says about modifications: a later reading has to find that they are removed.
+ * Where nothing may be deleted, an item keeps its former parts, which are still in the feed, and is read again so that a later reading
+ * finds them removed.
  */
 function toKnown({ records: _records, ...item }: ReadItem, kept: KnownItem | undefined): KnownItem {
   if (kept === undefined) return item;
@@ -81,7 +73,6 @@ function toKnown({ records: _records, ...item }: ReadItem, kept: KnownItem | und
   return { ...item, parts: [...parts.values()], lastModified: null };
 }
 
-/** A part with the references that it had. */
 function joinParts(read: Part, kept: Part = read): Part {
   if (read.resourceType !== 'Informatieobject') return read;
   const union = (name: 'vergaderingen' | 'agendapunten'): readonly string[] => [
@@ -94,7 +85,7 @@ function keyOf({ resourceType, resource }: DeleteLine): string {
   return partKey({ resourceType, bronidentificatie: resource.bronidentificatie });
 }
 
-/** Deletes what no item has any more, and what the supplier marks as not public, whatever items still have it. */
+/** Deletes resources that no item has any more, and those that are not public, whatever items have them. */
 function findDeletes(reading: PublishableReading, state: WindowBaseline): readonly DeleteLine[] {
   const removed = new Map(reading.removed.map(({ key, verwijderreden }) => [key, verwijderreden]));
   const read = new Set(reading.items.map(({ key }) => key));
@@ -103,7 +94,7 @@ function findDeletes(reading: PublishableReading, state: WindowBaseline): readon
   const remaining = [...reading.items, ...state.known.filter(({ key }) => !removed.has(key) && !read.has(key))];
   const held = new Set(remaining.flatMap(({ parts }) => parts.map(partKey)));
   const deletes = new Map<string, DeleteLine>();
-  // Only documents belong to several items; deleted ones are still among the parts of windows that were not read since.
+  // Only documents belong to several items; deleted ones remain among the parts of windows not read since.
   const elsewhere = [...hidden]
     .flatMap((key) => state.elsewhere.get(key) ?? [])
     .filter(({ bronidentificatie }) => state.documents.has(bronidentificatie));
@@ -123,7 +114,6 @@ function findDeletes(reading: PublishableReading, state: WindowBaseline): readon
   return [...deletes.values()];
 }
 
-/** Documents that were read, and those of items in the window that changed. */
 function documentUpserts(
   reading: PublishableReading,
   state: WindowBaseline,

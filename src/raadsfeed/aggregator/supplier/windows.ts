@@ -14,12 +14,12 @@ export function dayBefore(day: string): string {
   return toDay(toTime(day) - DAY);
 }
 
-/** Of the last day that there is, that day itself. */
+/** The last possible day is followed by itself. */
 export function dayAfter(day: string): string {
   return day === '9999-12-31' ? day : toDay(toTime(day) + DAY);
 }
 
-/** Both halves of a window, or `undefined` for a single day. */
+/** `undefined` for a single day. */
 export function halves({ from, to }: DateWindow): readonly [DateWindow, DateWindow] | undefined {
   const days = Math.round((toTime(to) - toTime(from)) / DAY) + 1;
   if (days < 2) return undefined;
@@ -30,13 +30,13 @@ export function halves({ from, to }: DateWindow): readonly [DateWindow, DateWind
   ];
 }
 
-/** Days (`YYYY-MM-DD`) that an operator asks for; absent: all of them. */
+/** Days (`YYYY-MM-DD`) chosen by an operator; absent: all. */
 export interface Period {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }
 
-/** The quarters of a period of a source, and its registers where no day was given. @param all the windows of the source, oldest first */
+/** The quarters in a chosen period, or all windows without one. @param all the windows of the source, oldest first */
 export function periodWindows(all: readonly DateWindow[], { from, to }: Period): readonly DateWindow[] {
   if (from === undefined && to === undefined) return all;
   const days = all.filter((window) => !isRegisters(window));
@@ -53,7 +53,7 @@ function earliest(day: string | undefined, other: string): string {
   return day !== undefined && day < other ? day : other;
 }
 
-/** The quarters of a year in which the days lie, cut off at both ends, oldest first. */
+/** Oldest first; the first and last are cut off at the ends. */
 export function quarters({ from, to }: DateWindow): readonly DateWindow[] {
   const found: DateWindow[] = [];
   for (let start = from; start <= to; ) {
@@ -66,19 +66,17 @@ export function quarters({ from, to }: DateWindow): readonly DateWindow[] {
   return found;
 }
 
-/** The registers of a supplier, which are read as a whole: a day on which no meeting is. */
+/** A day without meetings stands for the registers, which are read whole. */
 export const REGISTERS: DateWindow = { from: '0001-01-01', to: '0001-01-01' };
 
 export function isRegisters({ from }: DateWindow): boolean {
   return from === REGISTERS.from;
 }
 
-/** A period with both ends. */
 export function periodOf({ from, to }: Partial<DateWindow> = {}): DateWindow {
   return { from: from ?? '1000-01-01', to: to ?? '9999-12-31' };
 }
 
-/** The last day of the quarter in which a day is. */
 function quarterEnd(day: string): string {
   const date = new Date(toTime(day));
   const next = Date.UTC(date.getUTCFullYear(), Math.floor(date.getUTCMonth() / 3) * 3 + 3, 1);
@@ -90,16 +88,13 @@ export function inWindow(day: string, { from, to }: DateWindow): boolean {
 }
 
 interface RoundWindows {
-  /** Those in which things change daily: for the quick round. */
+  /** Those that change daily: for the quick round. */
   readonly current: readonly DateWindow[];
-  /** All of history, and what is planned: for the full round. Documents are added to meetings of years ago. */
+  /** All of history and the plans: documents are added to meetings of years ago. */
   readonly all: readonly DateWindow[];
 }
 
-/**
- * The windows of a source: quarters, so that an item is expected in the same window in every round; the first and the last end where its
- * period does.
- */
+/** Quarters, so that an item is in the same window in every round; the ends are those of the source's period. */
 export function roundWindows(since: string, now: Date, until?: string): RoundWindows {
   const quarterOf = (months: number): DateWindow => {
     const first = Math.floor(now.getUTCMonth() / 3) * 3 + months;
