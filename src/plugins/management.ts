@@ -1,4 +1,4 @@
-/** The second listener: health, metrics and the page that shows them, for operators only. `serve` makes it listen, before the first. */
+/** The management listener: health, metrics and the operator's page. `serve` opens it before the public one. */
 import Fastify, { type FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import type { ReadinessCheck } from '../lib/operations.ts';
@@ -25,7 +25,7 @@ export const management = fp(
 
 async function buildManagement(service: FastifyInstance): Promise<FastifyInstance> {
   const { metrics, clock, log, readiness, settings } = service;
-  /** Alive, but not to be given new work. */
+  /** Alive, but not ready for new work. */
   const isStopping = (): boolean => service.connections.isDraining() || service.stopping.aborted;
   // Node would refuse a request without `Host` with an empty body, and ignore a second one.
   const http = { requireHostHeader: false };
@@ -63,7 +63,7 @@ async function buildManagement(service: FastifyInstance): Promise<FastifyInstanc
   return app;
 }
 
-/** Instead of the other checks until the interfaces listen. */
+/** Replaces the other checks until the interfaces listen. */
 const STARTING: ReadinessCheck = {
   name: 'start',
   check: async () => ({

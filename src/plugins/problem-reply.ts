@@ -13,7 +13,7 @@ import { platformProblems as kinds } from './problems.ts';
 
 /** How an area's errors differ from plain problem documents. */
 export interface ProblemStyle {
-  /** Maps a problem to the one that the area's contract has for it. */
+  /** Maps a problem to its equivalent in the area's contract. */
   readonly translate?: (problem: Problem) => Problem;
   /** The body, when it is not a plain problem document. */
   readonly body?: (problem: Problem, plain: ProblemBody) => object;
@@ -22,7 +22,7 @@ export interface ProblemStyle {
     request: FastifyRequest,
     plain: ProblemBody,
   ) => { readonly type: string; readonly body: string | Buffer };
-  /** Dutch: what a client does whose request may have been carried out although it got an error. */
+  /** Dutch: advice for a client whose request may have been carried out despite an error. */
   readonly mayBeDone?: string;
 }
 
@@ -37,7 +37,7 @@ export interface ProblemBody {
 
 const RETRY_SOON = { 'retry-after': '5' };
 
-/** The handler did not begin its answer in time; it goes on. */
+/** The handler did not begin its answer in time; it continues. */
 export class LateAnswerError extends Error {
   constructor() {
     super('the handler did not answer in time');
@@ -53,8 +53,8 @@ function mayBeDone(error: unknown, { method }: FastifyRequest): boolean {
 }
 
 /**
- * Headers that describe the original body. An answer can fail after they were set, and a problem document must not carry its signature.
- * Content type and caching are overwritten.
+ * Headers that describe the original body. An answer can fail after they were set, and a problem document must not carry its signature. Content type
+ * and caching are overwritten.
  */
 const BODY_HEADERS = [
   'content-encoding',
@@ -84,7 +84,7 @@ const FASTIFY_ERRORS: Readonly<Record<string, readonly [kind: ProblemKind, detai
 /** Any error as a problem; an unknown one becomes a 500 without details. */
 function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  // Load that is shed before any work was done; the metrics count it.
+  // Load that was shed before any work was done; the metrics count it.
   if (error instanceof PoolBusyError) return new Problem(kinds.unavailable, { headers: RETRY_SOON });
   if (isDatabaseUnavailable(error) || isDatabaseBusy(error) || error instanceof LateAnswerError)
     return new Problem(kinds.unavailable, { headers: RETRY_SOON, cause: error });
@@ -105,7 +105,6 @@ function logFailure(problem: Problem, request: FastifyRequest): void {
   else request.log.error({ err: problem.cause, ...ids }, problem.message);
 }
 
-/** Writes one error. */
 export function sendProblem(
   error: unknown,
   request: FastifyRequest,
@@ -146,7 +145,7 @@ function drainBody(request: FastifyRequest, reply: FastifyReply): void {
 
 /**
  * Gives a scope its error and not-found handlers.
- * @returns answers a request for which there is no route, before its body is read: unknown path 404, known path with another method 405
+ * @returns answers a request without a route, before its body is read: unknown path 404, known path with another method 405
  */
 export function handleProblems(
   app: FastifyInstance,
@@ -169,7 +168,7 @@ export function handleProblems(
   return refuseUnknown;
 }
 
-/** A body that breaks off is the sender's fault, though it surfaces as a connection error. */
+/** An incomplete body is the sender's fault, although it surfaces as a connection error. */
 function problemOf(error: unknown, request: FastifyRequest): Problem {
   if (error instanceof InvalidRequestError) return request.routeOptions.config.refuse?.(request) ?? toProblem(error);
   if (error !== request.raw.errored) return toProblem(error);
@@ -182,7 +181,7 @@ const NO_REQUEST: ProblemKind = {
 };
 const REQUEST_TIMEOUT: ProblemKind = { ...NO_REQUEST, status: 408 };
 
-/** Answers what is not an HTTP request with a problem document too; there is only a socket, no Fastify request. */
+/** Also answers malformed HTTP with a problem document; there is only a socket, no Fastify request. */
 export function refuseUnreadable(publicBaseUrl: () => string) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
     if (error.code === 'ECONNRESET' || !socket.writable) {

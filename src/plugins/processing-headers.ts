@@ -1,7 +1,7 @@
 /**
- * The six headers with which a consumer says why it asks for personal data. They are read on every call that delivers personal
- * data, and copied into the provider's own entry in the processing log.
- * @see API-standaard voor logging van verwerkingen, "Verwerkingsattributen in de header"
+ * The six headers with which a consumer explains a request for personal data. They are read on every call that delivers personal data, and copied
+ * into the provider's own entry in the processing log.
+ * @see API-standaard voor logging van verwerkingen, "Verwerkingsattributen"
  */
 
 import type { components } from '../contracts/verwerkingenlog.ts';
@@ -17,18 +17,16 @@ const PROCESSING_HEADERS = [
   'Bewaartermijn',
 ] as const;
 
-/** Name of one of the six, in the spelling of the standard. */
 export type ProcessingHeader = (typeof PROCESSING_HEADERS)[number];
 
-/** What the consumer said and who it is; unknown members are absent. */
+/** The consumer and its statements; unknown members are absent. */
 export interface ProcessingContext {
-  /** Its proven OIN; only when none was proven, the one it claims. */
+  /** Its proven OIN; only when none was proven, the claimed one. */
   readonly oin?: string;
   readonly verwerkingsactiviteitId?: string;
   readonly verwerkingsactiviteitUrl?: string;
   readonly verwerkingId?: string;
   readonly vertrouwelijkheid?: 'normaal' | 'vertrouwelijk';
-  /** ISO 8601 duration. */
   readonly bewaartermijn?: string;
 }
 
@@ -36,7 +34,7 @@ interface ProcessingHeadersReading {
   readonly context: ProcessingContext;
   /** Headers with an invalid value; `context` leaves them out. */
   readonly malformed: readonly InvalidParam[];
-  /** Headers that should have been there. */
+  /** Missing headers that are expected. */
   readonly missing: readonly ProcessingHeader[];
   /** Whether an organisation was proven and the header `OIN` names another. */
   readonly otherOin: boolean;
@@ -47,7 +45,7 @@ type HeaderValues = Readonly<Record<string, string | string[] | undefined>>;
 /**
  * Reads the headers of a request.
  * @param headers names in lower case, as Node gives them
- * @param proven the organisations that token and signature prove; the first is who the data goes to
+ * @param proven the organisations proven by token and signature; the first is the recipient of the data
  */
 export function readProcessingHeaders(headers: HeaderValues, proven: readonly string[] = []): ProcessingHeadersReading {
   const malformed: InvalidParam[] = [];
@@ -93,7 +91,7 @@ export function readProcessingHeaders(headers: HeaderValues, proven: readonly st
   };
 }
 
-/** `OIN` and `VerwerkingId` are always expected; with a `VerwerkingId`, also confidentiality and retention of what it names. */
+/** `OIN` and `VerwerkingId` are always expected; with a `VerwerkingId`, also its confidentiality and retention. */
 function missingHeaders(headers: HeaderValues): ProcessingHeader[] {
   const expected: readonly ProcessingHeader[] =
     headers.verwerkingid === undefined ? ['OIN', 'VerwerkingId'] : ['OIN', 'Vertrouwelijkheid', 'Bewaartermijn'];
@@ -126,7 +124,7 @@ export function entryFromHeaders(
 /** The longest term that a consumer can ask for the entry about itself. */
 const MAX_CONSUMER_TERM = 'P20Y';
 
-/** The term of an entry about a consumer: our own, or the longer one that it asks for. */
+/** The term of an entry about a consumer: our own, or the longer one that it requests. */
 export function consumerTerm(at: Date, asked: string | undefined, own: string): string {
   return longerDuration(at, own, shorterDuration(at, asked ?? own, MAX_CONSUMER_TERM));
 }
@@ -156,23 +154,21 @@ type Fields = Omit<
 type OptionalFields = { readonly [Field in keyof Fields]: Fields[Field] | undefined };
 
 /**
- * One entry for something done with personal data. Area A uses this without knowing area B; the names are those of the national standard for
- * the logging of processing.
+ * One entry about a use of personal data. Area A uses this without knowing area B; the names are those of the national standard for the logging of
+ * processing.
  */
 export interface ProcessingEntry extends OptionalFields {
   readonly actieNaam: string;
   readonly vertrouwelijkheid: components['schemas']['Vertrouwelijkheid'];
   readonly tijdstip: Date;
-  /** The persons whose data was processed; absent when they are not listed individually. */
+  /** The persons whose data were processed; absent when they are not listed individually. */
   readonly verwerkteObjecten?: readonly ProcessedPerson[] | undefined;
 }
 
-/** A person whose data was processed. */
 export interface ProcessedPerson {
   /** Kind of identification, such as `BSN`. */
   readonly soortObjectId: string;
   readonly objectId: string;
   readonly betrokkenheid?: string | undefined;
-  /** Kinds of data. */
   readonly soortenGegevens?: readonly string[] | undefined;
 }

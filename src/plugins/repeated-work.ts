@@ -1,4 +1,4 @@
-/** Work that is repeated from when the server listens until it closes, such as an index that follows the feed. */
+/** Work that is repeated while the server listens, such as an index that follows the feed. */
 import type { FastifyInstance } from 'fastify';
 import { reasonOf } from '../lib/log.ts';
 import { shareRuns } from '../lib/scheduling.ts';
@@ -10,17 +10,17 @@ export type WorkStep = () => Promise<'changed' | 'done' | 'busy'>;
 interface RepeatedWork {
   readonly everyMs: number;
   readonly step: WorkStep;
-  /** What is logged when a step fails, or for another reason than before; it is retried, ever later. */
+  /** Logged when a step begins to fail, or fails for another reason; it is retried at growing intervals. */
   readonly failure: string;
-  /** Calls back when there is work before the time. @returns what ends that */
+  /** Calls back when there is work ahead of time. @returns ends that */
   readonly onWork?: (callback: () => void) => () => void;
 }
 
-/** Whether what is tried again and again fails. */
+/** The failure state of a retried task. */
 export interface Failing {
-  /** Since when, and why the last attempt did, for operators; undefined when that succeeded. */
+  /** Since when, and the reason of the last failure, for operators; undefined when the last attempt succeeded. */
   text(): string | undefined;
-  /** Notes how an attempt ended. @returns whether the one before did not fail, or for another reason */
+  /** Records a failed attempt. @returns true when the task starts to fail, or fails for another reason */
   failed(error: unknown): boolean;
   succeeded(): void;
 }
@@ -40,7 +40,7 @@ export function createFailing(clock: Clock): Failing {
   };
 }
 
-/** The longest that work waits after failures, where it is not repeated more seldom anyway. */
+/** Longest wait after failures, unless the work repeats less often anyway. */
 const MAX_RETRY_MS = 10_000;
 
 export function repeatWork(

@@ -1,4 +1,4 @@
-/** What the server knows of its own routes: who may call each, and which methods an address has. */
+/** The server's own routes: the access policy of each, and the methods of an address. */
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import findMyWay from 'find-my-way';
@@ -6,20 +6,19 @@ import { MAX_TARGET_LENGTH } from './headers.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** True on routes that anyone may call; every other route names `scopes`. */
+    /** True on routes open to anyone; every other route names `scopes`. */
     public?: boolean;
     scopes?: readonly string[];
     operationId?: string;
   }
   interface FastifyInstance {
-    /** Every route of the server with who may call it. */
     readonly routePolicies: () => readonly RoutePolicy[];
     /** The value for `Allow` on an address, or `undefined` when no route has it. */
     readonly allowedMethods: (url: string) => string | undefined;
   }
 }
 
-/** To be registered before any route. */
+/** Register it before any route. */
 export const routes = fp(
   async (app: FastifyInstance) => {
     methodNotAllowed(app);
@@ -36,9 +35,7 @@ export interface RoutePolicy {
   readonly operationId: string | undefined;
 }
 
-/**
- * Requires every route to declare who may call it: `public` or `scopes`. The server does not start with a route that does not.
- */
+/** Requires every route to declare its access: `public` or `scopes`. Otherwise the server does not start. */
 function requireAccessPolicy(app: FastifyInstance): void {
   const routes: (() => RoutePolicy)[] = [];
   app.decorate('routePolicies', () => routes.map((policy) => policy()));
@@ -62,7 +59,7 @@ function requireAccessPolicy(app: FastifyInstance): void {
   });
 }
 
-/** Makes the routes of a scope public that do not name scopes. */
+/** Makes the routes of a scope public unless they name scopes. */
 export function publicUnlessSaid(app: FastifyInstance): void {
   app.addHook('onRoute', (route) => {
     if (route.config?.scopes === undefined) route.config = { ...route.config, public: true };
@@ -85,7 +82,7 @@ function methodNotAllowed(app: FastifyInstance): void {
   });
   app.decorate('allowedMethods', (url: string) => {
     const path = url.split('?', 1)[0] ?? url;
-    // No route is that long, and the router would decode it for each method.
+    // Longer than any route, and the router would decode it for each method.
     if (path.length > MAX_TARGET_LENGTH) return undefined;
     const found = METHODS.filter((method) => router.find(method, path) != null);
     if (found.length === 0) return undefined;

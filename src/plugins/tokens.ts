@@ -1,4 +1,4 @@
-/** Verifies the access token of a request, for the interfaces that need one: `app.tokens`. @see RFC 6750, RFC 8725, RFC 9068, FSC Core 1.1 */
+/** Verifies the access token of a request for the interfaces that require one: `app.tokens`. @see RFC 6750, RFC 8725, RFC 9068, FSC Core 1.1 */
 import { hash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
@@ -30,7 +30,7 @@ export const tokens = fp(
     const { areas } = app.settings.server;
     const verifier = verifierOf(app);
     app.decorate('tokens', verifier);
-    // Without the keys of an issuer the feed, which is public, is still served.
+    // The feed is public and served without the keys of an issuer.
     app.readiness.add(...verifier.checks.map((check) => ({ ...check, vital: !areas.includes('raadsfeed') })));
     app.addHook('onClose', verifier.close);
   },
@@ -86,13 +86,12 @@ function verifierOf({ settings: config, log, clock, metrics }: FastifyInstance):
 /** Every occurrence of a header as received. Node's `headers` has only the first `Authorization`, and two must be refused. */
 type HeaderValue = string | readonly string[] | undefined;
 
-/** The headers that can carry a token. */
 interface TokenHeaders {
   authorization?: HeaderValue;
   fscAuthorization?: HeaderValue;
 }
 
-/** No issuer makes longer tokens; they are not even hashed. */
+/** Longer than any issuer's tokens; not even hashed. */
 const maxTokenLength = 16_384;
 
 /** RFC 6750: `b64token`; a JWS in compact form uses these characters and dots only. */
@@ -128,18 +127,17 @@ export function findToken(headers: TokenHeaders, acceptsFsc: boolean): string {
   return token;
 }
 
-/** What follows the scheme word `Bearer` (any case); undefined when the value has no such word. */
+/** The text after the scheme word `Bearer` (any case); undefined when the value has no such word. */
 function withoutScheme(value: string): string | undefined {
   const match = /^bearer(?: +|$)/i.exec(value);
   return match === null ? undefined : value.slice(match[0].length);
 }
 
 export interface TokenVerifierOptions {
-  /** Tokens of an OAuth 2.0 authorization server; absent: not accepted. */
   oauth?: OAuthOptions | undefined;
-  /** Tokens of the own FSC Manager; absent: not accepted. */
+  /** Tokens of our own FSC Manager; absent: not accepted. */
   fsc?: FscOptions | undefined;
-  /** Whether a proxy passes on the client certificate (RFC 9440). If not, that header is ignored. */
+  /** Whether a proxy forwards the client certificate (RFC 9440). If not, that header is ignored. */
   clientCertificates?: boolean | undefined;
   log: VerifierLog;
   clock?: Clock | undefined;
@@ -155,7 +153,6 @@ export interface TokenVerifierOptions {
   refused?: ((reason: TokenErrorReason) => void) | undefined;
 }
 
-/** The headers of a request that say who calls. */
 export interface TokenRequest extends TokenHeaders {
   clientCertificate?: HeaderValue;
 }
@@ -163,12 +160,11 @@ export interface TokenRequest extends TokenHeaders {
 export interface TokenVerifier {
   /**
    * The caller of a request.
-   *
-   * @param service the FSC service name of what is called; without one, an FSC token gives no scope
+   * @param service the FSC service name of the mount; without one, an FSC token gives no scope
    * @throws {TokenError} when there is no token, or it is not accepted
    */
   verify(request: TokenRequest, service?: string): Promise<Caller>;
-  /** The end of the FSC certificate that is valid longest; undefined without FSC or certificates. */
+  /** Expiry of the FSC certificate that is valid longest; undefined without FSC or certificates. */
   fscValidUntil(): Date | undefined;
   /** Readiness checks: the keys of the issuer and the certificates of the Manager. */
   checks: readonly ReadinessCheck[];
@@ -195,16 +191,16 @@ function issuerCheck(keys: IssuerKeys, cacheMs: number, clock: Clock): Readiness
 /** An FSC token gives scope `read` for the service that it names, and no scope elsewhere. */
 const noScopes: ReadonlySet<string> = new Set();
 
-/** @throws {Error} when the FSC certificates cannot be used; failures to fetch keys are logged and retried */
+/** @throws {Error} when the FSC certificates are unusable; failures to fetch keys are logged and retried */
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
   const { oauth, fsc, log, clock = systemClock } = options;
   const client = createKeysClient(clock, options.proxy);
   const cacheMs = (options.keysCacheSeconds ?? 300) * 1000;
   const tokenCacheMs = (options.tokenCacheSeconds ?? 300) * 1000;
-  // By their text, because hashing it costs more than all else that a cached token takes.
+  // Keyed by its text, because hashing costs more than everything else for a cached token.
   const cache = new LRUCache<string, { readonly token: VerifiedToken; readonly until: number }>({
     maxSize: options.tokenCacheBytes ?? 16 * 1024 * 1024,
-    // What is remembered of a token are parts of its own text.
+    // The cached values are parts of the token's own text.
     sizeCalculation: (_entry, text) => ENTRY_BYTES + 4 * text.length,
   });
   const fscKeys =
@@ -220,7 +216,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     return verifyOAuth(token, tokenHash, header, now, { ...oauth, keys });
   }
 
-  /** A token is not verified again while the keys that verified it still count. */
+  /** A token is not verified again while the keys that verified it are still valid. */
   async function verifyOnce(token: string): Promise<VerifiedToken> {
     const known = cache.get(token);
     if (known !== undefined && clock.now().getTime() < known.until) {

@@ -1,4 +1,4 @@
-/** Whether a record, as it was answered or printed, is the one that a proof is of. Needs no network and no database. */
+/** Checks whether a record, as answered or printed, belongs to a proof. Needs no network and no database. */
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord, type JsonObject } from '../lib/json/json-value.ts';
 import { openDisclosure, type Parts } from './record.ts';
@@ -8,17 +8,17 @@ import { parseProof, type TrustedCheckpoint, verifyProof } from './tlog/proof-fi
 /** The last part of an origin names the log; from the second origin on, a number follows. */
 const ORIGIN = /\/proof\/v1\/(verwerkingen|leveringen|raadsfeed)(?:\/[1-9][0-9]*)?$/;
 
-/** Members of an action that only who may see more than the limited set is answered. */
+/** Members of an action beyond the limited set. */
 const FURTHER = ['systeem', 'gebruiker', 'gegevensbron'];
 
-/** The parts of a record, by the log that it is in. @throws {FormatError} when it cannot be a record of that log */
+/** The parts of a record, according to its log. @throws {FormatError} when it cannot be a record of that log */
 export function partsOf(origin: string, record: unknown): Parts {
   if (!isRecord(record)) throw new FormatError('the record is not a JSON object');
   const log = ORIGIN.exec(origin)?.[1];
   if (log === 'leveringen') return { levering: record };
   if (log === 'raadsfeed') return { record: without(record, ['resourceUrl']) };
   if (log !== 'verwerkingen') throw new FormatError('the checkpoint is of a log whose records are unknown here');
-  // A processed object is answered with its action in it, which has that object again.
+  // The answer for a processed object contains its action, which contains that object again.
   if (isRecord(record.verwerkingsactie)) {
     const parts = actieParts(record.verwerkingsactie);
     const own = objectPart(without(record, ['verwerkingsactie']));
@@ -57,7 +57,10 @@ type CheckVerdict =
   | (TrustedCheckpoint & { readonly isProven: true; readonly hiddenParts: number })
   | { readonly isProven: false; readonly reason: string };
 
-/** Checks a record with its proof. Never throws because of what they say. @param keysFor verifier keys that are believed for an origin */
+/**
+ * Checks a record with its proof. Never throws because of their content.
+ * @param keysFor trusted verifier keys of an origin
+ */
 export function checkRecord(
   proofText: string,
   record: unknown,

@@ -1,4 +1,4 @@
-/** Asks the other instances of this service for the last checkpoint that each published: they remember it apart from the database. */
+/** Asks the other instances of this service for their last published checkpoints, which they remember outside the database. */
 import type { FastifyInstance } from 'fastify';
 import { reasonOf } from '../lib/log.ts';
 import { createGuardedFetch } from '../lib/outbound/guarded-fetch.ts';
@@ -7,7 +7,7 @@ import { MAX_NOTE_BYTES } from './tlog/note.ts';
 
 const TIMEOUT_MS = 2_000;
 
-/** @returns asks what each of them published last of an origin; not verified. One that does not answer, or has published nothing, is left out */
+/** @returns asks each for its last publication of an origin; not verified. Instances that do not answer, or published nothing, are left out */
 export function askInstances(app: FastifyInstance): (log: StoredLog) => Promise<readonly string[]> {
   const { settings, stopping: signal } = app;
   // The operator chose the addresses.

@@ -1,6 +1,6 @@
 /**
- * The keys of the proof logs. `PROOF_KEY` signs, and everything follows from it. The sealing key is the part of it that writers need: it seals
- * entries, encrypts seeds and records removals, and no signature can be made with it.
+ * The keys of the proof logs. `PROOF_KEY` signs, and all others derive from it. The sealing key is the part for writers: it seals entries, encrypts
+ * seeds and records removals, and cannot sign.
  */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { Db } from '../database/transaction.ts';
@@ -11,19 +11,17 @@ import { createSigner, decodeBase64, type NoteSigner, type WITNESS_KEY } from '.
 
 const KEY_BYTES = 32;
 
-/** What a writer of one log needs. */
+/** The keys for a writer of one log. */
 export interface SealingKey {
-  /** Encrypts seeds. */
   readonly seeds: Uint8Array;
-  /** Seals removals. */
   readonly removals: Uint8Array;
 }
 
-/** No origin and no name of a witness has a colon, so no signing key is derived from these texts. */
+/** No origin and no witness name has a colon, so no signing key is derived from these texts. */
 const PURPOSES = ['zaden', 'verwijderingen'] as const;
 
 /**
- * The seed of a key of its own, from the one secret of the service (HKDF-SHA-256 of RFC 5869, without salt).
+ * The seed of a separate key, from the one secret of the service (HKDF-SHA-256 of RFC 5869, without salt).
  * @param purpose the origin of a log, or the name of a witness
  */
 export function deriveSeed(proofKey: Uint8Array, purpose: string): Uint8Array {
@@ -52,7 +50,6 @@ export function sealingKeyOf(sealingKey: Uint8Array, log: ProofLogName): Sealing
   };
 }
 
-/** @throws {TypeError} unless the text is a sealing key */
 export function parseSealingKey(text: string): Uint8Array {
   const bytes = decodeBase64(text);
   if (bytes?.length !== PROOF_LOGS.length * PURPOSES.length * KEY_BYTES)
@@ -60,15 +57,11 @@ export function parseSealingKey(text: string): Uint8Array {
   return bytes;
 }
 
-/** `PROOF_KEY` of the configuration. */
 export function proofKeyOf({ key }: Pick<Config['proof'], 'key'>): Uint8Array | undefined {
   return key === undefined ? undefined : Buffer.from(key, 'base64');
 }
 
-/**
- * The sealing key of the configuration; undefined without any key.
- * @throws {ConfigError} when it has both keys and they do not belong together
- */
+/** The configured sealing key; undefined without any key. @throws {ConfigError} when both keys are set and do not belong together */
 export function readSealingKey(proof: Pick<Config['proof'], 'key' | 'sealingKey'>): Uint8Array | undefined {
   const proofKey = proofKeyOf(proof);
   const derived = proofKey && deriveSealingKey(proofKey);
@@ -85,7 +78,7 @@ export function readSealingKey(proof: Pick<Config['proof'], 'key' | 'sealingKey'
 }
 
 /**
- * Compares the configured keys with those that the logs of this database were started with; the first use stores a check value.
+ * Compares the configured keys with those that started the logs of this database; the first use stores a check value.
  * @throws {ConfigError} that names the setting
  */
 export async function requireRightKey(db: Db, { proof }: Pick<Config, 'proof'>): Promise<void> {
@@ -100,14 +93,14 @@ const OTHER_KEY = {
   allowed: 'the key that they were started with; it never changes',
 };
 
-/** What is wrong with a key for this database; undefined when it is the right one. */
+/** The fault of a key for this database; undefined when it is the right one. */
 export async function faultOfKey(
   db: Db,
   sealingKey: Uint8Array,
   proofKey?: Uint8Array,
 ): Promise<Omit<ConfigFault, 'variable'> | undefined> {
   const check = createHmac('sha256', sealingKey).update('koppelvlak:controle').digest('base64');
-  // Before its migration nothing can be compared.
+  // Nothing can be compared before its migration.
   const { rows } = await db.query<{ there: boolean }>(`select to_regclass('proof.key_check') is not null as there`);
   if (rows[0]?.there !== true) return undefined;
   const stored = await readKeyCheck(db);
@@ -122,7 +115,7 @@ export async function faultOfKey(
       if (signerOf(proofKey, origin).key.text !== verifierKey) return OTHER_KEY;
   }
   await db.query('insert into proof.key_check (controle) values ($1::text) on conflict do nothing', [check]);
-  // Of two that are first with different keys, one decides.
+  // When two processes start with different keys, one of them decides.
   return (await readKeyCheck(db)) === check ? undefined : OTHER_KEY;
 }
 

@@ -1,4 +1,4 @@
-/** What remains of removed records: an entry `verwijdering` that names the leaves whose records are gone, when and by whom. */
+/** The trace of removed records: an entry `verwijdering` that names the leaves whose records are gone, when and by whom. */
 import type { Db } from '../database/transaction.ts';
 import { CanonicalFormError, canonicalJson } from '../lib/json/canonical-json.ts';
 import { isRecord } from '../lib/json/json-value.ts';
@@ -21,13 +21,13 @@ interface RemovalContent {
   readonly soort: string;
   readonly op: string;
   readonly door: string;
-  /** Leaf indices, first and last of each run of them, by origin. */
+  /** Leaf indices, first and last of each run, by origin. */
   readonly bladen: readonly (readonly [origin: number, first: number, last: number])[];
   /** Numbers of records that were not sequenced yet. */
   readonly wachtend: readonly number[];
 }
 
-/** The entry of a `verwijdering`, from its JSON text. Its seed follows from the key: whoever has only the database cannot make one. */
+/** The entry of a `verwijdering`, from its JSON text. Its seed derives from the key: the database alone cannot make one. */
 export function removalEntry(proofKey: Uint8Array, log: ProofLogName, number: number, content: string): Uint8Array {
   return sealRemoval(sealingKeyOf(deriveSealingKey(proofKey), log).removals, number, content);
 }
@@ -36,7 +36,6 @@ function sealRemoval(key: Uint8Array, number: number, content: string): Uint8Arr
   return entryOf(partSalt(key, String(number)), { parts: [['verwijdering', JSON.parse(content)]] });
 }
 
-/** Records, in the transaction that removes records, that they were removed. @param key seals removals */
 export async function recordRemoval(db: Db, key: Uint8Array, log: ProofLogName, removal: Removal): Promise<void> {
   if (removal.numbers.length === 0) return;
   const places = await findLeaves(db, log, removal.numbers);
@@ -70,7 +69,6 @@ function runsOf(places: readonly Place[]): RemovalContent['bladen'] {
   return runs;
 }
 
-/** Removals of a log after a number, in order. */
 export async function readRemovals(db: Db, log: ProofLogName, after: number, limit: number): Promise<StoredRemoval[]> {
   const { rows } = await db.query<{ number: number; log: ProofLogName; content: string; entry: Buffer }>(
     `select number as number, log, inhoud as content, entry as entry from proof.removals
@@ -80,7 +78,7 @@ export async function readRemovals(db: Db, log: ProofLogName, after: number, lim
   return rows;
 }
 
-/** The leaves that a removal names, and the numbers that waited; undefined when it is not sealed by the key of this service. */
+/** The leaves that a removal names, and the numbers still waiting; undefined when the key of this service did not seal it. */
 export function openRemoval(
   { log, number, content, entry }: StoredRemoval,
   proofKey: Uint8Array,

@@ -38,14 +38,14 @@ export function logRoutes(app: FastifyInstance, pool: Pool, sequencers: readonly
   }
 }
 
-/** The origin that an address names: without a number the first one, so that addresses do not change. */
+/** The origin in an address: without a number the first one, so that addresses do not change. */
 async function originOf(pool: Pool, log: ProofLogName, number: string | undefined): Promise<StoredLog | undefined> {
   if (number === '1') return undefined;
   const wanted = Number(number ?? 1);
   return (await readOrigins(pool, log)).find((origin) => origin.number === wanted);
 }
 
-/** The checkpoint of an origin: of the present one when it was judged here, of an earlier one as it was when it ended. */
+/** The checkpoint of an origin: of the current one once checked here, of an earlier one as it ended. */
 async function noteOf(sequencer: Sequencer, log: StoredLog): Promise<string | undefined> {
   const present = await sequencer.checkpoint();
   if (present?.log.number === log.number) return present.note;

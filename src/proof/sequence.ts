@@ -1,4 +1,4 @@
-/** The origins of a log, and which leaves its tree gets next: entries of the queue or of the feed, padding, and leaves without a record. */
+/** The origins of a log, and the next leaves of its tree: entries of the queue or of the feed, padding, and leaves without a record. */
 import { createHmac, createSecretKey, hash } from 'node:crypto';
 import type { Pool } from '../database/pool.ts';
 import { type Db, lock, transaction, tryLock } from '../database/transaction.ts';
@@ -23,7 +23,7 @@ import { EMPTY_ROOT, Frontier } from './tlog/merkle.ts';
 import { checkpointIn } from './tlog/note.ts';
 import { readHashesFromTiles } from './tlog/tiles.ts';
 
-/** Entries that get their place in one transaction. */
+/** Entries that are sequenced in one transaction. */
 const BATCH = 20_000;
 /** Records of the feed that are sealed in one transaction when the log is switched on. */
 const TAKE_OVER = 1000;
@@ -40,12 +40,12 @@ export interface LogOptions {
   readonly numbered?: NumberedRecords | undefined;
 }
 
-/** The origin that a log has now; the first use begins it. */
+/** The current origin of a log; the first use begins it. */
 export async function openLog(options: LogOptions): Promise<StoredLog> {
   return (await readLog(options.pool, options.log)) ?? (await begin(options));
 }
 
-/** Begins a log: its origin is fixed from here on. */
+/** Begins a log, which fixes its origin. */
 async function begin({ pool, log, proofKey, host, numbered }: LogOptions): Promise<StoredLog> {
   const origin = `${host()}/proof/v1/${log}`;
   const verifierKey = signerOf(proofKey, origin).key.text;
@@ -61,7 +61,7 @@ async function begin({ pool, log, proofKey, host, numbered }: LogOptions): Promi
   });
 }
 
-/** Records that are published with an entry, by a command that was first, are not taken over. */
+/** Excludes records that an earlier command published with an entry. */
 async function lastWithoutEntry(db: Db, log: ProofLogName, numbered: NumberedRecords): Promise<number> {
   const last = await numbered.lockLast(db);
   const first = await firstInQueue(db, log);
@@ -97,7 +97,7 @@ export async function beginNewOrigin(
   });
 }
 
-/** Gives a batch its place. @returns whether there may be more @throws {ConflictError} when the tiles are not those of the root */
+/** Sequences a batch. @returns whether there may be more @throws {ConflictError} when the tiles do not match the root */
 export async function sequenceBatch(options: LogOptions): Promise<boolean> {
   const { pool, log } = options;
   return transaction(pool, async (db) => {
@@ -115,7 +115,7 @@ export async function sequenceBatch(options: LogOptions): Promise<boolean> {
   });
 }
 
-/** What comes next in the tree. */
+/** The next entries of the tree. */
 async function nextEntries(
   db: Db,
   stored: StoredLog,
@@ -155,14 +155,14 @@ function padded(
 /** The entry for a feed number that was pruned before the log was switched on. */
 export const PRUNED_ENTRY: Uint8Array = Buffer.concat([Uint8Array.of(0x03)], ENTRY_BYTES);
 
-/** The first leaf of a new origin: 0x04, and the hash of the last checkpoint of the one before it. */
+/** The first leaf of a new origin: 0x04, and the hash of the last checkpoint of the previous one. */
 export function bindingEntry(checkpoint: string): Uint8Array {
   return Buffer.concat([Uint8Array.of(0x04), hash('sha256', checkpoint, 'buffer')]);
 }
 
-/** Gives the entries of an origin's padding leaves: the format byte and HMAC-SHA-256(pad key, origin ‖ index in eight bytes, big-endian). */
+/** Makes the entries of an origin's padding leaves: the format byte and HMAC-SHA-256(pad key, origin ‖ index in eight bytes, big-endian). */
 export function paddingEntries(proofKey: Uint8Array, origin: string): (index: number) => Uint8Array {
-  // No origin and no name of a witness has a colon, so no other key is derived from this text.
+  // No origin and no witness name has a colon, so no other key is derived from this text.
   const key = createSecretKey(deriveSeed(proofKey, 'koppelvlak:padding'));
   const place = Buffer.alloc(8);
   return (index) => {

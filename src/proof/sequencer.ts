@@ -1,6 +1,6 @@
 /**
- * One log: gives committed entries their place in the tree, signs checkpoints of what is committed, and publishes only what extends what
- * was published before. Instances share the work by a lock of the database.
+ * One log: sequences committed entries, signs checkpoints of committed trees, and publishes only extensions of the published tree. Instances share
+ * the work through a lock of the database.
  */
 
 import { signerOf } from './keys.ts';
@@ -22,30 +22,30 @@ import {
 import { readHashesFromTiles } from './tlog/tiles.ts';
 import { type Contradiction, contradicts, type WitnessClient } from './witness/client.ts';
 
-/** Milliseconds of sequencing before what was sequenced is signed and other logs have their turn: a large feed that is entered takes minutes. */
+/** Milliseconds of sequencing before the result is signed and other logs have their turn: entering a large feed takes minutes. */
 const ROUND_MS = 5000;
 
 export interface SequencerOptions extends LogOptions {
   readonly published: PublishedCheckpoints;
   readonly intervalSeconds: number;
-  /** Fires when the process begins to stop: a round then signs what it has. */
+  /** Fires when the process begins to stop: a round then signs the present tree. */
   readonly stopping?: AbortSignal;
-  /** What other instances published last of an origin. Notes that the log did not sign do not count. */
+  /** The last publications of other instances for an origin. Notes not signed by the log do not count. */
   readonly seen?: ((log: StoredLog) => Promise<readonly string[]>) | undefined;
   readonly witnesses?: Pick<WitnessClient, 'cosign' | 'confirm' | 'isNeeded'> | undefined;
 }
 
 export interface Sequencer {
   readonly log: ProofLogName;
-  /** Why nothing is signed; undefined when all is well. */
+  /** Why nothing is signed; undefined when nothing is wrong. */
   conflict(): ConflictError | undefined;
-  /** What has to come first before anything new is signed. */
+  /** The condition for signing anything new. */
   waiting(): string | undefined;
-  /** Starts the log, unless it was: from here on nothing is recorded without an entry. Rejects when the database cannot be reached. */
+  /** Starts the log if needed: from then on nothing is recorded without an entry. Rejects when the database is unreachable. */
   begin(): Promise<void>;
-  /** Sequences what waits, signs and publishes. @returns whether there is more to sequence at once. Rejects when the database cannot be reached. */
+  /** Sequences waiting entries, signs and publishes. @returns whether there is more to sequence at once. Rejects when the database is unreachable. */
   round(): Promise<boolean>;
-  /** The last good checkpoint of the present origin, on disk here before it is returned; undefined before the first. */
+  /** The last good checkpoint of the current origin, on disk here before it is returned; undefined before the first. */
   checkpoint(): Promise<{ readonly log: StoredLog; readonly note: string } | undefined>;
 }
 
@@ -53,12 +53,12 @@ export function createSequencer(options: SequencerOptions): Sequencer {
   const { pool, log, proofKey, published, witnesses, stopping } = options;
   let conflict: ConflictError | undefined;
   let waiting: string | undefined;
-  /** Whether the last round left something to be sequenced. */
+  /** Whether the last round left entries to sequence. */
   let isUnfinished = false;
   /** The origin that witnesses were asked about since this process started. */
   let confirmed: string | undefined;
 
-  /** @throws {ConflictError} unless the tree of the database extends what was published */
+  /** @throws {ConflictError} unless the tree of the database extends the published one */
   async function requireExtension(stored: StoredLog, known: readonly string[]): Promise<void> {
     if (known.length === 0 && stored.size > 0)
       throw new ConflictError('PROOF_STATE has no checkpoint of a tree that is not empty');
@@ -71,19 +71,19 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     }
   }
 
-  /** What this instance published last of an origin. */
+  /** The last publication of an origin by this instance. */
   const ownOf = ({ origin }: StoredLog): readonly string[] => [published.get(origin) ?? []].flat();
 
-  /** Compares with whoever may know a newer checkpoint: instances and, for a state that was lost, witnesses. @throws {ConflictError} */
+  /** Compares with instances and, for a lost state, witnesses, which may know a newer checkpoint. @throws {ConflictError} */
   async function requireNewest(): Promise<StoredLog> {
     const seen = (await options.seen?.(await openLog(options))) ?? [];
-    // Read after that: meanwhile another instance may have published a larger tree.
+    // Read afterwards: meanwhile another instance may have published a larger tree.
     const stored = await openLog(options);
     const own = ownOf(stored);
     const known = [...own, ...seen.filter((note) => isSigned(stored, note))];
     if (known.length === 0) known.push(...(await vouchedFor(stored)));
     await requireExtension(stored, known);
-    // A lost file is recreated from what the other instances and witnesses know.
+    // A lost file is recreated from the checkpoints of other instances and witnesses.
     const [newest] = known.toSorted((a, b) => checkpointIn(b).size - checkpointIn(a).size);
     if (own.length === 0 && newest !== undefined) await published.put(stored.origin, newest);
     return stored;
@@ -101,7 +101,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
       throw new ConflictError('the checkpoint in the database is not of the tree beside it');
   }
 
-  /** The checkpoint of the database, when a witness that remembers the log confirms it. */
+  /** The checkpoint of the database, if a witness that remembers the log confirms it. */
   async function vouchedFor(stored: StoredLog): Promise<readonly string[]> {
     if (witnesses === undefined || stored.checkpoint === null || stored.size === 0) return [];
     await requireSigned(stored, stored.checkpoint);
@@ -110,7 +110,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     return vouching > 0 ? [stored.checkpoint] : [];
   }
 
-  /** @throws {ConflictError} unless another instance has published meanwhile what a witness has cosigned */
+  /** @throws {ConflictError} unless another instance has meanwhile published the tree that a witness cosigned */
   async function requireKnown(contradiction: Contradiction, note: string): Promise<void> {
     const { checkpoint } = (await readLog(pool, log)) ?? {};
     const { size } = checkpointIn(checkpoint ?? note);
@@ -119,7 +119,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
   }
 
   /**
-   * Before anything larger is signed, once after a start: what is known here, database and file, may all be of one backup.
+   * Required once after a start, before a larger tree is signed: database and file may both come from one backup.
    * @returns whether it may be signed
    */
   async function isConfirmed(): Promise<boolean> {
@@ -139,7 +139,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     return true;
   }
 
-  /** Signs the size that is committed, unless that was done. @returns undefined when the tree has grown meanwhile */
+  /** Signs the committed size, unless already signed. @returns undefined when the tree has grown meanwhile */
   async function sign(): Promise<{ readonly stored: StoredLog; readonly note: string } | undefined> {
     const stored = await openLog(options);
     if (stored.checkpoint !== null && checkpointIn(stored.checkpoint).size === stored.size)
@@ -150,22 +150,22 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     return (await storeCheckpoint(pool, stored, note)) ? { stored, note } : undefined;
   }
 
-  /** Signs, and asks the witnesses that have not cosigned it yet. */
+  /** Signs, and asks the witnesses that have not cosigned yet. */
   async function signWithWitnesses(): Promise<void> {
     const signed = await sign();
     if (signed === undefined || witnesses === undefined) return;
     const { stored, note } = signed;
-    // Stored first: a checkpoint that witnesses have seen must survive here.
+    // Stored first: a checkpoint seen by witnesses must survive here.
     await published.put(stored.origin, note);
     const { note: cosigned, contradiction } = await witnesses.cosign(note);
     if (cosigned !== note) await storeCheckpoint(pool, stored, cosigned, note);
     if (contradiction === undefined) return;
-    // One that was away at the start: it is asked again before anything more is signed.
+    // A witness that was unavailable at the start is asked again before anything more is signed.
     confirmed = undefined;
     await requireKnown(contradiction, note);
   }
 
-  /** Puts the checkpoint of the database on disk here, once it was judged. */
+  /** Puts the checkpoint of the database on disk here, once checked. */
   async function publish(): Promise<StoredLog | undefined> {
     const stored = await readLog(pool, log);
     if (stored === undefined || stored.checkpoint === null) return stored;
@@ -179,7 +179,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
   async function begin(): Promise<StoredLog> {
     const stored = await requireNewest();
     if (ownOf(stored).length === 0) {
-      // The empty tree first: from then on there is something that the tree must extend.
+      // The empty tree first: from then on every tree must extend it.
       await sign();
       await publish();
     }
@@ -191,7 +191,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     const isGoingOn = await isConfirmed();
     waiting = isGoingOn ? undefined : 'no witness has answered since the start (PROOF_WITNESSES)';
     if (!isGoingOn) return false;
-    // Of several instances, one gives places in each interval; what another process has not finished goes on at once.
+    // One instance sequences in each interval; unfinished work of another process continues at once.
     const isRecent = stored.checkpointAge !== null && stored.checkpointAge < options.intervalSeconds / 2;
     const isDue = isUnfinished || !isRecent || nextNumber(stored) <= stored.takenOverTo;
     const end = performance.now() + ROUND_MS;
@@ -233,7 +233,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
   };
 }
 
-/** The database holds something else than what was published, or than what it should. @throws whatever says anything else */
+/** The database contradicts the published tree, or itself. @throws any other error */
 function conflictOf(error: unknown): ConflictError {
   if (error instanceof ConflictError) return error;
   if (error instanceof MissingTileError || error instanceof FormatError)

@@ -1,6 +1,6 @@
 /**
- * The last published checkpoint of each origin, in a file outside the database: a restored backup of the database does not turn it back.
- * Each instance has a file of its own.
+ * The last published checkpoint of each origin, in a file outside the database, so that a restored backup of the database does not revert it. Each
+ * instance has a file of its own.
  */
 import { mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -9,13 +9,12 @@ import type { Config } from '../settings/read-config.ts';
 import { checkpointIn } from './tlog/note.ts';
 
 export interface PublishedCheckpoints {
-  /** The signed note of an origin; undefined when none was published from here. */
+  /** The signed note of an origin; undefined when this instance published none. */
   get(origin: string): string | undefined;
-  /** Resolves when it is on disk; an older one than the one that is there is left out. */
   put(origin: string, note: string): Promise<void>;
 }
 
-/** The database, or a file beside it, does not continue what was published. */
+/** The database, or a file beside it, does not continue the published tree. */
 export class ConflictError extends Error {
   override readonly name = 'ConflictError';
 }
@@ -24,7 +23,7 @@ export function statePath({ proof, server }: Pick<Config, 'proof' | 'server'>): 
   return proof.state ?? join(server.home, 'proof-state.json');
 }
 
-/** @throws {Error} when the file is there and cannot be read */
+/** @throws {Error} when the file exists and cannot be read */
 export async function openPublishedCheckpoints(path: string): Promise<PublishedCheckpoints> {
   const notes = await read(path);
   let writing = Promise.resolve();
@@ -66,7 +65,7 @@ export async function readIfThere(path: string): Promise<string | undefined> {
   }
 }
 
-/** Writes a file of JSON in one step, and on disk before it resolves: a crash leaves the old file or the new one. */
+/** Writes a JSON file in one step, on disk before it resolves: a crash leaves the old file or the new one. */
 export async function writeDurably(path: string, json: ReadonlyMap<string, unknown>): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.new`;

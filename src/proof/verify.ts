@@ -1,6 +1,6 @@
 /**
- * Recomputes every leaf of a log from the stored records and their seeds, and compares that with the tree, its root and the last
- * checkpoint outside the database. Memory grows with a bit a leaf.
+ * Recomputes every leaf of a log from the stored records and their seeds, and compares the result with the tree, its root and the last checkpoint
+ * outside the database. Memory grows by a bit per leaf.
  */
 import type { Pool } from '../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../database/transaction.ts';
@@ -20,9 +20,9 @@ const RECORDS_PER_READ = 500;
 const REMOVALS_PER_READ = 200;
 const BUNDLES_PER_READ = 64;
 
-/** One thing in the database that is not as it was published. */
+/** A deviation of the database from the published log. */
 export interface ProofFault {
-  /** The record as operators know it, or the leaf or tile where nothing else is left. */
+  /** The record as operators know it, or the leaf or tile if nothing else is left. */
   readonly name: string;
   readonly fault: string;
 }
@@ -31,9 +31,9 @@ interface VerifyOptions {
   readonly db: Db;
   readonly log: ProofLogName;
   readonly proofKey: Uint8Array;
-  /** Every stored record, in the order of its number where that is the order of the leaves. */
+  /** Every stored record, in the order of its number if that is the order of the leaves. */
   readonly records: AsyncIterable<StoredProof>;
-  /** For a log that was ended: when the last record with an entry was recorded. */
+  /** For an ended log: when the last record with an entry was recorded. */
   readonly endedAfter?: Date | undefined;
   /** The last published note of an origin, from outside the database. */
   readonly published: (origin: string) => string | undefined;
@@ -46,13 +46,12 @@ interface ProofVerification {
   readonly log: ProofLogName;
   readonly leaves: number;
   readonly records: number;
-  /** Records whose entry has no leaf yet. */
   readonly pending: number;
-  /** Records from before the log was switched on, or from after it was ended: nothing is proven of them. */
+  /** Records from before the log was switched on, or from after it was ended: they are not proven. */
   readonly unproven: number;
 }
 
-/** What was verified, and every fault. */
+/** The verified parts, and every fault. */
 export type VerifiedLog = ProofVerification & { readonly faults: readonly ProofFault[] };
 
 /** What a command and the demo have of the service: see `CommandContext`. */
@@ -75,7 +74,7 @@ export async function verifyStoredLog(
   if (writer === undefined) return undefined;
   const proofKey = proofKeyOf(config.proof);
   if (proofKey === undefined) throw new Error('PROOF_KEY is not set');
-  // Read before the database: what is published meanwhile must not look like a conflict.
+  // Read before the database: later publications must not look like a conflict.
   const { get: published } = await openPublishedCheckpoints(statePath(config));
   const faults: ProofFault[] = [];
   const found = (fault: ProofFault): void => void faults.push(fault);
@@ -117,7 +116,6 @@ function treeOf(trees: readonly VerifiedTree[], place: Place | undefined): Verif
   return trees.find(({ stored }) => stored.number === place?.origin);
 }
 
-/** Compares every record with its leaf. */
 async function verifyRecords(
   { db, log, records, endedAfter, found, signal, progress }: VerifyOptions,
   trees: readonly VerifiedTree[],
@@ -182,7 +180,7 @@ async function verifyRecords(
   return counts;
 }
 
-/** Marks the leaves of removals, and those that a removal names; one that was not made by the service explains nothing. */
+/** Marks the leaves of removals, and the leaves that they name; a removal not made by the service explains nothing. */
 async function verifyRemovals(options: VerifyOptions, trees: readonly VerifiedTree[]): Promise<void> {
   const { db, log, proofKey, found, signal } = options;
   for (let after = 0; ; ) {
@@ -201,7 +199,7 @@ async function verifyRemovals(options: VerifyOptions, trees: readonly VerifiedTr
       const own = log === 'raadsfeed' ? undefined : await verifyRemovalLeaf(options, removal, trees);
       const gone = [...content.leaves, ...(await findLeaves(db, log, content.waiting)).values()];
       for (const place of gone) {
-        // A removal speaks of what was before it; in the queue it comes after all that has a leaf.
+        // A removal covers earlier leaves only; in the queue it comes after all sequenced ones.
         const isBefore = own === undefined || own.origin > place.origin || own.index > place.index;
         if (isBefore) treeOf(trees, place)?.setKnown(place.index);
       }
@@ -209,7 +207,7 @@ async function verifyRemovals(options: VerifyOptions, trees: readonly VerifiedTr
   }
 }
 
-/** @returns where the removal's own leaf is; undefined while it waits for one */
+/** @returns the position of the removal's own leaf; undefined while it waits */
 async function verifyRemovalLeaf(
   { db, log, found }: VerifyOptions,
   { number, entry }: StoredRemoval,
@@ -228,12 +226,12 @@ async function verifyRemovalLeaf(
   return place;
 }
 
-/** A tree with what is known of each leaf. */
+/** A tree, with its explained leaves. */
 class VerifiedTree {
   readonly stored: StoredLog;
-  /** A bit for each leaf that is explained: by a record, a removal, padding or a number that was pruned before the log began. */
+  /** A bit for each leaf explained by a record, a removal, padding or a number that was pruned before the log began. */
   readonly #known: Uint8Array;
-  /** Bundles that were read last: records come nearly in the order of their leaves. */
+  /** Bundles read last: records come nearly in the order of their leaves. */
   readonly #bundles = new Map<number, Buffer | undefined>();
 
   constructor(stored: StoredLog) {
@@ -262,7 +260,10 @@ class VerifiedTree {
   }
 }
 
-/** Compares bundles, tiles, root and checkpoints of one origin. @param before the origin before it */
+/**
+ * Compares bundles, tiles, root and checkpoints of one origin.
+ * @param before the previous origin
+ */
 async function verifyTree(
   options: VerifyOptions,
   stored: StoredLog,
@@ -279,7 +280,7 @@ async function verifyTree(
     if (stored.log === 'raadsfeed') return leaf < stored.takenOverTo && entry.equals(PRUNED_ENTRY);
     return entry.equals(paddingAt(leaf));
   };
-  // Rebuilt from the entries: every tile that differs is reported.
+  // Rebuilt from the entries: every differing tile is reported.
   const frontier = await Frontier.load(0, async () => []);
   const tiles = new Map<string, GrowingTile>();
   const last = Math.ceil(size / TILE_WIDTH);
@@ -312,7 +313,7 @@ async function verifyTree(
   return tree;
 }
 
-/** Compares the wanted tiles with the stored ones, and forgets them. */
+/** Compares the expected tiles with the stored ones, and drops them. */
 async function compareTiles(
   { db, found }: VerifyOptions,
   stored: StoredLog,
@@ -335,7 +336,6 @@ async function compareTiles(
   }
 }
 
-/** Compares a signed note with the tree: its signature, its size and its root. */
 async function verifyCheckpoint(
   { db, found }: VerifyOptions,
   stored: StoredLog,

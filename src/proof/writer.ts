@@ -1,4 +1,4 @@
-/** What areas do with a log: sealing records, queueing their entries, removals, and proofs. */
+/** The operations of areas on a log: sealing records, queueing their entries, removals, and proofs. */
 import { createCipheriv, createDecipheriv, createSecretKey, randomBytes } from 'node:crypto';
 import type { Db } from '../database/transaction.ts';
 import type { Config } from '../settings/read-config.ts';
@@ -28,11 +28,11 @@ export function createProofWriters(config: Config): ProofWriters {
   return (log, use = 'seal') => (use === 'seal' && ended.some((name) => name === log) ? undefined : writers.get(log));
 }
 
-/** The logs that this process keeps: of the interfaces that it serves. */
+/** The logs of this process: of the interfaces that it serves. */
 export function logsOf({ proof, server: { areas } }: Pick<Config, 'proof' | 'server'>): ProofLogName[] {
   const exchanges = areas.includes('shv') || areas.includes('vs');
   const kept: Readonly<Record<ProofLogName, boolean>> = {
-    // Area A writes to the log of processing, whether that is served here or not.
+    // Area A writes to the processing log, whether that is served here or not.
     verwerkingen: exchanges || areas.includes('verwerkingenlog'),
     leveringen: exchanges,
     raadsfeed: areas.includes('raadsfeed'),

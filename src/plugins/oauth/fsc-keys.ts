@@ -1,4 +1,4 @@
-/** The certificates that the own FSC Manager signs tokens with: from a file, read again when it changes, or from its published key set. */
+/** The certificates of our own FSC Manager's token signatures: from a file, read again when it changes, or from its published key set. */
 import { createPublicKey, hash, type KeyObject, X509Certificate } from 'node:crypto';
 import { isRecord } from '../../lib/json/json-value.ts';
 import type { ReadinessCheck } from '../../lib/operations.ts';
@@ -21,7 +21,7 @@ type FscKeyMap = ReadonlyMap<string, FscKey>;
 export interface FscKeys extends Omit<Keys<FscKeyMap>, 'refreshForUnknown'> {
   /** @throws {TokenError} `invalid` for an unknown thumbprint, `unavailable` when no key was ever fetched */
   find(thumbprint: string): Promise<{ readonly found: FscKey; readonly keys: object }>;
-  /** The end of the certificate that is valid longest; undefined without certificates. */
+  /** Expiry of the certificate that is valid longest; undefined without certificates. */
   validUntil(): Date | undefined;
   /** Why a changed file was not loaded. */
   refused(): string | undefined;
@@ -80,7 +80,6 @@ function keysInFile(path: string, log: VerifierLog, refused: (reason: string | u
 
 const WARNING_DAYS = 30;
 
-/** Reports when the certificates expire, after which FSC tokens are refused. */
 export function fscKeysCheck(keys: FscKeys, clock: Clock): ReadinessCheck {
   return {
     name: 'fsc-token-certificates',
@@ -112,8 +111,8 @@ function readFscCertificates(pem: string): FscKeyMap {
 }
 
 /**
- * The keys of a JSON Web Key Set that can be named by thumbprint: with a certificate in `x5c`, or with `x5t#S256` alone.
- * Keys of another kind are left out: a Manager may publish those too.
+ * The keys of a JSON Web Key Set that a thumbprint can name: with a certificate in `x5c`, or with `x5t#S256` alone. Other kinds of keys are skipped:
+ * a Manager may publish those too.
  */
 export function readFscKeySet(document: unknown): FscKeyMap {
   if (!isRecord(document) || !Array.isArray(document.keys)) throw new Error('the answer is not a JSON Web Key Set');
@@ -167,7 +166,7 @@ const CURVE_ALGORITHMS: Readonly<Record<string, string>> = {
   secp521r1: 'ES512',
 };
 
-/** The algorithm follows from the key, so that a token cannot choose another one. */
+/** The key determines the algorithm, so that a token cannot choose another one. */
 function algorithmsOf({ asymmetricKeyType: type, asymmetricKeyDetails: details }: KeyObject): readonly string[] {
   if (type === 'rsa') return (details?.modulusLength ?? 0) >= 2048 ? ['RS256', 'RS384', 'RS512'] : [];
   const algorithm = type === 'ec' ? CURVE_ALGORITHMS[details?.namedCurve ?? ''] : undefined;

@@ -8,15 +8,16 @@ import { shareRuns } from '../../lib/scheduling.ts';
 import type { Clock } from '../../lib/time.ts';
 import { type KeySource, TokenError } from './token.ts';
 
-/** Logs problems with keys, never a token. A pino logger fits. */
 export interface VerifierLog {
   warn(fields: object, message: string): void;
 }
 
-/** The keys of one source. */
 export interface Keys<T extends object> extends KeySource {
   latest(): T | undefined;
-  /** Fetches once more for a key that is not there. @param before the keys in use when it was asked for: newer ones need no other fetch */
+  /**
+   * Fetches once more for an unknown key.
+   * @param before the keys in use when it was requested: newer ones need no other fetch
+   */
   refreshForUnknown(before: T | undefined): Promise<void>;
   fetchedAt(): Date | undefined;
   close(): void;
@@ -24,13 +25,13 @@ export interface Keys<T extends object> extends KeySource {
 
 /** Milliseconds for the metadata of an issuer and its keys together: requests wait for them. */
 const TIMEOUT_MS = 5_000;
-/** Least time between fetches after a failure, or for an unknown key. */
+/** Minimum time between fetches after a failure, or for an unknown key. */
 const COOLDOWN_MS = 30_000;
-/** The same as long as nothing was fetched, when no token can be verified. */
+/** The same before the first successful fetch, when no token can be verified. */
 const COLD_COOLDOWN_MS = 1_000;
 
 export interface SourceOptions {
-  /** Milliseconds for which keys are used before they are fetched again; longer only while their publisher is unavailable. */
+  /** Milliseconds until keys are fetched again; they stay in use longer only while their publisher is unavailable. */
   readonly cacheMs: number;
   readonly clock: Clock;
   readonly log: VerifierLog;
@@ -38,10 +39,10 @@ export interface SourceOptions {
 }
 
 interface PublishedOptions<T> extends SourceOptions {
-  /** Finds out where the keys are; their document becomes `read` when it differs from the one before. */
+  /** Locates and fetches the keys; their document becomes `read` when it changed. */
   readonly load: (signal: AbortSignal) => Promise<unknown>;
   readonly read: (document: unknown) => T;
-  /** Whose keys, for the log. */
+  /** The owner of the keys, for the log. */
   readonly of: string;
 }
 
@@ -94,7 +95,7 @@ export function publishedKeys<T extends object>(options: PublishedOptions<T>): K
   };
 }
 
-/** A key that is looked up in keys which are fetched once more when it is not there. @throws {TokenError} `unavailable` when no keys were ever fetched */
+/** Finds a key, fetching the keys once more if it is missing. @throws {TokenError} `unavailable` when no keys were ever fetched */
 export async function findKey<T extends object, K>(
   source: Keys<T>,
   find: (keys: T) => Promise<K | undefined> | K | undefined,
@@ -112,12 +113,11 @@ export async function findKey<T extends object, K>(
   return { found, keys: newer };
 }
 
-/** The client for published keys. A set of a hundred of them takes less than 100 KB. */
 export function createKeysClient(clock: Clock, proxy?: ProxySettings): OutboundClient {
   return createOutboundClient({
     ...{ clock, timeoutMs: TIMEOUT_MS, maxBytes: 262_144, connections: 1 },
     ...(proxy === undefined ? {} : { proxy }),
-    // An operator chose the address.
+    // The operator chose the address.
     allowPrivate: true,
   });
 }
@@ -132,12 +132,11 @@ export async function fetchKeys(client: OutboundClient, url: URL, signal: AbortS
   }
 }
 
-// The public keys of the token issuer (RFC 7517), and where its metadata says they are (RFC 8414 section 3, OpenID Connect Discovery 1.0
-// section 4).
+// The public keys of the token issuer (RFC 7517), and their address in its metadata (RFC 8414 section 3, OpenID Connect Discovery 1.0 section 4).
 
 interface IssuerKeysOptions extends SourceOptions {
   readonly issuer: string;
-  /** Without it the address comes from the metadata of the issuer. */
+  /** Absent: the address in the issuer's metadata. */
   readonly jwksUrl?: string | undefined;
 }
 
@@ -147,12 +146,12 @@ interface KeyName {
   readonly kid: string | undefined;
 }
 
-/** Keys that one token is tried with at most: each costs a verification. */
+/** Maximum of keys tried for one token: each costs a verification. */
 const MAX_TRIED = 16;
 
 export interface IssuerKeys extends Omit<Keys<LocalJWKSet>, 'refreshForUnknown'> {
   /**
-   * The key that a token names, or all that fit one that names none.
+   * The key that a token names, or all suitable keys for one that names none.
    * @throws {TokenError} `invalid` when the issuer has no such key, `unavailable` when no key was ever fetched
    */
   find(header: KeyName): Promise<{
@@ -194,10 +193,7 @@ async function pick(set: LocalJWKSet, { alg, kid }: KeyName) {
   }
 }
 
-/**
- * The address of an issuer's key set, from its metadata.
- * @throws {AggregateError} when neither form of metadata can be used, with the cause of each
- */
+/** The address of an issuer's key set, from its metadata. @throws {AggregateError} when neither form of metadata is usable, with the cause of each */
 async function discoverKeysUrl(issuer: string, client: OutboundClient, signal: AbortSignal): Promise<URL> {
   // RFC 8414 puts the well-known part before the path of the issuer, OpenID Connect after it.
   const { origin, pathname } = new URL(issuer);

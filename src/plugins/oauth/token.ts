@@ -1,6 +1,7 @@
 /**
- * What a request claims about its caller before any signature is verified (client certificate, header of the token), and what is known after:
- * the caller, or the reason of a refusal. @see RFC 9440, RFC 8705 section 3.1
+ * A request's claims about its caller before any signature is verified (client certificate, header of the token), and the result afterwards: the
+ * caller, or the reason for a refusal.
+ * @see RFC 9440, RFC 8705 section 3.1
  */
 import { hash, X509Certificate } from 'node:crypto';
 import { decodeProtectedHeader } from 'jose';
@@ -31,7 +32,7 @@ export function clientCertificateThumbprint(header: string): string {
   return hash('sha256', der, 'base64url');
 }
 
-/** The members of a JWS header that select how to verify it; the signature is not verified yet. */
+/** The members of a JWS header that select the verification; the signature is not verified yet. */
 export interface ProtectedHeader {
   alg: string;
   typ: string | undefined;
@@ -61,36 +62,35 @@ export function readProtectedHeader(token: string): ProtectedHeader {
   return { alg: header.alg, typ: text(typ), kid: text(kid), certificateThumbprint: text(certificateThumbprint) };
 }
 
-/** Who is calling, according to a verified token. */
+/** The caller according to a verified token. */
 export interface Caller {
   kind: 'oauth' | 'fsc';
   /** `sub` of the token; an OAuth token without one: its `client_id`. */
   subject: string;
   clientId?: string | undefined;
   /**
-   * The organisation identification number (20 digits) that the token proves: of the peer (FSC), of the client by its claim
-   * or by configuration (OAuth).
+   * The organisation identification number (20 digits) proven by the token: of the peer (FSC), or of the client by its claim or by configuration
+   * (OAuth).
    */
   oin?: string | undefined;
   /** `act.sub`: the delegate that acts for the subject. */
   actor?: string | undefined;
-  /** FSC, `pdi`: the peer for whom this one offers the service. */
+  /** FSC, `pdi`: the peer on whose behalf this one offers the service. */
   publishedFor?: string | undefined;
   scopes: ReadonlySet<string>;
-  /** SHA-256 of the token, base64url: names the token without giving it away. */
+  /** SHA-256 of the token, base64url: identifies the token without revealing it. */
   tokenHash: string;
 }
 
-/** The keys that tokens were verified with: they are verified again when the keys changed. */
+/** The keys that tokens were verified with: tokens are verified again when the keys change. */
 export interface KeySource {
-  /** The same object for as long as no key was added or withdrawn. Undefined: none were ever fetched. */
+  /** The same object until a key is added or withdrawn. Undefined: none were ever fetched. */
   latest(): object | undefined;
-  /** Resolves when the keys are recent enough; never rejects. */
   freshen(): Promise<void>;
 }
 
 /**
- * What stays true of a token until it expires: signature, issuer, audience and `nbf` were checked. What depends on the request (client
+ * The part of a verification that holds until the token expires: signature, issuer, audience and `nbf`. The part that depends on the request (client
  * certificate, service) or on the moment (expiry, keys) is checked on every use.
  */
 export interface VerifiedToken {
@@ -99,22 +99,21 @@ export interface VerifiedToken {
   expiry: number;
   /** Epoch milliseconds from which the signature must be verified again, whatever the cache time; absent: at its expiry. */
   verifyAgainAt?: number;
-  /** Where its key came from, and the keys at that time: the token is verified again when they have changed. */
+  /** The source of its key, and the keys at that time: the token is verified again when they have changed. */
   source: KeySource;
   keys: object;
   /** `cnf.x5t#S256`: the client certificate that the token is bound to. */
   boundTo?: string | undefined;
-  /** FSC only. */
   fsc?: { groupId: string; service: string };
 }
 
 /**
- * What to tell the caller. `unavailable`: the token could not be verified because the issuer's keys could never be fetched, which is not
- * the caller's fault.
+ * The answer to the caller. `unavailable`: the token could not be verified because the issuer's keys were never fetched, which is not the caller's
+ * fault.
  */
 type TokenErrorCode = 'missing' | 'invalid' | 'expired' | 'wrong-group' | 'wrong-service' | 'unavailable';
 
-/** Why, from a closed list: safe as a log line and a metric label. */
+/** The reason, from a closed list: safe as a log line and a metric label. */
 export type TokenErrorReason =
   | 'no-token'
   | 'header-repeated'
@@ -141,7 +140,6 @@ export type TokenErrorReason =
   | 'service'
   | 'keys-unavailable';
 
-/** A token that was refused. */
 export class TokenError extends Error {
   readonly code: TokenErrorCode;
   readonly reason: TokenErrorReason;

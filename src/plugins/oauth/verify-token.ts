@@ -1,4 +1,4 @@
-/** Verifies access tokens of an OAuth 2.0 authorization server and of the own FSC Manager. */
+/** Verifies access tokens of an OAuth 2.0 authorization server and of our own FSC Manager. */
 import type { KeyObject } from 'node:crypto';
 import { type CryptoKey, errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
 import { isRecord } from '../../lib/json/json-value.ts';
@@ -9,17 +9,15 @@ import { type ProtectedHeader, TokenError, type VerifiedToken } from './token.ts
 const algorithms = ['RS256', 'PS256', 'ES256'];
 
 /**
- * RFC 9068 requires `at+jwt`, but widely used servers write `JWT` or nothing, so these are accepted too; an ID token is refused by its
- * audience, which is the client. Every other type (a logout token, a DPoP proof) is refused.
+ * RFC 9068 requires `at+jwt`, but widely used servers write `JWT` or nothing, so these are accepted too; an ID token is refused by its audience, the
+ * client. Every other type (a logout token, a DPoP proof) is refused.
  */
 const types: ReadonlySet<string | undefined> = new Set(['at+jwt', 'application/at+jwt', 'jwt', undefined]);
 
-/** How OAuth tokens are recognised. */
 export interface OAuthOptions {
   issuer: string;
   audience: string;
   jwksUrl?: string | undefined;
-  /** Claim with the OIN of the client. */
   oinClaim?: string | undefined;
   /** OINs by client, for tokens without that claim. */
   clientOins?: ReadonlyMap<string, string> | undefined;
@@ -27,7 +25,7 @@ export interface OAuthOptions {
 
 const OIN = /^\d{20}$/;
 
-/** Verifies what does not change during the life of an OAuth token. @see RFC 9068 section 4, RFC 8725 */
+/** Verifies the part of an OAuth token that does not change during its life. @see RFC 9068 section 4, RFC 8725 */
 export async function verifyOAuth(
   token: string,
   hash: string,
@@ -73,7 +71,7 @@ function scopesOf(claims: Claims): ReadonlySet<string> {
   return new Set(words.filter((word) => word !== ''));
 }
 
-/** How FSC tokens are recognised. `audiences`: the addresses of the own Inways; `peerId`: our own. */
+/** `audiences`: the addresses of our own Inways; `peerId`: our own. */
 export interface FscOptions {
   /** Path of a PEM bundle, or http(s) address of the Manager's JSON Web Key Set. */
   certificates: string;
@@ -85,7 +83,10 @@ export interface FscOptions {
 /** FSC tokens carry no scope: a token for the service is the right to read. */
 const scopes: ReadonlySet<string> = new Set(['read']);
 
-/** Verifies what does not change during the life of an FSC token, signed by the own Manager. @see FSC Core 1.1 and 2.0, "Access token"; claims that it does not name, as `prp`, are ignored */
+/**
+ * Verifies the part of an FSC token that does not change during its life, signed by our own Manager.
+ * @see FSC Core 1.1 and 2.0, "Access token"; unknown claims, such as `prp`, are ignored
+ */
 export async function verifyFsc(
   token: string,
   hash: string,
@@ -97,7 +98,6 @@ export async function verifyFsc(
   if (!certificate.algorithms.includes(header.alg)) throw new TokenError('invalid', 'algorithm');
   const claims = await readClaims(token, [certificate.key], {
     issuer: expected.peerId,
-    // Managers differ in whether the address of an Inway ends in a slash.
     audience: expected.audiences.map((one) => one.replace(/\/$/, '')).flatMap((one) => [one, `${one}/`]),
     algorithms: [header.alg],
     currentDate: now,
@@ -139,7 +139,7 @@ export const leewaySeconds = 30;
 /** A claims set of unknown types. @see RFC 7519 section 4.1 */
 type Claims = Readonly<Record<string, unknown>>;
 
-/** The claims of a token whose signature (by one of the keys), issuer, audience and times are right. @throws {TokenError} */
+/** The claims of a token with a valid signature (by one of the keys), issuer, audience and times. @throws {TokenError} */
 async function readClaims(
   token: string,
   [key, ...others]: readonly (CryptoKey | KeyObject)[],
@@ -197,7 +197,7 @@ function confirmationThumbprint(claims: Claims): string | undefined {
   return thumbprint;
 }
 
-/** `act.sub` (RFC 8693 section 4.1): who acts for the subject. */
+/** `act.sub` (RFC 8693 section 4.1): the actor for the subject. */
 function actorOf(claims: Claims): string | undefined {
   const actor = claims.act;
   if (actor === undefined) return undefined;

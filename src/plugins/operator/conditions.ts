@@ -1,10 +1,12 @@
-/** What the page and the health address say: conditions and sections, looked at by themselves and kept, so that a database that hangs holds up nobody. */
+/**
+ * The conditions and sections of the operator's page and the health address, read independently and kept, so that a hanging database holds up nobody.
+ */
 import { reasonOf } from '../../lib/log.ts';
 import type { OperatorSection, ReadinessCheck, ReadinessResult } from '../../lib/operations.ts';
 import { shareRuns, withTimeout } from '../../lib/scheduling.ts';
 import type { Clock } from '../../lib/time.ts';
 
-/** Milliseconds between looks at the conditions, which is how exact "since" is. */
+/** Milliseconds between checks of the conditions, and so the precision of "since". */
 export const WATCH_MS = 3000;
 /** A check that takes longer (milliseconds) counts as failed: the caller has a time-out too. */
 const CHECK_TIMEOUT_MS = 3000;
@@ -16,20 +18,19 @@ interface Condition extends ReadinessResult {
 
 export interface DatedCondition extends Condition {
   readonly state: 'well' | 'warning' | 'failed';
-  /** When a check first found it so, at most `WATCH_MS` and its time-out after it became so. */
+  /** When a check first reported it, at most `WATCH_MS` and its time-out after it began. */
   readonly since: Date;
 }
 
 export interface Conditions {
-  /** Runs every check, or waits for the run that goes on. */
   run(): Promise<readonly DatedCondition[]>;
-  /** What the last run found; undefined before the first has ended. */
+  /** The result of the last run; undefined before the first has ended. */
   seen(): { readonly found: readonly DatedCondition[]; readonly at: Date } | undefined;
 }
 
 export function createConditions(checks: () => readonly ReadinessCheck[], clock: Clock): Conditions {
   const states = new Map<string, Pick<DatedCondition, 'state' | 'since'>>();
-  /** Checks that have not ended: a database that hangs gets no second question. */
+  /** Checks that have not ended: a hanging database gets no second query. */
   const checking = shareRuns(async (check: ReadinessCheck) => await check.check());
   let last: ReturnType<Conditions['seen']>;
 
@@ -61,7 +62,7 @@ export function createConditions(checks: () => readonly ReadinessCheck[], clock:
   return { run: rounds.run, seen: () => last };
 }
 
-/** The paragraph of the runbook for what has none of its own. */
+/** The paragraph of the runbook for conditions without one of their own. */
 const OTHER_CONDITIONS = 'other-conditions';
 
 function stateOf({ ok, warning }: Condition): DatedCondition['state'] {
@@ -80,18 +81,16 @@ async function resultOf(work: Promise<ReadinessResult>): Promise<ReadinessResult
 
 type Content = Awaited<ReturnType<OperatorSection['read']>>;
 
-/** A section as it was read last. */
 export interface SeenSection {
   readonly title: string;
-  /** Absent: it was never read. */
   readonly content?: Content;
   /** When it was read; absent when that was just now. */
   readonly at?: Date;
-  /** Why it was not read now. */
+  /** Why it could not be read now. */
   readonly fault?: string;
 }
 
-/** Reads sections, each by one question at a time. */
+/** Reads sections, each with one query at a time. */
 export function createSectionReader(
   clock: Clock,
 ): (section: OperatorSection, withinMs: number) => Promise<SeenSection> {

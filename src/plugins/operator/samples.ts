@@ -12,8 +12,8 @@ interface Figure {
   /** Name of the value within the metric, such as `x_count` of a histogram; absent: the metric's own name. */
   readonly value?: string;
   /**
-   * `rate`: how much it grows a second, over all labels; `level`: its value, at the label where it is largest; `mean`: the mean of what a
-   * histogram observed since the last sample.
+   * `rate`: growth per second, over all labels; `level`: the value, at the label where it is largest; `mean`: the mean of a histogram's observations
+   * since the last sample.
    */
   readonly kind: 'rate' | 'level' | 'mean';
   readonly scale?: number;
@@ -47,17 +47,15 @@ const FIGURES: readonly Figure[] = [
 ];
 
 export interface Series extends Pick<Figure, 'title' | 'unit'> {
-  /** Oldest first, `SAMPLE_MS` apart. */
   readonly values: readonly number[];
 }
 
-/** What one metric says now: over all its labels together, and at the label where it is largest. */
+/** The present value of one metric: over all its labels together, and at the label where it is largest. */
 interface Reading {
   readonly sum: number;
   readonly most: number;
 }
 
-/** By name of the value. */
 type Readings = ReadonlyMap<string, Reading>;
 
 export interface Samples {
@@ -65,9 +63,9 @@ export interface Samples {
   take(): Promise<void>;
   /** Takes the first sample, unless there is one. */
   begin(): Promise<void>;
-  /** Figures that this process has. */
+  /** The figures of this process. */
   readonly series: () => Series[];
-  /** The newest sum over its labels of a metric that this process has. */
+  /** The latest sum over the labels of a metric, if this process has it. */
   readonly latest: (metric: string) => number | undefined;
 }
 
@@ -124,7 +122,7 @@ function figureNow(figure: Figure, now: Sample, before: Sample | undefined): num
 async function readAll(metrics: Registry): Promise<Readings> {
   const readings = new Map<string, Reading>();
   const found = await Promise.all(
-    // One by one: a metric that is read from a database which is away must not hide the others.
+    // One by one: a metric that is read from an unavailable database must not hide the others.
     metrics.getMetricsAsArray().map(({ name }) =>
       metrics
         .getSingleMetric(name)
@@ -134,7 +132,7 @@ async function readAll(metrics: Registry): Promise<Readings> {
   );
   for (const { name, values } of found.filter((metric) => metric !== undefined)) {
     for (const one of values) {
-      // The connections of the process itself, for its checks and this page, serve no request.
+      // The process's own connections, for its checks and this page, serve no request.
       if (name === WAITING && 'pool' in one.labels && one.labels.pool === 'own') continue;
       const part = 'metricName' in one && typeof one.metricName === 'string' ? one.metricName : name;
       const { sum, most } = readings.get(part) ?? { sum: 0, most: 0 };

@@ -1,5 +1,6 @@
 /**
- * Tracing with OpenTelemetry, for operators: each request of the public listener as a trace, down to its SQL statements. It has nothing to do with LDV, whose lines are spans too: those are entries of the processing log.
+ * Tracing with OpenTelemetry, for operators: each request of the public listener as a trace, down to its SQL statements. It is unrelated to LDV,
+ * whose lines are spans too: those are entries of the processing log.
  * @see docs/decisions/0010-traces-hold-what-is-listed.md
  */
 import { FastifyOtelInstrumentation } from '@fastify/otel';
@@ -33,7 +34,7 @@ import type { Logger } from '../../lib/log.ts';
 import { readTraceContext } from '../../lib/trace-context.ts';
 import { traceOf } from '../headers.ts';
 
-/** Everything that a span may say. None of it comes from a client, except for the method, which is one that a route has. */
+/** The allowed attributes of a span. None comes from a client, except for the method, which is one of a route's. */
 const ATTRIBUTES = new Set([
   'http.request.method',
   'http.response.status_code',
@@ -45,12 +46,11 @@ const ATTRIBUTES = new Set([
   'server.address',
   'server.port',
 ]);
-/** Longest attribute in characters: a statement may be longer. */
 const MAX_ATTRIBUTE_LENGTH = 4096;
-/** Spans that wait to be sent; others are dropped. Each holds some kilobytes at most. */
+/** Spans waiting to be sent; others are dropped. Each holds a few kilobytes at most. */
 const MAX_WAITING = 2048;
 const EXPORT_TIMEOUT_MS = 2000;
-/** Failures to send are logged once in this time. */
+/** Failures to send are logged at most once in this time. */
 const COMPLAINT_MS = 60_000;
 
 /**
@@ -66,7 +66,7 @@ async function traceRequests(app: FastifyInstance): Promise<void> {
   propagation.setGlobalPropagator(incomingTrace);
   const complain = complainer(log);
   const ignore = (): void => undefined;
-  // What the collector said is left out.
+  // The collector's own text is omitted.
   diag.setLogger({ error: complain, warn: ignore, info: ignore, debug: ignore, verbose: ignore }, DiagLogLevel.ERROR);
   const exporter = new OTLPTraceExporter({
     url: `${app.settings.tracing.endpoint}/v1/traces`,
@@ -74,7 +74,7 @@ async function traceRequests(app: FastifyInstance): Promise<void> {
   });
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': 'koppelvlak' }),
-    // Whatever the caller's flag says; a collector samples better, as it sees how each trace ended.
+    // Regardless of the caller's flag; a collector samples better, because it sees how each trace ended.
     sampler: new AlwaysOnSampler(),
     spanLimits: { attributeValueLengthLimit: MAX_ATTRIBUTE_LENGTH, eventCountLimit: 0, linkCountLimit: 0 },
     spanProcessors: [
@@ -94,7 +94,7 @@ async function traceRequests(app: FastifyInstance): Promise<void> {
   });
   requests.setTracerProvider(provider);
   const unpatch = traceStatements(provider);
-  // Sends what is left, as long as one export may take, and undoes what was changed in the process.
+  // Sends the remaining spans, for as long as one export may take, and undoes the changes in the process.
   app.addHook('onClose', async () => {
     unpatch();
     requests.disable();
@@ -106,7 +106,7 @@ async function traceRequests(app: FastifyInstance): Promise<void> {
   await app.register(requests.plugin());
 }
 
-/** The trace that a request names joins as for logs and entries; what `tracestate` says goes into no span. */
+/** A request's trace is joined as in logs and entries; `tracestate` goes into no span. */
 const incomingTrace: TextMapPropagator<unknown> = {
   extract(active, carrier) {
     const { traceparent } = Object(carrier);
@@ -123,7 +123,7 @@ const incomingTrace: TextMapPropagator<unknown> = {
   fields: () => ['traceparent'],
 };
 
-/** The span of a request gets the name of its route, and its identity is the one in log lines and own entries. */
+/** The span of a request gets the name of its route, and the identity in log lines and own entries. */
 function nameRequest(span: ReturnType<typeof trace.wrapSpanContext>, request: FastifyRequest): void {
   span.updateName(`${request.method} ${request.routeOptions.url ?? 'unknown'}`);
   const { traceId, spanId } = span.spanContext();
@@ -131,9 +131,9 @@ function nameRequest(span: ReturnType<typeof trace.wrapSpanContext>, request: Fa
 }
 
 /**
- * Patches the driver itself: it is loaded long before this, through ECMAScript modules, which the usual hooks of OpenTelemetry on loading do
- * not see. Only statements of a request become spans.
- * @returns what takes the patch away
+ * Patches the driver itself: it is loaded long before this, through ECMAScript modules, which OpenTelemetry's usual loading hooks do not see. Only
+ * statements of a request become spans.
+ * @returns removes the patch
  */
 function traceStatements(provider: TracerProvider): () => void {
   const statements = new PgInstrumentation({ enabled: false, requireParentSpan: true, ignoreConnectSpans: true });
@@ -144,7 +144,7 @@ function traceStatements(provider: TracerProvider): () => void {
   return () => void driver.unpatch?.(pg, undefined);
 }
 
-/** Passes on of each span what is listed: attributes, and no events, links, messages of errors or `tracestate`. */
+/** Passes on only listed parts of each span: attributes, and no events, links, messages of errors or `tracestate`. */
 function listedOnly(next: SpanProcessor): SpanProcessor {
   return {
     onStart: (span, parent) => next.onStart(span, parent),
@@ -164,7 +164,7 @@ function withListed(span: ReadableSpan): ReadableSpan {
     ...{ name, kind, startTime, endTime, duration, ended, resource, instrumentationScope, attributes },
     ...(parentSpanContext === undefined ? {} : { parentSpanContext }),
     spanContext: () => ({ traceId, spanId, traceFlags }),
-    // A request that was refused is the client's fault, and no error of the service (semantic conventions for HTTP).
+    // A refused request is the client's fault, and no error of the service (semantic conventions for HTTP).
     status: { code: isRefused ? SpanStatusCode.UNSET : span.status.code },
     links: [],
     events: [],
@@ -174,7 +174,7 @@ function withListed(span: ReadableSpan): ReadableSpan {
   };
 }
 
-/** OpenTelemetry reports to its own log only that spans were not taken. */
+/** OpenTelemetry reports only to its own log that spans were not accepted. */
 function complainer(log: Logger): () => void {
   let complained = Number.NEGATIVE_INFINITY;
   return () => {

@@ -11,7 +11,7 @@ export const ENTRY_BYTES = 33;
 
 type Origin = Pick<StoredLog, 'log' | 'number'>;
 
-/** Reads tiles from the database; a partial one is the beginning of what is stored. */
+/** Reads tiles from the database; a partial tile is the beginning of the stored one. */
 export function tileReader(db: Db, { log, number }: Origin): ReadTiles {
   return async (tiles) => {
     const { rows } = await db.query<{ hashes: Buffer | null }>({
@@ -37,7 +37,6 @@ export function tileReader(db: Db, { log, number }: Origin): ReadTiles {
   };
 }
 
-/** The tree of the database lacks a tile that its size promises. */
 export class MissingTileError extends Error {
   constructor(path: string) {
     super(`${path} is not in the database`);
@@ -67,14 +66,13 @@ export async function readBundles(
   return rows.map(({ index, entries, numbers }) => ({ index, entries, numbers: numbers.map(Number) }));
 }
 
-/** Where an entry is. */
+/** The position of an entry. */
 export interface Place {
-  /** Number of the origin, counted from 1. */
   readonly origin: number;
   readonly index: number;
 }
 
-/** Where the entries of records are, by their numbers, and those of the feed will be; one that is not sequenced is absent. */
+/** The positions of entries by record number, and the future ones of the feed; unsequenced ones are absent. */
 export async function findLeaves(db: Db, log: ProofLogName, numbers: readonly number[]): Promise<Map<number, Place>> {
   if (log === 'raadsfeed') {
     const origins = await readOrigins(db, log);

@@ -1,14 +1,12 @@
-/** The logs of this database: their origins, sizes and checkpoints, and the queue of entries without an index. */
+/** The logs of this database: their origins, sizes and checkpoints, and the queue of unsequenced entries. */
 import type { Db } from '../../database/transaction.ts';
 import type { NumberedEntry, ProofLogName } from '../proof-log.ts';
 
-/** One origin of a log. */
 export interface StoredLog {
   readonly log: ProofLogName;
   /** 1, and one more for each new origin. */
   readonly number: number;
   readonly origin: string;
-  /** Verifier key (C2SP signed-note). */
   readonly verifierKey: string;
   readonly begunAt: Date;
   /** For the feed: the `sequenceNumber` in the first leaf that holds a record. */
@@ -27,7 +25,6 @@ const COLUMNS = `log, nummer as number, origin, sleutel as "verifierKey", starte
   adopted_to as "takenOverTo", size as size, root_hash as root, checkpoint,
   extract(epoch from clock_timestamp() - checkpoint_at)::float8 as "checkpointAge"`;
 
-/** Every origin of a log, the first one first. */
 export async function readOrigins(db: Db, log: ProofLogName): Promise<StoredLog[]> {
   const { rows } = await db.query<StoredLog & Record<string, unknown>>({
     name: 'proof-origins',
@@ -46,17 +43,17 @@ export async function readOrigin(db: Db, origin: string): Promise<StoredLog | un
   return rows[0];
 }
 
-/** The origin that a log has now; undefined when it was never started here. */
+/** The current origin of a log; undefined when it was never started here. */
 export async function readLog(db: Db, log: ProofLogName): Promise<StoredLog | undefined> {
   return (await readOrigins(db, log)).at(-1);
 }
 
-/** Leaves of an origin that hold no record: the one that binds the checkpoint of the origin before it. */
+/** The leaves of an origin without a record: the one that binds the checkpoint of the previous origin. */
 export function headerLeaves({ number }: Pick<StoredLog, 'number'>): number {
   return number === 1 ? 0 : 1;
 }
 
-/** Of the feed: the number that the next leaf is for. */
+/** Of the feed: the number for the next leaf. */
 export function nextNumber(log: Pick<StoredLog, 'number' | 'firstNumber' | 'size'>): number {
   return log.firstNumber + log.size - headerLeaves(log);
 }
@@ -73,7 +70,7 @@ export async function insertLog(db: Db, begun: NewLog): Promise<void> {
   );
 }
 
-/** Who gives places in a log, or begins an origin, has this lock of the database. */
+/** The database lock for sequencing a log or beginning an origin. */
 export function lockOf(log: ProofLogName): string {
   return `proof ${log}`;
 }
@@ -86,7 +83,8 @@ export async function moveLog(db: Db, { log, number }: StoredLog, size: number, 
 }
 
 /**
- * Stores the signed note of a size. @returns false when the tree has grown meanwhile: then a newer one is to be signed
+ * Stores the signed note of a size.
+ * @returns false when the tree has grown meanwhile: then a newer one must be signed
  * @param by the note that this one adds cosignatures to; absent: a new one
  */
 export async function storeCheckpoint(
@@ -115,7 +113,7 @@ export async function addToQueue(db: Db, log: ProofLogName, entries: readonly Nu
 
 /**
  * Takes committed entries off the queue, in order of number.
- * @param from of the feed: the number that comes next; only what follows it without a gap is taken
+ * @param from of the feed: the next number; only entries that follow it without a gap are taken
  */
 export async function takeFromQueue(db: Db, log: ProofLogName, limit: number, from?: number): Promise<NumberedEntry[]> {
   const { rows } = await db.query<{ number: number; entry: Buffer }>(
@@ -127,8 +125,8 @@ export async function takeFromQueue(db: Db, log: ProofLogName, limit: number, fr
 }
 
 /**
- * The highest number to take. The statement sees one snapshot of the queue, so the rows up to that number are the ones counted.
- * No join: with statistics of an empty queue Postgres may choose a nested loop, which takes minutes.
+ * The highest number to take. The statement sees one snapshot of the queue, so the rows up to that number are the ones counted. No join: with
+ * statistics of an empty queue Postgres may choose a nested loop, which takes minutes.
  */
 const FIRST = `number <= coalesce(
   (select number from proof.queue where log = $1::text order by number offset $2::integer - 1 limit 1), ${Number.MAX_SAFE_INTEGER})`;
@@ -145,7 +143,6 @@ function taken(which: string): string {
   ) select * from genomen order by number`;
 }
 
-/** The lowest number that waits. */
 export async function firstInQueue(db: Db, log: ProofLogName): Promise<number | undefined> {
   const { rows } = await db.query<{ first: number | null }>(
     'select min(number) as first from proof.queue where log = $1::text',
@@ -154,7 +151,7 @@ export async function firstInQueue(db: Db, log: ProofLogName): Promise<number | 
   return rows[0]?.first ?? undefined;
 }
 
-/** What waits: how many, and how long the first has (seconds). */
+/** The waiting entries: their number, and the age of the first (seconds). */
 export async function readQueue(db: Db, log: ProofLogName): Promise<{ pending: number; oldestSeconds: number }> {
   const { rows } = await db.query<{ pending: number; oldestSeconds: number }>({
     name: 'proof-queue-state',
@@ -166,7 +163,7 @@ export async function readQueue(db: Db, log: ProofLogName): Promise<{ pending: n
   return rows[0] ?? { pending: 0, oldestSeconds: 0 };
 }
 
-/** Entries that still wait, by their number. */
+/** Waiting entries, by their number. */
 export async function readPending(db: Db, log: ProofLogName, numbers: readonly number[]): Promise<Map<number, Buffer>> {
   if (numbers.length === 0) return new Map();
   const { rows } = await db.query<{ number: number; entry: Buffer }>({
@@ -177,7 +174,7 @@ export async function readPending(db: Db, log: ProofLogName, numbers: readonly n
   return new Map(rows.map(({ number, entry }) => [number, entry]));
 }
 
-/** The checkpoint that an origin ends with: the last published one, also when the database does not have its leaves any more. */
+/** The final checkpoint of an origin: the last published one, even if the database no longer has its leaves. */
 export async function storeLastCheckpoint(db: Db, { log, number }: StoredLog, note: string): Promise<void> {
   await db.query('update proof.logs set checkpoint = $3::text where log = $1::text and nummer = $2::integer', [
     log,

@@ -1,6 +1,6 @@
 /**
- * The Merkle tree of RFC 6962 section 2.1 (RFC 9162 section 2.1): hashes, roots, proofs, and a frontier that grows a tree with few reads.
- * Whoever calls says where the hashes of complete subtrees are kept (`ReadHashes`).
+ * The Merkle tree of RFC 6962 section 2.1 (RFC 9162 section 2.1): hashes, roots, proofs, and a frontier that grows a tree with few reads. The caller
+ * provides the hashes of complete subtrees (`ReadHashes`).
  */
 import { hash } from 'node:crypto';
 
@@ -9,7 +9,7 @@ export const HASH_BYTES = 32;
 /** Root of the tree without leaves: the hash of nothing. */
 export const EMPTY_ROOT: Uint8Array = hash('sha256', '', 'buffer');
 
-/** A tree as a checkpoint says it is. */
+/** A tree as described by a checkpoint. */
 export interface Tree {
   readonly size: number;
   readonly root: Uint8Array;
@@ -65,7 +65,7 @@ export async function proveConsistency(oldSize: number, newSize: number, read: R
     throw new RangeError('the old tree is larger than the new one');
   if (oldSize === 0) return [];
   const { whole, siblings } = split(oldSize - 1, newSize, ({ high }) => high === oldSize);
-  // The verifier knows the old root, so it is in the proof only where it is not the whole left side.
+  // The verifier knows the old root, so the proof has it only where it is not the whole left side.
   return await hashesOf(whole.low > 0 ? [whole, ...siblings] : siblings, read);
 }
 
@@ -90,7 +90,7 @@ export function verifyConsistency(old: Tree, now: Tree, proof: readonly Uint8Arr
   return isSame(oldRoot, old.root) && isSame(rootOver(start, path, isLeft), now.root);
 }
 
-/** The right edge of a tree: enough to append leaves and to know the root. */
+/** The right edge of a tree: enough to append leaves and to compute the root. */
 export class Frontier {
   /** Roots of the complete subtrees from left to right, as many as the size has bits set. */
   #roots: { readonly level: number; readonly hash: Uint8Array }[] = [];
@@ -111,7 +111,7 @@ export class Frontier {
     return this.#size;
   }
 
-  /** Appends a leaf; returns the hashes that are complete now: the leaf's own and of each subtree that it fills. */
+  /** Appends a leaf; returns the hashes completed by it: its own and that of each subtree that it fills. */
   append(leaf: Uint8Array): (StoredHash & { readonly hash: Uint8Array })[] {
     if (!areHashes([leaf])) throw new TypeError('a leaf hash has 32 bytes');
     const complete = [{ level: 0, index: this.#size, hash: leaf }];
@@ -131,13 +131,13 @@ export class Frontier {
   }
 }
 
-/** Leaves from `low` up to and without `high`. */
+/** Leaves from `low` up to, and without, `high`. */
 interface Range {
   readonly low: number;
   readonly high: number;
 }
 
-/** Splits a tree towards a leaf until `isDone`: what is left, and what was split off, the last first. */
+/** Splits a tree towards a leaf until `isDone`: the remaining range, and the ranges split off, the last first. */
 function split(index: number, size: number, isDone: (range: Range) => boolean): { whole: Range; siblings: Range[] } {
   const siblings: Range[] = [];
   let whole: Range = { low: 0, high: size };
@@ -179,7 +179,7 @@ async function readAll(read: ReadHashes, wanted: readonly StoredHash[]): Promise
   return hashes;
 }
 
-/** One hash of neighbouring subtrees whose sizes go down from left to right. */
+/** The hash over neighbouring subtrees whose sizes decrease from left to right. */
 function joined(hashes: readonly Uint8Array[]): Uint8Array {
   return hashes.reduceRight((right, left) => nodeHash(left, right));
 }

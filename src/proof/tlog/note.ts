@@ -1,13 +1,12 @@
 /**
- * Signed notes (C2SP signed-note) and the checkpoints in them (C2SP tlog-checkpoint), with the two kinds of key that logs and their witnesses
- * have here: Ed25519 over the text (0x01), and the timestamped cosignature of a checkpoint (0x04, C2SP tlog-cosignature).
+ * Signed notes (C2SP signed-note) and the checkpoints in them (C2SP tlog-checkpoint), with the two kinds of key for logs and their witnesses: Ed25519
+ * over the text (0x01), and the timestamped cosignature of a checkpoint (0x04, C2SP tlog-cosignature).
  */
 import { createPrivateKey, createPublicKey, hash, sign as signBytes, verify as verifyBytes } from 'node:crypto';
 import { HASH_BYTES, type Tree } from './merkle.ts';
 
 /**
- * Text from outside (a file, a request, a row of the database) is not of the form that it must have. Not a `TypeError`, which may just as well be
- * a fault of this program.
+ * Text from outside (a file, a request, a row of the database) is malformed. Not a `TypeError`, which may just as well be a fault of this program.
  */
 export class FormatError extends Error {
   override readonly name = 'FormatError';
@@ -23,7 +22,6 @@ export function readOrReason<T extends object>(read: () => T): T | string {
   }
 }
 
-/** Signature types of signed-note. */
 export const LOG_KEY = 0x01;
 export const WITNESS_KEY = 0x04;
 type KeyType = typeof LOG_KEY | typeof WITNESS_KEY;
@@ -33,37 +31,31 @@ export const MAX_NOTE_BYTES = 256 * 1024;
 /** Each is read and compared with every known key; a stranger could send thousands of short ones. */
 const MAX_SIGNATURES = 100;
 
-/** Length of a seed, and of a public key. */
 const KEY_BYTES = 32;
 const SIGNATURE_BYTES = 64;
-/** What precedes the raw key in its DER form (RFC 8410). */
+/** Precedes the raw key in its DER form (RFC 8410). */
 const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** A public key with its name. */
 export interface VerifierKey {
   readonly name: string;
   /** Eight hexadecimal digits. */
   readonly id: string;
   readonly type: KeyType;
-  /** Raw Ed25519 key. */
   readonly publicKey: Uint8Array;
   /** As one line: `name+id+base64`. */
   readonly text: string;
 }
 
-/** A signature line of a note. */
 interface NoteSignature {
   readonly name: string;
-  /** Key id, eight hexadecimal digits. */
   readonly id: string;
-  /** What follows the key id. */
   readonly signature: Uint8Array;
   /** As the note has it, with its newline. */
   readonly line: string;
 }
 
-/** A signature that was verified; `time` in seconds since 1970 for a cosignature. */
+/** A verified signature; `time` in seconds since 1970 for a cosignature. */
 export interface VerifiedSignature extends NoteSignature {
   readonly key: VerifierKey;
   readonly time: number | undefined;
@@ -72,10 +64,7 @@ export interface VerifiedSignature extends NoteSignature {
 /** signed-note, Format: not empty, no Unicode space, no plus; and nothing that would break a line. */
 const KEY_NAME = /^[^\s\u0085+\p{Cc}]+$/u;
 
-/**
- * Reads a verifier key (signed-note, Verifier keys) and checks its id.
- * @throws {FormatError} that says what is wrong, without the key
- */
+/** Reads a verifier key (signed-note, Verifier keys) and checks its id. @throws {FormatError} with the fault, without the key */
 export function parseVerifierKey(text: string): VerifierKey {
   const [name = '', id = '', ...rest] = text.split('+');
   const bytes = decodeBase64(rest.join('+'));
@@ -97,7 +86,6 @@ function verifierKey(name: string, type: KeyType, publicKey: Uint8Array): Verifi
   return { name, id, type, publicKey, text: `${name}+${id}+${typed.toString('base64')}` };
 }
 
-/** Signs notes with one key. */
 export interface NoteSigner {
   readonly key: VerifierKey;
   /**
@@ -107,10 +95,7 @@ export interface NoteSigner {
   sign(text: string, time?: number): string;
 }
 
-/**
- * @param seed private key of Ed25519: 32 bytes
- * @throws {TypeError} when the name or the seed cannot be used
- */
+/** @param seed private key of Ed25519: 32 bytes @throws {TypeError} when the name or the seed is unusable */
 export function createSigner(name: string, seed: Uint8Array, type: KeyType = LOG_KEY): NoteSigner {
   if (!KEY_NAME.test(name)) throw new TypeError('the name of a key has no space and no plus');
   if (seed.length !== KEY_BYTES) throw new TypeError(`the seed of a key has ${KEY_BYTES} bytes`);
@@ -129,7 +114,7 @@ export function createSigner(name: string, seed: Uint8Array, type: KeyType = LOG
   };
 }
 
-/** A note of a text, which ends with a newline, and lines that `NoteSigner.sign` made of it. */
+/** A note from a text, which ends with a newline, and signature lines made by `NoteSigner.sign`. */
 export function formatNote(text: string, lines: readonly string[]): string {
   return `${text}\n${lines.join('')}`;
 }
@@ -139,10 +124,7 @@ function messageOf(text: string, time?: number): Uint8Array {
   return Buffer.from(time === undefined ? text : `cosignature/v1\ntime ${time}\n${text}`);
 }
 
-/**
- * Takes a note apart without verifying anything.
- * @throws {FormatError}
- */
+/** Splits a note without verifying anything. @throws {FormatError} */
 export function splitNote(note: string): { readonly text: string; readonly signatures: readonly NoteSignature[] } {
   if (Buffer.byteLength(note) > MAX_NOTE_BYTES) throw new FormatError('the note is too large');
   // signed-note, Format: no control character of ASCII but the newline.
@@ -168,8 +150,8 @@ function parseSignature(line: string): NoteSignature {
 }
 
 /**
- * Verifies the signatures of known keys, of which there must be one, and ignores the others (signed-note, Signatures).
- * @throws {FormatError} when it is malformed, when one of a known key does not verify, or when no known key signed it
+ * Verifies the signatures of known keys, at least one, and ignores the others (signed-note, Signatures).
+ * @throws {FormatError} when it is malformed, when a known key's signature does not verify, or when no known key signed it
  */
 export function openNote(
   note: string,
@@ -189,7 +171,7 @@ export function openNote(
   return { text, verified: [...verified.values()] };
 }
 
-/** The signature with its time when this key made it over this text, otherwise `undefined`. */
+/** The signature with its time if this key made it over this text, otherwise `undefined`. */
 function verifySignature(text: string, from: NoteSignature, key: VerifierKey): VerifiedSignature | undefined {
   const isCosignature = key.type === WITNESS_KEY;
   const time = isCosignature ? readTime(from.signature) : undefined;
@@ -208,7 +190,7 @@ function writeTime(seconds: number): Uint8Array {
   return bytes;
 }
 
-/** Seconds since 1970 that a cosignature begins with; `undefined` for zero, and for what no clock says. */
+/** The time in a cosignature, in seconds since 1970; `undefined` for zero and for impossible times. */
 function readTime(signature: Uint8Array): number | undefined {
   if (signature.length < 8) return undefined;
   const time = Number(Buffer.from(signature.subarray(0, 8)).readBigUInt64BE());
@@ -216,28 +198,28 @@ function readTime(signature: Uint8Array): number | undefined {
 }
 
 /**
- * Bytes from base64 (RFC 4648 section 4), or `undefined` when the text is not the one way to write them: what can be written in two ways
- * can be changed without a trace.
+ * Bytes from base64 (RFC 4648 section 4), or `undefined` when the text is not in canonical form: text with two spellings can be changed without a
+ * trace.
  */
 export function decodeBase64(text: string): Uint8Array | undefined {
   const bytes = Buffer.from(text, 'base64');
   return bytes.toString('base64') === text ? bytes : undefined;
 }
 
-/** What a log signs about its tree. */
+/** A log's signed statement about its tree. */
 export interface Checkpoint extends Tree {
-  /** The log's identity: its key has this name. */
+  /** The log's identity, and the name of its key. */
   readonly origin: string;
 }
 
-/** The text that is signed, each line ended by a newline. */
+/** The signed text, each line ended by a newline. */
 export function formatCheckpoint({ origin, size, root }: Checkpoint): string {
   return `${origin}\n${size}\n${Buffer.from(root).toString('base64')}\n`;
 }
 
 /**
  * Reads the text of a checkpoint strictly: nothing in it has two spellings. Extension lines may follow the root.
- * @throws {FormatError} that says which line is wrong
+ * @throws {FormatError} that names the wrong line
  */
 export function parseCheckpoint(text: string): Checkpoint {
   const lines = text.split('\n');
@@ -253,7 +235,7 @@ export function checkpointIn(note: string): Checkpoint {
   return parseCheckpoint(splitNote(note).text);
 }
 
-/** A whole number in decimal without leading zeroes, small enough to be counted exactly. @throws {FormatError} */
+/** A whole number in decimal without leading zeroes, small enough to be exact. @throws {FormatError} */
 export function parseSize(text: string, what: string): number {
   const size = /^(?:0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN;
   if (!Number.isSafeInteger(size)) throw new FormatError(`${what} is not a whole number without leading zeroes`);

@@ -1,4 +1,4 @@
-/** Witness policies (C2SP tlog-policy): which witnesses are asked, and how many of them must have cosigned a checkpoint. */
+/** Witness policies (C2SP tlog-policy): the witnesses, and the required number of cosignatures. */
 import { FormatError, LOG_KEY, parseVerifierKey, type VerifierKey, WITNESS_KEY } from './note.ts';
 
 export interface PolicyWitness {
@@ -16,15 +16,12 @@ export interface Policy {
 
 type Rule = (cosigners: ReadonlySet<string>) => boolean;
 
-/**
- * Reads a policy. Its `log` lines are checked and say nothing here.
- * @throws {FormatError} with the number of the first line that is wrong
- */
+/** Reads a policy. Its `log` lines are checked and otherwise ignored. @throws {FormatError} with the number of the first wrong line */
 export function parsePolicy(text: string): Policy {
   const logs: VerifierKey[] = [];
   const witnesses: PolicyWitness[] = [];
   const rules = new Map<string, Rule>();
-  // Each name is a member of one group at most, so that each witness counts in one way only.
+  // Each name is a member of at most one group, so that each witness counts once.
   const grouped = new Set<string>();
   let quorum: Rule | undefined;
 
@@ -89,7 +86,7 @@ function expectWords(words: readonly string[], least: number, most: number, form
   if (words.length < least || words.length > most) throw new FormatError(form);
 }
 
-/** The key of a log or witness; refuses a public key that the policy has already. */
+/** The key of a log or witness; refuses a public key that is already in the policy. */
 function readKey(vkey = '', type: VerifierKey['type'], others: readonly VerifierKey[]): VerifierKey {
   const key = parseVerifierKey(vkey);
   if (key.type !== type) throw new FormatError(`a ${type === LOG_KEY ? 'log' : 'witness'} has a key of type ${type}`);

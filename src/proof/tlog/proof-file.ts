@@ -1,4 +1,4 @@
-/** Proofs that can be checked without a network (C2SP tlog-proof): an entry's place in a tree, and the checkpoint over that tree. */
+/** Proofs that can be checked offline (C2SP tlog-proof): an entry's place in a tree, and the checkpoint over that tree. */
 
 import { leafHash, verifyInclusion } from './merkle.ts';
 import {
@@ -17,7 +17,7 @@ import {
 } from './note.ts';
 
 export interface Proof {
-  /** For the application; nobody signed it. */
+  /** For the application; not signed. */
   readonly extra: Uint8Array | undefined;
   readonly index: number;
   /** The audit path, from the leaf's sibling up. */
@@ -31,17 +31,14 @@ const HEADER = 'c2sp.org/tlog-proof@v1';
 /** Maximum size of a proof: its checkpoint, and salts and commitments for tens of thousands of parts. */
 export const MAX_PROOF_BYTES = 11 * 1024 * 1024 + MAX_NOTE_BYTES;
 
-/** A proof as text, which is a file with the extension `.tlog-proof`. */
+/** A proof as text, for a file with the extension `.tlog-proof`. */
 export function formatProof(proof: Proof): string {
   const extra = proof.extra === undefined ? [] : [`extra ${Buffer.from(proof.extra).toString('base64')}`];
   const hashes = proof.hashes.map((bytes) => Buffer.from(bytes).toString('base64'));
   return [HEADER, ...extra, `index ${proof.index}`, ...hashes, '', proof.checkpoint].join('\n');
 }
 
-/**
- * Reads a proof strictly, without checking it.
- * @throws {FormatError} that says what is wrong
- */
+/** Reads a proof strictly, without checking it. @throws {FormatError} with the fault */
 export function parseProof(text: string): Proof {
   if (Buffer.byteLength(text) > MAX_PROOF_BYTES) throw new FormatError('the proof is too large');
   const end = text.indexOf('\n\n');
@@ -64,9 +61,9 @@ export interface TrustedCheckpoint {
 }
 
 /**
- * Checks that an entry is in the log, by the four steps of tlog-proof, Verifying a tlog proof. One of the keys must be the log's; every
- * witness among them must have cosigned.
- * @throws {FormatError} that says why nothing is proven
+ * Checks that an entry is in the log, by the four steps of tlog-proof, Verifying a tlog proof. One of the keys must be the log's; every witness among
+ * them must have cosigned.
+ * @throws {FormatError} with the reason
  */
 export function verifyProof(proof: Proof, entry: Uint8Array, keys: readonly VerifierKey[]): TrustedCheckpoint {
   const opened = openCheckpoint(proof.checkpoint, keys);

@@ -1,7 +1,6 @@
-/** The tree and its entries as files (C2SP tlog-tiles): which there are, what they are called, what is in them. */
+/** The tree and its entries as files (C2SP tlog-tiles): their names and contents. */
 import { HASH_BYTES, nodeHash, type ReadHashes, type StoredHash } from './merkle.ts';
 
-/** Levels of the tree between a tile and the next one above. */
 const TILE_HEIGHT = 8;
 /** Hashes in a full tile, and entries in a full bundle. */
 export const TILE_WIDTH = 2 ** TILE_HEIGHT;
@@ -25,7 +24,7 @@ export function tilePath({ level, index, width }: Tile): string {
 const TILE_PATH =
   /^tile\/(?<level>entries|[0-9]|[1-5][0-9]|6[0-3])\/(?<index>(?:x[0-9]{3}\/){0,5}[0-9]{3})(?:\.p\/(?<width>[1-9][0-9]{0,2}))?$/;
 
-/** The tile with this address, or `undefined` where tlog-tiles knows no such address. */
+/** The tile with this address, or `undefined` for an address outside tlog-tiles. */
 export function parseTilePath(path: string): Tile | undefined {
   const { level, index, width } = TILE_PATH.exec(path)?.groups ?? {};
   if (level === undefined || index === undefined) return undefined;
@@ -34,18 +33,21 @@ export function parseTilePath(path: string): Tile | undefined {
     index: Number(index.replaceAll(/[x/]/g, '')),
     width: width === undefined ? TILE_WIDTH : Number(width),
   };
-  // One address for one tile: no leading `x000`, no partial tile of full width, no index beyond what is counted exactly.
+  // One address for one tile: no leading `x000`, no partial tile of full width, no index beyond exact numbers.
   return Number.isSafeInteger(tile.index) && tilePath(tile) === path ? tile : undefined;
 }
 
-/** A tile of a growing tree, as far as its hashes are known. */
+/** A tile of a growing tree, with the hashes known so far. */
 export interface GrowingTile {
   readonly level: number;
   readonly index: number;
   readonly hashes: Uint8Array[];
 }
 
-/** Adds a hash that became complete to its tile; tiles hold only each eighth level. @param tiles by level and index */
+/**
+ * Adds a completed hash to its tile; tiles hold only each eighth level.
+ * @param tiles by level and index
+ */
 export function addToTiles(
   tiles: Map<string, GrowingTile>,
   { level, index, hash }: StoredHash & { readonly hash: Uint8Array },
@@ -58,25 +60,25 @@ export function addToTiles(
   tiles.set(key, tile);
 }
 
-/** Whether the tile is one of a tree of this size or of a smaller one. */
+/** Whether the tile belongs to a tree of this size or of a smaller one. */
 export function hasTile(size: number, { level, index, width }: Tile): boolean {
   return index * TILE_WIDTH + width <= hashesAt(level === 'entries' ? 0 : level, size);
 }
 
-/** How many hashes a tree has at a level of tiles. */
+/** The number of hashes of a tree at a level of tiles. */
 function hashesAt(level: number, size: number): number {
   return Math.floor(size / TILE_WIDTH ** level);
 }
 
-/** A tile as wide as it is in a tree of this size. */
+/** A tile at its width in a tree of this size. */
 function widest(level: number, index: number, size: number): Tile {
   return { level, index, width: Math.min(TILE_WIDTH, hashesAt(level, size) - index * TILE_WIDTH) };
 }
 
-/** Reads tiles of hashes, in the order asked; rejects when one is not there. */
+/** Reads tiles of hashes, in the order requested; rejects when one is missing. */
 export type ReadTiles = (tiles: readonly Tile[]) => Promise<readonly Uint8Array[]>;
 
-/** Reads hashes of a tree of `size` leaves from its tiles; each tile is asked for once per call. */
+/** Reads hashes of a tree of `size` leaves from its tiles, each requested once per call. */
 export function readHashesFromTiles(size: number, readTiles: ReadTiles): ReadHashes {
   return async (wanted) => {
     const places = wanted.map(({ level, index }) => {
@@ -102,7 +104,7 @@ function subtreeHash(hashes: Uint8Array): Uint8Array {
 }
 
 /**
- * Entries as a bundle: each with its length before it, big-endian in two bytes (tlog-tiles, Log entries).
+ * Entries as a bundle: each preceded by its length, big-endian in two bytes (tlog-tiles, Log entries).
  * @throws {RangeError} when an entry is too long
  */
 export function encodeBundle(entries: readonly Uint8Array[]): Uint8Array {

@@ -1,4 +1,4 @@
-/** Asks witnesses for their cosignatures on checkpoints of ours (C2SP tlog-witness, the side of the log). */
+/** Asks witnesses to cosign our checkpoints (C2SP tlog-witness, the side of the log). */
 import type { FastifyInstance } from 'fastify';
 import { Counter, Gauge } from 'prom-client';
 import { type Logger, reasonOf } from '../../lib/log.ts';
@@ -26,12 +26,10 @@ import { type Policy, type PolicyWitness, parsePolicy } from '../tlog/policy.ts'
 import { readHashesFromTiles } from '../tlog/tiles.ts';
 import { formatAddCheckpoint } from './server.ts';
 
-/** Milliseconds that a witness has for one answer. */
 const TIMEOUT_MS = 5_000;
 const CONNECT_TIMEOUT_MS = 2_000;
-/** Maximum bytes of an answer: a few signature lines. */
 const MAX_ANSWER_BYTES = 64 * 1024;
-/** Times that one witness is asked about one checkpoint: another size, and once more when two instances ask at once. */
+/** Attempts per witness and checkpoint: another size, and once more when two instances ask at once. */
 const MAX_ATTEMPTS = 3;
 /** Seconds that the clock of a witness may be ahead. */
 const MAX_AHEAD_SECONDS = 300;
@@ -40,30 +38,28 @@ interface WitnessClientOptions extends Pick<FastifyInstance, 'metrics' | 'clock'
   readonly log: Pick<Logger, 'warn'>;
   /** Witnesses without an address are not asked. */
   readonly policy: Policy;
-  /** The proof that the log's tree of the new size continues that of the old one. */
+  /** Proves that the log's tree of the new size continues that of the old one. */
   readonly proveConsistency: (origin: string, oldSize: number, newSize: number) => Promise<readonly Uint8Array[]>;
   readonly proxy?: ProxySettings;
 }
 
-/** A witness has cosigned something that the checkpoint does not continue. */
+/** A witness has cosigned a tree that the checkpoint does not continue. */
 export interface Contradiction {
-  /** Name of the witness in the policy. */
   readonly witness: string;
   /** It cosigned more leaves than the checkpoint has; absent: it refused the proof of consistency. */
   readonly known?: number;
 }
 
 interface Asked {
-  /** The checkpoint with the cosignatures that were verified. */
   readonly note: string;
   readonly isQuorum: boolean;
   /** Names of the witnesses that have not cosigned it. */
   readonly missing: readonly string[];
-  /** Witnesses that answered, also those that know nothing of the log and those that contradict. */
+  /** Witnesses that answered, including those that do not know the log and those that contradict. */
   readonly answered: number;
-  /** Of these, witnesses that had cosigned something of the log, and confirm that the checkpoint continues it. */
+  /** Those of them that had cosigned a tree of the log, and confirm that the checkpoint continues it. */
   readonly confirmed: number;
-  /** Of several the gravest: a refusal, then the largest tree. */
+  /** The gravest of several: a refusal, then the largest tree. */
   readonly contradiction: Contradiction | undefined;
 }
 
@@ -72,7 +68,7 @@ export interface WitnessClient {
   readonly isNeeded: boolean;
   /** Asks every witness that has not cosigned this checkpoint, all at once. Never rejects because of a witness. */
   cosign(note: string): Promise<Asked>;
-  /** Asks every witness about a checkpoint that was published before. One that knows nothing of the log learns nothing. */
+  /** Asks every witness about a published checkpoint. A witness that does not know the log learns nothing. */
   confirm(note: string): Promise<Asked>;
   /** For operators: a log whose last checkpoint too few witnesses cosigned. */
   warning(): string | undefined;
@@ -84,11 +80,10 @@ interface Signed extends Checkpoint {
   readonly note: string;
 }
 
-/** What came of asking a witness: a failure, a contradiction, or what it had cosigned. */
+/** The outcome of asking a witness: a failure, a contradiction, or its earlier cosignature. */
 interface Answer {
   readonly failure?: string;
   readonly contradiction?: Contradiction;
-  /** Leaves that it had cosigned before. */
   readonly had?: number;
   /** Its cosignature; absent: it had cosigned nothing, and was not given the checkpoint. */
   readonly line?: string;
@@ -97,7 +92,7 @@ interface Answer {
 export function createWitnessClient(options: WitnessClientOptions): WitnessClient {
   const { policy, proveConsistency, clock, log, stopping } = options;
   const connections = createGuardedConnections({
-    // An operator chose their addresses.
+    // The operator chose their addresses.
     rules: { allowPrivate: true },
     proxy: options.proxy,
     maxRedirects: 0,
@@ -119,9 +114,9 @@ export function createWitnessClient(options: WitnessClientOptions): WitnessClien
       registers,
     }),
   };
-  /** By witness and origin: what its last answer contradicted, until it confirms something; being away is not a confirmation. */
+  /** By witness and origin: the contradiction of its last answer, until it confirms something; being unavailable is no confirmation. */
   const contradictions = new Map<string, Contradiction>();
-  /** Logs without a quorum, with the witnesses that are missing. */
+  /** Logs without a quorum, with the missing witnesses. */
   const tooFew = new Map<string, readonly string[]>();
 
   const post = async (address: string, body: string) => {
@@ -139,7 +134,10 @@ export function createWitnessClient(options: WitnessClientOptions): WitnessClien
     return { status: answer.statusCode, type: headerValue(answer.headers['content-type']) ?? '', text: `${bytes}` };
   };
 
-  /** Asks one witness, which names the size that it has cosigned. @param teach whether one that knows nothing of the log is given the checkpoint */
+  /**
+   * Asks one witness, which names the size that it has cosigned.
+   * @param teach whether a witness that does not know the log is given the checkpoint
+   */
   const ask = async (
     { name, key, url }: PolicyWitness,
     { text, note, ...tree }: Signed,
@@ -148,7 +146,7 @@ export function createWitnessClient(options: WitnessClientOptions): WitnessClien
     const refused = { contradiction: { witness: name } };
     let oldSize = teach ? 0 : tree.size;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-      // Not a fault of the witness when this fails.
+      // A failure here is not the witness's fault.
       const proof = await proveConsistency(tree.origin, oldSize, tree.size);
       let known: number;
       try {
@@ -158,7 +156,7 @@ export function createWitnessClient(options: WitnessClientOptions): WitnessClien
         if (answer.status === 422 && oldSize > 0) return refused;
         if (answer.status !== 409) throw new Error(`status ${answer.status}`);
         const namesSize = /^text\/x\.tlog\.size\s*(;|$)/i.test(answer.type);
-        // Of one size with another root: earlier versions of the protocol say so with 409, and name no size.
+        // Same size with another root: earlier versions of the protocol answer 409 without a size.
         if (!namesSize && oldSize > 0 && proof.length === 0) return refused;
         if (!namesSize) throw new Error('status 409 without a size');
         known = parseSize(answer.text.replace(/\n$/, ''), 'the size that the witness knows');
@@ -176,7 +174,7 @@ export function createWitnessClient(options: WitnessClientOptions): WitnessClien
     return { failure: 'its size changed at each attempt' };
   };
 
-  /** The same for a witness that has not cosigned it; what it said is remembered, counted and logged. */
+  /** The same for a witness that has not cosigned it; its answer is remembered, counted and logged. */
   const askOne = async (witness: PolicyWitness, checkpoint: Signed, teach: boolean): Promise<Answer> => {
     const { name } = witness;
     const { origin, size, note } = checkpoint;
@@ -242,14 +240,14 @@ export function createWitnessClient(options: WitnessClientOptions): WitnessClien
   };
 }
 
-/** @param size leaves of the checkpoint that it was asked about */
+/** @param size leaves of the checkpoint in question */
 export function contradicts({ witness, known }: Contradiction, size: number): string {
   return known === undefined
     ? `the witness ${witness} refuses the tree of ${size} leaves: it does not continue what it cosigned`
     : `the witness ${witness} has cosigned ${known} leaves, and the last checkpoint known here has ${size}`;
 }
 
-/** The line of a witness in a note, when it is there and verifies. */
+/** The line of a witness in a note, if present and verified. */
 function lineIn(note: string, key: VerifierKey): string | undefined {
   const opened = readOrReason(() => openNote(note, [key]));
   return typeof opened === 'string' ? undefined : opened.verified[0]?.line;
@@ -266,7 +264,7 @@ function verifiedLine(text: string, answer: string, key: VerifierKey, now: Date)
   return found.line;
 }
 
-/** The policy of `PROOF_WITNESSES`. @throws {Error} for operators, when the file cannot be used */
+/** The policy of `PROOF_WITNESSES`. @throws {Error} for operators, when the file is unusable */
 export async function readPolicy(path: string): Promise<Policy> {
   try {
     return parsePolicy(await readTextFile(path));
@@ -275,7 +273,6 @@ export async function readPolicy(path: string): Promise<Policy> {
   }
 }
 
-/** Asks the witnesses of a policy, until the service closes. */
 export function openWitnesses(app: FastifyInstance, policy: Policy): WitnessClient {
   const { pool } = app.database;
   const { metrics, log, clock, stopping } = app;

@@ -1,4 +1,4 @@
-/** This service as a witness of others (C2SP tlog-witness): anyone may ask, the signature of a known log decides. */
+/** This service as a witness of others (C2SP tlog-witness): anyone may ask, and the signature of a known log decides. */
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
@@ -28,9 +28,7 @@ import {
   WITNESS_KEY,
 } from '../tlog/note.ts';
 
-/** Maximum number of hashes of a consistency proof. */
 const MAX_HASHES = 63;
-/** Maximum bytes of a request: the proof, its first line and a checkpoint. */
 const MAX_REQUEST_BYTES = MAX_NOTE_BYTES + 4096;
 /** Milliseconds that a request waits for another one about the same log. */
 const LOCK_TIMEOUT_MS = 5_000;
@@ -40,16 +38,14 @@ const OPEN = { 'access-control-allow-origin': '*', 'cache-control': 'public, max
 interface AddCheckpoint {
   readonly oldSize: number;
   readonly proof: readonly Uint8Array[];
-  /** The signed checkpoint. */
   readonly note: string;
 }
 
-/** The body of a request. */
 export function formatAddCheckpoint({ oldSize, proof, note }: AddCheckpoint): string {
   return [`old ${oldSize}`, ...proof.map((item) => Buffer.from(item).toString('base64')), '', note].join('\n');
 }
 
-/** @throws {FormatError} when the body is not one of the protocol */
+/** @throws {FormatError} when the body does not follow the protocol */
 function parseAddCheckpoint(body: string): AddCheckpoint & { readonly checkpoint: Checkpoint } {
   const end = body.indexOf('\n\n');
   if (end === -1) throw new FormatError('the request has no empty line before its checkpoint');
@@ -61,23 +57,19 @@ function parseAddCheckpoint(body: string): AddCheckpoint & { readonly checkpoint
   return { oldSize: parseSize(old.slice('old '.length), 'the old size'), proof, note, checkpoint: checkpointIn(note) };
 }
 
-/** 200: the cosignature; 409: the size that is known; otherwise a reason. */
+/** 200: the cosignature; 409: the known size; otherwise a reason. */
 interface WitnessAnswer {
   readonly status: 200 | 400 | 403 | 404 | 409 | 422;
   readonly text: string;
 }
 
-/**
- * Runs `decide` with the last checkpoint of a log, and keeps what it returns before it resolves. For one log, also over several instances,
- * one runs at a time.
- */
+/** Runs `decide` with the last checkpoint of a log, and stores its result before it resolves. One at a time for each log, across instances. */
 type UpdateState = (origin: string, decide: (last: Checkpoint | undefined) => string | undefined) => Promise<void>;
 
 interface WitnessNeeds {
   readonly signer: NoteSigner;
   /** Keys of the logs that this witness vouches for; their names are the origins. */
   readonly logKeys: readonly VerifierKey[];
-  /** Seconds since 1970. */
   readonly now: () => number;
 }
 
@@ -109,8 +101,8 @@ export async function addCheckpoint(
 }
 
 /**
- * Serves a witness below the prefix of the scope, which is `/proof/v1/witness`.
- * @param outside the file outside the database, which a restored backup does not turn back
+ * Serves a witness below the prefix of the scope, `/proof/v1/witness`.
+ * @param outside the file outside the database, which a restored backup does not revert
  */
 export function witnessRoutes(
   needs: WitnessNeeds,
@@ -149,7 +141,7 @@ export function witnessRoutes(
   };
 }
 
-/** What a witness cosigned last of each log: a row per log, and the file. */
+/** The last cosigned checkpoint of each log: a row per log, and the file. */
 function stateIn(pool: Pool, outside: PublishedCheckpoints): UpdateState {
   return (origin, decide) =>
     transaction(
@@ -163,13 +155,12 @@ function stateIn(pool: Pool, outside: PublishedCheckpoints): UpdateState {
           [origin],
         );
         const known = [outside.get(origin), rows[0]?.checkpoint ?? undefined];
-        // Of two of one size the first: the file, which nobody changes through the database.
+        // Of two of one size the first: the file, which nobody can change through the database.
         const [last] = known
           .flatMap((note) => (note === undefined ? [] : checkpointIn(note)))
           .sort((a, b) => b.size - a.size);
         const note = decide(last);
         if (note === undefined) return;
-        // The file first: when the commit fails, this witness remembers more than it said, which harms nobody.
         await outside.put(origin, note);
         await db.query(
           'update proof.witnessed set size = $2, checkpoint = $3, op = clock_timestamp() where origin = $1',
@@ -180,7 +171,11 @@ function stateIn(pool: Pool, outside: PublishedCheckpoints): UpdateState {
     );
 }
 
-/** This service as a witness. @param path file of `PROOF_WITNESS_FOR` @throws {Error} for operators, when it cannot be used */
+/**
+ * This service as a witness.
+ * @param path file of `PROOF_WITNESS_FOR`
+ * @throws {Error} for operators, when it is unusable
+ */
 export async function openWitness(app: FastifyInstance, proofKey: Uint8Array, path: string) {
   const outside = await openPublishedCheckpoints(`${statePath(app.settings)}.witness`);
   // The host is known once the server listens.
@@ -196,7 +191,7 @@ export async function openWitness(app: FastifyInstance, proofKey: Uint8Array, pa
   return witnessRoutes(needs, outside);
 }
 
-/** A verifier key of a log on each line; lines that are empty or begin with `#` do not count. @throws {Error} that names the line */
+/** A verifier key of a log on each line; empty lines and those beginning with `#` do not count. @throws {Error} that names the line */
 async function readLogKeys(path: string): Promise<VerifierKey[]> {
   const lines = (await readTextFile(path)).split('\n').map((line) => line.trim());
   return lines.flatMap((text, place) => {
