@@ -21,6 +21,6 @@ export const raadsfeedProblems = {
     status: 503,
     title: 'Zoeken duurt te lang',
     explanation:
-      'Deze zoekvraag kost nu te veel tijd. Zoek met meer of langere woorden, of kies een organisatie of een periode.',
+      'Deze zoekopdracht duurt nu te lang. Gebruik meer of langere woorden, of kies een organisatie of een periode.',
   },
 } as const satisfies Record<string, ProblemKind>;

@@ -55,7 +55,7 @@ export function createSite(stylesheet: string, api: string, brand: Brand): Site 
       { href: `${HOME}/organisaties`, text: 'Organisaties' },
     ],
     footer: html`<nav aria-label="Voor programma’s"><ul class="kv-menu"><li>${link(`${api}/`, 'Dezelfde gegevens voor programma’s')}</li><li>${link(`${api}/docs`, 'Beschrijving voor programmeurs')}</li><li>${link(`${HOME}/organisaties.csv`, 'Organisaties als CSV')}</li></ul></nav>
-<p>Deze informatie is openbaar. Van wie zij komt en hoe actueel zij is, leest u bij elke organisatie.</p>`,
+<p>Deze informatie is openbaar. Bij elke organisatie leest u waar de gegevens vandaan komen en hoe actueel ze zijn.</p>`,
   };
 }
 

@@ -55,7 +55,7 @@ ${itemList(current, { ...list('Alle vergaderingen van vandaag', { ...held, van: 
 ${heading(2, 'Komende vergaderingen')}
 ${itemList(coming, { ...list('Alle komende vergaderingen', { ...held, van: isoDay(tomorrow ?? now) }), empty: 'Er zijn nog geen vergaderingen bekend.' })}
 <details class="kv-fold"${current.length + coming.length === 0 && html` open`}><summary>Laatste vergaderingen</summary>
-${itemList(past, { ...list('Alle vergaderingen die zijn geweest', { ...held, tot: isoDay(new Date((today ?? now).getTime() - 1)) }), empty: 'Er zijn nog geen vergaderingen geweest.' })}
+${itemList(past, { ...list('Alle eerdere vergaderingen', { ...held, tot: isoDay(new Date((today ?? now).getTime() - 1)) }), empty: 'Er zijn nog geen vergaderingen geweest.' })}
 </details>
 </div><div>
 ${heading(2, 'Nieuwe documenten')}

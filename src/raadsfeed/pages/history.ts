@@ -185,7 +185,7 @@ export function removedPage(
       alert(
         'info',
         last?.op === 'redact'
-          ? 'De inhoud is uit alle gegevens gehaald, ook uit de geschiedenis.'
+          ? 'De inhoud is overal verwijderd, ook uit de geschiedenis.'
           : 'Dit is weggehaald uit de gegevens. De reden staat hieronder.',
       ),
       facts([

@@ -76,7 +76,7 @@ export async function organisationPage(
       isStale(organisation, now) &&
         alert(
           'warning',
-          `Deze gegevens lopen achter. ${organisation.laatstBijgewerkt === null ? 'Ze zijn nog niet eerder bijgewerkt.' : `De laatste keer dat ze zijn bijgewerkt was ${dayAndTime(organisation.laatstBijgewerkt)}.`}`,
+          `Deze gegevens lopen achter. ${organisation.laatstBijgewerkt === null ? 'Ze zijn nog niet eerder bijgewerkt.' : `Ze zijn voor het laatst bijgewerkt op ${dayAndTime(organisation.laatstBijgewerkt)}.`}`,
         ),
       searchForm('', { organisatie: organisatiecode, gremium }),
       heading(2, `Vergaderingen in ${monthName(month)}`, 'agenda'),
@@ -127,13 +127,13 @@ function sourceFacts({ suppliers, ...source }: SourceCompleteness): [string, Htm
   ].filter((part) => part !== undefined);
   return [
     ['Leverancier', periods.length > 0 && periods.join('; ')],
-    ['Bron gelezen', readAt === null ? 'Nog niet helemaal' : `Voor het laatst helemaal op ${dayAndTime(readAt)}`],
+    ['Bron gelezen', readAt === null ? 'Nog niet volledig' : `Voor het laatst volledig op ${dayAndTime(readAt)}`],
     ['Storing', failingSince !== null && `De bron is niet te lezen sinds ${dayAndTime(failingSince)}`],
     [
       'Achterstand',
       behind === null ? 'Niet bekend' : behind === 0 ? 'Geen' : `${count(behind)} wijzigingen van de bron`,
     ],
-    ['Volledigheid', missing.length === 0 ? 'Niets bekend dat ontbreekt' : missing.join(', ')],
+    ['Volledigheid', missing.length === 0 ? 'Voor zover bekend compleet' : missing.join(', ')],
   ];
 }
 

@@ -172,14 +172,14 @@ export async function searchPage(context: PagesContext, address: SearchAddress):
       form(address, organisations),
       html`<div class="kv-columns kv-columns--filter"><div>
 ${heading(2, found(result, address))}
-${isMore && paragraph(`De aantallen bij de filters gaan over ${count(total)} resultaten; er zijn er meer.`)}
+${isMore && paragraph(`Er zijn meer resultaten. De aantallen bij de filters zijn van ${count(total)} resultaten.`)}
 ${total > 1 && sortLinks(address, result.kind)}
 ${result.kind?.type !== undefined && kindNote(address, result.kind.type, result.kind.word)}
 ${isCut(address) && paragraph(`U typte meer dan ${MOST_TERMS} woorden; er is gezocht naar de eerste ${MOST_TERMS}.`)}
 ${total === 0 && nothingFound(address, result)}
 ${hits.length > 0 && html`<ol class="kv-list">${hits}</ol>`}
 ${total > 0 && hits.length === 0 && paragraph('Op deze pagina staan geen resultaten meer.')}
-${hasNext && pagina === LAST_PAGE && paragraph('Verder bladeren kan niet: kies een filter, een periode of meer woorden, of neem de resultaten als CSV.')}
+${hasNext && pagina === LAST_PAGE && paragraph('U kunt niet verder bladeren. Kies een filter of een periode, typ meer woorden of download de resultaten als CSV.')}
 ${pager(pagina, hasNext && pagina < LAST_PAGE, (page) => searchPath(address, { pagina: page }))}
 ${total > 0 && html`<ul class="kv-links"><li>${link(searchPath(address, {}, '.csv'), 'Resultaten als CSV')}</li><li>${link(searchPath(address, {}, '.atom'), 'Nieuwe resultaten volgen (Atom)')}</li></ul>`}
 </div><div>${facets(address, result, names)}</div></div>`,
@@ -203,7 +203,7 @@ const isCut = ({ q }: SearchAddress): boolean => q !== undefined && readQuery(q)
 function nothingFound(address: SearchAddress, { words, missing, kind }: FoundByWords): HtmlValue {
   if (address.q === undefined || (kind !== undefined && words === undefined)) return paragraph('Haal een filter weg.');
   if (words === undefined)
-    return paragraph('Typ minstens één woord dat gevonden moet worden. Een woord met - ervoor laat alleen iets weg.');
+    return paragraph('Typ minstens één woord zonder - ervoor. Met - voor een woord sluit u dat woord uit.');
   const { q } = address;
   const quoted = (text: string): string => `“${shorten(text, 80)}”`;
   const hints = missing.map(({ text, nearest }) => {

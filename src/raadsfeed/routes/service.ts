@@ -78,7 +78,7 @@ function servicePage(document: ServiceDocument, mountUrl: string): string {
   return htmlPage({
     title: 'Raadsfeed',
     paragraphs: [
-      'Deze dienst geeft openbare raadsinformatie door als een feed.',
+      'Deze dienst biedt openbare raadsinformatie aan als feed.',
       `Begin bij de huidige stand en lees daarna de feed verder vanaf \`feedCursor\`. De geschiedenis gaat terug tot ${historieVanaf} (${retentie === 'permanent' ? 'blijvend bewaard' : `bewaard voor ${retentie}`}).`,
     ],
     content: html`<h2>Adressen</h2>${rows(named)}<h2>Organisaties</h2>${rows(organisations)}`,

@@ -368,7 +368,7 @@ it('tells of an organisation from elsewhere how far its source was read, and how
   expect(told).toEqual(
     expect.arrayContaining([
       'Herkomst: uit het systeem van een leverancier',
-      expect.stringMatching(/^Bron gelezen: Voor het laatst helemaal op \d+ \S+ \d{4} om \d\d:\d\d uur$/),
+      expect.stringMatching(/^Bron gelezen: Voor het laatst volledig op \d+ \S+ \d{4} om \d\d:\d\d uur$/),
       expect.stringMatching(/^Storing: De bron is niet te lezen sinds \d+ /),
       'Achterstand: 23 wijzigingen van de bron',
       'Volledigheid: 98,3 % van wat de bron toont',

@@ -49,19 +49,20 @@ export async function search(db: Db, request: SearchRequest): Promise<SearchResu
   const { words, sort } = request;
   const needed = request.offset + request.limit;
   const most = Math.max(READ_IN_ORDER, words === undefined ? needed + 1 : Math.min(needed * PER_HIT, MOST_IN_ORDER));
-  let found = await find(db, request, { by: 'order', most });
+  const found = await find(db, request, { by: 'order', most });
   if (words === undefined || !found.isMore) return found;
-  // The index knows no places: among common words it finds a phrase by reading every row that has them.
-  if (found.total < needed && found.near >= needed && found.near > found.total)
-    found = await find(db, request, { by: 'order', most: MOST_IN_ORDER });
-  if (found.total < needed) return await find(db, request, { by: 'index' });
+  if (found.total < needed) {
+    // The index has no positions: it finds a phrase of common words by reading every row that has them.
+    const phrase = found.near >= needed && (await find(db, request, { by: 'titles', most: MOST_IN_ORDER }));
+    return phrase && phrase.total >= needed ? phrase : await find(db, request, { by: 'index' });
+  }
   return sort !== 'relevantie' || found.best >= needed ? found : await find(db, request, { by: 'titles', most });
 }
 
 interface Found extends SearchResult {
   /** Hits in titles. */
   readonly best: number;
-  /** Rows that were read in order and have the words, also apart where a phrase was typed. */
+  /** Of the rows read in order, those that have the words, also where these are not the phrase. */
   readonly near: number;
 }
 
