@@ -5,17 +5,15 @@ import { type Logger, portError } from './lib/log.ts';
 import type { Terminal } from './lib/terminal.ts';
 import { listenAddress } from './plugins/service.ts';
 
-/** How long (milliseconds) an idle connection of a proxy stays open while draining; see `deploy/nginx`. */
+/** Milliseconds that an idle connection of a proxy stays open while draining; see `deploy/nginx`. */
 const LAST_REQUEST_MS = 2000;
 
-/** A running service. */
 export interface Service {
-  /** Address of the public listener. */
   readonly url: string;
   readonly managementUrl: string;
   /** Address of the database as its owner (secret). */
   readonly databaseUrl: string;
-  /** Settles when an embedded database has ended, for whatever reason. */
+  /** Settles when an embedded database has ended, for any reason. */
   readonly databaseExited: Promise<void>;
   /**
    * Stops accepting, answers running requests, ends streams and releases everything; calling it again is harmless. With `drainMs` it first
@@ -26,8 +24,8 @@ export interface Service {
 }
 
 /**
- * Opens everything and listens: for operators first, for everybody when there is something to answer with.
- * @throws {Error} with a message for operators; what was opened is released
+ * Opens everything and listens: for operators first, for clients once it can answer.
+ * @throws {Error} with a message for operators; everything opened is released
  */
 export async function serve(options: AppOptions): Promise<Service> {
   const { managementHost: host, managementPort: port } = options.config.server;
@@ -49,7 +47,7 @@ export async function serve(options: AppOptions): Promise<Service> {
 async function listen(app: FastifyInstance, managementUrl: string): Promise<Service> {
   const { server } = app.settings;
   const begun = Promise.withResolvers<void>();
-  // The last of these hooks: they run one after the other, and each is waited for.
+  // The last of these hooks: they run one after the other, each awaited.
   app.addHook('onListen', async () => begun.resolve());
   await app.ready();
   const url = await listenOn(app, server, 'PORT');
@@ -71,7 +69,7 @@ async function listen(app: FastifyInstance, managementUrl: string): Promise<Serv
   return { url, managementUrl, databaseUrl: ownerUrl, databaseExited: exited, stop };
 }
 
-/** Keeps serving until balancers have moved elsewhere and proxies have closed their idle connections; the signal cuts it short. */
+/** Keeps serving until balancers have moved elsewhere and proxies have closed their idle connections; the signal ends it early. */
 async function drain({ connections }: FastifyInstance, drainMs: number, signal: AbortSignal): Promise<void> {
   try {
     await sleep(drainMs, undefined, { signal });

@@ -45,7 +45,7 @@ export function createProofWriter(
   log: ProofLogName,
   intervalSeconds = 60,
 ): ProofWriter {
-  // From bytes the key would be prepared again for each seed, which takes several times as long as encrypting it.
+  // With bytes, the key would be prepared again for each seed, which costs several times the encryption.
   const seedKey = createSecretKey(seeds);
   return {
     intervalSeconds,

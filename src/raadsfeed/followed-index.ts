@@ -1,15 +1,15 @@
-/** An index beside the feed, from when the server listens until it closes: kept up with the feed, reported to operators, and asked whether it can answer. */
+/** An index beside the feed, while the server listens: kept up to date, reported to operators, and checked for completeness. */
 import type { FastifyInstance } from 'fastify';
 import { Problem } from '../lib/problem.ts';
 import { percentOf, progressText } from '../lib/progress.ts';
 import { platformProblems } from '../plugins/problems.ts';
 import { type FeedIndex, followFeed, readIndexProgress } from './follow-index.ts';
 
-/** Seconds after which somebody may ask again: reading a large feed takes minutes. */
+/** Seconds before a client may retry: reading a large feed takes minutes. */
 const RETRY_SECONDS = '60';
 
 export interface FollowedIndex {
-  /** @throws {Problem} 503 while the index lacks records that the feed has had for longer */
+  /** @throws {Problem} 503 while the index lacks older records of the feed */
   requireRead(): Promise<void>;
 }
 

@@ -1,6 +1,5 @@
 import type { ProblemKind } from '../lib/problem.ts';
 
-/** Problems of area C beside those of the platform. */
 export const raadsfeedProblems = {
   invalidCursor: {
     slug: 'ongeldige-cursor',

@@ -2,7 +2,6 @@ import type { ProvenLog } from '../proof/proof-log.ts';
 import { recordProofRoute } from './routes/record-proof.ts';
 import { numberedRecords, storedRecords } from './store/proof-records.ts';
 
-/** The proof log of the feed: one leaf for each `sequenceNumber`. */
 export const raadsfeedProofLog: ProvenLog = {
   name: 'raadsfeed',
   records: async ({ db, writer }) => storedRecords(db, writer),

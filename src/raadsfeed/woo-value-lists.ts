@@ -1,4 +1,4 @@
-/** What DiWoo takes from the value lists of TOOI and of the Publications Office of the EU (as `diwoo-metadata-lijsten.xsd` 0.9.8 has them). */
+/** The terms that DiWoo takes from the value lists of TOOI and of the Publications Office of the EU (as in `diwoo-metadata-lijsten.xsd` 0.9.8). */
 import { extname } from 'node:path';
 
 const THESAURUS = 'https://identifier.overheid.nl/tooi/def/thes/kern/';
@@ -30,13 +30,12 @@ const CATEGORIES: readonly Category[] = [
   { code: 'c_816e508d', label: 'inspanningsverplichting art 3.1 Woo' },
 ];
 
-/** A term of a value list: its address, and what it is called. */
 export interface Term {
   readonly resource: string;
   readonly label: string;
 }
 
-/** The number of a category as a resource names it, by code or by address; `undefined` when it is not in the list. */
+/** The number of a resource's category, by code or by address; `undefined` when it is not in the list. */
 export function categoryNumber(value: unknown): number | undefined {
   if (typeof value !== 'string') return undefined;
   const code = value.startsWith(THESAURUS) ? value.slice(THESAURUS.length) : value;
@@ -50,12 +49,15 @@ export function categoryTerm(number: number): Term | undefined {
   return found === undefined ? undefined : { resource: THESAURUS + found.code, label: found.label };
 }
 
-/** What was done with a document: of the three that DiWoo knows, the feed has a day only for its receipt. */
+/** Handling of a document: of DiWoo's three kinds, the feed has a day only for receipt. */
 export const RECEIPT: Term = { resource: `${THESAURUS}c_dfcee535`, label: 'ontvangst' };
 
 const KINDS = { gm: 'gemeente', pv: 'provincie', ws: 'waterschap' } as const;
 
-/** The address of an organisation. @param code as the feed has it: `gm0363`, `pv27`, `ws0155` */
+/**
+ * The address of an organisation.
+ * @param code as in the feed: `gm0363`, `pv27`, `ws0155`
+ */
 export function organisationAddress(code: string): string {
   const kind = code.startsWith('gm') ? KINDS.gm : code.startsWith('pv') ? KINDS.pv : KINDS.ws;
   return `https://identifier.overheid.nl/tooi/id/${kind}/${code}`;
@@ -63,7 +65,7 @@ export function organisationAddress(code: string): string {
 
 const FILE_TYPES = 'http://publications.europa.eu/resource/authority/file-type/';
 
-/** File types of the value list, with the media types that mean them. */
+/** File types of the value list, with their media types. */
 const FORMATS: Readonly<Record<string, readonly string[]>> = {
   PDF: ['application/pdf'],
   DOCX: ['application/vnd.openxmlformats-officedocument.wordprocessingml.document'],

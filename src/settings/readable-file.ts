@@ -1,11 +1,9 @@
-/** Whether a file that a setting names can be read, and if not, what an operator has to change. */
+/** Checks whether a file named in a setting is readable, and if not, what an operator must change. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import process from 'node:process';
 
-/**
- * @returns undefined when it can be read; else the reason, to follow "names": with its path, and its owner and mode when it is there
- */
+/** @returns undefined for a readable file; else the reason, to follow "names": with its path, and its owner and mode if it exists */
 export function whyUnreadable(path: string): string | undefined {
   const absolute = resolve(path);
   try {

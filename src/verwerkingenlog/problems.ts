@@ -1,6 +1,5 @@
 import { Problem, type ProblemKind } from '../lib/problem.ts';
 
-/** Problems of area B beside those of the platform. */
 export const verwerkingenlogProblems = {
   onbekendeVerwerkingsactie: {
     slug: 'onbekende-verwerkingsactie',

@@ -8,7 +8,7 @@ import { type RetentionRuns, readRuns } from './store/retention.ts';
 /** A job that runs every night may miss one. */
 const LATE_MS = 2 * 86_400_000;
 
-/** The runs of `log prune`, in whatever process, in metrics; the result is a readiness check that warns of one that failed or did not happen. */
+/** The runs of `log prune`, in any process, as metrics; the result is a readiness check that warns of a failed or missing run. */
 export function watchRetention(pool: Pool, metrics: Registry, clock: Clock): ReadinessCheck {
   const started = clock.now();
   const readForGauges = readForMetrics(() => readRuns(pool));

@@ -4,7 +4,6 @@ import { followIndex } from '../followed-index.ts';
 import { serveDiwoo } from './routes.ts';
 import { DIWOO_INDEX } from './write-index.ts';
 
-/** Offers the documents of the feed to the national index. */
 export const diwoo = fp(
   async (app: FastifyInstance) => {
     await serveDiwoo(app, followIndex(app, 'offer to DiWoo', DIWOO_INDEX));

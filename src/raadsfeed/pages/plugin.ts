@@ -7,7 +7,6 @@ import { createSite, HOME } from './context.ts';
 import { pagesRoutes } from './routes.ts';
 import { PAGES_INDEX } from './search/follow-feed.ts';
 
-/** The council information as pages for people, and the index that they search. */
 export const pages = fp(servePages, { name: 'pages', dependencies: ['raadsfeed'] });
 
 async function servePages(app: FastifyInstance): Promise<void> {

@@ -1,4 +1,4 @@
-/** What only the owner of the database can do about its files after a redaction. */
+/** Work on database files after a redaction that requires the owner of the database. */
 import pg from 'pg';
 import { findHost } from '../../database/addresses.ts';
 
@@ -19,7 +19,7 @@ async function asOwner<T>(ownerUrl: string, name: string, work: (client: pg.Clie
   }
 }
 
-/** Removes what updates and deletes left behind in the tables that hold no content. */
+/** Removes the remains of updates and deletes in tables without content. */
 export async function vacuumFeed(ownerUrl: string): Promise<void> {
   await asOwner(ownerUrl, 'feed vacuum', (client) =>
     client.query('vacuum raadsfeed.record, raadsfeed.current_records, raadsfeed.texts'),
@@ -33,9 +33,9 @@ interface OrphanFile {
 }
 
 /**
- * Finds the files in the database's directory that hold something and belong to no relation: a crash of Postgres within a rewrite leaves the
- * copy, and Postgres never removes it. The service rewrites nothing meanwhile.
- * @throws {Error} that says what to grant when the owner may not list files
+ * Finds non-empty files in the database's directory that belong to no relation: a crash of Postgres during a rewrite leaves the copy, and Postgres
+ * never removes it. The service rewrites nothing meanwhile.
+ * @throws {Error} with the required grant when one is missing
  */
 export function findOrphanFiles(ownerUrl: string): Promise<OrphanFile[]> {
   return asOwner(ownerUrl, 'feed verify', async (client) => {
@@ -53,14 +53,14 @@ export function findOrphanFiles(ownerUrl: string): Promise<OrphanFile[]> {
 }
 
 async function listOrphanFiles(client: pg.Client): Promise<OrphanFile[]> {
-  // The locks of `rewrite_text_partition` and `rewrite_content_table`: their copies belong to no relation that others see.
+  // The locks of `rewrite_text_partition` and `rewrite_content_table`: their copies belong to no visible relation.
   await client.query('select pg_advisory_lock(4001, 0), pg_advisory_lock(4001, 1)');
   const listed = await client.query<{ path: string; node: string }>(
     `select 'base/' || d.oid || '/' || f.name as path, substring(f.name from '^\\d+') as node
        from pg_database d, pg_ls_dir('base/' || d.oid) f (name)
       where d.datname = current_database() and f.name ~ '^\\d+'`,
   );
-  // After the list, so that what was created meanwhile is not in it; and the sizes last: a file that was replaced meanwhile is empty or gone.
+  // After the list, so that newly created files are not in it; and the sizes last: a file replaced meanwhile is empty or gone.
   const { rows } = await client.query<{ path: string; bytes: string }>(
     `select f.path, s.size as bytes
        from unnest($1::text[], $2::oid[]) as f (path, node), pg_stat_file(f.path, true) s

@@ -9,17 +9,16 @@ import { markForRewrite } from './text-partitions.ts';
 const STEP = 20_000;
 
 export interface Pruned {
-  /** The history up to and including this number is gone; what was current stays readable in the snapshot. */
+  /** The history up to and including this number is gone; current records stay readable in the snapshot. */
   readonly upTo: number;
   readonly removed: number;
 }
 
-/** Milliseconds within which every instance knows where the history begins, or answers 503. */
+/** Milliseconds within which every instance knows the beginning of the history, or answers 503. */
 const KNOWN_MS = 1000;
 
 /**
- * Milliseconds between the move of the history and the first row that goes: every instance knows of the move by then, and earlier reads
- * have ended.
+ * Milliseconds between the move of the history and the first removed row: by then every instance knows of the move, and earlier reads have ended.
  * @param statementTimeoutMs of the service's reads; 0: without a limit, which counts as a minute
  */
 export function pruneGraceMs(statementTimeoutMs: number): number {
@@ -28,7 +27,7 @@ export function pruneGraceMs(statementTimeoutMs: number): number {
 
 export interface PruneOptions {
   readonly before: Date;
-  /** Milliseconds between the move of the history and the first row that goes: `pruneGraceMs`. */
+  /** Milliseconds between the move of the history and the first removed row: `pruneGraceMs`. */
   readonly graceMs: number;
   readonly signal: AbortSignal;
   /** The proof log of the feed, when there is one. */
@@ -37,10 +36,8 @@ export interface PruneOptions {
 }
 
 /**
- * Drops the history stored before a given time, never current state, and moves `historieVanaf`. First the beginning of the history moves, so
- * that no reader meets a hole; the rows go in steps, after `graceMs`. A run that was interrupted is finished by the next one. The clock of
- * the database decides whether the moment has passed: with that of a machine that is ahead, more would go than anybody meant.
- * @throws {Error} when the time is in the future; the signal's reason
+ * Drops the history stored before a given time, never current state, and moves `historieVanaf`. First the beginning of the history moves, so that no
+ * reader finds a gap; the rows are removed in steps, after `graceMs`. The next run finishes an interrupted one.
  */
 export async function pruneHistory(
   pool: Pool,

@@ -1,4 +1,4 @@
-/** The partitions of the texts: 100 000 numbers each, created ahead, and rewritten when something was removed from them. */
+/** The partitions of the texts: 100 000 numbers each, created ahead, and rewritten after removals. */
 import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
 import type { FeedRow } from './records.ts';
@@ -6,7 +6,7 @@ import type { FeedRow } from './records.ts';
 /** As migration 1030 has it. */
 export const PARTITION_NUMBERS = 100_000;
 
-/** Makes sure that numbers up to and including one have a partition, and the next ones too. The caller has locked the feed. */
+/** Ensures that numbers up to and including one have a partition, and the next ones too. The caller has locked the feed. */
 export async function ensureTextPartitions(db: Db, { partitionedTo }: FeedRow, upTo: number): Promise<void> {
   if (upTo + PARTITION_NUMBERS / 2 < partitionedTo) return;
   await db.query('select raadsfeed.ensure_text_partitions($1::bigint)', [upTo + PARTITION_NUMBERS]);
@@ -17,7 +17,7 @@ export function firstOfPartition(sequenceNumber: number): number {
   return sequenceNumber - (sequenceNumber % PARTITION_NUMBERS);
 }
 
-/** Marks the partitions of these numbers: something was removed from them. */
+/** Marks the partitions of removed numbers. */
 export async function markForRewrite(db: Db, numbers: readonly number[]): Promise<void> {
   await db.query({
     name: 'raadsfeed-note-removed',
@@ -31,10 +31,10 @@ export async function markForRewrite(db: Db, numbers: readonly number[]): Promis
 
 /** Milliseconds that one table may take. */
 const REWRITE_TIMEOUT_MS = 600_000;
-/** Another removal makes a copy worthless; after so many the rest is left to the next run. */
+/** Another removal makes a copy worthless; after this number the rest is left to the next run. */
 const MOST_ATTEMPTS = 20;
 
-/** Rewrites a table in a transaction of its own. @returns the outcome that the function of the database says */
+/** Rewrites a table in a transaction of its own. @returns the outcome of the database function */
 function rewriteFiles(pool: Pool, call: string, values: readonly unknown[]): Promise<string | undefined> {
   return transaction(pool, async (client) => {
     const db = await allowLongStatements(client, REWRITE_TIMEOUT_MS);
@@ -44,10 +44,10 @@ function rewriteFiles(pool: Pool, call: string, values: readonly unknown[]): Pro
 }
 
 /**
- * Rewrites the files of all partitions that held what a redaction or pruning removed, each in a transaction of its own. Readers and
- * writers go on meanwhile.
+ * Rewrites the files of all partitions that held redacted or pruned records, each in a transaction of its own. Readers and writers continue
+ * meanwhile.
  * @returns how many partitions were rewritten
- * @throws when a reader keeps a partition open for longer than twenty seconds; it stays to be done
+ * @throws when a reader keeps a partition open for too long
  */
 export async function rewritePartitions(pool: Pool): Promise<number> {
   const { rows } = await pool.query<{ first: number }>(
@@ -63,7 +63,7 @@ export async function rewritePartitions(pool: Pool): Promise<number> {
   return written;
 }
 
-/** Marks the tables that features have registered in `raadsfeed.content_tables`: a redaction, of which this is the last number, removed content. */
+/** Marks the feature tables registered in `raadsfeed.content_tables`: a redaction, of which this is the last number, removed content. */
 export async function markContentTables(db: Db, redactedAt: number): Promise<void> {
   await db.query({
     name: 'raadsfeed-mark-content-tables',
@@ -73,7 +73,7 @@ export async function markContentTables(db: Db, redactedAt: number): Promise<voi
 }
 
 /**
- * Rewrites the files of the tables of features that held what was redacted, as soon as they have followed the feed that far.
+ * Rewrites the files of feature tables that held redacted content, once they have followed the feed that far.
  * @returns the tables whose files may still hold redacted content, with their schemas
  * @throws as `rewritePartitions`
  */

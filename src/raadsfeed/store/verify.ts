@@ -1,7 +1,7 @@
 import type { Db } from '../../database/transaction.ts';
 import { PAGE_OCTETS } from './records.ts';
 
-/** A number of the log, as both tables have it; what one of them lacks is `null`. */
+/** A number of the log in both tables; `null` where one lacks it. */
 export interface StoredNumber {
   readonly sequenceNumber: number;
   readonly epoch: number | null;
@@ -19,7 +19,7 @@ export interface StoredNumber {
   readonly stateIdentity: string | null;
 }
 
-/** Up to which number, at most `upTo`, can be read after one: as many records as `PAGE_OCTETS` allow, and at least one. */
+/** The last number, at most `upTo`, to read after one: as many records as `PAGE_OCTETS` allow, and at least one. */
 export async function endOfRead(db: Db, after: number, upTo: number): Promise<number> {
   const { rows } = await db.query<{ end: number | null }>({
     name: 'raadsfeed-verify-end',
@@ -33,7 +33,7 @@ export async function endOfRead(db: Db, after: number, upTo: number): Promise<nu
   return rows[0]?.end ?? upTo;
 }
 
-/** Everything stored under the first numbers after one, up to and including `upTo`, whichever table has it. */
+/** Everything stored under the first numbers after one, up to and including `upTo`, in either table. */
 export async function readNumbers(db: Db, after: number, upTo: number): Promise<StoredNumber[]> {
   const { rows } = await db.query<StoredNumber>({
     name: 'raadsfeed-numbers',
@@ -53,7 +53,7 @@ export async function readNumbers(db: Db, after: number, upTo: number): Promise<
   return rows;
 }
 
-/** Rows beyond the head, and partitions that are still to be rewritten. */
+/** Rows beyond the head, and partitions that await rewriting. */
 export async function readLeftovers(db: Db, head: number): Promise<{ beyondHead: number; unwritten: number }> {
   const { rows } = await db.query<{ beyondHead: number; unwritten: number }>(
     `select (select count(*) from raadsfeed.record where sequence_number > $1::bigint)
@@ -65,7 +65,7 @@ export async function readLeftovers(db: Db, head: number): Promise<{ beyondHead:
   return rows[0] ?? { beyondHead: 0, unwritten: 0 };
 }
 
-/** What was recorded after a number: the resources (`organisatiecode/resourceType/bronidentificatie`), and whether something was redacted. */
+/** The records after a number: the resources (`organisatiecode/resourceType/bronidentificatie`), and whether there was a redaction. */
 export async function readRecordedSince(
   db: Db,
   after: number,

@@ -1,6 +1,6 @@
 /** Pages of a list: an opaque cursor names the row that a page begins after, or ends before. */
 
-/** Where a page lies: after a row in the order of the list, or before it. */
+/** The position of a page: after a row in the order of the list, or before it. */
 export interface Cursor<K extends readonly string[]> {
   readonly direction: 'after' | 'before';
   readonly key: K;
@@ -16,7 +16,7 @@ export function writeCursor({ direction, key }: Cursor<readonly string[]>): stri
   return Buffer.from(JSON.stringify([direction === 'after' ? 1 : 0, ...key])).toString('base64url');
 }
 
-/** @returns undefined for a text that is not a cursor with so many parts */
+/** @returns undefined for a text that is not a cursor with this number of parts */
 export function readCursor(text: string, parts: readonly RegExp[]): Cursor<readonly string[]> | undefined {
   let value: unknown;
   try {

@@ -1,12 +1,12 @@
-/** Keyed hashes of a line of LDV that is stored once: of its owner and ids, and of its content. */
+/** Keyed hashes of a stored LDV line: of its owner and ids, and of its content. */
 export interface LineKey {
   readonly key: string;
   readonly content: string;
 }
 
 /**
- * The key of a line, from what the first version of its action keeps.
+ * The key of a line, from the first version of its action.
  * @param hash a keyed hash
- * @throws {Error} when that cannot be read
+ * @throws {Error} when the line is unreadable
  */
 export type KeyOfLine = (line: string, hash: (text: string) => string) => LineKey;

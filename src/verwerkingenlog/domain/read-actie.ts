@@ -12,12 +12,12 @@ import {
   type VerwerktObject,
 } from './verwerkingsactie.ts';
 
-/** A body that the contract accepts: its read-only members can be anything. */
+/** A body accepted by the contract; its read-only members can be anything. */
 export type ActieBody = components['schemas']['VerwerkingsactieInvoer'];
 type ReplacingBody = components['schemas']['VerwerkingsactieVolledig'];
 type ObjectBody = components['schemas']['VerwerktObjectInvoer'];
 
-/** Reads a body that the contract accepts; a moment that lies outside the calendar is an empty text, and one of `actieFaults`. */
+/** Reads a body accepted by the contract; a moment outside the calendar is an empty text, and one of `actieFaults`. */
 export function readActie(body: ActieBody): Actie {
   return {
     ...fieldsOf(body),
@@ -32,12 +32,12 @@ export function readActie(body: ActieBody): Actie {
   };
 }
 
-/** Whether a body that replaces an action has what every action has. */
+/** Whether a replacing body has all required members of an action. */
 export function isWhole(body: ReplacingBody): body is ActieBody {
   return body.vertrouwelijkheid !== undefined && body.tijdstip !== undefined && body.verwerkteObjecten !== undefined;
 }
 
-/** What an action would lose by a body's silence. Many clients leave out what is `null`; that loses nothing. */
+/** The members that an action would lose because a body omits them. Many clients omit `null` members; that loses nothing. */
 export function silentLosses(body: ReplacingBody, current: Versie): InvalidParam[] {
   const { vertrouwelijkheid, tijdstip } = current;
   const kept: Readonly<Record<string, unknown>> = { ...fieldsOf(current), vertrouwelijkheid, tijdstip };
@@ -47,7 +47,7 @@ export function silentLosses(body: ReplacingBody, current: Versie): InvalidParam
   return lost.map((name) => ({ name, code: 'required', reason: 'ontbreekt, en is in de actie niet leeg' }));
 }
 
-/** @throws {TypeError} for a word that the contract refuses */
+/** @throws {TypeError} for a value that the contract refuses */
 export function readVertrouwelijkheid(text: string): Vertrouwelijkheid {
   const word = text.toLowerCase();
   if (word === 'normaal' || word === 'vertrouwelijk' || word === 'opgeheven') return word;
@@ -63,7 +63,7 @@ function readObject(object: ObjectBody): VerwerktObject {
   };
 }
 
-/** The members of a body that are judged, of whatever type. */
+/** The members of a body that are checked, of whatever type. */
 type Judged = {
   readonly [Member in 'tijdstip' | 'bewaartermijn' | 'soortAfnemerId' | 'afnemerId' | 'verwerkteObjecten']?: unknown;
 };

@@ -1,4 +1,4 @@
-/** What the register has of a processing activity. @see AVG, articles 6 and 30 */
+/** A processing activity in the register. @see AVG, articles 6 and 30 */
 
 import type { components } from '../../contracts/verwerkingenlog.ts';
 
@@ -9,7 +9,7 @@ export type ActiviteitVelden = Omit<Answer, 'url' | 'verwerkingsactiviteitId' | 
 
 export interface Activiteit extends ActiviteitVelden {
   readonly verwerkingsactiviteitId: string;
-  /** Counts from 1; begins again when it is removed and put back. */
+  /** Counts from 1; starts again when the activity is removed and added again. */
   readonly versie: number;
   readonly tijdstipRegistratie: string;
 }

@@ -1,4 +1,3 @@
-/** The addresses of the pages, and who may see what. */
 import cookie from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
@@ -28,7 +27,7 @@ import {
   STATUS_OF,
 } from './site.ts';
 
-/** A year of nearly everybody, in lines that open. */
+/** Covers a year for nearly everybody, in lines that open. */
 const PER_PAGE = 200;
 /** On a page to print, and in a download. */
 const PER_FILE = 1000;
@@ -36,7 +35,7 @@ const PER_FILE = 1000;
 const AT_ONCE = 2;
 const FORM_BYTES = 1024;
 
-/** Nothing runs on these pages, and nothing frames them. */
+/** These pages run no script, and cannot be framed. */
 const POLICY = [
   "default-src 'none'",
   "style-src 'self'",
@@ -47,7 +46,6 @@ const POLICY = [
   "base-uri 'none'",
 ].join('; ');
 
-/** The pages on which citizens see what was done with their data. */
 export const inzage = fp(serveInzage, { name: 'inzage', dependencies: ['verwerkingenlog'] });
 
 async function serveInzage(server: FastifyInstance): Promise<void> {
@@ -86,7 +84,7 @@ async function serveInzage(server: FastifyInstance): Promise<void> {
     registers: [metrics],
   });
 
-  /** The session, or undefined after the browser was sent to the front page. */
+  /** The session, or undefined after a redirect to the front page. */
   const requireSession = async (request: FastifyRequest, reply: FastifyReply): Promise<Session | undefined> => {
     const session = await sessions.read(request, reply);
     if (session === undefined) {
@@ -95,7 +93,7 @@ async function serveInzage(server: FastifyInstance): Promise<void> {
       send(reply, site, frontPage(settings, notice, undefined), 401);
       return undefined;
     }
-    // Under a keyed hash: the number itself is kept nowhere.
+    // Under a keyed hash: the number itself is not kept.
     readings(actieLog.keys.hash(actieLog.keys.current, 'BSN', session.bsn), request);
     return session;
   };
@@ -143,7 +141,7 @@ async function serveInzage(server: FastifyInstance): Promise<void> {
       if (!(error instanceof SignInError)) throw error;
       const { reason, cause } = error;
       logins.inc({ result: reason });
-      // Not the error itself: the library's hold what was sent, a token with a citizen service number in it too.
+      // Not the error itself: the library's errors contain requests, even a token with a citizen service number.
       const code = Object(cause).code;
       request.log.warn({ reason, ...(typeof code === 'string' ? { code } : {}) }, 'a citizen could not be logged in');
       return send(reply, site, loginFailedPage(reason), STATUS_OF[reason]);
@@ -182,7 +180,7 @@ async function serveInzage(server: FastifyInstance): Promise<void> {
     }
 
     app.post(within(LOGOUT), async (request, reply) => {
-      // Browsers say where a form came from; the cookie does not come along from elsewhere anyway.
+      // Browsers name the origin of a form; the cookie is not sent from elsewhere anyway.
       const from = request.headers['sec-fetch-site'];
       if (from !== undefined && from !== 'same-origin' && from !== 'none') {
         throw new Problem(platformProblems.forbidden, { detail: 'Uitloggen kan alleen vanaf onze eigen pagina.' });
@@ -208,12 +206,12 @@ function within(path: string): string {
   return path.slice(HOME.length);
 }
 
-/** Never kept anywhere: the headers of every answer say `no-store`. */
+/** Never stored anywhere: the headers of every answer say `no-store`. */
 function send(reply: FastifyReply, site: Site, page: Page, status = 200): FastifyReply {
   return reply.code(status).type('text/html; charset=utf-8').send(renderPage(site, page));
 }
 
-/** What the address asks for. */
+/** The selection in the address. */
 function readAsked(request: FastifyRequest): { readonly asked: Asked; readonly faults: readonly string[] } {
   const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '');
   const text = (name: string): string | undefined => query.get(name)?.trim().slice(0, 200) || undefined;
@@ -229,7 +227,7 @@ function readAsked(request: FastifyRequest): { readonly asked: Asked; readonly f
     ['Vanaf deze dag', asked.from],
     ['Tot en met deze dag', asked.to],
   ] as const) {
-    // A year below 1000 is a slip of the keyboard.
+    // A year below 1000 is a typing error.
     if (day !== undefined && !(/^[12]/.test(day) && isDay(day)))
       faults.push(`Vul bij ‘${name}’ een dag in, zoals 2026-01-31.`);
   }
@@ -242,7 +240,7 @@ function readAsked(request: FastifyRequest): { readonly asked: Asked; readonly f
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The download: what the page shows, with the address of the next part. */
+/** The download: the contents of the page, with the address of the next part. */
 function asFile({ count, next, groups, looks, readings }: Overview, { from, to }: Asked): object {
   return {
     uitleg: 'Wat er met uw persoonsgegevens is gedaan. Vertrouwelijke verwerkingen staan er niet in.',

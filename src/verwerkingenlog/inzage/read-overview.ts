@@ -1,4 +1,4 @@
-/** What a citizen may see of the log, read as the API reads it and logged like every other reading. */
+/** The part of the log that a citizen may see, read as the API reads it and logged like every other reading. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Pool } from '../../database/pool.ts';
 import { isoDay } from '../../html/format.ts';
@@ -21,7 +21,7 @@ export interface OverviewNeeds {
   readonly pool: Pool;
   readonly log: ActieLog;
   readonly loggedRead: LoggedRead;
-  /** Gives the address of the proof of an action; absent: no proofs are kept. */
+  /** Returns the address of the proof of an action; absent: no proofs are kept. */
   readonly proofAddress?: ((actieId: string) => string) | undefined;
 }
 
@@ -32,25 +32,24 @@ export interface Period {
   readonly to?: string | undefined;
 }
 
-/** Which part of the log is shown. */
 export interface Selection extends Period {
   readonly activity?: string | undefined;
   readonly cursor?: string | undefined;
-  /** Without a period or an activity: only the newest year in which there is anything. */
+  /** Without a period or an activity: only the newest year with entries. */
   readonly byYear: boolean;
   readonly limit: number;
 }
 
-/** One action, as the citizen sees it; unknown members are `null`. It is also what the download has. */
+/** An action as the citizen sees it, on the page and in the download; unknown members are `null`. */
 export interface Entry {
   readonly actieId: string;
   readonly tijdstip: string;
   readonly actieNaam: string | null;
   readonly handelingNaam: string | null;
   readonly verwerkingNaam: string | null;
-  /** Organisation that did it. */
+  /** The organisation that performed the action. */
   readonly uitvoerder: string | null;
-  /** Who received the data. */
+  /** The receiver of the data. */
   readonly ontvanger: string | null;
   readonly rol: readonly string[];
   readonly soortenGegevens: readonly string[];
@@ -58,7 +57,7 @@ export interface Entry {
   readonly bewijs?: string;
 }
 
-/** What the register says of an activity. */
+/** The register's explanation of an activity. */
 export interface Explanation
   extends Pick<
     Activiteit,
@@ -74,27 +73,25 @@ export interface Explanation
   readonly verantwoordelijkeOrganisatie: string;
 }
 
-/** The entries of a page that one organisation did for one activity, newest first. */
 export interface Group {
   /** By name, else by number; `null` when neither the entries nor the activity name it. */
   readonly organisatie: string | null;
   readonly verwerkingsactiviteitId: string | null;
   readonly verwerkingsactiviteitUrl: string | null;
-  /** Absent when the activity is not in the register, or is not for everybody. */
+  /** Absent when the activity is not in the register, or confidential. */
   readonly activiteit: Explanation | null;
   readonly acties: readonly Entry[];
 }
 
 export interface Overview {
-  /** What is shown. */
   readonly period: Period;
-  /** In which there is anything, newest first. */
+  /** Years with entries, newest first. */
   readonly years: readonly string[];
   /** Whether there may be earlier years than these. */
   readonly isCut: boolean;
-  /** Readings of the log in that period, newest first. Those of the citizen are nowhere else. */
+  /** Readings of the log in that period, newest first. The citizen's own appear nowhere else. */
   readonly looks: readonly Look[];
-  /** Those of others on this page, which are in no group. */
+  /** Readings by others on this page, which are in no group. */
   readonly readings: readonly Entry[];
   readonly count: number;
   /** Addresses within the pages. */
@@ -103,18 +100,18 @@ export interface Overview {
   readonly groups: readonly Group[];
 }
 
-/** Only what is not confidential and never was: what the API shows to who may only inspect (`read:restricted`). */
+/** Only actions that are not confidential and never were, as the API shows with `read:restricted`. */
 const SHOWN = ['normaal'] as const;
 
-/** Reads for the entry about it; its author is never the citizen, whom it names as the person whose data were read. */
+/** The reader for the entry about a reading; its author is never the citizen, whom it names as the person whose data were read. */
 export function readerOf(request: FastifyRequest, reply: FastifyReply, handelingNaam: string): Reader {
   const author = { subject: AUTHOR, requestId: request.id, trace: traceOf(request) };
   return { context: {}, author, handelingNaam, signal: requestClosedSignal(reply) };
 }
 
 /**
- * Reads a page of what was done with the data of a citizen.
- * @param address path that the next and previous page have
+ * Reads a page of the actions on a citizen's data.
+ * @param address path of the next and previous page
  * @throws {Problem} 400 for an invalid selection
  */
 export async function readOverview(
@@ -169,7 +166,6 @@ function periodOf({ from, to, activity, byYear }: Selection, { moments }: Timeli
   return yearPeriod(yearOf(newest));
 }
 
-/** A year as a period. @param year four digits */
 export function yearPeriod(year: string): { readonly from: string; readonly to: string } {
   return { from: `${year}-01-01`, to: `${year}-12-31` };
 }
@@ -200,7 +196,7 @@ function isWithin({ from, to }: Period): (look: Look) => boolean {
   return ({ tijdstip }) => Date.parse(tijdstip) >= begin && Date.parse(tijdstip) < end;
 }
 
-/** The address of another page, with the period in it: a later look at it must not choose another year. */
+/** The address of another page, with the period in it: a later reading must not choose another year. */
 function within({ from, to }: Period, address: string | null): string | null {
   if (address === null) return null;
   const [path = '', search = ''] = address.split('?', 2);
@@ -228,14 +224,14 @@ function groupsOf(
     groups.set(key, group);
     group.acties.push(entryOf(versie, bsn, nameOf, proofAddress));
   }
-  // An organisation's activities are listed together, organisations with the newest first; those that nobody is named for come last.
+  // An organisation's activities are listed together, organisations with the newest first; those without a name come last.
   const byOrganisation = Map.groupBy(groups.values(), ({ organisatie }) => organisatie);
   const nameless = byOrganisation.get(null) ?? [];
   byOrganisation.delete(null);
   return [...byOrganisation.values(), nameless].flat();
 }
 
-/** The number in the activity that the register begins with: whoever runs this service (migration 0011). */
+/** The number in the register's initial activity: stands for the operator of this service. */
 const UNNAMED = '0'.repeat(20);
 
 /** The name of an organisation, by its number. */
@@ -245,7 +241,7 @@ function namer({ organisation, organisationNames }: Settings): NameOf {
   return (oin) => (oin === UNNAMED ? organisation : (organisationNames.get(oin) ?? `organisatie met nummer ${oin}`));
 }
 
-/** An activity that is confidential in the register is explained no more than one that is not in it. */
+/** A confidential activity is explained like one that is not in the register. */
 function explanationOf(activiteit: Activiteit | undefined, nameOf: NameOf): Explanation | undefined {
   if (activiteit === undefined || activiteit.vertrouwelijkheid !== 'normaal') return undefined;
   const { naam, verantwoordelijkeOrganisatie, doel, grondslag } = activiteit;
@@ -258,7 +254,7 @@ function explanationOf(activiteit: Activiteit | undefined, nameOf: NameOf): Expl
 
 function entryOf(versie: Versie, bsn: string, nameOf: NameOf, proofAddress: OverviewNeeds['proofAddress']): Entry {
   const { actieId, objecten } = versie;
-  // What is proven is everything that the log shows of an action, the number of another person too.
+  // A proof covers all that the log shows of an action, including the number of another person.
   const bewijs = namesAnother(versie, bsn) ? undefined : proofAddress?.(actieId);
   return {
     actieId,
@@ -275,13 +271,13 @@ function entryOf(versie: Versie, bsn: string, nameOf: NameOf, proofAddress: Over
   };
 }
 
-/** Whether an action names another person, by number, as who received the data: that is not for this citizen to see. */
+/** Whether an action names another person, by number, as receiver of the data: this citizen may not see that. */
 export function namesAnother({ soortAfnemerId, afnemerId }: Versie, bsn: string): boolean {
   if (afnemerId === null || !isBsnKind(soortAfnemerId)) return false;
   return !isSamePerson({ soortObjectId: 'BSN', objectId: afnemerId }, { soortObjectId: 'BSN', objectId: bsn });
 }
 
-/** Who received the data: another person is not named by number. */
+/** The receiver of the data: another person is not named by number. */
 function recipientOf(versie: Versie, bsn: string, nameOf: NameOf): string | null {
   const { soortAfnemerId, afnemerId } = versie;
   if (afnemerId === null) return null;

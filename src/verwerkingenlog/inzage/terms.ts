@@ -1,8 +1,8 @@
-/** How long an entry is kept, as people say it. */
+/** Retention periods in words. */
 import { isDuration } from '../../lib/time.ts';
 import type { Entry, Group } from './read-overview.ts';
 
-/** One, and more than one; `M` is a month, and behind the `T` a minute. */
+/** One, and more than one; `M` is a month, and after the `T` a minute. */
 const UNITS: Readonly<Record<string, readonly [one: string, more: string]>> = {
   Y: ['jaar', 'jaar'],
   M: ['maand', 'maanden'],
@@ -25,7 +25,7 @@ export function durationInWords(duration: string): string {
 }
 
 /**
- * How long an entry is kept: its own term, else that of its activity, else that of the service; in words when the register has words.
+ * The retention period of an entry: its own term, else that of its activity, else that of the service; in words when the register has words.
  * @param longest the term of the service
  */
 export function keptFor(entry: Entry, { activiteit }: Group, longest: string | undefined): string {
@@ -35,7 +35,7 @@ export function keptFor(entry: Entry, { activiteit }: Group, longest: string | u
   return ofRegister ?? 'Daar is geen termijn voor';
 }
 
-/** What applies to all entries, each once: the newest first. */
+/** The terms of all entries, each once, the newest first. */
 export function termsOf(group: Group, longest: string | undefined): string[] {
   return [...new Set(group.acties.map((entry) => keptFor(entry, group, longest)))];
 }

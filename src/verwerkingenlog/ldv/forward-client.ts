@@ -1,4 +1,4 @@
-/** Sends lines to another logbook by OTLP over HTTP, and says what came of them. */
+/** Sends lines to another logbook by OTLP over HTTP, and reports the outcome. */
 
 import { clientCredentialsToken, TokenFetchError } from '../../lib/outbound/client-credentials.ts';
 import {
@@ -15,13 +15,13 @@ import type { Span } from './span.ts';
 
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Characters of a reason that the other logbook gave. */
+/** Maximum characters of a reason from the other logbook. */
 const MAX_REASON = 500;
 
-/** A request that was refused; the same lines may be accepted later. */
+/** A refused request; the same lines may be accepted later. */
 export class ForwardError extends Error {
   override readonly name = 'ForwardError';
-  /** The lines themselves are at fault: fewer of them in a request may be taken. */
+  /** The lines themselves are at fault: fewer of them in a request may be accepted. */
   readonly isFinal: boolean;
   readonly retryAfterMs: number | undefined;
 
@@ -35,7 +35,7 @@ export class ForwardError extends Error {
 export function createForwardClient({ ldvOut, server }: Config, clock: Clock, address: string) {
   const { forwardTimeoutMs: timeoutMs, forwardTokenUrl: tokenUrl, forwardScope } = ldvOut;
   const connections = createGuardedConnections({
-    // An address of the operator's own choice.
+    // The operator chose the address.
     rules: { allowPrivate: true },
     proxy: server,
     maxRedirects: 0,
@@ -49,7 +49,11 @@ export function createForwardClient({ ldvOut, server }: Config, clock: Clock, ad
   let refused: string | undefined;
 
   return {
-    /** Resolves when the other logbook has the lines, except for those that it refused. @param headers of the trace @throws {ForwardError} */
+    /**
+     * Resolves when the other logbook has the lines, except for those that it refused.
+     * @param headers of the trace
+     * @throws {ForwardError}
+     */
     async send(
       spans: readonly Span[],
       headers: Readonly<Record<string, string>>,
@@ -81,7 +85,7 @@ export function createForwardClient({ ldvOut, server }: Config, clock: Clock, ad
         refused = statusCode === 401 ? bearer : undefined;
         const said = reasonIn(bytes);
         throw new ForwardError(`the other logbook answered ${statusCode}${said === undefined ? '' : `: ${said}`}`, {
-          // A 400 of something else, such as a proxy, has no status of the protocol in it.
+          // A 400 from something else, such as a proxy, has no status of the protocol in it.
           isFinal: statusCode === 413 || (statusCode === 400 && said !== undefined),
           retryAfterMs: retryAfterMs(headerValue(answered['retry-after']), clock.now()),
         });
@@ -106,12 +110,12 @@ function reasonIn(bytes: Uint8Array): string | undefined {
     const { code, message } = decodeStatus(bytes);
     return code === 0 && message === '' ? undefined : plainReason(message);
   } catch {
-    // An error page of something in between.
+    // An error page of a proxy in between.
     return undefined;
   }
 }
 
-/** A reason as it is kept: shortened, without numbers that may identify a person, and without NUL, which the database refuses. */
+/** A reason as stored: shortened, without numbers that may identify a person, and without NUL, which the database refuses. */
 export function plainReason(text: string): string {
   return text
     .replaceAll('\0', '')

@@ -32,7 +32,7 @@ import {
 
 /** Lines that are made and sent together, unless one action has more. */
 const MAX_SPANS = 5000;
-/** How often an empty queue is read, and one that another process is emptying. */
+/** Interval for reading a queue that is empty, or that another process is emptying. */
 const POLL_MS = 500;
 /** Pause after a fault of this process or its database. */
 const INTERRUPTED_MS = 1000;
@@ -49,20 +49,24 @@ interface Line {
 /** Sends lines in one request. @throws {ForwardError} */
 type Send = (lines: readonly Line[]) => Promise<ExportResponse>;
 
-/** Forwards as long as the service runs. @param address of the other logbook @param pool holds one connection while lines are sent */
+/**
+ * Forwards while the service runs.
+ * @param address of the other logbook
+ * @param pool holds one connection while lines are sent
+ */
 export function startForwarding(app: FastifyInstance, address: string, pool: Pool): void {
   const { settings, log, publicBaseUrl } = app;
   const { ldvOut } = settings;
   const base = mountAddress(app, settings.verwerkingenlog.prefix);
   const client = createForwardClient(settings, app.clock, address);
   const metrics = createMetrics(app.metrics, pool);
-  // Another process takes over from a silent one after this time: longer than a request may take.
+  // Another process takes over from a silent one after this time, which is longer than a request may take.
   const silenceMs = 2 * ldvOut.forwardTimeoutMs + 2000;
   const backoff = { firstMs: FIRST_WAIT_MS, maxMs: ldvOut.forwardBackoffMaxSeconds * 1000 };
   const stopped = new AbortController();
   const signal = AbortSignal.any([app.stopping, stopped.signal]);
 
-  /** Sends what comes first in the queue, and takes it off. @throws {ForwardError} */
+  /** Sends the first entries of the queue, and removes them. @throws {ForwardError} */
   async function forwardBatch(db: Db): Promise<void> {
     const batch = withinSpans(await readForwardQueue(db, ldvOut.forwardBatch));
     const { lines, issues } = await linesOf(db, app, base(), batch);
@@ -84,7 +88,7 @@ export function startForwarding(app: FastifyInstance, address: string, pool: Poo
     if (all.length > 0) log.warn({ issues: all.length, refused: refusedLines }, 'not all actions could be forwarded');
   }
 
-  /** Forwards a batch, when there is one and it is this process's turn. @returns milliseconds to wait before the next */
+  /** Forwards a batch, if there is one and it is this process's turn. @returns milliseconds to wait before the next */
   async function turn(): Promise<number> {
     return await transaction(pool, async (db) => {
       const begun = await beginForwarding(db, silenceMs);
@@ -152,7 +156,7 @@ export function startForwarding(app: FastifyInstance, address: string, pool: Poo
   });
 }
 
-/** The first actions that become at most so many lines together; at least one. */
+/** The first actions with at most this number of lines together; at least one. */
 function withinSpans(queue: readonly QueuedActie[]): readonly QueuedActie[] {
   let spans = 0;
   return queue.filter((one, i) => {
@@ -161,7 +165,7 @@ function withinSpans(queue: readonly QueuedActie[]): readonly QueuedActie[] {
   });
 }
 
-/** The trace of the request that all of them came with; of several requests, a trace of this sending. */
+/** The trace of the request that all of them came with; for several requests, a trace of this sending. */
 function traceOfBatch(batch: readonly QueuedActie[]): Record<string, string> {
   const [first] = batch;
   const isOne = batch.every(({ traceparent }) => traceparent === first?.traceparent);
@@ -171,8 +175,8 @@ function traceOfBatch(batch: readonly QueuedActie[]): Record<string, string> {
 }
 
 /**
- * The lines of the first versions, and what is not sent. An action that was made confidential or was deleted while it waited stays here,
- * for what the other logbook has cannot be changed.
+ * The lines of the first versions, and those not sent. An action that was made confidential or deleted while it waited stays here, because the other
+ * logbook cannot change its lines.
  */
 async function linesOf(
   db: Db,
@@ -194,14 +198,14 @@ async function linesOf(
     else if (vertrouwelijk && !settings.ldvOut.forwardConfidential) leaveOut('ingehouden', 'made confidential since');
     else {
       if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
-      // One that cannot be read or sent does not hold up the others.
+      // An action that cannot be read or sent does not hold up the others.
       try {
         const own = spansOf(await reveal(stored, keys), base);
         const reason = unsendable(own);
         if (reason !== undefined) leaveOut('onverzendbaar', reason);
         else for (const span of own) lines.push({ actieId, span });
       } catch (error) {
-        // Another instance may have the key, or this one gets it: nothing is wrong with the action.
+        // Another instance may have the key, or this one gets it: the action is not at fault.
         if (error instanceof UnknownKeyError) throw error;
         log.error({ err: error, actieId }, 'an action cannot be read and is not forwarded');
         leaveOut('onleesbaar', 'it cannot be read: the log of the service says why');
@@ -211,7 +215,7 @@ async function linesOf(
   return { lines, issues };
 }
 
-/** Why OTLP cannot say what these lines say: it would send other times and numbers, without a word. */
+/** Why OTLP cannot represent these lines: it would silently send other times and numbers. */
 function unsendable(spans: readonly Span[]): string | undefined {
   if (!spans.every(({ start, end }) => isTime(start) && isTime(end)))
     return 'its time is outside the years 1970 to 2554, which nanoseconds of 64 bits hold';
@@ -237,8 +241,8 @@ function refusal({ actieId, span: { spanId } }: Line, reden: string): ForwardIss
 }
 
 /**
- * What the other logbook refused. It names how many and the first reasons, and the protocol forbids to send them again: those that it does
- * not name are remembered as a number of the actions of the request.
+ * The lines that the other logbook refused. It gives their number and the first reasons, and the protocol forbids sending them again: lines that it
+ * does not name are remembered as a number of the actions of the request.
  */
 function refusedOf(lines: readonly Line[], { rejectedSpans: said, errorMessage }: ExportResponse): ForwardIssue[] {
   const rejectedSpans = Math.min(said, lines.length);

@@ -1,4 +1,4 @@
-/** What is kept of a log line of LDV beside its action: the whole line, except for attributes that nobody asked to keep. */
+/** The stored form of an LDV log line beside its action: the whole line, except for attributes that are not kept. */
 import { isRecord } from '../../lib/json/json-value.ts';
 import type { Versie } from '../domain/verwerkingsactie.ts';
 import type { KeptAttributes } from './request.ts';
@@ -15,25 +15,23 @@ import {
   writeValue,
 } from './span.ts';
 
-/** Attributes of every line that are kept: those of LDV itself, and of its guidance on errors. */
+/** Attributes kept for every line: those of LDV itself, and of its guidance on errors. */
 const isOfLine = (name: string): boolean => isOfLdv(name) || EXCEPTION.includes(name);
-/** Attributes of every resource that are kept: which application it is, and of which system by NEN 7513. */
+/** Attributes kept for every resource: the application, and its system according to NEN 7513. */
 const isOfSource = (name: string): boolean => name.startsWith('service.') || name.startsWith('nen7513.');
 
-/** Attribute of a resource: the logbooks that a line has passed, the first one first. It says nothing about what was done. */
+/** Attribute of a resource: the logbooks that a line has passed, in order. */
 export const LOGBOOKS = 'koppelvlak.logbooks';
 
-/** A line as it is kept. */
 export interface LdvLine {
-  /** With the kept attributes only. */
   readonly span: Span;
-  /** Whose line it is: its ids count for this client only. */
+  /** The owner of the line: its ids count for this client only. */
   readonly client: string;
 }
 
 /**
- * The attributes that are kept. Instrumentation puts addresses and statements of SQL in the others, with identifiers in them.
- * @param names what the operator wants kept too; a name that ends in `.*` means all that begin so
+ * The attributes that are kept. Instrumentation puts addresses and SQL statements in the others, with identifiers in them.
+ * @param names of further attributes to keep; a name that ends in `.*` covers all with that beginning
  */
 export function keptAttributes(names: readonly string[]): KeptAttributes {
   const exact = new Set(names.filter((name) => !name.endsWith('.*')));
@@ -45,7 +43,7 @@ export function keptAttributes(names: readonly string[]): KeptAttributes {
   };
 }
 
-/** A line as the text that is stored with the first version of its action, and encrypted there. */
+/** A line as the text that is stored, encrypted, with the first version of its action. */
 export function writeLine({ span, client }: LdvLine): string {
   return JSON.stringify({
     client,
@@ -62,7 +60,7 @@ export function writeLine({ span, client }: LdvLine): string {
 }
 
 /**
- * The line of LDV that an action came from; undefined for an action that was logged in another way.
+ * The LDV line that an action came from; undefined for an action that was logged in another way.
  * @param versie any version of the action, its identifiers decrypted
  */
 export function readLdvOf({ ldv }: Pick<Versie, 'ldv'>): LdvLine | undefined {
@@ -91,8 +89,8 @@ export function readLine(text: string): LdvLine {
 }
 
 /**
- * What two lines with the same ids must have in common to be the same line. It does not depend on what the operator wants kept, so that a
- * repeated line stays the same after that is changed.
+ * The contents that make two lines with the same ids the same line. It does not depend on the kept attributes, so that a repeated line stays the same
+ * after that setting changes.
  */
 export function contentOf(span: Span): string {
   return JSON.stringify([
@@ -106,7 +104,7 @@ export function contentOf(span: Span): string {
   ]);
 }
 
-/** By name, so that their order says nothing. A text is kept as it is, another value in its JSON form. */
+/** By name, so that order does not matter. Texts are kept as they are, other values in their JSON form. */
 function contentOfAttributes(attributes: Attributes, isContent: (name: string) => boolean): unknown[] {
   const names = [...attributes.keys()].filter(isContent).sort();
   return names.flatMap((name) => {

@@ -1,4 +1,3 @@
-/** The register of processing activities. */
 import type { Db } from '../../database/transaction.ts';
 import type { Cursor } from '../domain/cursor.ts';
 import { type Auteur, moment } from '../domain/verwerkingsactie.ts';
@@ -17,7 +16,7 @@ function fromRow(row: Row): Activiteit {
   return { ...row, tijdstipRegistratie: moment(row.tijdstipRegistratie) };
 }
 
-/** One activity of the register; undefined when it is not there. */
+/** One activity of the register; undefined when absent. */
 export async function readActiviteit(db: Db, id: string): Promise<Activiteit | undefined> {
   return (await readActiviteiten(db, [id])).get(id.toLowerCase());
 }
@@ -59,7 +58,7 @@ export async function listActiviteiten(
   return rows.map(fromRow);
 }
 
-/** How many activities of these confidentialities there are, counted no further than `max`. */
+/** The number of activities with these confidentialities, counted no further than `max`. */
 export async function countActiviteiten(db: Db, shown: readonly Vertrouwelijkheid[], max: number): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     `select count(*) as count from (
@@ -72,7 +71,7 @@ export async function countActiviteiten(db: Db, shown: readonly Vertrouwelijkhei
 
 /**
  * Adds an activity to the register, or replaces the one with its identity. Hold its lock.
- * @param known the version that it has; 0: it is new
+ * @param known its version; 0: it is new
  */
 export async function writeActiviteit(
   db: Db,
@@ -117,7 +116,6 @@ export async function writeActiviteit(
   return fromRow(rows[0]);
 }
 
-/** Removes an activity. Hold its lock. */
 export async function deleteActiviteit(db: Db, id: string, at: Date, auteur: Auteur): Promise<void> {
   const { rows } = await db.query<ActiviteitStand>(
     `delete from verwerkingenlog.verwerkingsactiviteiten where verwerkingsactiviteit_id = $1::uuid
@@ -129,8 +127,8 @@ export async function deleteActiviteit(db: Db, id: string, at: Date, auteur: Aut
 }
 
 /**
- * Records from when an activity has this term, for retention asks whether it was shortened. A term never begins before the one that it
- * follows, even if another machine with another clock recorded that one.
+ * Records when an activity got this term, because retention asks whether it was shortened. A term never begins before its predecessor, even if
+ * another machine with another clock recorded that one.
  */
 async function recordTerm(db: Db, id: string, term: string | null, at: Date, auteur: Auteur): Promise<void> {
   await db.query(
@@ -145,21 +143,21 @@ async function recordTerm(db: Db, id: string, term: string | null, at: Date, aut
   );
 }
 
-/** What the register says of an activity to lines of LDV. */
+/** The register's values for LDV lines. */
 interface ActiviteitStand {
   readonly naam: string;
   readonly vertrouwelijkheid: 'normaal' | 'vertrouwelijk';
   readonly bewaartermijn: string | null;
-  /** The activity is not in the register any more. */
+  /** The activity is no longer in the register. */
   readonly verwijderd: boolean;
 }
 
-/** What the register said of an activity from a moment on. */
+/** The register's values of an activity from a moment on. */
 export interface ActiviteitVersie extends ActiviteitStand {
   readonly vanaf: Date;
 }
 
-/** Like a term, a version never begins before the one that it follows. */
+/** Like a term, a version never begins before its predecessor. */
 async function recordVersie(db: Db, id: string, at: Date, stand: ActiviteitStand): Promise<void> {
   await db.query(
     `insert into verwerkingenlog.activiteit_versies
@@ -171,7 +169,7 @@ async function recordVersie(db: Db, id: string, at: Date, stand: ActiviteitStand
   );
 }
 
-/** All that the register ever said of these activities, the oldest first. */
+/** The complete history of these activities, the oldest first. */
 export async function readActiviteitVersies(
   db: Db,
   ids: readonly string[],

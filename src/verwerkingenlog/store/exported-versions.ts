@@ -1,4 +1,4 @@
-/** Walking the log for an export: in the order in which actions were first registered, and never much of it in memory. */
+/** Reads the log for an export: in order of first registration, with little of it in memory. */
 import type { Pool } from '../../database/pool.ts';
 import type { Db } from '../../database/transaction.ts';
 import { listMonths, type Month } from './months.ts';
@@ -12,20 +12,19 @@ export interface Selection {
   readonly to: string;
   readonly verwerkingsactiviteitId?: string | undefined;
   readonly verwerkingId?: string | undefined;
-  /** All versions, deletions too, of the actions of which any version is selected; otherwise the current one of those where that is selected. */
+  /** All versions, including deletions, of actions with any selected version; otherwise the current version, if selected. */
   readonly history: boolean;
 }
 
-/** A version that is exported. */
 interface Chosen {
   readonly actieId: string;
   readonly versie: number;
   readonly confidential: boolean;
-  /** What its objects take in the database (bytes). */
+  /** Size of its objects in the database (bytes). */
   readonly size: number;
 }
 
-/** Versions that one statement looks at, and versions and compressed bytes that are read together. */
+/** Versions that one statement scans, and versions and compressed bytes that are read together. */
 const SCAN = 2000;
 const VERSIONS = 500;
 const BYTES = 1_000_000;
@@ -36,7 +35,7 @@ export async function hasConfidential(pool: Pool, selection: Selection, signal: 
   return false;
 }
 
-/** The versions that are exported, encrypted as they are stored. */
+/** The exported versions, encrypted as stored. */
 export async function* exportedVersions(
   pool: Pool,
   selection: Selection,
@@ -55,7 +54,7 @@ export async function* exportedVersions(
   yield* await readVersions(pool, part);
 }
 
-/** In steps of whole actions, selected or not: a statement's work has a bound however few are selected. */
+/** In steps of whole actions, selected or not: a statement's work is bounded even if few are selected. */
 async function* chosenVersions(pool: Pool, selection: Selection, signal: AbortSignal): AsyncGenerator<Chosen> {
   for (const month of await listMonths(pool)) {
     for (let from = month.from; ; ) {
@@ -68,7 +67,6 @@ async function* chosenVersions(pool: Pool, selection: Selection, signal: AbortSi
   }
 }
 
-/** The last action of a step. */
 async function lastActie(db: Db, from: string, { to }: Month): Promise<string | undefined> {
   const { rows } = await db.query<{ actieId: string }>(
     `select actie_id as "actieId" from (
@@ -105,7 +103,7 @@ async function choose(db: Db, from: string, upTo: string, selection: Selection):
   return rows;
 }
 
-/** Versions by their keys, in that order. One that retention removed in between is left out. */
+/** Versions by their keys, in that order. A version that retention removed in between is left out. */
 async function readVersions(db: Db, keys: readonly Chosen[]): Promise<StoredVersie[]> {
   const ids = keys.map(({ actieId }) => actieId);
   const { rows } = await db.query<VersieRow>(

@@ -11,12 +11,12 @@ const INLINE =
   'a|abbr|acronym|area|audio|b|base|bdi|bdo|big|button|canvas|cite|code|col|colgroup|data|del|dfn|em|embed|font|i|iframe|img|input|ins|kbd|' +
   'label|link|map|mark|meta|nobr|noscript|object|output|param|picture|q|s|samp|select|small|source|span|strike|strong|sub|sup|svg|template|' +
   'textarea|time|tt|u|var|video|wbr|(?:o|v|w|m|st1):\\w+';
-// No part matches across the next `<`, so that a search that fails is short. Without `=` it has no attributes: "a <b en c> d".
+// No part matches across the next `<`, so that a failing search is short. Without `=` there are no attributes: "a <b en c> d".
 const ATTRIBUTES = `(?:\\s(?=[^<>]*=|\\s*/?>)(?:(?:[^<>"']|"[^"<]*"|'[^'<]*')*|[^<>]*)|/)?`;
 
 /**
- * Markup, with the name of a block or a cell. Other names are no tags: `<griffie@voorbeeldstad.example>` is text. What is not closed goes on to the
- * end, as in a browser.
+ * Markup, with the name of a block or a cell. Other names are not tags: `<griffie@voorbeeldstad.example>` is text. An unclosed element continues to
+ * the end, as in a browser.
  */
 const MARKUP = new RegExp(
   `<(script|style)(?=[\\s/>])[\\s\\S]*?(?:</\\1\\s*>|$)|<!--[\\s\\S]*?(?:-->|$)|<(?:!doctype|\\?xml)[^<>]*>|` +
@@ -26,13 +26,13 @@ const MARKUP = new RegExp(
 const BLOCK_TAG = new RegExp(`</?(?:${PARAGRAPHS}|${LINES})${ATTRIBUTES}>`, 'i');
 
 /**
- * The text of what may be HTML: blocks become lines, character references characters, once and only with their semicolon: "R&para" and
- * `&amp;lt;` mean what they say. `undefined` when nothing is left.
+ * The text of possible HTML: blocks become lines, and references become characters, once and only with their semicolon: "R&para" and `&amp;lt;` mean
+ * what they say. `undefined` when nothing is left.
  */
 export function textOfHtml(value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
   const source = value.replaceAll(/\r\n?/g, '\n');
-  // Where blocks say what a line is, the lines of the source do not.
+  // Where blocks define the lines, line ends in the source do not count.
   const flowing = BLOCK_TAG.test(source) ? source.replaceAll('\n', ' ') : source;
   const bare = flowing.replaceAll(MARKUP, (_markup, _unread, paragraph?: string, line?: string, cell?: string) => {
     if (paragraph !== undefined) return '\n';

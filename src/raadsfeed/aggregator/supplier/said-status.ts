@@ -16,7 +16,7 @@ const MAX_LENGTH = 1000;
 
 const MENTION =
   /verval(?:t|len)(?!\p{L})|annule|geannul|cancel|afgelast|afgezegd|niet door|niet plaats|verplaatst|uitgesteld|verdaagd|verschoven/u;
-/** With one of these a text says something else, or less. */
+/** With one of these a text makes another statement, or a weaker one. */
 const CONTRAST =
   /\b(?:wel|toch|gewoon|maar|echter|alsnog|behalve|tenzij|mogelijk|misschien|wellicht|waarschijnlijk|mits|indien|deels|gedeeltelijk|alleen|voorbehoud)\b|\?/;
 const OPENING = /^(?:let op|n\.?b\.?|attentie|helaas)[\s:!,.-]*|^[*!\s-]+/;

@@ -1,4 +1,4 @@
-/** Times and addresses as suppliers write them. */
+/** Reads times and addresses in suppliers' notation. */
 import type { IssueSink } from './issue-log.ts';
 
 export interface Moment {

@@ -1,4 +1,4 @@
-/** Answers of suppliers with and without an object around them. */
+/** Answers of suppliers with and without an envelope. */
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 
 /** The list in an answer: itself, or one of these members. */

@@ -1,4 +1,4 @@
-/** Lists as CSV, whole however long they are: read a part at a time, as fast as the client takes them. */
+/** Complete lists as CSV, of any length: read a part at a time, at the client's pace. */
 import { hash } from 'node:crypto';
 import { pipeline, Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
@@ -13,7 +13,7 @@ import { csvHead, csvLine, type Table } from './csv.ts';
 
 /** Rows that are in memory at once. */
 const PART_ROWS = 500;
-/** Lists that one address may be reading: a program that reads several organisations, or an office. */
+/** Simultaneous lists for one address: a program that reads several organisations, or an office. */
 const AT_ONCE = 8;
 
 export interface CsvList<T> {
@@ -22,9 +22,9 @@ export interface CsvList<T> {
   readonly table: Table<T>;
   /** The rows after those that were read: at most `limit`, fewer only at the end. */
   readonly read: (limit: number, last: T | undefined, count: number) => Promise<readonly T[]>;
-  /** What the rows follow from beside the feed. */
+  /** Further sources of the rows beside the feed. */
   readonly also?: string;
-  /** A list that has nothing is not there. */
+  /** An empty list does not exist. */
   readonly isNeeded?: boolean;
 }
 
@@ -42,10 +42,10 @@ export function createCsvSender({ pool, heads, baseUrl }: PagesContext, maxAgeSe
     const first = await list.read(PART_ROWS, undefined, 0);
     if (list.isNeeded === true && first.length === 0) throw new Problem(platformProblems.notFound);
     reply.type('text/csv; charset=utf-8').header('content-disposition', `attachment; filename="${list.name}.csv"`);
-    // A body that nobody gets would be read to its end.
+    // A body without a reader would be read to its end.
     const body = Readable.from(request.method === 'HEAD' ? [] : pieces(list, first), { objectMode: false });
     if (acceptedEncoding(request.headers['accept-encoding'], ['gzip']) === 'identity') return reply.send(body);
-    // A fault of the one ends the other, and with it the answer, halfway, as the client sees.
+    // A fault of either ends the other, and with it the answer, halfway and visibly for the client.
     return reply.header('content-encoding', 'gzip').send(pipeline(body, createGzip({ level: 5 }), () => undefined));
   };
 }

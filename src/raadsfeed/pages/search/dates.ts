@@ -14,7 +14,7 @@ const YEAR = '(?:18|19|20|21)\\d\\d';
 export const DATE = String.raw`${WEEKDAY}\d{1,2}\s+(?:${MONTH})\b\.?(?:\s+${YEAR})?|(?:${MONTH})\b\.?\s+${YEAR}|\d{1,2}(?:-\d{1,2}-|/\d{1,2}/|\.\d{1,2}\.)${YEAR}|${YEAR}-\d\d-\d\d`;
 const DATES = new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${DATE})(?![\p{L}\p{N}])`, 'giu');
 
-/** @returns what the index has of it: `20260312`, `202603` or, without a year, `0312`; `undefined` for a day that does not exist */
+/** @returns its form in the index: `20260312`, `202603` or, without a year, `0312`; `undefined` for a day that does not exist */
 export function readDate(text: string): string | undefined {
   const parts = text
     .toLowerCase()
@@ -27,12 +27,12 @@ export function readDate(text: string): string | undefined {
   const [first = '', second = '', third] = numbers;
   if (third === undefined && second.length === 4) return `${second}${first}`;
   const [year, month, day] = first.length === 4 ? [first, second, third] : [third, second, first];
-  // Without a year, of one that has 29 February.
+  // Without a year, in one that has 29 February.
   const date = `${year ?? '2024'}-${month}-${day}`;
   return isDay(date) ? `${year ?? ''}${month}${day}` : undefined;
 }
 
-/** The days that a text names, as the index has them: each also as that day of any year, and its month. */
+/** The days in a text, in the forms of the index: each also as that day of any year, and its month. */
 export function datesIn(text: string): string[] {
   const found = [...text.matchAll(DATES)].flatMap(([date]) => readDate(date) ?? []);
   return [...new Set(found.flatMap((date) => (date.length === 8 ? [date, date.slice(4), date.slice(0, 6)] : [date])))];

@@ -1,11 +1,11 @@
-/** Words as the index knows them: what people type and what texts say become the same. */
+/** Folds words for the index, so that typed words and texts match. */
 
-/** Letters that are no letter with a mark. */
+/** Letters that do not decompose into a letter with a mark. */
 const LETTERS: Readonly<Record<string, string>> = {
   ...{ ı: 'i', ø: 'o', ł: 'l', đ: 'd', ð: 'd', ħ: 'h', ŧ: 't', ß: 'ss', æ: 'ae', œ: 'oe', þ: 'th' },
 };
 
-/** Lower-case letters without marks, and digits; words with one blank between them. Of a word longer than 60 characters the beginning. */
+/** Lower-case letters without marks, and digits; words with one blank between them. Words are cut off after 60 characters. */
 export function fold(text: string): string {
   return text
     .toWellFormed()

@@ -1,4 +1,4 @@
-/** What somebody typed into the search field, as terms; `words.ts` turns them into words of the index. */
+/** Parses search text into terms; `words.ts` turns them into words of the index. */
 import { DATE, readDate } from './dates.ts';
 
 /** A word, a phrase in quotes, or a day or month as people write it. */
@@ -10,7 +10,7 @@ export interface Term {
 }
 
 export interface SearchQuery {
-  /** One of these must hold, of which all terms must; people write `OR` between them. */
+  /** One of these must match with all of its terms; people write `OR` between them. */
   readonly groups: readonly (readonly Term[])[];
   /** More terms were typed than are searched for. */
   readonly isCut: boolean;
@@ -22,7 +22,7 @@ export const MOST_TERMS = 12;
 
 const TERM = new RegExp(String.raw`(?<=^|\s)(-?)(?:(${DATE})(?=\s|$)|["“”„]([^"“”„]*)["“”„]?|(\S+))`, 'giu');
 
-/** Reads what somebody typed. @returns `undefined` without a term that must be there */
+/** Reads search text. @returns `undefined` without a required term */
 export function readQuery(typed: string): SearchQuery | undefined {
   const text = typed.slice(0, QUERY_LENGTH).toWellFormed().replaceAll('\0', ' ');
   const groups: Term[][] = [[]];

@@ -1,7 +1,5 @@
-/** Sessions of citizens that were ended by logging out. */
 import type { Db } from '../../../database/transaction.ts';
 
-/** Whether a session was ended. */
 export async function isEnded(db: Db, session: string): Promise<boolean> {
   const { rows } = await db.query({
     name: 'verwerkingenlog-session-ended',
@@ -11,7 +9,10 @@ export async function isEnded(db: Db, session: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Ends a session for good; those whose time is over anyway are forgotten. @param until when the session would have ended by itself */
+/**
+ * Ends a session for good, and forgets sessions that would have ended by now.
+ * @param until when the session would have ended by itself
+ */
 export async function endSession(db: Db, session: string, until: Date, now: Date): Promise<void> {
   await db.query(
     `insert into verwerkingenlog.ended_sessions (session_id, ends_at) values ($1::uuid, $2::timestamptz) on conflict do nothing`,

@@ -1,26 +1,25 @@
-/** When something was done with a person's data, and which of it was reading the log: by the person on these pages, or by another. */
+/** The times of actions on a person's data, and which of those were readings of the log: by the person on these pages, or by another. */
 import type { Db } from '../../../database/transaction.ts';
 import { READING } from '../../processing-log.ts';
 import { findLocations, MAX_COUNT, type PersonFilter } from '../../store/find.ts';
 
-/** The subject that these pages log their readings under. */
+/** The subject under which these pages log their readings. */
 export const AUTHOR = 'inzage';
-/** What a citizen does here, as the log names it. */
+/** The name in the log of a citizen's own reading. */
 export const OWN_LOOK = 'Inzage door de betrokkene zelf';
 export const OWN_PROOF = 'Bewijs opgevraagd door de betrokkene zelf';
 
-/** A reading of the log. */
 export interface Look {
   readonly actieId: string;
   readonly tijdstip: string;
-  /** Whether the citizen did it here. */
+  /** Whether it was the citizen's own reading. */
   readonly isOwn: boolean;
   /** Whether it was the overview or a proof. */
   readonly isProof: boolean;
 }
 
 export interface Timeline {
-  /** When what others did was done, newest first: the newest `MAX_COUNT` moments. */
+  /** When others acted, newest first: the newest `MAX_COUNT` moments. */
   readonly moments: readonly string[];
   /** Newest first. */
   readonly looks: readonly Look[];
@@ -28,10 +27,10 @@ export interface Timeline {
   readonly isCut: boolean;
 }
 
-/** Actions in one statement: their identities follow the time of registration, so that each opens few months. */
+/** Actions in one statement: their identities follow the time of registration, so each statement opens few months. */
 const AT_ONCE = 1000;
 
-/** `filter` names the person and what may be shown. */
+/** `filter` names the person and the visible actions. */
 export async function readTimeline(db: Db, filter: PersonFilter): Promise<Timeline> {
   const places = await findLocations(db, filter, undefined, MAX_COUNT);
   const ordered = places.toSorted((a, b) => (a.actieId < b.actieId ? -1 : 1));

@@ -13,9 +13,9 @@ export function lineKeyOf({ client, span }: LdvLine, hash: (text: string) => str
 }
 
 /**
- * Takes keys that nobody has, in one order, so that two requests cannot deadlock; waits for a transaction that is taking one of them.
+ * Takes free keys, in one order, so that two requests cannot deadlock; waits for a transaction that is taking one of them.
  * @param hashedWith the key of the log that they were hashed with; `null`: the one that their versions are encrypted with
- * @returns those that were taken
+ * @returns the keys that were taken
  */
 export async function takeLineKeys(
   db: Db,
@@ -37,7 +37,7 @@ export async function takeLineKeys(
   return new Set(rows.map(({ key }) => key));
 }
 
-/** The content of the lines that have these keys. */
+/** The content of the lines with these keys. */
 export async function readLineKeys(db: Db, keys: readonly string[]): Promise<Map<string, string>> {
   const { rows } = await db.query<{ key: string; content: string }>({
     name: 'verwerkingenlog-ldv-read-keys',
