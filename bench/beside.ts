@@ -155,6 +155,7 @@ async function startGegevens(root: string, databaseUrl: string): Promise<Pick<Si
     MANAGEMENT_PORT: '0',
     LOG_LEVEL: 'error',
     NODE_ENV: 'test',
+    'server.overloadEventLoopDelayMs': '0',
     OVERLOAD_EVENT_LOOP_DELAY_MS: '0',
     ...tokens.env,
     GEGEVENS_TRUST_ANCHORS: authority.root,
@@ -171,7 +172,7 @@ async function startGegevens(root: string, databaseUrl: string): Promise<Pick<Si
   await run('gegevens', 'import', '--variant', 'shv', delivery);
   const start = (megabytes: string): Promise<Child> =>
     startChild(pathToFileURL(join(root, 'bench/support/gegevens-server.ts')), {
-      ...{ ...env, BENCH_VARIANT: 'shv', GEGEVENS_CACHE_MB: megabytes },
+      ...{ ...env, BENCH_VARIANT: 'shv', GEGEVENS_CACHE_MB: megabytes, 'gegevens.cacheMb': megabytes },
     });
   return { cold: await start('0'), warm: await start('256') };
 }

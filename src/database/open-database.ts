@@ -33,10 +33,8 @@ export interface Database {
   readonly pool: Pool;
   /** The shares that areas get as their `pool`, so that one area cannot use the connections of another. */
   readonly shares: Readonly<Record<PoolShare, Pool>>;
-  /** For reads of the feed, on the primary. */
+  /** For reads of the feed. */
   readonly readPool: Pool;
-  /** For reads of the feed on the replica, if there is one; it may be behind or unavailable. */
-  readonly replicaPool: Pool | undefined;
   /** As `pool`, but statements of one connection are sent without waiting: no COPY and no cursors. */
   readonly pipelinePool: Pool;
   /** Acts as the role that removes data past its retention; connects on first use. */
@@ -102,12 +100,7 @@ async function connect(options: DatabaseOptions, databaseServer: DatabaseServer)
   };
   const pipelinePool = open(half, { pipeline: true });
   // A stream that catches up waits as a request does.
-  const feedReads = { maxWaiting: poolSize * 20 + config.raadsfeed.streamMax };
-  const readPool = open(poolSize, feedReads);
-  const replicaPool =
-    database.readUrl === undefined
-      ? undefined
-      : open(poolSize, { ...feedReads, url: database.readUrl, variable: 'DATABASE_READ_URL' });
+  const readPool = open(poolSize, { maxWaiting: poolSize * 20 + config.raadsfeed.streamMax });
   // A pooler in transaction mode cannot switch roles: then the owner's direct address is used.
   const retention =
     database.pruneUrl !== undefined
@@ -143,7 +136,7 @@ async function connect(options: DatabaseOptions, databaseServer: DatabaseServer)
     await close();
     throw error;
   }
-  return { pool, shares, readPool, replicaPool, pipelinePool, prunePool, listener, ownerUrl, exited, close };
+  return { pool, shares, readPool, pipelinePool, prunePool, listener, ownerUrl, exited, close };
 }
 
 /** A login that may not act as its role. */

@@ -133,7 +133,6 @@ function measurePools(metrics: Registry, opened: Database): void {
     ...opened.shares,
     'verwerkingenlog-reads': opened.pipelinePool,
     'raadsfeed-reads': opened.readPool,
-    ...(opened.replicaPool === undefined ? {} : { 'raadsfeed-replica': opened.replicaPool }),
     retention: opened.prunePool,
   });
   new Gauge({

@@ -38,14 +38,14 @@ export const raadsfeed = fp(serveRaadsfeed, {
 
 async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
   const { settings: config, log, stopping } = app;
-  const { shares, readPool, replicaPool, listener } = app.database;
+  const { shares, readPool, listener } = app.database;
   const pool = shares.raadsfeed;
   const settings = config.raadsfeed;
   const { prefix } = settings;
   const contract = createContract<operations>(readOpenapi(CONTRACT), readValidation(CONTRACT));
   const mountUrl = mountAddress(app, prefix);
-  const heads = createHeadCache({ primary: readPool, listener, log });
-  const reader = createFeedReader({ primary: readPool, replica: replicaPool, heads, log });
+  const heads = createHeadCache({ db: readPool, listener, log });
+  const reader = createFeedReader(readPool, heads);
   const responses = createResponseCache(settings.cacheMb * 1024 * 1024, heads);
   const streams = createStreams({
     ...{ heads, reader, mountUrl, log, stopping },
@@ -80,10 +80,6 @@ async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
   });
   if (settings.register) keepRegister(app, pool);
   app.problemKinds.add(...Object.values(raadsfeedProblems));
-  if (replicaPool !== undefined) {
-    const runbook = 'koppelvlakfeedapart';
-    app.readiness.add({ name: 'read-replica', vital: false, runbook, check: reader.checkReplica });
-  }
   gauge(app.metrics, 'head', 'Highest sequence number that this process knows', () => {
     return heads.knownHead()?.head.sequenceNumber ?? 0;
   });

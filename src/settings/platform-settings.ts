@@ -101,10 +101,6 @@ const database = {
     'DATABASE_LISTEN_URL',
     'Direct connection for `LISTEN` beside a pooler; without it the service polls.',
   ),
-  readUrl: postgresUrl(
-    'DATABASE_READ_URL',
-    'One replica for reads of the feed; while it is down, the primary is read.',
-  ),
   pruneUrl: postgresUrl(
     'DATABASE_PRUNE_URL',
     'Login of the retention role. Absent: `DATABASE_URL`, switched to that role.',

@@ -150,37 +150,4 @@ describe('a service with two servers of a database', () => {
       await second.stop();
     }
   });
-
-  it('reads the feed from the primary while the replica is unavailable, and says so', async () => {
-    const primary = await start('primary', SETTINGS);
-    await (await serveOn(primary.url)).stop();
-    await primary.stop();
-    await copy('primary', 'replica');
-    const [again, replica] = [await start('primary', SETTINGS), await start('replica', SETTINGS)];
-    const server = await serveOn(again.url, { DATABASE_READ_URL: replica.url });
-    const page = async (limit: number): Promise<number> =>
-      (await fetch(`${server.url}/ori/v1/snapshot?limit=${limit}`)).status;
-    let back: EmbeddedPostgres | undefined;
-    try {
-      expect(await page(1)).toBe(200);
-      expect((await readiness(server)).line('read-replica')).toEqual({ name: 'read-replica', ok: true });
-      await replica.stop();
-      for (let limit = 2; limit < 8; limit += 1) expect(await page(limit)).toBe(200);
-      const { status, line } = await readiness(server);
-      expect(status).toBe(200);
-      expect(line('read-replica')).toMatchObject({
-        ok: true,
-        warning: expect.stringMatching(/replica is unavailable.*DATABASE_READ_URL/),
-      });
-      back = await start('replica', SETTINGS);
-      await expect
-        .poll(async () => (await readiness(server)).line('read-replica'))
-        .toEqual({ name: 'read-replica', ok: true });
-      expect(await page(9)).toBe(200);
-    } finally {
-      await server.stop();
-      await back?.stop();
-      await again.stop();
-    }
-  });
 });

@@ -30,7 +30,6 @@ const random = (): string => randomBytes(32).toString('base64');
 
 let directory: string;
 let database: TestDatabase;
-let replica: TestDatabase;
 let supplier: Supplier;
 let witness: TestWitness | undefined;
 let session: pg.Client;
@@ -40,7 +39,7 @@ let aheadMs = 0;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'operator-'));
-  [database, replica] = await Promise.all([createDatabase(), createDatabase()]);
+  database = await createDatabase();
   fscBundle = pemFile((await selfSigned(ecKeys(), { validTo: FSC_DAYS })).certificate);
   const logKeys = ['verwerkingen', 'leveringen'].map((log) => {
     const origin = `127.0.0.1/proof/v1/${log}`;
@@ -54,7 +53,6 @@ beforeAll(async () => {
   env = {
     AREAS: 'shv,vs,verwerkingenlog,raadsfeed',
     DATABASE_MIGRATION_URL: database.url,
-    DATABASE_READ_URL: replica.url,
     DATABASE_LISTEN_URL: `postgres://luisteraar:${randomBytes(9).toString('hex')}@127.0.0.1:1/nergens`,
     'database.connectTimeoutMs': '1000',
     'tokens.oauthJwksCacheSeconds': '60',
@@ -103,7 +101,6 @@ afterAll(async () => {
   await session.end().catch(() => undefined);
   await supplier.close();
   await witness?.stop();
-  await replica.drop();
   await rm(directory, { recursive: true });
 });
 
@@ -267,11 +264,6 @@ const CASES: readonly Case[] = [
     },
     words: /^0 of \d+ records read \(0 %\)$/,
     repairs: () => session.query('commit'),
-  },
-  {
-    name: 'read-replica',
-    what: 'a replica that receives nothing',
-    words: /^the replica is \d+ s behind and the primary is read$/,
   },
   {
     name: 'fsc-token-certificates',

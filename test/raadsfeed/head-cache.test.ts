@@ -37,7 +37,7 @@ beforeEach(() => {
     state: () => 'live',
     close: async () => undefined,
   };
-  heads = createHeadCache({ primary, listener, log: quiet, now: () => now });
+  heads = createHeadCache({ db: primary, listener, log: quiet, now: () => now });
 });
 afterEach(() => heads.close());
 

@@ -68,7 +68,7 @@ describe('the memory for answers', () => {
 
   /** Answers of this many bytes that do not become smaller, from a cache of this many. */
   async function fill(maxBytes: number, bodyBytes: number, asked: readonly (readonly [string, string])[]) {
-    const heads = createHeadCache({ primary, listener: silentListener, log: quiet });
+    const heads = createHeadCache({ db: primary, listener: silentListener, log: quiet });
     const responses = createResponseCache(maxBytes, heads);
     const app = Fastify({ routerOptions: { maxParamLength: 5000 } });
     await app.register(routes);

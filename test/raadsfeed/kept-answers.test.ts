@@ -28,7 +28,7 @@ beforeEach(async () => {
       return { rows, rowCount: 1, command: 'SELECT', oid: 0, fields: [] };
     },
   };
-  heads = createHeadCache({ primary, listener: silentListener, log: quiet, now: () => now });
+  heads = createHeadCache({ db: primary, listener: silentListener, log: quiet, now: () => now });
   responses = createResponseCache(64 * 1024 * 1024, heads);
   app = Fastify();
   await app.register(routes);

@@ -1,11 +1,10 @@
 /**
- * The head of the feed, as far as this instance knows. It is read on the primary; notifications bring the changes, and a poll covers for a
+ * The head of the feed, as far as this instance knows. It is read from the database; notifications bring the changes, and a poll covers for a
  * notification that was lost. Readers answer from it, and from memory, while it was confirmed within the last second.
  */
 import type { Listener } from '../../database/listen.ts';
 import type { Db } from '../../database/transaction.ts';
-import { type Logger, reasonOf } from '../../lib/log.ts';
-import type { ReadinessResult } from '../../lib/operations.ts';
+import type { Logger } from '../../lib/log.ts';
 import { withTimeout } from '../../lib/scheduling.ts';
 import { FEED_CHANNEL, type FeedHead, parseFeedHead, type Read, readFeedRow } from '../store/records.ts';
 
@@ -13,7 +12,7 @@ import { FEED_CHANNEL, type FeedHead, parseFeedHead, type Read, readFeedRow } fr
 const POLL_MS = 400;
 /** Milliseconds for which a confirmed head may be used. */
 const FRESH_MS = 1000;
-/** Milliseconds that a read of the head may take, or one of a replica: the primary answers after that. */
+/** Milliseconds that a read of the head may take. */
 const READ_TIMEOUT_MS = 2000;
 
 export interface HeadCache {
@@ -25,12 +24,10 @@ export interface HeadCache {
   headAtLeast(sequenceNumber: number): Promise<FeedHead>;
   /** Reads the head with a statement that starts after this call; concurrent calls share one. @throws when it cannot be read */
   refreshHead(): Promise<FeedHead>;
-  /** Accepts a head that a statement on the primary read; `since`: when it started, by `now()` of this cache. */
+  /** Accepts a head that a statement read; `since`: when it started, by `now()` of this cache. */
   observe(head: FeedHead, since: number): void;
   /** Whether rows read under this head may still be served. */
   isCurrentHistory(head: FeedHead): boolean;
-  /** Number that every read must have reached: the head that was known at the last poll. */
-  requiredNumber(): number;
   /** The last known head, however old, for metrics. */
   knownHead(): FeedHead | undefined;
   /** @returns a function that unsubscribes */
@@ -40,24 +37,18 @@ export interface HeadCache {
 }
 
 interface HeadCacheOptions {
-  readonly primary: Db;
+  readonly db: Db;
   readonly listener: Listener;
   readonly log: Logger;
   /** Milliseconds; only differences count. */
   readonly now?: () => number;
 }
 
-export function createHeadCache({
-  primary,
-  listener,
-  log,
-  now = () => performance.now(),
-}: HeadCacheOptions): HeadCache {
+export function createHeadCache({ db, listener, log, now = () => performance.now() }: HeadCacheOptions): HeadCache {
   const callbacks = new Set<(head: FeedHead) => void>();
   let known: FeedHead | undefined;
   let confirmedAt = Number.NEGATIVE_INFINITY;
   let changedAt = Number.NEGATIVE_INFINITY;
-  let requiredNumber = 0;
 
   const replace = (head: FeedHead): void => {
     known = head;
@@ -76,13 +67,12 @@ export function createHeadCache({
     if (!isForward && since < changedAt) return;
     confirmedAt = Math.max(confirmedAt, since);
     if (known === undefined || !isSameHead(head, known)) {
-      if (!isForward) requiredNumber = 0;
       replace(head);
     }
   };
   const refreshHead = coalesce(async (): Promise<FeedHead> => {
     const since = now();
-    observe(await withTimeout(READ_TIMEOUT_MS, 'the primary', readFeedRow(primary)), since);
+    observe(await withTimeout(READ_TIMEOUT_MS, 'the head of the feed', readFeedRow(db)), since);
     if (known === undefined) throw new Error('the head of the feed was not accepted');
     return known;
   });
@@ -98,10 +88,7 @@ export function createHeadCache({
       if (!isSameHead(notified, known)) replace(notified);
     } else refreshInBackground();
   });
-  const poll = setInterval(() => {
-    requiredNumber = known?.head.sequenceNumber ?? 0;
-    refreshInBackground();
-  }, POLL_MS);
+  const poll = setInterval(refreshInBackground, POLL_MS);
   poll.unref();
 
   return {
@@ -114,7 +101,6 @@ export function createHeadCache({
     refreshHead,
     observe,
     isCurrentHistory: (head) => known !== undefined && isSameHistory(head, known),
-    requiredNumber: () => requiredNumber,
     knownHead: () => known,
     onChange(callback) {
       callbacks.add(callback);
@@ -173,85 +159,18 @@ function coalesce<T>(read: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Milliseconds that a replica is not read after it failed. */
-const REPLICA_REST_MS = 5000;
-/** Milliseconds that a replica may be behind before the readiness warns. */
-const STALLED_MS = 5000;
-
 export interface FeedReader {
-  /**
-   * Runs a read. Its result is at least as new as the redactions, the pruning and the head of the last poll that this instance knows.
-   * @param reach a number that the client has seen; the result has it
-   */
-  read<T extends Read>(query: (db: Db) => Promise<T>, reach?: number): Promise<T>;
-  /** For operators: whether the replica keeps up. A stalled one still serves: its reads go to the primary. */
-  checkReplica(): Promise<ReadinessResult>;
+  /** Runs a read, and takes note of the head that it found. */
+  read<T extends Read>(query: (db: Db) => Promise<T>): Promise<T>;
 }
 
-interface FeedReaderOptions {
-  readonly primary: Db;
-  /** Absent: everything is read from the primary. */
-  readonly replica: Db | undefined;
-  readonly heads: HeadCache;
-  readonly log: Logger;
-}
-
-/** Chooses the database that a read is answered from: the replica when it has what the read must have, else the primary. */
-export function createFeedReader({ primary, replica, heads, log }: FeedReaderOptions): FeedReader {
-  let restUntil = Number.NEGATIVE_INFINITY;
-  let behindSince: number | undefined;
-
-  /** Compared with what is known now, not with what was known when the read began. */
-  const isEnough = (found: FeedHead, reach: number): boolean => {
-    const known = heads.cachedHead();
-    const enough =
-      known !== undefined &&
-      hasHistoryOf(found, known) &&
-      found.head.sequenceNumber >= Math.max(reach, heads.requiredNumber());
-    if (enough) behindSince = undefined;
-    else behindSince ??= heads.now();
-    return enough;
-  };
-
-  const readReplica = async <T extends Read>(
-    db: Db,
-    query: (db: Db) => Promise<T>,
-    reach: number,
-  ): Promise<T | undefined> => {
-    try {
-      const found = await withTimeout(READ_TIMEOUT_MS, 'the replica', query(db));
-      return isEnough(found.head, reach) ? found : undefined;
-    } catch (error) {
-      restUntil = heads.now() + REPLICA_REST_MS;
-      behindSince ??= heads.now();
-      log.warn({ err: error }, 'the replica cannot be read: the primary answers');
-      return undefined;
-    }
-  };
-
+export function createFeedReader(db: Db, heads: HeadCache): FeedReader {
   return {
-    async read(query, reach = 0) {
-      if (replica !== undefined && heads.now() >= restUntil) {
-        const found = await readReplica(replica, query, reach);
-        if (found !== undefined) return found;
-      }
+    async read(query) {
       const since = heads.now();
-      const found = await query(primary);
+      const found = await query(db);
       heads.observe(found.head, since);
       return found;
-    },
-    async checkReplica() {
-      if (replica === undefined) return { ok: true };
-      try {
-        isEnough(await withTimeout(READ_TIMEOUT_MS, 'the replica', readFeedRow(replica)), 0);
-        restUntil = Number.NEGATIVE_INFINITY;
-      } catch (error) {
-        restUntil = heads.now() + REPLICA_REST_MS;
-        return { ok: true, warning: `the replica is unavailable and the primary is read: ${reasonOf(error)}` };
-      }
-      const ms = behindSince === undefined ? 0 : heads.now() - behindSince;
-      if (ms < STALLED_MS) return { ok: true };
-      return { ok: true, warning: `the replica is ${Math.round(ms / 1000)} s behind and the primary is read` };
     },
   };
 }

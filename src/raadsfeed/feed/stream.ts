@@ -100,7 +100,7 @@ const CLIENT_SHARE = 1 / 4;
 const READS = 4;
 /** Longest wait for memory or a turn to read; the stream holds nothing meanwhile. */
 const WAIT_MS = 60_000;
-/** Milliseconds before a read that brought nothing, as of a replica that lags, is retried. */
+/** Milliseconds before a read that brought nothing is retried. */
 const NOTHING_NEW_MS = 250;
 /** Milliseconds after which sent data counts as received: the operating system may still buffer it. */
 const RECENT_MS = 120_000;
@@ -143,7 +143,7 @@ export function createStreams(options: StreamsOptions): Streams {
 
   const readPage = async (after: number, filter: RecordFilter): Promise<Page> => {
     const read = (octets: OctetLimits) =>
-      reader.read((db) => readFiltered(db, after, octets === WHOLE ? 1 : PAGE_RECORDS, filter, octets), after);
+      reader.read((db) => readFiltered(db, after, octets === WHOLE ? 1 : PAGE_RECORDS, filter, octets));
     const some = await read(PAGE);
     const { head, records, isAll } = some.records.length === 0 && some.large !== undefined ? await read(WHOLE) : some;
     // The event has no name, so that `onmessage` gets it; the text of a record has no line break.

@@ -61,7 +61,7 @@ async function readPage({ heads, reader }: Feed, { cursor, limit, ...filter }: P
     return { last: from, head: known, records: [] };
   }
   const read = await reader
-    .read((db) => readFiltered(db, after, limit, filter), after)
+    .read((db) => readFiltered(db, after, limit, filter))
     .catch((error: unknown) => {
       // A client must not read past a gap; the snapshot has the current state.
       throw error instanceof MissingNumberError ? invalidCursor('voor-de-geschiedenis') : error;

@@ -32,7 +32,7 @@ export function listRoutes(app: FastifyInstance, contract: Contract<operations>,
     return responses.answer(request, reply, query.limit, async () => {
       const { feed, after } = await resolveSnapshotCursor(heads, query.cursor);
       const upTo = feed.sequenceNumber;
-      const found = await reader.read((db) => readSnapshot(db, after, upTo, query.limit + 1, query), upTo);
+      const found = await reader.read((db) => readSnapshot(db, after, upTo, query.limit + 1, query));
       assertInRange(found.head, upTo);
       assertSameEpoch(found.head, feed, found.epoch);
       const { feedId } = found.head;

@@ -79,7 +79,7 @@ async function findStart(request: StreamRequest, { heads, reader }: Feed): Promi
   if (cursor === undefined) return (await heads.head()).head.sequenceNumber;
   const { position } = await resolveCursor(heads, cursor);
   const { sequenceNumber } = position;
-  const { head, epoch } = await reader.read((db) => readFiltered(db, sequenceNumber, 1, {}), sequenceNumber);
+  const { head, epoch } = await reader.read((db) => readFiltered(db, sequenceNumber, 1, {}));
   assertSameEpoch(head, position, epoch);
   return sequenceNumber;
 }
