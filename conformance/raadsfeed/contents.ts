@@ -1,7 +1,8 @@
 import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
+import { isMoment } from '../../src/lib/time.ts';
 import type { Chapter } from '../case.ts';
 import { textAt } from '../json-members.ts';
-import { eachRecord, identity, isUpsert, isWholeAddress, MOMENT } from './records.ts';
+import { eachRecord, identity, isUpsert, isWholeAddress } from './records.ts';
 import { contract } from './sources.ts';
 import { type FeedSubject, feedCases, textsIn } from './subject.ts';
 
@@ -128,7 +129,7 @@ export const CONTENTS: Chapter<FeedSubject> = {
           'gewijzigdop',
         ];
         const data = dataOf(one);
-        const wrong = names.find((name) => data[name] !== undefined && !MOMENT.test(String(data[name])));
+        const wrong = names.find((name) => data[name] !== undefined && !isMoment(data[name]));
         return wrong === undefined ? undefined : `\`${wrong}\` is ${String(data[wrong])}`;
       }),
     },

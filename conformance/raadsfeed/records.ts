@@ -1,5 +1,6 @@
-import { contentHash } from '../../src/lib/feed/record.ts';
+import { judgeHash, OPERATIONS, VERWIJDERREDENEN } from '../../src/lib/feed/record.ts';
 import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
+import { isMoment } from '../../src/lib/time.ts';
 import type { Chapter, Finding } from '../case.ts';
 import { textAt } from '../json-members.ts';
 import { CLOCK_SKEW_MS } from './service-document.ts';
@@ -20,10 +21,7 @@ const record = (quote: string) => draft('Feed record', quote);
 export const identity = (number: number, quote: string) => draft(`Resource identity rules ${number}`, quote);
 /** What is not there: some leave it out, others write null. */
 const isAbsent = (value: unknown): boolean => value === undefined || value === null;
-const REASONS = ['ingetrokken', 'correctie', 'niet_langer_openbaar', 'persoonsgegevens', 'overig'];
 const HASH = /^sha256:[0-9a-f]{64}$/;
-/** @see RFC 3339 section 5.6 */
-export const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 
 /** The check of each record of the history of which this is true. */
 export const eachRecord =
@@ -63,7 +61,7 @@ export const RECORDS: Chapter<FeedSubject> = {
       en: 'A record is an upsert, a delete or a redact',
       needs: ['C-REC-21'],
       check: eachRecord(all, ({ op }) =>
-        ['upsert', 'delete', 'redact'].includes(String(op)) ? undefined : `\`op\` is ${JSON.stringify(op)}`,
+        OPERATIONS.some((known) => known === op) ? undefined : `\`op\` is ${JSON.stringify(op)}`,
       ),
     },
     'C-REC-03': {
@@ -123,7 +121,7 @@ export const RECORDS: Chapter<FeedSubject> = {
       en: 'The time of recording has a time zone',
       needs: ['C-FEED-22'],
       check: eachRecord(all, ({ storedAt }) =>
-        MOMENT.test(String(storedAt)) ? undefined : `\`storedAt\` is ${JSON.stringify(storedAt)}`,
+        isMoment(storedAt) ? undefined : `\`storedAt\` is ${JSON.stringify(storedAt)}`,
       ),
     },
     'C-REC-08': {
@@ -164,7 +162,8 @@ export const RECORDS: Chapter<FeedSubject> = {
       en: 'The reason is one of the five, and `overig` comes with an explanation',
       needs: ['C-REC-10'],
       check: eachRecord(isRemoval, ({ verwijderreden, toelichting }) => {
-        if (!REASONS.includes(String(verwijderreden))) return `\`verwijderreden\` is ${String(verwijderreden)}`;
+        if (!VERWIJDERREDENEN.some((known) => known === verwijderreden))
+          return `\`verwijderreden\` is ${String(verwijderreden)}`;
         return verwijderreden === 'overig' && !toelichting ? 'there is no `toelichting`' : undefined;
       }),
     },
@@ -230,8 +229,8 @@ export const RECORDS: Chapter<FeedSubject> = {
       nl: 'De hash is die van de inhoud, in de schrijfwijze van RFC 8785',
       en: 'The hash is that of the content, in the canonical form of RFC 8785',
       needs: ['C-REC-16'],
-      check: eachRecord(isUpsert, ({ data, contentHash: hash }) =>
-        !isRecord(data) || contentHash(data) === hash ? undefined : '`contentHash` is not that of `data`',
+      check: eachRecord(isUpsert, (one) =>
+        judgeHash(one) === 'differs' ? '`contentHash` is not that of `data`' : undefined,
       ),
     },
     'C-REC-18': {
