@@ -3,11 +3,15 @@ import process from 'node:process';
 import { openDatabase } from '../database/open-database.ts';
 import type { Terminal } from '../lib/terminal.ts';
 import { createProofWriters } from '../proof/writer.ts';
+import { HOME } from '../raadsfeed/pages/context.ts';
 import { stopOnSignals } from '../serve.ts';
 import { createDemoClient } from './demo-client.ts';
 import type { Demo, TourNeeds } from './demo-part.ts';
-import { DEMO_PARTS } from './demo-parts.ts';
 import { examplesIn, loadExampleData } from './example-data.ts';
+import { tourLdv } from './parts/ldv.ts';
+import { tourProof } from './parts/proof.ts';
+import { tourSuppliers } from './parts/suppliers.ts';
+import { tourPreflight } from './parts/tools.ts';
 import { startDemo } from './start-demo.ts';
 import { tourFeed } from './tour/tour-feed.ts';
 import { tourGegevens } from './tour/tour-gegevens.ts';
@@ -25,7 +29,7 @@ interface RunDemoOptions {
  */
 export async function runDemo({ once, empty }: RunDemoOptions, terminal: Terminal): Promise<void> {
   const transcript = new Transcript((text) => terminal.stdout.write(text));
-  terminal.stdout.write('Koppelvlak demo: everything is being started on this machine …\n');
+  terminal.stdout.write('Koppelvlak demo: starting everything on this machine …\n');
   const demo = await startDemo(terminal.env);
   let isStopping = false;
   const signalled = stopOnSignals(terminal, {
@@ -91,20 +95,24 @@ async function playTour(needs: TourNeeds): Promise<void> {
   if (areas.includes('vs')) await tourGegevens(needs, 'vs');
   if (areas.includes('verwerkingenlog')) {
     await tourLog(needs);
-    for (const part of DEMO_PARTS) await part.tourLog?.(needs);
+    await tourLdv(needs);
+    await tourProof(needs);
   }
   if (areas.includes('raadsfeed')) await tourFeed(needs);
-  for (const part of DEMO_PARTS) await part.tourLast?.(needs);
+  await tourSuppliers(needs);
+  await tourPreflight(needs);
 }
 
 function describeStart({ file, home, logFile }: Demo, transcript: Transcript): void {
-  transcript.section('Everything runs, on this machine only');
+  transcript.section('Everything is running, on this machine only');
   transcript.line(`service        ${file.baseUrl}`);
   transcript.line(`tokens         ${file.tokenUrl}   (a throw-away authorization server)`);
-  transcript.line(`certificates   ${file.pki.ocspUrl}   (a throw-away authority: nobody must trust it)`);
+  transcript.line(
+    `certificates   ${file.pki.ocspUrl}   (a throw-away certificate authority: never trust it elsewhere)`,
+  );
   transcript.line(`operations     ${file.managementUrl}/health/ready, /metrics`);
   transcript.line(`data and keys  ${shortPath(home)}   (remove it to start over)`);
-  transcript.line(`addresses, secrets and key files for your own client: ${shortPath(join(home, 'demo.json'))}`);
+  transcript.line(`addresses, secrets and key files for a client of your own: ${shortPath(join(home, 'demo.json'))}`);
   transcript.line(`log            ${shortPath(logFile)}`);
 }
 
@@ -112,10 +120,18 @@ function describeRest({ file, config }: Demo, transcript: Transcript): void {
   transcript.section('What next');
   transcript.line('read the interfaces in a browser:');
   for (const mount of Object.values(file.mounts)) transcript.line(`  ${mount}/docs`);
-  for (const { next } of DEMO_PARTS) for (const line of next?.(config, file.baseUrl) ?? []) transcript.line(line);
-  transcript.line('read the data with the command line, while this runs:');
+  const { inzage, pages, server } = config;
+  if (inzage.pages && server.areas.includes('verwerkingenlog')) {
+    transcript.line(
+      `see what was done with your data, as a citizen: ${file.baseUrl}/inzage (log in as one of two persons)`,
+    );
+  }
+  if (pages.isOn && server.areas.includes('raadsfeed')) {
+    transcript.line(`browse the council information: ${file.baseUrl}${HOME}`);
+  }
+  transcript.line('read the data from the command line while this is running:');
   transcript.command('npm run --silent koppelvlak -- --help');
-  transcript.line('Ctrl-C stops everything; the data are kept for the next start.');
+  transcript.line('Ctrl-C stops everything; the data is kept for the next start.');
 }
 
 function shortPath(path: string): string {

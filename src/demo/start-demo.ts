@@ -11,8 +11,10 @@ import { knownVariables, type Overrides, readConfig } from '../settings/read-con
 import { startAuthorizationServer } from './authorization-server.ts';
 import { type DemoFile, demoFilePath } from './demo-client.ts';
 import type { Demo, DemoSetup } from './demo-part.ts';
-import { DEMO_PARTS } from './demo-parts.ts';
 import { leverancierscode, organisation } from './example-data.ts';
+import { inzageVariables, serveInzageLogin } from './parts/inzage.ts';
+import { proofVariables, sealingVariables } from './parts/proof.ts';
+import { serveSuppliers, supplierOverrides, supplierVariables } from './parts/suppliers.ts';
 import { loadDemoClients } from './saved-secrets.ts';
 
 /** The audience that the demo's access tokens name. */
@@ -61,12 +63,17 @@ export async function startDemo(environment: Environment): Promise<Demo> {
       startAuthorizationServer({
         ...{ port, audience: AUDIENCE, clients, keysDirectory: secrets, environment: server.environment, log },
         register: async (app, address) => {
-          for (const { authorize } of DEMO_PARTS) await authorize?.(app, { ...setup, authorizationUrl: address });
+          await serveSuppliers(app, setup);
+          await serveInzageLogin(app, { ...setup, authorizationUrl: address });
         },
       }),
     );
     releases.push(authorization.close);
-    const added: Added = merged(await Promise.all(DEMO_PARTS.map(({ variables }) => variables?.(setup))));
+    const added: Variables = {
+      ...(await supplierVariables(setup)),
+      ...(await inzageVariables(setup)),
+      ...(await proofVariables(setup)),
+    };
     const given = Object.fromEntries(
       Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
     );
@@ -91,32 +98,41 @@ export async function startDemo(environment: Environment): Promise<Demo> {
       GEGEVENS_RATE_LIMIT: '0',
       ORGANISATION_NAME: organisation,
       RAADSFEED_RATE_LIMIT: '0',
+      RAADSFEED_DIWOO: 'true',
+      RAADSFEED_PAGES: 'true',
+      // Whoever tries it names an activity of its own.
+      LDV_UNKNOWN_ACTIVITY: 'normaal',
       RAADSFEED_CONTACT: 'mailto:raadsfeed@voorbeeld.example',
       RAADSFEED_LICENTIE: 'https://creativecommons.org/publicdomain/zero/1.0/',
       ...added,
       ...given,
     };
-    const overrides: Overrides = Object.assign({}, ...DEMO_PARTS.map((part) => part.overrides?.(setup)));
+    const overrides: Overrides = {
+      ...supplierOverrides(setup),
+      // Nobody who tries the demo is turned away, or waits long for a checkpoint.
+      inzage: { rateLimit: 0 },
+      proof: { intervalSeconds: 5 },
+    };
     const config = readConfig(chosen, 'serve', overrides);
     const service = await serve({ config, log });
     releases.push(service.stop);
 
-    const { gegevens, verwerkingenlog, raadsfeed, tokens } = config;
+    const { gegevens, ldv, verwerkingenlog, raadsfeed, tokens } = config;
     const known = new Set(knownVariables());
     const mounts: DemoFile['mounts'] = {
       shv: service.url + gegevens.shvPrefix,
       vs: service.url + gegevens.vsPrefix,
       verwerkingenlog: service.url + verwerkingenlog.prefix,
       raadsfeed: service.url + raadsfeed.prefix,
-      ...merged(DEMO_PARTS.map(({ mounts }) => mounts?.(config, service.url))),
+      ldv: service.url + ldv.prefix,
     };
-    const variables: Added = {
+    const variables: Variables = {
       ...Object.fromEntries(Object.entries(chosen).filter(([name]) => known.has(name))),
       KOPPELVLAK_HOME: home,
       PORT: new URL(service.url).port,
       DATABASE_URL: service.databaseUrl,
       PUBLIC_BASE_URL: config.server.publicBaseUrl ?? service.url,
-      ...merged(DEMO_PARTS.map(({ environment: more }) => more?.(config))),
+      ...sealingVariables(config),
     };
     const file: DemoFile = {
       baseUrl: service.url,
@@ -154,9 +170,7 @@ export async function startDemo(environment: Environment): Promise<Demo> {
   }
 }
 
-type Added = Readonly<Record<string, string>>;
-
-const merged = (added: readonly (Added | undefined)[]): Added => Object.assign({}, ...added);
+type Variables = Readonly<Record<string, string>>;
 
 async function orPortError<T>(port: number, variable: string, start: (port: number) => Promise<T>): Promise<T> {
   try {

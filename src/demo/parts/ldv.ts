@@ -1,22 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { isRecord } from '../../lib/json/json-value.ts';
-import type { Config } from '../../settings/read-config.ts';
 import { processingHeaders } from '../demo-client.ts';
 import type { TourNeeds } from '../demo-part.ts';
 import { persons, uitvoerder } from '../example-data.ts';
 
-/** Whoever tries it names an activity of its own. */
-export const variables = async (): Promise<Record<string, string>> => ({ LDV_UNKNOWN_ACTIVITY: 'normaal' });
-
-export const mounts = ({ ldv }: Config, baseUrl: string): Record<string, string> => ({ ldv: baseUrl + ldv.prefix });
-
 const ACTIVITY = 'https://register.example/verwerkingsactiviteiten/00000009-0000-4000-8000-000000000001';
 
 /** An application logs with OpenTelemetry, as the Logboek Dataverwerkingen requires; another finds the entry in the processing log. */
-export async function tourLog({ transcript, demo, client }: TourNeeds): Promise<void> {
+export async function tourLdv({ transcript, demo, client }: TourNeeds): Promise<void> {
   const { ldv = '', verwerkingenlog } = demo.file.mounts;
   transcript.section('The Logboek Dataverwerkingen: the same log, for applications that log with OpenTelemetry');
-  await transcript.part('a line of LDV was logged and found', async () => {
+  await transcript.part('an LDV line is logged and found', async () => {
     const traceId = randomBytes(16).toString('hex');
     const spanId = randomBytes(8).toString('hex');
     const send = (span: object) =>
@@ -38,11 +32,11 @@ export async function tourLog({ transcript, demo, client }: TourNeeds): Promise<
         text('dpl.core.data_subject_id_type', 'BSN'),
       ],
     };
-    transcript.line(`POST ${ldv}/traces   (an exporter of OpenTelemetry is given ${ldv.replace(/\/v1$/, '')})`);
+    transcript.line(`POST ${ldv}/traces   (the endpoint for an OpenTelemetry exporter: ${ldv.replace(/\/v1$/, '')})`);
     const logged = await send(span);
     transcript.line(`client \`applicatie\` sends one span on BSN ${persons.eerste} -> ${logged.status}`);
     transcript.check(
-      'ldv: a span is stored (200 without a word)',
+      'ldv: a span is stored (200, empty answer)',
       logged.status === 200 && Object.keys(logged.body).length === 0,
     );
     const { attributes: _, ...bare } = span;
@@ -59,7 +53,7 @@ export async function tourLog({ transcript, demo, client }: TourNeeds): Promise<
     });
     const results = (Array.isArray(body.results) ? body.results : []).filter(isRecord);
     const found = results.find(({ verwerkingId }) => String(verwerkingId).replaceAll('-', '') === traceId);
-    transcript.line(`GET ${verwerkingenlog}/verwerkingsacties?… finds it: its trace is the \`verwerkingId\``);
+    transcript.line(`GET ${verwerkingenlog}/verwerkingsacties?… finds it by its trace, the \`verwerkingId\``);
     transcript.check(
       'ldv: the span is an action in the processing log',
       found?.actieNaam === span.name && found.systeem === 'Rondleiding' && found.verwerkingsactiviteitUrl === ACTIVITY,

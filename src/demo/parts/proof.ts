@@ -5,7 +5,7 @@ import { checkRecord } from '../../proof/check.ts';
 import { readSealingKey } from '../../proof/keys.ts';
 import { parseVerifierKey } from '../../proof/tlog/note.ts';
 import { verifyStoredLog } from '../../proof/verify.ts';
-import type { Config, Overrides } from '../../settings/read-config.ts';
+import type { Config } from '../../settings/read-config.ts';
 import { verwerkingenProofLog } from '../../verwerkingenlog/proof-log.ts';
 import { processingHeaders } from '../demo-client.ts';
 import type { DemoSetup, TourNeeds } from '../demo-part.ts';
@@ -14,12 +14,12 @@ import { uitvoerder, voorbeeldActie } from '../example-data.ts';
 /** Milliseconds until a proof must be there: a few checkpoints. */
 const PATIENCE_MS = 20_000;
 
-/** An action is logged, proven and checked; then somebody changes it in the database, which is found, and is put back. */
-export async function tourLog(needs: TourNeeds): Promise<void> {
+/** Logs an action and checks its proof; then changes it in the database, finds the change, and restores it. */
+export async function tourProof(needs: TourNeeds): Promise<void> {
   const { transcript, demo, client } = needs;
   const { verwerkingenlog } = demo.file.mounts;
-  transcript.section('Proof: nobody changes the log unseen, not even who runs the database');
-  await transcript.part('an action was proven, and a change was found', async () => {
+  transcript.section('Proof: no change to the log goes unnoticed, not even one by the database administrator');
+  await transcript.part('an action is proven, and a change is found', async () => {
     const headers = processingHeaders(uitvoerder);
     const logged = await client.call('POST', `${verwerkingenlog}/verwerkingsacties`, {
       as: 'applicatie',
@@ -39,8 +39,11 @@ export async function tourLog(needs: TourNeeds): Promise<void> {
     const keys = [parseVerifierKey(key.bytes.toString().trim())];
     const action = await read('');
     const check = (record: object): boolean => checkRecord(proof.bytes.toString(), record, () => keys).isProven;
-    transcript.check('proof: the action is proven with its file and the key alone', check(action.body));
-    transcript.check('proof: the same action with another user is not', !check({ ...action.body, gebruiker: 'ander' }));
+    transcript.check('proof: the proof file and the key alone prove the action', check(action.body));
+    transcript.check(
+      'proof: they do not prove the same action with another user',
+      !check({ ...action.body, gebruiker: 'ander' }),
+    );
 
     const owner = new pg.Client(demo.file.databaseUrl);
     await owner.connect();
@@ -56,7 +59,7 @@ export async function tourLog(needs: TourNeeds): Promise<void> {
         `the owner of the database changes its user; \`koppelvlak proof verify\` names: ${faults.join(', ')}`,
       );
       transcript.check(
-        'proof: a change in the database is found, and the record is named',
+        'proof: a change in the database is found, and its record is named',
         faults.length === 1 && faults[0] === `version 1 of ${logged.body.actieId}`,
         faults.join(', '),
       );
@@ -65,7 +68,7 @@ export async function tourLog(needs: TourNeeds): Promise<void> {
       await owner.end();
     }
     const left = await verify(needs);
-    transcript.check('proof: put back, everything is as it was published', left.length === 0, left.join(', '));
+    transcript.check('proof: once restored, everything matches what was published', left.length === 0, left.join(', '));
     transcript.command('koppelvlak proof verify verwerkingen');
   });
 }
@@ -77,16 +80,13 @@ async function verify(needs: TourNeeds): Promise<string[]> {
   return verified.faults.map(({ name }) => name);
 }
 
-export const variables = async ({ home, secret }: DemoSetup): Promise<Record<string, string>> => ({
+export const proofVariables = async ({ home, secret }: DemoSetup): Promise<Record<string, string>> => ({
   PROOF_KEY: await secret('proof-key'),
   PROOF_STATE: join(home, 'proof-state.json'),
 });
 
-/** Nobody should wait long for a checkpoint. */
-export const overrides = (): Overrides => ({ proof: { intervalSeconds: 5 } });
-
 /** For other applications, which write and do not sign. */
-export function environment({ proof }: Config): Record<string, string> {
+export function sealingVariables({ proof }: Config): Record<string, string> {
   const key = readSealingKey(proof);
   return key === undefined ? {} : { PROOF_SEALING_KEY: Buffer.from(key).toString('base64') };
 }

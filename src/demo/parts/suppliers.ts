@@ -13,7 +13,7 @@ const IBABS = '/ibabs/Public.svc';
 const WRITTEN = JSON.stringify({ day: '2026-03-10', changed: '2026-02-24' });
 const SECRET = 'Aankoop van grond';
 
-export const variables = async ({ authorizationUrl }: DemoSetup): Promise<Record<string, string>> => ({
+export const supplierVariables = async ({ authorizationUrl }: DemoSetup): Promise<Record<string, string>> => ({
   RAADSFEED_ROL: 'aggregator',
   AGGREGATOR_ALLOW_PRIVATE: 'true',
   IBABS_URL: authorizationUrl() + IBABS,
@@ -21,7 +21,7 @@ export const variables = async ({ authorizationUrl }: DemoSetup): Promise<Record
   IBABS_CALLS_PER_MINUTE: '60000',
 });
 
-export const overrides = ({ authorizationUrl }: DemoSetup): Overrides => ({
+export const supplierOverrides = ({ authorizationUrl }: DemoSetup): Overrides => ({
   aggregator: { notubizUrl: authorizationUrl() + NOTUBIZ },
 });
 
@@ -43,13 +43,13 @@ const SOURCES = [
 ] as const;
 
 /** Reads a body at each of two suppliers, and looks for it, and for what is confidential there, where people look. */
-export async function tourLast(needs: TourNeeds): Promise<void> {
+export async function tourSuppliers(needs: TourNeeds): Promise<void> {
   const { config, pool, proof, signal, transcript, demo, client } = needs;
   const { baseUrl, mounts } = demo.file;
   if (config.raadsfeed.rol !== 'aggregator' || !config.server.areas.includes('raadsfeed')) return;
   const reading = { config, pool, proof, clock: systemClock, log: demo.log, publicBaseUrl: () => baseUrl };
   transcript.section('Suppliers: two organisations that have no feed of their own');
-  await transcript.part('the suppliers were read', async () => {
+  await transcript.part('the suppliers are read', async () => {
     for (const { adres, organisatiecode, naam, supplier, resources } of SOURCES) {
       const source = {
         soort: 'leveranciers-api',
@@ -71,18 +71,18 @@ export async function tourLast(needs: TourNeeds): Promise<void> {
       transcript.line(
         `koppelvlak bron sync ${adres} -> ${complete ? 'complete' : 'not complete'}, ${records} resources`,
       );
-      transcript.check(`suppliers: all that ${supplier} shows is in the feed`, complete && records === resources);
+      transcript.check(`suppliers: everything ${supplier} publishes is in the feed`, complete && records === resources);
       const page = (await client.call('GET', `${baseUrl}/raad/${organisatiecode}`)).bytes.toString();
       const isTold = page.includes(`${supplier} vanaf 1 januari 2026`);
       if (config.pages.isOn)
-        transcript.check(`suppliers: the pages say that it comes from ${supplier}, and since when`, isTold);
+        transcript.check(`suppliers: the pages name ${supplier} as the source, and the first day`, isTold);
       const found = snapshot.bytes.toString() + page;
-      transcript.check(`suppliers: nothing confidential of ${supplier} is in either`, !found.includes(SECRET));
+      transcript.check(`suppliers: nothing confidential from ${supplier} is in either`, !found.includes(SECRET));
     }
   });
 }
 
-export async function authorize(app: FastifyInstance, { home }: DemoSetup): Promise<void> {
+export async function serveSuppliers(app: FastifyInstance, { home }: DemoSetup): Promise<void> {
   const days: Days = JSON.parse(asIfThisWeek(WRITTEN, await firstStart(home)));
   await app.register((scope) => serveNotubiz(scope, days), { prefix: NOTUBIZ });
   await app.register((scope) => serveIbabs(scope, days), { prefix: IBABS });

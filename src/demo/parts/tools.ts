@@ -15,11 +15,11 @@ const SHOWN = ['certificate-chain', 'certificate-revocation', 'transport-certifi
 const TIMEOUT_MS = 10_000;
 
 /** The supplier checks whether it could be connected, and makes the data sheet that it would send to the office. */
-export async function tourLast({ config, transcript, demo }: TourNeeds): Promise<void> {
+export async function tourPreflight({ config, transcript, demo }: TourNeeds): Promise<void> {
   if (!config.server.areas.some((area) => area === 'shv' || area === 'vs')) return;
   const { environment, fsc, supplier } = demo.file;
-  transcript.section('Before the first request: what a supplier checks, and sends to the office');
-  await transcript.part('preflight was run', async () => {
+  transcript.section('Before the first request: a supplier checks itself and makes the data sheet for the office');
+  await transcript.part('preflight ran', async () => {
     const { lines, dataSheet } = await preflight({
       config: readConfig(environment, 'tool'),
       transportCertificate: fsc.certificate,
@@ -37,7 +37,7 @@ export async function tourLast({ config, transcript, demo }: TourNeeds): Promise
     }
     const odd = lines.filter(({ state }) => state !== 'ok').map(({ name, detail }) => `${name}: ${detail}`);
     transcript.check(`preflight: all ${lines.length} lines are ok`, odd.length === 0, odd.join('; '));
-    transcript.line('and of its data sheet:');
+    transcript.line('from its data sheet:');
     for (const line of sheetLines(dataSheet).filter((each) => /^ {2}(OIN|service|protocol) /.test(each))) {
       transcript.line(line);
     }
@@ -47,7 +47,7 @@ export async function tourLast({ config, transcript, demo }: TourNeeds): Promise
 }
 
 /** What `gegevens check` says of the same quarter: by the rules of the statistics office, with the counts that it shows back. */
-export async function tourDelivery(
+export async function tourCheck(
   { transcript, config, pool, signal }: TourNeeds,
   variant: 'shv' | 'vs',
   delivered: number,
@@ -57,7 +57,7 @@ export async function tourDelivery(
   const now = new Date();
   const options = { model, period, now, signal, leverancierscode };
   const { report } = await checkStored(pool, options);
-  transcript.line('what the office will see of it:');
+  transcript.line('how the office will see it:');
   transcript.command(
     `npm run --silent koppelvlak -- gegevens check --variant ${variant} --period ${period.start}/${period.end}`,
   );

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { isRecord } from '../../lib/json/json-value.ts';
 import { type DemoAnswer, mintFscToken, processingHeaders, recordsOf } from '../demo-client.ts';
 import type { TourNeeds } from '../demo-part.ts';
-import { DEMO_PARTS } from '../demo-parts.ts';
 import { period } from '../example-data.ts';
+import { tourCheck } from '../parts/tools.ts';
 import { checkMessage, type SignatureForm, signMessage } from '../signed-message.ts';
 
 const VARIANTS = {
@@ -30,7 +30,7 @@ export async function tourGegevens(needs: TourNeeds, variant: 'shv' | 'vs'): Pro
   const { requester, supplier, mounts, pki } = demo.file;
   const url = `${mounts[variant]}/gegevens`;
   transcript.section(title);
-  await transcript.part(`${variant} was asked for`, async () => {
+  await transcript.part(`${variant} is delivered`, async () => {
     const identity = { key: await readFile(requester.key, 'utf8'), chain: await readFile(requester.chain, 'utf8') };
     const root = await readFile(pki.root, 'utf8');
     /** @param extra headers that replace others after signing */
@@ -56,7 +56,7 @@ export async function tourGegevens(needs: TourNeeds, variant: 'shv' | 'vs'): Pro
       checked.form === form,
       checked.form,
     );
-    transcript.check(`${variant}: its certificates lead to the root of the demo's authority`, checked.leadsToRoot);
+    transcript.check(`${variant}: its certificate chain ends at the demo's root`, checked.leadsToRoot);
     transcript.check(`${variant}: the signer is the supplier`, checked.subject.includes(supplier.oin), checked.subject);
     const { organisations, ids } = contentOf(whole, records);
     transcript.line(`${organisations} organisations, ${ids.length} ${what}`);
@@ -69,26 +69,26 @@ export async function tourGegevens(needs: TourNeeds, variant: 'shv' | 'vs'): Pro
     const paged = await pages((page) => ask({ ...quarter, ...page }), records);
     transcript.line(`the same in pages of 5: ${paged.length} pages`);
     transcript.check(
-      `${variant}: the pages hold exactly the records of the whole`,
+      `${variant}: the pages hold exactly the same records`,
       JSON.stringify(paged.flat()) === JSON.stringify(ids),
     );
 
-    for (const part of DEMO_PARTS) await part.tourDelivery?.(needs, variant, ids.length);
+    await tourCheck(needs, variant, ids.length);
 
     const { fsc } = demo.file;
     const token = await mintFscToken(fsc, fsc.services[variant], requester.oin);
     const throughInway = await ask(quarter, { 'fsc-authorization': `Bearer ${token}` });
-    const inway = `${variant}: the token of an FSC Manager, as an Inway hands it on, is taken too`;
+    const inway = `${variant}: a token of an FSC Manager, as an Inway passes it on, is accepted too`;
     transcript.status(inway, throughInway, 200);
     const tampered = await ask({}, { digest: `SHA-256=${'A'.repeat(43)}=` });
-    transcript.status(`${variant}: another Digest is refused with 400`, tampered, 400);
+    transcript.status(`${variant}: a wrong Digest is refused with 400`, tampered, 400);
     const unsigned = await client.call('POST', url, { as: 'statistiek', body: {} });
     transcript.status(`${variant}: a request without a signature is refused with 400`, unsigned, 400);
     const stranger = await client.call('POST', url, { as: 'niemand', body: {} });
     transcript.status(`${variant}: a token without scope \`read\` is refused with 403`, stranger, 403);
     const anonymous = await client.call('POST', url, { body: {} });
     transcript.check(
-      `${variant}: no token is refused with 401 and says why`,
+      `${variant}: a request without a token is refused with 401, with the reason`,
       anonymous.status === 401 && anonymous.headers.get('fsc-error-code') === 'ERROR_CODE_ACCESS_TOKEN_MISSING',
       String(anonymous.status),
     );

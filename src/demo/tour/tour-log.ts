@@ -6,10 +6,25 @@ import { persons, uitvoerder, voorbeeldActie } from '../example-data.ts';
 
 /** The four kinds of query: the function in the standard, the client and its query. */
 const WAYS = [
-  ['F4086', 'inzage', 'beperkteSet=true&vertrouwelijkheid=normaal', 'what is not confidential, limited set'],
-  ['F2525', 'inzage', 'beperkteSet=true&vertrouwelijkheid=opgeheven', 'what is no longer confidential, limited set'],
-  ['F9787', 'applicatie', 'beperkteSet=false&vertrouwelijkheid=normaal', 'what is not confidential, all fields'],
-  ['F0143', 'onderzoek', 'beperkteSet=false&vertrouwelijkheid=vertrouwelijk', 'what is confidential, all fields'],
+  [
+    'F4086',
+    'inzage',
+    'beperkteSet=true&vertrouwelijkheid=normaal',
+    'actions that are not confidential, limited fields',
+  ],
+  [
+    'F2525',
+    'inzage',
+    'beperkteSet=true&vertrouwelijkheid=opgeheven',
+    'actions that are no longer confidential, limited fields',
+  ],
+  [
+    'F9787',
+    'applicatie',
+    'beperkteSet=false&vertrouwelijkheid=normaal',
+    'actions that are not confidential, all fields',
+  ],
+  ['F0143', 'onderzoek', 'beperkteSet=false&vertrouwelijkheid=vertrouwelijk', 'confidential actions, all fields'],
 ] as const;
 
 /** Applications log what they do with a person's data; the person, an application and an investigator read it, each with their own rights. */
@@ -17,7 +32,7 @@ export async function tourLog(needs: TourNeeds): Promise<void> {
   const { transcript, demo, client } = needs;
   const url = `${demo.file.mounts.verwerkingenlog}/verwerkingsacties`;
   transcript.section('The processing log: who did what with whose data');
-  await transcript.part('the log was used', async () => {
+  await transcript.part('the log works', async () => {
     const example = await voorbeeldActie();
     const log = (as: string, fields: object): Promise<DemoAnswer> =>
       client.call('POST', url, { as, body: { ...example, ...fields } });
@@ -54,11 +69,11 @@ export async function tourLog(needs: TourNeeds): Promise<void> {
       const { status, body } = await client.call('GET', `${url}?${query}&${way[2]}`, { as: way[1], headers });
       if (status !== 200) throw new Error(`${way[0]} was answered with ${status}`);
       const found = recordsOf(body.results);
-      transcript.line(`${way[0]}: client \`${way[1]}\` asks for ${way[3]} -> ${found.length} actions`);
+      transcript.line(`${way[0]}: client \`${way[1]}\` asks for ${way[3]} -> ${found.length}`);
       return found;
     };
     transcript.line(`GET ${url}?${query}&…`);
-    transcript.line('(each search is itself logged, so the numbers grow)');
+    transcript.line('(each search is logged too, so the counts grow)');
     const asPerson = await search(lookNormal);
     transcript.check(
       'log: F4086 shows the normal action and not the confidential one',
@@ -70,7 +85,7 @@ export async function tourLog(needs: TourNeeds): Promise<void> {
     );
     const asApplication = await search(lookAll);
     transcript.check(
-      'log: F9787 shows all fields of it',
+      'log: F9787 shows all its fields',
       asApplication.some((actie) => actie.actieId === actieId && actie.systeem === 'Rondleiding'),
     );
     const asInvestigator = await search(lookSecret);

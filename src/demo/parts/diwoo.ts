@@ -1,1 +1,0 @@
-export const variables = async (): Promise<Record<string, string>> => ({ RAADSFEED_DIWOO: 'true' });
