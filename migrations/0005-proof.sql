@@ -8,10 +8,10 @@ grant usage on schema proof to koppelvlak_opschoner;
 create table proof.logs (
   log text not null check (log in ('verwerkingen', 'leveringen', 'raadsfeed')),
   -- 1, and one more for each new origin.
-  nummer integer not null check (nummer > 0),
+  origin_number integer not null check (origin_number > 0),
   origin text not null unique,
   -- Verifier key of the signatures, as `/key` answers it.
-  sleutel text not null,
+  verifier_key text not null,
   started_at timestamptz not null default clock_timestamp(),
   -- Of the feed: the number of the record in the first leaf that holds one.
   first_number bigint not null default 1,
@@ -22,7 +22,7 @@ create table proof.logs (
   -- The last signed note; with cosignatures of witnesses when there are any.
   checkpoint text,
   checkpoint_at timestamptz,
-  primary key (log, nummer)
+  primary key (log, origin_number)
 );
 grant select, insert, update (size, root_hash, checkpoint, checkpoint_at) on proof.logs to koppelvlak_dienst;
 grant select on proof.logs to koppelvlak_opschoner;
@@ -36,7 +36,7 @@ create table proof.queue (
   log text not null,
   number bigint not null,
   entry bytea not null,
-  op timestamptz not null default clock_timestamp(),
+  queued_at timestamptz not null default clock_timestamp(),
   primary key (log, number)
 );
 grant select, insert, delete on proof.queue to koppelvlak_dienst;
@@ -45,11 +45,11 @@ grant select, insert on proof.queue to koppelvlak_opschoner;
 -- Tiles of hashes by level; the last of a level grows.
 create table proof.tiles (
   log text not null,
-  nummer integer not null,
+  origin_number integer not null,
   level smallint not null,
   tile bigint not null,
   hashes bytea not null,
-  primary key (log, nummer, level, tile)
+  primary key (log, origin_number, level, tile)
 );
 alter table proof.tiles alter column hashes set storage external;
 grant select, insert, update on proof.tiles to koppelvlak_dienst;
@@ -58,16 +58,16 @@ grant select on proof.tiles to koppelvlak_opschoner;
 -- Bundles of 256 entries, and the numbers of their records: by them a record finds its leaf. A padding leaf has number 0.
 create table proof.bundles (
   log text not null,
-  nummer integer not null,
+  origin_number integer not null,
   tile bigint not null,
   entries bytea not null,
   numbers bigint[] not null,
   number_range int8range not null,
-  primary key (log, nummer, tile)
+  primary key (log, origin_number, tile)
 );
 alter table proof.bundles alter column entries set storage external;
 alter table proof.bundles alter column numbers set storage external;
-create index bundles_bereik on proof.bundles using gist (number_range);
+create index bundles_range on proof.bundles using gist (number_range);
 grant select, insert, update on proof.bundles to koppelvlak_dienst;
 grant select on proof.bundles to koppelvlak_opschoner;
 
@@ -75,7 +75,7 @@ grant select on proof.bundles to koppelvlak_opschoner;
 create table proof.removals (
   number bigint primary key,
   log text not null,
-  inhoud text not null,
+  content text not null,
   -- The entry; in the feed, whose tree has no room for it, it is the seal of this row.
   entry bytea not null
 );
@@ -89,7 +89,7 @@ create table proof.witnessed (
   size bigint not null check (size >= 0),
   -- With the log's signature and that of this witness; absent until the first was cosigned.
   checkpoint text,
-  op timestamptz not null default clock_timestamp()
+  cosigned_at timestamptz not null default clock_timestamp()
 );
 grant select, insert, update on proof.witnessed to koppelvlak_dienst;
 
@@ -97,7 +97,7 @@ grant select, insert, update on proof.witnessed to koppelvlak_dienst;
 create table proof.key_check (
   only_row boolean default true check (only_row) primary key,
   -- An HMAC under what seals entries, so PROOF_KEY and PROOF_SEALING_KEY both have it.
-  controle text not null
+  check_value text not null
 );
 grant select, insert on proof.key_check to koppelvlak_dienst;
 grant select, insert on proof.key_check to koppelvlak_opschoner;

@@ -114,12 +114,12 @@ export async function faultOfKey(
     for (const { origin, verifierKey } of await readOrigins(db, log))
       if (signerOf(proofKey, origin).key.text !== verifierKey) return OTHER_KEY;
   }
-  await db.query('insert into proof.key_check (controle) values ($1::text) on conflict do nothing', [check]);
+  await db.query('insert into proof.key_check (check_value) values ($1::text) on conflict do nothing', [check]);
   // When two processes start with different keys, one of them decides.
   return (await readKeyCheck(db)) === check ? undefined : OTHER_KEY;
 }
 
 async function readKeyCheck(db: Db): Promise<string | undefined> {
-  const { rows } = await db.query<{ check: string }>('select controle as check from proof.key_check');
+  const { rows } = await db.query<{ check: string }>('select check_value as check from proof.key_check');
   return rows[0]?.check;
 }

@@ -52,7 +52,7 @@ export async function recordRemoval(db: Db, key: Uint8Array, log: ProofLogName, 
   const text = canonicalJson(content);
   const entry = sealRemoval(key, number, text);
   await db.query(
-    'insert into proof.removals (number, log, inhoud, entry) values ($1::bigint, $2::text, $3::text, $4::bytea)',
+    'insert into proof.removals (number, log, content, entry) values ($1::bigint, $2::text, $3::text, $4::bytea)',
     [number, log, text, Buffer.from(entry)],
   );
   if (log !== 'raadsfeed') await addToQueue(db, log, [{ number, entry }]);
@@ -71,7 +71,7 @@ function runsOf(places: readonly Place[]): RemovalContent['bladen'] {
 
 export async function readRemovals(db: Db, log: ProofLogName, after: number, limit: number): Promise<StoredRemoval[]> {
   const { rows } = await db.query<{ number: number; log: ProofLogName; content: string; entry: Buffer }>(
-    `select number as number, log, inhoud as content, entry as entry from proof.removals
+    `select number as number, log, content, entry from proof.removals
      where log = $1::text and number > $2::bigint order by number limit $3::integer`,
     [log, after, limit],
   );

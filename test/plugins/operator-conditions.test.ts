@@ -184,7 +184,9 @@ const CASES: readonly Case[] = [
     breaks: async () => {
       await session.query(`begin; select pg_advisory_xact_lock(hashtextextended('proof verwerkingen', 0))`);
       await append();
-      await supplier.asOwner(`update proof.queue set op = op - interval '1 minute' where log = 'verwerkingen'`);
+      await supplier.asOwner(
+        `update proof.queue set queued_at = queued_at - interval '1 minute' where log = 'verwerkingen'`,
+      );
     },
     words: /^\d+ entries wait for a place, the first for [67]\d s$/,
     repairs: () => session.query('commit'),

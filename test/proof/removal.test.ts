@@ -73,11 +73,11 @@ it('removes seed and link with what is past its term, and says so in the tree', 
   expect(removed).toBe(6);
   const { rows } = await client.query('select actie_id, seed is null as zonder from verwerkingenlog.versies');
   expect(rows).toEqual([{ actie_id: kept, zonder: false }]);
-  const removals = await client.query<{ inhoud: string }>('select inhoud from proof.removals');
+  const removals = await client.query<{ content: string }>('select content from proof.removals');
   expect(removals.rows).toHaveLength(1);
-  const [{ inhoud } = { inhoud: '' }] = removals.rows;
-  expect(JSON.parse(inhoud)).toMatchObject({ soort: 'bewaartermijn' });
-  expect(inhoud).not.toMatch(/[0-9a-f]{8}-/);
+  const [{ content } = { content: '' }] = removals.rows;
+  expect(JSON.parse(content)).toMatchObject({ soort: 'bewaartermijn' });
+  expect(content).not.toMatch(/[0-9a-f]{8}-/);
   expect(await verify(database.url, 'verwerkingen', env)).toMatchObject(WELL);
   await hasLeaves(address, 8);
   expect(await verify(database.url, 'verwerkingen', env)).toMatchObject(WELL);

@@ -18,7 +18,7 @@ export function tileReader(db: Db, { log, number }: Origin): ReadTiles {
       name: 'proof-tiles',
       text: `select substring(t.hashes from 1 for w.breedte * ${HASH_BYTES}) as hashes
              from unnest($3::smallint[], $4::bigint[], $5::integer[]) with ordinality as w(level, tile, breedte, plaats)
-             left join proof.tiles t on t.log = $1::text and t.nummer = $2::integer and t.level = w.level and t.tile = w.tile
+             left join proof.tiles t on t.log = $1::text and t.origin_number = $2::integer and t.level = w.level and t.tile = w.tile
              order by w.plaats`,
       values: [
         log,
@@ -60,7 +60,7 @@ export async function readBundles(
   const { rows } = await db.query<{ index: number; entries: Buffer; numbers: readonly (number | string)[] }>({
     name: 'proof-bundles',
     text: `select tile as index, entries as entries, numbers as numbers from proof.bundles
-           where log = $1::text and nummer = $2::integer and tile >= $3::bigint order by tile limit $4::integer`,
+           where log = $1::text and origin_number = $2::integer and tile >= $3::bigint order by tile limit $4::integer`,
     values: [log, number, from, limit],
   });
   return rows.map(({ index, entries, numbers }) => ({ index, entries, numbers: numbers.map(Number) }));
@@ -80,10 +80,10 @@ export async function findLeaves(db: Db, log: ProofLogName, numbers: readonly nu
   }
   const { rows } = await db.query<{ number: number; origin: number; index: number }>({
     name: 'proof-find-leaves',
-    text: `select w.nr as number, b.nummer as origin, b.tile * ${TILE_WIDTH} + array_position(b.numbers, w.nr) - 1 as index
+    text: `select w.nr as number, b.origin_number as origin, b.tile * ${TILE_WIDTH} + array_position(b.numbers, w.nr) - 1 as index
            from unnest($2::bigint[]) as w(nr)
            cross join lateral (
-             select nummer, tile, numbers from proof.bundles
+             select origin_number, tile, numbers from proof.bundles
              where number_range @> w.nr and log = $1::text and numbers @> array[w.nr] offset 0
            ) as b`,
     values: [log, numbers],
@@ -112,9 +112,9 @@ export async function appendLeaves(
   const grown = [...tiles.values()];
   await db.query({
     name: 'proof-append-tiles',
-    text: `insert into proof.tiles (log, nummer, level, tile, hashes)
+    text: `insert into proof.tiles (log, origin_number, level, tile, hashes)
            select $1::text, $2::integer, t.* from unnest($3::smallint[], $4::bigint[], $5::bytea[]) as t
-           on conflict (log, nummer, level, tile) do update set hashes = tiles.hashes || excluded.hashes`,
+           on conflict (log, origin_number, level, tile) do update set hashes = tiles.hashes || excluded.hashes`,
     values: [
       log,
       number,
@@ -136,10 +136,10 @@ export async function appendLeaves(
   });
   await db.query({
     name: 'proof-append-bundles',
-    text: `insert into proof.bundles (log, nummer, tile, entries, numbers, number_range)
+    text: `insert into proof.bundles (log, origin_number, tile, entries, numbers, number_range)
            select $1::text, $2::integer, b.tile, b.entries, string_to_array(b.numbers, ',')::bigint[], b.number_range::int8range
            from unnest($3::bigint[], $4::bytea[], $5::text[], $6::text[]) as b(tile, entries, numbers, number_range)
-           on conflict (log, nummer, tile) do update set entries = bundles.entries || excluded.entries,
+           on conflict (log, origin_number, tile) do update set entries = bundles.entries || excluded.entries,
              numbers = bundles.numbers || excluded.numbers, number_range = range_merge(bundles.number_range, excluded.number_range)`,
     values: [
       log,

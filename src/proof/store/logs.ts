@@ -21,14 +21,14 @@ export interface StoredLog {
   readonly checkpointAge: number | null;
 }
 
-const COLUMNS = `log, nummer as number, origin, sleutel as "verifierKey", started_at as "begunAt", first_number as "firstNumber",
+const COLUMNS = `log, origin_number as number, origin, verifier_key as "verifierKey", started_at as "begunAt", first_number as "firstNumber",
   adopted_to as "takenOverTo", size as size, root_hash as root, checkpoint,
   extract(epoch from clock_timestamp() - checkpoint_at)::float8 as "checkpointAge"`;
 
 export async function readOrigins(db: Db, log: ProofLogName): Promise<StoredLog[]> {
   const { rows } = await db.query<StoredLog & Record<string, unknown>>({
     name: 'proof-origins',
-    text: `select ${COLUMNS} from proof.logs where log = $1::text order by nummer`,
+    text: `select ${COLUMNS} from proof.logs where log = $1::text order by origin_number`,
     values: [log],
   });
   return rows;
@@ -64,7 +64,7 @@ type NewLog = Pick<StoredLog, 'log' | 'number' | 'origin' | 'verifierKey' | 'fir
 export async function insertLog(db: Db, begun: NewLog): Promise<void> {
   const { log, number, origin, verifierKey, firstNumber, takenOverTo, root } = begun;
   await db.query(
-    `insert into proof.logs (log, nummer, origin, sleutel, first_number, adopted_to, root_hash)
+    `insert into proof.logs (log, origin_number, origin, verifier_key, first_number, adopted_to, root_hash)
      values ($1::text, $2::integer, $3::text, $4::text, $5::bigint, $6::bigint, $7::bytea) on conflict do nothing`,
     [log, number, origin, verifierKey, firstNumber, takenOverTo, root],
   );
@@ -77,7 +77,7 @@ export function lockOf(log: ProofLogName): string {
 
 export async function moveLog(db: Db, { log, number }: StoredLog, size: number, root: Uint8Array): Promise<void> {
   await db.query(
-    'update proof.logs set size = $3::bigint, root_hash = $4::bytea where log = $1::text and nummer = $2::integer',
+    'update proof.logs set size = $3::bigint, root_hash = $4::bytea where log = $1::text and origin_number = $2::integer',
     [log, number, size, root],
   );
 }
@@ -95,7 +95,7 @@ export async function storeCheckpoint(
 ): Promise<boolean> {
   const { rowCount } = await db.query(
     `update proof.logs set checkpoint = $4::text, checkpoint_at = case when $5::text is null then clock_timestamp() else checkpoint_at end
-     where log = $1::text and nummer = $2::integer and size = $3::bigint and ($5::text is null or checkpoint = $5::text)`,
+     where log = $1::text and origin_number = $2::integer and size = $3::bigint and ($5::text is null or checkpoint = $5::text)`,
     [log, number, size, note, by ?? null],
   );
   return rowCount === 1;
@@ -156,7 +156,7 @@ export async function readQueue(db: Db, log: ProofLogName): Promise<{ pending: n
   const { rows } = await db.query<{ pending: number; oldestSeconds: number }>({
     name: 'proof-queue-state',
     text: `select count(*) as pending,
-             coalesce(extract(epoch from clock_timestamp() - min(op)), 0)::float8 as "oldestSeconds"
+             coalesce(extract(epoch from clock_timestamp() - min(queued_at)), 0)::float8 as "oldestSeconds"
            from proof.queue where log = $1::text`,
     values: [log],
   });
@@ -176,7 +176,7 @@ export async function readPending(db: Db, log: ProofLogName, numbers: readonly n
 
 /** The final checkpoint of an origin: the last published one, even if the database no longer has its leaves. */
 export async function storeLastCheckpoint(db: Db, { log, number }: StoredLog, note: string): Promise<void> {
-  await db.query('update proof.logs set checkpoint = $3::text where log = $1::text and nummer = $2::integer', [
+  await db.query('update proof.logs set checkpoint = $3::text where log = $1::text and origin_number = $2::integer', [
     log,
     number,
     note,

@@ -163,7 +163,7 @@ function stateIn(pool: Pool, outside: PublishedCheckpoints): UpdateState {
         if (note === undefined) return;
         await outside.put(origin, note);
         await db.query(
-          'update proof.witnessed set size = $2, checkpoint = $3, op = clock_timestamp() where origin = $1',
+          'update proof.witnessed set size = $2, checkpoint = $3, cosigned_at = clock_timestamp() where origin = $1',
           [origin, checkpointIn(note).size, note],
         );
       },

@@ -29,7 +29,7 @@ export function anyLogTries<T extends Chosen>(records: LogRecords<T>, proofKey: 
       const kind = log === 'raadsfeed' ? 'opschoning' : 'bewaartermijn';
       const content = `{"bladen":[[1,${leaf},${leaf}]],"door":"opschoning 1","op":"2026-01-01T00:00:00.000Z","soort":"${kind}","wachtend":[]}`;
       const entry = Buffer.concat([Uint8Array.of(1), randomBytes(32)]);
-      await db.query(`insert into proof.removals (number, log, inhoud, entry) values ($1, $2, $3, $4)`, [
+      await db.query(`insert into proof.removals (number, log, content, entry) values ($1, $2, $3, $4)`, [
         nr,
         log,
         content,

@@ -126,7 +126,7 @@ export const PROCESSING_TRIES: Readonly<Record<string, Try>> = {
     await PROCESSING.remove(db, found);
     const { number } = await one<{ number: number }>(
       db,
-      `update proof.removals set inhoud = replace(inhoud, '"bladen":[', '"bladen":[[1,${found.leaf},${found.leaf}],')
+      `update proof.removals set content = replace(content, '"bladen":[', '"bladen":[[1,${found.leaf},${found.leaf}],')
        where log = 'verwerkingen' returning number`,
     );
     return { names: [`verwijdering ${number}`] };
