@@ -255,6 +255,17 @@ it('shows the best of common words first, however old, and says that not all wer
   await asOwner('analyze pages.items');
 });
 
+it('finds a phrase of common words once, where few of the rows with the words have it', async () => {
+  const documents = Array.from({ length: 30 }, (_, i) => document(`molen-${i}`, { titel: `De grote molen ${i}` }));
+  await pages.publishAndIndex(documents);
+  await withRows(5000, "'grote':2A 'molen':5A", async () => {
+    for (const sort of ['', '&sorteer=datum']) {
+      const { text } = await pages.get(`/zoeken?q=%22grote+molen%22${sort}`);
+      expect(text, sort).toContain('>30 resultaten</h2>');
+    }
+  });
+});
+
 it('answers each of eight hostile searches at once, or says that it costs too much', async () => {
   const queries = [
     'woord '.repeat(1000),

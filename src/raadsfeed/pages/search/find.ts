@@ -53,7 +53,8 @@ export async function search(db: Db, request: SearchRequest): Promise<SearchResu
   if (words === undefined || !found.isMore) return found;
   if (found.total < needed) {
     // The index has no positions: it finds a phrase of common words by reading every row that has them.
-    const phrase = found.near >= needed && (await find(db, request, { by: 'titles', most: MOST_IN_ORDER }));
+    const by = sort === 'relevantie' ? 'titles' : 'order';
+    const phrase = found.near >= needed && (await find(db, request, { by, most: MOST_IN_ORDER }));
     return phrase && phrase.total >= needed ? phrase : await find(db, request, { by: 'index' });
   }
   return sort !== 'relevantie' || found.best >= needed ? found : await find(db, request, { by: 'titles', most });
