@@ -6,14 +6,13 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { NewSource } from '../../../src/raadsfeed/aggregator/plan-sources.ts';
 import { saveSources } from '../../../src/raadsfeed/aggregator/store/sources.ts';
 import { type StateFile, stateFile } from '../../proof/support.ts';
-import { callProgram } from '../../support/program.ts';
 import { type FeedServer, readRecords } from '../support.ts';
 import { type GoServer, documentOf as goDocumentOf, meetingOf as goMeetingOf, startGo } from './go/server.ts';
 import { documentOf, guid, type IbabsServer, meetingOf, siteOf, startIbabs } from './ibabs/server.ts';
 import { meetingOf as notubizMeetingOf } from './notubiz/supplier/answers.ts';
 import { type NotubizServer, startNotubiz } from './notubiz/supplier/server.ts';
 import { agendaOf, type ParlaeusServer, RID, startParlaeus } from './parlaeus/server.ts';
-import { AGGREGATOR_ENV, eventually, sourceState, startAggregator, stateOf } from './support.ts';
+import { eventually, programBeside, sourceState, startAggregator, stateOf } from './support.ts';
 
 const DAYS = ['2024-02-14', '2024-02-15', '2024-02-16'] as const;
 
@@ -54,11 +53,7 @@ function environment(): Record<string, string> {
   };
 }
 
-async function koppelvlak(...words: string[]) {
-  const env = { ...AGGREGATOR_ENV, NODE_ENV: 'test', DATABASE_URL: aggregator.databaseUrl, ...environment() };
-  const { status, stdout } = await callProgram([...words, '--json'], env);
-  return { status, json: stdout === '' ? undefined : JSON.parse(stdout) };
-}
+const koppelvlak = (...words: string[]) => programBeside(aggregator.databaseUrl, environment(), words);
 
 function sourceOf(adres: string, code: string, more: Partial<NewSource> = {}): NewSource {
   return {

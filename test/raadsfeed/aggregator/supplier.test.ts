@@ -1,11 +1,10 @@
 /** A supplier's API as a source: windows, issues, coverage, and the switch to a feed. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { saveSources } from '../../../src/raadsfeed/aggregator/store/sources.ts';
-import { callProgram } from '../../support/program.ts';
 import { type FeedServer, publishLines, readRecords, startFeed } from '../support.ts';
 import { agendaItemOf, documentOf, meetingOf } from './notubiz/supplier/answers.ts';
 import { type NotubizServer, startNotubiz, UNCAUGHT } from './notubiz/supplier/server.ts';
-import { AGGREGATOR_ENV, eventually, SOURCE_ENV, sourceState, startAggregator, stateOf } from './support.ts';
+import { eventually, programBeside, SOURCE_ENV, sourceState, startAggregator, stateOf } from './support.ts';
 
 let supplier: NotubizServer;
 let aggregator: FeedServer;
@@ -35,23 +34,8 @@ async function add(): Promise<void> {
   ]);
 }
 
-interface Ended {
-  readonly status: number | null;
-  readonly json: Record<string, unknown>;
-  readonly stderr: string;
-}
-
-/** Runs the program beside the server, on the same database. */
-async function koppelvlak(...words: string[]): Promise<Ended> {
-  const env = {
-    ...AGGREGATOR_ENV,
-    NODE_ENV: 'test',
-    DATABASE_URL: aggregator.databaseUrl,
-    'aggregator.notubizUrl': supplier.base,
-  };
-  const { status, stdout, stderr } = await callProgram([...words, '--json'], env);
-  return { status, json: stdout === '' ? {} : JSON.parse(stdout), stderr };
-}
+const koppelvlak = (...words: string[]) =>
+  programBeside(aggregator.databaseUrl, { 'aggregator.notubizUrl': supplier.base }, words);
 
 describe('the API of a supplier', () => {
   it('is read window by window, published, and shown with its origin', async () => {

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { saveSources } from '../../../src/raadsfeed/aggregator/store/sources.ts';
-import { callProgram } from '../../support/program.ts';
 import { type FeedServer, readRecords } from '../support.ts';
 import {
   BLOCKED,
@@ -20,7 +19,7 @@ import {
 } from './ibabs/server.ts';
 import { documentOf as oldDocument, meetingOf as oldMeeting } from './notubiz/supplier/answers.ts';
 import { type NotubizServer, startNotubiz } from './notubiz/supplier/server.ts';
-import { AGGREGATOR_ENV, eventually, sourceState, startAggregator, stateOf } from './support.ts';
+import { eventually, programBeside, sourceState, startAggregator, stateOf } from './support.ts';
 
 const IBABS = 'ibabs:voorbeeldstad';
 const ADD = ['bron', 'add', IBABS, '--organisatie', 'gm0363', '--naam', 'Gemeente Amsterdam'];
@@ -51,11 +50,7 @@ function environment(): Record<string, string> {
   return { 'aggregator.notubizUrl': older.base, IBABS_URL: supplier.base, IBABS_CALLS_PER_MINUTE: '60000' };
 }
 
-async function koppelvlak(...words: string[]) {
-  const env = { ...AGGREGATOR_ENV, NODE_ENV: 'test', DATABASE_URL: aggregator.databaseUrl, ...environment() };
-  const { status, stdout, stderr } = await callProgram([...words, '--json'], env);
-  return { status, json: stdout === '' ? undefined : JSON.parse(stdout), stderr };
-}
+const koppelvlak = (...words: string[]) => programBeside(aggregator.databaseUrl, environment(), words);
 
 const today = new Date();
 const dayAt = (days: number): string => new Date(today.getTime() + days * 86_400_000).toISOString().slice(0, 10);

@@ -8,6 +8,7 @@ import {
   type SourceState,
   saveSources,
 } from '../../../src/raadsfeed/aggregator/store/sources.ts';
+import { callProgram } from '../../support/program.ts';
 import { type FeedServer, readRecords, startFeed, type TestRecord } from '../support.ts';
 
 // Several servers wait for each other here: on a busy machine that takes a while.
@@ -45,6 +46,13 @@ export async function sourceState(pool: Pool, adres: string): Promise<SourceStat
   const found = (await readSourceStates(pool)).find((state) => state.adres === adres);
   if (found === undefined) throw new Error(`${adres} is not a source`);
   return found;
+}
+
+/** Runs the program beside an aggregator, on the same database. */
+export async function programBeside(databaseUrl: string, env: Record<string, string>, words: readonly string[]) {
+  const own = { ...AGGREGATOR_ENV, NODE_ENV: 'test', DATABASE_URL: databaseUrl, ...env };
+  const { status, stdout, stderr } = await callProgram([...words, '--json'], own);
+  return { status, json: stdout === '' ? undefined : JSON.parse(stdout), stderr };
 }
 
 /** Lets the service document of a source be read again at once: else that is done after a minute, or a failure. */

@@ -1,37 +1,10 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { createGo } from '../../../../src/raadsfeed/aggregator/go/api.ts';
-import type { SupplierOptions } from '../../../../src/raadsfeed/aggregator/source.ts';
-import { createAdapter } from '../../../../src/raadsfeed/aggregator/supplier/read-listed-window.ts';
+import { describe, expect, it } from 'vitest';
 import { REGISTERS } from '../../../../src/raadsfeed/aggregator/supplier/windows.ts';
-import { MemoryFeed, NEXT_QUARTER, QUARTER, type Round } from '../notubiz/supplier/memory-feed.ts';
-import { fullDocumentOf, type GoServer, itemOf, meetingOf, type Raw, startGo } from './server.ts';
+import { NEXT_QUARTER, QUARTER } from '../notubiz/supplier/memory-feed.ts';
+import { add, closeGo, deletesOf, feed, start, supplier } from './fresh-go.ts';
+import { fullDocumentOf, itemOf, meetingOf } from './server.ts';
 
-let supplier: GoServer;
-let feed: MemoryFeed;
-const retry = { attempts: 2, firstDelay: 1, maxDelay: 50 };
-
-async function start(version: 'v1' | 'v2', options: SupplierOptions = {}): Promise<void> {
-  supplier = await startGo(version);
-  const source = {
-    organisationId: supplier.address,
-    organisatiecode: 'gm0406',
-    naam: 'Gemeente Huizen',
-    options: { version, ...options },
-  };
-  feed = new MemoryFeed((clock) => createAdapter(createGo({ clock, allowPrivate: true, retry }), clock), {}, source);
-}
-
-afterEach(async () => {
-  await feed.adapter.close();
-  await supplier.close();
-});
-
-function add(...meetings: Raw[]): void {
-  for (const meeting of meetings) supplier.meetings.set(Number(meeting.id), meeting);
-}
-
-const deletesOf = ({ deletes }: Round): string[] =>
-  deletes.map((line) => `${line.resource.bronidentificatie} ${line.verwijderreden}`);
+closeGo();
 
 it.each(['v1', 'v2'] as const)(
   '%s names in a preview only meetings that do not say themselves that they are confidential',
