@@ -1,6 +1,6 @@
 /**
  * Packs a part of the sources as a package of its own: what its entry imports, as JavaScript (Node runs no TypeScript under
- * `node_modules`), and nothing else. `npm run pack:client`, `npm run pack:conformance`: each with the directory for the tarball.
+ * `node_modules`), and nothing else. `npm run pack:client`, `pack:conformance`, `pack:jades`: each with the directory for the tarball.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -40,6 +40,12 @@ export const PACKAGES: Readonly<Record<string, Package>> = {
     entry: 'src/client/verwerkingenlog.ts',
     kind: 'library',
     optionalPeers: ['fastify'],
+  },
+  'koppelvlak-jades': {
+    description:
+      'Sign and verify detached JAdES signatures over HTTP messages, with certificate path and revocation checks',
+    entry: 'src/lib/jades/index.ts',
+    kind: 'library',
   },
   'koppelvlak-conformance': {
     description:

@@ -1,3 +1,4 @@
+import { algorithmNames } from '../lib/jades/algorithms.ts';
 import type { ProblemKind } from '../lib/problem.ts';
 
 const SIGN_AGAIN = 'Onderteken het verzoek opnieuw volgens de beschrijving van de interface.';
@@ -21,7 +22,7 @@ const signatureProblems = {
     slug: 'signature-algorithm',
     status: 422,
     title: 'Algoritme van de handtekening niet toegestaan',
-    explanation: `Alleen PS256 wordt aanvaard. ${SIGN_AGAIN}`,
+    explanation: `Alleen ${algorithmNames()} wordt aanvaard. ${SIGN_AGAIN}`,
   },
   'signature-invalid': {
     slug: 'signature-invalid',

@@ -1,4 +1,4 @@
-/** The client and the conformance suites as others have them: each tarball installed in an empty directory, beside a running demo. */
+/** The packages as others have them: each tarball installed in an empty directory, beside a running demo. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { demoCalls } from '../../conformance/test/demo-calls.ts';
 import { CONSUMER_MJS } from '../../conformance/test/example-consumer.ts';
-import { readDemoFile } from '../../src/demo/demo-client.ts';
+import { createDemoClient, processingHeaders, readDemoFile } from '../../src/demo/demo-client.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { freePorts, temporaryHome, waitForDemo, waitForText } from '../demo/support.ts';
 import { type Running, startProgram } from '../support/program.ts';
@@ -73,6 +73,68 @@ describe('koppelvlak-client', { timeout: LIMIT }, () => {
       },
     });
     expect(stdout).toMatch(/^[\da-f-]{36}\n$/);
+  });
+});
+
+describe('koppelvlak-jades', { timeout: LIMIT }, () => {
+  let directory: string;
+  let names: readonly string[];
+  const runs = async (script: string, env: NodeJS.ProcessEnv = {}): Promise<string> => {
+    await writeFile(join(directory, 'script.js'), script);
+    return (await run(process.execPath, ['script.js'], { cwd: directory, env })).stdout;
+  };
+  beforeAll(async () => {
+    ({ directory, names } = await install('pack:jades'));
+  }, LIMIT);
+
+  it('needs neither Fastify nor Postgres', () => {
+    expect(names).toContain('koppelvlak-jades');
+    expect(names.filter((name) => /^(fastify|pg)$/.test(name))).toEqual([]);
+  });
+
+  it('signs and verifies as its README shows, and the service takes what it signed', async () => {
+    const readme = await readFile(join(directory, 'node_modules/koppelvlak-jades/README.md'), 'utf8');
+    const [, example = ''] = /```js\n(.*?)```/s.exec(readme) ?? [];
+    const demoFile = await readDemoFile(home.path);
+    const { requester, mounts } = demoFile;
+    const stdout = await runs(example, {
+      ...{ KEY: requester.key, CHAIN: requester.chain, ANCHORS: join(home.path, 'pki/root.pem') },
+    });
+    const [line = '', verdict] = stdout.split('\n');
+    expect(verdict).toBe(`signed by ${requester.oin}`);
+    const headers = {
+      'content-type': 'application/json',
+      ...processingHeaders(requester.oin),
+      ...Object(JSON.parse(line)),
+    };
+    const body = Buffer.from('{"page":1}');
+    const call = { as: 'statistiek', headers, body };
+    expect(await createDemoClient(demoFile).call('POST', `${mounts.shv}/gegevens`, call)).toMatchObject({
+      status: 200,
+    });
+  });
+
+  it('verifies a recorded message of the DSS of the EU', async () => {
+    const path = join(ROOT, 'test/fixtures/jades/dss-requests.json');
+    const { requests } = JSON.parse(await readFile(path, 'utf8'));
+    const stdout = await runs(`
+      import { createHash } from 'node:crypto';
+      import { readFileSync } from 'node:fs';
+      import { createVerifier } from 'koppelvlak-jades';
+      const { body, root, madeAt, requests } = JSON.parse(readFileSync(${JSON.stringify(path)}, 'utf8'));
+      const verifier = createVerifier({
+        anchors: root,
+        revocation: 'soft',
+        now: () => new Date(Date.parse(madeAt) + 60_000),
+        fetch: () => Promise.reject(new Error('no authority')),
+      });
+      const digestHeader = 'SHA-256=' + createHash('sha256').update(body).digest('base64');
+      for (const signatureHeader of Object.values(requests)) {
+        await verifier.verify({ body: Buffer.from(body), digestHeader, signatureHeader });
+        console.log('accepted');
+      }
+      await verifier.close();`);
+    expect(stdout).toBe('accepted\n'.repeat(Object.keys(requests).length));
   });
 });
 

@@ -3,6 +3,7 @@
 import { createHash, type KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { AlgorithmIdentifier, RSASSAPSSParams } from 'pkijs';
+import { isRsa } from './algorithms.ts';
 import {
   authority,
   type Certificate,
@@ -270,10 +271,6 @@ export function isStrongSignature(algorithm: AlgorithmIdentifier): boolean {
 function mgfHash(pss: RSASSAPSSParams): string {
   const parameters: unknown = pss.maskGenAlgorithm.algorithmParams;
   return new AlgorithmIdentifier({ schema: parameters }).algorithmId;
-}
-
-export function isRsa(key: KeyObject): boolean {
-  return key.asymmetricKeyType === 'rsa' || key.asymmetricKeyType === 'rsa-pss';
 }
 
 /** Says what is wrong with a public key, in Dutch; undefined when it is strong enough. */

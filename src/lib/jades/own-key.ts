@@ -1,6 +1,7 @@
 // The own key with its certificate chain, checked before it is used. Messages are for the operator.
 import { createHash, createPrivateKey, type KeyObject } from 'node:crypto';
 import forge from 'node-forge';
+import { algorithmFor, algorithms } from './algorithms.ts';
 import {
   authority,
   type Certificate,
@@ -10,9 +11,9 @@ import {
   signerOin,
   usage,
 } from './certificate.ts';
-import { isRsa, keyFault } from './chain.ts';
+import { keyFault } from './chain.ts';
 
-type OwnKeyFault =
+export type OwnKeyFault =
   | 'unreadable-key'
   | 'unreadable-chain'
   | 'unreadable-p12'
@@ -59,7 +60,13 @@ interface Pkcs12Key {
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** Reads a PEM key and a PEM chain in any order. @throws OwnKeyError */
+/**
+ * Reads a PEM key and a PEM chain in any order.
+ * @param at the moment at which it is used
+ * @throws {OwnKeyError}
+ * @example
+ * const key = loadPemKey({ key: pemOfKey, chain: pemOfChain }, new Date());
+ */
 export function loadPemKey(files: PemKey, at: Date): OwnKey {
   const key = readPemKey(files.key);
   let certificates: Certificate[];
@@ -72,7 +79,13 @@ export function loadPemKey(files: PemKey, at: Date): OwnKey {
   return accept(key, certificates, at);
 }
 
-/** Reads a PKCS#12 file with one key and its certificates. @throws OwnKeyError */
+/**
+ * Reads a PKCS#12 file with one key and its certificates.
+ * @param at the moment at which it is used
+ * @throws {OwnKeyError}
+ * @example
+ * const key = loadPkcs12Key({ p12: bytes, passphrase }, new Date());
+ */
 export function loadPkcs12Key(file: Pkcs12Key, at: Date): OwnKey {
   const { key, certificates } = readPkcs12(file);
   return accept(key, certificates, at);
@@ -98,8 +111,10 @@ function accept(key: KeyObject, certificates: readonly Certificate[], at: Date):
   const leaf = certificates.find(({ x509 }) => x509.checkPrivateKey(key));
   if (leaf === undefined)
     throw new OwnKeyError('mismatched-pair', 'none of the certificates belongs to the signing key');
-  if (!isRsa(leaf.x509.publicKey) || keyFault(leaf.x509.publicKey) !== undefined) {
-    throw new OwnKeyError('weak-key', 'the signing key is not an RSA key of 2048 to 8192 bits');
+  const { publicKey } = leaf.x509;
+  if (algorithmFor(publicKey) === undefined || keyFault(publicKey) !== undefined) {
+    const wanted = [...algorithms.values()].map(({ key: { en } }) => en).join(' or ');
+    throw new OwnKeyError('weak-key', `the signing key is not ${wanted}`);
   }
   const signing = (keyUsage(leaf) ?? 0) & (usage.digitalSignature | usage.nonRepudiation);
   if (signing === 0 || authority(leaf).ca) {
@@ -112,7 +127,7 @@ function accept(key: KeyObject, certificates: readonly Certificate[], at: Date):
     if (at > notAfter) throw new OwnKeyError('expired', `${whose} expired on ${notAfter.toISOString()}`);
   }
   const notAfter = new Date(Math.min(...chain.map((certificate) => certificate.notAfter.getTime())));
-  const der = leaf.x509.publicKey.export({ type: 'spki', format: 'der' });
+  const der = publicKey.export({ type: 'spki', format: 'der' });
   const kid = createHash('sha256').update(der).digest('base64url');
   return { key, chain, kid, oin: signerOin(leaf), subject: leaf.x509.subject, notAfter };
 }

@@ -1,9 +1,8 @@
-// Detached PS256 signatures over a body or its Digest header: what is signed, checking it, and making it with the own key. Nothing here
+// Detached signatures over a body or its Digest header: what is signed, checking it, and making it with the own key. Nothing here
 // blocks the event loop, however large the body.
 // @see RFC 3230 section 4.3.2 (Digest; the pattern is the interface's own), RFC 7515 section 5.1 and appendix F, RFC 7518 section 3.5,
 // RFC 7797 section 3, ETSI TS 119 182-1 clause 5.1
 import {
-  constants,
   createHash,
   createSign,
   createVerify,
@@ -14,9 +13,9 @@ import {
 import { StringDecoder } from 'node:string_decoder';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { type Algorithm, algorithmFor } from './algorithms.ts';
 import type { Certificate } from './certificate.ts';
 import { JadesError, type JadesErrorCode } from './certificate.ts';
-import { isRsa } from './chain.ts';
 
 /** How a signature is made. An answer is signed in the style of its request. */
 export interface SignatureStyle {
@@ -31,6 +30,9 @@ export interface ProtectedHeader {
   readonly encoded: string;
   /** Leaf first; one to five different certificates. */
   readonly x5c: readonly Certificate[];
+  /** The name of the algorithm. */
+  readonly alg: string;
+  readonly algorithm: Algorithm;
   readonly style: SignatureStyle;
   /** When it was signed and when it expires, as far as the header says so. */
   readonly times: SignatureTimes;
@@ -134,9 +136,6 @@ export function onlyValue(
 
 // The signing input is BASE64URL(header) "." payload, with the payload encoded or not.
 
-/** PS256: PSS padding with a salt as long as the hash (RFC 7518 section 3.5). */
-const ps256 = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 } as const;
-
 /** A payload as it enters the signing input: encoded where `b64` is true. */
 export async function* payloadPieces(payload: Body, b64: boolean): AsyncGenerator<Uint8Array | string> {
   // Keeps what does not fill a group of three bytes for the next piece.
@@ -163,14 +162,15 @@ export async function verifySignature(
   digestHeader: string,
 ): Promise<void> {
   const key = header.x5c[0]?.x509.publicKey;
-  if (key === undefined || !isRsa(key)) {
-    throw new JadesError('signature-algorithm', 'PS256 vraagt een RSA-sleutel in het eerste certificaat.');
+  const { alg, algorithm } = header;
+  if (key === undefined || !algorithm.takesKey(key)) {
+    throw new JadesError('signature-algorithm', `${alg} vraagt ${algorithm.key.nl} in het eerste certificaat.`);
   }
-  const verifying = createVerify('sha256');
+  const verifying = createVerify(algorithm.hash);
   verifying.update(`${header.encoded}.`);
   const payload = header.style.form === 'digest' ? digestPayload(digestHeader) : body;
   for await (const piece of payloadPieces(payload, header.style.b64)) verifying.update(piece);
-  if (!isValid(() => verifying.verify({ key, ...ps256 }, signature))) {
+  if (!isValid(() => verifying.verify({ key, ...algorithm.options }, signature))) {
     throw new JadesError('signature-invalid', 'De handtekening past niet bij het bericht en het certificaat.');
   }
 }
@@ -185,12 +185,16 @@ function isValid(check: () => boolean): boolean {
 }
 
 const signInPool = promisify(
-  (input: Uint8Array, key: KeyObject, done: (error: Error | null, signature: Buffer) => void): void =>
-    signBytes('sha256', input, { key, ...ps256 }, done),
+  (
+    { hash, options }: Algorithm,
+    key: KeyObject,
+    input: Uint8Array,
+    done: (error: Error | null, signature: Buffer) => void,
+  ): void => signBytes(hash, input, { key, ...options }, done),
 );
 
 /** The values of the two headers of a signed message. */
-interface SignedHeaders {
+export interface SignedHeaders {
   readonly digest: string;
   readonly signature: string;
 }
@@ -216,13 +220,16 @@ export const plainStyles: Readonly<Record<SignatureStyle['form'], SignatureStyle
   digest: { form: 'digest', b64: false },
 };
 
+/** @throws {TypeError} for a key that no algorithm takes */
 export function createSigner(options: SignerOptions): Signer {
+  const [alg, algorithm] = algorithmFor(options.key) ?? [];
+  if (algorithm === undefined) throw new TypeError('no signature algorithm takes this key');
   const x5c = options.chain.map(({ der }) => der.toString('base64'));
   const { time = 'iat' } = options;
   const header = (style: SignatureStyle): string => {
     const now = options.now();
     const members = {
-      alg: 'PS256',
+      alg,
       typ: 'JOSE',
       kid: options.kid,
       x5c,
@@ -238,15 +245,15 @@ export function createSigner(options: SignerOptions): Signer {
     // Clause 5.2.8.2: the payload of this form is never encoded, whatever the request did.
     const encoded = header({ ...style, b64: false });
     const input = Buffer.concat([Buffer.from(`${encoded}.`), digestPayload(digest)]);
-    return `${encoded}..${(await signInPool(input, options.key)).toString('base64url')}`;
+    return `${encoded}..${(await signInPool(algorithm, options.key, input)).toString('base64url')}`;
   };
 
   const signBody = async (body: Body, style: SignatureStyle): Promise<string> => {
     const encoded = header(style);
-    const signing = createSign('sha256').update(`${encoded}.`);
+    const signing = createSign(algorithm.hash).update(`${encoded}.`);
     for await (const piece of payloadPieces(body, style.b64)) signing.update(piece);
     // Node signs a finished hash only in place; it takes about a millisecond, whatever the size of the body.
-    return `${encoded}..${signing.sign({ key: options.key, ...ps256 }, 'base64url')}`;
+    return `${encoded}..${signing.sign({ key: options.key, ...algorithm.options }, 'base64url')}`;
   };
 
   return {

@@ -2,6 +2,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { JsonObject } from '../json/json-value.ts';
 import { parseStrictObject } from '../json/parse-untrusted.ts';
+import { algorithmNames, algorithms } from './algorithms.ts';
 import { type Certificate, JadesError, malformed, parseCertificate, signerOin } from './certificate.ts';
 import { createPathCache, type PathCache } from './chain.ts';
 import { checkRevocation, createRevocationSource, type Fetch, type RevocationMode } from './revocation.ts';
@@ -18,7 +19,7 @@ import {
   verifySignature,
 } from './signature.ts';
 
-interface VerifierLimits {
+export interface VerifierLimits {
   /** Characters of the signature header. */
   readonly signatureCharacters: number;
   /** Milliseconds that a verification waits for revocation answers. */
@@ -68,8 +69,9 @@ export interface Verified {
 }
 
 export interface Verifier {
-  /** @throws JadesError */
+  /** @throws {JadesError} when the message is refused; its `code` says why */
   verify(message: SignedMessage): Promise<Verified>;
+  /** Breaks off the requests to revocation services. */
   close(): Promise<void>;
 }
 
@@ -82,7 +84,13 @@ const defaultLimits: VerifierLimits = {
   crlBytes: 50 * 1024 * 1024,
 };
 
-/** @throws Error when the bundle holds no readable anchor */
+/**
+ * Makes a verifier, which keeps validated paths and revocation answers in memory: one for all messages.
+ * @throws {Error} when the bundle holds no readable anchor
+ * @example
+ * const verifier = createVerifier({ anchors, revocation: 'hard', now: () => new Date(), fetch: fetchRevocation() });
+ * const { oin } = await verifier.verify({ body, digestHeader, signatureHeader });
+ */
 export function createVerifier(options: VerifierOptions): Verifier {
   const limits = { ...defaultLimits, ...options.limits };
   const { now, fetch } = options;
@@ -207,7 +215,10 @@ export function parseProtectedHeader(
     const at = isHeader.errors?.[0]?.instancePath || 'de header';
     throw malformed(`${at} heeft niet de voorgeschreven vorm`);
   }
-  if (members.alg !== 'PS256') throw new JadesError('signature-algorithm', 'Alleen het algoritme PS256 is toegestaan.');
+  const algorithm = algorithms.get(members.alg);
+  if (algorithm === undefined) {
+    throw new JadesError('signature-algorithm', `Alleen het algoritme ${algorithmNames()} is toegestaan.`);
+  }
   const { crit = [], b64 = true, sigD, sigT } = members;
   if (crit.some((name) => !Object.hasOwn(members, name))) throw malformed('crit noemt een lid dat ontbreekt');
   if (!b64 && !crit.includes('b64')) throw malformed('b64 is onwaar zonder in crit te staan');
@@ -220,7 +231,14 @@ export function parseProtectedHeader(
   const x5c = readCertificates(members.x5c, read);
   const { 'x5t#S256': thumbprint = x5c[0]?.thumbprint } = members;
   if (thumbprint !== x5c[0]?.thumbprint) throw malformed('x5t#S256 hoort niet bij het eerste certificaat');
-  return { encoded, x5c, style: { form: sigD === undefined ? 'body' : 'digest', b64 }, times };
+  return {
+    encoded,
+    x5c,
+    alg: members.alg,
+    algorithm,
+    style: { form: sigD === undefined ? 'body' : 'digest', b64 },
+    times,
+  };
 }
 
 function decode(encoded: string): JsonObject {

@@ -1,0 +1,42 @@
+// One row of the table is all that another algorithm takes.
+import { generateKeyPairSync } from 'node:crypto';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { type Algorithm, algorithms } from '../../../src/lib/jades/algorithms.ts';
+import { parseCertificate } from '../../../src/lib/jades/certificate.ts';
+import { createSigner, plainStyles } from '../../../src/lib/jades/signature.ts';
+import { type Kit, leafFor, openKit, verifierFor } from './support/kit.ts';
+
+let kit: Kit;
+beforeAll(async () => {
+  kit = await openKit();
+});
+afterAll(() => kit.close());
+
+const ES256: Algorithm = {
+  hash: 'sha256',
+  options: { dsaEncoding: 'ieee-p1363' },
+  takesKey: ({ asymmetricKeyDetails }) => asymmetricKeyDetails?.namedCurve === 'prime256v1',
+  key: { nl: 'een sleutel op P-256', en: 'a key on P-256' },
+};
+
+it.each(Object.entries(plainStyles))(
+  'signs and verifies with a row that is added: the %s form',
+  async (_form, style) => {
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+    const chain = [leafFor(kit, { key: privateKey }).raw, kit.intermediate].map((der) => parseCertificate(der));
+    const options = { key: privateKey, chain, kid: 'sleutel', now: () => new Date() };
+    expect(() => createSigner(options)).toThrow(TypeError);
+
+    algorithms.set('ES256', ES256);
+    onTestFinished(() => void algorithms.delete('ES256'));
+    const body = Buffer.from('{"page":1}');
+    const { digest, signature } = await createSigner(options).sign(body, style);
+    const message = { body, digestHeader: digest, signatureHeader: signature };
+    const verifier = verifierFor(kit);
+    expect(await verifier.verify(message)).toMatchObject({ digest });
+
+    algorithms.delete('ES256');
+    const detail = 'Alleen het algoritme PS256 is toegestaan.';
+    await expect(verifier.verify(message)).rejects.toMatchObject({ code: 'signature-algorithm', detail });
+  },
+);
