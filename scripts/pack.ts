@@ -44,7 +44,7 @@ export const PACKAGES: Readonly<Record<string, Package>> = {
   'koppelvlak-jades': {
     description:
       'Sign and verify detached JAdES signatures over HTTP messages, with certificate path and revocation checks',
-    entry: 'src/lib/jades/index.ts',
+    entry: 'src/lib/jades/koppelvlak-jades.ts',
     kind: 'library',
   },
   'koppelvlak-conformance': {

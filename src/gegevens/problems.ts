@@ -1,4 +1,3 @@
-import { algorithmNames } from '../lib/jades/algorithms.ts';
 import type { ProblemKind } from '../lib/problem.ts';
 
 const SIGN_AGAIN = 'Onderteken het verzoek opnieuw volgens de beschrijving van de interface.';
@@ -22,7 +21,7 @@ const signatureProblems = {
     slug: 'signature-algorithm',
     status: 422,
     title: 'Algoritme van de handtekening niet toegestaan',
-    explanation: `Alleen ${algorithmNames()} wordt aanvaard. ${SIGN_AGAIN}`,
+    explanation: `De handtekening is met een ander algoritme gezet dan hier wordt aanvaard; \`detail\` noemt welk wel. ${SIGN_AGAIN}`,
   },
   'signature-invalid': {
     slug: 'signature-invalid',
