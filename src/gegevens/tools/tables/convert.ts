@@ -1,5 +1,5 @@
 /** Converts the values of cells, as people and spreadsheets write them. */
-import { dutchDayAt } from '../../../lib/time.ts';
+import { dutchDay, dutchDayAt } from '../../../lib/time.ts';
 import type { ValueType } from '../model-shape.ts';
 import { CellFault } from './cell-fault.ts';
 import type { FromColumn, MappingContent, Scalar } from './mapping-file.ts';
@@ -182,8 +182,9 @@ function dateReader(forms: readonly string[], date1904: boolean): Read {
     }
     // A spreadsheet's number without the format of a date: the column was imported, or formatted as text or number.
     if (typeof cell === 'object' && cell.kind === 'number') {
-      const day = serialDay(cell.value, date1904);
-      if (day !== undefined) return day;
+      const found = serialDate(cell.value, date1904);
+      if (found?.hasOffset === true) note(MOMENTS);
+      if (found !== undefined) return found.day;
     }
     const text = cellText(cell) ?? '';
     for (const read of readers) {
@@ -256,8 +257,7 @@ export function dateForm(form: string, date1904: boolean): DateForm | undefined 
   if (form === 'serial') {
     return (text) => {
       const serial = /^\d{1,7}(?:[.,]\d+)?$/.test(text) ? Number(text.replace(',', '.')) : Number.NaN;
-      const day = serialDay(serial, date1904);
-      return day === undefined ? undefined : { day, hasOffset: false };
+      return serialDate(serial, date1904);
     };
   }
   const tokens = form.match(TOKEN) ?? [];
@@ -302,10 +302,27 @@ const LAST_SERIAL = 2_958_465;
 const SHIFT_1904 = 1462;
 
 /**
+ * The day of a spreadsheet's number that is shown as a date. Programs in JavaScript write midnight in the Netherlands in UTC, as 22:00 or
+ * 23:00 of the day before: such a number is a moment.
+ */
+export function serialDate(serial: number, date1904: boolean): ReturnType<DateForm> {
+  const day = serialDay(serial, date1904);
+  if (day === undefined) return undefined;
+  const seconds = Math.round(serial * DAY_SECONDS) % DAY_SECONDS;
+  if (seconds === 0) return { day, hasOffset: false };
+  const moment = Date.parse(`${day}T00:00:00Z`) + seconds * 1000;
+  const dutch = dutchDay(new Date(moment));
+  const isMidnight = dutch !== dutchDay(new Date(moment - 1000));
+  return isMidnight ? { day: dutch, hasOffset: true } : { day, hasOffset: false };
+}
+
+const DAY_SECONDS = 86_400;
+
+/**
  * The day of a spreadsheet's number. The 1900 system counts a 29 February 1900 that never was.
  * @returns `undefined` for a number without a day
  */
-export function serialDay(serial: number, date1904: boolean): string | undefined {
+function serialDay(serial: number, date1904: boolean): string | undefined {
   if (!Number.isFinite(serial)) return undefined;
   // The fraction is the time; half a second allows for its rounding.
   const days = Math.floor(serial + HALF_SECOND) + (date1904 ? SHIFT_1904 : 0);

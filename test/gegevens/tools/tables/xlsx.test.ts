@@ -63,6 +63,18 @@ describe('a cell', () => {
     }
   });
 
+  it.each([
+    // As ExcelJS writes a Date of midnight in Amsterdam, in winter and in summer.
+    [46055 + 23 / 24, '2026-02-03'],
+    [46205 + 22 / 24, '2026-07-03'],
+    // Times that are no midnight there.
+    [46205 + 23 / 24, '2026-07-02'],
+    [46055 + 23.5 / 24, '2026-02-02'],
+  ])('is the date of a moment in UTC where that is midnight in the Netherlands: %d is %s', async (serial, day) => {
+    for (const style of ['s="1"', ''])
+      expect((await rowOf(`<c/><c ${style}><v>${serial}</v></c>`)).record).toMatchObject({ startdatum: day });
+  });
+
   it.each([60, 0, -1, 2_958_466])('is not a date for day %d', async (serial) => {
     expect((await rowOf(`<c/><c s="1"><v>${serial}</v></c>`)).faults).toMatchObject([{ cell: 'B2' }]);
   });

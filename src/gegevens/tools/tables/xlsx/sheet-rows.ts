@@ -1,7 +1,7 @@
 /** Makes rows from the XML of a sheet. */
 
 import { dayOfMoment, isDay } from '../../../../lib/time.ts';
-import { serialDay } from '../convert.ts';
+import { serialDate } from '../convert.ts';
 import { type Cell, type Row, UnreadableTable } from '../table-file.ts';
 import { readWholeXml, type XmlElement, type XmlHandler } from './archive.ts';
 import type { CellFormat } from './cell-format.ts';
@@ -156,8 +156,8 @@ export class SheetRows implements XmlHandler {
     const value = NUMBER.test(text.trim()) ? Number(text) : Number.NaN;
     if (!Number.isFinite(value)) return broken('is a number that cannot be read');
     if (format === 'date') {
-      const day = serialDay(value, this.#context.date1904);
-      return day === undefined ? broken('has the format of a date but is not one') : { kind: 'date', day };
+      const found = serialDate(value, this.#context.date1904);
+      return found === undefined ? broken('has the format of a date but is not one') : { kind: 'date', ...found };
     }
     const isPadded = format !== undefined && Number.isInteger(value) && value >= 0;
     return { kind: 'number', value, shown: isPadded ? String(value).padStart(format.digits, '0') : undefined };
