@@ -74,17 +74,17 @@ async function moveHistory(db: Db, before: Date): Promise<number> {
 async function removeRange(pool: Pool, after: number, upTo: number, proof: ProofWriter | undefined): Promise<number> {
   return transaction(pool, async (client) => {
     const { rows } = await client.query<{ number: number }>(
-      `with weg as (
+      `with gone as (
          delete from raadsfeed.record r
           where r.sequence_number > $1::bigint and r.sequence_number <= $2::bigint
             and not exists (select from raadsfeed.current_records s where s.sequence_number = r.sequence_number)
          returning r.sequence_number
        ), teksten as (
-         delete from raadsfeed.texts t using weg
-          where t.sequence_number = weg.sequence_number
+         delete from raadsfeed.texts t using gone
+          where t.sequence_number = gone.sequence_number
             and t.sequence_number > $1::bigint and t.sequence_number <= $2::bigint
        )
-       select sequence_number as number from weg`,
+       select sequence_number as number from gone`,
       [after, upTo],
     );
     const numbers = rows.map(({ number }) => number);

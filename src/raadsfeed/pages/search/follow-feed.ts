@@ -72,7 +72,7 @@ interface Present extends Pick<FeedChange, 'sequenceNumber' | 'resource' | 'reso
 /** The words of a row: of its texts `a` and `x`, of the name of its body `c`, and of the organisation and the day. Each has weights of its own. */
 export const WORDS = `pages.words_of(a, '=', 'A') || pages.words_of(x, '', 'A') || pages.words_of(c, '@', 'B') || pages.place_of(o, datum)`;
 /** The words of the row itself. */
-export const OWN_WORDS = `ts_filter(s.words, '{a,d}')`;
+export const OWN_WORDS = `ts_filter(s.words, '{a}')`;
 
 /** The record of `g` that came first since it was last removed: history that was pruned does not count. Each kind has an index of its own. */
 const FIRST_RECORD = `

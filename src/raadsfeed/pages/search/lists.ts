@@ -31,7 +31,6 @@ export const CURRENT = `join raadsfeed.current_records c on c.sequence_number = 
 export interface ItemFilter {
   readonly resourceType?: ResourceType | undefined;
   readonly organisatiecode?: string | undefined;
-  readonly bronidentificatie?: string | undefined;
   readonly gremium?: string | undefined;
   /** The meeting of an item. */
   readonly vergadering?: string | undefined;
@@ -50,7 +49,6 @@ export function conditionsOf(filter: ItemFilter, values: unknown[]): string {
   };
   add(filter.resourceType, 's.resource_type =');
   add(filter.organisatiecode, 's.organisatiecode =');
-  add(filter.bronidentificatie, 's.bronidentificatie =');
   add(filter.gremium, 's.gremium =');
   add(filter.vergadering, 's.vergadering =');
   add(filter.from, 's.datum >=');
