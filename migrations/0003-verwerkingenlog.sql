@@ -22,8 +22,6 @@ create table verwerkingenlog.versies (
   vertrouwelijkheid text not null check (vertrouwelijkheid in ('normaal', 'vertrouwelijk', 'opgeheven')),
   ooit_vertrouwelijk boolean not null,
   bewaartermijn text,
-  -- tijdstip plus the term of the action itself; infinity without one.
-  vervalt_op timestamptz not null,
   uitvoerder text,
   systeem text,
   gebruiker text,
@@ -51,6 +49,8 @@ create table verwerkingenlog.versies (
   seed text,
   proof_number bigint,
   check (ooit_vertrouwelijk or (vertrouwelijkheid = 'normaal')),
+  -- Fails on a term that retention could not read.
+  check (bewaartermijn is null or (tijdstip + bewaartermijn::interval) is not null),
   primary key (actie_id, versie)
 ) partition by range (actie_id);
 create index versies_verwerking on verwerkingenlog.versies (verwerking_id, actie_id) where (verwerking_id is not null);
@@ -61,19 +61,17 @@ grant select, delete, update (afnemer_id, key_name, objecten, ldv, seed) on verw
 -- Divided by person and not by month: reading one person touches one partition, however many years the log has.
 create table verwerkingenlog.locations (
   -- First 128 bits of the HMAC-SHA-256 of object type, kind and identity; the kind uuid only because it is 16 bytes of fixed length.
-  sleutel uuid not null,
+  person_hash uuid not null,
   tijdstip timestamptz not null,
   actie_id uuid not null,
   versie integer not null,
   categorie smallint not null,
   verwerkingsactiviteit_id uuid,
-  -- Not used any more; to be dropped.
-  vervalt_op timestamptz not null default 'infinity',
   positions integer[] not null
-) partition by hash (sleutel);
-create unique index locations_persoon on verwerkingenlog.locations (sleutel, tijdstip desc, actie_id);
+) partition by hash (person_hash);
+create unique index locations_person on verwerkingenlog.locations (person_hash, tijdstip desc, actie_id);
 -- Logical replication must be able to name the row of an update or delete; a primary key would be a second index with these columns.
-alter table verwerkingenlog.locations replica identity using index locations_persoon;
+alter table verwerkingenlog.locations replica identity using index locations_person;
 do $$
 declare
   name text;
@@ -83,20 +81,20 @@ begin
     execute format('create table verwerkingenlog.%I partition of verwerkingenlog.locations for values with (modulus 16, remainder %s)',
       name, remainder);
     -- Partitions do not inherit the setting.
-    execute format('alter table verwerkingenlog.%I replica identity using index %I', name, name || '_sleutel_tijdstip_actie_id_idx');
+    execute format('alter table verwerkingenlog.%I replica identity using index %I', name, name || '_person_hash_tijdstip_actie_id_idx');
   end loop;
 end
 $$;
-grant select, insert, delete, update (versie, categorie, vervalt_op) on verwerkingenlog.locations to koppelvlak_dienst;
+grant select, insert, delete, update (versie, categorie) on verwerkingenlog.locations to koppelvlak_dienst;
 grant select, insert, delete on verwerkingenlog.locations to koppelvlak_opschoner;
 
 -- Idempotency keys of the last 24 hours: keyed hashes of caller and key, and the action that came of it.
 create table verwerkingenlog.idempotency_keys (
-  sleutel uuid primary key,
+  key_hash uuid primary key,
   actie_id uuid not null,
-  tijdstip timestamptz not null
+  used_at timestamptz not null
 );
-create index idempotency_keys_tijdstip on verwerkingenlog.idempotency_keys using brin (tijdstip) with (pages_per_range = 16);
+create index idempotency_keys_used_at on verwerkingenlog.idempotency_keys using brin (used_at) with (pages_per_range = 16);
 grant select, insert, update, delete on verwerkingenlog.idempotency_keys to koppelvlak_dienst;
 grant select, delete on verwerkingenlog.idempotency_keys to koppelvlak_opschoner;
 
@@ -156,24 +154,24 @@ grant select on verwerkingenlog.activiteit_termijnen to koppelvlak_opschoner;
 
 -- One line for each run that removes. It grows with each batch, in the transaction of that batch, and stays for ever.
 create table verwerkingenlog.prune_runs (
-  nummer bigint generated always as identity primary key,
+  number bigint generated always as identity primary key,
   started_at timestamptz not null,
   ended_at timestamptz,
   -- The database login that it ran as.
-  door text not null,
-  verwijderd bigint not null default 0 check (verwijderd >= 0),
+  login text not null,
+  removed bigint not null default 0 check (removed >= 0),
   -- How many actions by month of registration: {"202601": 12}.
-  maanden jsonb not null default '{}',
-  -- Earliest first registration of what was removed; nieuwste: the latest.
-  oudste timestamptz,
-  nieuwste timestamptz,
+  by_month jsonb not null default '{}',
+  -- Earliest first registration of what was removed, and the latest.
+  oldest timestamptz,
+  newest timestamptz,
   removed_months text[] not null default '{}',
   -- Actions that were found to have no term at all, and are kept.
   without_term bigint,
-  fout text
+  fault text
 );
 grant select on verwerkingenlog.prune_runs to koppelvlak_dienst;
-grant select, insert (started_at, door), update (ended_at, verwijderd, maanden, oudste, nieuwste, removed_months, without_term, fout) on verwerkingenlog.prune_runs to koppelvlak_opschoner;
+grant select, insert (started_at, login), update (ended_at, removed, by_month, oldest, newest, removed_months, without_term, fault) on verwerkingenlog.prune_runs to koppelvlak_opschoner;
 
 -- The keys of VERWERKINGENLOG_KEY by name. A start with another key under a name, or without one that is in use, is refused.
 create table verwerkingenlog.keys (
@@ -298,7 +296,7 @@ return (select t.bewaartermijn from verwerkingenlog.activiteit_termijnen t
 create function verwerkingenlog.guard_prune_run() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
-  if old.ended_at is not null or new.verwijderd < old.verwijderd then
+  if old.ended_at is not null or new.removed < old.removed then
     raise exception 'a line of what was removed cannot be taken back' using errcode = 'insufficient_privilege';
   end if;
   return new;

@@ -8,7 +8,6 @@ const CONTENT: readonly (readonly [column: string, type: string, value: string])
   ['verwerkingsactiviteit_id', 'uuid', '5f0bef4c-f66f-4311-84a5-19e8bf359eaf'],
   ['vertrouwelijkheid', 'text', 'normaal'],
   ['bewaartermijn', 'text', 'P10Y'],
-  ['vervalt_op', 'date', '2036-01-15'],
   ['uitvoerder', 'text', '00000099000000001000'],
   ['systeem', 'text', 'Balie 2'],
   ['gebruiker', 'text', '1234'],
@@ -44,8 +43,8 @@ export function insertSql(id: string, content: 'sent' | 'in the statement'): str
       ${given.map(({ column }) => column).join(', ')})
     select id, 1, now(), false, false, proces, ${given.map(({ value }) => value).join(', ')} from nieuw
   ), plaats as (
-    insert into verwerkingenlog.locations (sleutel, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, positions)
+    insert into verwerkingenlog.locations (person_hash, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, positions)
     select persoon, ${givenFor('tijdstip')}, id, 1, 0, ${givenFor('verwerkingsactiviteit_id')}, '{0}'::integer[] from nieuw
   )
-  insert into verwerkingenlog.idempotency_keys (sleutel, actie_id, tijdstip) select sleutel, id, now() from nieuw`;
+  insert into verwerkingenlog.idempotency_keys (key_hash, actie_id, used_at) select sleutel, id, now() from nieuw`;
 }

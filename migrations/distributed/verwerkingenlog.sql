@@ -32,9 +32,8 @@ begin
   drop trigger with_keys on verwerkingenlog.versies;
   -- All versions of an action are in one shard, all places of a person in one, and each key in one.
   perform create_distributed_table('verwerkingenlog.versies', 'actie_id', colocate_with => 'none');
-  foreach tabel in array array['locations', 'idempotency_keys'] loop
-    perform create_distributed_table(('verwerkingenlog.' || tabel)::regclass, 'sleutel', colocate_with => 'none');
-  end loop;
+  perform create_distributed_table('verwerkingenlog.locations', 'person_hash', colocate_with => 'none');
+  perform create_distributed_table('verwerkingenlog.idempotency_keys', 'key_hash', colocate_with => 'none');
   perform create_distributed_table('verwerkingenlog.ldv_keys', 'key_hash', colocate_with => 'none');
   -- What was copied to the workers is not left behind here.
   foreach tabel in array array['versies', 'locations', 'idempotency_keys', 'ldv_keys'] loop

@@ -12,6 +12,10 @@ export type ProofLogName = (typeof PROOF_LOGS)[number];
 
 /** What a proof log keeps of a record: parts that are shown or hidden together. */
 export interface ProofRecord {
+  /** The version of the list of members in each part: the first byte of its entry. Absent: 1. */
+  readonly format?: number;
+  /** New records have a newer format. */
+  readonly isOlder?: boolean;
   /** Their names, and what they are as JSON values. Not an object: with a name of its own for each record, that is slow. */
   readonly parts: Iterable<readonly [name: string, json: unknown]>;
   /** Of parts that a record has several of: it gets more of them, without content, so that nobody counts these. */

@@ -13,14 +13,16 @@ import { decodeBase64, FormatError } from './tlog/note.ts';
 /** Bytes of a seed, a salt, a commitment and a record hash. */
 const SECRET_BYTES = 32;
 
-/** First byte of an entry: the version of the list of members in each part. A changed list gets the next number. */
-const FORMAT = 0x01;
+/** The first format of a record, and of what has only one. */
+const FIRST_FORMAT = 0x01;
 
 /** Parts of a record by name. */
 export type Parts = Readonly<Record<string, unknown>>;
 
 /** A record: see `ProofRecord`, which this file does not import so that it stays pure. */
 interface Parted {
+  readonly format?: number;
+  readonly isOlder?: boolean;
   readonly parts: Iterable<readonly [name: string, json: unknown]>;
   readonly padding?: { readonly count: number; readonly nameOf: (place: number) => string };
 }
@@ -63,12 +65,12 @@ function committed({ name, salt, json }: SaltedPart): Committed {
 
 /** The entry of a record. @throws {CanonicalFormError | FormatError} when a part has no canonical form or its name is too long */
 export function entryOf(seed: Uint8Array, record: Parted): Uint8Array {
-  return joined(Array.from(saltedParts(seed, record), committed));
+  return joined(Array.from(saltedParts(seed, record), committed), record.format);
 }
 
 /** The same for a record that may have very many parts. */
 export async function entryWithinBudget(seed: Uint8Array, record: Parted): Promise<Uint8Array> {
-  return joined(await mapWithinBudget(saltedParts(seed, record), committed));
+  return joined(await mapWithinBudget(saltedParts(seed, record), committed), record.format);
 }
 
 /**
@@ -76,7 +78,7 @@ export async function entryWithinBudget(seed: Uint8Array, record: Parted): Promi
  * commitment.
  * @throws {FormatError} on a name that is too long
  */
-function joined(parts: readonly Committed[]): Uint8Array {
+function joined(parts: readonly Committed[], format?: number): Uint8Array {
   // As octets, the order of texts is that of their bytes.
   const named = parts.map(([name, bytes]): Committed => [Buffer.from(name).toString('latin1'), bytes]);
   let whole: Octets = '';
@@ -84,29 +86,41 @@ function joined(parts: readonly Committed[]): Uint8Array {
     if (name.length > 0xffff) throw new FormatError('the name of a part is too long');
     whole += String.fromCharCode(name.length >> 8, name.length & 0xff) + name + bytes;
   }
-  return entryWith(hash('sha256', Buffer.from(whole, 'latin1'), 'binary'));
+  return entryWith(hash('sha256', Buffer.from(whole, 'latin1'), 'binary'), format);
 }
 
 /** What is logged: the format byte and a hash. */
-export function entryWith(digest: Octets): Uint8Array {
+export function entryWith(digest: Octets, format = FIRST_FORMAT): Uint8Array {
   const entry = Buffer.allocUnsafe(1 + SECRET_BYTES);
-  entry[0] = FORMAT;
+  entry[0] = format;
   entry.write(digest, 1, 'latin1');
   return entry;
 }
 
 /**
  * The `extra` of a proof, with which its reader computes the entry: JSON with the salts (base64) of the `parts` that this reader sees, and
- * the commitments to the `hidden` others.
+ * the commitments to the `hidden` others; the `format` when it is not the first; and of an older format than that of new records the
+ * `members` of each shown part, for the record as it is answered now may have more.
  * @param shown names of the parts that the reader sees; those without content are always hidden
  */
 export async function disclosure(seed: Uint8Array, record: Parted, shown: ReadonlySet<string>): Promise<Uint8Array> {
   const [salts, hidden] = [new Map<string, string>(), new Map<string, string>()];
+  const members = new Map<string, readonly string[]>();
   await mapWithinBudget(saltedParts(seed, record), (part) => {
-    if (part.json !== undefined && shown.has(part.name)) salts.set(part.name, base64(part.salt));
-    else hidden.set(part.name, base64(committed(part)[1]));
+    if (part.json !== undefined && shown.has(part.name)) {
+      salts.set(part.name, base64(part.salt));
+      if (isRecord(part.json)) members.set(part.name, Object.keys(part.json));
+    } else hidden.set(part.name, base64(committed(part)[1]));
   });
-  return Buffer.from(JSON.stringify({ parts: Object.fromEntries(salts), hidden: Object.fromEntries(hidden) }));
+  const { format = FIRST_FORMAT, isOlder = false } = record;
+  return Buffer.from(
+    JSON.stringify({
+      ...(format === FIRST_FORMAT ? {} : { format }),
+      ...(isOlder ? { members: Object.fromEntries(members) } : {}),
+      parts: Object.fromEntries(salts),
+      hidden: Object.fromEntries(hidden),
+    }),
+  );
 }
 
 /**
@@ -119,7 +133,8 @@ export function openDisclosure(
 ): { readonly entry: Uint8Array; readonly hiddenParts: number } {
   const json = extra === undefined ? undefined : parseJson(extra);
   const [salts, hidden] = isRecord(json) ? [readSecrets(json.parts), readSecrets(json.hidden)] : [];
-  if (salts === undefined || hidden === undefined)
+  const { format = FIRST_FORMAT, members } = isRecord(json) ? json : {};
+  if (salts === undefined || hidden === undefined || !isFormat(format))
     throw new FormatError('the extra data of the proof is not a disclosure of salts and commitments');
   for (const name of salts.keys()) {
     if (!Object.hasOwn(parts, name)) throw new FormatError(`the record lacks the part "${name}" that the proof covers`);
@@ -130,14 +145,30 @@ export function openDisclosure(
     if (salt === undefined) throw new FormatError(`the proof does not cover the part "${name}"`);
     if (hidden.has(name)) throw new FormatError(`the proof both shows and hides the part "${name}"`);
     try {
-      entry.push(committed({ name, salt, json }));
+      entry.push(committed({ name, salt, json: isRecord(members) ? onlyMembers(name, json, members[name]) : json }));
     } catch (error) {
       if (error instanceof CanonicalFormError)
         throw new FormatError(`the part "${name}" cannot be hashed: ${error.message}`);
       throw error;
     }
   }
-  return { entry: joined(entry), hiddenParts: hidden.size };
+  return { entry: joined(entry, format), hiddenParts: hidden.size };
+}
+
+const isFormat = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= FIRST_FORMAT && value <= 0xff;
+
+/**
+ * A part as its older format had it. A member that is newer says nothing: anybody could have written it.
+ * @throws {FormatError} when one has a value
+ */
+function onlyMembers(name: string, json: unknown, names: unknown): unknown {
+  if (!isRecord(json) || !Array.isArray(names)) return json;
+  const newer = Object.entries(json).filter(([member]) => !names.includes(member));
+  const said = newer.find(([, value]) => value !== null);
+  if (said !== undefined)
+    throw new FormatError(`the proof does not cover the member "${said[0]}" of the part "${name}"`);
+  return Object.fromEntries(Object.entries(json).filter(([member]) => names.includes(member)));
 }
 
 function readSecrets(value: unknown): ReadonlyMap<string, Octets> | undefined {

@@ -12,7 +12,7 @@ import type { ProofWriters } from '../proof/proof-log.ts';
 import type { Config } from '../settings/config.ts';
 import type { IdentityKeys } from './domain/identity-keys.ts';
 import type { Actie, Auteur, Versie } from './domain/verwerkingsactie.ts';
-import type { Append, Appended, QueueForward } from './store/append.ts';
+import type { Append, Appended, QueueForward, VersionStore } from './store/append.ts';
 import type { KeyWatch } from './store/keys.ts';
 import type { LatestMoment } from './store/versions.ts';
 
@@ -27,8 +27,9 @@ export interface ActieLog extends ProcessingLog {
   /** @see KeyWatch.lockHashing */
   readonly lockHashing: KeyWatch['lockHashing'];
   readonly latestMoment: LatestMoment;
-  /** Whether it is distributed over several machines. */
-  readonly distributed: boolean;
+  readonly store: VersionStore;
+  /** Whether new versions are queued for another logbook. */
+  readonly forwards: boolean;
   /** @see Appender.append */
   readonly append: Appender['append'];
   /** @see Appender.count */
@@ -61,7 +62,7 @@ export interface LogNeeds {
 export interface AppendOptions {
   readonly idempotencyKey?: string | undefined;
   /** The trace of the request. */
-  readonly trace?: TraceContext;
+  readonly trace?: () => TraceContext;
 }
 
 export interface Appender {

@@ -1,16 +1,15 @@
-/** Storing first versions of actions: prepared here, and stored in groups that share a transaction. */
+/** Appending first versions of actions: sealed and encrypted here, and stored in groups that share a transaction. */
 import { isDeepStrictEqual } from 'node:util';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { Problem } from '../lib/problem.ts';
-import type { OneAtATime } from '../lib/scheduling.ts';
+import { eventLoopBudget, type OneAtATime } from '../lib/scheduling.ts';
 import type { TraceContext } from '../lib/trace-context.ts';
 import { type ActieLog, type Appender, LARGE_OBJECTS, type LogNeeds } from './actie-log.ts';
 import { type Actie, type Auteur, eersteVersie, newActieId, type Versie } from './domain/verwerkingsactie.ts';
-import { createGroupCommit } from './group-commit.ts';
 import { logFull, verwerkingenlogProblems } from './problems.ts';
-import { type Append, type Appended, appendCommitted, isFaultOfValue, withMonths } from './store/append.ts';
+import { type Append, type Appended, isFaultOfValue, withMonths } from './store/append.ts';
 import { readIdempotency } from './store/idempotency.ts';
-import { readVersie, reveal, sealed } from './store/versions.ts';
+import { readVersie, reveal, type SealedVersie, sealed, sealedWithinBudget } from './store/versions.ts';
 
 /** The first group is large, and few actions arrive while it is committed: a second one would cost a whole statement for those few. */
 const GROUPS_IN_FLIGHT = 1;
@@ -19,6 +18,8 @@ const MAX_WAITING = 20_000;
 const GROUP_OBJECTS = 5000;
 /** An idempotency key that was used can end its 24 hours before it is read; then it is free. And another key can hash it by then. */
 const REPLAY_TRIES = 4;
+/** Objects that are encrypted before other work may have its turn. */
+const YIELD_OBJECTS = 500;
 
 /** An append that waits for its group. */
 interface AppendRequest {
@@ -38,17 +39,9 @@ interface PreparedAppend {
   readonly append: Append;
 }
 
-/** What storing an append needs. */
-type AppenderNeeds = Pick<LogNeeds, 'config' | 'pool' | 'clock' | 'metrics' | 'proof' | 'forward'>;
-
 export function createAppender(
-  needs: AppenderNeeds,
-  {
-    keys,
-    requireAllKeys,
-    lockHashing,
-    distributed,
-  }: Pick<ActieLog, 'keys' | 'requireAllKeys' | 'lockHashing' | 'distributed'>,
+  needs: Pick<LogNeeds, 'config' | 'pool' | 'clock' | 'metrics' | 'proof' | 'forward'>,
+  { keys, requireAllKeys, lockHashing, store }: Pick<ActieLog, 'keys' | 'requireAllKeys' | 'lockHashing' | 'store'>,
   large: OneAtATime,
 ): Appender {
   const { config, pool, clock, metrics, forward } = needs;
@@ -66,22 +59,43 @@ export function createAppender(
   const hashedKey = ({ auteur, idempotencyKey: key }: AppendRequest, name: string): string | undefined =>
     key === undefined ? undefined : keys.hashIdempotency(name, `sleutel\n${callersKey(auteur, key)}`);
 
-  /** Gives the action its identity, and encrypts its persons. */
-  async function prepare(request: AppendRequest): Promise<PreparedAppend> {
-    const now = clock.now();
-    const clear = eersteVersie(request.actie, newActieId(now), now, request.auteur);
-    const made = await sealed(writer, clear, keys);
+  const firstVersion = ({ actie, auteur }: AppendRequest, now: Date): Versie =>
+    eersteVersie(actie, newActieId(now), now, auteur);
+
+  const prepared = (request: AppendRequest, clear: Versie, made: SealedVersie): PreparedAppend => {
     const { hashing, trace } = request;
     return { clear, append: { ...made, idempotencyKey: hashedKey(request, hashing), hashing, trace } };
+  };
+
+  /** Gives each action its identity, and encrypts its persons. */
+  async function prepareGroup(group: readonly AppendRequest[]): Promise<PreparedAppend[]> {
+    const now = clock.now();
+    const made: PreparedAppend[] = [];
+    let objects = 0;
+    for (const request of group) {
+      objects += request.actie.verwerkteObjecten.length;
+      // Asked only now and then, for it schedules the end of the turn.
+      if (objects > YIELD_OBJECTS) {
+        objects = 0;
+        await eventLoopBudget.yield();
+      }
+      const clear = firstVersion(request, now);
+      made.push(request.prepared ?? prepared(request, clear, sealed(writer, clear, keys)));
+    }
+    return made;
+  }
+
+  async function prepareLarge(request: AppendRequest): Promise<PreparedAppend> {
+    const clear = firstVersion(request, clock.now());
+    return prepared(request, clear, await sealedWithinBudget(writer, clear, keys));
   }
 
   const groups = createGroupCommit<AppendRequest, Appended & Pick<PreparedAppend, 'clear'>>({
     commit: async (group) => {
-      const prepared = await Promise.all(group.map((request) => request.prepared ?? prepare(request)));
-      const appends = prepared.map(({ append }) => append);
-      const target = { forward, distributed, knownKeys: keys.names };
-      const results = await withMonths(needs, () => appendCommitted(pool, appends, target));
-      return prepared.flatMap(({ clear }, i) => {
+      const made = await prepareGroup(group);
+      const appends = made.map(({ append }) => append);
+      const results = await withMonths(needs, () => store.commit(pool, appends, keys.names));
+      return made.flatMap(({ clear }, i) => {
         const result = results[i];
         return result === undefined ? [] : [{ ...result, clear }];
       });
@@ -102,7 +116,9 @@ export function createAppender(
 
   function add(request: AppendRequest): ReturnType<typeof groups.add> {
     if (request.actie.verwerkteObjecten.length <= LARGE_OBJECTS) return groups.add(request);
-    return large.run(request.auteur.door, async () => groups.add({ ...request, prepared: await prepare(request) }));
+    return large.run(request.auteur.door, async () =>
+      groups.add({ ...request, prepared: await prepareLarge(request) }),
+    );
   }
 
   /** The first version under the idempotency key of a request, by one of these keys of the log. @throws {Problem} 409 for another action */
@@ -129,7 +145,13 @@ export function createAppender(
     async append(actie, auteur, { idempotencyKey, trace } = {}) {
       for (let tries = 0; tries < REPLAY_TRIES; tries += 1) {
         const { hashing } = keys;
-        const request = { actie, auteur, idempotencyKey, hashing, trace: forward === undefined ? undefined : trace };
+        const request = {
+          actie,
+          auteur,
+          idempotencyKey,
+          hashing,
+          trace: forward === undefined ? undefined : trace?.(),
+        };
         // Before a rotation it may have been stored under another key; under that nothing is stored any more.
         const others = keys.names.filter((name) => name !== hashing);
         const before = others.length === 0 ? undefined : await replay(request, others);
@@ -180,5 +202,140 @@ function createCounters(metrics: Registry): Appender['count'] {
   return ({ kept, unknownActivity }) => {
     if (kept) appends.inc();
     if (unknownActivity) unknown.inc();
+  };
+}
+
+// Groups.
+
+interface GroupCommitOptions<T, R> {
+  /** Does the work of a group: all of it or none. Its results are in the order of the group. */
+  readonly commit: (group: readonly T[]) => Promise<readonly R[]>;
+  /** Maximum number of items in a group; 1: one by one. */
+  readonly size: number;
+  /** The weight of an item; absent: 0. A group of several items weighs at most `maxWeight`. */
+  readonly weight?: (item: T) => number;
+  readonly maxWeight?: number;
+  /** Groups that may be under way at the same time. */
+  readonly inFlight: number;
+  /** Items that may wait; the next is refused. */
+  readonly maxWaiting: number;
+  /** Milliseconds that an item waits for its turn; then it is refused. */
+  readonly maxWaitMs: number;
+  /** Items with the same key are never in one group. */
+  readonly key?: (item: T) => string | undefined;
+  /**
+   * Whether one item caused the error: then the group is retried in halves, until only the faulty item fails. Any other error is that of
+   * the whole group.
+   */
+  readonly isFaultOfItem: (error: unknown) => boolean;
+  readonly full: () => Error;
+  readonly observe?: (size: number) => void;
+}
+
+interface GroupCommit<T, R> {
+  /** The item's own result, after its group was committed. @throws what the item or its group failed with */
+  add(item: T): Promise<R>;
+  /** Resolves when nothing is under way or waiting. */
+  idle(): Promise<void>;
+}
+
+interface Waiting<T, R> {
+  readonly item: T;
+  readonly key: string | undefined;
+  readonly resolve: (result: R) => void;
+  readonly reject: (error: unknown) => void;
+  /** When it was added. */
+  readonly since: number;
+}
+
+/**
+ * Work that arrives at the same time shares one transaction. The end of a group starts the next one, before its items are answered: nothing
+ * waits for a timer, a single item starts in the turn of the event loop in which it arrived, and the next group is committed while the
+ * answers of this one are made.
+ */
+export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): GroupCommit<T, R> {
+  const maxWeight = options.maxWeight ?? Number.POSITIVE_INFINITY;
+  let waiting: Waiting<T, R>[] = [];
+  let running = 0;
+  const onIdle: (() => void)[] = [];
+
+  function start(): void {
+    while (running < options.inFlight && waiting.length > 0) {
+      const group = take();
+      if (group.length === 0) break;
+      running += 1;
+      options.observe?.(group.length);
+      const end = (): void => {
+        running -= 1;
+        start();
+      };
+      void run(group, end).then(tellIdle);
+    }
+  }
+
+  const isIdle = (): boolean => running === 0 && waiting.length === 0;
+  function tellIdle(): void {
+    if (onIdle.length > 0 && isIdle()) for (const resolve of onIdle.splice(0)) resolve();
+  }
+
+  function take(): Waiting<T, R>[] {
+    const group: Waiting<T, R>[] = [];
+    const passedOver: Waiting<T, R>[] = [];
+    const keys = new Set<string>();
+    const latest = performance.now() - options.maxWaitMs;
+    let seen = 0;
+    let weight = 0;
+    for (const entry of waiting) {
+      const own = options.weight?.(entry.item) ?? 0;
+      if (group.length >= options.size || (group.length > 0 && weight + own > maxWeight)) break;
+      seen += 1;
+      const { key } = entry;
+      if (entry.since < latest) entry.reject(options.full());
+      else if (key !== undefined && keys.has(key)) passedOver.push(entry);
+      else {
+        group.push(entry);
+        weight += own;
+        if (key !== undefined) keys.add(key);
+      }
+    }
+    waiting = [...passedOver, ...waiting.slice(seen)];
+    return group;
+  }
+
+  /**
+   * Never rejects: every item of the group gets a result or an error.
+   * @param end called once, when the last part of the group was committed or failed
+   */
+  async function run(group: readonly Waiting<T, R>[], end: () => void): Promise<void> {
+    try {
+      const results = await options.commit(group.map(({ item }) => item));
+      end();
+      for (const [i, { resolve, reject }] of group.entries()) {
+        const result = results[i];
+        if (result === undefined) reject(new TypeError('a group has fewer results than items'));
+        else resolve(result);
+      }
+    } catch (error) {
+      if (group.length > 1 && options.isFaultOfItem(error)) {
+        const half = Math.ceil(group.length / 2);
+        await run(group.slice(0, half), () => undefined);
+        await run(group.slice(half), end);
+      } else {
+        end();
+        for (const { reject } of group) reject(error);
+      }
+    }
+  }
+
+  return {
+    add(item) {
+      if (waiting.length >= options.maxWaiting) return Promise.reject(options.full());
+      // In a microtask, so that all items of this turn are in the group: the others would wait for the commit of the first.
+      if (waiting.length === 0) queueMicrotask(start);
+      return new Promise((resolve, reject) => {
+        waiting.push({ item, key: options.key?.(item), resolve, reject, since: performance.now() });
+      });
+    },
+    idle: () => (isIdle() ? Promise.resolve() : new Promise((resolve) => onIdle.push(resolve))),
   };
 }

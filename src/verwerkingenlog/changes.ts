@@ -12,7 +12,7 @@ import { type ActieLog, LARGE_OBJECTS, type LogNeeds, type SerialChanges } from 
 import { TooManyObjectsError, type Versie } from './domain/verwerkingsactie.ts';
 import { verwerkingenlogProblems } from './problems.ts';
 import { lastObjectNumber, lockOfActie, lockOfVerwerking, replaceVersies, tryLockChanges } from './store/changes.ts';
-import { readCurrent, readCurrentParts, reveal, sealed } from './store/versions.ts';
+import { readCurrent, readCurrentParts, reveal, sealedWithinBudget } from './store/versions.ts';
 
 interface ActieChange {
   readonly actieId: string;
@@ -47,11 +47,10 @@ const WAITING_PER_CONNECTION = 100;
  * @throws {Problem} 400 for too many objects, 503 when too many wait, and what `change` throws
  */
 export async function changeActie(
-  { proof, forward }: Pick<LogNeeds, 'proof' | 'forward'>,
+  { proof }: Pick<LogNeeds, 'proof'>,
   log: ActieLog,
   { actieId, verwerkingId, objects, client, signal, change }: ActieChange,
 ): Promise<Versie | undefined> {
-  const target = { forward, distributed: log.distributed };
   for (let tries = 0; tries < CHANGE_TRIES; tries += 1) {
     const [seen] = await log.changes.read({ client, signal }, (db) => readCurrentParts(db, [actieId], { most: 0 }));
     if (seen === undefined) return undefined;
@@ -67,8 +66,8 @@ export async function changeActie(
       if (current.verwerkingId !== seen.stored.verwerkingId) return { again: true };
       const lastNumber = await lastObjectNumber(db, actieId);
       const next = nextVersie(change, await reveal(current, log.keys), lastNumber);
-      const made = await sealed(proof('verwerkingen'), next, log.keys);
-      for (const appended of await replaceVersies(db, [current], [made], target)) log.count(appended);
+      const made = await sealedWithinBudget(proof('verwerkingen'), next, log.keys);
+      for (const appended of await replaceVersies(db, [current], [made], log.store)) log.count(appended);
       return { next };
     });
     if (outcome.again !== true) return outcome.next;

@@ -5,9 +5,10 @@ import { transaction } from '../database/transaction.ts';
 import { newTraceContext } from '../lib/trace-context.ts';
 import { requireProofWriter } from '../proof/proof-log.ts';
 import type { LogNeeds } from './actie-log.ts';
+import { HISTORY_NAMES, pick } from './domain/members.ts';
 import { createOwnEntries } from './processing-log.ts';
 import { actieAnswer } from './routes/request-reply.ts';
-import { isDistributed, withMonths } from './store/append.ts';
+import { openVersionStore, withMonths } from './store/append.ts';
 import { exportedVersions, hasConfidential, type Selection } from './store/exported-versions.ts';
 import { openIdentityKeys } from './store/keys.ts';
 import { reveal } from './store/versions.ts';
@@ -26,8 +27,8 @@ export async function* exportLines(
   const { prefix } = config.verwerkingenlog;
   await requireProofWriter(pool, 'verwerkingen', needs.proof);
   const keys = await openIdentityKeys(pool, config, 'write');
-  const distributed = await isDistributed(pool);
-  const own = createOwnEntries(needs, { keys, distributed, count: () => undefined });
+  const store = await openVersionStore(pool, needs.forward);
+  const own = createOwnEntries(needs, { keys, store, count: () => undefined });
   const entry = {
     kind: 'log',
     actieNaam: 'Exporteren verwerkingenlog',
@@ -43,8 +44,7 @@ export async function* exportLines(
   for await (const stored of exportedVersions(pool, selection, signal)) {
     const versie = await reveal(stored, keys);
     const record = actieAnswer(versie, `${publicBaseUrl()}${prefix}`, false);
-    const { versie: nummer, vervallen, door, verzoekId } = versie;
-    yield `${JSON.stringify(selection.history ? { versie: nummer, vervallen, door, verzoekId, ...record } : record)}\n`;
+    yield `${JSON.stringify(selection.history ? { ...pick(versie, HISTORY_NAMES), ...record } : record)}\n`;
   }
 }
 

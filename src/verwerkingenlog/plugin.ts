@@ -7,7 +7,6 @@ import { createContract } from '../plugins/contract.ts';
 import { createClientShare } from '../plugins/limits.ts';
 import { mount, mountAddress } from '../plugins/requests.ts';
 import { FOUT } from './fout.ts';
-import { createForwardQueue } from './ldv/store/forward-queue.ts';
 import { verwerkingenlogProblems } from './problems.ts';
 import { createLoggedRead } from './processing-log.ts';
 import { getVerwerkingsactie, getVerwerkingsacties, getVerwerkteObjecten } from './routes/read-verwerkingsacties.ts';
@@ -50,12 +49,10 @@ async function serveVerwerkingenlog(app: FastifyInstance): Promise<void> {
   const { pipelinePool } = database;
   const { prefix, rateLimit } = settings;
   const { tokens: verifier, actieLog: log } = app;
-  const forward = createForwardQueue(config.ldvOut);
   const contract = createContract<operations>(readOpenapi(CONTRACT), readValidation(CONTRACT));
   const routeNeeds: RouteNeeds = {
     ...{ config, clock, pipelinePool, proof, contract, log },
-    forward,
-    loggedRead: createLoggedRead({ pool: database.shares.append, pipelinePool, clock, config, forward }, log),
+    loggedRead: createLoggedRead({ pool: database.shares.append, pipelinePool, clock, config }, log),
     access: authenticate({ verifier, clientCertificateHeader: tokens.clientCertificateHeader?.toLowerCase() }),
     headersOf: processingHeaders({ mode: gegevens.processingHeaders, metrics }),
     base: mountAddress(app, prefix),

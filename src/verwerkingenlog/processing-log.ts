@@ -15,11 +15,11 @@ import { createAppender } from './append.ts';
 import { createSerialChanges } from './changes.ts';
 import { type Aanroep, type Actie, actieOf, eersteVersie, newActieId } from './domain/verwerkingsactie.ts';
 import { watchRetention } from './retention-runs.ts';
-import { type Append, appendVersies, isDistributed, type QueueForward, withMonths } from './store/append.ts';
+import { type Append, openVersionStore, type QueueForward, withMonths } from './store/append.ts';
 import { forgetIdempotency } from './store/idempotency.ts';
 import { watchKeys } from './store/keys.ts';
 import { makeMonths } from './store/months.ts';
-import { createLatestMoment, sealed } from './store/versions.ts';
+import { createLatestMoment, sealedWithinBudget } from './store/versions.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -59,16 +59,17 @@ async function openProcessingLog(needs: LogNeeds): Promise<ActieLog> {
   const { keys, requireAll: requireAllKeys, lockHashing } = watch;
   // One action about very many persons at a time in the whole process, appends and changes together.
   const large = createOneAtATime();
-  const distributed = await isDistributed(pool);
-  const { append, count, idle } = createAppender(needs, { keys, requireAllKeys, lockHashing, distributed }, large);
+  const store = await openVersionStore(pool, needs.forward);
+  const { append, count, idle } = createAppender(needs, { keys, requireAllKeys, lockHashing, store }, large);
   const upkeep = startUpkeep(needs);
-  const { makeOwn, appendOwn } = createOwnEntries(needs, { keys, distributed, count });
+  const { makeOwn, appendOwn } = createOwnEntries(needs, { keys, store, count });
   return {
     keys,
     requireAllKeys,
     lockHashing,
     latestMoment: createLatestMoment(pool),
-    distributed,
+    store,
+    forwards: needs.forward !== undefined,
     append,
     count,
     changes: createSerialChanges(needs.changesPool, needs, large),
@@ -81,7 +82,7 @@ async function openProcessingLog(needs: LogNeeds): Promise<ActieLog> {
           const { result } = await work(db);
           const both = Promise.all([result, appendOwn(db, own)]).then(([value]) => value);
           // More than one statement, each after the answer of the one before it.
-          if (distributed) await both;
+          if (!store.isOneStatement) await both;
           return { result: both };
         }),
       ),
@@ -95,8 +96,8 @@ async function openProcessingLog(needs: LogNeeds): Promise<ActieLog> {
 
 /** Entries of the service itself. */
 export function createOwnEntries(
-  { config, clock, proof, forward }: Pick<LogNeeds, 'config' | 'clock' | 'proof' | 'forward'>,
-  { keys, distributed, count }: Pick<ActieLog, 'keys' | 'distributed' | 'count'>,
+  { config, clock, proof }: Pick<LogNeeds, 'config' | 'clock' | 'proof'>,
+  { keys, store, count }: Pick<ActieLog, 'keys' | 'store' | 'count'>,
 ): Pick<ActieLog, 'makeOwn' | 'appendOwn'> {
   const writer = proof('verwerkingen');
   return {
@@ -105,11 +106,11 @@ export function createOwnEntries(
       const auteur = { door: author.subject, verzoekId: author.requestId };
       const actie = ownActie(entry, config.verwerkingenlog);
       const versie = eersteVersie(actie, newActieId(now), now, auteur, null, aanroepOf(author));
-      const made = await sealed(writer, versie, keys);
+      const made = await sealedWithinBudget(writer, versie, keys);
       return { ...made, trace: author.trace };
     },
     async appendOwn(db, own) {
-      for (const result of await appendVersies(db, [own], { forward, distributed })) count(result);
+      for (const result of await store.add(db, [own])) count(result);
     },
   };
 }
@@ -201,15 +202,12 @@ export interface Reader {
 
 export type LoggedRead = <T>(reader: Reader, read: (db: pg.PoolClient) => Promise<Reading<T>>) => Promise<T>;
 
-type LoggedReadNeeds = Pick<LogNeeds, 'pool' | 'clock' | 'config' | 'forward'> & {
+type LoggedReadNeeds = Pick<LogNeeds, 'pool' | 'clock' | 'config'> & {
   readonly pipelinePool: Pool;
 };
 
 /** Reads the log and stores an entry about it, in one transaction: without the entry nothing is answered. */
-export function createLoggedRead(
-  { pool, pipelinePool, clock, config, forward }: LoggedReadNeeds,
-  log: ActieLog,
-): LoggedRead {
+export function createLoggedRead({ pool, pipelinePool, clock, config }: LoggedReadNeeds, log: ActieLog): LoggedRead {
   const { logReads } = config.verwerkingenlog;
   const { fscPeerId } = config.tokens;
   const uitvoerder = fscPeerId !== undefined && /^\d{20}$/.test(fscPeerId) ? fscPeerId : undefined;
@@ -236,7 +234,7 @@ export function createLoggedRead(
         return value;
       });
       // More than one statement, each after the answer of the one before it.
-      if (log.distributed || forward !== undefined) await both;
+      if (!log.store.isOneStatement) await both;
       return { result: both };
     };
     return pipelinedTransaction(pipelinePool, readAndLog, reader.signal);

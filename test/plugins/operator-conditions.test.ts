@@ -208,10 +208,10 @@ const CASES: readonly Case[] = [
     name: 'retention',
     what: 'a run that failed',
     breaks: () =>
-      supplier.asOwner(`insert into verwerkingenlog.prune_runs (started_at, door, ended_at, fout)
+      supplier.asOwner(`insert into verwerkingenlog.prune_runs (started_at, login, ended_at, fault)
         values (now(), session_user, now(), 'the disk is full')`),
     words: /^the last run failed: the disk is full$/,
-    repairs: () => supplier.asOwner(`delete from verwerkingenlog.prune_runs where fout is not null`),
+    repairs: () => supplier.asOwner(`delete from verwerkingenlog.prune_runs where fault is not null`),
   },
   {
     name: 'migrations',

@@ -59,7 +59,7 @@ it('names each action whose persons are not found where its current version says
   await owner.query(
     `delete from verwerkingenlog.locations where actie_id = '${unfound}';
      update verwerkingenlog.locations set categorie = 2 where actie_id = '${moved}';
-     insert into verwerkingenlog.locations (sleutel, tijdstip, actie_id, versie, categorie, positions)
+     insert into verwerkingenlog.locations (person_hash, tijdstip, actie_id, versie, categorie, positions)
      select gen_random_uuid(), now(), id, 1, 0, '{0}' from unnest('{${doubled},${stray}}'::uuid[]) as id`,
   );
   await owner.end();

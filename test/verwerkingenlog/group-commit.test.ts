@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createGroupCommit } from '../../src/verwerkingenlog/group-commit.ts';
+import { createGroupCommit } from '../../src/verwerkingenlog/append.ts';
 
 /** A commit that the test lets end. */
 function stage(

@@ -124,14 +124,11 @@ it('frees no key sooner for an instance whose clock is ahead of the database’s
 async function age(interval: string): Promise<void> {
   // Row by row: Citus refuses to compute with a column and an interval.
   const { rows } = await client.query(
-    'select sleutel, (tijdstip - $1::interval)::text as ouder from verwerkingenlog.idempotency_keys',
+    'select key_hash, (used_at - $1::interval)::text as ouder from verwerkingenlog.idempotency_keys',
     [interval],
   );
-  for (const { sleutel, ouder } of rows) {
-    await client.query('update verwerkingenlog.idempotency_keys set tijdstip = $2 where sleutel = $1', [
-      sleutel,
-      ouder,
-    ]);
+  for (const { key_hash: hash, ouder } of rows) {
+    await client.query('update verwerkingenlog.idempotency_keys set used_at = $2 where key_hash = $1', [hash, ouder]);
   }
 }
 

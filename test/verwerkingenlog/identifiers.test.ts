@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readActie } from '../../src/verwerkingenlog/domain/read-actie.ts';
+import { readActie } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { readIfThere } from '../support/read-if-there.ts';
 import { startServer } from '../support/server.ts';

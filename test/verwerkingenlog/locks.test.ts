@@ -69,7 +69,7 @@ const hashOf = (key: string): string => keys.hashIdempotency(keys.current, `sleu
 /** Another transaction stores the idempotency key of a caller, and does not end. */
 async function holdKey(key: string): Promise<void> {
   await hold(
-    `insert into verwerkingenlog.idempotency_keys (sleutel, actie_id, tijdstip) values ($1, gen_random_uuid(), now())`,
+    `insert into verwerkingenlog.idempotency_keys (key_hash, actie_id, used_at) values ($1, gen_random_uuid(), now())`,
     [hashOf(key)],
   );
 }
@@ -140,16 +140,16 @@ describe('an idempotency key that another transaction holds', () => {
   it('fails nobody when it is forgotten while it is used again, and the database ends one of the two', async () => {
     const [first = '', last = ''] = ['one', 'other'].toSorted((a, b) => (hashOf(a) < hashOf(b) ? -1 : 1));
     await holder.query(
-      `insert into verwerkingenlog.idempotency_keys (sleutel, actie_id, tijdstip)
+      `insert into verwerkingenlog.idempotency_keys (key_hash, actie_id, used_at)
        select k, gen_random_uuid(), now() - interval '25 hours' from unnest($1::uuid[]) as k`,
       [[first, last, 'before'].map(hashOf)],
     );
-    const forget = 'delete from verwerkingenlog.idempotency_keys where sleutel = $1';
+    const forget = 'delete from verwerkingenlog.idempotency_keys where key_hash = $1';
     const waiting = async () => {
       await holder.query('select pg_stat_clear_snapshot()');
       const { rows } = await holder.query(
         `select count(*)::integer as n from pg_stat_activity
-         where datname = current_database() and wait_event_type = 'Lock' and query like '%with invoer%'`,
+         where datname = current_database() and wait_event_type = 'Lock' and query like '%with input as%'`,
       );
       return rows[0].n;
     };
@@ -174,7 +174,7 @@ it('a connection that is lost before its answer makes a 503 that says that the a
   await hold('lock table verwerkingenlog.versies in access exclusive mode');
   const posted = post(undefined, actie(newPerson()), patient);
   const end = `select pg_terminate_backend(pid) from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock' and query like '%with invoer%'`;
+    where datname = current_database() and wait_event_type = 'Lock' and query like '%with input as%'`;
   const ended = async () => {
     await holder.query('select pg_stat_clear_snapshot()');
     return (await holder.query(end)).rowCount;

@@ -4,6 +4,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Db } from '../../src/database/transaction.ts';
 import { GEEN_AANROEP } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
+import { openVersionStore, type VersionStore } from '../../src/verwerkingenlog/store/append.ts';
 import { lastObjectNumber, patchActies, readActies, removeLocations } from '../../src/verwerkingenlog/store/changes.ts';
 import { countLocations, findLocations, readVersionsAt } from '../../src/verwerkingenlog/store/find.ts';
 import { readIdempotency } from '../../src/verwerkingenlog/store/idempotency.ts';
@@ -18,6 +19,7 @@ import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
 let client: pg.Client;
+let store: VersionStore;
 
 const ACTIE = '019b77d8-0000-7000-8000-000000010000';
 const ID = '48086bf2-11b7-4603-9526-67d7c3bb6587';
@@ -34,16 +36,17 @@ beforeAll(async () => {
   database = await createDatabase();
   client = new pg.Client(database.url);
   await client.connect();
+  store = await openVersionStore(client, undefined);
   await client.query(`
     select verwerkingenlog.create_months('2026-01-01Z', 12);
     insert into verwerkingenlog.keys values ('eerste', 'x', true);
     insert into verwerkingenlog.versies (actie_id, versie, tijdstip_registratie, door, verzoek_id, vervallen, verwerking_id, vertrouwelijkheid,
-      ooit_vertrouwelijk, vervalt_op, tijdstip, key_name, objecten)
+      ooit_vertrouwelijk, tijdstip, key_name, objecten)
     select overlay(verwerkingenlog.first_id(m)::text placing lpad(to_hex(i), 6, '0') from 27)::uuid, 1, m, 't', 't', false, gen_random_uuid(),
-      'normaal', false, 'infinity', m, 'eerste', '[]'
+      'normaal', false, m, 'eerste', '[]'
     from generate_series(1, 20000) i, lateral (select '2026-01-01Z'::timestamptz + i * interval '26 minutes') as t(m);
     insert into verwerkingenlog.locations
-    select gen_random_uuid(), tijdstip, actie_id, 1, 0, null, 'infinity', '{0}' from verwerkingenlog.versies;
+    select gen_random_uuid(), tijdstip, actie_id, 1, 0, null, '{0}' from verwerkingenlog.versies;
     insert into verwerkingenlog.idempotency_keys select gen_random_uuid(), actie_id, tijdstip from verwerkingenlog.versies;
     analyze verwerkingenlog.versies; analyze verwerkingenlog.locations; analyze verwerkingenlog.idempotency_keys;`);
 });
@@ -83,7 +86,7 @@ async function plansOf(ask: (db: Db) => Promise<unknown>): Promise<Plan[][]> {
   return [custom, generic].map(({ rows }) => scansIn(rows[0]['QUERY PLAN'][0].Plan));
 }
 
-const PERSON = [/^locations_\d\d_sleutel_tijdstip_actie_id_idx$/];
+const PERSON = [/^locations_\d\d_person_hash_tijdstip_actie_id_idx$/];
 const VERSION = [/^versies_\d{6}_pkey$/];
 const PROCESSING = [...VERSION, /^versies_\d{6}_verwerking_id_actie_id_idx$/];
 
@@ -159,7 +162,7 @@ it('changes a processing, and removes persons, by index too', async () => {
       { bewaartermijn: 'P1Y' },
       NOW,
       { door: 't', verzoekId: 't' },
-      { distributed: false },
+      store,
     ),
   );
   const remove = await plansOf((db) => removeLocations(db, [stored()]));
@@ -228,14 +231,7 @@ it('looks up each action of a processing a few times for a change, however many 
     );
     const before = await lookups();
     const acties = await readActies(client, ID, { withLdv: false });
-    await patchActies(
-      client,
-      acties,
-      { bewaartermijn: 'P1Y' },
-      NOW,
-      { door: 't', verzoekId: 't' },
-      { distributed: false },
-    );
+    await patchActies(client, acties, { bewaartermijn: 'P1Y' }, NOW, { door: 't', verzoekId: 't' }, store);
     expect((await lookups()) - before).toBeLessThan(8 * actions);
     const { rows } = await client.query('select count(*)::integer as n from verwerkingenlog.versies where versie = 2');
     expect(rows).toEqual([{ n: actions }]);
@@ -249,8 +245,8 @@ it('looks up the current version of an action a few times, however many it has',
   try {
     await client.query(
       `insert into verwerkingenlog.versies (actie_id, versie, tijdstip_registratie, door, verzoek_id, vervallen, vertrouwelijkheid,
-         ooit_vertrouwelijk, vervalt_op, tijdstip, key_name, objecten)
-       select $1, i, now(), 't', 't', false, 'normaal', false, 'infinity', now(), 'eerste', '[]' from generate_series(2, 2000) i`,
+         ooit_vertrouwelijk, tijdstip, key_name, objecten)
+       select $1, i, now(), 't', 't', false, 'normaal', false, now(), 'eerste', '[]' from generate_series(2, 2000) i`,
       [ACTIE],
     );
     const before = await lookups();

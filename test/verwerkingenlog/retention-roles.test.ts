@@ -117,12 +117,12 @@ it('runs show in metrics, and the last one that failed in readiness', async () =
     expect(await metric(log, 'koppelvlak_verwerkingenlog_kept_without_term')).toBe(0);
     expect(await ready(log)).toEqual({ status: 200, retention: { name: 'retention', ok: true } });
     await owner.query(
-      `insert into verwerkingenlog.prune_runs (started_at, ended_at, door, fout) values (now(), now(), 'x', 'disk full')`,
+      `insert into verwerkingenlog.prune_runs (started_at, ended_at, login, fault) values (now(), now(), 'x', 'disk full')`,
     );
     expect((await ready(log)).retention).toMatchObject({ ok: true, warning: 'the last run failed: disk full' });
     await owner.query(`truncate verwerkingenlog.prune_runs`);
     await owner.query(
-      `insert into verwerkingenlog.prune_runs (started_at, ended_at, door) values ('2026-01-02Z', now(), 'x')`,
+      `insert into verwerkingenlog.prune_runs (started_at, ended_at, login) values ('2026-01-02Z', now(), 'x')`,
     );
     expect((await ready(log)).retention).toMatchObject({
       ok: true,

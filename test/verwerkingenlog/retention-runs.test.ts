@@ -65,11 +65,11 @@ describe('a run', () => {
     expect(await log.lastLine()).toMatchObject({
       started_at: log.now(),
       ended_at: log.now(),
-      verwijderd: '2',
-      maanden: { 207001: 1, 207002: 1 },
-      oudste: new Date('2070-01-10T12:00:00Z'),
-      nieuwste: new Date('2070-02-10T12:00:00Z'),
-      fout: null,
+      removed: '2',
+      by_month: { 207001: 1, 207002: 1 },
+      oldest: new Date('2070-01-10T12:00:00Z'),
+      newest: new Date('2070-02-10T12:00:00Z'),
+      fault: null,
     });
     expect(await log.versionsOf(first.actieId)).toBe(0);
   });
@@ -78,25 +78,25 @@ describe('a run', () => {
     await log.client.query(`
       select verwerkingenlog.create_months('2085-01-01Z', 1);
       insert into verwerkingenlog.versies (actie_id, versie, tijdstip_registratie, door, verzoek_id, vervallen, vertrouwelijkheid,
-        ooit_vertrouwelijk, bewaartermijn, vervalt_op, tijdstip, objecten, key_name)
+        ooit_vertrouwelijk, bewaartermijn, tijdstip, objecten, key_name)
       select overlay(verwerkingenlog.first_id(m)::text placing lpad(to_hex(i), 6, '0') from 27)::uuid, v, m, 't', 't', false, 'normaal',
-        false, case when i % 25 = 0 then 'P1Y' else 'P50Y' end, 'infinity', m, '[]', 'eerste'
+        false, case when i % 25 = 0 then 'P1Y' else 'P50Y' end, m, '[]', 'eerste'
       from generate_series(1, 12000) i, generate_series(1, 2) v,
         lateral (select '2085-01-01Z'::timestamptz + i * interval '1 minute') as t(m);`);
     log.at('2087-01-01');
     expect(await log.prune({}, { dryRun: true })).toMatchObject({ removed: 480, byMonth: { 208501: 480 } });
     await log.prune();
     expect(await log.lastLine()).toMatchObject({
-      verwijderd: '480',
-      maanden: { 208501: 480 },
-      oudste: new Date('2085-01-01T00:25:00Z'),
-      nieuwste: new Date('2085-01-09T08:00:00Z'),
+      removed: '480',
+      by_month: { 208501: 480 },
+      oldest: new Date('2085-01-01T00:25:00Z'),
+      newest: new Date('2085-01-09T08:00:00Z'),
     });
     log.at('2140-01-01');
     const steps: number[] = [];
     await log.prune({}, { progress: (removed) => steps.push(removed) });
     expect(steps.length).toBeGreaterThan(20);
-    expect(await log.lastLine()).toMatchObject({ maanden: { 208501: 11_520 } });
+    expect(await log.lastLine()).toMatchObject({ by_month: { 208501: 11_520 } });
     expect(await log.months()).not.toContain('208501');
   });
 
@@ -109,14 +109,14 @@ describe('a run', () => {
     const stop = new AbortController();
     const run = log.prune({}, { signal: stop.signal, progress: () => stop.abort(new Error('stopped half way')) });
     await expect(run).rejects.toThrow('stopped half way');
-    expect(await log.lastLine()).toMatchObject({ verwijderd: '1', maanden: { 207301: 1 }, fout: 'stopped half way' });
+    expect(await log.lastLine()).toMatchObject({ removed: '1', by_month: { 207301: 1 }, fault: 'stopped half way' });
   });
 
   it('cannot remove its record, nor lower its count', async () => {
     for (const statement of [
       'delete from verwerkingenlog.prune_runs',
       'truncate verwerkingenlog.prune_runs',
-      `update verwerkingenlog.prune_runs set verwijderd = 0`,
+      `update verwerkingenlog.prune_runs set removed = 0`,
       `update verwerkingenlog.prune_runs set started_at = now()`,
       'alter table verwerkingenlog.prune_runs disable trigger all',
       'delete from verwerkingenlog.activiteit_termijnen',
@@ -182,7 +182,7 @@ describe('a run', () => {
   it('cannot change what an action says', async () => {
     for (const statement of [
       `update verwerkingenlog.versies set actie_naam = 'x'`,
-      `update verwerkingenlog.versies set vervalt_op = now()`,
+      `update verwerkingenlog.versies set tijdstip = now()`,
       `insert into verwerkingenlog.versies default values`,
     ]) {
       await expect(log.retention.query(statement), statement).rejects.toMatchObject({ code: '42501' });

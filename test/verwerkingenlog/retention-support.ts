@@ -135,7 +135,7 @@ export async function openRetention(start: Date): Promise<RetentionLog> {
       return rows.map(({ month }) => month);
     },
     async lastLine() {
-      const { rows } = await client.query('select * from verwerkingenlog.prune_runs order by nummer desc limit 1');
+      const { rows } = await client.query('select * from verwerkingenlog.prune_runs order by number desc limit 1');
       return rows[0];
     },
     async close() {

@@ -189,7 +189,7 @@ describe('an old key that idempotency keys were hashed with', () => {
     expect(actieIn(await post(both, 'kept', body)).actieId).toBe(first.actieId);
 
     const day = `- interval '24 hours'`;
-    await client.query(`update verwerkingenlog.idempotency_keys set tijdstip = tijdstip ${day}`);
+    await client.query(`update verwerkingenlog.idempotency_keys set used_at = used_at ${day}`);
     await client.query(
       `update verwerkingenlog.idempotency_hashing set needed_until = needed_until ${day} - interval '1 minute'`,
     );

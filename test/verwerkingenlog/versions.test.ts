@@ -228,9 +228,9 @@ it('leaves a confidential action as it is that is added to a processing while it
   await waitsForTable();
   await client.query(
     `insert into verwerkingenlog.versies
-       (actie_id, versie, tijdstip_registratie, door, verzoek_id, vervallen, vertrouwelijkheid, ooit_vertrouwelijk, vervalt_op, tijdstip,
+       (actie_id, versie, tijdstip_registratie, door, verzoek_id, vervallen, vertrouwelijkheid, ooit_vertrouwelijk, tijdstip,
         verwerking_id, key_name, objecten)
-     select $1::uuid, 1, tijdstip_registratie, door, verzoek_id, false, 'vertrouwelijk', true, 'infinity', tijdstip, verwerking_id, key_name, '[]'
+     select $1::uuid, 1, tijdstip_registratie, door, verzoek_id, false, 'vertrouwelijk', true, tijdstip, verwerking_id, key_name, '[]'
      from verwerkingenlog.versies where actie_id = $2::uuid`,
     [added, actieId],
   );

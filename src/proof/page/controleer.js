@@ -212,6 +212,9 @@ async function entryOf(parts, extra) {
   const salts = secrets(disclosed?.parts);
   const commitments = secrets(disclosed?.hidden);
   const hidden = commitments.size;
+  const { format = 1, members } = disclosed;
+  if (!Number.isInteger(format) || format < 1 || format > 255)
+    refuse('Bij het bewijs ontbreken de gegevens om het te controleren.');
   const names = new Set(parts.map(([name]) => name));
   if ([...salts.keys()].some((name) => !names.has(name)))
     refuse('In het gegeven ontbreekt een deel dat wel in het logboek staat.');
@@ -219,12 +222,21 @@ async function entryOf(parts, extra) {
     const salt = salts.get(name);
     if (salt === undefined || commitments.has(name))
       refuse('In het gegeven staat een deel waar dit bewijs niet over gaat.');
-    commitments.set(name, await hmac(salt, canonical(json)));
+    commitments.set(name, await hmac(salt, canonical(onlyMembers(json, members?.[name]))));
   }
   const items = [...commitments].map(([name, bytes]) => ({ name: encoder.encode(name), bytes }));
   items.sort((a, b) => (hex(a.name) < hex(b.name) ? -1 : 1));
   const pieces = items.map(({ name, bytes }) => concat([name.length >> 8, name.length & 255], name, bytes));
-  return { entry: concat([1], await sha256(...pieces)), hidden };
+  return { entry: concat([format], await sha256(...pieces)), hidden };
+}
+
+/** A part as an older format had it. A newer member says nothing: anybody could have written it. */
+function onlyMembers(part, names) {
+  if (!Array.isArray(names) || !isObject(part)) return part;
+  const newer = Object.keys(part).filter((member) => !names.includes(member));
+  if (newer.some((member) => part[member] !== null))
+    refuse('In het gegeven staat iets waar dit bewijs niet over gaat.');
+  return without(part, newer);
 }
 
 /** @returns what is proven @throws {NotProven} */

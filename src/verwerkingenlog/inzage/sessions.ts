@@ -8,7 +8,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EncryptJWT, errors, type JWTPayload, jwtDecrypt } from 'jose';
 import type { Pool } from '../../database/pool.ts';
 import type { Clock } from '../../lib/time.ts';
-import { isBsn } from '../domain/read-actie.ts';
+import { isBsn } from '../domain/verwerkingsactie.ts';
 import { endSession, isEnded } from './store/ended-sessions.ts';
 
 /** A citizen who is logged in. */

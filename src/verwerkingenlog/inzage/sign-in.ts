@@ -3,7 +3,7 @@ import * as oidc from 'openid-client';
 import { createGuardedConnections, headerValue, readBody } from '../../lib/outbound/guarded-fetch.ts';
 import type { Clock } from '../../lib/time.ts';
 import type { Config } from '../../settings/read-config.ts';
-import { isBsn } from '../domain/read-actie.ts';
+import { isBsn } from '../domain/verwerkingsactie.ts';
 import type { LoginAttempt } from './sessions.ts';
 
 /** Why nobody was logged in. The reason is for the log and the metrics; it never holds what the provider or the browser sent. */

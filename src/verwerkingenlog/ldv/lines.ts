@@ -3,21 +3,19 @@ import type { FastifyInstance } from 'fastify';
 import { type Db, transaction } from '../../database/transaction.ts';
 import { eventLoopBudget } from '../../lib/scheduling.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
+import { createGroupCommit } from '../append.ts';
 import type { LineKey } from '../domain/line-key.ts';
 import { type Actie, type Auteur, eersteVersie, newActieId } from '../domain/verwerkingsactie.ts';
-import { createGroupCommit } from '../group-commit.ts';
 import { logFull } from '../problems.ts';
 import {
   type Append,
   type Appended,
-  type AppendTarget,
-  appendVersies,
   isFaultOfValue,
   retryConflicts,
+  type VersionStore,
   withMonths,
 } from '../store/append.ts';
-import { sealed } from '../store/versions.ts';
-import { createForwardQueue } from './store/forward-queue.ts';
+import { sealedWithinBudget } from '../store/versions.ts';
 import { lineKeyOf, readLineKeys, takeLineKeys } from './store/line-keys.ts';
 import type { LdvLine } from './stored-line.ts';
 
@@ -75,7 +73,6 @@ const STATEMENT_LINES = 5000;
 
 export function createLineStore(app: FastifyInstance): StoreLines {
   const { settings: config, clock, proof, actieLog: log } = app;
-  const forward = createForwardQueue(config.ldvOut);
   const pool = app.database.shares.append;
   const { keys } = log;
   const writer = proof('verwerkingen');
@@ -89,7 +86,7 @@ export function createLineStore(app: FastifyInstance): StoreLines {
     const versie = eersteVersie(line.actie, newActieId(at), at, auteur, line.text);
     const otherNames = keys.names.filter((name) => name !== hashing);
     return {
-      append: { ...(await sealed(writer, versie, keys)), ...(forward === undefined ? {} : { trace: trace() }) },
+      append: { ...(await sealedWithinBudget(writer, versie, keys)), ...(log.forwards ? { trace: trace() } : {}) },
       key: lineKeyOf(line, (text) => keys.hashIdempotency(hashing, text)),
       otherKeys: otherNames.map((name) => lineKeyOf(line, (text) => keys.hashIdempotency(name, text))),
     };
@@ -114,7 +111,7 @@ export function createLineStore(app: FastifyInstance): StoreLines {
           // A line may have been stored with a key of the log that is not here.
           await log.requireAllKeys(db);
           const hashedWith = hashing === keys.current ? null : hashing;
-          return await storeLines(db, all, hashedWith, { forward, distributed: log.distributed });
+          return await storeLines(db, all, hashedWith, log.store);
         }),
       ),
     );
@@ -154,7 +151,7 @@ async function storeLines(
   db: Db,
   lines: readonly PreparedLine[],
   hashedWith: string | null,
-  target: AppendTarget,
+  store: VersionStore,
 ): Promise<StoredLines> {
   // Of lines with the same key, the first is the one that may be stored.
   const firsts = new Map<string, PreparedLine>();
@@ -179,10 +176,9 @@ async function storeLines(
   for (let i = 0; i < fresh.length; i += STATEMENT_LINES) {
     const part = fresh.slice(i, i + STATEMENT_LINES);
     appended.push(
-      ...(await appendVersies(
+      ...(await store.add(
         db,
         part.map(({ append }) => append),
-        target,
       )),
     );
   }

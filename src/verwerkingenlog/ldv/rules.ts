@@ -1,7 +1,7 @@
 /** Which lines are refused, and why. A reason never repeats what came: it goes into the answer and the client's own logs. */
 
 import { bsnDigits, isBsnKind } from '../domain/identity-keys.ts';
-import { isBsn } from '../domain/read-actie.ts';
+import { isBsn } from '../domain/verwerkingsactie.ts';
 import { MAX_TEXT, MAX_URL } from './mapping.ts';
 import { nameInMessage } from './request.ts';
 import {

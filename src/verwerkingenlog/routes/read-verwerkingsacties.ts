@@ -7,8 +7,7 @@ import { platformProblems } from '../../plugins/problems.ts';
 import { type Categorie, categorieOf } from '../domain/access.ts';
 import { personKey } from '../domain/identity-keys.ts';
 import { AANVULLEND, BASIS, objectPart } from '../domain/proof-parts.ts';
-import { readVertrouwelijkheid } from '../domain/read-actie.ts';
-import { parseVerwerktObjectId, type Versie } from '../domain/verwerkingsactie.ts';
+import { parseVerwerktObjectId, readVertrouwelijkheid, type Versie } from '../domain/verwerkingsactie.ts';
 import { proveVersion } from '../store/proof.ts';
 import { readCurrentParts, readLast, reveal, type StoredVersie } from '../store/versions.ts';
 import {

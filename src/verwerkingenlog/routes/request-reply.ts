@@ -14,6 +14,7 @@ import { platformProblems } from '../../plugins/problems.ts';
 import type { ProcessingContext } from '../../plugins/processing-headers.ts';
 import type { ActieLog, LogNeeds } from '../actie-log.ts';
 import { type Categorie, functieOf, type Handeling } from '../domain/access.ts';
+import { ANSWERED_NAMES, BASIS_NAMES, pick } from '../domain/members.ts';
 import {
   type Auteur,
   type GenummerdObject,
@@ -32,7 +33,6 @@ export interface RouteNeeds {
   /** For reads: statements are sent without waiting. */
   readonly pipelinePool: Pool;
   readonly proof: LogNeeds['proof'];
-  readonly forward: LogNeeds['forward'];
   readonly contract: Contract<operations>;
   readonly log: ActieLog;
   readonly loggedRead: LoggedRead;
@@ -124,30 +124,11 @@ export function unknownVerwerkingsactie(name: 'actieId' | 'verwerkingId'): Probl
 
 type Answers = components['schemas'];
 
-/** The members of an action, without its objects; the limited set leaves three out. */
+/** The members of an action, without its objects. */
 function fields(versie: Versie, base: string, beperkteSet: boolean) {
-  const { systeem, gebruiker, gegevensbron } = versie;
-  return {
-    url: `${base}/verwerkingsacties/${versie.actieId}`,
-    actieId: versie.actieId,
-    tijdstipRegistratie: versie.tijdstipRegistratie,
-    actieNaam: versie.actieNaam,
-    handelingNaam: versie.handelingNaam,
-    verwerkingNaam: versie.verwerkingNaam,
-    verwerkingId: versie.verwerkingId,
-    verwerkingsactiviteitId: versie.verwerkingsactiviteitId,
-    verwerkingsactiviteitUrl: versie.verwerkingsactiviteitUrl,
-    vertrouwelijkheid: versie.vertrouwelijkheid,
-    bewaartermijn: versie.bewaartermijn,
-    uitvoerder: versie.uitvoerder,
-    ...(beperkteSet ? {} : { systeem, gebruiker, gegevensbron }),
-    soortAfnemerId: versie.soortAfnemerId,
-    afnemerId: versie.afnemerId,
-    verwerkingsactiviteitIdAfnemer: versie.verwerkingsactiviteitIdAfnemer,
-    verwerkingsactiviteitUrlAfnemer: versie.verwerkingsactiviteitUrlAfnemer,
-    verwerkingIdAfnemer: versie.verwerkingIdAfnemer,
-    tijdstip: withOffset(versie.tijdstip, versie.tijdstipOffset),
-  };
+  const shown: Pick<Versie, (typeof BASIS_NAMES)[number]> = pick(versie, beperkteSet ? BASIS_NAMES : ANSWERED_NAMES);
+  const tijdstip = withOffset(versie.tijdstip, versie.tijdstipOffset);
+  return { url: `${base}/verwerkingsacties/${versie.actieId}`, ...shown, tijdstip };
 }
 
 /** An action as it is answered. */

@@ -5,7 +5,7 @@ import { requestClosedSignal } from '../../plugins/connections.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import type { Change } from '../actie-log.ts';
 import { pageOf, readCursor, writeCursor } from '../domain/cursor.ts';
-import { termFaults } from '../domain/read-actie.ts';
+import { termFaults } from '../domain/verwerkingsactie.ts';
 import { type Activiteit, readActiviteitBody } from '../domain/verwerkingsactiviteit.ts';
 import {
   countActiviteiten,

@@ -5,15 +5,17 @@ import { traceOf } from '../../plugins/headers.ts';
 import { changeActie } from '../changes.ts';
 import { categorieOf } from '../domain/access.ts';
 import {
+  type Actie,
   type ActieBody,
   actieFaults,
+  ended,
   isWhole,
   readActie,
   readVertrouwelijkheid,
+  replaced,
   silentLosses,
   termFaults,
-} from '../domain/read-actie.ts';
-import { type Actie, ended, replaced } from '../domain/verwerkingsactie.ts';
+} from '../domain/verwerkingsactie.ts';
 import { lockOfVerwerking, patchActies, readActies } from '../store/changes.ts';
 import {
   actieAnswer,
@@ -28,7 +30,7 @@ import {
 } from './request-reply.ts';
 
 /** The action of a body that has what every action has. @throws {Problem} 400, by the clock of the database too */
-async function readSound(body: ActieBody, { config, log }: RouteNeeds): Promise<Actie> {
+async function parseAction(body: ActieBody, { config, log }: RouteNeeds): Promise<Actie> {
   const actie = readActie(body);
   const latest = await log.latestMoment(Date.parse(actie.tijdstip));
   refuse(actieFaults(body, config.verwerkingenlog, actie.tijdstip, latest));
@@ -43,11 +45,11 @@ export function postVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): v
     'postVerwerkingsactie',
     { authenticate: access, furtherFaults: ({ body }) => actieFaults(Object(body), config.verwerkingenlog) },
     async (request, reply) => {
-      const actie = await readSound(request.body, needs);
+      const actie = await parseAction(request.body, needs);
       allow(request, 'vastleggen', [actie.vertrouwelijkheid]);
       const versie = await log.append(actie, auteurOf(request), {
         idempotencyKey: request.headers['idempotency-key'],
-        trace: traceOf(request),
+        trace: () => traceOf(request),
       });
       const answer = actieAnswer(versie, base(), false);
       reply.code(201).headers({ location: answer.url, etag: etag(versie.versie) });
@@ -66,7 +68,7 @@ export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds):
     { authenticate: access, furtherFaults: ({ body }) => actieFaults(Object(body), config.verwerkingenlog) },
     async (request, reply) => {
       const { body } = request;
-      const actie = isWhole(body) ? await readSound(body, needs) : undefined;
+      const actie = isWhole(body) ? await parseAction(body, needs) : undefined;
       // No scope allows this: only a whole processing can be lifted.
       if (actie?.vertrouwelijkheid === 'opgeheven') allow(request, 'vastleggen', ['opgeheven']);
       const versie = await changeActie(needs, log, {
@@ -109,7 +111,7 @@ export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds):
 
 /** F2969 and F4415: the confidentiality or term of a whole processing. All of its actions change, or none. */
 export function patchVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds): void {
-  const { contract, access, clock, forward } = needs;
+  const { contract, access, clock } = needs;
   contract.serve(app, 'patchVerwerkingsacties', { authenticate: access }, async (request, reply) => {
     const { bewaartermijn } = request.body;
     refuse(termFaults(bewaartermijn));
@@ -131,8 +133,7 @@ export function patchVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds):
         acties.map(({ categorie }) => categorie),
       );
       const patch = { vertrouwelijkheid, bewaartermijn, proof };
-      const target = { forward, distributed: needs.log.distributed };
-      await patchActies(db, acties, patch, clock.now(), auteurOf(request), target);
+      await patchActies(db, acties, patch, clock.now(), auteurOf(request), needs.log.store);
     });
     return reply.code(204).send();
   });

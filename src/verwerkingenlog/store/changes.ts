@@ -6,7 +6,7 @@ import { type Categorie, categorieVan } from '../domain/access.ts';
 import type { IdentityKeys } from '../domain/identity-keys.ts';
 import { proofRecordOf } from '../domain/proof-parts.ts';
 import { type Auteur, moment, type Versie, type Vertrouwelijkheid } from '../domain/verwerkingsactie.ts';
-import { type Appended, type AppendTarget, appendVersies } from './append.ts';
+import type { Appended, VersionStore } from './append.ts';
 import {
   encryptSeed,
   fromRow,
@@ -61,11 +61,11 @@ export async function replaceVersies(
   db: Db,
   current: readonly StoredVersie[],
   next: readonly SealedVersie[],
-  target: AppendTarget,
+  store: VersionStore,
 ): Promise<Appended[]> {
   await preferIndexes(db);
   await removeLocations(db, current);
-  return await appendVersies(db, next, target);
+  return await store.add(db, next);
 }
 
 /** Removes what leads persons to these versions. @returns the actions that had any: only a current version has */
@@ -76,9 +76,9 @@ export async function removeLocations(db: Db, versions: readonly StoredVersie[])
     name: 'verwerkingenlog-remove-locations',
     text: `
       delete from verwerkingenlog.locations p
-      using unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::integer[]) as s(sleutel, tijdstip, actie_id, versie)
-      where p.sleutel = s.sleutel and p.tijdstip = s.tijdstip and p.actie_id = s.actie_id and p.versie = s.versie
-        and p.sleutel = any($1::uuid[])
+      using unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::integer[]) as s(person_hash, tijdstip, actie_id, versie)
+      where p.person_hash = s.person_hash and p.tijdstip = s.tijdstip and p.actie_id = s.actie_id and p.versie = s.versie
+        and p.person_hash = any($1::uuid[])
       returning p.actie_id as "actieId"`,
     values: [
       places.map(({ hash }) => hash),
@@ -148,7 +148,7 @@ export async function patchActies(
   change: VerwerkingChange,
   now: Date,
   auteur: Auteur,
-  target: AppendTarget,
+  store: VersionStore,
 ): Promise<void> {
   await preferIndexes(db);
   for (const ids of batchesOf(acties)) {
@@ -160,7 +160,7 @@ export async function patchActies(
     const current = rows.map(fromRow);
     const next: SealedVersie[] = [];
     for (const one of current) next.push(await nextOf(one, change, now, auteur));
-    await replaceVersies(db, current, next, target);
+    await replaceVersies(db, current, next, store);
   }
 }
 
@@ -191,7 +191,7 @@ async function nextOf(
   const { writer, keys } = change.proof;
   const versie = changed(await reveal(current, keys), change, now, auteur);
   const { seed, entry } = await writer.sealWithinBudget(proofRecordOf(versie));
-  return { versie: { ...next, seed: encryptSeed(current, seed, keys) }, entry };
+  return { versie: { ...next, seed: encryptSeed(current.keyName, current.actieId, seed, keys) }, entry };
 }
 
 function changed<T extends Versie | StoredVersie>(

@@ -71,7 +71,7 @@ function locationsSql(filter: PersonFilter, direction: 'after' | 'before'): stri
   const rows = perKey(
     keys,
     (key) => `select ${SOURCES[per].columns} from ${SOURCES[per].from}
-      where sleutel = ${key} and ${MATCHES} and ${beyond}${without} ${order} limit $7::integer`,
+      where person_hash = ${key} and ${MATCHES} and ${beyond}${without} ${order} limit $7::integer`,
   );
   return `select tijdstip, actie_id as "actieId", versie, categorie, positions::text as positions from (${rows}) as p ${order} limit $7::integer`;
 }
@@ -109,7 +109,7 @@ export async function countLocations(db: Db, filter: PersonFilter): Promise<numb
   const rows = perKey(
     keys,
     (key) =>
-      `select 1 from ${SOURCES[filter.per].from} where sleutel = ${key} and ${MATCHES}${leavesOut(filter, keys + 8)} limit $7::integer`,
+      `select 1 from ${SOURCES[filter.per].from} where person_hash = ${key} and ${MATCHES}${leavesOut(filter, keys + 8)} limit $7::integer`,
   );
   const { rows: counts } = await db.query<{ count: number }>({
     name: `verwerkingenlog-count-${statementOf(filter)}`,

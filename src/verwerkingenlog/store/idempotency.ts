@@ -33,7 +33,7 @@ export async function isHashedWith(db: Db, { name, until, isOver }: Omit<Hashing
 
 async function hasIdempotencyKeys(db: Db): Promise<boolean> {
   const { rowCount } = await db.query(
-    `select 1 from verwerkingenlog.idempotency_keys where tijdstip > clock_timestamp() - interval '24 hours' limit 1`,
+    `select 1 from verwerkingenlog.idempotency_keys where used_at > clock_timestamp() - interval '24 hours' limit 1`,
   );
   return rowCount !== 0;
 }
@@ -105,7 +105,7 @@ export async function hashWithCurrentKey(
 /** The action that was stored under a key; undefined when none was, or the key was forgotten. */
 export async function readIdempotency(db: Db, key: string): Promise<string | undefined> {
   const { rows } = await db.query<{ actieId: string }>(
-    'select actie_id as "actieId" from verwerkingenlog.idempotency_keys where sleutel = $1::uuid',
+    'select actie_id as "actieId" from verwerkingenlog.idempotency_keys where key_hash = $1::uuid',
     [key],
   );
   return rows[0]?.actieId;
@@ -122,9 +122,9 @@ export async function forgetIdempotency(db: Db, now: Date): Promise<number> {
   let forgotten = 0;
   for (;;) {
     const { rowCount } = await db.query(
-      `delete from verwerkingenlog.idempotency_keys where sleutel in (
-         select sleutel from verwerkingenlog.idempotency_keys where tijdstip <= $1::timestamptz - interval '24 hours' limit $2::integer
-       ) and tijdstip <= $1::timestamptz - interval '24 hours'`,
+      `delete from verwerkingenlog.idempotency_keys where key_hash in (
+         select key_hash from verwerkingenlog.idempotency_keys where used_at <= $1::timestamptz - interval '24 hours' limit $2::integer
+       ) and used_at <= $1::timestamptz - interval '24 hours'`,
       [now, FORGET_BATCH],
     );
     forgotten += rowCount ?? 0;

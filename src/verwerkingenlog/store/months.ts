@@ -1,4 +1,3 @@
-import pg from 'pg';
 import type { Db } from '../../database/transaction.ts';
 
 /** A partition of `versies`. */
@@ -31,13 +30,4 @@ const MONTHS_AHEAD = 4;
 /** Makes the partitions of the coming months, where they are not there. Safe with several at once. */
 export async function makeMonths(db: Db, now: Date): Promise<void> {
   await db.query('select verwerkingenlog.create_months($1::timestamptz, $2::integer)', [now, MONTHS_AHEAD]);
-}
-
-/** What Citus tells of a worker's error 23514: its own code, and the worker's words. */
-const CITUS_MISSING_MONTH = /^no partition of relation "versies_\d+" found for row$/;
-
-/** Whether a statement failed because the month of a version has no partition. */
-export function isMissingMonth(error: unknown): boolean {
-  if (!(error instanceof pg.DatabaseError) || error.constraint !== undefined) return false;
-  return error.code === '23514' || (error.code === 'XX000' && CITUS_MISSING_MONTH.test(error.message));
 }

@@ -5,7 +5,7 @@ import type { IdentityKeys } from '../domain/identity-keys.ts';
 import { proofRecordOf } from '../domain/proof-parts.ts';
 import type { Versie } from '../domain/verwerkingsactie.ts';
 import { listMonths } from './months.ts';
-import { decryptSeed, reveal, type StoredVersie, versionsOfMonth } from './versions.ts';
+import { provenRecord, reveal, type StoredVersie, versionsOfMonth } from './versions.ts';
 
 /** The numbers of the entries of actions, for their removal. */
 export async function proofNumbersOf(db: Db, actieIds: readonly string[]): Promise<number[]> {
@@ -32,8 +32,7 @@ export async function proveVersion(
   if (stored.vervallen) return { none: 'removed' };
   if (writer === undefined || stored.bewijsNr === null) return { none: 'without-entry' };
   const proof = await writer.prove(db, {
-    record: proofRecordOf(versie),
-    seed: decryptSeed(stored, keys),
+    ...provenRecord(stored, versie, keys),
     number: stored.bewijsNr,
     shown: new Set(shown),
   });
@@ -57,15 +56,15 @@ export async function provenVersions(
 ): Promise<ProvenVersion[]> {
   const proven: ProvenVersion[] = [];
   for (const stored of versions) {
-    const record = proofRecordOf(await reveal(stored, keys));
+    const versie = await reveal(stored, keys);
+    const number = stored.bewijsNr;
+    if (number === null) {
+      proven.push({ versie: stored.versie, parts: Object.fromEntries(proofRecordOf(versie).parts), bewijs: null });
+      continue;
+    }
+    const { record, seed } = provenRecord(stored, versie, keys);
     const parts = Object.fromEntries(record.parts);
-    const bewijs =
-      stored.bewijsNr === null
-        ? undefined
-        : await writer.prove(db, {
-            ...{ record, seed: decryptSeed(stored, keys), number: stored.bewijsNr },
-            shown: new Set(Object.keys(parts)),
-          });
+    const bewijs = await writer.prove(db, { record, seed, number, shown: new Set(Object.keys(parts)) });
     proven.push({ versie: stored.versie, parts, bewijs: bewijs ?? null });
   }
   return proven;
@@ -98,7 +97,8 @@ async function storedProof(stored: StoredVersie, writer: ProofWriter, keys: Iden
     return stored.seed === null ? { name, recordedAt, fault } : { name, fault };
   }
   try {
-    const entry = writer.entryOf(proofRecordOf(await reveal(stored, keys)), decryptSeed(stored, keys));
+    const { record, seed } = provenRecord(stored, await reveal(stored, keys), keys);
+    const entry = writer.entryOf(record, seed);
     return { name, number: bewijsNr, entry };
   } catch {
     return { name, number: bewijsNr, fault: 'its seed or its identifiers cannot be read' };

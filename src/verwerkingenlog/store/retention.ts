@@ -68,8 +68,8 @@ export async function prune(options: PruneOptions): Promise<Pruned> {
   /** It cannot be changed after that. */
   const end = async (fault: string | null): Promise<void> => {
     await pool.query(
-      `update verwerkingenlog.prune_runs set ended_at = $2::timestamptz, without_term = $3::bigint, fout = $4::text
-       where nummer = $1::bigint`,
+      `update verwerkingenlog.prune_runs set ended_at = $2::timestamptz, without_term = $3::bigint, fault = $4::text
+       where number = $1::bigint`,
       [
         work.run ?? null,
         clock.now(),
@@ -94,11 +94,11 @@ const MAX_FAULT_LENGTH = 1000;
 
 /** @returns the number of its record */
 async function beginRun(db: Db, at: Date): Promise<number | undefined> {
-  const { rows } = await db.query<{ nummer: number }>(
-    'insert into verwerkingenlog.prune_runs (started_at, door) values ($1::timestamptz, session_user) returning nummer',
+  const { rows } = await db.query<{ number: number }>(
+    'insert into verwerkingenlog.prune_runs (started_at, login) values ($1::timestamptz, session_user) returning number',
     [at],
   );
-  return rows[0]?.nummer;
+  return rows[0]?.number;
 }
 
 async function pruneMonths(work: Work): Promise<Pruned> {
@@ -228,9 +228,9 @@ async function removeActions(work: Work, run: number, month: Month, ids: readonl
     const gone = past.map(({ id }) => id);
     await db.query(
       `delete from verwerkingenlog.locations p using (
-         select distinct v.actie_id, v.tijdstip, (o.object ->> 'sleutel')::uuid as sleutel
+         select distinct v.actie_id, v.tijdstip, (o.object ->> 'sleutel')::uuid as person_hash
          from verwerkingenlog.versies v, json_array_elements(v.objecten) as o(object) where v.actie_id = any($1::uuid[])
-       ) as s where p.sleutel = s.sleutel and p.tijdstip = s.tijdstip and p.actie_id = s.actie_id`,
+       ) as s where p.person_hash = s.person_hash and p.tijdstip = s.tijdstip and p.actie_id = s.actie_id`,
       [gone],
     );
     await db.query('delete from verwerkingenlog.ldv_keys where actie_id = any($1::uuid[])', [gone]);
@@ -243,11 +243,11 @@ async function removeActions(work: Work, run: number, month: Month, ids: readonl
     await db.query('delete from verwerkingenlog.versies where actie_id = any($1::uuid[])', [gone]);
     // With what it removes: the record accounts for all of it.
     await db.query(
-      `update verwerkingenlog.prune_runs set verwijderd = verwijderd + $2::integer,
-         maanden = maanden || jsonb_build_object($3::text, coalesce((maanden ->> $3::text)::bigint, 0) + $2::integer),
-         oudste = least(oudste, (select min(t) from unnest($4::timestamptz[]) as t)),
-         nieuwste = greatest(nieuwste, (select max(t) from unnest($4::timestamptz[]) as t))
-       where nummer = $1::bigint`,
+      `update verwerkingenlog.prune_runs set removed = removed + $2::integer,
+         by_month = by_month || jsonb_build_object($3::text, coalesce((by_month ->> $3::text)::bigint, 0) + $2::integer),
+         oldest = least(oldest, (select min(t) from unnest($4::timestamptz[]) as t)),
+         newest = greatest(newest, (select max(t) from unnest($4::timestamptz[]) as t))
+       where number = $1::bigint`,
       [run, gone.length, month.name, past.map(({ registered }) => registered)],
     );
     return gone.length;
@@ -258,7 +258,7 @@ async function dropEmpty({ pool, now }: Work, run: number, { name }: Month): Pro
   return await transaction(pool, async (db) => {
     const { rowCount } = await db.query(
       `update verwerkingenlog.prune_runs set removed_months = removed_months || $2::text
-       where nummer = $1::bigint and verwerkingenlog.drop_empty_month($2::text, $3::timestamptz)`,
+       where number = $1::bigint and verwerkingenlog.drop_empty_month($2::text, $3::timestamptz)`,
       [run, name, now],
     );
     return rowCount === 1;
@@ -284,12 +284,12 @@ export interface RetentionRuns {
 
 /** As the service's own role. */
 export async function readRuns(db: Db): Promise<RetentionRuns> {
-  const columns = `started_at as "begunAt", ended_at as "endedAt", verwijderd as removed, without_term as "withoutTerm", fout as fault`;
+  const columns = `started_at as "begunAt", ended_at as "endedAt", removed, without_term as "withoutTerm", fault`;
   const { rows } = await db.query<RetentionRun & { succeeded: boolean }>(
-    `(select false as succeeded, ${columns} from verwerkingenlog.prune_runs order by nummer desc limit 1)
+    `(select false as succeeded, ${columns} from verwerkingenlog.prune_runs order by number desc limit 1)
      union all
-     (select true, ${columns} from verwerkingenlog.prune_runs where ended_at is not null and fout is null
-      order by nummer desc limit 1)`,
+     (select true, ${columns} from verwerkingenlog.prune_runs where ended_at is not null and fault is null
+      order by number desc limit 1)`,
   );
   const last = rows.find(({ succeeded }) => !succeeded);
   const lastSuccess = rows.find(({ succeeded }) => succeeded);

@@ -9,7 +9,7 @@ import { lockChanges, preferIndexes, removeLocations } from './changes.ts';
 import { hashWithCurrentKey, readHashingKeys } from './idempotency.ts';
 import { writeWithKeys } from './keys.ts';
 import { listMonths, type Month } from './months.ts';
-import { fromRow, protect, reveal, SELECT_VERSIE, type StoredVersie, type VersieRow } from './versions.ts';
+import { fromRow, protectWithinBudget, reveal, SELECT_VERSIE, type StoredVersie, type VersieRow } from './versions.ts';
 
 interface RotateOptions {
   /** As the retention role. */
@@ -221,7 +221,7 @@ async function rewrite(old: StoredVersie, keys: IdentityKeys, keyOfLine: KeyOfLi
       old.seed === null
         ? null
         : keys.encrypt(keys.current, old.actieId, keys.decrypt(old.keyName, old.actieId, old.seed));
-    fresh = await protect(versie, keys, seed);
+    fresh = await protectWithinBudget(versie, keys, seed);
   } catch (error) {
     return unreadable(error instanceof UnknownKeyError ? error.message : 'its identifiers cannot be decrypted');
   }
@@ -259,7 +259,7 @@ async function write(pool: Pool, keys: IdentityKeys, batch: readonly Rewritten[]
     );
     await insertLocations(
       db,
-      current.map(({ fresh }) => fresh),
+      current.map(({ fresh }) => ({ versie: fresh })),
     );
     await replaceLineKeys(db, written);
   });

@@ -4,7 +4,7 @@ import { allowLongStatements, type Db, transaction } from '../../database/transa
 import type { IdentityKeys } from '../domain/identity-keys.ts';
 import type { KeyOfLine } from '../domain/line-key.ts';
 import { listMonths, type Month } from './months.ts';
-import { protect, reveal, type StoredVersie, versionsOfMonth } from './versions.ts';
+import { protectWithinBudget, reveal, type StoredVersie, versionsOfMonth } from './versions.ts';
 
 /** One thing in the stored data that should not be. */
 export interface LogFault {
@@ -66,7 +66,7 @@ type Row = Readonly<Record<string, unknown>>;
 
 const VERSION_FAULTS = `
   with v as (
-    select actie_id, versie, vertrouwelijkheid, ooit_vertrouwelijk, vervallen, tijdstip, bewaartermijn, vervalt_op, tijdstip_registratie,
+    select actie_id, versie, vertrouwelijkheid, ooit_vertrouwelijk, vervallen, tijdstip, tijdstip_registratie,
       row_number() over w as nummer, lag(ooit_vertrouwelijk) over w as was, lag(vervallen) over w as was_vervallen
     from verwerkingenlog.versies where actie_id >= $1::uuid and actie_id < $2::uuid window w as (partition by actie_id order by versie)
   ), judged as (
@@ -74,7 +74,6 @@ const VERSION_FAULTS = `
       when versie <> nummer then 'versions are not numbered from 1 without gaps'
       when was and not ooit_vertrouwelijk then 'was confidential once and no longer says so'
       when was_vervallen then 'has a version after its end'
-      when vervalt_op <> verwerkingenlog.expires_at(tijdstip, bewaartermijn) then 'its end is not its moment plus its term'
       when versie = 1 and date_trunc('milliseconds', tijdstip_registratie) <> to_timestamp(
         ('x' || lpad(left(replace(actie_id::text, '-', ''), 12), 16, '0'))::bit(64)::bigint / 1000.0)
         then 'its identity does not match the time of its registration'
@@ -86,7 +85,7 @@ type Range = readonly [from: string, to: string];
 
 /** A location as text, and where the current versions say that there should be one. Neither joins: Citus divides the tables differently. */
 const ACTUAL = `
-  select actie_id as "actieId", concat_ws(' ', actie_id, sleutel, tijdstip, versie, categorie, positions, verwerkingsactiviteit_id) collate "C" as says
+  select actie_id as "actieId", concat_ws(' ', actie_id, person_hash, tijdstip, versie, categorie, positions, verwerkingsactiviteit_id) collate "C" as says
   from verwerkingenlog.locations where actie_id >= $1::uuid and actie_id < $2::uuid order by says`;
 const EXPECTED = `
   with current as (
@@ -94,12 +93,12 @@ const EXPECTED = `
       verwerkingenlog.categorie(vertrouwelijkheid, ooit_vertrouwelijk) as categorie
     from verwerkingenlog.versies where actie_id >= $1::uuid and actie_id < $2::uuid order by actie_id, versie desc
   ), expected as (
-    select actie_id, (o.object ->> 'sleutel')::uuid as sleutel, tijdstip, versie, categorie,
+    select actie_id, (o.object ->> 'sleutel')::uuid as person_hash, tijdstip, versie, categorie,
       array_agg((o.number - 1)::integer order by o.number) as positions, verwerkingsactiviteit_id
     from current, json_array_elements(objecten) with ordinality as o(object, number)
     where not vervallen group by 1, 2, 3, 4, 5, 7
   )
-  select actie_id as "actieId", concat_ws(' ', actie_id, sleutel, tijdstip, versie, categorie, positions, verwerkingsactiviteit_id) collate "C" as says
+  select actie_id as "actieId", concat_ws(' ', actie_id, person_hash, tijdstip, versie, categorie, positions, verwerkingsactiviteit_id) collate "C" as says
   from expected order by says`;
 
 interface Place {
@@ -167,7 +166,7 @@ async function contentFault(
   if (!keys.has(versie.keyName)) return `is encrypted with a key that is not configured: ${versie.keyName}`;
   try {
     const read = await reveal(versie, keys);
-    const again = await protect(read, { ...keys, current: versie.keyName });
+    const again = await protectWithinBudget(read, { ...keys, current: versie.keyName });
     if (!again.objecten.every(({ sleutel }, i) => sleutel === versie.objecten[i]?.sleutel))
       return 'an identifier does not have the hash that is stored with it';
     try {

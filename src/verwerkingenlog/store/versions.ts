@@ -1,8 +1,9 @@
 /** Versions as the database stores them: their columns, their encryption, and reading them. */
 import type { Db } from '../../database/transaction.ts';
 import { mapWithinBudget } from '../../lib/scheduling.ts';
-import type { ProofWriter, Sealed } from '../../proof/proof-log.ts';
+import type { ProofWriter } from '../../proof/proof-log.ts';
 import type { IdentityKeys } from '../domain/identity-keys.ts';
+import { MEMBER_NAMES, MEMBERS, PROOF_FORMAT } from '../domain/members.ts';
 import { proofRecordOf } from '../domain/proof-parts.ts';
 import { type GenummerdObject, moment, type Versie } from '../domain/verwerkingsactie.ts';
 
@@ -28,42 +29,12 @@ export interface StoredVersie extends Omit<Versie, 'objecten'> {
   readonly objecten: readonly StoredObject[];
 }
 
-/** The columns of `versies` that are not computed: name, type, and the member of a version. `objecten` is apart, for it is sometimes read in part. */
-export const VERSIE_COLUMNS = [
-  ['actie_id', 'uuid', 'actieId'],
-  ['versie', 'integer', 'versie'],
-  ['tijdstip_registratie', 'timestamptz', 'tijdstipRegistratie'],
-  ['door', 'text', 'door'],
-  ['verzoek_id', 'text', 'verzoekId'],
-  ['vervallen', 'boolean', 'vervallen'],
-  ['actie_naam', 'text', 'actieNaam'],
-  ['handeling_naam', 'text', 'handelingNaam'],
-  ['verwerking_naam', 'text', 'verwerkingNaam'],
-  ['verwerking_id', 'uuid', 'verwerkingId'],
-  ['verwerkingsactiviteit_id', 'uuid', 'verwerkingsactiviteitId'],
-  ['verwerkingsactiviteit_url', 'text', 'verwerkingsactiviteitUrl'],
-  ['vertrouwelijkheid', 'text', 'vertrouwelijkheid'],
-  ['ooit_vertrouwelijk', 'boolean', 'ooitVertrouwelijk'],
-  ['bewaartermijn', 'text', 'bewaartermijn'],
-  ['uitvoerder', 'text', 'uitvoerder'],
-  ['systeem', 'text', 'systeem'],
-  ['gebruiker', 'text', 'gebruiker'],
-  ['gegevensbron', 'text', 'gegevensbron'],
-  ['soort_afnemer_id', 'text', 'soortAfnemerId'],
-  ['afnemer_id', 'text', 'afnemerId'],
-  ['verwerkingsactiviteit_id_afnemer', 'uuid', 'verwerkingsactiviteitIdAfnemer'],
-  ['verwerkingsactiviteit_url_afnemer', 'text', 'verwerkingsactiviteitUrlAfnemer'],
-  ['verwerking_id_afnemer', 'uuid', 'verwerkingIdAfnemer'],
-  ['tijdstip', 'timestamptz', 'tijdstip'],
-  ['tijdstip_offset', 'text', 'tijdstipOffset'],
+/** The columns of `versies` as they are given: name, type, and the member of a version. `objecten` is apart, for it is sometimes read in part. */
+export const VERSIE_COLUMNS: readonly (readonly [column: string, type: string, member: string])[] = [
+  ...MEMBER_NAMES.map((name) => [MEMBERS[name].column, MEMBERS[name].type, name] as const),
   ['key_name', 'text', 'keyName'],
-  ['trace_id', 'uuid', 'traceId'],
-  ['span_id', 'text', 'spanId'],
-  ['parent_span_id', 'text', 'ouderSpanId'],
-  ['fsc_transaction_id', 'text', 'fscTransactieId'],
-  ['ldv', 'text', 'ldv'],
   ['seed', 'text', 'seed'],
-] as const satisfies readonly (readonly [string, string, keyof StoredVersie])[];
+];
 
 /** Their names, separated by commas. */
 export const VERSIE_NAMES = VERSIE_COLUMNS.map(([column]) => column).join(', ');
@@ -84,11 +55,32 @@ export function fromRow(row: VersieRow): StoredVersie {
   return { ...row, tijdstip: moment(row.tijdstip), tijdstipRegistratie: moment(row.tijdstipRegistratie) };
 }
 
-/**
- * A version ready to be stored: identifiers encrypted with the current key, and hashed.
- * @param seed the seed of its entry in the proof log, encrypted; `null`: it has no entry
- */
-export async function protect(versie: Versie, keys: IdentityKeys, seed: string | null = null): Promise<StoredVersie> {
+/** A version ready to be stored: identifiers encrypted with the current key, and hashed. */
+export function protect(versie: Versie, keys: IdentityKeys, seed: string | null = null): StoredVersie {
+  return stored(
+    versie,
+    keys,
+    seed,
+    versie.objecten.map((object) => protectObject(object, versie.actieId, keys)),
+  );
+}
+
+/** The same for a version that may have very many objects. */
+export async function protectWithinBudget(
+  versie: Versie,
+  keys: IdentityKeys,
+  seed: string | null = null,
+): Promise<StoredVersie> {
+  const objecten = await mapWithinBudget(versie.objecten, (object) => protectObject(object, versie.actieId, keys));
+  return stored(versie, keys, seed, objecten);
+}
+
+function stored(
+  versie: Versie,
+  keys: IdentityKeys,
+  seed: string | null,
+  objecten: readonly StoredObject[],
+): StoredVersie {
   const { actieId, soortAfnemerId, afnemerId, ldv } = versie;
   // The receiver is stored in plain text only when it is certainly an organisation.
   const isPlain = afnemerId === null || isOrganisation(soortAfnemerId, afnemerId);
@@ -99,7 +91,7 @@ export async function protect(versie: Versie, keys: IdentityKeys, seed: string |
     bewijsNr: null,
     afnemerId: isPlain ? afnemerId : `${CIPHERTEXT}${keys.encrypt(keys.current, actieId, afnemerId)}`,
     ldv: ldv === null ? null : keys.encrypt(keys.current, actieId, ldv),
-    objecten: await mapWithinBudget(versie.objecten, (object) => protectObject(object, actieId, keys)),
+    objecten,
   };
 }
 
@@ -131,39 +123,39 @@ export interface SealedVersie {
   readonly entry?: Uint8Array | undefined;
 }
 
-/**
- * A version as it goes to the database, sealed when there is a proof log; its seed is encrypted with the key of its row.
- * @param versie in clear; it may have very many objects
- */
-export async function sealed(
+/** A version as it goes to the database, sealed when there is a proof log; its seed is encrypted with the key of its row. */
+export function sealed(writer: ProofWriter | undefined, versie: Versie, keys: IdentityKeys): SealedVersie {
+  if (writer === undefined) return { versie: protect(versie, keys) };
+  const { seed, entry } = writer.seal(proofRecordOf(versie));
+  return { versie: protect(versie, keys, encryptSeed(keys.current, versie.actieId, seed, keys)), entry };
+}
+
+/** The same for a version that may have very many objects. */
+export async function sealedWithinBudget(
   writer: ProofWriter | undefined,
   versie: Versie,
   keys: IdentityKeys,
 ): Promise<SealedVersie> {
-  const seal = await writer?.sealWithinBudget(proofRecordOf(versie));
-  return {
-    versie: await protect(versie, keys, seal === undefined ? null : newSeed(versie, seal, keys)),
-    entry: seal?.entry,
-  };
+  if (writer === undefined) return { versie: await protectWithinBudget(versie, keys) };
+  const { seed, entry } = await writer.sealWithinBudget(proofRecordOf(versie));
+  const encrypted = encryptSeed(keys.current, versie.actieId, seed, keys);
+  return { versie: await protectWithinBudget(versie, keys, encrypted), entry };
 }
 
-function newSeed({ actieId }: Versie, { seed }: Sealed, keys: IdentityKeys): string {
-  return encryptSeed({ actieId, keyName: keys.current }, seed, keys);
+/** A seed as the row of its version has it, after the format of the entry. */
+export function encryptSeed(keyName: string, actieId: string, seed: Uint8Array, keys: IdentityKeys): string {
+  return keys.encrypt(keyName, actieId, `${PROOF_FORMAT} ${Buffer.from(seed).toString('base64')}`);
 }
 
-/** A seed as the row of its version has it. */
-export function encryptSeed(
-  { keyName, actieId }: Pick<StoredVersie, 'keyName' | 'actieId'>,
-  seed: Uint8Array,
-  keys: IdentityKeys,
-): string {
-  return keys.encrypt(keyName, actieId, Buffer.from(seed).toString('base64'));
-}
-
-/** @throws {Error} when the row has no seed, or it was not encrypted for this action with the key of its row */
-export function decryptSeed({ keyName, actieId, seed }: StoredVersie, keys: IdentityKeys): Uint8Array {
+/**
+ * The record of a stored version as its entry was made, and the seed.
+ * @param versie the same in clear
+ * @throws {Error} when the row has no seed, or it was not encrypted for this action with the key of its row
+ */
+export function provenRecord({ keyName, actieId, seed }: StoredVersie, versie: Versie, keys: IdentityKeys) {
   if (seed === null) throw new Error('the version has no seed');
-  return Buffer.from(keys.decrypt(keyName, actieId, seed), 'base64');
+  const [format, base64 = ''] = keys.decrypt(keyName, actieId, seed).split(' ');
+  return { record: proofRecordOf(versie, Number(format)), seed: Buffer.from(base64, 'base64') };
 }
 
 /**
@@ -197,7 +189,13 @@ function revealObject(
 
 /** The positions of each person in a version: by keyed hash, the positions in `objecten` counted from 0. */
 export function positionsByPerson({ objecten }: Pick<StoredVersie, 'objecten'>): Map<string, number[]> {
-  return Map.groupBy(objecten.keys(), (position) => objecten[position]?.sleutel ?? '');
+  const positions = new Map<string, number[]>();
+  for (const [position, { sleutel }] of objecten.entries()) {
+    const known = positions.get(sleutel);
+    if (known === undefined) positions.set(sleutel, [position]);
+    else known.push(position);
+  }
+  return positions;
 }
 
 /** One version of an action; undefined when there is no such version. */
