@@ -249,29 +249,30 @@ export interface SourceState {
   readonly volgende: Date;
 }
 
+/** Measures of a source `b`. */
+const BEHIND = 'case when b.last_number is null then null else greatest(b.head - b.last_number, 0) end';
+const REFUSED = '(select count(*) from aggregator.refused w where w.source_id = b.id)';
+const COVERAGE = `(select case when sum(shown) = 0 then 100 else floor(sum(held)::double precision / sum(shown) * 1000) / 10 end
+                     from aggregator.coverage where source_id = b.id having count(*) > 0)`;
+
 export async function readSourceStates(db: Db): Promise<SourceState[]> {
   const { rows } = await db.query<SourceState>({
     name: 'aggregator-source-states',
     text: `select b.id, b.address as adres, b.kind as soort, case when b.paused then 'gepauzeerd' else 'actief' end as toestand,
                   case b.phase when 'snapshot' then 'stand' when 'history' then 'historie' else b.phase end as fase,
                   b.caught_up_at as bijgewerkt,
-                  (select count(*) from aggregator.refused w where w.source_id = b.id) as "openGeweigerd",
+                  ${REFUSED} as "openGeweigerd", ${BEHIND} as behind, ${COVERAGE} as dekking,
                   extract(epoch from now() - coalesce(b.caught_up_at, b.added_at))::double precision as "lagSeconds",
-                  case when b.last_number is null then null else greatest(b.head - b.last_number, 0) end as behind,
                   b.records_read as gelezen, b.records_published as gepubliceerd, b.records_refused as geweigerd, b.failures as mislukt,
                   b.failure_message as fout, b.failure_kind as "foutSoort", b.failing_since as "foutSinds",
                   b.next_at as volgende, b.first_day::text as vanaf, b.last_day::text as tot,
                   coalesce(o.codes, b.organisatiecodes) as organisaties,
                   coalesce(o.withheld, 0) + coalesce(v.withheld, 0) as achtergehouden,
-                  coalesce(m.count, 0) as meldingen, d.percentage as dekking
+                  (select count(*) from aggregator.issues where source_id = b.id) as meldingen
              from aggregator.sources b
              left join lateral (select array_agg(organisatiecode order by organisatiecode) as codes, sum(withheld) as withheld
                                   from aggregator.source_organisations where source_id = b.id) o on true
              left join lateral (select sum(withheld) as withheld from aggregator.windows where source_id = b.id) v on true
-             left join lateral (select count(*) from aggregator.issues where source_id = b.id) m on true
-             left join lateral (select case when sum(shown) = 0 then 100
-                                       else floor(sum(held)::double precision / sum(shown) * 1000) / 10 end as percentage
-                                  from aggregator.coverage where source_id = b.id having count(*) > 0) d on true
             order by b.id`,
   });
   return rows;
@@ -281,13 +282,8 @@ export async function readSourceStates(db: Db): Promise<SourceState[]> {
 export async function readCompletenessOf(db: Db, organisatiecode: string): Promise<SourceCompleteness | undefined> {
   const { rows } = await db.query<SourceCompleteness>({
     name: 'aggregator-completeness-of',
-    text: `select b.caught_up_at as "readAt",
-                  case when b.last_number is null then null else greatest(b.head - b.last_number, 0) end as behind,
-                  (select count(*) from aggregator.refused w where w.source_id = b.id) as refused,
-                  (select case when sum(shown) = 0 then 100
-                          else floor(sum(held)::double precision / sum(shown) * 1000) / 10 end
-                     from aggregator.coverage d where d.source_id = b.id having count(*) > 0) as coverage,
-                  b.failing_since as "failingSince",
+    text: `select b.caught_up_at as "readAt", b.failing_since as "failingSince",
+                  ${BEHIND} as behind, ${REFUSED} as refused, ${COVERAGE} as coverage,
                   (select coalesce(json_agg(json_build_object('name', split_part(l.address, ':', 1), 'from', l.first_day, 'to', l.last_day)
                                             order by l.first_day desc nulls last), '[]')
                      from aggregator.sources l

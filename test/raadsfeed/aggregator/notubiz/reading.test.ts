@@ -129,6 +129,20 @@ describe('a complete window', () => {
     ]);
   });
 
+  it('deletes a register item that the supplier refuses when it is asked for', async () => {
+    supplier.organisation.addRegisterItem(1, registerItemOf(900, { main: [documentOf(1)] }));
+    await feed.round();
+    const items = [{ id: 900, self: 'api.notubiz.nl/modules/1/items/900' }];
+    const pagination = { page: 1, total_pages: 1, total_items: 1, has_more_pages: false };
+    supplier.rule = ({ path }) => {
+      if (path === '/modules/1/items/900') return NO_RIGHTS;
+      return path.endsWith('/1/items') ? { status: 200, body: { items, pagination } } : undefined;
+    };
+    const round = await feed.round();
+    expect(round.reading.complete).toBe(true);
+    expect(deletesOf(round)).toEqual(['Informatieobject/document-1 niet_langer_openbaar']);
+  });
+
   it('deletes what the list of the window left out although it should have shown it', async () => {
     supplier.organisation.addMeeting(meetingOf(20)).addMeeting(meetingOf(21));
     await feed.round();
