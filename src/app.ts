@@ -1,4 +1,4 @@
-/** The service: what every route shares, and the three areas that are switched on. */
+/** The service: the plugins shared by all routes, and the configured areas. */
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { front } from './html/front/plugin.ts';
 import { type Clock, systemClock } from './lib/time.ts';
@@ -21,7 +21,7 @@ export interface AppOptions {
   readonly clock?: Clock;
   /** Registers what is served; by default the areas that the configuration names. */
   readonly register?: (app: FastifyInstance) => Promise<void>;
-  /** Gets the management listener before the database is opened and migrated, which may take minutes. */
+  /** Receives the management listener before the database is opened and migrated, which may take minutes. */
   readonly onManagement?: (management: FastifyInstance) => Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export async function buildApp({
   const app = createServer(config.server, log);
   try {
     await app.register(service, { config, clock });
-    // Before anything else that has hooks: it sees every request, also those that other plugins refuse.
+    // Before any other plugin with hooks: it sees every request, including those that other plugins refuse.
     if (config.tracing.endpoint !== undefined)
       await app.register((await import('./plugins/tracing/plugin.ts')).tracing);
     await app.register(connections, config.server);
@@ -61,7 +61,7 @@ export async function buildApp({
   }
 }
 
-/** The areas that the configuration names. Each is loaded only where it is served: that is half the memory of an idle process. */
+/** Loads only the configured areas: that halves the memory of an idle process. */
 async function registerServed(app: FastifyInstance): Promise<void> {
   const { areas } = app.settings.server;
   const servesGegevens = areas.includes('shv') || areas.includes('vs');
@@ -85,7 +85,7 @@ async function registerServed(app: FastifyInstance): Promise<void> {
     logs.push((await import('./raadsfeed/proof-log.ts')).raadsfeedProofLog);
   }
   await app.register(proof, { logs });
-  // It leads to what the others serve.
+  // It links to the pages of the others.
   await app.register(front);
 }
 
@@ -119,7 +119,7 @@ function createServer(server: Config['server'], log: FastifyBaseLogger): Fastify
     return503OnClosing: false,
     clientErrorHandler: refuseUnreadable(() => app.publicBaseUrl()),
     frameworkErrors: (error, request, reply) => {
-      // The router could not tell whose address it is.
+      // The router could not tell which scope an address belongs to.
       const scope = app.scopes.all
         .filter(({ prefix }) => request.url.startsWith(`${prefix}/`))
         .toSorted((a, b) => b.prefix.length - a.prefix.length)[0];

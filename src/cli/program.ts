@@ -1,4 +1,4 @@
-/** The program and its commands; each group has a file, which loads what it runs when it is called. */
+/** The program and its commands; each group has a file, which loads its code when it is called. */
 import { Command } from 'commander';
 import { gegevensCommand } from '../gegevens/commands.ts';
 import { UsageError } from '../lib/command-error.ts';
@@ -16,7 +16,6 @@ export async function runProgram(words: readonly string[], terminal: Terminal): 
   await runCommandLine(createProgram(terminal), words, terminal);
 }
 
-/** All commands with their options. */
 export function createProgram(terminal: Terminal): Command {
   const program = new Command('koppelvlak')
     .version(packageVersion(), '--version', 'print the version')
@@ -36,7 +35,7 @@ export function createProgram(terminal: Terminal): Command {
   return program;
 }
 
-/** The suites are a program of their own; this says so when somebody still calls them here. */
+/** The suites are a separate program; this says so when somebody still calls them here. */
 function conformanceCommand(terminal: Terminal): Command {
   return new Command('conformance')
     .argument('[words...]')

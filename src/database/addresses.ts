@@ -5,7 +5,6 @@ import { type Addresses, readAddresses } from '../lib/postgres-address.ts';
 import { shareRuns } from '../lib/scheduling.ts';
 import { DatabaseUnavailableError } from './database-unavailable.ts';
 
-/** Server settings that a connection starts with. */
 interface SessionSettings {
   readonly statementTimeoutMs: number;
   /** The role to act as; the login must be a member. */

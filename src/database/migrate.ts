@@ -8,10 +8,9 @@ import { connectionError } from './database-unavailable.ts';
 import { nameDatabase } from './name-database.ts';
 import type { Db } from './transaction.ts';
 
-/** The directory of the program's migrations. */
 export const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
 
-/** Why a database could not be brought up to date; the message says what to do. */
+/** The database could not be brought up to date; the message gives the remedy. */
 export class MigrationError extends Error {
   readonly code: 'NEWER_DATABASE' | 'BEHIND' | 'NOT_ALLOWED' | 'FAILED';
 
@@ -42,13 +41,12 @@ const IGNORE = '(?!\\d{4}-[a-z0-9-]+\\.sql$).*';
  */
 export async function migrate(options: {
   url: string;
-  /** The setting that holds the address, for errors. */
   variable?: string | undefined;
   dir: string;
   log: Logger;
   /** Also distributes tables over the nodes of Citus, where they are not yet. */
   distributed?: boolean | undefined;
-  /** Is given a line that names the database, before anything changes. */
+  /** Receives a line that names the database, before anything changes. */
   announce?: (line: string) => void;
 }): Promise<string[]> {
   const { dir, log, variable, distributed = false, announce } = options;
@@ -70,7 +68,7 @@ export async function migrate(options: {
     announce?.(await nameDatabase(client));
     const { pending, unknown } = await migrationState(client, dir);
     if (unknown.length > 0) throw newerDatabase(unknown);
-    // Without pending migrations this needs no privileges, so a service whose login owns nothing may call it.
+    // Without pending migrations this needs no privileges, so that a service whose login owns nothing may call it.
     if (pending.length === 0 && !distributed) return [];
     if (pending.length > 0) await warnOfConnected(client, log);
     const { runner } = await import('node-pg-migrate');
@@ -100,7 +98,7 @@ export async function migrate(options: {
   }
 }
 
-/** Warns of running instances: they do not know the migrations that are about to be applied. */
+/** Warns of running instances, which do not know the migrations to be applied. */
 async function warnOfConnected(client: pg.Client, log: Logger): Promise<void> {
   // The application of another login is only visible with `pg_read_all_stats`.
   const { rows } = await client.query<{ login: string; connections: number; isKnown: boolean }>(
@@ -126,7 +124,7 @@ async function distribute(client: pg.Client, dir: string): Promise<void> {
   }
 }
 
-/** Migrations that the database lacks (`pending`), and those it has that this program does not know (`unknown`: it is newer). */
+/** Migrations that the database lacks (`pending`), and those in the database that this program does not know (`unknown`: the database is newer). */
 export async function migrationState(db: Db, dir: string): Promise<{ pending: string[]; unknown: string[] }> {
   const files = await migrationFiles(dir);
   const applied = await appliedMigrations(db);
@@ -136,7 +134,6 @@ export async function migrationState(db: Db, dir: string): Promise<{ pending: st
   };
 }
 
-/** The migrations of a directory by name, in order. */
 async function migrationFiles(dir: string): Promise<string[]> {
   const names = await readdir(dir);
   return names
@@ -145,10 +142,7 @@ async function migrationFiles(dir: string): Promise<string[]> {
     .sort();
 }
 
-/**
- * Requires the database to be up to date, without migrating it.
- * @throws {MigrationError} that says what to do
- */
+/** Requires the database to be up to date, without migrating it. @throws {MigrationError} with the remedy */
 export async function requireMigrations(db: Db, dir: string): Promise<void> {
   const { pending, unknown } = await migrationState(db, dir);
   if (unknown.length > 0) throw newerDatabase(unknown);

@@ -11,7 +11,6 @@ export interface PoolOptions {
   readonly url: string;
   /** The setting that holds the address, for error messages. */
   readonly variable?: string | undefined;
-  /** Maximum number of connections at once. */
   readonly size: number;
   /** How many callers may wait for a connection; others are refused at once. Default 20 per connection. */
   readonly maxWaiting?: number;
@@ -30,7 +29,6 @@ export interface PoolOptions {
   readonly role?: string | undefined;
   /** Statements of one connection are sent without waiting for earlier answers; COPY and cursors do not work then. */
   readonly pipeline?: boolean;
-  /** Shown in `pg_stat_activity`. */
   readonly applicationName: string;
   readonly log: Logger;
 }

@@ -1,4 +1,4 @@
-/** What store functions query with: a pool or a transaction's client. */
+/** The interface that store functions query: a pool or a transaction's client. */
 import pg from 'pg';
 import { isDatabaseUnavailable } from './database-unavailable.ts';
 import { closeOnAbort, type Pool } from './pool.ts';
@@ -12,7 +12,6 @@ export interface Db {
 }
 
 interface TransactionOptions {
-  /** Default `read committed`. */
   readonly isolation?: 'read committed' | 'repeatable read' | 'serializable';
   readonly readOnly?: boolean;
   /** What a statement may wait for one lock; sent along with `begin`. */

@@ -8,13 +8,12 @@ import { clientCredentialsToken } from '../lib/outbound/client-credentials.ts';
 import { readSavedJson } from '../lib/saved-secrets.ts';
 import type { AuthorizationClient } from './saved-secrets.ts';
 
-/** What a client needs to know of a running demo. Every path is absolute. */
+/** Connection details of a running demo. Every path is absolute. */
 export interface DemoFile {
   readonly baseUrl: string;
   readonly managementUrl: string;
   readonly tokenUrl: string;
   readonly issuer: string;
-  /** Of the owner of the database. */
   readonly databaseUrl: string;
   readonly mounts: Readonly<Record<'shv' | 'vs' | 'verwerkingenlog' | 'raadsfeed', string>> &
     Readonly<Record<string, string>>;
@@ -30,12 +29,12 @@ export interface DemoFile {
     readonly certificate: string;
     readonly services: { readonly shv: string; readonly vs: string };
   };
-  /** Variables that a command beside the demo needs. */
+  /** Variables for a command beside the demo. */
   readonly environment: Readonly<Record<string, string>>;
   readonly pid: number;
 }
 
-/** Where a demo says how to reach it; readable by its owner only, for it holds the clients' secrets. */
+/** File with a demo's connection details; readable by its owner only, because it holds the clients' secrets. */
 export function demoFilePath(home: string): string {
   return join(home, 'demo.json');
 }
@@ -52,7 +51,6 @@ function isDemoFile(value: unknown): value is DemoFile {
   return isRecord(value) && isRecord(value.mounts) && isRecord(value.clients) && isRecord(value.environment);
 }
 
-/** Milliseconds that one call of a demo client may take. */
 const DEADLINE_MS = 30_000;
 
 export interface DemoAnswer {
@@ -64,7 +62,7 @@ export interface DemoAnswer {
 }
 
 interface DemoCall {
-  /** Which client's token goes along; absent: none. */
+  /** The client whose token is sent; absent: none. */
   readonly as?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Bytes are sent as they are; anything else as JSON. */
@@ -73,7 +71,7 @@ interface DemoCall {
 
 export type DemoClient = ReturnType<typeof createDemoClient>;
 
-/** Plays the clients of the demo: fetches their tokens, as they would, and calls the service. */
+/** Plays the clients of the demo: fetches their tokens and calls the service. */
 export function createDemoClient(file: Pick<DemoFile, 'clients' | 'tokenUrl'>) {
   const tokens = new Map(
     Object.entries(file.clients).map(([name, { id: clientId, secret: clientSecret, scopes }]) => [
@@ -102,17 +100,15 @@ export function createDemoClient(file: Pick<DemoFile, 'clients' | 'tokenUrl'>) {
   };
 }
 
-/** The objects in a list of an answer. */
 export function recordsOf(list: unknown): JsonObject[] {
   return (Array.isArray(list) ? list : []).filter(isRecord);
 }
 
-/** The headers with which a consumer says for which processing it calls; `oin` is its own. */
+/** The headers with which a consumer names its processing; `oin` is its own. */
 export function processingHeaders(oin: string): Record<string, string> {
   return { OIN: oin, VerwerkingId: randomUUID(), Vertrouwelijkheid: 'normaal', Bewaartermijn: 'P1Y' };
 }
 
-/** An access token of the supplier's Manager, signed. @param subject OIN of the caller @see FSC Core 1.1, "Access Token" */
 export async function mintFscToken(manager: DemoFile['fsc'], service: string, subject: string): Promise<string> {
   const { raw } = new X509Certificate(await readFile(manager.certificate));
   return new SignJWT({ gid: manager.groupId, svc: service })

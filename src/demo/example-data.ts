@@ -1,4 +1,4 @@
-/** The example data of `examples/demo`. Its organisations and persons do not exist: codes and numbers are outside what is given out. */
+/** The example data of `examples/demo`. Its organisations and persons do not exist: codes and numbers are outside the assigned ranges. */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
@@ -16,7 +16,7 @@ import { asIfThisWeek, firstStart } from './example-days.ts';
 
 const EXAMPLES = join(import.meta.dirname, '../../examples/demo');
 
-/** Where the demo keeps the example files, with the days of its first start. */
+/** The demo's directory of example files, with the days of its first start. */
 export const examplesIn = (home: string): string => join(home, 'voorbeelden');
 
 /** The reporting period of the deliveries. */
@@ -28,14 +28,16 @@ export const leverancierscode = 'Voorbeeldpakket 1.0';
 /** Citizen service numbers for tests: they pass the eleven test and belong to nobody. */
 export const persons = { eerste: '999990019', tweede: '999991905' } as const;
 
-/** The OIN of the organisation that does the processing, and its name. */
 export const uitvoerder = '00000099000000003000';
 export const organisation = 'Gemeente Voorbeeldstad';
 
 /** Codes of the two organisations of the feed. */
 export const raden = ['gm9901', 'ws9901'] as const;
 
-/** The lines of the feed in the order in which they came about. @param directory with the example files; absent: as they are written */
+/**
+ * The lines of the feed in their original order.
+ * @param directory with the example files; absent: as written
+ */
 export const raadsinformatie = (directory = EXAMPLES): Promise<JsonObject[]> => readLines(directory, 'raadsinformatie');
 
 /** An action on the first person, as an application logs it now. */
@@ -51,11 +53,10 @@ interface LoadOptions {
   readonly signal: AbortSignal;
   readonly client: DemoClient;
   readonly file: DemoFile;
-  /** @see examplesIn */
   readonly directory: string;
 }
 
-/** What each load did; 0 when it was all there. */
+/** The outcome of each load; 0 when everything was already there. */
 interface Loaded {
   readonly shv: number;
   readonly vs: number;
@@ -63,7 +64,7 @@ interface Loaded {
   readonly records: number;
 }
 
-/** Brings the example data in, the way real data come in; what is there already is left as it is. */
+/** Loads the example data the way real data are loaded; existing data stay unchanged. */
 export async function loadExampleData(options: LoadOptions): Promise<Loaded> {
   const { areas } = options.config.server;
   await copyExamples(options.directory, await firstStart(options.config.server.home));
@@ -75,13 +76,13 @@ export async function loadExampleData(options: LoadOptions): Promise<Loaded> {
   };
 }
 
-/** What is there stays: the days in it are those of what was loaded from it. */
+/** Existing files stay: their days are those of the loaded data. */
 async function copyExamples(directory: string, now: Date): Promise<void> {
   await mkdir(directory, { recursive: true });
   for (const name of await readdir(EXAMPLES)) {
     if (existsSync(join(directory, name))) continue;
     const text = await readFile(join(EXAMPLES, name), 'utf8');
-    // Deliveries are of the quarter that the tour asks for.
+    // Deliveries belong to the quarter that the tour requests.
     await writeFile(join(directory, name), name.endsWith('.ndjson') ? asIfThisWeek(text, now) : text);
   }
 }
@@ -94,7 +95,7 @@ async function loadDelivery(variant: 'shv' | 'vs', { config, pool, directory, si
   return (await importFile(pool, { path, model, signal })).delivery.leveringen.length;
 }
 
-/** The activities come last: what has them in its register has the actions. */
+/** The activities come last: once they are registered, the actions are there. */
 async function loadActies({ client, file, directory }: LoadOptions): Promise<number> {
   const log = file.mounts.verwerkingenlog;
   const activities = await readLines(directory, 'verwerkingsactiviteiten');
@@ -120,12 +121,12 @@ async function loadActies({ client, file, directory }: LoadOptions): Promise<num
 
 async function loadFeed({ client, file, directory }: LoadOptions): Promise<number> {
   const { body } = await client.call('GET', `${file.mounts.raadsfeed}/`);
-  // What was withdrawn must stay so: the lines are published once, in one transaction.
+  // Withdrawn records must stay withdrawn: the lines are published once, in one transaction.
   if (recordsOf(body.organisaties).some(({ organisatiecode }) => organisatiecode === raden[0])) return 0;
   return (await publish(file, await raadsinformatie(directory))).filter((outcome) => outcome !== 'no-op').length;
 }
 
-/** Publishes lines as another application that has the records does it: with what the package exports. */
+/** Publishes lines as another application would: through the package's exports. */
 export async function publish(
   { databaseUrl, environment: { PROOF_SEALING_KEY: sealingKey } }: DemoFile,
   lines: readonly object[],

@@ -4,7 +4,6 @@ import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jo
 import { isRecord } from '../lib/json/json-value.ts';
 import { loadSecret, readSavedJson, saveJson } from '../lib/saved-secrets.ts';
 
-/** The private key (ES256) that signs the tokens. */
 export async function loadSigningKey(directory: string): Promise<JWK> {
   const path = join(directory, 'signing-key.json');
   const saved = await readSavedJson(path);
@@ -16,7 +15,7 @@ export async function loadSigningKey(directory: string): Promise<JWK> {
   return made;
 }
 
-/** A client of the authorization server: it proves itself with a secret (basic) or with a key (`private_key_jwt`). */
+/** A client of the authorization server: it authenticates with a secret (basic) or with a key (`private_key_jwt`). */
 export type AuthorizationClient = { readonly id: string; readonly scopes: readonly string[] } & (
   | { readonly secret: string }
   | { readonly publicKeys: readonly JWK[] }
@@ -35,7 +34,7 @@ const PROCESSING_LOG_SCOPES = [
   'register:write',
 ];
 
-/** What each client of the demo may do. */
+/** The scopes of each client of the demo. */
 const SCOPES_OF_CLIENT: Readonly<Record<string, readonly string[]>> = {
   statistiek: ['read'],
   applicatie: ['create:normal', 'read:normal', 'update:normal', 'delete:normal'],

@@ -204,7 +204,7 @@ function journalCommand(terminal: Terminal, tools: GegevensTools | undefined): C
     );
 }
 
-/** With `--json` also the record that the proof is of. */
+/** With `--json` also the record of the proof. */
 async function printProof(
   { database, proof, output, terminal }: CommandContext,
   id: number | undefined,
@@ -254,7 +254,6 @@ function forcedText(imports: readonly ForcedImport[]): string {
   return `Imported with --force:\n${table(head, rows)}`;
 }
 
-/** A line for each member. */
 function details(object: object): string {
   const shown = (value: unknown): string => {
     if (value instanceof Date) return value.toISOString();
@@ -276,7 +275,6 @@ function parseId(text: string): number {
   return Number(text);
 }
 
-/** @throws {InvalidArgumentError} unless it is a positive whole number */
 function parseIds(text: string, before: readonly number[] = []): number[] {
   return [...before, parseId(text)];
 }

@@ -21,12 +21,12 @@ import { fscStyle, variantContract } from './variant-contract.ts';
 import { variantSettings } from './variant-settings.ts';
 
 const MEGABYTE = 1024 * 1024;
-/** One client gets at most this part of the memory for large answers. */
+/** Largest share of one client in the memory for large answers. */
 const CLIENT_SHARE = 1 / 2;
 
 /**
  * Area A: the exchange of data, a mount per variant.
- * @throws {Error} when models, trust anchors or the own key cannot be used; the message is for operators
+ * @throws {Error} when models, trust anchors or the own key are unusable; the message is for operators
  */
 export const gegevens = fp(serveGegevens, {
   name: 'gegevens',
@@ -54,7 +54,7 @@ async function serveGegevens(app: FastifyInstance): Promise<void> {
     ...{ config, clock, log },
     keyLoaded: ({ notAfter }) => metrics.certificateExpiry.set(notAfter.getTime() / 1000),
   });
-  // For large answers that are being made or sent; one that waits in vain is answered with `service-unreachable`.
+  // For large answers that are being made or sent; one that times out is answered with `service-unreachable`.
   const memory = createSemaphore({
     maxBytes: settings.answersMb * MEGABYTE,
     waitMs: settings.answersWaitMs,
@@ -71,7 +71,7 @@ async function serveGegevens(app: FastifyInstance): Promise<void> {
       metrics.answersWaiting.set(waiting);
     },
   });
-  // For as long as a requester can page. The key of a page names the leveringen in it, so one with a removed levering is not found.
+  // Kept while a requester can page. The key of a page names its leveringen, so a page with a removed levering is not found.
   const cache = new LRUCache<string, PageBytes>({
     maxSize: Math.max(1, settings.cacheMb * MEGABYTE),
     sizeCalculation: ({ bytes }, key) => bytes + 2 * key.length,
@@ -83,7 +83,7 @@ async function serveGegevens(app: FastifyInstance): Promise<void> {
 
   // Both mounts share the pool, so clients have one share of it.
   const shareAmongClients = createClientShare({ pool, waitMs: config.database.connectTimeoutMs });
-  // The last one is called first, and one that fails keeps none of the others from closing.
+  // The last one is called first, and a failing one does not keep the others from closing.
   app.addHook('onClose', async () => revocation.close());
   app.addHook('onClose', async () => verifier.close());
   app.addHook('onClose', async () => ownSigner.close());

@@ -1,6 +1,6 @@
 /**
- * The demo's stand-in for the national login (DigiD): the visitor picks one of the demo's persons instead of proving who he or she is. Nothing
- * like it may run where real data are.
+ * The demo's stand-in for the national login (DigiD): the visitor picks one of the demo's persons instead of proving an identity. It must never run
+ * where real data are.
  * @see OpenID Connect Core 1.0 section 3.1, RFC 7636
  */
 import { hash, randomBytes } from 'node:crypto';
@@ -12,18 +12,17 @@ import { htmlPage } from '../../plugins/pages.ts';
 import { readBasic } from '../authorization-server.ts';
 
 export interface LoginOptions {
-  /** Address of this provider. */
   readonly issuer: () => string;
-  /** The one client that people are logged in for. */
+  /** The only client of this provider. */
   readonly client: { readonly id: string; readonly secret: string };
-  /** Path on the client that the browser comes back to. */
+  /** Path on the client to which the browser returns. */
   readonly returnPath: string;
-  /** Other address than loopback that the client may have. */
+  /** An allowed client address other than loopback. */
   readonly clientUrl?: string | undefined;
   readonly persons: readonly { readonly bsn: string; readonly name: string }[];
 }
 
-/** What a browser came with, and whom its visitor picked. */
+/** The browser's request, and the person that its visitor picked. */
 interface Login {
   readonly redirectUri: string;
   readonly challenge: string;

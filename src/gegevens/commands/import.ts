@@ -18,7 +18,7 @@ interface ImportOptions {
   readonly model?: string;
   readonly replace?: boolean;
   readonly json?: boolean;
-  // Of the tools.
+  // From the tools.
   readonly check?: boolean;
   readonly force?: boolean;
 }
@@ -30,19 +30,19 @@ interface FileResult {
   readonly records?: number;
   readonly zaken?: number;
   readonly model?: string;
-  /** What is replaced, or would be: by organisation and municipality. */
+  /** Leveringen that are replaced, or would be: by organisation and municipality. */
   readonly replacements?: readonly Replacement[];
-  /** Nothing was stored, because `--replace` is needed. */
+  /** Nothing was stored, because `--replace` is required. */
   readonly needsReplace?: boolean;
   readonly bytes?: number;
-  /** Nothing was stored, because of what the check found. */
+  /** Nothing was stored, because of a blocking finding. */
   readonly isBlocked?: boolean;
-  /** What `gegevens check` finds in it, when that was asked or something blocks. */
+  /** The findings of `gegevens check`, if requested or if something blocks. */
   readonly check?: Report;
-  /** The model that a file with faults does fit. */
+  /** The model that a faulty file does fit. */
   readonly otherModel?: string;
   readonly faults?: readonly FileFault[];
-  /** Of tables: what is probably not meant. */
+  /** Of tables: probable mistakes. */
   readonly notes?: readonly FileFault[];
   readonly error?: string;
 }
@@ -111,7 +111,7 @@ async function chooseModel(
   return { configured, model: named === undefined ? configured : loadModel(variant, named) };
 }
 
-/** What the check found blocks the import. */
+/** A finding blocks the import. */
 class ImportBlocked extends Error {}
 
 async function importOne(

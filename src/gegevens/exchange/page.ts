@@ -1,4 +1,4 @@
-/** The page of an answer: found in the state that its requester pages through, and written from stored texts. */
+/** The page of an answer: found in the state of its requester, and written from stored texts. */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { LRUCache } from 'lru-cache';
@@ -46,21 +46,21 @@ interface PageRequest {
   readonly filter: Filter;
   readonly page: number | undefined;
   readonly pageSize: number | undefined;
-  /** Whose pages belong together. */
+  /** The requester whose pages belong together. */
   readonly afnemer: string;
-  /** Whose share of the memory for answers it takes. */
+  /** The client whose share of the memory for answers it takes. */
   readonly client: string;
 }
 
 export interface FoundPage extends PageBytes {
   readonly from: 'memory' | 'database';
-  /** To be called when its bytes are not needed any more: sent, or never to be. */
+  /** Call this when its bytes are no longer needed: sent, or never to be sent. */
   readonly release: () => void;
   readonly records: number;
   readonly page: number;
   readonly pageSize: number;
   readonly leveringen: readonly number[];
-  /** Days asked for that no delivery covers. */
+  /** Requested days that no delivery covers. */
   readonly uncovered: readonly Uncovered[];
 }
 
@@ -68,21 +68,21 @@ interface PageFinderOptions {
   readonly pool: Pool;
   readonly clock: Clock;
   readonly model: Model;
-  /** Keeps pages that were written. */
+  /** Caches written pages. */
   readonly cache: LRUCache<string, PageBytes>;
   /** The memory for large answers that are being made or sent. */
   readonly memory: Semaphore;
   readonly leverancierscode: string;
   /** Maximum number of records in one answer. */
   readonly maximum: number;
-  /** How long the later pages of a requester come from the state of its first. */
+  /** Minutes that the later pages of a requester come from the state of its first. */
   readonly pinMinutes: number;
 }
 
 /** Finds the requested page, in the state that this requester's pages come from. */
 export type PageFinder = (request: PageRequest, signal: AbortSignal) => Promise<FoundPage>;
 
-/** @throws {Problem} `onbekende-organisatie`, or `service-unreachable` when there is no memory for it; what the database throws; the signal's reason */
+/** @throws {Problem} `onbekende-organisatie`, or `service-unreachable` when there is no memory for it; errors of the database; the signal's reason */
 export function createPageFinder(options: PageFinderOptions): PageFinder {
   const { pool, clock, model, cache, memory, leverancierscode, maximum, pinMinutes: minutes } = options;
   const lists = listsOf(model.mapping);
@@ -105,7 +105,7 @@ export function createPageFinder(options: PageFinderOptions): PageFinder {
     );
     const select = { all: selected, byRunningTime };
     const ids = selected.map(({ levering }) => levering.id);
-    // Leveringen never change, so what was counted stays right.
+    // Leveringen never change, so counts stay correct.
     const countKey = JSON.stringify([state.period, ids]);
     const counted = counts.get(countKey) ?? (await countSelected(pool, select, signal));
     counts.set(countKey, counted);
@@ -114,7 +114,7 @@ export function createPageFinder(options: PageFinderOptions): PageFinder {
     const pins = plan.paginering !== undefined && pinned === undefined && !plan.isPastEnd && chosen.length > 0;
     if (pins) await savePagingState(pool, { ...pagingKey, ...state, at, minutes });
     const moment = newest(chosen.map(({ levering }) => levering.aangeleverdOp)) ?? at;
-    // A stored levering never changes, so its number says what is in it.
+    // A stored levering never changes, so its number identifies its contents.
     const slices = plan.slices.map(({ levering, selection, from, to }) => [
       ...[levering.id, levering.records, levering.zaken, from, to, selection],
     ]);
@@ -167,7 +167,6 @@ function newest(moments: readonly Date[]): Date | undefined {
   );
 }
 
-/** Counts of some ten thousands of leveringen. */
 const MAX_COUNT_BYTES = 4 * 1024 * 1024;
 
 // The bytes of a page.
@@ -181,9 +180,9 @@ interface FrameOptions {
   readonly slices: readonly Slice[];
   readonly paginering: Paginering | undefined;
   readonly leverancierscode: string;
-  /** The bounds that the answer names. */
+  /** The bounds in the answer. */
   readonly period: Period;
-  /** When the newest levering of all pages was delivered, so that every page says the same. */
+  /** When the newest levering of all pages was delivered, so that every page has the same value. */
   readonly moment: Date;
 }
 
@@ -218,7 +217,7 @@ function leveringParts({ slices, lists, model }: FrameOptions): AnswerPart[] {
   });
 }
 
-/** A levering of an unnamed organisation, for a model that requires one when there are none. */
+/** A levering of an unnamed organisation, for a model that requires one even when there are none. */
 function emptyLevering({ mapping: { levering: paths } }: Model): string {
   let levering: JsonObject = withValueAt({}, paths.teller, 1);
   levering = withValueAt(levering, paths.organisatie.object, {});
@@ -226,7 +225,6 @@ function emptyLevering({ mapping: { levering: paths } }: Model): string {
   return JSON.stringify(levering);
 }
 
-/** RFC 3339 in UTC; without a fraction when it has none. */
 function momentText(moment: Date): string {
   return moment.toISOString().replace('.000Z', 'Z');
 }
@@ -239,18 +237,14 @@ export interface PageBytes {
   readonly digest: string;
 }
 
-/** Smaller answers are not counted: thousands of them take less than the connections that ask for them. */
+/** Smaller answers are not counted: thousands of them take less memory than the connections that request them. */
 export const SMALL_BYTES = 256 * 1024;
 /** Most answers are small, and allocating large buffers outside the heap for each would trigger the garbage collector often. */
 const FIRST_BYTES = 8 * 1024;
 const PIECE_BYTES = 256 * 1024;
-/** A character of a JavaScript string takes at most three bytes in UTF-8. */
 const MAX_BYTES_PER_CHARACTER = 3;
 
-/**
- * Writes an answer from its frame and the stored texts.
- * @throws {Error} when records are missing that were there when the page was planned
- */
+/** Writes an answer from its frame and the stored texts. @throws {Error} when records are missing that existed when the page was planned */
 async function writePage(
   client: pg.ClientBase,
   parts: readonly AnswerPart[],
@@ -289,10 +283,10 @@ export function sendPage({ pieces, bytes }: PageBytes): Buffer | Readable {
   return bytes <= PIECE_BYTES ? Buffer.concat(pieces) : Readable.from(yieldingPieces(pieces));
 }
 
-/** A fast connection takes megabytes at once, and copying them takes time of the event loop too. */
+/** A fast connection takes megabytes at once, and copying them also takes time of the event loop. */
 async function* yieldingPieces(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
   for (const piece of pieces) {
-    // One text can be much larger than a piece. Divided, a slow reader shows between the parts.
+    // One text can be much larger than a piece. Divided, it reveals a slow reader between the parts.
     for (let from = 0; from < piece.length; from += PIECE_BYTES) {
       yield piece.subarray(from, from + PIECE_BYTES);
       await eventLoopBudget.yield();
@@ -306,7 +300,7 @@ interface IndexedPart {
   readonly index: number;
 }
 
-/** Neighbouring lists of selected records are read together, because what is delivered of one depends on the others; whole lists alone. */
+/** Neighbouring lists of selected records are read together, because the delivered records of one depend on the others; whole lists alone. */
 function groupLists(parts: readonly AnswerPart[]): IndexedPart[][] {
   const groups: IndexedPart[][] = [];
   for (const [index, part] of parts.entries()) {
@@ -357,7 +351,6 @@ class PieceWriter {
     if (this.#used === 0) return;
     const filled = this.#piece.subarray(0, this.#used);
     this.#hash.update(filled);
-    // Do not keep a buffer alive that is mostly empty.
     this.#pieces.push(this.#used * 2 < this.#piece.length ? Buffer.from(filled) : filled);
     this.#bytes += this.#used;
     this.#used = 0;

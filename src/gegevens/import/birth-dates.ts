@@ -1,16 +1,16 @@
-/** Dates of birth that a file has as a moment: where the model takes any text, `1980-05-13T22:00:00Z` is the 14th. */
+/** Dates of birth that a file gives as a moment: where the model takes any text, `1980-05-13T22:00:00Z` is the 14th. */
 
 import type { Mapping } from '../../lib/exchange-model/mapping.ts';
 import { isRecord, pointerSteps, toPointer, valueAt } from '../../lib/json/json-value.ts';
 import { locateValues } from '../../lib/json/locate-values.ts';
 import { dayOfMoment } from '../../lib/time.ts';
 
-/** The text of a record with days in place of moments; `undefined` when it has no moments. */
+/** The text of a record with days instead of moments; `undefined` when it has no moments. */
 export type BirthDates = (text: string, record: unknown) => string | undefined;
 
 const JSON_STRING = /"(?:[^"\\]|\\.)*"/y;
 
-/** @returns `undefined` when the mapping does not say where the dates are */
+/** @returns `undefined` when the mapping does not name the dates */
 export function createBirthDates({ controle }: Mapping): BirthDates | undefined {
   const [place, member] = ['plaats', 'geboortedatum'].map((name) => valueAt(controle, ['personen', name]));
   if (typeof place !== 'string' || typeof member !== 'string') return undefined;
@@ -28,11 +28,11 @@ export function createBirthDates({ controle }: Mapping): BirthDates | undefined 
   };
 }
 
-/** @param texts by pointer, in place of those of the JSON */
+/** @param texts by pointer, replacing those of the JSON */
 function withTexts(json: string, texts: ReadonlyMap<string, string>): string {
   let changed = json;
   const places = [...locateValues(json, [...texts.keys()])];
-  // From the end: what comes before stays where it is.
+  // From the end, so that earlier positions stay valid.
   for (const [pointer, from] of places.toSorted(([, a], [, b]) => b - a)) {
     JSON_STRING.lastIndex = from;
     const [old = ''] = JSON_STRING.exec(json) ?? [];

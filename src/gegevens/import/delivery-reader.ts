@@ -11,7 +11,6 @@ import { municipalityKey, type Organisation, organisationOf } from '../model/sel
 import { type BirthDates, createBirthDates } from './birth-dates.ts';
 import { describeError, type Faults, MAX_FAULTS } from './faults.ts';
 
-/** What a file says about one levering. */
 export interface ReadLevering {
   /** Place in the file, from 0. */
   readonly nummer: number;
@@ -34,7 +33,7 @@ export interface ReadDelivery {
   readonly leveringen: readonly ReadLevering[];
 }
 
-/** A record or case that can be read. */
+/** A readable record or case. */
 export interface DeliveryItem {
   readonly levering: number;
   readonly list: ItemList;
@@ -44,7 +43,7 @@ export interface DeliveryItem {
   readonly fits: boolean;
 }
 
-/** Sees a file while it is read, also where it does not fit the model. */
+/** Receives a file while it is read, including parts that do not fit the model. */
 export interface DeliveryConsumer {
   /** @param bytes its text; valid only during the call */
   item(item: DeliveryItem, bytes: Buffer): void;
@@ -63,7 +62,7 @@ export interface DeliveryReaderOptions {
   readonly consumers?: readonly DeliveryConsumer[];
 }
 
-/** Reads one file of the exchange model as its bytes come in, checks all of it, and shows it to its consumers. */
+/** Reads one file of the exchange model as its bytes arrive, checks all of it, and passes it to its consumers. */
 export class DeliveryReader {
   readonly #model: Model;
   readonly #faults: Faults;
@@ -92,7 +91,6 @@ export class DeliveryReader {
     );
   }
 
-  /** Records and cases that were read so far. */
   get records(): number {
     return this.#records;
   }
@@ -172,7 +170,7 @@ export class DeliveryReader {
     const dated = fits && list === 'records' ? this.#birthDates?.(text, value) : undefined;
     if (dated !== undefined) {
       const changed: unknown = JSON.parse(dated);
-      // A model of somebody may ask for a moment.
+      // A custom model may require a moment.
       if (check?.ok(changed) !== false) [text, value, bytes] = [dated, changed, Buffer.from(dated)];
     }
     for (const consumer of this.#consumers) consumer.item({ levering, list, nummer, value, fits }, bytes);
@@ -254,7 +252,7 @@ export class DeliveryReader {
     if (count < minItems) this.#fault(pointer, skeleton.lineAt(0), `must NOT have fewer than ${minItems} items`);
   }
 
-  /** Whether a text has a member twice. @throws {ImportStopped} when it is not JSON: reading on makes no sense then */
+  /** Whether a text has a member twice. @throws {ImportStopped} when it is not JSON, so that the rest is unreadable */
   #isBroken(text: string, pointer: string, lineAt: (offset: number) => number): boolean {
     try {
       locateValues(text);
@@ -284,9 +282,7 @@ export class DeliveryReader {
   }
 }
 
-/** The levering that is being read. */
 interface OpenLevering {
-  /** Hashes of its items, of lists in which the model allows none twice. */
   readonly seen: Set<string>;
   readonly counts: Record<ItemList, number>;
   bytes: number;
@@ -306,7 +302,7 @@ function startLevering(): OpenLevering {
   };
 }
 
-/** Whether a text was there before; two spellings of one value are two texts. */
+/** Whether a text occurred before; two spellings of one value are two texts. */
 function isRepeated(seen: Set<string>, text: string): boolean {
   const before = seen.size;
   seen.add(createHash('sha256').update(text).digest('base64'));

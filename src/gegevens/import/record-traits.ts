@@ -3,17 +3,17 @@ import type { Mapping, PersonenMapping } from '../../lib/exchange-model/mapping.
 import { isRecord, valueAt } from '../../lib/json/json-value.ts';
 import { dayOfMoment } from '../../lib/time.ts';
 
-/** What is stored of a record beside its text. */
+/** The stored properties of a record beside its text. */
 export interface RecordTraits {
   /** Days since 2000-01-01, as Postgres counts them; `undefined`: not known. */
   readonly begin: number | undefined;
   /** `undefined`: the record is running. */
   readonly einde: number | undefined;
-  /** Keyed hash by which the same record is recognised in another delivery; `undefined`: it cannot be recognised. */
+  /** Keyed hash that recognises the same record in another delivery; `undefined`: it cannot be recognised. */
   readonly sleutel: Buffer | undefined;
 }
 
-/** Reads what is stored beside the texts of a file. */
+/** Derives the stored properties beside the texts of a file. */
 export interface TraitsReader {
   traits(record: unknown): RecordTraits;
   /** The keys of the records that a case names, each once. */
@@ -22,13 +22,13 @@ export interface TraitsReader {
 
 const DAY_MS = 86_400_000;
 const POSTGRES_EPOCH = Date.UTC(2000, 0, 1);
-/** 128 bits: different records practically never have the same key. */
+/** 128 bits: practically no two records have the same key. */
 const KEY_BYTES = 16;
 
-/** @param key of the hash of persons and IDs: the BSN in a hash without a key is guessed within seconds */
+/** @param key of the hash of persons and IDs: a BSN in a hash without a key is guessed within seconds */
 export function createTraitsReader({ levering: { record, recordId, zaken } }: Mapping, key: Buffer): TraitsReader {
   const { begin, einde, personen } = record;
-  // From bytes the key would be prepared again for each record, which takes several times as long as the hash.
+  // With bytes, the key would be prepared again for each record, which costs several times the hash.
   const secret = createSecretKey(key);
   const keyOf = (identity: unknown): Buffer =>
     createHmac('sha256', secret).update(JSON.stringify(identity)).digest().subarray(0, KEY_BYTES);
@@ -53,7 +53,7 @@ export function createTraitsReader({ levering: { record, recordId, zaken } }: Ma
   };
 }
 
-/** What identifies each person of a record, in an order that does not depend on the file; `undefined` when one is not identified. */
+/** The identification of each person of a record, in an order independent of the file; `undefined` when one is not identified. */
 function personsOf(record: unknown, { lijst, kenmerken }: PersonenMapping): string[] | undefined {
   const list = valueAt(record, lijst);
   const persons = Array.isArray(list) ? list.filter(isRecord) : [];
@@ -66,7 +66,7 @@ function personsOf(record: unknown, { lijst, kenmerken }: PersonenMapping): stri
   return identities.length === 0 ? undefined : identities.toSorted();
 }
 
-/** What identifies a person: the first group of values that are all known. It is personal data, to be hashed under a key. */
+/** The identification of a person: the first group of values that are all known. It is personal data, to be hashed under a key. */
 export function personIdentity(person: unknown, kenmerken: PersonenMapping['kenmerken']): string | undefined {
   const values = kenmerken
     .map((group) => group.map((path) => valueAt(person, path)))

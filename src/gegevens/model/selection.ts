@@ -1,4 +1,4 @@
-/** What a request selects: the filter and period it asks for, the leveringen that answer it, and how these are divided into pages. */
+/** The selection of a request: its filter and period, the leveringen that answer it, and their division into pages. */
 import { createHash } from 'node:crypto';
 import type { components } from '../../contracts/gegevens.ts';
 import type { ItemList, Mapping, Variant } from '../../lib/exchange-model/mapping.ts';
@@ -10,14 +10,13 @@ export type GegevensRequest = components['schemas']['GegevensRequest'] & {
   readonly [organisatieLid: string]: string | number | undefined;
 };
 
-/** Which leveringen a request is for. */
 export interface Filter {
   readonly variant: Variant;
-  /** Version of the model to answer with: leveringen of another version are not in the answer. */
+  /** Version of the model to answer with: leveringen of another version are excluded. */
   readonly model: string;
   readonly periodeStart: string | undefined;
   readonly periodeEinde: string | undefined;
-  /** The organisation asked for, in each of the forms that it may be named by; absent: all. */
+  /** The requested organisation, in each of its possible forms; absent: all. */
   readonly organisatie: { readonly naam: string; readonly kvk: string; readonly gemeente: string } | undefined;
 }
 
@@ -35,15 +34,15 @@ export function filterOf({ variant, versie, organisatieLeden }: Mapping, request
   };
 }
 
-/** Equal for requests that ask for the same, whatever the page. */
+/** Equal for requests with the same filter, whatever the page. */
 export function filterKey({ model, periodeStart, periodeEinde, organisatie }: Filter): string {
   return JSON.stringify([periodeStart ?? null, periodeEinde ?? null, organisatie?.naam ?? null, model]);
 }
 
 /**
- * The period that is answered: that of the dates asked for; a missing one is that of the most recent reporting period, or the other date
- * where that would put the start after the end.
- * @param recent of those asked for; absent when nothing is delivered
+ * The period of the answer: the requested dates; a missing one is that of the most recent reporting period, or the other date if that would put the
+ * start after the end.
+ * @param recent of the requested organisations; absent when nothing is delivered
  */
 export function periodOf({ periodeStart, periodeEinde }: Filter, recent: Period | undefined, moment: Date): Period {
   const today = moment.toISOString().slice(0, 10);
@@ -53,7 +52,7 @@ export function periodOf({ periodeStart, periodeEinde }: Filter, recent: Period 
   return periodeStart === undefined ? { start: end, end } : { start, end: start };
 }
 
-/** The organisation of a levering and the municipality it is for, with the keys by which they are found. */
+/** The organisation of a levering and the municipality that it is for, with their lookup keys. */
 export interface Organisation {
   /** The same for every levering of the same organisation, whatever the spelling of its name. */
   readonly sleutel: string;
@@ -102,7 +101,7 @@ function knownMunicipality(code: string | undefined): string | undefined {
   return code === undefined || municipalityKey(code) === undefined ? undefined : code;
 }
 
-/** Case and surrounding space do not matter; nor does how accents are composed. */
+/** Ignores case, surrounding space and the composition of accents. */
 function nameKey(name: string): string {
   return name.trim().normalize('NFC').toLowerCase();
 }
@@ -118,7 +117,7 @@ function objectKey(object: unknown): string {
   return createHash('sha256').update(text).digest('base64url');
 }
 
-/** One levering as it is stored, without its records. */
+/** One levering as stored, without its records. */
 export interface Levering {
   readonly id: number;
   readonly invoerId: number;
@@ -151,11 +150,11 @@ export interface ChosenLevering {
   readonly selection: Selection | undefined;
 }
 
-/** Which records of a levering are delivered: those that overlap a period and do not occur in a newer delivery of the same group. */
+/** The delivered records of a levering: those that overlap a period and do not occur in a newer delivery of the same group. */
 export interface Selection {
   /** Leveringen of one organisation and municipality have the same number. */
   readonly group: number;
-  /** Higher is newer; parts of one delivery have the same. */
+  /** Higher is newer; parts of one delivery share it. */
   readonly rank: number;
   readonly period: Period;
 }
@@ -167,7 +166,7 @@ export interface Deliverer {
   readonly gemeenteSleutel: string | null;
 }
 
-/** Days that were asked for and that no delivery of a deliverer covers. */
+/** Requested days that no delivery of a deliverer covers. */
 export interface Uncovered {
   readonly organisatie: string;
   readonly gemeente?: string;
@@ -266,7 +265,6 @@ export interface Paginering {
 
 export interface PagePlan {
   readonly slices: readonly Slice[];
-  /** Absent when everything fits in one answer and the request did not ask for pages. */
   readonly paginering: Paginering | undefined;
   readonly records: number;
   /** Whether the requested page does not exist: the first is sent instead. */
@@ -276,7 +274,6 @@ export interface PagePlan {
 export interface PageQuery {
   readonly page: number | undefined;
   readonly pageSize: number | undefined;
-  /** Maximum number of records in one answer. */
   readonly maximum: number;
 }
 
@@ -316,7 +313,7 @@ export function emptySlices(leveringen: readonly Levering[]): Slice[] {
   }));
 }
 
-/** Estimates the bytes of a page: of each levering in proportion to its records. */
+/** Estimates the bytes of a page: for each levering in proportion to its records. */
 export function estimateBytes({ slices }: PagePlan): number {
   return slices.reduce((sum, { levering: { records, bytes }, from, to }) => {
     return sum + Math.ceil(records === 0 ? bytes : (bytes * (to - from)) / records);

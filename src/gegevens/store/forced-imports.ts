@@ -1,7 +1,7 @@
 import type { Db } from '../../database/transaction.ts';
 import type { Variant } from '../../lib/exchange-model/mapping.ts';
 
-/** What blocks a delivery, of a check. Nothing of it is personal. */
+/** A check finding that blocks a delivery, without personal data. */
 export interface BlockingFinding {
   /** Number of a rule, or `model`. */
   readonly rule: number | 'model';
@@ -10,7 +10,6 @@ export interface BlockingFinding {
   readonly places: readonly string[];
 }
 
-/** An import that was stored although something in it blocks. */
 export interface ForcedImport {
   readonly invoerId: number;
   readonly variant: Variant;
@@ -18,12 +17,11 @@ export interface ForcedImport {
   readonly ingevoerdOp: Date;
   readonly periodeStart: string;
   readonly periodeEinde: string;
-  /** Numbers of its leveringen. */
   readonly leveringen: readonly number[];
   readonly bevindingen: readonly BlockingFinding[];
 }
 
-/** Records it, in the transaction of the import, when its leveringen are there. */
+/** Records it, in the transaction of the import, once its leveringen exist. */
 export async function writeForcedImport(
   db: Db,
   invoerId: number,

@@ -27,33 +27,28 @@ export interface ImportOptions {
   readonly model: Model;
   /** Cancels the import: nothing of the file is stored then. */
   readonly signal: AbortSignal;
-  /** Replace also where more than a tenth of the records would be lost, the name differs, or the municipality or KvK number conflicts. */
+  /** Replace even if more than a tenth of the records would be lost, the name differs, or the municipality or KvK number conflicts. */
   readonly replace?: boolean;
-  /** Sees all records too, and decides before anything becomes current. */
+  /** Receives all records too, and decides before anything becomes current. */
   readonly judge?: ImportJudge | undefined;
   readonly progress?: (bytesRead: number, records: number) => void;
 }
 
 export interface ImportJudge {
   readonly consumer: DeliveryConsumer;
-  /**
-   * Called when all has been read and fits the model.
-   * @returns what blocks a delivery and is stored nevertheless
-   * @throws to store nothing
-   */
+  /** Called once everything has been read and fits the model. @returns blocking findings that are stored nevertheless @throws to store nothing */
   approve(): readonly BlockingFinding[];
 }
 
-/** What an import stored. */
 export interface Imported {
   readonly invoerId: number;
   readonly delivery: ReadDelivery;
-  /** What became an earlier version. */
+  /** The leveringen that became earlier versions. */
   readonly replacements: readonly Replacement[];
   readonly bytes: number;
 }
 
-/** A file has faults and nothing of it was stored. */
+/** The file has faults, and nothing of it was stored. */
 export class FaultyFile extends Error {
   readonly faults: readonly ImportFault[];
   constructor(path: string, faults: readonly ImportFault[]) {
@@ -68,10 +63,9 @@ const PIECE_BYTES = 1024 * 1024;
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * Imports one file of the exchange model, in one transaction: all of it becomes current at once, or nothing is stored, also when the
- * process is killed.
- * @throws {FaultyFile} with up to 100 faults; what the judge throws; {ReplacementRefused} when `replace` is needed; the signal's reason
- *   when it fired; what the file system or database says
+ * Imports one file of the exchange model, in one transaction: all of it becomes current at once, or nothing is stored, even when the process is
+ * killed.
+ * @throws {FaultyFile} with up to 100 faults; errors of the judge; {ReplacementRefused} when `replace` is needed
  */
 export async function importFile(pool: Pool, options: ImportOptions): Promise<Imported> {
   const { path, model, signal, replace: force = false } = options;
@@ -154,7 +148,7 @@ export async function recogniseModel(
 ): Promise<string | undefined> {
   for (const version of builtInVersions(variant).toReversed()) {
     if (version === except) continue;
-    // One fault is enough to know that it does not fit.
+    // One fault is enough to reject it.
     const options = { model: loadModel(variant, version), faults: new Faults(1), signal };
     if ((await readDelivery(path, options)) !== undefined) return version;
   }
@@ -167,11 +161,7 @@ interface ReadOptions extends DeliveryReaderOptions {
   readonly progress?: ((bytesRead: number, records: number) => Promise<void> | void) | undefined;
 }
 
-/**
- * Reads a file, or the bytes of one.
- * @returns what it holds; `undefined` when it has faults
- * @throws the signal's reason; errors of the file system
- */
+/** Reads a file, or the bytes of one. @returns its contents; `undefined` when it has faults @throws the signal's reason; errors of the file system */
 export async function readDelivery(
   from: string | DeliveryBytes,
   { signal, progress, ...options }: ReadOptions,

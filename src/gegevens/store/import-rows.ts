@@ -18,7 +18,6 @@ const NO_TIMEOUT_MS = 2 ** 31 - 1;
 /** The width in bytes of a column: an integer or date of that size, or text or bytes. */
 type Column = 2 | 4 | 8 | 'text';
 
-/** Rows of one table, collected in the binary form of `copy`. */
 class TableRows {
   readonly statement: string;
   readonly #columns: readonly Column[];
@@ -45,7 +44,7 @@ class TableRows {
     this.#used = at;
   }
 
-  /** @returns the blocks collected so far, which are not kept */
+  /** @returns the blocks collected so far, and drops them */
   take(): readonly Buffer[] {
     this.#nextBlock(0);
     const blocks = this.#full;
@@ -74,10 +73,10 @@ class TableRows {
   }
 }
 
-/** Of this import alone: which signals its cases name, by their keys. */
+/** For this import alone: the signals named by its cases, by key. */
 const NAMED_SIGNALS = 'pg_temp.named_signals';
 
-/** What an import stores of records and cases, written in batches while more is read. */
+/** The stored form of an import's records and cases, written in batches while more is read. */
 export class ImportRows {
   readonly #client: pg.ClientBase;
   readonly #invoerId: number;
@@ -114,7 +113,7 @@ export class ImportRows {
     this.#named.add([levering, zaak, sleutel]);
   }
 
-  /** Begins to write when a batch is complete, after the one before it; to be awaited now and then. @throws the server's error */
+  /** Begins to write a complete batch, after the previous one; await it now and then. @throws the server's error */
   async write(atLeast = BATCH_BYTES): Promise<void> {
     const tables = [this.#records, this.#traits, this.#named];
     if (tables.reduce((sum, { bytes }) => sum + bytes, 0) < atLeast) return;
@@ -125,7 +124,7 @@ export class ImportRows {
     this.#writing.catch(() => undefined);
   }
 
-  /** To be awaited before any row is added. */
+  /** Await it before any row is added. */
   async begin(): Promise<void> {
     await this.#client.query(
       `create temporary table ${NAMED_SIGNALS} (levering integer, zaak integer, sleutel bytea) on commit drop`,
@@ -140,7 +139,7 @@ export class ImportRows {
   async finish(db: Db): Promise<void> {
     await this.write(0);
     await this.#writing;
-    // The planner knows nothing yet of rows that were written a moment ago; nested loops over them would take hours.
+    // The planner knows nothing yet of newly written rows; nested loops over them would take hours.
     await db.query('set local enable_nestloop = off');
     await db.query(
       `insert into gegevens.case_signals (import_id, levering, zaak, signaal)
@@ -175,7 +174,7 @@ export class ImportRows {
   }
 }
 
-/** Between blocks the event loop reads what the server says: when it ends the connection, its reason comes before our failure to write. */
+/** Between blocks the event loop reads the server's messages: when the server ends the connection, its reason arrives before our failure to write. */
 async function* inTurns(blocks: readonly Buffer[]): AsyncGenerator<Buffer> {
   for (const block of blocks) {
     yield block;

@@ -7,12 +7,11 @@ import type { OperatorSection } from '../../lib/operations.ts';
 import { NEXT_PROOF_NUMBER, type ProofRecord, type ProofWriter, type StoredProof } from '../../proof/proof-log.ts';
 import type { Uncovered } from '../model/selection.ts';
 
-/** One delivery as the journal has it. */
 export interface Journalled {
   readonly id: number;
   readonly variant: Variant;
   readonly klaargezetOp: Date;
-  /** `null`: it never left, or not whole. */
+  /** `null`: it was never sent, or not completely. */
   readonly verzondenOp: Date | null;
   readonly requestId: string;
   readonly oin: string | null;
@@ -34,21 +33,21 @@ export interface Journalled {
   readonly bytes: number;
   readonly antwoordDigest: string;
   readonly antwoordHandtekening: string;
-  /** Days asked for that no delivery covered. */
+  /** Requested days that no delivery covered. */
   readonly ongedekt: readonly Uncovered[];
-  /** Absent: nobody was delegated. A line without it has the same proof as before it was recorded. */
+  /** Absent: no delegation. A line without it has the same proof as before it was recorded. */
   readonly machtiging?: Machtiging | undefined;
 }
 
-/** Who was delegated to what, as the access token said. */
+/** A delegation according to the access token. */
 interface Machtiging {
-  /** Who called for the requester. */
+  /** The caller on behalf of the requester. */
   readonly gemachtigde?: string | undefined;
-  /** For whom this service is offered. */
+  /** The peer for whom this service is offered. */
   readonly publicatieNamens?: string | undefined;
 }
 
-/** What was asked, and the answer that is ready to be sent. */
+/** The request, and the answer that is ready to be sent. */
 type JournalEntry = Omit<Journalled, 'id' | 'klaargezetOp' | 'verzondenOp'>;
 
 /**
@@ -89,7 +88,7 @@ export function isAnsweredMeanwhile(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.constraint === 'journaal_first_signature';
 }
 
-/** Whom the first answer to a signed request went to. */
+/** The receiver of the first answer to a signed request. */
 export async function findFirstAnswer(
   db: Db,
   { variant, subject, vraagHandtekening }: Pick<JournalEntry, 'variant' | 'subject' | 'vraagHandtekening'>,
@@ -149,7 +148,6 @@ export async function markSent(db: Db, id: number): Promise<void> {
 
 interface JournalQuery {
   readonly id?: number | undefined;
-  /** Maximum number of entries. */
   readonly limit: number;
 }
 
@@ -166,7 +164,7 @@ function toLine({ machtiging, ...line }: StoredLine): Journalled {
   return machtiging === null ? line : { ...line, machtiging };
 }
 
-/** Entries after a number, in order, with what the proof log keeps of them. */
+/** Entries after a number, in order, with their data for the proof log. */
 export async function readJournalAfter(db: Db, after: number, limit: number): Promise<ProvenDelivery[]> {
   const { rows } = await db.query<StoredLine & { seed: string | null; proofNumber: number | null }>(
     `select ${LINE}, seed as seed, proof_number as "proofNumber" from gegevens.journaal where id > $1::bigint order by id limit $2::int`,
@@ -175,7 +173,6 @@ export async function readJournalAfter(db: Db, after: number, limit: number): Pr
   return rows.map(({ seed, proofNumber, ...line }) => ({ entry: toLine(line), seed, proofNumber }));
 }
 
-/** Entries of the journal, newest first. */
 export async function readJournal(db: Db, { id, limit }: JournalQuery): Promise<Journalled[]> {
   const { rows } = await db.query<StoredLine & Record<string, unknown>>(
     `select ${LINE}
@@ -189,7 +186,6 @@ export async function readJournal(db: Db, { id, limit }: JournalQuery): Promise<
 
 // Deliveries in the proof log.
 
-/** The one part of a delivery. */
 const DELIVERY_PART = 'levering';
 
 /** A line of the journal as `--json` prints it, without `verzondenOp`: that is written after the entry. */
