@@ -29,7 +29,6 @@ async function withRows<R extends QueryResultRow>(
 
 const KEYS = 'json_to_recordset($1::json) as g (organisatiecode text, bronidentificatie text)';
 
-/** Applies changes, at most one of each resource. */
 async function writeIndex(db: Db, changes: readonly FeedChange[]): Promise<void> {
   const items = changes.filter(({ resourceType }) => resourceType === 'Agendapunt');
   await writeItems(db, items);

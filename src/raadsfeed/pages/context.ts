@@ -1,5 +1,3 @@
-/** What every page of the council information works with: the database, the frame, addresses and answers. */
-
 import type { FastifyRequest } from 'fastify';
 import type { Pool } from '../../database/pool.ts';
 import type { Brand } from '../../html/brand.ts';
@@ -67,7 +65,6 @@ export function pagePath(resourceType: ResourceType, { organisatiecode, broniden
 export const linkedPath = (of: Resource & { readonly resourceType: ResourceType }, wanted: ResourceType): string =>
   `${pagePath(of.resourceType, of)}/${COLLECTIONS[wanted]}`;
 
-/** The kind of resource of a collection, by its name in addresses. */
 export const typeOf = (collection: string | undefined): ResourceType | undefined =>
   RESOURCE_TYPES.find((type) => COLLECTIONS[type] === collection);
 
@@ -101,7 +98,6 @@ export const fromPath = (path: string, vanaf: number): string =>
 
 const names = new Intl.Collator('nl', { numeric: true });
 
-/** Organisations as people look for them. */
 export const byName = (organisations: readonly FeedOrganisation[]): FeedOrganisation[] =>
   organisations.toSorted((a, b) => names.compare(a.naam, b.naam));
 

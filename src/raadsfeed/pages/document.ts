@@ -1,5 +1,3 @@
-/** The page of a document. */
-
 import { day, dayAndTime } from '../../html/format.ts';
 import { facts, heading, link, type Page, paragraph } from '../../html/page.ts';
 import type { JsonObject } from '../../lib/json/json-value.ts';

@@ -94,7 +94,7 @@ function describe({ op, record }: HistoryEntry, before: HistoryEntry | undefined
   return `gewijzigd: ${names.slice(0, 8).join(', ')}${names.length > 8 ? ' en meer' : ''}`;
 }
 
-/** Members as people call them; others under their own name. */
+/** Names of members for readers; other members keep their own. */
 const MEMBERS: Readonly<Record<string, string>> = {
   agendapuntnaam: 'naam',
   aanvang: 'begintijd',

@@ -64,7 +64,6 @@ export async function itemPage(view: ResourceView): Promise<Page> {
   };
 }
 
-/** The meeting of an item, and its whole agenda. */
 async function meetingOf(
   { context, resource: { organisatiecode } }: ResourceView,
   item: Item | undefined,
@@ -87,7 +86,6 @@ function parentLink(agenda: Agenda | undefined, hoofd: string | null, { organisa
   return link(pagePath('Agendapunt', { organisatiecode, bronidentificatie }), titel);
 }
 
-/** The items before and after it. */
 function neighbours(agenda: Agenda | undefined, at: number, { organisatiecode }: Resource): HtmlValue {
   if (agenda === undefined || at < 0 || agenda.places.length === 1) return undefined;
   const to = (position: number, word: string): HtmlValue => {

@@ -1,5 +1,3 @@
-/** The page of a meeting. */
-
 import { count, day, dayAndTime, time, weekday } from '../../html/format.ts';
 import { facts, heading, link, type Page } from '../../html/page.ts';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
@@ -164,7 +162,6 @@ function whenText(data: JsonObject, when: Date, end: Date | undefined): HtmlValu
   return html`<time datetime="${when.toISOString()}">${weekday(when)}, ${time(when)} uur</time>${end !== undefined && ` tot ${sameDay ? `${time(end)} uur` : dayAndTime(end)}`}`;
 }
 
-/** The meetings of its body just before and just after it. */
 async function neighbours(
   { pool }: PagesContext,
   organisatiecode: string,
@@ -187,7 +184,6 @@ function neighbour(word: string, item: Item | undefined): HtmlValue {
   return link(pagePath('Vergadering', item), `${word}: ${weekday(item.datum)}`);
 }
 
-/** The body that holds the meeting. */
 function bodyOf({ georganiseerddoorgremium: body }: JsonObject): JsonObject {
   return isRecord(body) ? body : {};
 }

@@ -242,7 +242,6 @@ interface Calendar {
   readonly dayPath: (day: string) => string;
 }
 
-/** Meetings that a day has room for. */
 const OF_DAY = 6;
 
 /** A month as a table of weeks; narrow screens show only the list below it. */

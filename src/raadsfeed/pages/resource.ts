@@ -28,7 +28,6 @@ interface Asked {
   readonly below?: string | undefined;
   readonly part: number;
   readonly from: number;
-  /** Only the history before this number. */
   readonly before?: number | undefined;
 }
 

@@ -1,5 +1,3 @@
-/** Meetings and documents as lists show them. */
-
 import { day, fileSize, isoDay, TIME_ZONE, time } from '../../html/format.ts';
 import { badge, link, type PageLink } from '../../html/page.ts';
 import type { ResourceType } from '../../lib/feed/resource.ts';
@@ -8,7 +6,6 @@ import { type Html, type HtmlValue, html, safeUrl, shorten, withinBytes } from '
 import { pagePath } from './context.ts';
 import type { Item } from './search/lists.ts';
 
-/** Longest title in a list, in characters. */
 export const TITLE_LENGTH = 160;
 
 export const TYPE_NAMES: Readonly<Record<ResourceType, string>> = {
@@ -17,7 +14,6 @@ export const TYPE_NAMES: Readonly<Record<ResourceType, string>> = {
   Informatieobject: 'Document',
 };
 
-/** A member of `summary` that is text. */
 export function textIn(summary: JsonObject, name: string): string | undefined {
   const value = summary[name];
   return typeof value === 'string' ? value : undefined;
@@ -67,7 +63,6 @@ interface RowOptions {
   readonly now: Date;
 }
 
-/** A meeting in a list, with its day in front. */
 function meetingRow(item: Item, besides: string, now: Date): Html {
   const { datum, summary, titel, gremiumnaam } = item;
   const facts = [
@@ -141,7 +136,6 @@ export function fileFacts(summary: JsonObject): string {
     .join(', ');
 }
 
-/** The name of a media type as people know it. */
 function formatName(formaat: string | undefined): string {
   if (formaat === undefined) return 'bestand';
   if (/wordprocessing|msword/.test(formaat)) return 'Word';
@@ -150,7 +144,6 @@ function formatName(formaat: string | undefined): string {
   return shorten(formaat.replace(/^.*\//, ''), 20).toUpperCase();
 }
 
-/** Facts on one line, with a dot between them. */
 export function joined(facts: readonly HtmlValue[]): HtmlValue {
   return facts
     .filter((fact) => fact !== false && fact !== undefined && fact !== null && fact !== '')

@@ -29,7 +29,6 @@ const PATH = `${HOME}/zoeken`;
 
 const SORTS = ['datum', 'oudste', 'nieuwste', 'relevantie'] as const satisfies readonly SearchSort[];
 
-/** A search as its address says it. */
 type SearchAddress = ReturnType<typeof readSearchAddress>;
 
 const isDayOfMeetings = (text: string): boolean => /^(19|20|21)/.test(text) && isDay(text);

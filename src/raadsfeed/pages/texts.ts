@@ -1,4 +1,4 @@
-/** The texts of a resource that are longer than its page shows them: whole, in pieces that fit on a page. */
+/** Texts of a resource that are too long for its page, in pieces that fit on one. */
 
 import { link } from '../../html/page.ts';
 import type { ResourceType } from '../../lib/feed/resource.ts';

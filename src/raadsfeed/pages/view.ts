@@ -1,5 +1,3 @@
-/** What a page of a resource is made of. */
-
 import type { Resource, ResourceType } from '../../lib/feed/resource.ts';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
 import { readResource } from '../store/read-current.ts';

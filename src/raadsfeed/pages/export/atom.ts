@@ -16,13 +16,11 @@ interface AtomFeed {
   readonly authorOf: (item: Item) => string;
   /** Those of this part come first. */
   readonly items: readonly Item[];
-  /** Whether there is a next part. */
   readonly hasMore: boolean;
   /** When there are no items. */
   readonly now: Date;
 }
 
-/** Entries of a part. */
 export const ATOM_ENTRIES = 50;
 
 export function atom({ items: found, hasMore, ...feed }: AtomFeed): string {

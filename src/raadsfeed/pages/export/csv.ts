@@ -11,11 +11,9 @@ type Cell = string | number | null | undefined;
 export const csvLine = (row: readonly Cell[]): string => `${row.map(cell).join(';')}\r\n`;
 export const csvHead = (header: readonly string[]): string => `\ufeff${csvLine(header)}`;
 
-/** @param rows of texts and numbers, without the header */
 export const csv = (header: readonly string[], rows: readonly (readonly Cell[])[]): string =>
   `${csvHead(header)}${rows.map(csvLine).join('')}`;
 
-/** What a file says of each of its rows. */
 export interface Table<T> {
   readonly header: readonly string[];
   readonly row: (one: T) => readonly Cell[];

@@ -40,7 +40,6 @@ const CSV_ROWS = 5000;
 /** An export takes at most about the memory of so many records of the feed. */
 const EXPORT_RECORDS = 500;
 
-/** Which part of an organisation an export is of. */
 interface ExportPart {
   readonly gremium: string | undefined;
   /** Only what was recorded first before this number. */
@@ -72,7 +71,6 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
       }),
     );
   };
-  /** An export of one organisation, or of one of its bodies. */
   const getOf = (path: string, handler: (organisation: FeedOrganisation, part: ExportPart) => Promise<Export>): void =>
     get(`/:organisatiecode/${path}`, async ({ params, query }) =>
       handler(await findOrganisation(context, params.organisatiecode), partOf(query)),
@@ -155,7 +153,6 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
   });
 
   const sendCsv = createCsvSender(context, MAX_AGE_SECONDS);
-  /** A list of one organisation, whole. */
   const getCsv = <T>(
     path: string,
     list: (organisatiecode: string, request: PagesRequest) => Promise<CsvList<T>>,

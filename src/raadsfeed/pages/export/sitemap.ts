@@ -1,4 +1,4 @@
-/** What search engines are offered (sitemaps.org 0.9): an index, and below it the pages by the numbers of the feed. */
+/** Sitemaps for search engines (sitemaps.org 0.9): an index, and the pages by their numbers in the feed. */
 import { html } from '../../../lib/template.ts';
 import { HOME, pagePath } from '../context.ts';
 import type { Item, listSitemaps } from '../search/lists.ts';

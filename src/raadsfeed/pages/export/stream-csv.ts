@@ -11,7 +11,6 @@ import type { PagesContext } from '../context.ts';
 import { readIndexPosition } from '../search/lists.ts';
 import { csvHead, csvLine, type Table } from './csv.ts';
 
-/** Rows that are in memory at once. */
 const PART_ROWS = 500;
 /** Simultaneous lists for one address: a program that reads several organisations, or an office. */
 const AT_ONCE = 8;

@@ -1,4 +1,4 @@
-/** Days and months as people and texts write them. */
+/** Dates in queries and texts. */
 import { isDay } from '../../../lib/time.ts';
 
 const MONTHS = [
@@ -10,7 +10,7 @@ const MONTH = [...MONTHS, ...SHORT_MONTHS, 'sept'].join('|');
 const WEEKDAY = '(?:(?:maan|dins|woens|donder|vrij|zater|zon)dag\\s+)?';
 const YEAR = '(?:18|19|20|21)\\d\\d';
 
-/** The source of a regular expression without groups that count. */
+/** Source of a regular expression, without capturing groups. */
 export const DATE = String.raw`${WEEKDAY}\d{1,2}\s+(?:${MONTH})\b\.?(?:\s+${YEAR})?|(?:${MONTH})\b\.?\s+${YEAR}|\d{1,2}(?:-\d{1,2}-|/\d{1,2}/|\.\d{1,2}\.)${YEAR}|${YEAR}-\d\d-\d\d`;
 const DATES = new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${DATE})(?![\p{L}\p{N}])`, 'giu');
 

@@ -7,7 +7,6 @@ import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import { datesIn } from './dates.ts';
 import { fold } from './fold.ts';
 
-/** A reference of a resource to another one. */
 interface EntryReference extends Resource {
   readonly resourceType: ResourceType;
   readonly rol: string;
@@ -140,7 +139,7 @@ export const bodyKey = ({ gremiumidentificatie }: JsonObject): string | undefine
 
 const objectIn = (data: JsonObject, name: string): JsonObject => (isRecord(data[name]) ? data[name] : {});
 
-/** Text that can be kept: not empty, without the character that Postgres refuses. */
+/** Text that Postgres accepts; `undefined` when it is empty. */
 function textOf(value: unknown, length: number): string | undefined {
   if (typeof value !== 'string') return undefined;
   const text = cutText(value.replaceAll('\0', '').toWellFormed().trim(), length);

@@ -17,7 +17,6 @@ async function begin(db: Db): Promise<boolean> {
   return isDone;
 }
 
-/** Applies changes, at most one of each resource. */
 async function write(db: Db, changes: readonly FeedChange[]): Promise<void> {
   if (changes.length === 0) return;
   const counted: Counted[] = [];

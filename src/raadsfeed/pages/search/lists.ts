@@ -3,7 +3,6 @@ import type { Db } from '../../../database/transaction.ts';
 import type { Resource, ResourceType } from '../../../lib/feed/resource.ts';
 import type { JsonObject } from '../../../lib/json/json-value.ts';
 
-/** A resource as lists show it. */
 export interface Item {
   readonly sequenceNumber: number;
   readonly organisatiecode: string;
@@ -32,7 +31,6 @@ export interface ItemFilter {
   readonly resourceType?: ResourceType | undefined;
   readonly organisatiecode?: string | undefined;
   readonly gremium?: string | undefined;
-  /** The meeting of an item. */
   readonly vergadering?: string | undefined;
   readonly from?: Date | undefined;
   /** Up to, not including. */
@@ -82,7 +80,6 @@ export async function listItems(
   return rows;
 }
 
-/** An item with its reference. */
 export interface Linked extends Item {
   /** Identification of the resource that is referred to. */
   readonly to: string;
@@ -138,7 +135,6 @@ const UNDER_ITEM = `
      and a.organisatiecode = v.to_organisatiecode and a.vergadering = v.to_id
    offset 0`;
 
-/** The first documents of each of these items. */
 export async function listDocumentsOf(
   db: Db,
   organisatiecode: string,
@@ -212,16 +208,13 @@ export async function hasPlannedItems(
   return rowCount === 1;
 }
 
-/** How far the index has followed which feed. */
 export async function readIndexPosition(db: Db): Promise<unknown> {
   const { rows } = await db.query('select feed_id, number, scan_after from pages.position');
   return rows[0];
 }
 
-/** Characters of a title in an outline. */
 const OUTLINE_TITLE = 120;
 
-/** Items of an organisation by their identifications. */
 export async function listNamed(
   db: Db,
   resourceType: ResourceType,
@@ -237,7 +230,6 @@ export async function listNamed(
   return new Map(rows.map((item) => [item.bronidentificatie, item]));
 }
 
-/** A body of an organisation, with what the feed has of it. */
 export interface Body {
   readonly gremium: string;
   readonly naam: string;
@@ -266,7 +258,6 @@ export async function listBodies(
   return rows;
 }
 
-/** Numbers of one sitemap. */
 const SITEMAP_NUMBERS = 10_000;
 
 /** The sitemaps that have something in them, with their latest change: that of the last number, found from one sitemap to the one before. */
