@@ -1,6 +1,8 @@
 /** A primary and its standby, two real servers of Postgres on this machine; the first can be lost as in a power cut. */
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chown, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,11 +11,12 @@ import pg from 'pg';
 import { MIGRATIONS, migrate } from '../../src/database/migrate.ts';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded-postgres/start.ts';
 import { createLogger } from '../../src/lib/log.ts';
+import { freePort } from '../../test/support/free-port.ts';
 
 export type Replication = 'synchronous' | 'asynchronous';
 
 export interface Pair {
-  /** Both servers in one address, as docs/operations.md has it. */
+  /** HAProxy in front of both. */
   readonly url: string;
   readonly primary: EmbeddedPostgres;
   readonly standby: EmbeddedPostgres;
@@ -57,8 +60,9 @@ export async function startPair(dir: string, replication: Replication): Promise<
     },
   });
   await waitForStandby(primary.url, replication);
+  const proxy = await startProxy(dir, [primary, standby]);
   return {
-    url: bothHosts(primary.url, standby.url),
+    url: proxy.url,
     primary,
     standby,
     holdReplication: () => holdReceiver(standby.url),
@@ -72,6 +76,7 @@ export async function startPair(dir: string, replication: Replication): Promise<
       while ((await query(standby.url, 'select pg_is_in_recovery() as standby'))[0]?.standby === true) await sleep(50);
     },
     async stop() {
+      proxy.stop();
       await standby.stop();
       await primary.stop();
     },
@@ -94,12 +99,49 @@ async function copyServer(from: string, to: string): Promise<void> {
   await chown(join(data, 'standby.signal'), uid, gid);
 }
 
-function bothHosts(...urls: readonly string[]): string {
-  const [first = ''] = urls;
-  const url = new URL(first);
-  url.searchParams.set('host', urls.map((one) => new URL(one).searchParams.get('host')).join(','));
-  url.searchParams.set('target_session_attrs', 'read-write');
-  return url.href;
+/** HAProxy with deploy/haproxy/postgres.cfg, which asks for the primary as it would ask Patroni. */
+async function startProxy(dir: string, servers: readonly EmbeddedPostgres[]): Promise<{ url: string; stop(): void }> {
+  const checks = await Promise.all(servers.map(({ url }) => servePrimaryCheck(url)));
+  const port = await freePort();
+  const recipe = await readFile(join(import.meta.dirname, '../../deploy/haproxy/postgres.cfg'), 'utf8');
+  const lines = servers.map(({ url }, i) => {
+    const socket = join(new URL(url).searchParams.get('host') ?? '', '.s.PGSQL.5432');
+    return `    server db${i + 1} unix@${socket} addr 127.0.0.1 port ${portOf(checks[i])}`;
+  });
+  const config = recipe.replace('127.0.0.1:5432\n    option', `127.0.0.1:${port}\n    option`);
+  const file = join(dir, 'haproxy.cfg');
+  await writeFile(file, `${config.replace(/^ {4}server .*\n/gm, '')}${lines.join('\n')}\n`);
+  const proxy = spawn('haproxy', ['-db', '-f', file], {
+    env: { ...process.env, PATH: `${process.env.PATH ?? ''}:/usr/sbin` },
+    stdio: 'ignore',
+  });
+  const url = new URL(servers[0]?.url ?? '');
+  const name = url.pathname;
+  const login = url.searchParams.get('user');
+  return {
+    url: `postgres://${login}@127.0.0.1:${port}${name}`,
+    stop() {
+      proxy.kill();
+      for (const check of checks) check.close();
+    },
+  };
+}
+
+async function servePrimaryCheck(url: string): Promise<Server> {
+  const server = createServer((_request, response) => {
+    query(url, 'select pg_is_in_recovery() as standby').then(
+      ([row]) => response.writeHead(row?.standby === false ? 200 : 503).end(),
+      () => response.writeHead(503).end(),
+    );
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+function portOf(server: Server | undefined): number {
+  const address = server?.address();
+  if (typeof address !== 'object' || address === null) throw new Error('the check of a server does not listen');
+  return address.port;
 }
 
 async function waitForStandby(url: string, replication: Replication): Promise<void> {

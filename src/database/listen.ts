@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from '../lib/log.ts';
-import { findHost } from './addresses.ts';
 import { connectionError } from './database-unavailable.ts';
 
 /** Called with the payload of a notification, or with undefined when one may have been missed: then read the state itself. */
@@ -69,7 +68,7 @@ export function createListener({ url, variable, log, pollIntervalMs = 1000 }: Li
   /** Listens until the connection is lost. @returns the reason, if there is one; `pooled` when it leads through a pooler */
   const listenOnce = async (address: string): Promise<Error | 'pooled' | undefined> => {
     const client = new pg.Client({
-      connectionString: await findHost(address, CONNECT_TIMEOUT_MS),
+      connectionString: address,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: CONNECT_TIMEOUT_MS,
       keepAlive: true,

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import type { Logger } from '../lib/log.ts';
-import { findHost } from './addresses.ts';
 import { connectionError } from './database-unavailable.ts';
 import { nameDatabase } from './name-database.ts';
 import type { Db } from './transaction.ts';
@@ -35,7 +34,7 @@ const IGNORE = '(?!\\d{4}-[a-z0-9-]+\\.sql$).*';
 
 /**
  * Applies the migrations that a database lacks. Concurrent calls are safe: one works, the others wait.
- * @param options.url a direct connection of the owner, not a pooler; may name several hosts
+ * @param options.url a direct connection of the owner, not a pooler
  * @returns the names that this call applied.
  * @throws MigrationError
  */
@@ -50,11 +49,8 @@ export async function migrate(options: {
   announce?: (line: string) => void;
 }): Promise<string[]> {
   const { dir, log, variable, distributed = false, announce } = options;
-  const named = (error: unknown): never => {
-    throw connectionError(error, variable);
-  };
   const client = new pg.Client({
-    connectionString: await findHost(options.url, CONNECT_TIMEOUT_MS).catch(named),
+    connectionString: options.url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     lock_timeout: LOCK_TIMEOUT_MS,
     application_name: 'koppelvlak migrate',
@@ -63,7 +59,9 @@ export async function migrate(options: {
   client.on('notice', ({ severity, message, hint }) => {
     if (severity === 'WARNING') log.warn({ hint }, message);
   });
-  await client.connect().catch(named);
+  await client.connect().catch((error: unknown) => {
+    throw connectionError(error, variable);
+  });
   try {
     announce?.(await nameDatabase(client));
     const { pending, unknown } = await migrationState(client, dir);

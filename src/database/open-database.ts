@@ -1,6 +1,5 @@
 import pg from 'pg';
 import type { Logger } from '../lib/log.ts';
-import { readAddresses } from '../lib/postgres-address.ts';
 import type { Config } from '../settings/read-config.ts';
 import { createListener, type Listener } from './listen.ts';
 import { MIGRATIONS, migrate, requireMigrations } from './migrate.ts';
@@ -164,7 +163,7 @@ export async function checkLogin(db: Db, url: string, role: string, alternative 
     const state = error instanceof pg.DatabaseError ? error.code : undefined;
     // 22023: the role does not exist, which Postgres calls an invalid value of the setting.
     if (state !== '42501' && state !== '22023') throw error;
-    const login = pg.escapeIdentifier(new pg.Client(readAddresses(url).urls[0]).user ?? '');
+    const login = pg.escapeIdentifier(new pg.Client(url).user ?? '');
     const advice = `Migrate first; deploy/sql/roles.sql makes logins that may, or as a DBA run: grant ${role} to ${login};${alternative}`;
     throw new LoginError(`the login ${login} may not act as ${role}. ${advice}`, error);
   }

@@ -1,13 +1,12 @@
 import process from 'node:process';
 import pg, { type Connection } from 'pg';
 import type { Logger } from '../lib/log.ts';
-import { type Hosts, openHosts, withSessionSettings } from './addresses.ts';
 import { connectionError, DatabaseUnavailableError, isDatabaseUnavailable } from './database-unavailable.ts';
+import { withSessionSettings } from './session-settings.ts';
 
 export type Pool = pg.Pool;
 
 export interface PoolOptions {
-  /** May name several hosts, in libpq's syntax. */
   readonly url: string;
   /** The setting that holds the address, for error messages. */
   readonly variable?: string | undefined;
@@ -42,7 +41,7 @@ const WAITING_PER_CONNECTION = 20;
 
 type ConnectCallback = Parameters<pg.Pool['connect']>[0];
 
-/** The error of `pg` when no connection came free in time; it says nothing about the host. */
+/** The message of `pg` when no connection came free in time. */
 const NO_FREE_CONNECTION = 'timeout exceeded when trying to connect';
 
 /** All connections are in use and too many callers wait, or this one waited too long. */
@@ -62,27 +61,18 @@ export function createPool(options: PoolOptions): Pool {
   return pool;
 }
 
-/** Limits how many callers wait, and looks for another host when the current one cannot be reached. */
+/** Limits how many callers wait. */
 class BoundedPool extends pg.Pool {
-  readonly #hosts: Hosts;
   readonly #maxWaiting: number;
   readonly #variable: string | undefined;
 
   constructor(options: PoolOptions) {
     const { url, size, connectTimeoutMs, statementTimeoutMs, role } = options;
-    const hosts = openHosts(url, connectTimeoutMs);
     const direct = options.pooler === 'none';
     const Client = direct ? (options.pipeline === true ? PipelinedClient : pg.Client) : UnnamedClient;
     super({
-      // Read for each connection, because the current host may change.
-      Client: class extends Client {
-        constructor(config?: pg.ClientConfig) {
-          const current = hosts.current();
-          const connectionString = direct ? withSessionSettings(current, { statementTimeoutMs, role }) : current;
-          super({ ...config, connectionString });
-        }
-      },
-      onConnect: (client) => hosts.check(client),
+      Client,
+      connectionString: direct ? withSessionSettings(url, { statementTimeoutMs, role }) : url,
       max: size,
       connectionTimeoutMillis: connectTimeoutMs,
       ...(statementTimeoutMs === 0 ? {} : { query_timeout: statementTimeoutMs + (direct ? SILENCE_MARGIN_MS : 0) }),
@@ -93,7 +83,6 @@ class BoundedPool extends pg.Pool {
       types: typeParsers,
       pipeline: options.pipeline ?? false,
     });
-    this.#hosts = hosts;
     this.#variable = options.variable;
     this.#maxWaiting = options.maxWaiting ?? size * WAITING_PER_CONNECTION;
   }
@@ -115,21 +104,13 @@ class BoundedPool extends pg.Pool {
       throw new PoolBusyError('too many callers wait for a database connection');
     }
     try {
-      return await super.connect().catch((error: unknown) => this.#connectElsewhere(error));
+      return await super.connect();
     } catch (error) {
       if (error instanceof Error && error.message === NO_FREE_CONNECTION) {
         throw new PoolBusyError('no database connection came free in time', { cause: error });
       }
       throw connectionError(error, this.#variable);
     }
-  }
-
-  async #connectElsewhere(error: unknown): Promise<pg.PoolClient> {
-    // That no connection came free says nothing about the host.
-    const isBusy = error instanceof Error && error.message === NO_FREE_CONNECTION;
-    if (isBusy || !this.#hosts.several || !isDatabaseUnavailable(error)) throw error;
-    await this.#hosts.find();
-    return await super.connect();
   }
 }
 

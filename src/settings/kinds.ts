@@ -1,5 +1,4 @@
 import { isIP } from 'node:net';
-import { readAddresses } from '../lib/postgres-address.ts';
 import { isDuration, isTerm, LONGEST_TERM } from '../lib/time.ts';
 
 /** One environment variable that the program reads. */
@@ -159,11 +158,16 @@ export function urlWithLogin(...schemes: readonly string[]): Kind<string> {
   };
 }
 
-/** An address of Postgres, which may name several hosts. */
+/** An address of Postgres: a host, or a socket as `?host=/run/postgresql`. */
 export const postgres: Kind<string> = {
-  allowed: '`postgres://…`',
+  allowed: '`postgres://…` of one host',
   parse: (value) => {
-    readAddresses(value);
+    // For a socket the address has no host, and a URL with a login needs one.
+    const parsed = /^postgres(ql)?:\/\//.test(value) ? URL.parse(value.replace('@/', '@host/')) : null;
+    const several = /^[^/?#]*\/\/[^/?#]*,/.test(value) || parsed?.searchParams.get('host')?.includes(',') === true;
+    if (several || parsed?.searchParams.has('target_session_attrs') === true)
+      throw new Error('names several hosts, or which of them qualifies: a proxy or an address that moves does that');
+    if (parsed === null) throw new Error('is not an address');
     return value.replace(/(?<!\/)\/+$/, '');
   },
 };

@@ -94,7 +94,7 @@ const server = {
 const database = {
   url: postgresUrl(
     'DATABASE_URL',
-    'Postgres 15 or newer, of [one host or several](operations.md#several-database-servers). Absent: the embedded one.',
+    'Postgres 15 or newer; of [several servers](operations.md#several-database-servers) their proxy. Absent: the embedded one.',
   ),
   migrationUrl: postgresUrl('DATABASE_MIGRATION_URL', 'Login of the owner, for migrations. Absent: `DATABASE_URL`.'),
   listenUrl: postgresUrl(

@@ -1,13 +1,12 @@
 /** Work on database files after a redaction that requires the owner of the database. */
 import pg from 'pg';
-import { findHost } from '../../database/addresses.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /** @param ownerUrl of the database's owner */
 async function asOwner<T>(ownerUrl: string, name: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({
-    connectionString: await findHost(ownerUrl, CONNECT_TIMEOUT_MS),
+    connectionString: ownerUrl,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     application_name: `koppelvlak ${name}`,
   });
