@@ -51,7 +51,7 @@ const gegevens = {
     'GEGEVENS_ALLOWED_SIGNERS',
     list(/^\d{20}$/, 'comma list of OINs (20 digits)'),
     [],
-    'Who may request. Absent: whoever has a trusted certificate and a token.',
+    'Allowed requesters. Absent: all with a trusted certificate and a token.',
   ),
   revocation: setting(
     'GEGEVENS_REVOCATION',
@@ -76,7 +76,7 @@ const gegevens = {
     'PROCESSING_HEADERS',
     choice('optional', 'required'),
     'optional',
-    'Whether a missing `OIN` or `VerwerkingId` header is refused.',
+    '`required` refuses a missing `OIN` or `VerwerkingId` header.',
   ),
 };
 

@@ -19,7 +19,7 @@ export const proofSettings = {
       'PROOF_ENDED',
       choices('verwerkingen', 'leveringen'),
       [],
-      'Logs that get no new entries; what was entered stays proven.',
+      'Logs that get no new entries; existing ones stay proven.',
     ),
     state: optional(
       'PROOF_STATE',

@@ -8,7 +8,7 @@ const raadsfeed = {
     'RAADSFEED_ROL',
     choice('bronhouder', 'aggregator'),
     'bronhouder',
-    'Publishes its own data, or others’ feeds.',
+    'Publishes its own data, or the feeds of others.',
   ),
   contact: optional('RAADSFEED_CONTACT', exactUrl('mailto', 'https', 'http'), '`contact` in the service document.'),
   licentie: optional('RAADSFEED_LICENTIE', exactUrl('https', 'http'), '`licentie` in the service document.'),

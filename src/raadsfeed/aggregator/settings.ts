@@ -16,7 +16,7 @@ export const aggregatorSettings = {
     ibabsUrl: optional(
       'IBABS_URL',
       url('https', 'http'),
-      'Service of iBabs, when not its public one; `http:` needs `AGGREGATOR_ALLOW_PRIVATE`.',
+      'Service of iBabs, if not the public one; `http:` needs `AGGREGATOR_ALLOW_PRIVATE`.',
     ),
     ibabsCallsPerMinute: setting(
       'IBABS_CALLS_PER_MINUTE',

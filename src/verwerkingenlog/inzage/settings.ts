@@ -3,7 +3,12 @@ import { exactUrl, flag, list, optional, pairs, secret, setting, text } from '..
 /** The pages on which a citizen sees what was done with his or her data. */
 export const inzageSettings = {
   inzage: {
-    pages: setting('VERWERKINGENLOG_PAGES', flag, false, 'Citizens see what was done with their data, at `/inzage`.'),
+    pages: setting(
+      'VERWERKINGENLOG_PAGES',
+      flag,
+      false,
+      'Pages at `/inzage` where citizens see how their data were used.',
+    ),
     issuer: optional(
       'INZAGE_OIDC_ISSUER',
       exactUrl('https', 'http'),

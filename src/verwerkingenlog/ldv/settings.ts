@@ -58,7 +58,7 @@ export const ldvSettings = {
       'LDV_PEERS',
       list(/^[^\s,]{1,256}$/, 'comma list of token subjects'),
       [],
-      'Logbooks that forward to this one; trusted to say where a line has been.',
+      'Logbooks that forward to this one, with trusted statements of where a line has been.',
     ),
   },
 };
