@@ -63,7 +63,7 @@ export async function runCitusDrill(options: CitusDrillOptions): Promise<CitusDr
     await allowRolesOnNodes(coordinator);
     await db.connect();
     const env = { DATABASE_URL: url, VERWERKINGENLOG_KEY: KEY, ...tokens.env };
-    const server = await startChild(new URL('log-server.ts', import.meta.url), env);
+    const server = await startChild(new URL('../../bench/support/log-server.ts', import.meta.url), env);
     try {
       const base = `${Object(await server.ask({})).url}/verwerkingenlog/v1/verwerkingsacties`;
       const { authorization } = await tokens.bearer(['create:normal', 'read:normal']);

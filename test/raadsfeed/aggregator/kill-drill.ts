@@ -29,8 +29,8 @@ export interface DrillResult {
   readonly faults: readonly string[];
 }
 
-const AGGREGATOR = new URL('aggregator-server.ts', import.meta.url);
-const SOURCE = new URL('feed-server.ts', import.meta.url);
+const AGGREGATOR = new URL('../../../bench/support/aggregator-server.ts', import.meta.url);
+const SOURCE = new URL('../../../bench/support/feed-server.ts', import.meta.url);
 const QUICK = {
   NODE_ENV: 'test',
   'aggregator.pollMs': '50',

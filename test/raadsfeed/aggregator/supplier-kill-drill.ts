@@ -34,7 +34,7 @@ interface DrillResult {
   readonly faults: readonly string[];
 }
 
-const AGGREGATOR = new URL('aggregator-server.ts', import.meta.url);
+const AGGREGATOR = new URL('../../../bench/support/aggregator-server.ts', import.meta.url);
 /** Calls of iBabs a minute: few enough for a reading to take seconds. */
 const PER_MINUTE = 1500;
 /** Milliseconds in which the calls of iBabs are counted. */
