@@ -172,11 +172,12 @@ insert into gegevens.recognition_key (sleutel)
 values (sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())));
 grant select on gegevens.recognition_key to koppelvlak_dienst;
 
--- Imports that were stored with `--force` although their check had findings that block a delivery. Kept when the import is pruned.
+-- Imports that were stored with `--force` although their check had findings that block a delivery. Kept when the import is pruned, without
+-- the name of its file, which may name a person.
 create table gegevens.forced_imports (
   import_id bigint primary key,
   variant text not null,
-  bestand text not null,
+  bestand text,
   imported_at timestamptz not null default clock_timestamp(),
   periode_start date not null,
   periode_einde date not null,
@@ -184,7 +185,7 @@ create table gegevens.forced_imports (
   -- [{"rule": 16, "count": 61, "places": [JSON Pointers, at most 100]}]. No personal data.
   findings jsonb not null
 );
-grant select, insert on gegevens.forced_imports to koppelvlak_dienst;
+grant select, insert, update (bestand) on gegevens.forced_imports to koppelvlak_dienst;
 
 -- An import links cases to their signals in a temporary table; deploy/sql/roles.sql takes that right from the public.
 do $$

@@ -13,7 +13,8 @@ export interface BlockingFinding {
 export interface ForcedImport {
   readonly invoerId: number;
   readonly variant: Variant;
-  readonly bestand: string;
+  /** `null`: the import was pruned. */
+  readonly bestand: string | null;
   readonly ingevoerdOp: Date;
   readonly periodeStart: string;
   readonly periodeEinde: string;

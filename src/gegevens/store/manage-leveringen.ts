@@ -126,6 +126,12 @@ async function pruneLevering(pool: Pool, { id, invoerId, nummer }: PrunedLeverin
          and not exists (select from gegevens.leveringen l where l.import_id = i.id)`,
       [invoerId],
     );
+    // The name of a file may name a person.
+    await db.query(
+      `update gegevens.forced_imports f set bestand = null
+       where f.import_id = $1::bigint and not exists (select from gegevens.imports i where i.id = f.import_id)`,
+      [invoerId],
+    );
   });
 }
 

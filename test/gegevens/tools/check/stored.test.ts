@@ -138,19 +138,23 @@ describe('import --check', () => {
     const { files } = JSON.parse(again.stdout);
     const alone = await run('check', '--variant', 'shv', '--json', path);
     expect(files).toMatchObject([{ records: 1, check: JSON.parse(alone.stdout) }]);
-    // The first one became an earlier version, and is pruned: what was forced is still there.
-    await run('prune');
+    // The first one became an earlier version, and is pruned: what was forced is still there, without the name of its file.
+    await supplier.asOwner(`update gegevens.leveringen set vervallen_op = now() - interval '1 day' where id = ${id}`);
+    expect((await run('prune')).stdout).toBe('Pruned 1 versions with 1 records.\n');
     const { forced } = JSON.parse((await run('journal', '--json')).stdout);
     expect(forced).toMatchObject([
       { periodeStart: '2026-01-01', periodeEinde: '2026-03-31', bestand: 'bericht.json' },
       {
         leveringen: [Number(id)],
+        bestand: null,
         bevindingen: [
           { rule: 6, count: 1, places: ['/leveringen/0/schuldhulptrajecten/0/schuldregeling/dwangakkoord'] },
         ],
       },
     ]);
-    expect((await run('journal')).stdout).toMatch(/\n\nImported with --force:\n.*\n.*\n.*bericht\.json .*rule 6: 1\n/);
+    expect((await run('journal')).stdout).toMatch(
+      /\n\nImported with --force:\n.*\n.*\n.*bericht\.json .*rule 6: 1\n.* - .*rule 6: 1\n/,
+    );
     await supplier.get({ aanleverende_organisatie: '87654321' });
     const entry = await journalled();
     expect(entry.forced).toHaveLength(1);
