@@ -4,11 +4,11 @@
  */
 import { createPrivateKey, generateKeyPair, type KeyObject } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { readTextFileSync } from '../text-file.ts';
 import {
   authorityExtensions,
   type Issuer,
@@ -142,7 +142,7 @@ async function keepKey(path: string): Promise<KeyObject> {
 }
 
 function readRevoked(path: string): string[] {
-  return readTextFileSync(path)
+  return readFileSync(path, 'utf8')
     .split('\n')
     .filter((line) => line.trim() !== '' && !line.startsWith('#'))
     .map(normaliseSerial);
