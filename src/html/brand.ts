@@ -1,11 +1,10 @@
-/** Whose pages these are: the logo and the icon of the organisation, and the links that a public body owes the readers of its pages. */
+/** The organisation's brand on its pages: logo, icon, and the links required of a public body. */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Html, html, safeUrl } from '../lib/template.ts';
 import type { Config } from '../settings/read-config.ts';
 
-/** A picture beside the style sheet of the organisation. */
 export interface Picture {
   /** Path, with a hash of the content in it. */
   readonly path: string;
@@ -17,7 +16,7 @@ export interface Brand {
   readonly organisation: string | undefined;
   readonly icon: Picture;
   readonly logo: Picture | undefined;
-  /** To the accessibility statement, privacy, contact, the clerk and the privacy officer, as far as they are known. */
+  /** To the accessibility statement, privacy, contact, the clerk and the privacy officer, if configured. */
   readonly links: readonly { readonly href: string; readonly text: string }[];
 }
 
@@ -30,10 +29,10 @@ const LINK_NAMES = {
 } as const;
 
 const TYPES = { svg: 'image/svg+xml', png: 'image/png', ico: 'image/x-icon' } as const;
-/** Bytes of a picture: each page has it. */
+/** Bytes of a picture: every page includes it. */
 const PICTURE_BYTES = 500_000;
 
-/** For who has none of their own: a house of four pillars. */
+/** For organisations without their own: a house of four pillars. */
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="6" fill="#154273"/><path fill="#fff" d="M6 13 16 6l10 7v2H6zm2 4h3v7H8zm6.5 0h3v7h-3zm6.5 0h3v7h-3zM6 25h20v2H6z"/></svg>';
 

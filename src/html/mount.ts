@@ -1,4 +1,4 @@
-/** A part of the service that answers people: the limits of every mount, errors as pages, a policy that lets in nothing of others, one style sheet. */
+/** A part of the service with pages: the limits of every mount, errors as pages, a policy that loads nothing from elsewhere, one style sheet. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -35,7 +35,7 @@ export async function mountPages(server: FastifyInstance, { site, ...options }: 
   });
 }
 
-/** The heading and advice on an error page, by status; a status that is missing here is our own fault. */
+/** The heading and advice on an error page, by status; any other status is our own fault. */
 const WORDS: Readonly<Record<number, readonly [title: string, text: string]>> = {
   400: ['Dit adres klopt niet', 'Ga terug en probeer het opnieuw, of begin bij het begin.'],
   401: ['Log eerst in', 'Ga naar het begin en log in.'],
@@ -52,13 +52,13 @@ const WORDS: Readonly<Record<number, readonly [title: string, text: string]>> = 
 };
 const OTHERWISE = ['Er ging iets mis', 'Dat ligt aan ons. Probeer het later opnieuw.'] as const;
 
-/** Statuses whose fault says more than the words above, when it says it to people. */
+/** Statuses whose problem text may replace these words, if it is meant for people. */
 const TOLD: readonly number[] = [400, 403, 503];
-/** What only programs have a use for: names of headers, parameters and formats. */
+/** Terms only for programs: names of headers, parameters and formats. */
 const TECHNICAL =
   /[`“]|\b(?:accept|cookie|cursor|gecodeerd|headers?|json|koppen|kop|limit|parameters?|scopes?|toegangstoken|utf-8)\b/i;
 
-/** A fault as a page. What is wrong is told where it is in words for people. */
+/** A problem as a page, with its details if they are meant for people. */
 export function problemPage(
   site: Site,
   { status, title: known, detail, invalidParams, instance }: ProblemBody,
@@ -86,7 +86,7 @@ export interface Stylesheet {
   /** Path, with a hash of the content in it. */
   readonly path: string;
   readonly text: string;
-  /** Compressed when it is first asked for: that takes a good part of a second. */
+  /** Compressed on first use, which takes a good part of a second. */
   readonly encode: (encoding: 'br' | 'gzip' | 'identity') => Promise<Buffer>;
 }
 
@@ -130,7 +130,7 @@ function readTheme(file: string | undefined): string {
   return text;
 }
 
-/** Serves it. A page that was kept somewhere may name an earlier one: that is 404, and the page is readable without. */
+/** Serves it. A stored page may name an earlier style sheet: that is 404, and the page is readable without. */
 export function serveStylesheet(app: FastifyInstance, stylesheet: () => Stylesheet): void {
   app.get<{ Params: { hash: string } }>('/stijl-:hash.css', { config: { public: true } }, async (request, reply) => {
     const { path, encode } = stylesheet();

@@ -1,15 +1,12 @@
-/** The frame of every page for people: head, banner, path, footer. The class names are those of Utrecht's components. */
-
 import { type Html, type HtmlValue, html, shorten, stripControls, trusted } from '../lib/template.ts';
 import { type Brand, dutyNav, iconLink } from './brand.ts';
 
-/** A link in a menu or a path. */
 export interface PageLink {
   readonly href: string;
   readonly text: string;
 }
 
-/** What all pages of one part of the service have in common. */
+/** Settings shared by all pages of one part of the service. */
 export interface Site {
   /** Shown in the banner and at the end of every title. */
   readonly name: string;
@@ -18,7 +15,6 @@ export interface Site {
   /** Path of the style sheet. */
   readonly stylesheet: string;
   readonly menu: readonly PageLink[];
-  /** Content of the footer, below the links that belong there. */
   readonly footer: Html;
   readonly brand: Brand;
 }
@@ -26,11 +22,10 @@ export interface Site {
 export interface Page {
   readonly title: string;
   readonly description: string;
-  /** The one address of this page; absent for errors, which are not to be indexed. */
+  /** The canonical address of this page; absent for errors, which are not indexed. */
   readonly canonical?: string | undefined;
-  /** Address of the same as JSON. */
+  /** Address of the JSON form. */
   readonly json?: string | undefined;
-  /** Other forms of the page. */
   readonly alternates?: readonly { readonly href: string; readonly type: string; readonly title: string }[];
   /** schema.org, as JSON-LD. */
   readonly structuredData?: object | undefined;
@@ -97,7 +92,7 @@ function breadcrumbs(path: readonly PageLink[]): HtmlValue {
   return html`<nav class="utrecht-breadcrumb-nav" aria-label="Kruimelpad"><ol class="utrecht-breadcrumb-nav__list utrecht-breadcrumb-nav__list--html-ol">${items}</ol></nav>`;
 }
 
-/** A data block: it runs nothing, so no policy has to allow it. `<` is written so that no text in it ends the block. */
+/** A data block: it runs nothing, so no policy has to allow it. `<` is escaped so that no text in it ends the block. */
 function jsonLd(data: object): Html {
   const text = JSON.stringify(data, (_name, value: unknown) =>
     typeof value === 'string' ? stripControls(value) : value,
@@ -118,7 +113,7 @@ export function facts(rows: readonly (readonly [name: string, value: HtmlValue])
   return html`<dl class="utrecht-data-list utrecht-data-list--rows">${items}</dl>`;
 }
 
-/** A table that scrolls within itself where the screen is narrow, also by keyboard. */
+/** A table that scrolls within itself on narrow screens, also by keyboard. */
 export function table(caption: string, columns: readonly string[], rows: readonly (readonly HtmlValue[])[]): Html {
   return html`<div class="utrecht-table-container" role="region" aria-label="${caption}" tabindex="0"><table class="utrecht-table utrecht-table--html-table kv-table">
 <caption class="utrecht-table__caption">${caption}</caption>
@@ -127,14 +122,13 @@ export function table(caption: string, columns: readonly string[], rows: readonl
 </table></div>`;
 }
 
-/** A link in running text or in a list. */
 export function link(href: string, text: HtmlValue): Html {
   return html`<a class="utrecht-link utrecht-link--html-a" href="${href}">${text}</a>`;
 }
 
 type BadgeKind = 'neutral' | 'warning' | 'danger' | 'success';
 
-/** A word or two that stand out. */
+/** A highlighted word or two. */
 export function badge(text: string, kind: BadgeKind = 'neutral'): Html {
   return html`<span class="utrecht-status-badge utrecht-status-badge--${kind}">${text}</span>`;
 }
@@ -149,7 +143,7 @@ export function paragraph(text: HtmlValue): Html {
   return html`<p class="utrecht-paragraph utrecht-paragraph--distanced">${text}</p>`;
 }
 
-/** A box that says what the reader must know first. */
+/** A box with essential information. */
 export function alert(kind: 'info' | 'warning' | 'error', text: HtmlValue): Html {
   return html`<div class="utrecht-alert utrecht-alert--${kind}"><div class="utrecht-alert__content"><div class="utrecht-alert__message">${paragraph(text)}</div></div></div>`;
 }

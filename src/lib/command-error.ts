@@ -14,5 +14,5 @@ export class UsageError extends CommandError {
   }
 }
 
-/** Why a command ends when the reader of its output has gone. */
+/** The reason when a command ends because the reader of its output has gone. */
 export const OUTPUT_CLOSED = 'the reader of the output has gone';

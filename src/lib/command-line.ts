@@ -1,4 +1,4 @@
-/** A program of commands: how it is called, fails and is interrupted. */
+/** A program of commands: its start, failure and interruption. */
 import { type Command, CommanderError } from 'commander';
 import { CommandError, OUTPUT_CLOSED, UsageError } from './command-error.ts';
 import { reasonOf } from './log.ts';
@@ -24,7 +24,7 @@ export async function runCommandLine(program: Command, words: readonly string[],
   }
 }
 
-/** A subcommand that was made separately does not inherit how its parent exits. */
+/** A separately made subcommand does not inherit its parent's exit handling. */
 function inheritSettings(command: Command): void {
   for (const child of command.commands) {
     child.copyInheritedSettings(command);

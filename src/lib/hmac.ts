@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** Octets as a text with a character for each: `hash` and `Buffer.write` take much longer with buffers. */
+/** Octets as text with a character for each: `hash` and `Buffer.write` are much slower with buffers. */
 export type Octets = string;
 
 export function octets(bytes: Uint8Array): Octets {
@@ -11,7 +11,7 @@ const BLOCK_BYTES = 64;
 const HASH_BYTES = 32;
 const SHORT_TEXT_BYTES = 4096;
 
-/** Used again by every call: most texts fit, and none of it outlives the call. */
+/** Reused by every call: most texts fit, and none of it outlives the call. */
 const shortInner = Buffer.alloc(BLOCK_BYTES + SHORT_TEXT_BYTES, 0x36);
 const outer = Buffer.alloc(BLOCK_BYTES + HASH_BYTES, 0x5c);
 

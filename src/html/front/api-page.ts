@@ -1,4 +1,4 @@
-/** A contract as one readable page: what it is for, every operation, every schema. Without script; the words are those of the contract. */
+/** A contract as one readable page: its purpose, every operation, every schema. Without script; the texts are those of the contract. */
 import { isRecord } from '../../lib/json/json-value.ts';
 import { type DescribedInterface, type OpenapiDocument, resolve } from '../../lib/openapi-document.ts';
 import { type Html, type HtmlValue, html, safeUrl, withCode } from '../../lib/template.ts';
@@ -45,7 +45,7 @@ export function apiPage({ document, url, prefix }: DescribedInterface, brand: Br
 
 const anchorOf = (schema: string): string => `schema-${schema.replaceAll(/[^\w-]/g, '-')}`;
 
-/** Every schema with a name, and those that are defined within it. */
+/** Every named schema, and those defined within it. */
 function listSchemas(schemas: Members, above = ''): [string, Members][] {
   return Object.entries(schemas).flatMap(([name, schema]) =>
     isRecord(schema)
@@ -54,7 +54,6 @@ function listSchemas(schemas: Members, above = ''): [string, Members][] {
   );
 }
 
-/** Members of an object that are objects themselves. */
 const entriesOf = (value: unknown): [string, Members][] =>
   Object.entries(Object(value)).filter((entry): entry is [string, Members] => isRecord(entry[1]));
 
@@ -202,7 +201,7 @@ function joined(values: readonly HtmlValue[], between: string): HtmlValue {
   return values.map((value, i) => (i === 0 ? value : [between, value]));
 }
 
-/** The Markdown that our contracts use: paragraphs, lists, tables, bold words and code. */
+/** The Markdown of our contracts: paragraphs, lists, tables, bold words and code. */
 function markdown(text: unknown): HtmlValue {
   if (typeof text !== 'string') return undefined;
   return text
@@ -215,7 +214,7 @@ function markdown(text: unknown): HtmlValue {
           .split(/\n- /)
           .map((item) => html`<li>${inline(item)}</li>`)}</ul>`;
       if (/^\|/.test(block)) return table(block);
-      // A list that begins right below a sentence.
+      // A list directly below a sentence.
       const [sentence = '', ...items] = block.split(/\n- /);
       return html`<p>${inline(sentence)}</p>${items.length > 0 && html`<ul>${items.map((item) => html`<li>${inline(item)}</li>`)}</ul>`}`;
     });

@@ -1,4 +1,4 @@
-/** The root of the host: a page that leads people on, the site maps for search engines, and the pictures of the organisation. */
+/** The root of the host: the landing page, site maps for search engines, and the pictures of the organisation. */
 import type { FastifyInstance } from 'fastify';
 import type { FrontEntry } from '../../lib/operations.ts';
 import { Problem } from '../../lib/problem.ts';
@@ -15,14 +15,14 @@ const ICON_SECONDS = 86_400;
 
 export function rootRoutes(app: FastifyInstance, brand: Brand): void {
   const { settings, log } = app;
-  // Made when it is first asked for: most of those who serve only programs never need it.
+  // Made on first use: most services only serve programs.
   let made: Stylesheet | undefined;
   const stylesheet = (): Stylesheet => {
     made ??= buildStylesheet('', settings.html.themeCss);
     return made;
   };
   app.get('/', { config: { public: true } }, (request, reply) => {
-    // A program gets the same as anywhere that nothing is.
+    // Programs get the usual 404.
     const [wanted] = acceptedTypes(request.headers.accept, ['application/json', 'text/html']);
     if (wanted !== 'text/html') throw new Problem(platformProblems.notFound);
     return reply
@@ -55,7 +55,7 @@ function servePictures(app: FastifyInstance, { icon, logo }: Brand): void {
       reply.header('cache-control', 'public, max-age=31536000, immutable').type(type).send(bytes),
     );
   }
-  // Where browsers look that were given something else than a page.
+  // Browsers look here when they were given something other than a page.
   app.get('/favicon.ico', { config: { public: true } }, (_request, reply) =>
     reply.header('cache-control', `public, max-age=${ICON_SECONDS}`).type(icon.type).send(icon.bytes),
   );

@@ -7,7 +7,6 @@ import { Problem } from '../../lib/problem.ts';
 import { PAGES_POLICY } from '../../plugins/pages.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 
-/** Its path, below the page of the interface. */
 export const TRYOUT = '/swagger';
 
 /**
@@ -36,12 +35,12 @@ export async function swaggerUi(
     routePrefix: TRYOUT,
     indexPrefix: scope.prefix,
     staticCSP: PAGES_POLICY,
-    // Without the bar on top: it offers to read other documents, which the content security policy refuses.
+    // Without the top bar: it offers to read other documents, which the content security policy refuses.
     theme: {
       title: document.info.title,
       css: [{ filename: 'theme.css', content: '.swagger-ui .topbar{display:none}' }],
     },
-    // Only what changes nothing: a log takes no test entries back.
+    // Only operations without changes: test entries cannot be removed from a log.
     uiConfig: { docExpansion: 'list', deepLinking: true, supportedSubmitMethods: ['get', 'head'] },
   });
 }

@@ -13,11 +13,11 @@ export const CONTRACT_MEMBER = 'aanleverende_organisatie';
 /** Steps to a value: from the message, a levering, a record or a case. */
 type Path = readonly string[];
 
-/** The paths of what the service reads and writes itself. */
+/** The paths that the service itself reads and writes. */
 export interface Mapping {
   readonly variant: Variant;
   readonly versie: string;
-  /** Names of the request's member for the organisation: the model's own first, then others that are taken as well. */
+  /** Names of the request's member for the organisation: the model's own first, then accepted alternatives. */
   readonly organisatieLeden: readonly [string, ...string[]];
   readonly envelop: {
     readonly startdatum: Path;
@@ -32,7 +32,7 @@ export interface Mapping {
     readonly recordId?: Path;
     /** The municipality that a levering is for. */
     readonly gemeentecode?: Path;
-    /** What is read of each record: when it runs, and what makes two records the same one. */
+    /** The members read from each record: its period, and its identification. */
     readonly record: {
       readonly begin?: Path;
       readonly einde?: Path;
@@ -51,7 +51,7 @@ export interface Mapping {
       readonly signaalId: Path;
     };
   };
-  /** Where the rules of `check` find what they judge, as the file has it. */
+  /** The values for the rules of `check`, as in the file. */
   readonly controle?: unknown;
 }
 
@@ -61,7 +61,7 @@ export interface PersonenMapping {
   readonly kenmerken: readonly (readonly Path[])[];
 }
 
-/** What is used of a file that fits the schema. */
+/** The used members of a file that fits the schema. */
 interface MappingFile {
   readonly verzoek?: { readonly organisatie?: readonly [string, ...string[]] };
   readonly envelop: object;
@@ -71,7 +71,7 @@ interface MappingFile {
 /**
  * Reads a mapping file.
  * @param schema `mapping.schema.json`
- * @throws {TypeError} naming everything that is wrong with it
+ * @throws {TypeError} naming every fault
  */
 export function readMapping(file: unknown, schema: object): Mapping {
   const ajv = new Ajv2020({ allErrors: true, validateSchema: false });
@@ -89,7 +89,7 @@ export function readMapping(file: unknown, schema: object): Mapping {
   return mapping;
 }
 
-/** The schema has said what its members are. */
+/** The schema has checked the members. */
 function isMapping(value: object): value is Mapping {
   return 'variant' in value;
 }

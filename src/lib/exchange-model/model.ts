@@ -20,18 +20,17 @@ import { type Mapping, readMapping, type Variant } from './mapping.ts';
 /** A check of one part of a message. */
 export interface PartCheck {
   readonly ok: (value: unknown) => boolean;
-  /** Every fault; only asked for when `ok` said no, because it is slower. */
+  /** Every fault; requested only when `ok` said no, because it is slower. */
   readonly faults: (value: unknown) => readonly ErrorObject[];
 }
 
-/** What the model says of a list as a whole. */
 export interface ListBounds {
   readonly minItems: number;
   readonly maxItems: number;
   readonly uniqueItems: boolean;
 }
 
-/** The exchange model of a variant: the schema, and the checks of the parts in which a message is read. */
+/** The exchange model of a variant: the schema, and checks for the parts of a message. */
 export interface Model {
   readonly variant: Variant;
   readonly mapping: Mapping;
@@ -45,7 +44,7 @@ export interface Model {
   readonly record: PartCheck;
   readonly zaak: PartCheck | undefined;
   readonly bounds: { readonly leveringen: ListBounds; readonly records: ListBounds; readonly zaken: ListBounds };
-  /** Whether a message without anything to deliver may leave the list of leveringen out. */
+  /** Whether an empty message may omit the list of leveringen. */
   readonly leveringenRequired: boolean;
 }
 
@@ -78,7 +77,6 @@ function readModel(variant: Variant, path: string): Model {
   return compileModel(schema, mapping);
 }
 
-/** Versions of the built-in models of a variant. */
 export function builtInVersions(variant: Variant): string[] {
   return readdirSync(modelsDirectory)
     .map((name) => (name.startsWith(`${variant}-`) ? /^[a-z]+-(.+)\.schema\.json$/.exec(name)?.[1] : undefined))
@@ -86,7 +84,7 @@ export function builtInVersions(variant: Variant): string[] {
     .toSorted();
 }
 
-/** @throws {Error} when the schema is not a schema, or does not describe the paths of the mapping */
+/** @throws {Error} when the schema is invalid, or does not describe the paths of the mapping */
 function compileModel(schema: JsonObject, mapping: Mapping): Model {
   const { envelop, levering } = mapping;
   const { zaken } = levering;
@@ -108,7 +106,7 @@ function compileModel(schema: JsonObject, mapping: Mapping): Model {
     variant: mapping.variant,
     mapping,
     schema,
-    // Compiled by the first who needs it: the service reads messages in parts.
+    // Compiled on first use: the service reads messages in parts.
     get whole() {
       whole ??= check(schema, []);
       return whole;
@@ -178,7 +176,6 @@ function readJson(path: string): JsonObject {
   return value;
 }
 
-/** A path in the data: names of members, `*` for any item of a list. */
 type DataPath = readonly string[];
 
 /**
@@ -193,7 +190,6 @@ function schemaPath(schema: JsonObject, dataPath: DataPath): string[] {
   return path;
 }
 
-/** The part of a schema at a path, if there is one. */
 function schemaAt(schema: JsonObject, path: readonly string[]): unknown {
   let found: unknown = schema;
   for (const step of path) {

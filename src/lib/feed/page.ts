@@ -8,13 +8,13 @@ import { OutboundError } from '../outbound/outbound-error.ts';
 import { redactedNumbers, sequenceNumberOf } from './record.ts';
 import { FeedFault, type FeedFaultCode } from './service-document.ts';
 
-/** A record with its number; its members are not judged. */
+/** A record with its number; its members are not checked. */
 export interface FeedRecord {
   readonly sequenceNumber: number;
   readonly record: JsonObject;
 }
 
-/** Numbers from and up to, both absent. */
+/** Missing numbers, `from` and `to` included. */
 export interface Gap {
   readonly from: number;
   readonly to: number;
@@ -24,15 +24,15 @@ export interface FeedPage {
   readonly records: readonly FeedRecord[];
   readonly cursor: string;
   readonly head: number;
-  /** Also true when its head is further than its last record: then it is not read to its end, whatever it says. */
+  /** Also true when the head is beyond the last record: then the feed was not read to its end, whatever it claims. */
   readonly hasMore: boolean;
-  /** Numbers that are absent and that no redaction on this page names. */
+  /** Missing numbers that no redaction on this page names. */
   readonly gaps: readonly Gap[];
 }
 
 interface SnapshotPage {
   readonly records: readonly FeedRecord[];
-  /** That of the first page, whatever later ones say. */
+  /** From the first page, whatever later ones say. */
   readonly feedCursor: string;
   /** `null` on the last page. */
   readonly cursor: string | null;
@@ -41,10 +41,10 @@ interface SnapshotPage {
 /** Called for a doubtful value; may throw. */
 export type Report = (code: FeedFaultCode, message: string) => void;
 
-/** Longest cursor that is accepted. */
+/** Longest accepted cursor. */
 const MAX_CURSOR = 4096;
 
-/** The records of an answer that are objects, also when the rest of it is not a page. */
+/** The records of an answer that are objects, even when the rest of it is not a page. */
 export function looseRecords(json: unknown): readonly JsonObject[] {
   return isRecord(json) && Array.isArray(json.records) ? json.records.filter(isRecord) : [];
 }
@@ -110,12 +110,12 @@ export function readSnapshotPage(
   return { records: numbered(page.records, report), feedCursor, cursor: hasMore && isCursor(cursor) ? cursor : null };
 }
 
-/** Every number that a redaction among these records names. */
+/** Every number named by a redaction among these records. */
 export function namedNumbers(records: readonly unknown[]): ReadonlySet<number> {
   return new Set(records.filter(isRecord).flatMap(redactedNumbers));
 }
 
-/** What remains of gaps when the numbers that redactions name are taken out. */
+/** The gaps without the numbers named by redactions. */
 export function withoutNamed(gaps: readonly Gap[], named: ReadonlySet<number>): readonly Gap[] {
   const sorted = Float64Array.from(named).sort();
   return gaps.flatMap((gap) => {
@@ -132,7 +132,6 @@ export function withoutNamed(gaps: readonly Gap[], named: ReadonlySet<number>): 
   });
 }
 
-/** Index of the first number that is not below another. */
 function firstFrom(sorted: Float64Array, number: number): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {
@@ -143,7 +142,6 @@ function firstFrom(sorted: Float64Array, number: number): number {
   return low;
 }
 
-/** How a gap is named. */
 export function describeGap({ from, to }: Gap): string {
   return from === to ? `number ${from} is missing` : `the numbers ${from} to ${to} are missing`;
 }
@@ -178,10 +176,7 @@ interface PageRequest {
   readonly signal: AbortSignal;
 }
 
-/**
- * Asks for a page of a feed or snapshot.
- * @throws {FeedFault} `cursor-refused`; {OutboundError}
- */
+/** Requests a page of a feed or snapshot. @throws {FeedFault} `cursor-refused`; {OutboundError} */
 export async function askPage(client: Pick<OutboundClient, 'getJson'>, request: PageRequest): Promise<OutboundAnswer> {
   const { cursor, limit, etag, redirects, signal } = request;
   const url = new URL(request.url);
@@ -207,7 +202,7 @@ function namesCursor(problem: unknown): boolean {
   return Array.isArray(invalidParams) && invalidParams.some((param) => isRecord(param) && param.name === 'cursor');
 }
 
-/** Longest text of a feed that is shown. */
+/** Longest feed text that is shown. */
 const MAX_DETAIL = 500;
 
 export function detailOf({ problem }: OutboundError): string {
@@ -215,7 +210,7 @@ export function detailOf({ problem }: OutboundError): string {
   return typeof detail === 'string' ? `: ${detail.slice(0, MAX_DETAIL)}` : '';
 }
 
-/** Progress through pages, of constant size: a faulty feed can lead in circles, or have no end. */
+/** Progress through pages, of constant size: a faulty feed can be circular or endless. */
 interface ReadingProgress {
   /** An earlier cursor; the distance to the next one doubles (Brent's cycle detection). */
   readonly checkpoint: string | null;
@@ -230,14 +225,14 @@ interface ReadingProgress {
 
 export const NO_PROGRESS: ReadingProgress = { checkpoint: null, steps: 0, span: 1, empty: 0, records: 0, highest: 0 };
 
-/** Pages without a record, with more to come: what is read is not filtered, so there is no reason for one. */
+/** Maximum of pages without a record but with more to come: unfiltered reading gives no reason for any. */
 const MAX_EMPTY = 200;
 
 interface PageStep {
   readonly cursor: string;
   readonly numbers: readonly number[];
   readonly isSnapshot: boolean;
-  /** Records of a snapshot at most. */
+  /** Maximum of records of a snapshot. */
   readonly maxRecords: number;
 }
 
@@ -256,7 +251,7 @@ export function notePage(
     throw new FeedFault(endless, `${empty} consecutive pages have no records, although there are more`);
   const records = isSnapshot ? before.records + numbers.length : 0;
   const highest = isSnapshot ? numbers.reduce((most, number) => Math.max(most, number), before.highest) : 0;
-  // A snapshot has each resource by the record that made it, and that has a number of its own.
+  // A snapshot has each resource once, under the record that made it, which has a number of its own.
   if (records > highest) {
     throw new FeedFault(
       'snapshot-endless',
@@ -275,7 +270,7 @@ export function notePage(
   };
 }
 
-/** Reads progress that was saved as JSON; anything else starts from the beginning. */
+/** Reads progress saved as JSON; anything else starts from the beginning. */
 export function toProgress(value: unknown): ReadingProgress {
   if (!isRecord(value)) return NO_PROGRESS;
   const numbers = Object.entries(value).filter(([, saved]) => typeof saved === 'number');

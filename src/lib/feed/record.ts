@@ -1,5 +1,5 @@
 /**
- * Records of a council feed, judged by the published draft (`event polling 0.0.2`) and no stricter. What our own contract asks beyond it is in
+ * Records of a council feed, checked against the published draft (`event polling 0.0.2`) and no stricter. Further rules of our own contract are in
  * `openapi/validation/raadsfeed.yaml`.
  */
 import { hash } from 'node:crypto';
@@ -10,7 +10,6 @@ import { unwritable } from '../json/parse-untrusted.ts';
 import { isMoment } from '../time.ts';
 import { isResourceType, type ResourceType } from './resource.ts';
 
-/** The operations that a record may hold. */
 export const OPERATIONS = ['upsert', 'delete', 'redact'] as const;
 
 export const VERWIJDERREDENEN = [
@@ -30,7 +29,7 @@ export function sequenceNumberOf({ sequenceNumber }: JsonObject): number | undef
   return isSequenceNumber(sequenceNumber) ? sequenceNumber : undefined;
 }
 
-/** The valid numbers that a redaction names. */
+/** The valid numbers named by a redaction. */
 export function redactedNumbers({ op, geredigeerdeSequenceNumbers: numbers }: JsonObject): readonly number[] {
   return op === 'redact' && Array.isArray(numbers) ? numbers.filter(isSequenceNumber) : [];
 }
@@ -40,13 +39,13 @@ export function cameFrom({ herkomst }: JsonObject, feedUrl: string): boolean {
   return isRecord(herkomst) && herkomst.feedUrl === feedUrl;
 }
 
-/** The parts of an upsert or a delete whose form is right, or the first fault in it. */
+/** The well-formed parts of an upsert or a delete, or their first fault. */
 export type JudgedRecord =
   | { readonly op: 'upsert'; readonly resourceType: ResourceType; readonly data: JsonObject }
   | { readonly op: 'delete'; readonly resourceType: ResourceType }
   | { readonly fault: string };
 
-/** Judges the form of an upsert or a delete; its `resource` is read by `readResource`. */
+/** Checks the form of an upsert or a delete; `readResource` reads its `resource`. */
 export function judgeRecord({ op, resourceType, gewijzigdOp, storedAt, data }: JsonObject): JudgedRecord {
   if (!isResourceType(resourceType)) return { fault: 'resourceType is not known' };
   if (op !== 'upsert' && op !== 'delete') return { fault: 'op is not known' };
@@ -68,7 +67,7 @@ export function contentHash(data: unknown): string {
   return `sha256:${hash('sha256', canonicalJson(data))}`;
 }
 
-/** How the hash of an upsert compares with ours; the draft does not say how a hash is made. */
+/** Comparison of an upsert's hash with ours; the draft does not define how a hash is made. */
 export type HashVerdict = 'matches' | 'differs' | 'absent';
 
 /** Compares the `contentHash` of an upsert with that of its data; `undefined` without data, or when they have no canonical form. */

@@ -7,12 +7,11 @@ export interface Resource {
   readonly bronidentificatie: string;
 }
 
-/** The address of a resource below the mount of the feed. */
 export function resourcePath(resourceType: ResourceType, { organisatiecode, bronidentificatie }: Resource): string {
   return `/organisaties/${organisatiecode}/${COLLECTIONS[resourceType]}/${encodeURIComponent(bronidentificatie)}`;
 }
 
-/** One text for one resource of one kind, for use as the key of a map. */
+/** A map key for one resource of one kind. */
 export function resourceKey(resourceType: ResourceType, { organisatiecode, bronidentificatie }: Resource): string {
   return `${organisatiecode}/${resourceType}/${bronidentificatie}`;
 }
@@ -47,7 +46,7 @@ export function normaliseOrganisatiecode(text: string): string | undefined {
 /** Longest `bronidentificatie` that our addresses take. */
 const MAX_NAME = 500;
 
-/** The identity that a record of any feed names, with its code in lower case; `undefined` when it cannot be an identity here. */
+/** The identity in a record of any feed, with its code in lower case; `undefined` when it cannot be an identity here. */
 export function readResource({ resource }: JsonObject): Resource | undefined {
   if (!isRecord(resource) || typeof resource.organisatiecode !== 'string') return undefined;
   const organisatiecode = normaliseOrganisatiecode(resource.organisatiecode);

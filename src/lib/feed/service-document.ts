@@ -10,13 +10,12 @@ export interface SourceOrganisation {
   readonly laatstBijgewerkt: Date | null;
 }
 
-/** Where the parts of a feed are. */
 export interface FeedAddresses {
   readonly feedUrl: string;
   readonly snapshotUrl: string;
 }
 
-/** What a feed says of itself, as far as we need it. */
+/** The parts of a service document that are used. */
 export interface ServiceDocument extends FeedAddresses {
   readonly rol: 'bronhouder' | 'aggregator';
   readonly streamUrl: string | null;
@@ -43,10 +42,6 @@ export function readServiceDocument(json: unknown, at: string): ServiceDocument 
   };
 }
 
-/**
- * Reads only where the feed is.
- * @throws {FeedFault} `document`
- */
 export function readAddresses(json: unknown, at: string): FeedAddresses {
   if (!isRecord(json)) throw new FeedFault('document', 'the service document is not an object');
   const { feedUrl, snapshotUrl } = json;
@@ -118,7 +113,7 @@ function address(name: string, value: unknown, at: string): string {
   return URL.canParse(value) ? value : url.href;
 }
 
-/** What is wrong with a feed, beside the faults of the connection (`OutboundFault`). */
+/** The fault of a feed, beside the faults of the connection (`OutboundFault`). */
 export type FeedFaultCode =
   | 'document' // its service document is not one
   | 'organisation-missing' // its service document names none of the organisations that are taken from it
@@ -132,11 +127,11 @@ export type FeedFaultCode =
   | 'records' // records that cannot be taken over, or whose hash does not match
   | 'refused'; // it answers with a status that waiting does not change
 
-/** A feed that breaks the specification, or refuses for good. */
+/** A feed that violates the specification, or refuses permanently. */
 export class FeedFault extends Error {
   override readonly name = 'FeedFault';
   readonly code: FeedFaultCode;
-  /** Of `cursor-refused`: the answer says so itself; a bare 400 may have another cause, so it is asked again. */
+  /** For `cursor-refused`: the answer states it; a bare 400 may have another cause, so the request is repeated. */
   readonly certain: boolean;
   constructor(code: FeedFaultCode, message: string, { certain = true }: { readonly certain?: boolean } = {}) {
     super(message);

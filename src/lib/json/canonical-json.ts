@@ -5,14 +5,14 @@
  */
 export function canonicalJson(value: unknown): string {
   if (isInOrder(value)) {
-    // Three times as fast as what follows. Only half of a surrogate pair is written as `\\ud…`; else it is a text that looks like that.
+    // Three times as fast as the rest. Only half of a surrogate pair is written as `\\ud…`; otherwise it is literal text.
     const text = JSON.stringify(value);
     if (!text.includes('\\ud')) return text;
   }
   return sorted(value);
 }
 
-/** Whether all members are in order as they are. */
+/** Whether all members are already in order. */
 function isInOrder(value: unknown): boolean {
   if (!isObject(value)) return true;
   if (Array.isArray(value)) return value.every(isInOrder);
@@ -44,12 +44,12 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** A value that RFC 8785 has no form for. */
+/** A value without a form in RFC 8785. */
 export class CanonicalFormError extends TypeError {
   override readonly name = 'CanonicalFormError';
 }
 
-/** Texts that are written as they are: nearly all. */
+/** Texts that need no escapes: nearly all. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
 function canonicalText(text: string): string {

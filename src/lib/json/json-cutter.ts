@@ -5,7 +5,6 @@
 import { isUtf8 } from 'node:buffer';
 import { MAX_DEPTH } from './parse-untrusted.ts';
 
-/** The text cannot be divided into items: its brackets, commas or sizes are wrong. The message is for operators. */
 export class CutError extends Error {
   readonly line: number;
   constructor(message: string, line: number) {
@@ -74,7 +73,6 @@ export class JsonCutter<List extends string> {
   readonly #handler: CutHandler<List>;
   readonly #frames: Frame<List>[] = [];
   readonly #whole = new Skeleton(1);
-  /** The outer item that is being read. */
   #outer: Skeleton | undefined;
   #index = 0;
   #counts = new Map<List, number>();
@@ -90,7 +88,6 @@ export class JsonCutter<List extends string> {
     this.#handler = handler;
   }
 
-  /** @param chunk may be overwritten afterwards. @throws {CutError} */
   feed(chunk: Buffer): void {
     let at = 0;
     while (at < chunk.length) {
@@ -127,7 +124,7 @@ export class JsonCutter<List extends string> {
     return end;
   }
 
-  /** Reads between the items of a list that is cut. */
+  /** Reads between the items of a cut list. */
   #readList(chunk: Buffer, from: number, frame: CutFrame<List>): number {
     for (let at = from; at < chunk.length; at += 1) {
       const byte = chunk[at] ?? 0;
@@ -159,7 +156,6 @@ export class JsonCutter<List extends string> {
     return chunk.length;
   }
 
-  /** Reads skeleton until a list begins that is cut, or the outer item ends. */
   #readSkeleton(chunk: Buffer, from: number): number {
     const skeleton = this.#skeleton;
     for (let at = from; at < chunk.length; at += 1) {
@@ -176,7 +172,7 @@ export class JsonCutter<List extends string> {
     return chunk.length;
   }
 
-  /** @returns whether a list that is cut, or the outer list, is read after this byte */
+  /** @returns whether a cut list, or the outer list, follows this byte */
   #readStructure(byte: number): boolean {
     const frame = this.#frames.at(-1);
     if (frame === undefined && byte > SPACE && (this.#ended || (byte !== OPEN_OBJECT && byte !== OPEN_LIST)))

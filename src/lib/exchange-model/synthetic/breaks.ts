@@ -1,4 +1,4 @@
-/** Ways to break one rule of a delivery that keeps all of them, and no other. */
+/** Ways to break exactly one rule of an otherwise valid delivery. */
 
 import { isRecord, type JsonObject } from '../../json/json-value.ts';
 import type { Variant } from '../mapping.ts';
@@ -22,7 +22,7 @@ export const LEAST_TO_BREAK = 8;
 
 type Step = string | number;
 
-/** The object with another value at a place; `undefined` takes it away. */
+/** The object with another value at a place; `undefined` removes it. */
 function set(object: JsonObject, [step = '', ...rest]: readonly Step[], value: unknown): JsonObject {
   const child = object[step];
   if (rest.length === 0) {
@@ -92,7 +92,7 @@ const SHV: Readonly<Record<string, Breaking>> = {
   },
 };
 
-/** Rule 9 is not among them: the model of early warning allows no other value. */
+/** Without rule 9: the model of early warning allows no other value. */
 function vsBreaks(version: string): Readonly<Record<string, Breaking>> {
   const names = vsNames(version);
   return {
@@ -119,7 +119,7 @@ function vsBreaks(version: string): Readonly<Record<string, Breaking>> {
   };
 }
 
-/** What can be broken, by the name that `--break` takes: the number of a rule, or `model-` and what of it. */
+/** Possible breaks, by the name for `--break`: the number of a rule, or `model-` and the kind. */
 export function breaksOf(variant: Variant, version: string): Readonly<Record<string, Breaking>> {
   return variant === 'shv' ? SHV : vsBreaks(version);
 }

@@ -1,14 +1,13 @@
-/** What synthetic records are made of: choices that depend on the seed and the place alone, persons, and days. */
+/** The elements of synthetic records: choices that depend only on the seed and the place, persons, and days. */
 import { createHash } from 'node:crypto';
 import { dayAfter } from '../../time.ts';
 
-/** First and last day, as `YYYY-MM-DD`. */
 export interface Period {
   readonly start: string;
   readonly end: string;
 }
 
-/** Where a record is, and what decides about it. */
+/** The position of a record, and the inputs of its choices. */
 export interface RecordPlace {
   readonly seed: string;
   readonly period: Period;
@@ -21,7 +20,7 @@ export interface RecordPlace {
 
 const DAY_MS = 86_400_000;
 
-/** Numbers below a bound, each time the next. */
+/** Numbers below a bound, a new one each time. */
 export function chance({ seed, levering, place }: RecordPlace, about: string): (below: number) => number {
   let state = createHash('sha256').update(`${about} ${levering} ${place} ${seed}`).digest().readUInt32BE();
   return (below) => {
@@ -47,13 +46,13 @@ const TEST_NUMBERS = Array.from({ length: 1000 }, (_, number) => {
   return check === 10 ? undefined : `${digits}${check}`;
 }).filter((number) => number !== undefined);
 
-/** Another one for each place of a levering. */
+/** A different number for each place of a levering. */
 export function testNumber({ place, levering, seed }: RecordPlace): string {
   const from = chance({ place: 0, levering, seed, version: '', period: { start: '', end: '' } }, 'numbers')(1000);
   return TEST_NUMBERS[(from + place) % TEST_NUMBERS.length] ?? '';
 }
 
-/** Where a person lives; another address for each place, and for a second person there. */
+/** The address of a person: another for each place, and for a second person there. */
 export function addressOf({ place, levering }: RecordPlace, next: (below: number) => number) {
   const letters = String.fromCharCode(65 + next(26), 65 + next(26));
   return { postcode: `${1000 + (levering % 9000)}${letters}`, huisnummer: String(1 + place) };

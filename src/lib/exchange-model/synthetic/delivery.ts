@@ -16,23 +16,23 @@ interface SyntheticOptions {
   /** Of all leveringen together. */
   readonly records: number;
   readonly seed: string;
-  /** Of which everything has ended on its last day. */
+  /** Everything has ended on its last day. */
   readonly period: Period;
   readonly breaking?: Breaking | undefined;
 }
 
-/** One levering, with empty lists; its records and cases are made when they are read. */
+/** One levering, with empty lists; its records and cases are made on reading. */
 interface SyntheticLevering {
   readonly head: JsonObject;
   readonly records: () => Iterable<JsonObject>;
   readonly zaken: () => Iterable<JsonObject>;
 }
 
-/** Of a levering: as many numbers for tests of persons there are. */
+/** For a levering: the number of test BSNs. */
 const MOST_RECORDS = 500;
-/** The first is of a municipality itself, the others of one organisation for several: the rules judge both. */
+/** The first belongs to a municipality itself, the others to one organisation for several: the rules check both. */
 const LEAST_LEVERINGEN = 4;
-/** Nobody has a code from here on. */
+/** No municipality has a code from here on. */
 const FIRST_MUNICIPALITY = 9001;
 
 function syntheticEnvelop({ model, period, breaking }: SyntheticOptions): JsonObject {
@@ -116,7 +116,7 @@ export function syntheticDelivery(options: SyntheticOptions): JsonObject {
   return JSON.parse([...syntheticText(options)].join(''));
 }
 
-/** The same as a file of the exchange model, in pieces: a record a line. */
+/** The same as a file of the exchange model, in pieces: a record per line. */
 export function* syntheticText(options: SyntheticOptions): Generator<string> {
   yield openList(syntheticEnvelop(options));
   let separator = '\n';

@@ -1,4 +1,4 @@
-/** A debt-assistance trajectory of somebody who does not exist: how far it came, and all steps until there. */
+/** A debt-assistance trajectory of a fictitious person, with all steps up to its stage. */
 import type { JsonObject } from '../../json/json-value.ts';
 import { dayAfter } from '../../time.ts';
 import { addressOf, birthday, chance, daysIn, oneOf, type RecordPlace, testNumber } from './chance.ts';
@@ -13,11 +13,11 @@ const CREDITORS = [
 ] as const;
 const SOLUTIONS = ['Betalingsregeling', 'Saneringskrediet', 'Schuldbemiddeling', '0%-aanbod'] as const;
 const REASONS = ['Afgerond', 'Verhuisd', 'Ingetrokken', 'Zelf'] as const;
-/** The day on which each step begins, from the first one; the last is that of the outflow. */
+/** The day on which each step begins; the last is that of the outflow. */
 const STEP_DAYS = [0, 5, 12, 25, 60, 75, 100] as const;
 const LAST_STEP = STEP_DAYS.length - 1;
 
-/** The first record of a levering has every step, so that there is something to break. */
+/** The first record of a levering has every step, so that every rule can be broken. */
 export function shvRecord(at: RecordPlace, municipality: string): JsonObject {
   const next = chance(at, 'shv');
   const { period, place } = at;
@@ -73,7 +73,7 @@ function debt(day: string, index: number, next: (below: number) => number): Json
   };
 }
 
-/** Most have a number; the others, and partners, are known by their birthday and address. */
+/** Most have a number; the others, and partners, are identified by birthday and address. */
 function clients(at: RecordPlace): readonly JsonObject[] {
   const next = chance(at, 'clients');
   const { postcode, huisnummer } = addressOf(at, next);

@@ -1,4 +1,4 @@
-/** An early-warning signal about somebody who does not exist, and the case of every three: two in it, and one that was not taken up. */
+/** An early-warning signal about a fictitious person, and a case for every three: two in it, and one that was not taken up. */
 import type { JsonObject } from '../../json/json-value.ts';
 import { dayAfter } from '../../time.ts';
 import { addressOf, birthday, chance, daysIn, oneOf, type RecordPlace, testNumber } from './chance.ts';
@@ -10,10 +10,10 @@ const RESULTS = [
   'Niet opgepakt: andere reden',
 ] as const;
 const CONTACTS = ['Brief', 'Telefoon', 'Huisbezoek'] as const;
-/** Days from the first signal to the end of what is found together with it. */
+/** Days from the first signal to the end of its matching. */
 const MATCHING_DAYS = 14;
 
-/** How the versions of the model spell what they have in common. */
+/** Version-specific names of shared members. */
 export function vsNames(version: string) {
   const isNew = version === '1.2';
   const isLower = isNew || version === '1.1-draft';
@@ -73,7 +73,7 @@ function idOf({ levering, place }: RecordPlace): string {
   return `PS-${levering + 1}-${place + 1}`;
 }
 
-/** Of all three about a person. */
+/** For all three about a person. */
 function signalDay(at: RecordPlace): string {
   const { period } = at;
   return dayAfter(period.start, chance(group(at), 'day')(daysIn(period)));
@@ -89,7 +89,7 @@ function clientOf(at: RecordPlace): JsonObject {
   return { ...sex, [names.geboren]: birthday(at, next), [names.postcode]: postcode, [names.huisnummer]: huisnummer };
 }
 
-/** The first of the three that are about one person. */
+/** The first of the three signals about one person. */
 function group(at: RecordPlace): RecordPlace {
   return { ...at, place: at.place - (at.place % 3) };
 }
