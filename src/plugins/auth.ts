@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { Counter, type Registry } from 'prom-client';
+import { OIN } from '../lib/patterns.ts';
 import { type FscCode, Problem, type ProblemKind } from '../lib/problem.ts';
 import type { ServeOptions } from './contract.ts';
 import { headerValues } from './headers.ts';
@@ -122,7 +123,6 @@ function tokenProblem(cause: TokenError): Problem {
   return new Problem(kind, { ...options, cause });
 }
 
-const OIN = /^\d{20}$/;
 const METRIC = 'koppelvlak_processing_headers_missing_total';
 
 interface ProcessingHeaderOptions {

@@ -5,6 +5,7 @@
  */
 
 import type { components } from '../contracts/verwerkingenlog.ts';
+import { OIN } from '../lib/patterns.ts';
 import type { InvalidParam } from '../lib/problem.ts';
 import { isTerm, longerDuration, shorterDuration } from '../lib/time.ts';
 
@@ -130,7 +131,7 @@ export function consumerTerm(at: Date, asked: string | undefined, own: string): 
 }
 
 function isOin(value: string): boolean {
-  return /^\d{20}$/.test(value);
+  return OIN.test(value);
 }
 
 function isUuid(value: string): boolean {

@@ -2,6 +2,7 @@
 import type { KeyObject } from 'node:crypto';
 import { type CryptoKey, errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
 import { isRecord } from '../../lib/json/json-value.ts';
+import { OIN } from '../../lib/patterns.ts';
 import type { FscKeys } from './fsc-keys.ts';
 import type { IssuerKeys } from './remote-keys.ts';
 import { type ProtectedHeader, TokenError, type VerifiedToken } from './token.ts';
@@ -22,8 +23,6 @@ export interface OAuthOptions {
   /** OINs by client, for tokens without that claim. */
   clientOins?: ReadonlyMap<string, string> | undefined;
 }
-
-const OIN = /^\d{20}$/;
 
 /** Verifies the part of an OAuth token that does not change during its life. @see RFC 9068 section 4, RFC 8725 */
 export async function verifyOAuth(

@@ -1,0 +1,2 @@
+/** An organisation's number (OIN). */
+export const OIN = /^\d{20}$/;
