@@ -16,6 +16,7 @@ afterAll(async () => {
 });
 
 it('proves old entries without the new member, new ones with it, and refuses one that nobody proved', async () => {
+  const { PROOF_FORMAT } = await import('../../src/verwerkingenlog/domain/members.ts');
   const { actie, actieIn, newPerson, startLog, KEY } = await import('../verwerkingenlog/support.ts');
   const old = await startLog({ env: state.env, databaseUrl: database.url });
   const before = actieIn(await old.call(SCOPES, 'POST', '/verwerkingsacties', actie(newPerson())));
@@ -28,7 +29,10 @@ it('proves old entries without the new member, new ones with it, and refuses one
     const table = await original<typeof import('../../src/verwerkingenlog/domain/member-table.ts')>();
     return {
       ...table,
-      MEMBERS: { ...table.MEMBERS, tijdstipOffset: { ...table.MEMBERS.tijdstipOffset, part: 'basis', since: 2 } },
+      MEMBERS: {
+        ...table.MEMBERS,
+        tijdstipOffset: { ...table.MEMBERS.tijdstipOffset, part: 'basis', since: PROOF_FORMAT + 1 },
+      },
     };
   });
   const next = await import('../verwerkingenlog/support.ts');
@@ -59,8 +63,8 @@ it('proves old entries without the new member, new ones with it, and refuses one
     };
     const ofOld = await proofOf(before.actieId);
     const ofNew = await proofOf(after.actieId);
-    expect(ofOld()[0]).toBe(1);
-    expect(ofNew()[0]).toBe(2);
+    expect(ofOld()[0]).toBe(PROOF_FORMAT);
+    expect(ofNew()[0]).toBe(PROOF_FORMAT + 1);
     expect(() => ofOld({ tijdstipOffset: '+01:00' })).toThrow('does not cover the member "tijdstipOffset"');
     expect(ofNew({ tijdstipOffset: '+02:00' })).not.toEqual(ofNew());
     const env = { ...state.env, AREAS: 'verwerkingenlog', VERWERKINGENLOG_KEY: KEY };
