@@ -4,7 +4,7 @@
  * as they should (between the two, by the processor time that the attack takes of the service), and while the same attack goes to a
  * server that does nothing, for the attacker runs on this machine too. A part that does not hold is tried a second time.
  *
- * Then it follows sources whose pages are hostile.
+ * Then it follows sources whose pages are hostile, and programs are given hostile answers and files, on which they must end soon.
  *
  * Usage: node bench/drill-hostile.ts [heap in MB, default 512] [part of the names of attacks]
  */
@@ -29,6 +29,7 @@ import { startTokens } from '../test/support/tokens.ts';
 import { type Child, startChild } from './support/children.ts';
 import { growHistory } from './support/feed-history.ts';
 import { ATTACKS, LARGE_RECORDS, PLAIN, type Target } from './support/hostile-attacks.ts';
+import { HOSTILE_PROGRAMS, runHostile } from './support/hostile-programs.ts';
 import { type Ask, measureWhile, type Waited } from './support/other-client.ts';
 import { sampleActie } from './support/sample-actie.ts';
 import { writeSample } from './support/sample-delivery.ts';
@@ -144,6 +145,10 @@ async function drill(): Promise<boolean> {
     });
     if (!(await recovers(asks))) faults.push(`not answered as it should be within ${RECOVERY_MS / 1000} s after it`);
     good &&= tell(faults);
+  }
+  for (const program of HOSTILE_PROGRAMS.filter(({ name }) => name.includes(only))) {
+    console.log(program.name);
+    good &&= tell(await runHostile(program, dir));
   }
   console.log(good ? 'every part held' : 'not every part held');
   return good;

@@ -82,6 +82,8 @@ function guessable(dumped: string, texts: readonly string[]): string[] {
   );
 }
 
+const identifiers = [newPerson(), newPerson(), newPerson()] as const;
+
 describe('a dump of the database', () => {
   it('has nothing that a BSN can be guessed from: no hash without a key of the number, its person or its action', async () => {
     const log = await start(KEY);
@@ -113,7 +115,8 @@ describe('a dump of the database', () => {
 
   it('holds no identifier: not in tables, not in data files, not in the write-ahead log', async () => {
     const log = await start(KEY);
-    const [person, receiver, changed] = ['987654329', '123456782', '111222333'];
+    // Of nobody else: the write-ahead log is that of every database of the tests.
+    const [person, receiver, changed] = identifiers;
     const body = actie(person, { soortAfnemerId: 'BSN', afnemerId: receiver });
     const kept = await log.call(ALL, 'POST', '/verwerkingsacties', body, { 'idempotency-key': `bsn-${person}` });
     const { actieId } = actieIn(kept);
@@ -152,7 +155,8 @@ describe('a dump of the database', () => {
 
   it('holds no identifier in what the service logs', async () => {
     const [log] = running;
-    expect(JSON.stringify(log?.server.logged)).not.toMatch(/987654329|123456782|111222333/);
+    const logged = JSON.stringify(log?.server.logged);
+    for (const identifier of identifiers) expect(logged).not.toContain(identifier);
   });
 });
 
