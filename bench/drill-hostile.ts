@@ -134,7 +134,7 @@ async function drill(): Promise<boolean> {
     };
     const first = await once();
     const faults = first.length === 0 ? first : await once();
-    good &&= tell(faults);
+    good = tell(faults) && good;
   }
   if (FOLLOWED.includes(only)) {
     // Before it is measured: to make them holds up this process.
@@ -144,11 +144,11 @@ async function drill(): Promise<boolean> {
       mayGrowMb: FOLLOWED_MB,
     });
     if (!(await recovers(asks))) faults.push(`not answered as it should be within ${RECOVERY_MS / 1000} s after it`);
-    good &&= tell(faults);
+    good = tell(faults) && good;
   }
   for (const program of HOSTILE_PROGRAMS.filter(({ name }) => name.includes(only))) {
     console.log(program.name);
-    good &&= tell(await runHostile(program, dir));
+    good = tell(await runHostile(program, dir)) && good;
   }
   console.log(good ? 'every part held' : 'not every part held');
   return good;
