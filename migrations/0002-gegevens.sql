@@ -1,4 +1,4 @@
--- Area A: what is delivered, what requesters that page have seen, and what was delivered to whom.
+-- Area A: deliveries, the state that a requester pages through, and the journal of what was delivered to whom.
 
 create schema gegevens;
 grant usage on schema gegevens to koppelvlak_dienst;
@@ -80,12 +80,9 @@ create table gegevens.pinned_states (
   leveringen bigint[] not null,
   created_at timestamptz not null,
   expires_at timestamptz not null,
-  -- The period that was resolved when page 1 was asked for. A state without it is of an earlier version of the program, and over: its
-  -- pages would be chosen otherwise.
-  periode_start date,
-  -- The period that was resolved when page 1 was asked for. A state without it is of an earlier version of the program, and over: its
-  -- pages would be chosen otherwise.
-  periode_einde date,
+  -- The period that was resolved when page 1 was asked for.
+  periode_start date not null,
+  periode_einde date not null,
   primary key (variant, afnemer, filter)
 );
 create index pinned_states_verloopt on gegevens.pinned_states (expires_at);
@@ -116,14 +113,10 @@ create table gegevens.journaal (
   answer_signature text not null,
   -- Days asked for that no delivery covers, by organisation and municipality.
   ongedekt jsonb not null default '[]',
-  -- In which trace (W3C Trace Context) something was delivered or read: beside the journal of deliveries, and beside the service's own
-  -- entries in the processing log. A caller chooses its trace id, so it is never the `verwerking_id` of such an entry.
+  -- The trace (W3C Trace Context) in which it was delivered. A caller chooses its trace id, so it is never the `verwerking_id` of an entry
+  -- in the processing log.
   trace_id text,
-  -- In which trace (W3C Trace Context) something was delivered or read: beside the journal of deliveries, and beside the service's own
-  -- entries in the processing log. A caller chooses its trace id, so it is never the `verwerking_id` of such an entry.
   span_id text,
-  -- In which trace (W3C Trace Context) something was delivered or read: beside the journal of deliveries, and beside the service's own
-  -- entries in the processing log. A caller chooses its trace id, so it is never the `verwerking_id` of such an entry.
   parent_span_id text,
   seed text,
   proof_number bigint,

@@ -13,7 +13,7 @@ export interface Service {
   readonly managementUrl: string;
   /** Address of the database as its owner (secret). */
   readonly databaseUrl: string;
-  /** Settles when an embedded database has ended, for any reason. */
+  /** Settles when the embedded database stops, for whatever reason. */
   readonly databaseExited: Promise<void>;
   /**
    * Stops accepting, answers running requests, ends streams and releases everything; calling it again is harmless. With `drainMs` it first

@@ -50,6 +50,7 @@ export async function loadSecret(
 async function writeDraft(path: string, value: unknown): Promise<string> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${randomUUID()}`;
-  await writeFile(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+  // On disk before it has its name: what is encrypted with a key is lost with it.
+  await writeFile(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flag: 'wx', flush: true });
   return draft;
 }

@@ -62,10 +62,12 @@ export function distinct(faults: readonly InvalidParam[]): InvalidParam[] {
   const found = new Map<string, InvalidParam>();
   for (const fault of faults) {
     const { name, code, reason } = fault;
-    const key = code === 'format' ? `${name} ${code}` : `${name} ${code} ${reason}`;
+    // Of formats only the names, from the first backtick on, are joined.
+    const format = code === 'format' && reason.includes('`') ? reason.slice(reason.indexOf('`')) : undefined;
+    const key = format === undefined ? `${name} ${code} ${reason}` : `${name} ${code}`;
     const before = found.get(key);
-    const isKnown = before === undefined || before.reason.includes(reason.slice(reason.indexOf('`')));
-    if (!isKnown) found.set(key, { ...before, reason: `${before.reason} of ${reason.slice(reason.indexOf('`'))}` });
+    const isKnown = before === undefined || format === undefined || before.reason.includes(format);
+    if (!isKnown) found.set(key, { ...before, reason: `${before.reason} of ${format}` });
     else found.set(key, before ?? fault);
   }
   return [...found.values()];

@@ -137,7 +137,6 @@ export async function findPagingState(
       cross join lateral unnest(s.leveringen) with ordinality as k (id, position)
       join gegevens.leveringen l on l.id = k.id and l.reden is distinct from 'verwijderd'
       where s.variant = $1::text and s.afnemer = $2::text and s.filter = $3::text and s.expires_at > $4::timestamptz
-        and s.periode_start is not null
       order by k.position`,
     values: [variant, afnemer, filter, at],
   });

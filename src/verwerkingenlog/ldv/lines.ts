@@ -44,7 +44,7 @@ export interface NewLine extends LdvLine {
 export type LineOutcome = 'stored' | 'known' | 'conflict';
 
 /**
- * Resolves when all lines are committed to disk, with what became of each.
+ * Resolves when all lines are committed to disk, with the outcome of each.
  * @throws {Problem} 503 when too much waits
  */
 export type StoreLines = (lines: readonly NewLine[], sender: LineSender) => Promise<readonly LineOutcome[]>;

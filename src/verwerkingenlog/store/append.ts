@@ -41,7 +41,7 @@ export interface VersionStore {
    * Adds versions, and the locations of their persons: all or none. No two may have the same idempotency key.
    * @param knownKeys the instance's keys of the log: while others may be in use, no idempotency key is taken, for it may have been used
    *   under them
-   * @returns what became of each, in the order given
+   * @returns the outcome of each, in the order given
    * @throws {DatabaseError} 23514 when a month has no partition yet, 23505 when a version exists
    */
   add(db: Db, appends: readonly Append[], knownKeys?: readonly string[]): Promise<Appended[]>;

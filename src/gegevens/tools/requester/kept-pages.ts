@@ -22,7 +22,7 @@ export interface SentRequest {
 }
 
 export interface KeptPages {
-  /** The answer to this request as an earlier run received it; `undefined` when there is none, or only a part. */
+  /** The answer that an earlier run received to this request; `undefined` when absent or incomplete. */
   find(page: number, requestBody: string): Promise<SupplierResponse | undefined>;
   keep(page: number, request: SentRequest, answered: SupplierResponse): Promise<void>;
 }
