@@ -26,6 +26,8 @@ export interface DrillOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Settings beside those of a second instance on the same database, which is killed with the first; absent: there is one. */
   readonly second?: Readonly<Record<string, string>>;
+  /** Awaited once, when the first instance has started and the second has not. */
+  readonly beforeSecond?: () => Promise<void>;
   /** Looks for further faults when all is over, with the database still there. */
   readonly judge?: (databaseUrl: string) => Promise<readonly string[]>;
 }
@@ -57,13 +59,12 @@ export async function runKillDrill(options: DrillOptions): Promise<DrillResult> 
   let changes = 0;
   let postgres = await startEmbedded({ dir: options.dir, log: createLogger('silent') });
   const env = { ...tokens.env, ...options.env };
-  const startServers = (): Promise<Child[]> =>
-    Promise.all(
-      [env, ...(options.second === undefined ? [] : [{ ...env, ...options.second }])].map((own) =>
-        startServer(postgres, own),
-      ),
-    );
-  let servers = await startServers();
+  const startFirst = (): Promise<Child> => startServer(postgres, env);
+  const startSecond = async (): Promise<Child[]> =>
+    options.second === undefined ? [] : [await startServer(postgres, { ...env, ...options.second })];
+  let servers = [await startFirst()];
+  await options.beforeSecond?.();
+  servers.push(...(await startSecond()));
   try {
     for (let kill = 1; kill <= options.kills; kill += 1) {
       const addresses = await Promise.all(
@@ -118,7 +119,7 @@ export async function runKillDrill(options: DrillOptions): Promise<DrillResult> 
       await Promise.all(writers);
       await postgres.exited;
       postgres = await startEmbedded({ dir: options.dir, log: createLogger('silent') });
-      servers = await startServers();
+      servers = (await Promise.all([startFirst().then((first) => [first]), startSecond()])).flat();
       options.report?.(
         `kill ${kill}: ${written.filter(({ actieId }) => actieId !== undefined).length} actions acknowledged`,
       );

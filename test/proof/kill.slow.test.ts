@@ -1,7 +1,7 @@
-import { rm } from 'node:fs/promises';
+import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { runKillDrill } from '../../bench/support/kill-drill.ts';
 import { databaseHome } from '../support/database-home.ts';
 import { verifyProcessing } from './proof-drill.ts';
@@ -15,6 +15,7 @@ it('gives every acknowledged entry one leaf, however two sequencers and Postgres
 }, async () => {
   const dir = await databaseHome();
   const state = join(dir, 'state.json');
+  const stateOfSecond = join(dir, 'state-of-the-second.json');
   const env = {
     AREAS: 'verwerkingenlog',
     VERWERKINGENLOG_KEY: `drill:${Buffer.alloc(32, 3).toString('base64')}`,
@@ -29,7 +30,9 @@ it('gives every acknowledged entry one leaf, however two sequencers and Postgres
       writers: 8,
       longestLoadMs: 1500,
       env,
-      second: { PROOF_STATE: join(dir, 'state-of-the-second.json') },
+      second: { PROOF_STATE: stateOfSecond },
+      // An instance without a checkpoint signs nothing for a tree that another has begun.
+      beforeSecond: () => vi.waitFor(() => copyFile(state, stateOfSecond), { timeout: 30_000 }),
       judge: (databaseUrl) => verifyProcessing(databaseUrl, env, state),
     });
     expect(faults).toEqual([]);
