@@ -59,6 +59,18 @@ describe('another method on a known address', () => {
     expect((await ask(at(`${OPEN}/nergens`), { method: 'QUERY' })).status).toBe(404);
   });
 
+  it.each([
+    ['not well encoded', '%zz', 400],
+    ['longer than the router reads', 'a'.repeat(7000), 404],
+  ])('refuses a method that is unknown here when a parameter is %s', async (_fault, parameter, status) => {
+    expect((await ask(at(`${OPEN}/dingen/${parameter}`), { method: 'QUERY' })).status).toBe(status);
+  });
+
+  it('decodes a path before it looks for its methods', async () => {
+    const reply = await ask(at(`${OPEN}/d%69ngen/een%2Ftwee`), { method: 'DELETE' });
+    expect(reply.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
+  });
+
   it('answers 405 also when the body is of a type that is not accepted', async () => {
     const reply = await ask(at(`${OPEN}/dingen/1`), post('a,b', 'text/csv'));
     expect(reply.status).toBe(405);
