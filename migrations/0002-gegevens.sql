@@ -8,7 +8,7 @@ create table gegevens.imports (
   id bigint generated always as identity primary key,
   variant text not null check (variant in ('shv', 'vs')),
   model_version text not null,
-  bestand text not null,
+  file_name text not null,
   bytes bigint not null default 0,
   imported_at timestamptz not null default clock_timestamp()
 );
@@ -20,34 +20,36 @@ create table gegevens.leveringen (
   variant text not null check (variant in ('shv', 'vs')),
   import_id bigint not null references gegevens.imports,
   -- Place in the file, from 0; with import_id the key of its records.
-  nummer integer not null,
+  number integer not null,
   organisation_key text not null,
-  naam text,
+  name text,
   name_key text,
   kvk_nummer text,
   gemeentecode text,
   municipality_key text,
   periode_start date not null,
   periode_einde date not null,
-  aangeleverd_op timestamptz not null,
+  -- As the file says: `aanleverdatumEnTijd`.
+  submitted_at timestamptz not null,
   -- The levering without its records, as JSON text.
   envelope text not null,
   records integer not null,
   zaken integer not null,
   bytes bigint not null,
-  vingerafdruk text not null,
-  vervallen_op timestamptz,
-  reden text check (reden in ('vervangen', 'verwijderd')),
+  fingerprint text not null,
+  -- Null: it is current.
+  withdrawn_at timestamptz,
+  reason text check (reason in ('vervangen', 'verwijderd')),
   model_version text,
   -- Whether its rows in `record_periods` are there.
   has_periods boolean not null default false,
-  check ((vervallen_op is null) = (reden is null)),
+  check ((withdrawn_at is null) = (reason is null)),
   check (periode_start <= periode_einde),
-  unique (import_id, nummer)
+  unique (import_id, number)
 );
-create index leveringen_geldig on gegevens.leveringen (variant, periode_einde, periode_start) where (vervallen_op is null);
-create index leveringen_sleutel on gegevens.leveringen (variant, organisation_key, periode_einde);
-grant select, insert, delete, update (municipality_key, vervallen_op, reden, model_version, has_periods) on gegevens.leveringen to koppelvlak_dienst;
+create index leveringen_current on gegevens.leveringen (variant, periode_einde, periode_start) where (withdrawn_at is null);
+create index leveringen_organisation_key on gegevens.leveringen (variant, organisation_key, periode_einde);
+grant select, insert, delete, update (municipality_key, withdrawn_at, reason, model_version, has_periods) on gegevens.leveringen to koppelvlak_dienst;
 
 -- The records as the JSON text that is sent. No foreign key: a check per row would double the time of an import, and rows are only
 -- removed together with their levering.
@@ -85,7 +87,7 @@ create table gegevens.pinned_states (
   periode_einde date not null,
   primary key (variant, afnemer, filter)
 );
-create index pinned_states_verloopt on gegevens.pinned_states (expires_at);
+create index pinned_states_expires_at on gegevens.pinned_states (expires_at);
 grant select, insert, update, delete on gegevens.pinned_states to koppelvlak_dienst;
 
 -- What was asked and delivered, for later proof. No personal data: a request names periods and organisations only.
@@ -170,7 +172,7 @@ grant select on gegevens.recognition_key to koppelvlak_dienst;
 create table gegevens.forced_imports (
   import_id bigint primary key,
   variant text not null,
-  bestand text,
+  file_name text,
   imported_at timestamptz not null default clock_timestamp(),
   periode_start date not null,
   periode_einde date not null,
@@ -178,7 +180,7 @@ create table gegevens.forced_imports (
   -- [{"rule": 16, "count": 61, "places": [JSON Pointers, at most 100]}]. No personal data.
   findings jsonb not null
 );
-grant select, insert, update (bestand) on gegevens.forced_imports to koppelvlak_dienst;
+grant select, insert, update (file_name) on gegevens.forced_imports to koppelvlak_dienst;
 
 -- An import links cases to their signals in a temporary table; deploy/sql/roles.sql takes that right from the public.
 do $$

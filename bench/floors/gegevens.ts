@@ -15,7 +15,7 @@ export function floorAnswers(url: string, variant: string, key: KeyObject) {
     if (request.url === '/cold') {
       const { rows } = await pool.query({
         text: `select tekst from gegevens.records join gegevens.leveringen l using (import_id)
-          where l.variant = $1 and levering = l.nummer order by import_id, levering, soort, records.nummer`,
+          where l.variant = $1 and levering = l.number order by import_id, levering, soort, records.nummer`,
         values: [variant],
         rowMode: 'array',
       });

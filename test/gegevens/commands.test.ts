@@ -88,7 +88,7 @@ describe('what there is', () => {
     expect(await run('remove', id, '999999')).toMatchObject({ status: 1, stdout: `No longer delivered: ${id}\n` });
     expect((await run('list', '--all')).stdout).toMatch(/^id .* cases .* state\n(.*\n)*.* Rest .* removed\n/);
     expect((await run('prune')).stdout).toBe('Pruned 0 versions with 0 records.\n');
-    await supplier.asOwner(`update gegevens.leveringen set vervallen_op = now() - interval '2 days' where id = ${id}`);
+    await supplier.asOwner(`update gegevens.leveringen set withdrawn_at = now() - interval '2 days' where id = ${id}`);
     expect((await run('prune', '--older-than', '3')).stdout).toBe('Pruned 0 versions with 0 records.\n');
     expect(await json('prune', '--dry-run')).toMatchObject({ dryRun: true, records: 2 });
     expect((await run('prune')).stdout).toBe('Pruned 1 versions with 2 records.\n');

@@ -80,8 +80,8 @@ it('ends the pages of what is removed at once, on every instance, also of an ear
     await supplier.ask({ ...body, page: number }, { server, headers: await fresh() });
   const idOf = async (mark: string): Promise<number> => {
     const { rows } = await supplier.pool.query<{ id: number }>(
-      `select l.id from gegevens.leveringen l join gegevens.records r on r.import_id = l.import_id and r.levering = l.nummer
-       where l.naam = 'Weg' and r.tekst like '%"' || $1 || '"%'`,
+      `select l.id from gegevens.leveringen l join gegevens.records r on r.import_id = l.import_id and r.levering = l.number
+       where l.name = 'Weg' and r.tekst like '%"' || $1 || '"%'`,
       [mark],
     );
     return rows[0]?.id ?? 0;
@@ -120,19 +120,19 @@ it('prunes earlier versions, but none that a requester is paging through', async
     const pruned = await pruneLeveringen(supplier.pool, { ...pruning, now: new Date(), dryRun });
     return pruned.map(({ organisatie }) => organisatie);
   };
-  await supplier.asOwner(`update gegevens.leveringen set vervallen_op = vervallen_op - interval '1 hour'`);
+  await supplier.asOwner(`update gegevens.leveringen set withdrawn_at = withdrawn_at - interval '1 hour'`);
   expect(await prune(true)).not.toContain('Snoei');
   await supplier.asOwner(`update gegevens.pinned_states set expires_at = clock_timestamp() - interval '1 second'`);
   expect(await prune(true)).toContain('Snoei');
   expect(await prune(false)).toContain('Snoei');
   const { rows } = await supplier.pool.query(
-    `select (select count(*) from gegevens.leveringen where vervallen_op is not null) as oud,
+    `select (select count(*) from gegevens.leveringen where withdrawn_at is not null) as oud,
        (select count(*) from gegevens.pinned_states) as standen,
        (select count(*) from (
           select import_id, levering from gegevens.records union all select import_id, levering from gegevens.record_periods
           union all select import_id, levering from gegevens.case_records
           union all select import_id, levering from gegevens.case_signals) r where not exists (
-          select from gegevens.leveringen l where l.import_id = r.import_id and l.nummer = r.levering)) as wees,
+          select from gegevens.leveringen l where l.import_id = r.import_id and l.number = r.levering)) as wees,
        (select count(*) from gegevens.imports i where not exists (
           select from gegevens.leveringen l where l.import_id = i.id)) as leeg`,
   );

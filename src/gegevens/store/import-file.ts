@@ -74,7 +74,7 @@ export async function importFile(pool: Pool, options: ImportOptions): Promise<Im
     const db = await allowLongStatements(client, 0);
     await client.query('set local idle_in_transaction_session_timeout = 0');
     const { rows } = await client.query<{ id: number }>(
-      `insert into gegevens.imports (variant, model_version, bestand, bytes) values ($1::text, $2::text, $3::text, $4::bigint)
+      `insert into gegevens.imports (variant, model_version, file_name, bytes) values ($1::text, $2::text, $3::text, $4::bigint)
        returning id`,
       [model.variant, model.mapping.versie, basename(path), size],
     );

@@ -38,13 +38,13 @@ interface ListOptions {
 /** The leveringen there are, newest period first. */
 export async function listLeveringen(db: Db, { all = false, id, gemeente }: ListOptions): Promise<ListedLevering[]> {
   const { rows } = await db.query<ListedLevering & Record<string, unknown>>(
-    `select l.id, l.variant, coalesce(l.naam, l.organisation_key) as organisatie, l.kvk_nummer as "kvkNummer",
+    `select l.id, l.variant, coalesce(l.name, l.organisation_key) as organisatie, l.kvk_nummer as "kvkNummer",
        l.gemeentecode, l.municipality_key as gemeente, l.periode_start as "periodeStart", l.periode_einde as "periodeEinde",
-       l.aangeleverd_op as "aangeleverdOp", l.records, l.zaken, l.bytes, i.bestand, l.model_version as "modelVersie",
-       i.imported_at as "ingevoerdOp", l.vingerafdruk, l.vervallen_op as "vervallenOp", l.reden
+       l.submitted_at as "aangeleverdOp", l.records, l.zaken, l.bytes, i.file_name as bestand, l.model_version as "modelVersie",
+       i.imported_at as "ingevoerdOp", l.fingerprint as vingerafdruk, l.withdrawn_at as "vervallenOp", l.reason as reden
      from gegevens.leveringen l
      join gegevens.imports i on i.id = l.import_id
-     where ($1::boolean or l.vervallen_op is null) and ($2::bigint is null or l.id = $2::bigint)
+     where ($1::boolean or l.withdrawn_at is null) and ($2::bigint is null or l.id = $2::bigint)
        and ($3::text is null or l.municipality_key = $3::text)
      order by l.variant, l.periode_einde desc, l.name_key collate "C" nulls last, l.municipality_key, l.id desc`,
     [all, id ?? null, gemeente ?? null],
@@ -90,9 +90,9 @@ export async function pruneLeveringen(pool: Pool, options: PruneOptions): Promis
   const { now, minAgeMs, dryRun, signal, progress } = options;
   await refuseClockAhead(pool, now);
   const { rows } = await pool.query<PrunedLevering & Record<string, unknown>>(
-    `select l.id, l.import_id as "invoerId", l.nummer, coalesce(l.naam, l.organisation_key) as organisatie, l.records, l.bytes
+    `select l.id, l.import_id as "invoerId", l.number as nummer, coalesce(l.name, l.organisation_key) as organisatie, l.records, l.bytes
      from gegevens.leveringen l
-     where l.vervallen_op < $1::timestamptz
+     where l.withdrawn_at < $1::timestamptz
        and not exists (
          select from gegevens.pinned_states s where s.expires_at > $2::timestamptz and l.id = any(s.leveringen))
      order by l.id`,
@@ -113,7 +113,7 @@ async function pruneLevering(pool: Pool, { id, invoerId, nummer }: PrunedLeverin
     // Deleting a quarter of a large city takes longer than the time limit of statements.
     const db = await allowLongStatements(client, 0);
     const deleted = await db.query(
-      'delete from gegevens.leveringen where id = $1::bigint and vervallen_op is not null',
+      'delete from gegevens.leveringen where id = $1::bigint and withdrawn_at is not null',
       [id],
     );
     if (deleted.rowCount === 0) return;
@@ -128,7 +128,7 @@ async function pruneLevering(pool: Pool, { id, invoerId, nummer }: PrunedLeverin
     );
     // The name of a file may name a person.
     await db.query(
-      `update gegevens.forced_imports f set bestand = null
+      `update gegevens.forced_imports f set file_name = null
        where f.import_id = $1::bigint and not exists (select from gegevens.imports i where i.id = f.import_id)`,
       [invoerId],
     );
@@ -142,14 +142,14 @@ async function pruneLevering(pool: Pool, { id, invoerId, nummer }: PrunedLeverin
  */
 export async function removeLeveringen(db: Db, ids: readonly number[]): Promise<number[]> {
   const { rows } = await db.query<{ id: number }>(
-    `with weg as (
-       update gegevens.leveringen set vervallen_op = clock_timestamp(), reden = 'verwijderd'
-       where id = any($1::bigint[]) and reden is distinct from 'verwijderd'
+    `with removed as (
+       update gegevens.leveringen set withdrawn_at = clock_timestamp(), reason = 'verwijderd'
+       where id = any($1::bigint[]) and reason is distinct from 'verwijderd'
        returning id
-     ), standen as (
-       delete from gegevens.pinned_states where leveringen && array(select id from weg)
+     ), unpinned as (
+       delete from gegevens.pinned_states where leveringen && array(select id from removed)
      )
-     select id from weg order by id`,
+     select id from removed order by id`,
     [ids],
   );
   return rows.map(({ id }) => id);

@@ -8,10 +8,10 @@ import type { ChosenLevering, Deliverer, Filter, Levering, Period, Selection, Te
 
 /** Organisation, then period, then the order of the file; the same on every call. */
 const ORDER = `l.name_key collate "C" nulls last, l.organisation_key collate "C", l.periode_start, l.periode_einde,
-  l.import_id, l.nummer`;
+  l.import_id, l.number`;
 
 /** The current leveringen of the requested organisations, in the configured model. */
-const MATCHES_FILTER = `variant = $1::text and model_version = $2::text and vervallen_op is null
+const MATCHES_FILTER = `variant = $1::text and model_version = $2::text and withdrawn_at is null
   and ($3::text is null or name_key = $3::text or kvk_nummer = $4::text or municipality_key = $5::text)`;
 
 function filterValues({ variant, model, organisatie }: Filter): unknown[] {
@@ -29,7 +29,7 @@ export interface RequestedDeliverers {
 export async function findDeliverers(db: Db, filter: Filter): Promise<RequestedDeliverers> {
   const { rows } = await db.query<Deliverer & { recent: string[] }>({
     name: 'gegevens-find-deliverers',
-    text: `select organisation_key as "organisatieSleutel", municipality_key as "gemeenteSleutel", max(naam) as naam,
+    text: `select organisation_key as "organisatieSleutel", municipality_key as "gemeenteSleutel", max(name) as naam,
         max(array[periode_einde, periode_start])::text[] as recent
       from gegevens.leveringen where ${MATCHES_FILTER}
       group by organisation_key, municipality_key
@@ -135,7 +135,7 @@ export async function findPagingState(
     text: `select ${LEVERING}, cardinality(s.leveringen) as verwacht, s.periode_start as start, s.periode_einde as einde
       from gegevens.pinned_states s
       cross join lateral unnest(s.leveringen) with ordinality as k (id, position)
-      join gegevens.leveringen l on l.id = k.id and l.reden is distinct from 'verwijderd'
+      join gegevens.leveringen l on l.id = k.id and l.reason is distinct from 'verwijderd'
       where s.variant = $1::text and s.afnemer = $2::text and s.filter = $3::text and s.expires_at > $4::timestamptz
       order by k.position`,
     values: [variant, afnemer, filter, at],
@@ -147,9 +147,9 @@ export async function findPagingState(
 }
 
 /** A levering, for the alias `l`. */
-const LEVERING = `l.id, l.import_id as "invoerId", l.nummer, l.organisation_key as "organisatieSleutel", l.naam,
+const LEVERING = `l.id, l.import_id as "invoerId", l.number as nummer, l.organisation_key as "organisatieSleutel", l.name as naam,
   l.municipality_key as "gemeenteSleutel", l.periode_start as "periodeStart", l.periode_einde as "periodeEinde",
-  l.aangeleverd_op as "aangeleverdOp", l.envelope as head, l.records, l.zaken, l.bytes`;
+  l.submitted_at as "aangeleverdOp", l.envelope as head, l.records, l.zaken, l.bytes`;
 
 // Texts: whole lists, or the records that overlap a period, each record once. `offset 0` in these statements stops the planner from joining
 // their parts freely. It knows nothing yet of a table that was loaded a moment ago, and might read it whole, or once for each of its rows,

@@ -93,10 +93,10 @@ export async function replaceDeliveries(db: Db, options: ReplaceOptions): Promis
   await lock(db, `gegevens.leveringen ${variant}`);
   const { leveringen, periodeStart, periodeEinde } = delivery;
   const { rows: earlier } = await db.query<EarlierLevering & Record<string, unknown>>(
-    `select id, organisation_key as "organisatieSleutel", naam, name_key as "naamSleutel", kvk_nummer as "kvkNummer",
+    `select id, organisation_key as "organisatieSleutel", name as naam, name_key as "naamSleutel", kvk_nummer as "kvkNummer",
        municipality_key as gemeente, periode_start as "periodeStart", periode_einde as "periodeEinde", records, zaken
      from gegevens.leveringen
-     where variant = $1::text and model_version = $2::text and vervallen_op is null
+     where variant = $1::text and model_version = $2::text and withdrawn_at is null
        and (organisation_key = any($3::text[]) or name_key = any($4::text[]))
        and periode_start <= $6::date and periode_einde >= $5::date`,
     [
@@ -107,7 +107,7 @@ export async function replaceDeliveries(db: Db, options: ReplaceOptions): Promis
   const replacements = await compareRecords(db, options.invoerId, findReplaced(earlier, delivery));
   if (!force && replacements.some(({ reasons }) => reasons.length > 0)) throw new ReplacementRefused(replacements);
   await db.query(
-    `update gegevens.leveringen set vervallen_op = clock_timestamp(), reden = 'vervangen' where id = any($1::bigint[])`,
+    `update gegevens.leveringen set withdrawn_at = clock_timestamp(), reason = 'vervangen' where id = any($1::bigint[])`,
     [[...new Set(replacements.flatMap(({ replaces }) => replaces))]],
   );
   await insertLeveringen(db, options);
@@ -193,7 +193,7 @@ async function compareRecords(db: Db, invoerId: number, found: readonly Replaced
        select groep, $1::bigint as import_id, nummer, true as nieuw
          from jsonb_to_recordset($2::jsonb) as n (groep int, nummer int)
        union all
-       select o.groep, l.import_id, l.nummer, false
+       select o.groep, l.import_id, l.number, false
          from jsonb_to_recordset($3::jsonb) as o (groep int, id bigint) join gegevens.leveringen l on l.id = o.id),
      herkend as (
        select d.groep, d.nieuw, 'records' as soort, t.sleutel
@@ -231,8 +231,8 @@ async function insertLeveringen(db: Db, { variant, model, invoerId, delivery }: 
   }));
   await db.query(
     `insert into gegevens.leveringen
-       (variant, import_id, model_version, periode_start, periode_einde, aangeleverd_op, has_periods, nummer, organisation_key, naam,
-        name_key, kvk_nummer, gemeentecode, municipality_key, envelope, records, zaken, bytes, vingerafdruk)
+       (variant, import_id, model_version, periode_start, periode_einde, submitted_at, has_periods, number, organisation_key, name,
+        name_key, kvk_nummer, gemeentecode, municipality_key, envelope, records, zaken, bytes, fingerprint)
      select $1::text, $2::bigint, $3::text, $4::date, $5::date, $6::timestamptz, true, l.*
      from jsonb_to_recordset($7::jsonb) as l (nummer int, sleutel text, naam text, "naamSleutel" text, "kvkNummer" text,
         gemeentecode text, "gemeenteSleutel" text, envelope text, records int, zaken int, bytes bigint, vingerafdruk text)`,

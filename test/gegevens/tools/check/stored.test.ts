@@ -139,7 +139,7 @@ describe('import --check', () => {
     const alone = await run('check', '--variant', 'shv', '--json', path);
     expect(files).toMatchObject([{ records: 1, check: JSON.parse(alone.stdout) }]);
     // The first one became an earlier version, and is pruned: what was forced is still there, without the name of its file.
-    await supplier.asOwner(`update gegevens.leveringen set vervallen_op = now() - interval '1 day' where id = ${id}`);
+    await supplier.asOwner(`update gegevens.leveringen set withdrawn_at = now() - interval '1 day' where id = ${id}`);
     expect((await run('prune')).stdout).toBe('Pruned 1 versions with 1 records.\n');
     const { forced } = JSON.parse((await run('journal', '--json')).stdout);
     expect(forced).toMatchObject([
@@ -246,7 +246,7 @@ describe('the journal', () => {
     const asked = { aanleverperiodeStartdatum: years.start, aanleverperiodeEinddatum: years.end };
     await supplier.get(asked, { variant: 'vs' });
     expect((await journalled()).check.municipalities).toMatchObject([{ signals: 2 }]);
-    await supplier.asOwner(`delete from gegevens.leveringen where naam = 'Oud'`);
+    await supplier.asOwner(`delete from gegevens.leveringen where name = 'Oud'`);
     const { id, check } = await journalled();
     expect(check).toBeNull();
     const { status, stdout } = await run('journal', String(id));
