@@ -57,10 +57,10 @@ create table gegevens.records (
   import_id bigint not null,
   levering integer not null,
   -- 0: a record; 1: a case (vroegsignaalzaak) that goes with one.
-  soort smallint not null,
-  nummer integer not null,
-  tekst text not null,
-  primary key (import_id, levering, soort, nummer)
+  kind smallint not null,
+  number integer not null,
+  text text not null,
+  primary key (import_id, levering, kind, number)
 );
 grant select, insert, delete on gegevens.records to koppelvlak_dienst;
 
@@ -68,9 +68,9 @@ grant select, insert, delete on gegevens.records to koppelvlak_dienst;
 create table gegevens.case_records (
   import_id bigint not null,
   levering integer not null,
-  bij integer not null,
+  record integer not null,
   zaak integer not null,
-  primary key (import_id, levering, bij, zaak)
+  primary key (import_id, levering, record, zaak)
 );
 grant select, insert, delete on gegevens.case_records to koppelvlak_dienst;
 
@@ -137,13 +137,13 @@ grant usage on sequence gegevens.journaal_id_seq to koppelvlak_dienst;
 create table gegevens.record_periods (
   import_id bigint not null,
   levering integer not null,
-  nummer integer not null,
-  -- Without a begin the record overlaps every period; without an end it is running.
-  begin date,
-  einde date,
+  number integer not null,
+  -- Without a start the record overlaps every period; without an end it is running.
+  start_date date,
+  end_date date,
   -- The persons of the record, or its ID: an HMAC under the key below. Null: not known, so never the same as another.
-  sleutel bytea,
-  primary key (import_id, levering, nummer)
+  identity_hash bytea,
+  primary key (import_id, levering, number)
 );
 grant select, insert, delete on gegevens.record_periods to koppelvlak_dienst;
 
@@ -157,13 +157,13 @@ create table gegevens.case_signals (
 );
 grant select, insert, delete on gegevens.case_signals to koppelvlak_dienst;
 
--- The key of `record_periods.sleutel`: of this database only, made here, shown nowhere. The record itself is in the same database, so
+-- The key of `record_periods.identity_hash`: of this database only, made here, shown nowhere. The record itself is in the same database, so
 -- the key guards what could leave it alone: a list of recognition values without the records.
 create table gegevens.recognition_key (
   only_row boolean default true check (only_row) primary key,
-  sleutel bytea not null
+  key bytea not null
 );
-insert into gegevens.recognition_key (sleutel)
+insert into gegevens.recognition_key (key)
 values (sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())));
 grant select on gegevens.recognition_key to koppelvlak_dienst;
 

@@ -14,8 +14,8 @@ export function floorAnswers(url: string, variant: string, key: KeyObject) {
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (request.url === '/cold') {
       const { rows } = await pool.query({
-        text: `select tekst from gegevens.records join gegevens.leveringen l using (import_id)
-          where l.variant = $1 and levering = l.number order by import_id, levering, soort, records.nummer`,
+        text: `select text from gegevens.records join gegevens.leveringen l using (import_id)
+          where l.variant = $1 and levering = l.number order by import_id, levering, kind, records.number`,
         values: [variant],
         rowMode: 'array',
       });

@@ -33,7 +33,7 @@ it.each(['SIGINT', 'SIGKILL'] as const)('leaves nothing half done on %s', async 
   if (signal === 'SIGINT') expect(stderr).toMatch(/interrupted/);
   await expect.poll(() => supplier.asOwner('select count(*)::int as n from pg_stat_progress_copy')).toEqual([{ n: 0 }]);
   expect(await supplier.asOwner('select count(*)::int as n from gegevens.leveringen')).toEqual(before);
-  expect(await supplier.asOwner('select count(*)::int as n from gegevens.records where nummer > 1000')).toEqual([
+  expect(await supplier.asOwner('select count(*)::int as n from gegevens.records where number > 1000')).toEqual([
     { n: 0 },
   ]);
 });

@@ -55,12 +55,12 @@ it('delivers the day in Amsterdam of a birth date that is a moment, and the rest
     'shv',
     messageFile(text.replace('"schuldhulptrajecten":[]', `"schuldhulptrajecten":[${records.join(',')}]`)),
   );
-  const kept = await supplier.pool.query<{ tekst: string }>('select tekst from gegevens.records order by nummer');
+  const kept = await supplier.pool.query<{ text: string }>('select text from gegevens.records order by number');
   const expected = [
     ...texts.map(([, day = '']) => record(day)),
     record(...texts.slice(0, 2).map(([, day = '']) => day)),
   ];
-  expect(kept.rows.map(({ tekst }) => tekst)).toEqual(expected);
+  expect(kept.rows.map(({ text: stored }) => stored)).toEqual(expected);
 });
 
 it('reads a moment as its day in Amsterdam', () => {

@@ -296,7 +296,7 @@ it('delivers tens of thousands of records of two deliveries once each, over page
 it('stores nothing from which a person can be guessed without the key', async () => {
   await shv(Q1, { naam: 'Sleutel', records: [{ mark: 's', bsn: ['900000013'] }] });
   const hashes = await supplier.asOwner(
-    `select encode(sleutel, 'hex') as hex, sha256('900000013') as bare from gegevens.record_periods where sleutel is not null`,
+    `select encode(identity_hash, 'hex') as hex, sha256('900000013') as bare from gegevens.record_periods where identity_hash is not null`,
   );
   expect(hashes.length).toBeGreaterThan(0);
   const guessable = hashes.filter(
@@ -304,6 +304,6 @@ it('stores nothing from which a person can be guessed without the key', async ()
       String(hex).length !== 32 || (Buffer.isBuffer(bare) && bare.toString('hex').startsWith(String(hex))),
   );
   expect(guessable).toEqual([]);
-  const [key] = await supplier.asOwner('select length(sleutel) as bytes from gegevens.recognition_key');
+  const [key] = await supplier.asOwner('select length(key) as bytes from gegevens.recognition_key');
   expect(key).toEqual({ bytes: 32 });
 });

@@ -81,7 +81,7 @@ it('ends the pages of what is removed at once, on every instance, also of an ear
   const idOf = async (mark: string): Promise<number> => {
     const { rows } = await supplier.pool.query<{ id: number }>(
       `select l.id from gegevens.leveringen l join gegevens.records r on r.import_id = l.import_id and r.levering = l.number
-       where l.name = 'Weg' and r.tekst like '%"' || $1 || '"%'`,
+       where l.name = 'Weg' and r.text like '%"' || $1 || '"%'`,
       [mark],
     );
     return rows[0]?.id ?? 0;

@@ -129,11 +129,11 @@ async function copyRecords(
 
 /** The key of this database under which persons and IDs are hashed, to recognise a record in several deliveries. */
 async function readRecognitionKey(db: Db): Promise<Buffer> {
-  const { rows } = await db.query<{ sleutel: Buffer }>('select sleutel from gegevens.recognition_key');
-  const [key] = rows;
-  if (key === undefined)
+  const { rows } = await db.query<{ key: Buffer }>('select key from gegevens.recognition_key');
+  const [row] = rows;
+  if (row === undefined)
     throw new Error('gegevens.recognition_key is empty: the database is not as the migrations made it');
-  return key.sleutel;
+  return row.key;
 }
 
 /**

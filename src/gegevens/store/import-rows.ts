@@ -83,15 +83,15 @@ export class ImportRows {
   readonly #records = new TableRows('gegevens.records', {
     import_id: 8,
     levering: 4,
-    soort: 2,
-    nummer: 4,
-    tekst: 'text',
+    kind: 2,
+    number: 4,
+    text: 'text',
   });
   readonly #traits = new TableRows('gegevens.record_periods', {
-    ...{ import_id: 8, levering: 4, nummer: 4 },
-    ...{ begin: 4, einde: 4, sleutel: 'text' },
+    ...{ import_id: 8, levering: 4, number: 4 },
+    ...{ start_date: 4, end_date: 4, identity_hash: 'text' },
   });
-  readonly #named = new TableRows(NAMED_SIGNALS, { levering: 4, zaak: 4, sleutel: 'text' });
+  readonly #named = new TableRows(NAMED_SIGNALS, { levering: 4, zaak: 4, identity_hash: 'text' });
   #writing: Promise<void> = Promise.resolve();
 
   /** @param client runs no other statements until `finish` or `idle` */
@@ -127,7 +127,7 @@ export class ImportRows {
   /** Await it before any row is added. */
   async begin(): Promise<void> {
     await this.#client.query(
-      `create temporary table ${NAMED_SIGNALS} (levering integer, zaak integer, sleutel bytea) on commit drop`,
+      `create temporary table ${NAMED_SIGNALS} (levering integer, zaak integer, identity_hash bytea) on commit drop`,
     );
   }
 
@@ -143,19 +143,20 @@ export class ImportRows {
     await db.query('set local enable_nestloop = off');
     await db.query(
       `insert into gegevens.case_signals (import_id, levering, zaak, signaal)
-       select $1::bigint, n.levering, n.zaak, s.nummer
+       select $1::bigint, n.levering, n.zaak, s.number
        from ${NAMED_SIGNALS} n
-       join (select levering, sleutel, min(nummer) as nummer from gegevens.record_periods
-         where import_id = $1::bigint group by levering, sleutel) s on s.levering = n.levering and s.sleutel = n.sleutel`,
+       join (select levering, identity_hash, min(number) as number from gegevens.record_periods
+         where import_id = $1::bigint group by levering, identity_hash) s
+         on s.levering = n.levering and s.identity_hash = n.identity_hash`,
       [this.#invoerId],
     );
     await db.query(
-      `insert into gegevens.case_records (import_id, levering, bij, zaak)
-       select $1::bigint, r.levering, coalesce(min(s.signaal), 0), r.nummer
+      `insert into gegevens.case_records (import_id, levering, record, zaak)
+       select $1::bigint, r.levering, coalesce(min(s.signaal), 0), r.number
        from gegevens.records r
-       left join gegevens.case_signals s on s.import_id = r.import_id and s.levering = r.levering and s.zaak = r.nummer
-       where r.import_id = $1::bigint and r.soort = 1
-       group by r.levering, r.nummer`,
+       left join gegevens.case_signals s on s.import_id = r.import_id and s.levering = r.levering and s.zaak = r.number
+       where r.import_id = $1::bigint and r.kind = 1
+       group by r.levering, r.number`,
       [this.#invoerId],
     );
     await db.query('set local enable_nestloop = on');

@@ -129,10 +129,10 @@ export async function findPagingState(
   at: Date,
 ): Promise<PagingState | undefined> {
   const { rows } = await db.query<
-    Levering & { verwacht: number; start: string; einde: string } & Record<string, unknown>
+    Levering & { expected: number; start: string; end: string } & Record<string, unknown>
   >({
     name: 'gegevens-find-paging-state',
-    text: `select ${LEVERING}, cardinality(s.leveringen) as verwacht, s.periode_start as start, s.periode_einde as einde
+    text: `select ${LEVERING}, cardinality(s.leveringen) as expected, s.periode_start as start, s.periode_einde as "end"
       from gegevens.pinned_states s
       cross join lateral unnest(s.leveringen) with ordinality as k (id, position)
       join gegevens.leveringen l on l.id = k.id and l.reason is distinct from 'verwijderd'
@@ -142,8 +142,8 @@ export async function findPagingState(
   });
   const [first] = rows;
   // Part of it was removed or pruned: the current state is better than one with gaps.
-  if (first === undefined || first.verwacht !== rows.length) return undefined;
-  return { leveringen: rows, period: { start: first.start, end: first.einde } };
+  if (first === undefined || first.expected !== rows.length) return undefined;
+  return { leveringen: rows, period: { start: first.start, end: first.end } };
 }
 
 /** A levering, for the alias `l`. */
@@ -163,19 +163,19 @@ export function streamList(client: pg.ClientBase, { slice, list }: TextsPart, ta
   const { levering, from, to } = slice;
   const key = [levering.invoerId, levering.nummer];
   if (list === 'records' || (from === 0 && to === levering.records)) {
-    const text = `select tekst from gegevens.records
-      where import_id = $1::bigint and levering = $2::int and soort = $3::smallint and nummer >= $4::int and nummer < $5::int
-      order by nummer`;
+    const text = `select text from gegevens.records
+      where import_id = $1::bigint and levering = $2::int and kind = $3::smallint and number >= $4::int and number < $5::int
+      order by number`;
     return streamTexts(client, take, text, [...key, ...(list === 'records' ? [0, from, to] : [1, 0, levering.zaken])]);
   }
-  const text = `select r.tekst from (
+  const text = `select r.text from (
       select zaak from gegevens.case_records
-      where import_id = $1::bigint and levering = $2::int and bij >= $3::int and bij < $4::int
+      where import_id = $1::bigint and levering = $2::int and record >= $3::int and record < $4::int
       order by zaak
       offset 0) z
     cross join lateral (
-      select tekst from gegevens.records
-      where import_id = $1::bigint and levering = $2::int and soort = 1 and nummer = z.zaak
+      select text from gegevens.records
+      where import_id = $1::bigint and levering = $2::int and kind = 1 and number = z.zaak
       offset 0) r
     order by z.zaak`;
   // The cases of a levering without records go with record 0.
@@ -199,22 +199,22 @@ const DELIVERED = `chosen as (
     select *, rank = max(rank) over (partition by grp) as is_newest from unnest($1::bigint[], $2::int[], $3::int[], $4::bigint[], $5::int[]) with ordinality
       as c (import_id, levering, grp, rank, zaken, slot)
   ), overlapping as materialized (
-    select c.slot, c.grp, c.rank, c.is_newest, t.nummer, t.begin, t.einde, t.sleutel
+    select c.slot, c.grp, c.rank, c.is_newest, t.number, t.start_date, t.end_date, t.identity_hash
     from chosen c
     cross join lateral (
-      select nummer, begin, einde, sleutel from gegevens.record_periods l
+      select number, start_date, end_date, identity_hash from gegevens.record_periods l
       where l.import_id = c.import_id and l.levering = c.levering
-        and coalesce(l.begin <= $7::date, true) and coalesce(l.einde >= $6::date, true)
+        and coalesce(l.start_date <= $7::date, true) and coalesce(l.end_date >= $6::date, true)
       offset 0) t
   ), delivered as materialized (
-    select slot, nummer from overlapping where is_newest
+    select slot, number from overlapping where is_newest
     union all
-    select o.slot, o.nummer
+    select o.slot, o.number
     from overlapping o
     where not o.is_newest and not exists (
       select from overlapping n
-      where n.grp = o.grp and n.sleutel = o.sleutel and n.rank > o.rank
-        and (not $8::boolean or (coalesce(n.begin <= o.einde, true) and coalesce(o.begin <= n.einde, true))))
+      where n.grp = o.grp and n.identity_hash = o.identity_hash and n.rank > o.rank
+        and (not $8::boolean or (coalesce(n.start_date <= o.end_date, true) and coalesce(o.start_date <= n.end_date, true))))
   )`;
 
 /** Counts the delivered records of each levering, by its number. @throws the signal's reason when it fires; the statement is cancelled then */
@@ -254,35 +254,35 @@ export async function streamSelected(
   const slots = new Map(all.map(({ levering }, index) => [levering, index + 1]));
   const text = `with ${DELIVERED}, slices as (
       select * from unnest($9::int[], $10::int[], $11::int[], $12::int[], $13::int[])
-        as s (slot, soort, from_nr, to_nr, part)
+        as s (slot, kind, from_nr, to_nr, part)
     ), numbered as (
-      select slot, nummer, row_number() over (partition by slot order by nummer) - 1 as nr from delivered
+      select slot, number, row_number() over (partition by slot order by number) - 1 as nr from delivered
     ), on_page as materialized (
-      select s.slot, s.soort, s.part, n.nummer
+      select s.slot, s.kind, s.part, n.number
       from slices s
       join numbered n on n.slot = s.slot and n.nr >= s.from_nr and n.nr < s.to_nr
     ), named as materialized (
-      select o.slot, o.grp, o.rank, o.sleutel, o.nummer, z.zaak
+      select o.slot, o.grp, o.rank, o.identity_hash, o.number, z.zaak
       from (select * from chosen where zaken > 0) c
       cross join lateral (
         select zaak, signaal from gegevens.case_signals z
         where z.import_id = c.import_id and z.levering = c.levering
         offset 0) z
-      join overlapping o on o.slot = c.slot and o.nummer = z.signaal
+      join overlapping o on o.slot = c.slot and o.number = z.signaal
     ), zaken as (
-      select m.slot, m.zaak, min(m.nummer) as nummer
+      select m.slot, m.zaak, min(m.number) as number
       from named m
-      join delivered g on g.slot = m.slot and g.nummer = m.nummer
+      join delivered g on g.slot = m.slot and g.number = m.number
       where (m.slot, m.zaak) not in (
         select o.slot, o.zaak from named o
-        join named n on n.grp = o.grp and n.sleutel = o.sleutel and n.rank > o.rank)
+        join named n on n.grp = o.grp and n.identity_hash = o.identity_hash and n.rank > o.rank)
       group by m.slot, m.zaak
     ), wanted as (
-      select slot, part, 0 as soort, nummer from on_page where soort = 0
+      select slot, part, 0 as kind, number from on_page where kind = 0
       union all
       select p.slot, p.part, 1, z.zaak from on_page p
-      join zaken z on z.slot = p.slot and z.nummer = p.nummer
-      where p.soort = 1
+      join zaken z on z.slot = p.slot and z.number = p.number
+      where p.kind = 1
       union all
       select s.slot, s.part, 1, z.zaak
       from slices s
@@ -293,20 +293,20 @@ export async function streamSelected(
           select from gegevens.case_signals z
           where z.import_id = c.import_id and z.levering = c.levering and z.zaak = n)
         offset 0) z
-      where s.soort = 1 and s.from_nr = 0
+      where s.kind = 1 and s.from_nr = 0
     )
-    select t.tekst, w.part
+    select t.text, w.part
     from (
-      select c.import_id, c.levering, w.part, w.soort, w.nummer
+      select c.import_id, c.levering, w.part, w.kind, w.number
       from wanted w
       join chosen c on c.slot = w.slot
-      order by w.part, w.nummer
+      order by w.part, w.number
       offset 0) w
     cross join lateral (
-      select tekst from gegevens.records r
-      where r.import_id = w.import_id and r.levering = w.levering and r.soort = w.soort and r.nummer = w.nummer
+      select text from gegevens.records r
+      where r.import_id = w.import_id and r.levering = w.levering and r.kind = w.kind and r.number = w.number
       offset 0) t
-    order by w.part, w.nummer`;
+    order by w.part, w.number`;
   const values = [
     ...selectionValues({ all, byRunningTime }),
     lists.map(({ slice }) => slots.get(slice.levering)),

@@ -186,32 +186,32 @@ const NOTHING: Change = { before: 0, after: 0, stay: 0, go: 0, come: 0 };
 /** Counts by identity what stays, goes and comes: of records by what they are recognised by, of cases by the first record that they name. */
 async function compareRecords(db: Db, invoerId: number, found: readonly Replaced[]): Promise<Replacement[]> {
   if (found.length === 0) return [];
-  const news = found.flatMap(({ by }, groep) => by.map((nummer) => ({ groep, nummer })));
-  const olds = found.flatMap(({ replaces }, groep) => replaces.map((id) => ({ groep, id })));
-  const { rows } = await db.query<{ groep: number; soort: string; change: Change }>(
-    `with deel as (
-       select groep, $1::bigint as import_id, nummer, true as nieuw
-         from jsonb_to_recordset($2::jsonb) as n (groep int, nummer int)
+  const news = found.flatMap(({ by }, group) => by.map((number) => ({ group, number })));
+  const olds = found.flatMap(({ replaces }, group) => replaces.map((id) => ({ group, id })));
+  const { rows } = await db.query<{ group: number; kind: string; change: Change }>(
+    `with parts as (
+       select n."group", $1::bigint as import_id, n.number, true as is_new
+         from jsonb_to_recordset($2::jsonb) as n ("group" int, number int)
        union all
-       select o.groep, l.import_id, l.number, false
-         from jsonb_to_recordset($3::jsonb) as o (groep int, id bigint) join gegevens.leveringen l on l.id = o.id),
-     herkend as (
-       select d.groep, d.nieuw, 'records' as soort, t.sleutel
-         from deel d join gegevens.record_periods t on t.import_id = d.import_id and t.levering = d.nummer
+       select o."group", l.import_id, l.number, false
+         from jsonb_to_recordset($3::jsonb) as o ("group" int, id bigint) join gegevens.leveringen l on l.id = o.id),
+     recognised as (
+       select d."group", d.is_new, 'records' as kind, t.identity_hash
+         from parts d join gegevens.record_periods t on t.import_id = d.import_id and t.levering = d.number
        union all
-       select d.groep, d.nieuw, 'zaken', t.sleutel
-         from deel d join gegevens.case_records b on b.import_id = d.import_id and b.levering = d.nummer
-         left join gegevens.record_periods t on t.import_id = b.import_id and t.levering = b.levering and t.nummer = b.bij),
-     geteld as (
-       select groep, soort, count(*) filter (where not nieuw) as voor, count(*) filter (where nieuw) as na
-         from herkend group by groep, soort, sleutel)
-     select groep, soort, json_build_object('before', sum(voor), 'after', sum(na), 'stay', sum(least(voor, na)),
-       'go', sum(greatest(voor - na, 0)), 'come', sum(greatest(na - voor, 0))) as change
-     from geteld group by groep, soort`,
+       select d."group", d.is_new, 'zaken', t.identity_hash
+         from parts d join gegevens.case_records b on b.import_id = d.import_id and b.levering = d.number
+         left join gegevens.record_periods t on t.import_id = b.import_id and t.levering = b.levering and t.number = b.record),
+     counted as (
+       select "group", kind, count(*) filter (where not is_new) as before, count(*) filter (where is_new) as after
+         from recognised group by "group", kind, identity_hash)
+     select "group", kind, json_build_object('before', sum(before), 'after', sum(after), 'stay', sum(least(before, after)),
+       'go', sum(greatest(before - after, 0)), 'come', sum(greatest(after - before, 0))) as change
+     from counted group by "group", kind`,
     [invoerId, JSON.stringify(news), JSON.stringify(olds)],
   );
-  const changeOf = (at: number, kind: string): Change =>
-    rows.find(({ groep, soort }) => groep === at && soort === kind)?.change ?? NOTHING;
+  const changeOf = (at: number, wanted: string): Change =>
+    rows.find(({ group, kind }) => group === at && kind === wanted)?.change ?? NOTHING;
   return found.map(({ by: _by, ...replaced }, at) => {
     const [records, zaken] = [changeOf(at, 'records'), changeOf(at, 'zaken')];
     const reasons: ReplaceReason[] = [

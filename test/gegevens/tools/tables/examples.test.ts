@@ -69,7 +69,9 @@ describe.each([
         .toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
     expect(byTeller(gegevens)).toEqual(byTeller(said));
     // The file of the table is noted, with its own size.
-    const [last] = await supplier.asOwner('select file_name as bestand, bytes from gegevens.imports order by id desc limit 1');
+    const [last] = await supplier.asOwner(
+      'select file_name as bestand, bytes from gegevens.imports order by id desc limit 1',
+    );
     expect(last).toEqual({ bestand: table, bytes: expect.anything() });
     expect(Number(last?.bytes)).toBe(readFileSync(join(EXAMPLES, table)).length);
   });
