@@ -77,7 +77,7 @@ export async function runCommand(
     ]);
     const database = await openDatabase({ config, log, purpose: 'command', role });
     try {
-      const pool = role === 'retention' ? database.prunePool : database.pool;
+      const pool = role === 'retention' ? database.retentionPool : database.pool;
       await requireRightKey(pool, config);
       if (changes) terminal.stderr.write(await nameDatabase(pool));
       const publicBaseUrl = (): string => baseUrlOf(config.server);

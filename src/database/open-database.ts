@@ -14,30 +14,29 @@ const RETENTION_ROLE = 'koppelvlak_opschoner';
 /** Removal runs in larger batches than a request (milliseconds). */
 const RETENTION_STATEMENT_TIMEOUT_MS = 300_000;
 
-/** For the process itself: readiness checks and start-up. */
-const OWN_CONNECTIONS = 2;
 const APPEND_CONNECTIONS = 4;
-/** Connections of an aggregator: one for each source that is read at the same time, and two to renew leases. */
+/** For readiness checks, indexes that follow the feed, and the sequencers of the proof logs. */
+const BACKGROUND_CONNECTIONS = 6;
+/** One for each source that an aggregator reads at the same time, and two to renew leases. */
 const SOURCES_CONNECTIONS = 6;
 
-/** The shares that connections are divided into; one cannot use those of another. */
-type PoolShare = 'gegevens' | 'append' | 'verwerkingenlog' | 'raadsfeed';
-
-/** Connections by purpose, and the notifications of the database. */
+/**
+ * Connections by kind of work, so that one kind cannot use up those of another, and the notifications of the database. All but `retentionPool`
+ * act as a role that can append to the processing log but not change it.
+ */
 export interface Database {
-  /**
-   * Acts as a role that can append to the processing log but not change it. In an area this is the area's own share of the connections; in
-   * a command, and for the process itself, a separate pool.
-   */
+  /** For commands, and in a service for everything that is no request. */
   readonly pool: Pool;
-  /** The shares that areas get as their `pool`, so that one area cannot use the connections of another. */
-  readonly shares: Readonly<Record<PoolShare, Pool>>;
-  /** For reads of the feed. */
-  readonly readPool: Pool;
-  /** As `pool`, but statements of one connection are sent without waiting: no COPY and no cursors. */
-  readonly pipelinePool: Pool;
+  /** For new actions and LDV lines. */
+  readonly appendPool: Pool;
+  /** For other requests of the processing log. Pipelined: statements are sent without waiting for answers, so no COPY and no cursors. */
+  readonly logPool: Pool;
+  /** For the data exchange; pipelined. */
+  readonly exchangePool: Pool;
+  /** For public reads: the feed, pages and proof logs. */
+  readonly publicPool: Pool;
   /** Acts as the role that removes data past its retention; connects on first use. */
-  readonly prunePool: Pool;
+  readonly retentionPool: Pool;
   readonly listener: Listener;
   /** Address of the database as its owner, for migrations (secret). */
   readonly ownerUrl: string;
@@ -85,21 +84,18 @@ async function connect(options: DatabaseOptions, databaseServer: DatabaseServer)
     return pool;
   };
   const { poolSize } = database;
-  const half = Math.max(2, Math.ceil(poolSize / 2));
   const { groupSize } = config.verwerkingenlog;
   const { rol } = config.raadsfeed;
-  const pool = open(purpose === 'command' ? poolSize : OWN_CONNECTIONS);
-  const shares = {
-    gegevens: open(poolSize, { pipeline: true }),
-    // One group of actions and two of LDV lines at a time; the other is for what waits for its key, looks up or creates months.
-    append: open(groupSize === 1 ? poolSize : APPEND_CONNECTIONS, { maxWaiting: Math.max(1000, 4 * groupSize) }),
-    verwerkingenlog: open(half),
-    // Each source that is being read may hold one while its lease is renewed on another.
-    raadsfeed: open(rol === 'aggregator' ? Math.max(half, Math.min(poolSize, SOURCES_CONNECTIONS)) : half),
-  };
-  const pipelinePool = open(half, { pipeline: true });
+  const background = BACKGROUND_CONNECTIONS + (rol === 'aggregator' ? SOURCES_CONNECTIONS : 0);
+  const pool = open(purpose === 'command' ? poolSize : background);
+  // One group of actions and two of LDV lines at a time; the other is for what waits for its key, looks up or creates months.
+  const appendPool = open(groupSize === 1 ? poolSize : APPEND_CONNECTIONS, {
+    maxWaiting: Math.max(1000, 4 * groupSize),
+  });
+  const logPool = open(poolSize, { pipeline: true });
+  const exchangePool = open(poolSize, { pipeline: true });
   // A stream that catches up waits as a request does.
-  const readPool = open(poolSize, { maxWaiting: poolSize * 20 + config.raadsfeed.streamMax });
+  const publicPool = open(poolSize, { maxWaiting: poolSize * 20 + config.raadsfeed.streamMax });
   // A pooler in transaction mode cannot switch roles: then the owner's direct address is used.
   const retention =
     database.pruneUrl !== undefined
@@ -107,7 +103,7 @@ async function connect(options: DatabaseOptions, databaseServer: DatabaseServer)
       : database.pooler === 'none'
         ? { url, variable: variables.url }
         : { url: ownerUrl, variable: variables.ownerUrl };
-  const prunePool = open(2, {
+  const retentionPool = open(2, {
     ...retention,
     statementTimeoutMs: RETENTION_STATEMENT_TIMEOUT_MS,
     pooler: 'none',
@@ -126,16 +122,21 @@ async function connect(options: DatabaseOptions, databaseServer: DatabaseServer)
   };
   try {
     if (role === 'retention') {
-      await checkLogin(prunePool, retention.url, RETENTION_ROLE, ' Or name a login that may in DATABASE_PRUNE_URL.');
+      await checkLogin(
+        retentionPool,
+        retention.url,
+        RETENTION_ROLE,
+        ' Or name a login that may in DATABASE_PRUNE_URL.',
+      );
     } else if (!(await checkLogin(pool, url, SERVICE_ROLE)).bound) {
       log.warn(`the login owns the database's schemas and is not bound to ${SERVICE_ROLE}: the log could be changed`);
     }
-    if (purpose === 'command') await requireMigrations(role === 'retention' ? prunePool : pool, MIGRATIONS);
+    if (purpose === 'command') await requireMigrations(role === 'retention' ? retentionPool : pool, MIGRATIONS);
   } catch (error) {
     await close();
     throw error;
   }
-  return { pool, shares, readPool, pipelinePool, prunePool, listener, ownerUrl, exited, close };
+  return { pool, appendPool, logPool, exchangePool, publicPool, retentionPool, listener, ownerUrl, exited, close };
 }
 
 /** A login that may not act as its role. */
@@ -187,7 +188,7 @@ export interface DatabaseOptions {
   readonly log: Logger;
   /** A service owns the embedded Postgres; a command uses the running one, or starts it for its own duration. */
   readonly purpose: 'service' | 'command';
-  /** The role that the login must be able to act as; default `service`. With `retention` only `prunePool` can be used. */
+  /** The role that the login must be able to act as; default `service`. With `retention` only `retentionPool` can be used. */
   readonly role?: 'service' | 'retention' | undefined;
 }
 

@@ -36,7 +36,7 @@ export const gegevens = fp(serveGegevens, {
 async function serveGegevens(app: FastifyInstance): Promise<void> {
   const { settings: config, clock, log } = app;
   const { gegevens: settings, tokens, server } = config;
-  const pool = app.database.shares.gegevens;
+  const pool = app.database.exchangePool;
   const metrics = createMetrics(app.metrics);
   const revocation = createGuardedFetch({ allowPrivate: settings.revocationAllowPrivate, proxy: server });
   const verifier = createVerifier({

@@ -129,15 +129,16 @@ export const database = fp(
 
 function measurePools(metrics: Registry, opened: Database): void {
   const pools = Object.entries({
-    own: opened.pool,
-    ...opened.shares,
-    'verwerkingenlog-reads': opened.pipelinePool,
-    'raadsfeed-reads': opened.readPool,
-    retention: opened.prunePool,
+    background: opened.pool,
+    append: opened.appendPool,
+    log: opened.logPool,
+    exchange: opened.exchangePool,
+    public: opened.publicPool,
+    retention: opened.retentionPool,
   });
   new Gauge({
     name: 'koppelvlak_database_pool_connections',
-    help: 'Connections of each share: in total, and idle',
+    help: 'Connections of each pool: in total, and idle',
     labelNames: ['pool', 'state'],
     registers: [metrics],
     collect() {
@@ -149,7 +150,7 @@ function measurePools(metrics: Registry, opened: Database): void {
   });
   new Gauge({
     name: 'koppelvlak_database_pool_waiting',
-    help: 'Callers that wait for a connection of each share',
+    help: 'Callers that wait for a connection of each pool',
     labelNames: ['pool'],
     registers: [metrics],
     collect() {

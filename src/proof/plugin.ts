@@ -57,7 +57,7 @@ export const proof = fp(serveProof, {
 
 async function serveProof(app: FastifyInstance, { logs: registered }: ProofOptions): Promise<void> {
   const { settings: config } = app;
-  const { pool } = app.database;
+  const { pool, publicPool } = app.database;
   const { intervalSeconds, pad, witnesses: policyPath, witnessFor } = config.proof;
   const logs = await logsToServe(pool, config);
   if (logs.length === 0) return;
@@ -94,7 +94,7 @@ async function serveProof(app: FastifyInstance, { logs: registered }: ProofOptio
   app.operatorPage.add(logsSection(pool, sequencers));
   /** Keys of the logs here and of their witnesses. */
   const offeredKeys = async (): Promise<readonly string[]> => {
-    const origins = await Promise.all(logsOf(config).map((name) => readOrigins(pool, name)));
+    const origins = await Promise.all(logsOf(config).map((name) => readOrigins(publicPool, name)));
     return [
       ...origins.flat().map(({ verifierKey }) => verifierKey),
       ...(policy?.witnesses ?? []).map(({ key }) => key.text),
@@ -106,10 +106,10 @@ async function serveProof(app: FastifyInstance, { logs: registered }: ProofOptio
     rateLimit: 0,
     isOpen: true,
     routes: async (scope) => {
-      for (const { routes, writer } of proven.values()) if (writer !== undefined) routes?.(scope, pool, writer);
+      for (const { routes, writer } of proven.values()) if (writer !== undefined) routes?.(scope, publicPool, writer);
       controlePage(scope, offeredKeys);
       if (witness !== undefined) await scope.register(witness, { prefix: '/witness' });
-      logRoutes(scope, pool, sequencers);
+      logRoutes(scope, publicPool, sequencers);
     },
   });
 }

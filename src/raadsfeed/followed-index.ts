@@ -15,8 +15,8 @@ export interface FollowedIndex {
 
 /** @param name as operators know it */
 export function followIndex(app: FastifyInstance, name: string, index: FeedIndex): FollowedIndex {
-  const { pool, shares, readPool } = app.database;
-  const failing = app.feed.follow(`the ${name}`, () => followFeed(shares.raadsfeed, index));
+  const { pool, publicPool } = app.database;
+  const failing = app.feed.follow(`the ${name}`, () => followFeed(pool, index));
   app.readiness.add({
     name,
     vital: false,
@@ -30,7 +30,7 @@ export function followIndex(app: FastifyInstance, name: string, index: FeedIndex
   });
   return {
     async requireRead() {
-      const { read, of, canAnswer } = await readIndexProgress(readPool, index);
+      const { read, of, canAnswer } = await readIndexProgress(publicPool, index);
       if (canAnswer) return;
       throw new Problem(platformProblems.unavailable, {
         detail: `De raadsinformatie wordt opnieuw ingelezen; ${percentOf(read, of)} % is klaar.`,

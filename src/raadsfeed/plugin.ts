@@ -38,14 +38,13 @@ export const raadsfeed = fp(serveRaadsfeed, {
 
 async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
   const { settings: config, log, stopping } = app;
-  const { shares, readPool, listener } = app.database;
-  const pool = shares.raadsfeed;
+  const { pool, publicPool, listener } = app.database;
   const settings = config.raadsfeed;
   const { prefix } = settings;
   const contract = createContract<operations>(readOpenapi(CONTRACT), readValidation(CONTRACT));
   const mountUrl = mountAddress(app, prefix);
-  const heads = createHeadCache({ db: readPool, listener, log });
-  const reader = createFeedReader(readPool, heads);
+  const heads = createHeadCache({ db: publicPool, listener, log });
+  const reader = createFeedReader(publicPool, heads);
   const responses = createResponseCache(settings.cacheMb * 1024 * 1024, heads);
   const streams = createStreams({
     ...{ heads, reader, mountUrl, log, stopping },
@@ -88,7 +87,7 @@ async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
   app.operatorPage.add({
     title: 'Council feed',
     read: async () => {
-      const { head, historieVanaf, lastStoredAt } = await readFeedRow(readPool);
+      const { head, historieVanaf, lastStoredAt } = await readFeedRow(publicPool);
       const row = [head.sequenceNumber, lastStoredAt ?? 'never', historieVanaf];
       return { columns: ['head', 'last record', 'history since'], rows: [row] };
     },
@@ -99,7 +98,7 @@ async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
     serviceRoute(scope, contract);
     feedRoute(scope, contract);
     streamRoute(scope, contract, streams);
-    listRoutes(scope, contract, pool);
+    listRoutes(scope, contract, publicPool);
   };
   await mount(app, { prefix, contract, rateLimit: settings.rateLimit, isOpen: true, routes });
   // Loaded only where they are switched on: that is a large part of the memory of an idle process.

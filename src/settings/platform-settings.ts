@@ -116,7 +116,7 @@ const database = {
     'DATABASE_POOL_SIZE',
     integer(2, 200),
     10,
-    'Size of the largest [shares](operations.md#connections).',
+    'Size of each of the three [pools](operations.md#connections) for requests.',
   ),
 };
 

@@ -48,7 +48,8 @@ export interface LogNeeds {
   readonly config: Pick<Config, 'database' | 'server' | 'tokens' | 'verwerkingenlog'>;
   /** For appends. */
   readonly pool: Pool;
-  readonly changesPool: Pool;
+  /** For changes. */
+  readonly logPool: Pool;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Registry;

@@ -99,7 +99,8 @@ export function createSerialChanges(
     waitMs: LOCK_WAIT_MS,
     full: busy,
   });
-  const { max } = pool.options;
+  // Half: readings use the same pool.
+  const max = Math.max(2, Math.ceil(pool.options.max / 2));
   const connections = createSemaphore({
     maxBytes: max,
     clientShare: CLIENT_SHARE,

@@ -96,8 +96,8 @@ function logVerifyCommand(terminal: Terminal): Command {
         const { keyOfLine } = await import('./ldv/key-of-line.ts');
         let versions = 0;
         const faults: LogFault[] = [];
-        const found = verifyLog(database.prunePool, {
-          keys: await openIdentityKeys(database.prunePool, config, 'read'),
+        const found = verifyLog(database.retentionPool, {
+          keys: await openIdentityKeys(database.retentionPool, config, 'read'),
           keyOfLine,
           signal: interrupted,
           progress: (seen, month) => {
@@ -131,8 +131,8 @@ function logPruneCommand(terminal: Terminal): Command {
           const dryRun = options.dryRun ?? false;
           const { requireProofWriter } = await import('../proof/proof-log.ts');
           const result = await prune({
-            proof: await requireProofWriter(database.prunePool, 'verwerkingen', proof),
-            pool: database.prunePool,
+            proof: await requireProofWriter(database.retentionPool, 'verwerkingen', proof),
+            pool: database.retentionPool,
             clock: clock,
             rules: config.verwerkingenlog,
             dryRun,
@@ -174,9 +174,9 @@ Example:
           const { openIdentityKeys } = await import('./store/keys.ts');
           const { rotateKeys } = await import('./store/rotate.ts');
           const { keyOfLine } = await import('./ldv/key-of-line.ts');
-          const keys = await openIdentityKeys(database.prunePool, config, 'write');
+          const keys = await openIdentityKeys(database.retentionPool, config, 'write');
           const { rewritten, unreadable, forgotten, keptUntil, inUse } = await rotateKeys({
-            pool: database.prunePool,
+            pool: database.retentionPool,
             ...{ keys, keyOfLine },
             signal: interrupted,
             progress: (versions, month) => output.progress(`${versions} versions, at month ${month}`),

@@ -46,13 +46,13 @@ export const verwerkingenlog = fp(serveVerwerkingenlog, {
 async function serveVerwerkingenlog(app: FastifyInstance): Promise<void> {
   const { settings: config, database, clock, metrics, proof } = app;
   const { verwerkingenlog: settings, gegevens, tokens } = config;
-  const { pipelinePool } = database;
+  const { appendPool, logPool } = database;
   const { prefix, rateLimit } = settings;
   const { tokens: verifier, actieLog: log } = app;
   const contract = createContract<operations>(readOpenapi(CONTRACT), readValidation(CONTRACT));
   const routeNeeds: RouteNeeds = {
-    ...{ config, clock, pipelinePool, proof, contract, log },
-    loggedRead: createLoggedRead({ pool: database.shares.append, pipelinePool, clock, config }, log),
+    ...{ config, clock, logPool, proof, contract, log },
+    loggedRead: createLoggedRead({ pool: appendPool, logPool, clock, config }, log),
     access: authenticate({ verifier, clientCertificateHeader: tokens.clientCertificateHeader?.toLowerCase() }),
     headersOf: processingHeaders({ mode: gegevens.processingHeaders, metrics }),
     base: mountAddress(app, prefix),
@@ -65,9 +65,9 @@ async function serveVerwerkingenlog(app: FastifyInstance): Promise<void> {
     contract,
     rateLimit,
     problemStyle: FOUT,
-    // Reads only: appends share a connection by group, and changes have their own share.
+    // Reads only: appends share a connection by group, and changes are limited by themselves.
     share: createClientShare({
-      pool: pipelinePool,
+      pool: logPool,
       uses: (method) => method === 'GET' || method === 'HEAD',
       waitMs: config.database.connectTimeoutMs,
     }),

@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import type pg from 'pg';
-import type { Pool } from '../database/pool.ts';
 import { pipelinedTransaction } from '../database/transaction.ts';
 import { Problem } from '../lib/problem.ts';
 import { createOneAtATime } from '../lib/scheduling.ts';
@@ -36,8 +35,8 @@ export const processingLog = fp(
     const { settings: config, database, clock, log: logger, metrics, proof, stopping } = app;
     const log = await openProcessingLog({
       ...{ config, clock, log: logger, metrics, proof, stopping, forward },
-      pool: database.shares.append,
-      changesPool: database.shares.verwerkingenlog,
+      pool: database.appendPool,
+      logPool: database.logPool,
     });
     app.decorate('processingLog', log);
     app.decorate('actieLog', log);
@@ -72,7 +71,7 @@ async function openProcessingLog(needs: LogNeeds): Promise<ActieLog> {
     forwards: needs.forward !== undefined,
     append,
     count,
-    changes: createSerialChanges(needs.changesPool, needs, large),
+    changes: createSerialChanges(needs.logPool, needs, large),
     checks: [watch.check, watchRetention(pool, needs.metrics, needs.clock)],
     ...{ makeOwn, appendOwn },
     record: (recordPool, work, entry, author) =>
@@ -202,12 +201,10 @@ export interface Reader {
 
 export type LoggedRead = <T>(reader: Reader, read: (db: pg.PoolClient) => Promise<Reading<T>>) => Promise<T>;
 
-type LoggedReadNeeds = Pick<LogNeeds, 'pool' | 'clock' | 'config'> & {
-  readonly pipelinePool: Pool;
-};
+type LoggedReadNeeds = Pick<LogNeeds, 'pool' | 'logPool' | 'clock' | 'config'>;
 
 /** Reads the log and stores an entry about it, in one transaction: without the entry nothing is answered. */
-export function createLoggedRead({ pool, pipelinePool, clock, config }: LoggedReadNeeds, log: ActieLog): LoggedRead {
+export function createLoggedRead({ pool, logPool, clock, config }: LoggedReadNeeds, log: ActieLog): LoggedRead {
   const { logReads } = config.verwerkingenlog;
   const { fscPeerId } = config.tokens;
   const uitvoerder = fscPeerId !== undefined && /^\d{20}$/.test(fscPeerId) ? fscPeerId : undefined;
@@ -237,7 +234,7 @@ export function createLoggedRead({ pool, pipelinePool, clock, config }: LoggedRe
       if (!log.store.isOneStatement) await both;
       return { result: both };
     };
-    return pipelinedTransaction(pipelinePool, readAndLog, reader.signal);
+    return pipelinedTransaction(logPool, readAndLog, reader.signal);
   }
 
   function makeEntry(reader: Reader, reading: Reading<unknown>): Promise<Append> {

@@ -48,9 +48,9 @@ describe('the management listener', () => {
 
   it('shows the pool and the event loop', async () => {
     const { text } = await ask(`${server.managementUrl}/metrics`);
-    expect(text).toMatch(/^koppelvlak_database_pool_connections\{pool="gegevens",state="total"\} \d/m);
+    expect(text).toMatch(/^koppelvlak_database_pool_connections\{pool="exchange",state="total"\} \d/m);
     expect(text).toMatch(/^koppelvlak_database_pool_connections\{pool="append",state="idle"\} \d/m);
-    expect(text).toMatch(/^koppelvlak_database_pool_waiting\{pool="raadsfeed-reads"\} \d/m);
+    expect(text).toMatch(/^koppelvlak_database_pool_waiting\{pool="public"\} \d/m);
     expect(text).toMatch(/^nodejs_eventloop_lag_seconds/m);
   });
 

@@ -70,7 +70,7 @@ export function verifyExchange({ settings, database }: FastifyInstance, options:
     checkSigner(verified, caller, allowedSigners, bindsClients);
     // Before any work is done for it; the journal decides between callers that come at once.
     const { subject } = caller;
-    const first = await findFirstAnswer(database.shares.gegevens, {
+    const first = await findFirstAnswer(database.exchangePool, {
       ...{ variant, subject, vraagHandtekening: verified.signature },
     });
     if (first === 'another caller or variant') throw refused(REUSED);
@@ -160,7 +160,7 @@ export function postGegevens(app: FastifyInstance, options: ExchangeOptions) {
   const { clock, processingLog, settings } = app;
   const { answersMinBytesPerSecond } = settings.gegevens;
   const minSpeed = { bytesPerSecond: answersMinBytesPerSecond, windowMs: settings.server.requestTimeoutMs };
-  const pool = app.database.shares.gegevens;
+  const pool = app.database.exchangePool;
   const proof = app.proof('leveringen');
   // Work that goes on after an answer: closing waits for it.
   const running = new Set<Promise<unknown>>();

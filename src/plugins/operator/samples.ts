@@ -132,8 +132,8 @@ async function readAll(metrics: Registry): Promise<Readings> {
   );
   for (const { name, values } of found.filter((metric) => metric !== undefined)) {
     for (const one of values) {
-      // The process's own connections, for its checks and this page, serve no request.
-      if (name === WAITING && 'pool' in one.labels && one.labels.pool === 'own') continue;
+      // Background work, checks and this page serve no request.
+      if (name === WAITING && 'pool' in one.labels && one.labels.pool === 'background') continue;
       const part = 'metricName' in one && typeof one.metricName === 'string' ? one.metricName : name;
       const { sum, most } = readings.get(part) ?? { sum: 0, most: 0 };
       readings.set(part, { sum: sum + one.value, most: Math.max(most, one.value) });

@@ -19,7 +19,7 @@ export const aggregator = fp(
   async (app: FastifyInstance) => {
     const { settings: config, log, stopping } = app;
     const { aggregator: settings } = config;
-    const pool = app.database.shares.raadsfeed;
+    const { pool } = app.database;
     const { clock, publicBaseUrl, proof } = app;
     const deps = openDependencies({ config, pool, clock, log, publicBaseUrl, proof });
     registerSourceMetrics(app.metrics, pool);

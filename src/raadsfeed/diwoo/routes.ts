@@ -31,7 +31,7 @@ export const indexAddresses = (baseUrl: string, categories: readonly number[]): 
 export async function serveDiwoo(server: FastifyInstance, index: FollowedIndex): Promise<void> {
   const { heads, responses } = server.feed;
   // Reads the primary: a redaction takes effect when the index has followed.
-  const { readPool: pool } = server.database;
+  const { publicPool: pool } = server.database;
   server.siteMaps.add(async () => indexAddresses(server.publicBaseUrl(), await listCategories(pool)));
 
   const readBody = async (file: string): Promise<string> => {

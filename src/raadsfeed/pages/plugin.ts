@@ -11,14 +11,14 @@ export const pages = fp(servePages, { name: 'pages', dependencies: ['raadsfeed']
 
 async function servePages(app: FastifyInstance): Promise<void> {
   const { settings: config, clock, publicBaseUrl } = app;
-  const { readPool } = app.database;
+  const { publicPool } = app.database;
   const { feed } = app;
   const settings = config.raadsfeed;
   const stylesheet = buildStylesheet(HOME, config.html.themeCss);
   const site = createSite(stylesheet.path, settings.prefix, readBrand(config));
   const { requireRead: requireIndex } = followIndex(app, 'search index', PAGES_INDEX);
   const context = {
-    ...{ pool: readPool, settings, clock, site, heads: feed.heads, responses: feed.responses },
+    ...{ pool: publicPool, settings, clock, site, heads: feed.heads, responses: feed.responses },
     ...{ requireIndex, baseUrl: publicBaseUrl, apiUrl: feed.mountUrl, completenessOf: feed.completenessOf },
   };
   app.frontEntries.add({

@@ -50,7 +50,7 @@ export const inzage = fp(serveInzage, { name: 'inzage', dependencies: ['verwerki
 
 async function serveInzage(server: FastifyInstance): Promise<void> {
   const { settings: config, clock, publicBaseUrl, log, metrics } = server;
-  const pool = server.database.shares.verwerkingenlog;
+  const pool = server.database.logPool;
   const settings = {
     ...config.inzage,
     links: config.html.links,

@@ -112,7 +112,7 @@ export function createIntake(
       else if (reason === IGNORED) outcomes.push('ignored');
       else refusals.push({ span, reason });
     }
-    const register = await readRegister(database.pipelinePool, judged);
+    const register = await readRegister(database.logPool, judged);
     const lines: NewLine[] = [];
     let room = Math.max(FEW, bytes * KEPT_PER_BYTE);
     for (const span of judged) {

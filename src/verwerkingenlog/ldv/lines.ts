@@ -73,7 +73,7 @@ const STATEMENT_LINES = 5000;
 
 export function createLineStore(app: FastifyInstance): StoreLines {
   const { settings: config, clock, proof, actieLog: log } = app;
-  const pool = app.database.shares.append;
+  const pool = app.database.appendPool;
   const { keys } = log;
   const writer = proof('verwerkingen');
 

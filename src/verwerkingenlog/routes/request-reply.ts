@@ -31,7 +31,7 @@ export interface RouteNeeds {
   readonly config: LogNeeds['config'];
   readonly clock: Clock;
   /** For reads: statements are sent without waiting. */
-  readonly pipelinePool: Pool;
+  readonly logPool: Pool;
   readonly proof: LogNeeds['proof'];
   readonly contract: Contract<operations>;
   readonly log: ActieLog;

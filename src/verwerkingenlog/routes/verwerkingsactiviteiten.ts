@@ -23,7 +23,7 @@ const CURSOR_PARTS = [/^[^\0]{1,242}$/u, /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[
 
 /** The register of processing activities. It has no personal data, so reading it leaves no entry. */
 export function verwerkingsactiviteiten(app: FastifyInstance, needs: RouteNeeds): void {
-  const { contract, access, base, pipelinePool: pool, clock } = needs;
+  const { contract, access, base, logPool: pool, clock } = needs;
   const authenticate = { authenticate: access };
   const answer = ({ versie: _, ...activiteit }: Activiteit) => ({
     url: `${base()}/verwerkingsactiviteiten/${activiteit.verwerkingsactiviteitId}`,
