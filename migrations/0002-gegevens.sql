@@ -91,7 +91,7 @@ create index pinned_states_expires_at on gegevens.pinned_states (expires_at);
 grant select, insert, update, delete on gegevens.pinned_states to koppelvlak_dienst;
 
 -- What was asked and delivered, for later proof. No personal data: a request names periods and organisations only.
-create table gegevens.journaal (
+create table gegevens.journal (
   id bigint generated always as identity primary key,
   variant text not null,
   prepared_at timestamptz not null default clock_timestamp(),
@@ -103,10 +103,10 @@ create table gegevens.journaal (
   token_hash text not null,
   fsc_transaction_id text,
   -- The request body as received: what its digest and signature are over.
-  vraag text not null,
+  request text not null,
   request_digest text not null,
   request_signature text not null,
-  pagina integer,
+  page integer,
   page_size integer not null,
   leveringen bigint[] not null,
   records integer not null,
@@ -114,7 +114,7 @@ create table gegevens.journaal (
   answer_digest text not null,
   answer_signature text not null,
   -- Days asked for that no delivery covers, by organisation and municipality.
-  ongedekt jsonb not null default '[]',
+  uncovered jsonb not null default '[]',
   -- The trace (W3C Trace Context) in which it was delivered. A caller chooses its trace id, so it is never the `verwerking_id` of an entry
   -- in the processing log.
   trace_id text,
@@ -124,14 +124,14 @@ create table gegevens.journaal (
   proof_number bigint,
   -- Who was delegated to what in a delivery, as the FSC token said: {"gemachtigde": the peer that called for the requester (`act.sub`),
   -- "publicatieNamens": the peer for whom this one offers the service (`pdi`)}. Null: nobody was.
-  machtiging jsonb,
+  delegation jsonb,
   -- SHA-256 of the signature value, in the first entry of a signed request: it is answered again only to the same caller and variant.
   first_signature_hash bytea
 );
-create index journaal_tijd on gegevens.journaal (prepared_at);
-create unique index journaal_first_signature on gegevens.journaal (first_signature_hash);
-grant select, insert, update (sent_at) on gegevens.journaal to koppelvlak_dienst;
-grant usage on sequence gegevens.journaal_id_seq to koppelvlak_dienst;
+create index journal_prepared_at on gegevens.journal (prepared_at);
+create unique index journal_first_signature on gegevens.journal (first_signature_hash);
+grant select, insert, update (sent_at) on gegevens.journal to koppelvlak_dienst;
+grant usage on sequence gegevens.journal_id_seq to koppelvlak_dienst;
 
 -- One narrow row per record beside its text, so that choosing records does not read their texts. Filled by the import.
 create table gegevens.record_periods (

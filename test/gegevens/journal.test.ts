@@ -55,19 +55,19 @@ it('holds no personal data', async () => {
 });
 
 it('cannot be changed by the service', async () => {
-  await expect(supplier.pool.query('delete from gegevens.journaal')).rejects.toThrow(/permission denied/);
-  await expect(supplier.pool.query(`update gegevens.journaal set oin = ''`)).rejects.toThrow(/permission denied/);
+  await expect(supplier.pool.query('delete from gegevens.journal')).rejects.toThrow(/permission denied/);
+  await expect(supplier.pool.query(`update gegevens.journal set oin = ''`)).rejects.toThrow(/permission denied/);
 });
 
 it('cannot be changed by the retention role either; the owner of the database may archive and remove', async () => {
-  const forbidden = supplier.asOwner('set role koppelvlak_opschoner; delete from gegevens.journaal');
+  const forbidden = supplier.asOwner('set role koppelvlak_opschoner; delete from gegevens.journal');
   await expect(forbidden).rejects.toThrow(/permission denied/);
   const before = await readJournal(supplier.pool, { limit: 1000 });
   const [line] = await supplier.asOwner(
-    `select to_jsonb(j) as regel from gegevens.journaal j where prepared_at < 'tomorrow' order by id desc`,
+    `select to_jsonb(j) as regel from gegevens.journal j where prepared_at < 'tomorrow' order by id desc`,
   );
   expect(line?.regel).toMatchObject({ id: before[0]?.id, answer_signature: before[0]?.antwoordHandtekening });
-  await supplier.asOwner(`delete from gegevens.journaal where prepared_at < now()`);
+  await supplier.asOwner(`delete from gegevens.journal where prepared_at < now()`);
   expect(await readJournal(supplier.pool, { limit: 1 })).toEqual([]);
 });
 
@@ -166,11 +166,11 @@ it('warns of missing headers, counts them, and refuses them where they are requi
   expect((await supplier.ask({}, { server, headers })).status).toBe(200);
 });
 
-it.each(['verwerkingenlog.versies', 'gegevens.journaal'])(
+it.each(['verwerkingenlog.versies', 'gegevens.journal'])(
   'delivers nothing, and writes neither, when %s cannot be written',
   async (table) => {
     const written = () =>
-      supplier.asOwner(`select (select count(*) from gegevens.journaal) as journal,
+      supplier.asOwner(`select (select count(*) from gegevens.journal) as journal,
         (select count(*) from verwerkingenlog.versies) as logged`);
     const before = await written();
     await supplier.asOwner(`revoke insert on ${table} from koppelvlak_dienst`);
@@ -190,7 +190,7 @@ it.each(['verwerkingenlog.versies', 'gegevens.journaal'])(
 
 it('is recorded once, also in a month that the processing log was not made ready for', async () => {
   const counts = async () => {
-    const [row] = await supplier.asOwner(`select (select count(*) from gegevens.journaal) as journal,
+    const [row] = await supplier.asOwner(`select (select count(*) from gegevens.journal) as journal,
       (select count(*) from verwerkingenlog.versies) as logged`);
     return [Number(row?.journal), Number(row?.logged)];
   };

@@ -68,7 +68,7 @@ describe('the client of an OAuth token', () => {
 
   it('is written down with the OIN that signature and token prove', async () => {
     await supplier.get({}, { server: bound, headers: await as('statistiek') });
-    const [entry] = await supplier.asOwner('select oin, subject from gegevens.journaal order by id desc limit 1');
+    const [entry] = await supplier.asOwner('select oin, subject from gegevens.journal order by id desc limit 1');
     expect(entry).toEqual({ oin: REQUESTER, subject: 'statistiek' });
   });
 

@@ -51,7 +51,7 @@ it('is proven as the journal prints it, except for the time of sending', async (
     const log = await readLog(pool, 'leveringen');
     // Each round is filled up to the multiple of four, also the one without entries.
     expect(log?.size).toBe(8);
-    await pool.query('update gegevens.journaal set sent_at = $1', [systemClock.now()]);
+    await pool.query('update gegevens.journal set sent_at = $1', [systemClock.now()]);
     const [first = ''] = ids;
     const { json } = await koppelvlak(database.url, ['gegevens', 'journal', '--proof', first, '--json'], env);
     const { proof, levering } = isRecord(json) ? json : {};
@@ -64,7 +64,7 @@ it('is proven as the journal prints it, except for the time of sending', async (
     expect((await verify()).json).toMatchObject({ logs: [{ leaves: 8, records: 2, faults: [] }] });
     const owner = new pg.Client(database.url);
     await owner.connect();
-    await owner.query('update gegevens.journaal set records = records + 1 where id = $1', [first]);
+    await owner.query('update gegevens.journal set records = records + 1 where id = $1', [first]);
     await owner.end();
     expect((await verify()).json).toMatchObject({ logs: [{ faults: [{ name: `delivery ${first}` }] }] });
   } finally {

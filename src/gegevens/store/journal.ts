@@ -65,7 +65,7 @@ export async function writeJournal(
   // Its number and time are sealed with it.
   const { rows } = await db.query<{ id: number; klaargezetOp: Date; proofNumber: number | null }>({
     name: proof === undefined ? 'gegevens-next-entry' : 'gegevens-next-entry-proof',
-    text: `select nextval('gegevens.journaal_id_seq') as id, date_trunc('milliseconds', clock_timestamp()) as "klaargezetOp",
+    text: `select nextval('gegevens.journal_id_seq') as id, date_trunc('milliseconds', clock_timestamp()) as "klaargezetOp",
       ${proof === undefined ? 'null::bigint' : NEXT_PROOF_NUMBER} as "proofNumber"`,
   });
   const [next] = rows;
@@ -85,7 +85,7 @@ export async function writeJournal(
 
 /** Whether an entry could not be written because the same signed request was answered meanwhile. */
 export function isAnsweredMeanwhile(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.constraint === 'journaal_first_signature';
+  return error instanceof pg.DatabaseError && error.constraint === 'journal_first_signature';
 }
 
 /** The receiver of the first answer to a signed request. */
@@ -95,7 +95,7 @@ export async function findFirstAnswer(
 ): Promise<'none' | 'this caller' | 'another caller or variant'> {
   const { rows } = await db.query<{ same: boolean }>({
     name: 'gegevens-find-first-answer',
-    text: `select variant = $2::text and subject = $3::text as same from gegevens.journaal
+    text: `select variant = $2::text and subject = $3::text as same from gegevens.journal
       where first_signature_hash = $1::bytea`,
     values: [signatureHash(vraagHandtekening), variant, subject],
   });
@@ -119,10 +119,10 @@ interface Stored {
 async function insertLine(db: Db, line: Journalled, { seed, proofNumber, signature }: Stored): Promise<void> {
   await db.query({
     name: 'gegevens-write-journal',
-    text: `insert into gegevens.journaal
-        (id, prepared_at, variant, request_id, oin, subject, token_hash, fsc_transaction_id, vraag, request_digest,
-         request_signature, pagina, page_size, leveringen, records, bytes, answer_digest, answer_signature, ongedekt,
-         trace_id, span_id, parent_span_id, machtiging, seed, proof_number, first_signature_hash)
+    text: `insert into gegevens.journal
+        (id, prepared_at, variant, request_id, oin, subject, token_hash, fsc_transaction_id, request, request_digest,
+         request_signature, page, page_size, leveringen, records, bytes, answer_digest, answer_signature, uncovered,
+         trace_id, span_id, parent_span_id, delegation, seed, proof_number, first_signature_hash)
       overriding system value
       values ($1::bigint, $2::timestamptz, $3::text, $4::uuid, $5::text, $6::text, $7::text, $8::text, $9::text, $10::text,
          $11::text, $12::int, $13::int, $14::bigint[], $15::int, $16::bigint, $17::text, $18::text, $19::jsonb,
@@ -141,7 +141,7 @@ async function insertLine(db: Db, line: Journalled, { seed, proofNumber, signatu
 export async function markSent(db: Db, id: number): Promise<void> {
   await db.query({
     name: 'gegevens-mark-sent',
-    text: 'update gegevens.journaal set sent_at = clock_timestamp() where id = $1::bigint and sent_at is null',
+    text: 'update gegevens.journal set sent_at = clock_timestamp() where id = $1::bigint and sent_at is null',
     values: [id],
   });
 }
@@ -151,12 +151,12 @@ interface JournalQuery {
   readonly limit: number;
 }
 
-/** The members of a line, of `gegevens.journaal`. */
+/** The members of a line, of `gegevens.journal`. */
 const LINE = `id, variant, prepared_at as "klaargezetOp", sent_at as "verzondenOp", request_id as "requestId", oin, subject,
        token_hash as "tokenHash", fsc_transaction_id as "fscTransactieId",
-       trace_id as "traceId", span_id as "spanId", parent_span_id as "parentSpanId", vraag, request_digest as "vraagDigest",
-       request_signature as "vraagHandtekening", pagina, page_size as "paginaGrootte", leveringen, records, bytes,
-       answer_digest as "antwoordDigest", answer_signature as "antwoordHandtekening", ongedekt, machtiging`;
+       trace_id as "traceId", span_id as "spanId", parent_span_id as "parentSpanId", request as vraag, request_digest as "vraagDigest",
+       request_signature as "vraagHandtekening", page as pagina, page_size as "paginaGrootte", leveringen, records, bytes,
+       answer_digest as "antwoordDigest", answer_signature as "antwoordHandtekening", uncovered as ongedekt, delegation as machtiging`;
 
 type StoredLine = Omit<Journalled, 'machtiging'> & { readonly machtiging: Machtiging | null };
 
@@ -167,7 +167,7 @@ function toLine({ machtiging, ...line }: StoredLine): Journalled {
 /** Entries after a number, in order, with their data for the proof log. */
 export async function readJournalAfter(db: Db, after: number, limit: number): Promise<ProvenDelivery[]> {
   const { rows } = await db.query<StoredLine & { seed: string | null; proofNumber: number | null }>(
-    `select ${LINE}, seed as seed, proof_number as "proofNumber" from gegevens.journaal where id > $1::bigint order by id limit $2::int`,
+    `select ${LINE}, seed as seed, proof_number as "proofNumber" from gegevens.journal where id > $1::bigint order by id limit $2::int`,
     [after, limit],
   );
   return rows.map(({ seed, proofNumber, ...line }) => ({ entry: toLine(line), seed, proofNumber }));
@@ -176,7 +176,7 @@ export async function readJournalAfter(db: Db, after: number, limit: number): Pr
 export async function readJournal(db: Db, { id, limit }: JournalQuery): Promise<Journalled[]> {
   const { rows } = await db.query<StoredLine & Record<string, unknown>>(
     `select ${LINE}
-     from gegevens.journaal
+     from gegevens.journal
      where $1::bigint is null or id = $1::bigint
      order by id desc limit $2::int`,
     [id ?? null, limit],
@@ -228,7 +228,7 @@ export async function proveDelivery(
 /** When the last delivery with an entry was made; undefined if none has one. */
 export async function lastProven(db: Db): Promise<Date | undefined> {
   const { rows } = await db.query<{ at: Date | null }>(
-    'select max(prepared_at) as at from gegevens.journaal where proof_number is not null',
+    'select max(prepared_at) as at from gegevens.journal where proof_number is not null',
   );
   return rows[0]?.at ?? undefined;
 }
@@ -278,7 +278,7 @@ export function deliveriesSection(pool: Pool): OperatorSection {
         `select (prepared_at at time zone 'Europe/Amsterdam')::date::text as dag, variant, count(*)::float8 as answers,
                 sum(records)::float8 as records, sum(bytes)::float8 as bytes,
                 count(*) filter (where sent_at is null)::float8 as broken
-           from gegevens.journaal
+           from gegevens.journal
           where prepared_at > now() - interval '30 days'
           group by 1, 2
           order by 1 desc, 2`,

@@ -90,9 +90,9 @@ describe('through an Outway', () => {
   it('the journal of the supplier has the same transactions', async () => {
     await request('--page-size', '4');
     const rows = await supplier.asOwner(
-      'select fsc_transaction_id as id from gegevens.journaal order by id desc limit 2',
+      'select fsc_transaction_id as id from gegevens.journal order by id desc limit 2',
     );
-    const named = await supplier.asOwner('select fsc_transaction_id as id from gegevens.journaal');
+    const named = await supplier.asOwner('select fsc_transaction_id as id from gegevens.journal');
     expect(rows).toHaveLength(2);
     expect(named.map(({ id }) => id)).toEqual(
       expect.arrayContaining(outway.requests.map(({ transactionId }) => transactionId)),

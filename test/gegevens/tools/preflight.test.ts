@@ -34,7 +34,9 @@ describe('when all is well', () => {
 
   it('the request delivers nothing of anybody, and is in the journal', async () => {
     await kit.run({}, '--token-file', kit.tokenFile);
-    const [entry] = await kit.supplier.asOwner('select vraag, records from gegevens.journaal order by id desc limit 1');
+    const [entry] = await kit.supplier.asOwner(
+      'select request as vraag, records from gegevens.journal order by id desc limit 1',
+    );
     expect(entry).toMatchObject({ records: 0, vraag: expect.stringContaining('1900-01-01') });
   });
 
