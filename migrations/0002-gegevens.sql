@@ -27,8 +27,8 @@ create table gegevens.leveringen (
   kvk_nummer text,
   gemeentecode text,
   municipality_key text,
-  periode_start date not null,
-  periode_einde date not null,
+  period_start date not null,
+  period_end date not null,
   -- As the file says: `aanleverdatumEnTijd`.
   submitted_at timestamptz not null,
   -- The levering without its records, as JSON text.
@@ -44,11 +44,11 @@ create table gegevens.leveringen (
   -- Whether its rows in `record_periods` are there.
   has_periods boolean not null default false,
   check ((withdrawn_at is null) = (reason is null)),
-  check (periode_start <= periode_einde),
+  check (period_start <= period_end),
   unique (import_id, number)
 );
-create index leveringen_current on gegevens.leveringen (variant, periode_einde, periode_start) where (withdrawn_at is null);
-create index leveringen_organisation_key on gegevens.leveringen (variant, organisation_key, periode_einde);
+create index leveringen_current on gegevens.leveringen (variant, period_end, period_start) where (withdrawn_at is null);
+create index leveringen_organisation_key on gegevens.leveringen (variant, organisation_key, period_end);
 grant select, insert, delete, update (municipality_key, withdrawn_at, reason, model_version, has_periods) on gegevens.leveringen to koppelvlak_dienst;
 
 -- The records as the JSON text that is sent. No foreign key: a check per row would double the time of an import, and rows are only
@@ -83,8 +83,8 @@ create table gegevens.pinned_states (
   created_at timestamptz not null,
   expires_at timestamptz not null,
   -- The period that was resolved when page 1 was asked for.
-  periode_start date not null,
-  periode_einde date not null,
+  period_start date not null,
+  period_end date not null,
   primary key (variant, afnemer, filter)
 );
 create index pinned_states_expires_at on gegevens.pinned_states (expires_at);
@@ -174,8 +174,8 @@ create table gegevens.forced_imports (
   variant text not null,
   file_name text,
   imported_at timestamptz not null default clock_timestamp(),
-  periode_start date not null,
-  periode_einde date not null,
+  period_start date not null,
+  period_end date not null,
   leveringen bigint[] not null,
   -- [{"rule": 16, "count": 61, "places": [JSON Pointers, at most 100]}]. No personal data.
   findings jsonb not null

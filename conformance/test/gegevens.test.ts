@@ -16,7 +16,7 @@ import { type BreakingProxy, startProxy } from './proxy.ts';
 
 const FAST = ['--rate', '100'];
 /** What the interface asks to be recorded of every request, and the state that pages of one requester come from. */
-const RECORDED = /^(gegevens\.(journaal|pin|pagina)|verwerkingenlog\.)/;
+const RECORDED = /^(gegevens\.(journal|pinned_states)$|verwerkingenlog\.)/;
 
 let supplier: ExampleSupplier;
 let proxy: BreakingProxy;

@@ -29,8 +29,8 @@ export async function writeForcedImport(
   bevindingen: readonly BlockingFinding[],
 ): Promise<void> {
   await db.query(
-    `insert into gegevens.forced_imports (import_id, variant, file_name, periode_start, periode_einde, leveringen, findings)
-     select i.id, i.variant, i.file_name, min(l.periode_start), max(l.periode_einde), array_agg(l.id order by l.id), $2::jsonb
+    `insert into gegevens.forced_imports (import_id, variant, file_name, period_start, period_end, leveringen, findings)
+     select i.id, i.variant, i.file_name, min(l.period_start), max(l.period_end), array_agg(l.id order by l.id), $2::jsonb
      from gegevens.imports i join gegevens.leveringen l on l.import_id = i.id
      where i.id = $1::bigint group by i.id`,
     [invoerId, JSON.stringify(bevindingen)],
@@ -43,8 +43,8 @@ export async function readForcedImports(
   { limit, leveringen }: { readonly limit: number; readonly leveringen?: readonly number[] | undefined },
 ): Promise<ForcedImport[]> {
   const { rows } = await db.query<ForcedImport & Record<string, unknown>>(
-    `select import_id as "invoerId", variant, file_name as bestand, imported_at as "ingevoerdOp", periode_start as "periodeStart",
-       periode_einde as "periodeEinde", leveringen, findings as bevindingen
+    `select import_id as "invoerId", variant, file_name as bestand, imported_at as "ingevoerdOp", period_start as "periodeStart",
+       period_end as "periodeEinde", leveringen, findings as bevindingen
      from gegevens.forced_imports
      where $1::bigint[] is null or leveringen && $1::bigint[]
      order by import_id desc limit $2::int`,

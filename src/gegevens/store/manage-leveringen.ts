@@ -39,14 +39,14 @@ interface ListOptions {
 export async function listLeveringen(db: Db, { all = false, id, gemeente }: ListOptions): Promise<ListedLevering[]> {
   const { rows } = await db.query<ListedLevering & Record<string, unknown>>(
     `select l.id, l.variant, coalesce(l.name, l.organisation_key) as organisatie, l.kvk_nummer as "kvkNummer",
-       l.gemeentecode, l.municipality_key as gemeente, l.periode_start as "periodeStart", l.periode_einde as "periodeEinde",
+       l.gemeentecode, l.municipality_key as gemeente, l.period_start as "periodeStart", l.period_end as "periodeEinde",
        l.submitted_at as "aangeleverdOp", l.records, l.zaken, l.bytes, i.file_name as bestand, l.model_version as "modelVersie",
        i.imported_at as "ingevoerdOp", l.fingerprint as vingerafdruk, l.withdrawn_at as "vervallenOp", l.reason as reden
      from gegevens.leveringen l
      join gegevens.imports i on i.id = l.import_id
      where ($1::boolean or l.withdrawn_at is null) and ($2::bigint is null or l.id = $2::bigint)
        and ($3::text is null or l.municipality_key = $3::text)
-     order by l.variant, l.periode_einde desc, l.name_key collate "C" nulls last, l.municipality_key, l.id desc`,
+     order by l.variant, l.period_end desc, l.name_key collate "C" nulls last, l.municipality_key, l.id desc`,
     [all, id ?? null, gemeente ?? null],
   );
   return rows;

@@ -7,7 +7,7 @@ import { eventLoopBudget } from '../../lib/scheduling.ts';
 import type { ChosenLevering, Deliverer, Filter, Levering, Period, Selection, TextsPart } from '../model/selection.ts';
 
 /** Organisation, then period, then the order of the file; the same on every call. */
-const ORDER = `l.name_key collate "C" nulls last, l.organisation_key collate "C", l.periode_start, l.periode_einde,
+const ORDER = `l.name_key collate "C" nulls last, l.organisation_key collate "C", l.period_start, l.period_end,
   l.import_id, l.number`;
 
 /** The current leveringen of the requested organisations, in the configured model. */
@@ -30,7 +30,7 @@ export async function findDeliverers(db: Db, filter: Filter): Promise<RequestedD
   const { rows } = await db.query<Deliverer & { recent: string[] }>({
     name: 'gegevens-find-deliverers',
     text: `select organisation_key as "organisatieSleutel", municipality_key as "gemeenteSleutel", max(name) as naam,
-        max(array[periode_einde, periode_start])::text[] as recent
+        max(array[period_end, period_start])::text[] as recent
       from gegevens.leveringen where ${MATCHES_FILTER}
       group by organisation_key, municipality_key
       order by max(name_key) collate "C" nulls last, organisation_key collate "C", municipality_key`,
@@ -47,7 +47,7 @@ export async function findLeveringen(db: Db, filter: Filter, { start, end }: Per
   const { rows } = await db.query<Levering & Record<string, unknown>>({
     name: 'gegevens-find-leveringen',
     text: `select ${LEVERING} from gegevens.leveringen l
-      where ${MATCHES_FILTER} and periode_start <= $7::date and periode_einde >= $6::date
+      where ${MATCHES_FILTER} and period_start <= $7::date and period_end >= $6::date
       order by ${ORDER}`,
     values: [...filterValues(filter), start, end],
   });
@@ -61,7 +61,7 @@ export async function findOrganisations(db: Db, filter: Filter): Promise<Leverin
     text: `select ${LEVERING} from (
         select distinct on (organisation_key, municipality_key) * from gegevens.leveringen
         where ${MATCHES_FILTER}
-        order by organisation_key, municipality_key, periode_einde desc, id desc
+        order by organisation_key, municipality_key, period_end desc, id desc
       ) l
       order by ${ORDER}`,
     values: filterValues(filter),
@@ -110,11 +110,11 @@ export async function savePagingState(db: Db, options: SavePagingStateOptions): 
         delete from gegevens.pinned_states where ctid = any(array(
           select ctid from gegevens.pinned_states where expires_at <= $5::timestamptz limit 100 for update skip locked))
       )
-      insert into gegevens.pinned_states (variant, afnemer, filter, leveringen, created_at, expires_at, periode_start, periode_einde)
+      insert into gegevens.pinned_states (variant, afnemer, filter, leveringen, created_at, expires_at, period_start, period_end)
       values ($1::text, $2::text, $3::text, $4::bigint[], $5::timestamptz, $6::timestamptz, $7::date, $8::date)
       on conflict (variant, afnemer, filter) do update
       set leveringen = excluded.leveringen, created_at = excluded.created_at, expires_at = excluded.expires_at,
-        periode_start = excluded.periode_start, periode_einde = excluded.periode_einde`,
+        period_start = excluded.period_start, period_end = excluded.period_end`,
     values: [
       ...[variant, afnemer, filter, leveringen.map(({ id }) => id), at, new Date(at.getTime() + minutes * 60_000)],
       ...[period.start, period.end],
@@ -132,7 +132,7 @@ export async function findPagingState(
     Levering & { expected: number; start: string; end: string } & Record<string, unknown>
   >({
     name: 'gegevens-find-paging-state',
-    text: `select ${LEVERING}, cardinality(s.leveringen) as expected, s.periode_start as start, s.periode_einde as "end"
+    text: `select ${LEVERING}, cardinality(s.leveringen) as expected, s.period_start as start, s.period_end as "end"
       from gegevens.pinned_states s
       cross join lateral unnest(s.leveringen) with ordinality as k (id, position)
       join gegevens.leveringen l on l.id = k.id and l.reason is distinct from 'verwijderd'
@@ -148,7 +148,7 @@ export async function findPagingState(
 
 /** A levering, for the alias `l`. */
 const LEVERING = `l.id, l.import_id as "invoerId", l.number as nummer, l.organisation_key as "organisatieSleutel", l.name as naam,
-  l.municipality_key as "gemeenteSleutel", l.periode_start as "periodeStart", l.periode_einde as "periodeEinde",
+  l.municipality_key as "gemeenteSleutel", l.period_start as "periodeStart", l.period_end as "periodeEinde",
   l.submitted_at as "aangeleverdOp", l.envelope as head, l.records, l.zaken, l.bytes`;
 
 // Texts: whole lists, or the records that overlap a period, each record once. `offset 0` in these statements stops the planner from joining

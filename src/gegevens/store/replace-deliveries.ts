@@ -94,11 +94,11 @@ export async function replaceDeliveries(db: Db, options: ReplaceOptions): Promis
   const { leveringen, periodeStart, periodeEinde } = delivery;
   const { rows: earlier } = await db.query<EarlierLevering & Record<string, unknown>>(
     `select id, organisation_key as "organisatieSleutel", name as naam, name_key as "naamSleutel", kvk_nummer as "kvkNummer",
-       municipality_key as gemeente, periode_start as "periodeStart", periode_einde as "periodeEinde", records, zaken
+       municipality_key as gemeente, period_start as "periodeStart", period_end as "periodeEinde", records, zaken
      from gegevens.leveringen
      where variant = $1::text and model_version = $2::text and withdrawn_at is null
        and (organisation_key = any($3::text[]) or name_key = any($4::text[]))
-       and periode_start <= $6::date and periode_einde >= $5::date`,
+       and period_start <= $6::date and period_end >= $5::date`,
     [
       ...[variant, model, leveringen.map(({ organisatie }) => organisatie.sleutel)],
       ...[leveringen.flatMap(({ organisatie }) => organisatie.naamSleutel ?? []), periodeStart, periodeEinde],
@@ -231,7 +231,7 @@ async function insertLeveringen(db: Db, { variant, model, invoerId, delivery }: 
   }));
   await db.query(
     `insert into gegevens.leveringen
-       (variant, import_id, model_version, periode_start, periode_einde, submitted_at, has_periods, number, organisation_key, name,
+       (variant, import_id, model_version, period_start, period_end, submitted_at, has_periods, number, organisation_key, name,
         name_key, kvk_nummer, gemeentecode, municipality_key, envelope, records, zaken, bytes, fingerprint)
      select $1::text, $2::bigint, $3::text, $4::date, $5::date, $6::timestamptz, true, l.*
      from jsonb_to_recordset($7::jsonb) as l (nummer int, sleutel text, naam text, "naamSleutel" text, "kvkNummer" text,
