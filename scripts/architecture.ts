@@ -42,7 +42,6 @@ export function roomOf(path: string): string {
   const [, first = '', second = ''] = path.split('/');
   if (/^src\/[^/]+\.ts$/.test(path)) return path === 'src/main.ts' ? 'cli' : 'app';
   if (/^src\/(\w+\/)*settings\.ts$/.test(path)) return 'settings';
-  if (first === 'proof' && second.startsWith('commands')) return 'areas';
   if (AREAS.some((area) => area === first)) {
     if (second === 'plugin.ts' || second === 'commands.ts') return 'areas';
     return FEATURES.some((feature) => feature === second) ? `${first}/${second}` : first;

@@ -1,11 +1,11 @@
 /** The program and its commands; each group has a file, which loads its code when it is called. */
 import { Command } from 'commander';
+import { proofCommand } from '../commands/proof.ts';
 import { gegevensCommand } from '../gegevens/commands.ts';
 import { UsageError } from '../lib/command-error.ts';
 import { reportFailure, runCommandLine } from '../lib/command-line.ts';
 import { packageVersion } from '../lib/package-version.ts';
 import type { Terminal } from '../lib/terminal.ts';
-import { proofCommand } from '../proof/commands.ts';
 import type { ProvenLog } from '../proof/proof-log.ts';
 import { raadsfeedCommands } from '../raadsfeed/commands.ts';
 import { verwerkingenlogCommand } from '../verwerkingenlog/commands.ts';

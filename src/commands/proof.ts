@@ -1,20 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { Argument, Command } from 'commander';
-import { runCommand, runTool, type ToolContext } from '../commands/run-command.ts';
 import { CommandError, UsageError } from '../lib/command-error.ts';
 import { ANSWER_LIMITS } from '../lib/json/answer-limits.ts';
 import { parseUntrusted, UntrustedJsonError } from '../lib/json/parse-untrusted.ts';
 import { table } from '../lib/output.ts';
 import type { Terminal } from '../lib/terminal.ts';
 import { decodeUtf8 } from '../lib/text-file.ts';
+import { deriveSealingKey, proofKeyOf, signerOf } from '../proof/keys.ts';
+import { PROOF_LOGS, type ProofLogName, type ProvenLog } from '../proof/proof-log.ts';
+import type { VerifierKey } from '../proof/tlog/note.ts';
+import { MAX_PROOF_BYTES } from '../proof/tlog/proof-file.ts';
+import type { VerifiedLog } from '../proof/verify.ts';
 import type { Config } from '../settings/read-config.ts';
-import { addKey, proofMonitorCommand } from './commands/monitor.ts';
-import { deriveSealingKey, proofKeyOf, signerOf } from './keys.ts';
-import { PROOF_LOGS, type ProofLogName, type ProvenLog } from './proof-log.ts';
-import type { VerifierKey } from './tlog/note.ts';
-import { MAX_PROOF_BYTES } from './tlog/proof-file.ts';
-import type { VerifiedLog } from './verify.ts';
+import { addKey, proofMonitorCommand } from './proof-monitor.ts';
+import { runCommand, runTool, type ToolContext } from './run-command.ts';
 
 /** Faults that are shown; all are counted, and `--json` has all. */
 const SHOWN = 1000;
@@ -83,7 +83,7 @@ async function check(
 ): Promise<void> {
   const proofKey = proofKeyOf(config.proof);
   if (keys.length === 0 && proofKey === undefined) throw new UsageError('give the key of the log with --key');
-  const { checkRecord } = await import('./check.ts');
+  const { checkRecord } = await import('../proof/check.ts');
   const proof = await readText(proofPath, MAX_PROOF_BYTES);
   const record = parseRecord(await readBytes(recordPath, MAX_RECORD_BYTES), recordPath);
   const verdict = checkRecord(proof, record, (origin) =>
@@ -140,7 +140,7 @@ Example:
     )
     .action((only: ProofLogName | undefined, options: { json?: boolean }) =>
       runCommand(terminal, options, async ({ config, database: { pool }, proof, output, interrupted }) => {
-        const { verifyStoredLog } = await import('./verify.ts');
+        const { verifyStoredLog } = await import('../proof/verify.ts');
         requireKey(config);
         const results: VerifiedLog[] = [];
         for (const log of await loadLogs()) {
@@ -181,8 +181,8 @@ Example:
     )
     .action((log: ProofLogName, options: { json?: boolean }) =>
       runCommand(terminal, { ...options, changes: true }, async ({ config, database: { pool }, output }) => {
-        const { beginNewOrigin } = await import('./sequence.ts');
-        const { openPublishedCheckpoints, statePath } = await import('./state.ts');
+        const { beginNewOrigin } = await import('../proof/sequence.ts');
+        const { openPublishedCheckpoints, statePath } = await import('../proof/state.ts');
         const key = requireKey(config);
         const begun = await beginNewOrigin(pool, log, key, await openPublishedCheckpoints(statePath(config)));
         output.result(begun, () => {

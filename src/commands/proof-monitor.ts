@@ -1,16 +1,16 @@
 /** Follows the checkpoints of logs by their public addresses, and says when one does not continue what was seen before. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
-import { runTool, type ToolContext } from '../../commands/run-command.ts';
-import { CommandError } from '../../lib/command-error.ts';
-import { isRecord } from '../../lib/json/json-value.ts';
-import { reasonOf } from '../../lib/log.ts';
-import type { Terminal } from '../../lib/terminal.ts';
-import { readIfThere, writeDurably } from '../state.ts';
-import { HASH_BYTES, proveConsistency, rootHash, verifyConsistency } from '../tlog/merkle.ts';
-import { checkpointIn, FormatError, LOG_KEY, parseVerifierKey, type VerifierKey } from '../tlog/note.ts';
-import { openCheckpoint } from '../tlog/proof-file.ts';
-import { type ReadTiles, readHashesFromTiles, TILE_WIDTH, tilePath } from '../tlog/tiles.ts';
+import { CommandError } from '../lib/command-error.ts';
+import { isRecord } from '../lib/json/json-value.ts';
+import { reasonOf } from '../lib/log.ts';
+import type { Terminal } from '../lib/terminal.ts';
+import { readIfThere, writeDurably } from '../proof/state.ts';
+import { HASH_BYTES, proveConsistency, rootHash, verifyConsistency } from '../proof/tlog/merkle.ts';
+import { checkpointIn, FormatError, LOG_KEY, parseVerifierKey, type VerifierKey } from '../proof/tlog/note.ts';
+import { openCheckpoint } from '../proof/tlog/proof-file.ts';
+import { type ReadTiles, readHashesFromTiles, TILE_WIDTH, tilePath } from '../proof/tlog/tiles.ts';
+import { runTool, type ToolContext } from './run-command.ts';
 
 interface MonitorOptions {
   readonly state: string;
@@ -66,7 +66,7 @@ export function proofMonitorCommand(terminal: Terminal): Command {
 async function monitor(urls: readonly string[], options: MonitorOptions, context: ToolContext): Promise<void> {
   const { config, interrupted: signal, output } = context;
   // Loading it takes time that other commands do not need.
-  const { createGuardedFetch } = await import('../../lib/outbound/guarded-fetch.ts');
+  const { createGuardedFetch } = await import('../lib/outbound/guarded-fetch.ts');
   // The operator chose the addresses.
   const { fetch, close } = createGuardedFetch({ allowPrivate: true, proxy: config.server });
   const state = await readState(options.state);
