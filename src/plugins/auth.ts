@@ -3,6 +3,7 @@ import { Counter, type Registry } from 'prom-client';
 import { OIN } from '../lib/patterns.ts';
 import { type FscCode, Problem, type ProblemKind } from '../lib/problem.ts';
 import type { ServeOptions } from './contract.ts';
+import { refuse } from './faults.ts';
 import { headerValues } from './headers.ts';
 import { countCall } from './limits.ts';
 import { type Caller, TokenError, type TokenErrorReason } from './oauth/token.ts';
@@ -143,17 +144,13 @@ export function processingHeaders(
   return (request, signerOin) => {
     const caller = callerOf(request);
     const reading = readProcessingHeaders(request.headers, provenOins(caller, signerOin));
-    const refused = [
+    refuse([
       ...reading.malformed,
       ...(options.mode === 'required'
         ? reading.missing.filter((name) => name === 'OIN' || name === 'VerwerkingId')
         : []
       ).map((name) => ({ name, code: 'required', reason: 'ontbreekt' })),
-    ];
-    if (refused.length > 0) {
-      const detail = refused.map(({ name, reason }) => `${name}: ${reason}`).join('; ');
-      throw new Problem(platformProblems.invalidRequest, { detail, invalidParams: refused });
-    }
+    ]);
     if (reading.otherOin) {
       throw new Problem(platformProblems.forbidden, {
         detail: 'De kop `OIN` noemt een andere organisatie dan het toegangstoken of de handtekening.',

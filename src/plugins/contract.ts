@@ -13,7 +13,7 @@ import { addStandardFormats } from '../lib/json/formats.ts';
 import { isRecord, type SchemaVerdict, schemaCheck } from '../lib/json/json-value.ts';
 import { listOperations, type OpenapiDocument, type OpenapiOperation } from '../lib/openapi-document.ts';
 import { type InvalidParam, Problem } from '../lib/problem.ts';
-import { distinct, invalidParams, MAX_FAULTS, summary } from './faults.ts';
+import { distinct, invalidParams, invalidRequest } from './faults.ts';
 import { acceptedTypes } from './headers.ts';
 import { platformProblems } from './problems.ts';
 
@@ -128,7 +128,7 @@ export function createContract<Operations extends Record<keyof Operations, Opera
         validatorCompiler: validator.compile,
         config: {
           operationId,
-          refuse: (request) => invalidRequest(validator.faults(request), options.furtherFaults?.(request)),
+          refuse: (request) => invalidRequest(withFurther(validator.faults(request), options.furtherFaults?.(request))),
           ...(operation.scopes === undefined ? { public: true } : { scopes: operation.scopes }),
         },
         onRequest: admission(operation, options),
@@ -323,14 +323,10 @@ function bodyCheck(isRequired: boolean, judge: (value: unknown) => SchemaVerdict
   };
 }
 
-/**
- * The problem of a request that its route refuses, with all faults.
- * @param further names the faults that the document cannot tell, one for each place
- */
-function invalidRequest(faults: readonly InvalidParam[], further: readonly InvalidParam[] = []): Problem {
+/** @param further faults that the document cannot express, left out where the document has a fault of the same member */
+function withFurther(faults: readonly InvalidParam[], further: readonly InvalidParam[] = []): InvalidParam[] {
   const named = new Set(faults.map(({ name }) => name));
-  const every = [...faults, ...further.filter(({ name }) => !named.has(name)).slice(0, MAX_FAULTS)];
-  return new Problem(platformProblems.invalidRequest, { detail: summary(every), invalidParams: every });
+  return [...faults, ...further.filter(({ name }) => !named.has(name))];
 }
 
 /** Coercion reads `1e2` and `0x10` as numbers too; a parameter that is a whole number has digits only. */

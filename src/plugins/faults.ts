@@ -1,10 +1,11 @@
-/** Turns a schema validator's findings into the faults of a request. */
+/** The faults of a request: those that a schema validator found, and the 400 that names them. */
 import type { ErrorObject } from 'ajv';
 import { isRecord } from '../lib/json/json-value.ts';
-import type { InvalidParam } from '../lib/problem.ts';
+import { type InvalidParam, Problem } from '../lib/problem.ts';
+import { platformProblems } from './problems.ts';
 
 /** Maximum of faults in one answer; a body of a megabyte can have a million, and the first thousand show the pattern. */
-export const MAX_FAULTS = 1000;
+const MAX_FAULTS = 1000;
 const MAX_NAME = 200;
 
 /**
@@ -136,6 +137,14 @@ function limitOf({ params }: ErrorObject): unknown {
   return params.limit ?? params.type ?? params.allowedValues ?? params.allowedValue ?? params.pattern ?? params.format;
 }
 
-export function summary(faults: readonly InvalidParam[]): string {
-  return faults.map(({ name, reason }) => (name === '' ? reason : `${name}: ${reason}`)).join('; ');
+/** 400 with the faults, at most `MAX_FAULTS`. */
+export function invalidRequest(found: readonly InvalidParam[]): Problem {
+  const faults = found.slice(0, MAX_FAULTS);
+  const detail = faults.map(({ name, reason }) => (name === '' ? reason : `${name}: ${reason}`)).join('; ');
+  return new Problem(platformProblems.invalidRequest, { detail, invalidParams: faults });
+}
+
+/** @throws {Problem} 400 with the faults; returns when there are none */
+export function refuse(found: readonly InvalidParam[]): void {
+  if (found.length > 0) throw invalidRequest(found);
 }

@@ -9,7 +9,7 @@ import { Negotiator } from 'negotiator';
 import { isRecord } from '../lib/json/json-value.ts';
 import { Problem } from '../lib/problem.ts';
 import { readTraceContext, type TraceContext } from '../lib/trace-context.ts';
-import { summary } from './faults.ts';
+import { refuse } from './faults.ts';
 import { PAGE_STYLE } from './pages.ts';
 import { platformProblems } from './problems.ts';
 
@@ -78,8 +78,7 @@ export function refuseNul({ url, params, query }: FastifyRequest): void {
       ([name, value]) => !NO_IDENTIFIERS.includes(name) && [value].flat().some((one) => String(one).includes('\0')),
     )
     .map(([name]) => ({ name, code: 'pattern', reason: 'bevat het teken U+0000, dat nergens in voorkomt' }));
-  if (faults.length > 0)
-    throw new Problem(platformProblems.invalidRequest, { detail: summary(faults), invalidParams: faults });
+  refuse(faults);
 }
 
 /** Shortens an overlong address before the router decodes it, but leaves it too long to be accepted. */

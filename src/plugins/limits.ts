@@ -7,10 +7,10 @@ import fp from 'fastify-plugin';
 import { LRUCache } from 'lru-cache';
 import type { Pool } from '../database/pool.ts';
 import { JsonCounter, UntrustedJsonError } from '../lib/json/parse-untrusted.ts';
-import { type InvalidParam, Problem } from '../lib/problem.ts';
+import { Problem } from '../lib/problem.ts';
 import { createKeyedSemaphore } from '../lib/scheduling.ts';
 import { requestClosedSignal } from './connections.ts';
-import { illFormedTexts, MAX_FAULTS, summary } from './faults.ts';
+import { illFormedTexts, invalidRequest } from './faults.ts';
 import { clientKey, hasOtherCharset } from './headers.ts';
 import { platformProblems } from './problems.ts';
 
@@ -323,18 +323,13 @@ function excessOf(body: Uint8Array): Problem | undefined {
     return undefined;
   } catch (cause) {
     if (!(cause instanceof UntrustedJsonError)) throw cause;
-    if (cause.code === 'too-many-object-members') return invalidBody([TOO_MANY_MEMBERS]);
+    if (cause.code === 'too-many-object-members') return invalidRequest([TOO_MANY_MEMBERS]);
     return new Problem(platformProblems.invalidRequest, { detail: 'De inhoud heeft te veel onderdelen.', cause });
   }
 }
 
 /** UTF-8 cannot write half a surrogate pair, but JSON can by its escapes. */
 const SURROGATE = /\\u[dD][89a-fA-F]/;
-
-function invalidBody(found: readonly InvalidParam[]): Problem {
-  const faults = found.slice(0, MAX_FAULTS);
-  return new Problem(platformProblems.invalidRequest, { detail: summary(faults), invalidParams: faults });
-}
 
 /** Reads JSON bodies strictly: UTF-8 or nothing (RFC 8259 8.1), no `__proto__`; every other media type is refused. */
 export const jsonBody = fp(
@@ -356,7 +351,7 @@ export const jsonBody = fp(
       if (!SURROGATE.test(text)) return parse(request, text, done);
       return parse(request, text, (error, value) => {
         const faults = error === null ? illFormedTexts(value) : [];
-        const problem = faults.length === 0 ? null : invalidBody(faults);
+        const problem = faults.length === 0 ? null : invalidRequest(faults);
         done(error ?? problem, value);
       });
     });

@@ -3,6 +3,7 @@ import type { operations } from '../../contracts/verwerkingenlog.ts';
 import type { Db } from '../../database/transaction.ts';
 import type { InvalidParam } from '../../lib/problem.ts';
 import { callerOf } from '../../plugins/auth.ts';
+import { refuse } from '../../plugins/faults.ts';
 import type { Categorie } from '../domain/access.ts';
 import { type Cursor, pageOf, readCursor, writeCursor } from '../domain/cursor.ts';
 import { type IdentityKeys, isSamePerson, type Person } from '../domain/identity-keys.ts';
@@ -10,7 +11,7 @@ import { toUtc, type Versie } from '../domain/verwerkingsactie.ts';
 import type { Reading } from '../processing-log.ts';
 import { countLocations, findLocations, type Location, type PersonFilter, readVersionsAt } from '../store/find.ts';
 import { reveal } from '../store/versions.ts';
-import { type RouteNeeds, refuse } from './request-reply.ts';
+import type { RouteNeeds } from './request-reply.ts';
 
 interface PersonPage {
   readonly count: number;

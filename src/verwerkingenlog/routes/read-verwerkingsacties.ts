@@ -3,6 +3,7 @@ import type { operations } from '../../contracts/verwerkingenlog.ts';
 import type { Db } from '../../database/transaction.ts';
 import { Problem } from '../../lib/problem.ts';
 import { callerOf } from '../../plugins/auth.ts';
+import { refuse } from '../../plugins/faults.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { type Categorie, categorieOf } from '../domain/access.ts';
 import { personKey } from '../domain/identity-keys.ts';
@@ -18,17 +19,7 @@ import {
   queryFaults,
   shownObjects,
 } from './person-page.ts';
-import {
-  actieAnswer,
-  allow,
-  etag,
-  may,
-  objectAnswer,
-  type RouteNeeds,
-  readerOf,
-  refuse,
-  tagged,
-} from './request-reply.ts';
+import { actieAnswer, allow, etag, may, objectAnswer, type RouteNeeds, readerOf, tagged } from './request-reply.ts';
 
 /**
  * An action about more persons is read for one person, whom the caller names: the entry of a reading names everybody whose data were read,

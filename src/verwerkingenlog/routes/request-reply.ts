@@ -3,12 +3,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { components, operations } from '../../contracts/verwerkingenlog.ts';
 import type { Pool } from '../../database/pool.ts';
-import { type InvalidParam, Problem } from '../../lib/problem.ts';
+import { Problem } from '../../lib/problem.ts';
 import type { Clock } from '../../lib/time.ts';
 import { callerOf, insufficientScope } from '../../plugins/auth.ts';
 import { requestClosedSignal } from '../../plugins/connections.ts';
 import type { Contract, ServeOptions } from '../../plugins/contract.ts';
-import { MAX_FAULTS } from '../../plugins/faults.ts';
 import { fscTransaction, traceOf } from '../../plugins/headers.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import type { ProcessingContext } from '../../plugins/processing-headers.ts';
@@ -97,20 +96,6 @@ export function allow(
   if (!functie.scopes.some((scope) => scopes.has(scope))) {
     throw insufficientScope(functie.scopes, `Hiervoor is nodig: ${functie.scopes.join(' of ')}.`);
   }
-}
-
-/** @throws {Problem} 400 with the faults; returns when there are none */
-export function refuse(found: readonly InvalidParam[]): void {
-  if (found.length > 0) throw invalidRequest(found);
-}
-
-/** 400 with the faults, up to the maximum of one answer. */
-export function invalidRequest(found: readonly InvalidParam[]): Problem {
-  const faults = found.slice(0, MAX_FAULTS);
-  return new Problem(platformProblems.invalidRequest, {
-    detail: faults.map(({ name, reason }) => `${name}: ${reason}`).join('; '),
-    invalidParams: faults,
-  });
 }
 
 /** There is nothing to change (the standard has 400 here, not 404). */

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../lib/problem.ts';
 import { callerOf } from '../../plugins/auth.ts';
 import { requestClosedSignal } from '../../plugins/connections.ts';
+import { refuse } from '../../plugins/faults.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import type { Change } from '../actie-log.ts';
 import { pageOf, readCursor, writeCursor } from '../domain/cursor.ts';
@@ -17,7 +18,7 @@ import {
 import { lockOfActiviteit } from '../store/changes.ts';
 import { MAX_COUNT } from '../store/find.ts';
 import { linkTo } from './person-page.ts';
-import { activiteitEtag, auteurOf, type RouteNeeds, refuse, requireMatch, tagged } from './request-reply.ts';
+import { activiteitEtag, auteurOf, type RouteNeeds, requireMatch, tagged } from './request-reply.ts';
 
 const CURSOR_PARTS = [/^[^\0]{1,242}$/u, /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/];
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { callerOf } from '../../plugins/auth.ts';
 import { requestClosedSignal } from '../../plugins/connections.ts';
+import { invalidRequest, refuse } from '../../plugins/faults.ts';
 import { traceOf } from '../../plugins/headers.ts';
 import { changeActie } from '../changes.ts';
 import { categorieOf } from '../domain/access.ts';
@@ -22,9 +23,7 @@ import {
   allow,
   auteurOf,
   etag,
-  invalidRequest,
   type RouteNeeds,
-  refuse,
   requireMatch,
   unknownVerwerkingsactie,
 } from './request-reply.ts';
