@@ -6,6 +6,7 @@ import type { Model } from '../../src/lib/exchange-model/model.ts';
 import { syntheticDelivery } from '../../src/lib/exchange-model/synthetic/delivery.ts';
 import { isRecord, type JsonObject, valueAt, withValueAt } from '../../src/lib/json/json-value.ts';
 import { readBody } from '../../src/lib/outbound/guarded-fetch.ts';
+import { DATE } from '../../src/lib/time.ts';
 import { bytesOf, jsonIn } from '../client.ts';
 import type { ShownExchange } from '../exchange.ts';
 import { signedHeaders } from '../gegevens/signed-request.ts';
@@ -172,7 +173,7 @@ function deliveryOf(
   { seed, records, hour }: { readonly seed: string; readonly records: number; readonly hour: string },
 ): JsonObject {
   const day = (value: unknown, fallback: string): string =>
-    typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value) ? value : fallback;
+    typeof value === 'string' && DATE.test(value) ? value : fallback;
   const period = {
     start: day(asked.aanleverperiodeStartdatum, QUARTER.aanleverperiodeStartdatum),
     end: day(asked.aanleverperiodeEinddatum, QUARTER.aanleverperiodeEinddatum),

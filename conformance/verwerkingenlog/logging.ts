@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isRecord } from '../../src/lib/json/json-value.ts';
+import { isUuid } from '../../src/lib/patterns.ts';
 import type { Chapter } from '../case.ts';
 import { objectsIn } from '../json-members.ts';
 import { isActie, logCases } from './log-case.ts';
@@ -190,7 +191,3 @@ export const LOGGING: Chapter<LogSubject> = {
 
 /** The persons of one action that has two. */
 export const TWO = ['samen', 'ander'];
-
-function isUuid(value: unknown): boolean {
-  return typeof value === 'string' && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value);
-}

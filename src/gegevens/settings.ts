@@ -1,4 +1,5 @@
 import { defaultModels } from '../lib/exchange-model/built-in-models.ts';
+import { OIN } from '../lib/patterns.ts';
 import { choice, file, flag, integer, list, optional, pairs, secret, setting, text } from '../settings/kinds.ts';
 
 const gegevens = {
@@ -49,7 +50,7 @@ const gegevens = {
   ),
   allowedSigners: setting(
     'GEGEVENS_ALLOWED_SIGNERS',
-    list(/^\d{20}$/, 'comma list of OINs (20 digits)'),
+    list(OIN, 'comma list of OINs (20 digits)'),
     [],
     'Allowed requesters. Absent: all with a trusted certificate and a token.',
   ),

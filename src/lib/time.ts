@@ -4,6 +4,9 @@ export type Clock = { now(): Date };
 /** The time of the machine. */
 export const systemClock: Clock = { now: () => new Date() };
 
+/** The form of a date, whether or not the calendar has it. */
+export const DATE = /^\d{4}-\d\d-\d\d$/;
+
 /** The form of a date and time with an offset. @see RFC 3339 section 5.6 */
 export const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 

@@ -5,7 +5,7 @@
  */
 
 import type { components } from '../contracts/verwerkingenlog.ts';
-import { OIN } from '../lib/patterns.ts';
+import { isUuid, OIN } from '../lib/patterns.ts';
 import type { InvalidParam } from '../lib/problem.ts';
 import { isTerm, longerDuration, shorterDuration } from '../lib/time.ts';
 
@@ -132,10 +132,6 @@ export function consumerTerm(at: Date, asked: string | undefined, own: string): 
 
 function isOin(value: string): boolean {
   return OIN.test(value);
-}
-
-function isUuid(value: string): boolean {
-  return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(value);
 }
 
 function isAddress(value: string): boolean {

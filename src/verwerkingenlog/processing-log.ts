@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import type pg from 'pg';
 import { pipelinedTransaction } from '../database/transaction.ts';
+import { OIN } from '../lib/patterns.ts';
 import { Problem } from '../lib/problem.ts';
 import { createOneAtATime } from '../lib/scheduling.ts';
 import { consumerTerm, entryFromHeaders, type ProcessingContext } from '../plugins/processing-headers.ts';
@@ -207,7 +208,7 @@ type LoggedReadNeeds = Pick<LogNeeds, 'pool' | 'logPool' | 'clock' | 'config'>;
 export function createLoggedRead({ pool, logPool, clock, config }: LoggedReadNeeds, log: ActieLog): LoggedRead {
   const { logReads } = config.verwerkingenlog;
   const { fscPeerId } = config.tokens;
-  const uitvoerder = fscPeerId !== undefined && /^\d{20}$/.test(fscPeerId) ? fscPeerId : undefined;
+  const uitvoerder = fscPeerId !== undefined && OIN.test(fscPeerId) ? fscPeerId : undefined;
 
   /** The entry is sent behind the queries of the reading, and the commit behind the entry. */
   function attempt<T>(reader: Reader, read: (db: pg.PoolClient) => Promise<Reading<T>>): Promise<T> {

@@ -1,3 +1,4 @@
+import { UUID_DIGITS } from '../lib/patterns.ts';
 import { flag, optional, pairs, secret, setting, term, text } from '../settings/kinds.ts';
 import { inzageConstants, inzageSettings } from './inzage/settings.ts';
 import { ldvConstants, ldvSettings } from './ldv/settings.ts';
@@ -31,10 +32,7 @@ const verwerkingenlog = {
   ),
   ownActivities: setting(
     'VERWERKINGENLOG_OWN_ACTIVITIES',
-    pairs(
-      /^(shv|vs|log)=([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/,
-      'comma list of `shv=uuid`, `vs=uuid`, `log=uuid`',
-    ),
+    pairs(new RegExp(`^(shv|vs|log)=(${UUID_DIGITS})$`), 'comma list of `shv=uuid`, `vs=uuid`, `log=uuid`'),
     new Map(),
     'Activities that deliveries and readings of the log are logged under. Absent: built-in ones.',
   ),

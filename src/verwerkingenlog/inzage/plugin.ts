@@ -5,6 +5,7 @@ import { Counter } from 'prom-client';
 import { readBrand } from '../../html/brand.ts';
 import { buildStylesheet, mountPages, serveStylesheet } from '../../html/mount.ts';
 import { type Page, renderPage, type Site } from '../../html/page.ts';
+import { UUID } from '../../lib/patterns.ts';
 import { Problem } from '../../lib/problem.ts';
 import { isDay } from '../../lib/time.ts';
 import { createOpenCounter } from '../../plugins/limits.ts';
@@ -237,8 +238,6 @@ function readAsked(request: FastifyRequest): { readonly asked: Asked; readonly f
   if (asked.activity !== undefined && !UUID.test(asked.activity)) faults.push('Dit doel bestaat niet.');
   return { asked, faults };
 }
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The download: the contents of the page, with the address of the next part. */
 function asFile({ count, next, groups, looks, readings }: Overview, { from, to }: Asked): object {

@@ -1,6 +1,7 @@
 /** The proof of an entry for the citizen whom it is about: a page that says what it is, and two files to check it with. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { heading, link, type Page, paragraph } from '../../html/page.ts';
+import { UUID_DIGITS } from '../../lib/patterns.ts';
 import { html } from '../../lib/template.ts';
 import type { ProofWriter } from '../../proof/proof-log.ts';
 import type { ActieLog } from '../actie-log.ts';
@@ -56,7 +57,7 @@ export function proofPages(app: FastifyInstance, pages: ProofPages): void {
   });
 }
 
-const FILE = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(\.json|\.tlog-proof)?$/;
+const FILE = new RegExp(`^(${UUID_DIGITS})(\\.json|\\.tlog-proof)?$`);
 
 function asFile(reply: FastifyReply, name: string, type: string, text: string): FastifyReply {
   return reply

@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Pool } from '../../database/pool.ts';
 import { isoDay } from '../../html/format.ts';
+import { OIN } from '../../lib/patterns.ts';
 import { dayAfter } from '../../lib/time.ts';
 import { requestClosedSignal } from '../../plugins/connections.ts';
 import { traceOf } from '../../plugins/headers.ts';
@@ -283,7 +284,7 @@ function recipientOf(versie: Versie, bsn: string, nameOf: NameOf): string | null
   if (afnemerId === null) return null;
   if (namesAnother(versie, bsn)) return 'een andere persoon';
   if (isBsnKind(soortAfnemerId)) return 'u zelf';
-  if (/^\d{20}$/.test(afnemerId)) return nameOf(afnemerId);
+  if (OIN.test(afnemerId)) return nameOf(afnemerId);
   return soortAfnemerId === null ? afnemerId : `${soortAfnemerId} ${afnemerId}`;
 }
 

@@ -1,5 +1,6 @@
 /** One record, two faces: what of a log line of LDV is what of a verwerkingsactie, in both directions. */
 import { createHash } from 'node:crypto';
+import { UUID_DIGITS } from '../../lib/patterns.ts';
 import {
   type Actie,
   actieOf,
@@ -28,7 +29,7 @@ import { LOGBOOKS, readLdvOf } from './stored-line.ts';
 export const MAX_TEXT = 242;
 /** Characters of an address. */
 export const MAX_URL = 2042;
-const UUID_AT_END = /(?:^|[/:#=])([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/?$/i;
+const UUID_AT_END = new RegExp(`(?:^|[/:#=])(${UUID_DIGITS})/?$`, 'i');
 const URI = /^[a-z][a-z0-9+.-]*:\S+$/i;
 const OIN_IN_TEXT = /(?<!\d)\d{20}(?!\d)/;
 const NIL_UUID = '00000000-0000-0000-0000-000000000000';

@@ -1,3 +1,4 @@
+import { OIN } from '../../lib/patterns.ts';
 import { choice, exactUrl, flag, list, optional, secret, setting, text, url } from '../../settings/kinds.ts';
 
 export const ldvSettings = {
@@ -17,7 +18,7 @@ export const ldvSettings = {
     ),
     uitvoerder: optional(
       'LDV_UITVOERDER',
-      text(/^\d{20}$/, 'OIN (20 digits)'),
+      text(OIN, 'OIN (20 digits)'),
       '`uitvoerder` of lines whose client has no OIN in its token.',
     ),
     unknownActivity: setting(

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { operations } from '../../contracts/verwerkingenlog.ts';
 import type { Db } from '../../database/transaction.ts';
+import { UUID } from '../../lib/patterns.ts';
 import type { InvalidParam } from '../../lib/problem.ts';
 import { callerOf } from '../../plugins/auth.ts';
 import { refuse } from '../../plugins/faults.ts';
@@ -115,10 +116,7 @@ export function hashesOf(person: Person, keys: IdentityKeys): string[] {
   return keys.names.map((name) => keys.hash(name, person.soortObjectId, person.objectId));
 }
 
-const ACTIE_PARTS = [
-  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?Z$/,
-  /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/,
-];
+const ACTIE_PARTS = [/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?Z$/, UUID];
 
 /** A list of objects also has the position within the action. */
 const CURSOR_PARTS = { actie: ACTIE_PARTS, object: [...ACTIE_PARTS, /^\d{1,5}$/] };

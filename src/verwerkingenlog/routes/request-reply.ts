@@ -8,7 +8,7 @@ import type { Clock } from '../../lib/time.ts';
 import { callerOf, insufficientScope } from '../../plugins/auth.ts';
 import { requestClosedSignal } from '../../plugins/connections.ts';
 import type { Contract, ServeOptions } from '../../plugins/contract.ts';
-import { fscTransaction, traceOf } from '../../plugins/headers.ts';
+import { fscTransaction, isKnown, traceOf } from '../../plugins/headers.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import type { ProcessingContext } from '../../plugins/processing-headers.ts';
 import type { ActieLog, LogNeeds } from '../actie-log.ts';
@@ -165,9 +165,7 @@ export function tagged<Answer>(
   answer: Answer,
 ): Answer | FastifyReply {
   reply.header('etag', tag);
-  const condition = request.headers['if-none-match'];
-  const known: readonly string[] = condition?.match(/"[^"]*"/g) ?? [];
-  return condition?.trim() === '*' || known.includes(tag) ? reply.code(304).send() : answer;
+  return isKnown(request, tag) ? reply.code(304).send() : answer;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { UUID } from '../../lib/patterns.ts';
 import { Problem } from '../../lib/problem.ts';
 import { callerOf } from '../../plugins/auth.ts';
 import { requestClosedSignal } from '../../plugins/connections.ts';
@@ -20,7 +21,7 @@ import { MAX_COUNT } from '../store/find.ts';
 import { linkTo } from './person-page.ts';
 import { activiteitEtag, auteurOf, type RouteNeeds, requireMatch, tagged } from './request-reply.ts';
 
-const CURSOR_PARTS = [/^[^\0]{1,242}$/u, /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/];
+const CURSOR_PARTS = [/^[^\0]{1,242}$/u, UUID];
 
 /** The register of processing activities. It has no personal data, so reading it leaves no entry. */
 export function verwerkingsactiviteiten(app: FastifyInstance, needs: RouteNeeds): void {

@@ -1,5 +1,6 @@
 /** Versions as the database stores them: their columns, their encryption, and reading them. */
 import type { Db } from '../../database/transaction.ts';
+import { OIN } from '../../lib/patterns.ts';
 import { mapWithinBudget } from '../../lib/scheduling.ts';
 import type { ProofWriter } from '../../proof/proof-log.ts';
 import type { IdentityKeys } from '../domain/identity-keys.ts';
@@ -103,7 +104,7 @@ const CIPHERTEXT = 'gcm:';
  * whatever its kind is called.
  */
 export function isOrganisation(kind: string | null, id: string): boolean {
-  return kind === 'OIN' && /^\d{20}$/.test(id);
+  return kind === 'OIN' && OIN.test(id);
 }
 
 function protectObject(object: GenummerdObject, actieId: string, keys: IdentityKeys): StoredObject {

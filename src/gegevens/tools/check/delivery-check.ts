@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { listsOf, type Mapping } from '../../../lib/exchange-model/mapping.ts';
 import type { Model } from '../../../lib/exchange-model/model.ts';
 import { isRecord, toPointer, valueAt } from '../../../lib/json/json-value.ts';
+import { DATE } from '../../../lib/time.ts';
 import type { DeliveryConsumer, DeliveryItem } from '../../import/delivery-reader.ts';
 import { dayNumber, personIdentity } from '../../import/record-traits.ts';
 import { municipalityKey, organisationOf, type Period } from '../../model/selection.ts';
@@ -354,7 +355,7 @@ function isCode(code: unknown): boolean {
 }
 
 function isDay(text: unknown): text is string {
-  return typeof text === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(text) && dayNumber(text) !== undefined;
+  return typeof text === 'string' && DATE.test(text) && dayNumber(text) !== undefined;
 }
 
 /** `Product 1.2`, `Product+1.2`, `Product-v3` and `Product1.2` are; a code such as `GL987654` is not. */

@@ -1,6 +1,7 @@
 /** The rules for a single record or case. */
 
 import { isRecord, valueAt } from '../../../lib/json/json-value.ts';
+import { DATE } from '../../../lib/time.ts';
 import { dayNumber } from '../../import/record-traits.ts';
 import type { CheckPlaces, PeriodPlaces } from './check-places.ts';
 import type { Severity, What } from './report-words.ts';
@@ -144,7 +145,7 @@ export function isBsn(value: unknown): boolean {
 }
 
 function dayOf(value: unknown): string | undefined {
-  return typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value) ? value : undefined;
+  return typeof value === 'string' && DATE.test(value) ? value : undefined;
 }
 
 /** Month and day of a date of birth may be unknown: then the years are compared. */

@@ -6,6 +6,7 @@ import { ocspAddresses } from '../../../lib/jades/certificate.ts';
 import { createLogger, reasonOf } from '../../../lib/log.ts';
 import { createGuardedConnections } from '../../../lib/outbound/guarded-fetch.ts';
 import type { OutboundClient } from '../../../lib/outbound/outbound-client.ts';
+import { OIN } from '../../../lib/patterns.ts';
 import { withTimeout } from '../../../lib/scheduling.ts';
 import { createFscKeys } from '../../../plugins/oauth/fsc-keys.ts';
 import { createIssuerKeys, createKeysClient } from '../../../plugins/oauth/remote-keys.ts';
@@ -103,7 +104,7 @@ function judgeFscSettings({ config, own }: PreflightContext): Verdicts {
     return fault === undefined ? ok(value) : failed(fault, `set ${name} to ${todo}`);
   };
   const groupFault = GROUP.test(group ?? '') ? undefined : 'FSC_GROUP_ID is not the identifier of a group';
-  const peerFault = /^\d{20}$/.test(peer ?? '') ? undefined : 'FSC_PEER_ID is not an OIN of 20 digits';
+  const peerFault = OIN.test(peer ?? '') ? undefined : 'FSC_PEER_ID is not an OIN of 20 digits';
   const peerVerdict = judge(
     'FSC_PEER_ID',
     peer,

@@ -4,6 +4,7 @@ import { cutText } from '../../../lib/cut-text.ts';
 import type { Resource, ResourceType } from '../../../lib/feed/resource.ts';
 import { normaliseOrganisatiecode } from '../../../lib/feed/resource.ts';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
+import { DATE } from '../../../lib/time.ts';
 import { datesIn } from './dates.ts';
 import { fold } from './fold.ts';
 
@@ -128,7 +129,7 @@ export function meetingDate(data: JsonObject): string | undefined {
 /** A moment as ISO 8601 in UTC; a day is its noon, which is the same day in Amsterdam. */
 function momentOf(value: unknown): string | undefined {
   if (typeof value !== 'string' || value.length > 40) return undefined;
-  const date = new Date(/^\d{4}-\d\d-\d\d$/.test(value) ? `${value}T12:00:00Z` : value);
+  const date = new Date(DATE.test(value) ? `${value}T12:00:00Z` : value);
   return Number.isNaN(date.getTime()) || date.getUTCFullYear() < 1800 || date.getUTCFullYear() > 2500
     ? undefined
     : date.toISOString();
