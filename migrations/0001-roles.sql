@@ -38,4 +38,4 @@ $$;
 
 -- The runner of the migrations has made this schema and its table.
 grant usage on schema koppelvlak to koppelvlak_dienst, koppelvlak_opschoner;
-grant select on koppelvlak.migraties to koppelvlak_dienst, koppelvlak_opschoner;
+grant select on koppelvlak.migrations to koppelvlak_dienst, koppelvlak_opschoner;

@@ -131,13 +131,13 @@ const BEHIND = `
   measured as (
     insert into aggregator.coverage (source_id, month, shown, held)
     select id, '2026-03', 412, 405 from source)
-  update raadsfeed.organisatie set herkomst_soort = 'leveranciers-api', laatst_bijgewerkt = now() - interval '3 days'
+  update raadsfeed.organisaties set herkomst_soort = 'leveranciers-api', laatst_bijgewerkt = now() - interval '3 days'
    where organisatiecode = 'gm9902'`;
 
 /** A run of retention that failed, and a database that a newer program has migrated. */
 const TROUBLE = [
   `insert into verwerkingenlog.prune_runs (started_at, door, ended_at, fout) values (now(), session_user, now(), 'the disk is full')`,
-  `insert into koppelvlak.migraties (name, run_on) values ('9999-later', now())`,
+  `insert into koppelvlak.migrations (name, run_on) values ('9999-later', now())`,
 ];
 
 async function asOwner(url: string, ...statements: string[]): Promise<void> {

@@ -23,7 +23,7 @@ export class MigrationError extends Error {
 /** Folder of scripts that distribute tables over the nodes of Citus; they run each time. */
 const DISTRIBUTED = 'distributed';
 const SCHEMA = 'koppelvlak';
-const TABLE = 'migraties';
+const TABLE = 'migrations';
 /** How long to wait (milliseconds) for another instance that is migrating, perhaps a large table. */
 const LOCK_TIMEOUT_MS = 600_000;
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -149,7 +149,7 @@ export async function requireMigrations(db: Db, dir: string): Promise<void> {
 
 async function appliedMigrations(db: Db): Promise<string[]> {
   try {
-    const { rows } = await db.query<{ name: string }>('select name from koppelvlak.migraties order by id');
+    const { rows } = await db.query<{ name: string }>('select name from koppelvlak.migrations order by id');
     return rows.map(({ name }) => name);
   } catch (error) {
     // No schema, no table, or no access for this role yet: the first migration grants it.

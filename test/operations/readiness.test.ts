@@ -143,7 +143,7 @@ describe('readiness', () => {
 
   it('tells that the form of the database is not the one that is known', async () => {
     const old = await start('raadsfeed', { env: { DATABASE_MIGRATE: 'false' } });
-    await asOwner(`delete from koppelvlak.migraties where name = '0010-diwoo'`);
+    await asOwner(`delete from koppelvlak.migrations where name = '0010-diwoo'`);
     expect(await ready(old)).toMatchObject({
       status: 503,
       lines: { migrations: { ok: false, detail: 'to be applied: 0010-diwoo' } },

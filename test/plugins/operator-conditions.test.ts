@@ -216,16 +216,16 @@ const CASES: readonly Case[] = [
   {
     name: 'migrations',
     what: 'a database of a newer program',
-    breaks: () => supplier.asOwner(`insert into koppelvlak.migraties (name, run_on) values ('9999-later', now())`),
+    breaks: () => supplier.asOwner(`insert into koppelvlak.migrations (name, run_on) values ('9999-later', now())`),
     words: /^newer than this program: 9999-later$/,
   },
   {
     name: 'migrations',
     what: 'a database that was not migrated',
-    breaks: () => supplier.asOwner(`delete from koppelvlak.migraties where name = '0010-diwoo'`),
+    breaks: () => supplier.asOwner(`delete from koppelvlak.migrations where name = '0010-diwoo'`),
     words: /^to be applied: 0010-diwoo$/,
     state: 'failed',
-    repairs: () => supplier.asOwner(`insert into koppelvlak.migraties (name, run_on) values ('0010-diwoo', now())`),
+    repairs: () => supplier.asOwner(`insert into koppelvlak.migrations (name, run_on) values ('0010-diwoo', now())`),
   },
   {
     name: 'signing-key',

@@ -83,7 +83,7 @@ describe('a change', () => {
         'create trigger t before insert on verwerkingenlog.versies execute function suppress_redundant_updates_trigger()',
         `create or replace function verwerkingenlog.expires_at(timestamptz, text) returns timestamptz language sql return now()`,
         `update verwerkingenlog.locations set actie_id = '${actieId}'`,
-        `update koppelvlak.migraties set name = name`,
+        `update koppelvlak.migrations set name = name`,
         `copy (select 1) to program 'true'`,
       ]) {
         // Citus has no such MERGE for anybody.

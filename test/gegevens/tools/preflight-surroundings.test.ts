@@ -110,7 +110,7 @@ describe('the database', () => {
     const empty = await createDatabase();
     const client = new pg.Client({ connectionString: empty.url });
     await client.connect();
-    await client.query('delete from koppelvlak.migraties where id = (select max(id) from koppelvlak.migraties)');
+    await client.query('delete from koppelvlak.migrations where id = (select max(id) from koppelvlak.migrations)');
     await client.end();
     try {
       await kit.fails('migrations', /the database lacks/, /koppelvlak migrate/, { DATABASE_URL: empty.url });
