@@ -26,7 +26,7 @@ create table raadsfeed.feed (
 insert into raadsfeed.feed (feed_id) values (decode(right(replace(gen_random_uuid()::text, '-', ''), 16), 'hex'));
 grant select, insert, update, delete on raadsfeed.feed to koppelvlak_dienst;
 
-create table raadsfeed.record (
+create table raadsfeed.records (
   sequence_number bigint primary key,
   op text not null check (op in ('upsert', 'delete', 'redact')),
   resource_type text not null check (resource_type in ('Vergadering', 'Agendapunt', 'Informatieobject')),
@@ -40,12 +40,12 @@ create table raadsfeed.record (
   seed text,
   check ((herkomst_feed is null) = (herkomst_number is null))
 );
-create index record_content on raadsfeed.record (organisatiecode, resource_type, bronidentificatie, sequence_number) where (op = 'upsert');
-create index record_organisatie on raadsfeed.record (organisatiecode, sequence_number);
-create index record_type on raadsfeed.record (resource_type, sequence_number);
-create index record_herkomst on raadsfeed.record (herkomst_feed, herkomst_number) where (herkomst_feed is not null);
-create index record_removed on raadsfeed.record (organisatiecode, resource_type, bronidentificatie, sequence_number) where (op <> 'upsert');
-grant select, insert, update, delete on raadsfeed.record to koppelvlak_dienst;
+create index records_content on raadsfeed.records (organisatiecode, resource_type, bronidentificatie, sequence_number) where (op = 'upsert');
+create index records_organisatiecode on raadsfeed.records (organisatiecode, sequence_number);
+create index records_type on raadsfeed.records (resource_type, sequence_number);
+create index records_herkomst on raadsfeed.records (herkomst_feed, herkomst_number) where (herkomst_feed is not null);
+create index records_removed on raadsfeed.records (organisatiecode, resource_type, bronidentificatie, sequence_number) where (op <> 'upsert');
+grant select, insert, update, delete on raadsfeed.records to koppelvlak_dienst;
 
 -- The current state: which record of each resource that is there.
 create table raadsfeed.current_records (
@@ -56,10 +56,10 @@ create table raadsfeed.current_records (
   content_hash text not null,
   primary key (organisatiecode, resource_type, bronidentificatie)
 );
-create index current_records_organisatie on raadsfeed.current_records (organisatiecode, sequence_number);
+create index current_records_organisatiecode on raadsfeed.current_records (organisatiecode, sequence_number);
 grant select, insert, update, delete on raadsfeed.current_records to koppelvlak_dienst;
 
-create table raadsfeed.organisatie (
+create table raadsfeed.organisaties (
   organisatiecode text collate "C" primary key,
   naam text not null,
   laatst_bijgewerkt timestamptz,
@@ -67,7 +67,7 @@ create table raadsfeed.organisatie (
   herkomst_soort text not null default 'eigen' check (herkomst_soort in ('eigen', 'feed', 'leveranciers-api')),
   check ((herkomst_soort = 'feed') = (herkomst is not null))
 );
-grant select, insert, update, delete on raadsfeed.organisatie to koppelvlak_dienst;
+grant select, insert, update, delete on raadsfeed.organisaties to koppelvlak_dienst;
 
 create table raadsfeed.texts (
   sequence_number bigint primary key,

@@ -314,7 +314,7 @@ async function inspect(
   const records = await query(
     url,
     `select r.sequence_number::int as number, r.stored_at as stored, r.bronidentificatie as id
-       from raadsfeed.record r order by r.sequence_number`,
+       from raadsfeed.records r order by r.sequence_number`,
   );
   const [feed] = await query(url, 'select head::int as head from raadsfeed.feed');
   if (records.some(({ number }, i) => number !== i + 1) || records.length !== feed?.head) {

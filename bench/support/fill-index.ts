@@ -118,7 +118,7 @@ async function fillBatch(client: pg.PoolClient, first: number, last: number): Pr
   copy.end();
   await once(copy, 'finish');
   await client.query(`
-    insert into raadsfeed.organisatie (organisatiecode, naam, laatst_bijgewerkt)
+    insert into raadsfeed.organisaties (organisatiecode, naam, laatst_bijgewerkt)
       select distinct o, 'Gemeente ' || right(o, 2)::integer, now() from filled on conflict do nothing;
     insert into raadsfeed.current_records (organisatiecode, resource_type, bronidentificatie, sequence_number, content_hash) select o, t, b, n, '' from filled;
     insert into pages.links (organisatiecode, from_type, from_id, to_organisatiecode, to_type, to_id)

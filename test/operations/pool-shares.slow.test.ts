@@ -123,7 +123,7 @@ it('an exchange that is locked leaves the log and the feed alone, and answers 50
 
 it('a feed that is locked leaves the exchange and the log alone', async () => {
   let pages: Promise<Answer[]> = Promise.resolve([]);
-  await holding('lock table raadsfeed.current_records, raadsfeed.record in access exclusive mode', async () => {
+  await holding('lock table raadsfeed.current_records, raadsfeed.records in access exclusive mode', async () => {
     pages = Promise.all(Array.from({ length: 12 }, (_, n) => feed.call('GET', `/snapshot?limit=${n + 1}`)));
     await expect.poll(waitingForLocks).toBeGreaterThanOrEqual(3);
     expect([await appended(), await looked(), await asked()]).toEqual([201, 200, 200]);

@@ -88,7 +88,7 @@ it('answers 404 for what was never published, and 410 with no seed left for what
   const resource = { organisatiecode: 'gm9901', bronidentificatie: 'een' };
   await feed.prove([{ op: 'redact', resourceType: 'Vergadering', resource, verwijderreden: 'persoonsgegevens' }]);
   expect((await feed.get('/raadsfeed/record/1')).status).toBe(410);
-  const { rows } = await feed.pool.query('select seed from raadsfeed.record where sequence_number = 1');
+  const { rows } = await feed.pool.query('select seed from raadsfeed.records where sequence_number = 1');
   expect(rows).toEqual([{ seed: null }]);
   expect(judge(await proofOf(4), { record: await recordOf(4) }, key)).toMatchObject({ isProven: true });
 });

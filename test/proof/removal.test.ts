@@ -139,7 +139,7 @@ it('holds for redactions and pruning of the feed', async () => {
     'database.statementTimeoutMs': '1000',
   });
   expect(pruned).toMatchObject({ code: 0 });
-  const { rows } = await feed.pool.query('select sequence_number as n from raadsfeed.record where seed is null');
+  const { rows } = await feed.pool.query('select sequence_number as n from raadsfeed.records where seed is null');
   expect(rows).toEqual([]);
   expect(await verify(feed.databaseUrl, 'raadsfeed', env)).toMatchObject(WELL);
   expect((await getText(`${address}/record/1`)).status).toBe(410);

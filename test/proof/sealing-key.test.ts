@@ -46,7 +46,7 @@ async function publish(key: string | undefined, lines: readonly object[]) {
 }
 
 const published = async (): Promise<unknown> =>
-  (await feed.pool.query('select count(*)::int as n from raadsfeed.record')).rows[0];
+  (await feed.pool.query('select count(*)::int as n from raadsfeed.records')).rows[0];
 
 it('lets another application publish to a feed with a proof log', async () => {
   await expect(publish(undefined, [vergadering('zonder')])).rejects.toThrow(/sealing key/);

@@ -62,7 +62,7 @@ describe('feed redact', () => {
     const vacuums = async (): Promise<number> => {
       const { rows } = await operator.feed.pool.query(
         `select min(vacuum_count)::integer as least from pg_stat_user_tables
-          where schemaname = 'raadsfeed' and (relname in ('record', 'current_records') or relname ~ '^texts_')`,
+          where schemaname = 'raadsfeed' and (relname in ('records', 'current_records') or relname ~ '^texts_')`,
       );
       return rows[0]?.least;
     };

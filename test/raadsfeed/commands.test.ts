@@ -180,7 +180,7 @@ describe('feed verify', () => {
     const changed = await run(['verify', '--json']);
     expect(changed.status).toBe(1);
     expect(changed.stdout).toContain('contentHash is not that of its data');
-    await operator.feed.pool.query('delete from raadsfeed.record where sequence_number = $1', [end - 1]);
+    await operator.feed.pool.query('delete from raadsfeed.records where sequence_number = $1', [end - 1]);
     expect((await run(['verify'])).stdout).toContain('is not in the index of records');
     await operator.feed.pool.query('delete from raadsfeed.texts where sequence_number = $1', [end - 1]);
     expect((await run(['verify'])).stdout).toContain(`the numbers ${end - 1} to ${end - 1} are missing`);

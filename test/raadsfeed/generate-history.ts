@@ -12,7 +12,7 @@ const GENERATE = `
   with nieuw as (
     select n, 'gm' || (9000 + n % 20) as code, 'document-' || n as id from generate_series($1::bigint, $2::bigint) n
   ), records as (
-    insert into raadsfeed.record (sequence_number, op, resource_type, organisatiecode, bronidentificatie, stored_at)
+    insert into raadsfeed.records (sequence_number, op, resource_type, organisatiecode, bronidentificatie, stored_at)
     select n, 'upsert', 'Informatieobject', code, id, now() from nieuw
   ), teksten as (
     insert into raadsfeed.texts (sequence_number, epoch, record_prefix, record_suffix)

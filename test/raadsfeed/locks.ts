@@ -39,7 +39,7 @@ export function pruneTo(number: number): string {
                  history_after_epoch = (select epoch from raadsfeed.texts where sequence_number = ${number});
           delete from raadsfeed.texts t where sequence_number <= ${number}
              and not exists (select from raadsfeed.current_records s where s.sequence_number = t.sequence_number);
-          delete from raadsfeed.record r where sequence_number <= ${number}
+          delete from raadsfeed.records r where sequence_number <= ${number}
              and not exists (select from raadsfeed.current_records s where s.sequence_number = r.sequence_number);
           notify raadsfeed`;
 }

@@ -117,7 +117,7 @@ afterAll(() => feed.stop());
 async function empty(): Promise<void> {
   const client = new pg.Client({ connectionString: feed.databaseUrl });
   await client.connect();
-  await client.query(`truncate raadsfeed.record, raadsfeed.texts, raadsfeed.current_records, raadsfeed.organisatie, raadsfeed.pending_rewrites;
+  await client.query(`truncate raadsfeed.records, raadsfeed.texts, raadsfeed.current_records, raadsfeed.organisaties, raadsfeed.pending_rewrites;
     update raadsfeed.feed set head = 0, head_epoch = 0, history_after = 0, history_after_epoch = 0, redactions = redactions + 1; notify raadsfeed`);
   await client.end();
 }

@@ -67,7 +67,7 @@ async function blocks(): Promise<number> {
 // Each state of knowledge comes on top of the one before.
 describe.each([
   ['nothing', 'select'],
-  ['the index of records', 'vacuum analyze raadsfeed.record'],
+  ['the index of records', 'vacuum analyze raadsfeed.records'],
   ['all', 'vacuum analyze'],
 ])('when the database knows of %s', (_what, learn) => {
   beforeAll(() => client.query(learn));

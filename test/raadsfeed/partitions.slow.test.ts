@@ -123,10 +123,10 @@ it('is retried when a reader keeps it open, and no other reader queues behind it
 it('is thrown away when all of it was pruned', async () => {
   await owner.query('delete from raadsfeed.current_records where sequence_number < 100000');
   // Most of it goes at once: to prune a hundred thousand records takes seconds, and the last ten thousand show the same.
-  for (const table of ['texts', 'record']) {
+  for (const table of ['texts', 'records']) {
     await owner.query(`delete from raadsfeed.${table} where sequence_number between 10 and 90000`);
   }
-  await owner.query(`update raadsfeed.record set stored_at = '2020-01-01' where sequence_number <= ${BORDER}`);
+  await owner.query(`update raadsfeed.records set stored_at = '2020-01-01' where sequence_number <= ${BORDER}`);
   const { pruneHistory } = await import('../../src/raadsfeed/store/prune.ts');
   await pruneHistory(feed.pool, {
     before: new Date('2021-01-01'),

@@ -91,7 +91,7 @@ describe('a feed restored from a backup', () => {
 async function restoreTo({ databaseUrl }: FeedServer, number: number): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
-  for (const table of ['current_records', 'record', 'texts']) {
+  for (const table of ['current_records', 'records', 'texts']) {
     await client.query(`delete from raadsfeed.${table} where sequence_number > ${number}`);
   }
   await client.query(

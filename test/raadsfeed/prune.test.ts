@@ -20,7 +20,7 @@ afterAll(() => feed.stop());
 
 it('refuses a filtered page whose records go while it is read, and never leaves them out', async () => {
   const { cursor } = asPage((await feed.api.call('GET', '/feed?limit=2')).json);
-  const answer = await withLock(feed.databaseUrl, 'raadsfeed.record', async (client) => {
+  const answer = await withLock(feed.databaseUrl, 'raadsfeed.records', async (client) => {
     const asked = feed.api.call('GET', `/feed?resourceType=Vergadering&cursor=${cursor}`);
     await expect.poll(() => client.waiting(), PATIENT).toBe(1);
     await client.query(pruneTo(12));

@@ -106,7 +106,7 @@ describe('for clients of the published draft', () => {
 
   it('the service document leaves `laatstBijgewerkt` out as long as nothing was read', async () => {
     await feed.pool.query(
-      `insert into raadsfeed.organisatie (organisatiecode, naam, herkomst, herkomst_soort) values ('gm9902', 'Elders', 'https://raad.example/feed', 'feed')`,
+      `insert into raadsfeed.organisaties (organisatiecode, naam, herkomst, herkomst_soort) values ('gm9902', 'Elders', 'https://raad.example/feed', 'feed')`,
     );
     const { json } = await feed.api.call('GET', '/');
     const organisations = isRecord(json) && Array.isArray(json.organisaties) ? json.organisaties : [];

@@ -47,7 +47,7 @@ const removed = (resourceType: string, id: string, number: number, rest: string)
 it.each<[string, string[], { sequenceNumber?: number; fault: string }]>([
   [
     'a number is missing',
-    ['texts', 'record', 'current_records'].map((table) => `delete from raadsfeed.${table} where sequence_number = 6`),
+    ['texts', 'records', 'current_records'].map((table) => `delete from raadsfeed.${table} where sequence_number = 6`),
     { fault: 'the numbers 6 to 6 are missing' },
   ],
   [
@@ -70,7 +70,7 @@ it.each<[string, string[], { sequenceNumber?: number; fault: string }]>([
     'what was not there is deleted',
     [
       texts(6, `record_prefix = ${removed('Vergadering', 'v-2', 6, `'op', 'delete', 'verwijderreden', 'correctie'`)}`),
-      `update raadsfeed.record set op = 'delete' where sequence_number = 6`,
+      `update raadsfeed.records set op = 'delete' where sequence_number = 6`,
       'delete from raadsfeed.current_records where sequence_number = 6',
     ],
     { sequenceNumber: 6, fault: 'deletes what was not there' },
@@ -82,7 +82,7 @@ it.each<[string, string[], { sequenceNumber?: number; fault: string }]>([
   ],
   [
     'a redacted place counts as an upsert',
-    [`update raadsfeed.record set op = 'upsert' where sequence_number = 3`],
+    [`update raadsfeed.records set op = 'upsert' where sequence_number = 3`],
     { sequenceNumber: 7, fault: 'number 3 still holds redacted content' },
   ],
   [
@@ -107,13 +107,13 @@ it.each<[string, string[], { sequenceNumber?: number; fault: string }]>([
         7,
         `record_prefix = ${removed('Vergadering', 'v-2', 7, `'op', 'redact', 'verwijderreden', 'correctie', 'geredigeerdeSequenceNumbers', '[3,4]'::jsonb`)}`,
       ),
-      `update raadsfeed.record set resource_type = 'Vergadering', bronidentificatie = 'v-2' where sequence_number = 7`,
+      `update raadsfeed.records set resource_type = 'Vergadering', bronidentificatie = 'v-2' where sequence_number = 7`,
     ],
     { sequenceNumber: 7, fault: 'number 6 still holds content of what was redacted' },
   ],
   [
     'the time goes back',
-    [`update raadsfeed.record set stored_at = stored_at - interval '1 day' where sequence_number = 8`],
+    [`update raadsfeed.records set stored_at = stored_at - interval '1 day' where sequence_number = 8`],
     { sequenceNumber: 8, fault: 'was stored before the one in front of it' },
   ],
   ['the head is too low', ['update raadsfeed.feed set head = 8'], { fault: '3 rows are beyond the head' }],

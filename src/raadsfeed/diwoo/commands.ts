@@ -102,7 +102,7 @@ async function countLeftOut(db: Db) {
      union all
      select case op when 'redact' then 'redacted' else 'removed' end, count(*)::integer
        from (select distinct on (organisatiecode, bronidentificatie) op, organisatiecode, bronidentificatie
-               from raadsfeed.record r
+               from raadsfeed.records r
               where resource_type = 'Informatieobject' and op <> 'upsert'
                 and not exists (select from raadsfeed.current_records s
                                  where s.organisatiecode = r.organisatiecode and s.resource_type = r.resource_type

@@ -97,7 +97,7 @@ export async function readDocuments(db: Db, { organisatiecode, categorie, page }
     // `offset 0`: looked up one by one, or the planner might read all of the state for each before it has statistics.
     text: `select organisatiecode, categorie, loc, modified, titel, creatiedatum::text, ontvangen::text, formaat,
                   left(coalesce(o.naam, organisatiecode), ${MAX_NAME}) as naam
-             from diwoo.documents d left join raadsfeed.organisatie o using (organisatiecode)
+             from diwoo.documents d left join raadsfeed.organisaties o using (organisatiecode)
             where organisatiecode = $1::text and categorie = $2::integer and page = $3::integer and place is not null
               and exists (select from raadsfeed.current_records c
                            where c.organisatiecode = d.organisatiecode and c.resource_type = 'Informatieobject'

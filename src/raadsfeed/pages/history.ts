@@ -41,7 +41,7 @@ export async function readHistory(
 ): Promise<History> {
   // Each kind of record has an index of its own.
   const records = (condition: string): string => `
-    (select sequence_number, op, stored_at from raadsfeed.record
+    (select sequence_number, op, stored_at from raadsfeed.records
       where ${condition} and organisatiecode = $1::text and resource_type = $2::text and bronidentificatie = $3::text
         and sequence_number < $4::bigint
       order by sequence_number desc limit ${VERSIONS + 1})`;
@@ -147,7 +147,7 @@ export async function readRemovals(
   const { rows } = await db.query<{ bronidentificatie: string; storedAt: Date; text: string | null }>({
     // Without a name: planned for its numbers, so that it opens only the partitions that they are in.
     text: `select r.bronidentificatie, r.stored_at as "storedAt", t.record_prefix || coalesce(t.record_suffix, '') as text
-             from (select distinct on (bronidentificatie) bronidentificatie, sequence_number, stored_at from raadsfeed.record
+             from (select distinct on (bronidentificatie) bronidentificatie, sequence_number, stored_at from raadsfeed.records
                     where op <> 'upsert' and organisatiecode = $1::text and resource_type = $2::text
                       and bronidentificatie = any ($3::text[])
                     order by bronidentificatie, sequence_number desc) r

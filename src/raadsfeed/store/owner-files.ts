@@ -21,7 +21,7 @@ async function asOwner<T>(ownerUrl: string, name: string, work: (client: pg.Clie
 /** Removes the remains of updates and deletes in tables without content. */
 export async function vacuumFeed(ownerUrl: string): Promise<void> {
   await asOwner(ownerUrl, 'feed vacuum', (client) =>
-    client.query('vacuum raadsfeed.record, raadsfeed.current_records, raadsfeed.texts'),
+    client.query('vacuum raadsfeed.records, raadsfeed.current_records, raadsfeed.texts'),
   );
 }
 

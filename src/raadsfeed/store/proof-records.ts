@@ -21,7 +21,7 @@ export function numberedRecords(writer: ProofWriter): NumberedRecords {
         }));
         await db.query({
           name: 'raadsfeed-store-seeds',
-          text: `update raadsfeed.record r set seed = z.seed from unnest($1::bigint[], $2::text[]) as z (number, seed)
+          text: `update raadsfeed.records r set seed = z.seed from unnest($1::bigint[], $2::text[]) as z (number, seed)
                  where r.sequence_number = z.number`,
           values: [
             sealed.map(({ number }) => number),
@@ -58,7 +58,9 @@ export async function readRecordProof(db: Db, writer: ProofWriter, sequenceNumbe
 export async function* storedRecords(db: Db, writer: ProofWriter): AsyncGenerator<StoredProof> {
   const { head } = await readFeedRow(db);
   // Beyond the head nothing may be; it is read all the same, for somebody may have put it there.
-  const { rows } = await db.query<{ last: number | null }>('select max(sequence_number) as last from raadsfeed.record');
+  const { rows } = await db.query<{ last: number | null }>(
+    'select max(sequence_number) as last from raadsfeed.records',
+  );
   const last = Math.max(head.sequenceNumber, rows[0]?.last ?? 0);
   for (let after = 0; after < last; ) {
     const end = await endOfRead(db, after, Math.min(last, after + PAGE_NUMBERS));

@@ -58,7 +58,7 @@ export async function pruneHistory(
 async function moveHistory(db: Db, before: Date): Promise<number> {
   const { rows } = await db.query<{ isFuture: boolean; number: number | null; epoch: number | null }>(
     `select $1::timestamptz > clock_timestamp() as "isFuture", last.number, epoch
-       from (select max(sequence_number) as number from raadsfeed.record where stored_at < $1::timestamptz) last
+       from (select max(sequence_number) as number from raadsfeed.records where stored_at < $1::timestamptz) last
        left join raadsfeed.texts on sequence_number = last.number`,
     [before.toISOString()],
   );
@@ -75,7 +75,7 @@ async function removeRange(pool: Pool, after: number, upTo: number, proof: Proof
   return transaction(pool, async (client) => {
     const { rows } = await client.query<{ number: number }>(
       `with gone as (
-         delete from raadsfeed.record r
+         delete from raadsfeed.records r
           where r.sequence_number > $1::bigint and r.sequence_number <= $2::bigint
             and not exists (select from raadsfeed.current_records s where s.sequence_number = r.sequence_number)
          returning r.sequence_number

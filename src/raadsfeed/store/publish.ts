@@ -147,7 +147,7 @@ async function writeRecords(
                 and current_records.resource_type = added.resource_type
                 and current_records.bronidentificatie = added.bronidentificatie
            )
-           insert into raadsfeed.record (sequence_number, op, resource_type, organisatiecode, bronidentificatie, stored_at,
+           insert into raadsfeed.records (sequence_number, op, resource_type, organisatiecode, bronidentificatie, stored_at,
                                          herkomst_feed, herkomst_number, seed)
            select sequence_number, op, resource_type, organisatiecode, bronidentificatie, $13::timestamptz, herkomst_feed, herkomst_number,
                   seed

@@ -202,7 +202,7 @@ async function findFiltered(db: Db, after: number, limit: number, { organisatiec
   const conditions = filters.map(([, column], i) => `and ${column} = $${3 + i}::text`);
   return await findNumbers(db, {
     name: ['raadsfeed-filtered', ...filters.map(([name]) => name)].join('-'),
-    numbers: `select sequence_number from raadsfeed.record
+    numbers: `select sequence_number from raadsfeed.records
                where sequence_number > $1::bigint ${conditions.join(' ')}
                order by sequence_number
                limit $2::integer`,

@@ -74,7 +74,7 @@ async function readContent(db: Db, redactions: readonly Removal[]): Promise<Cont
                      from unnest($1::text[], $2::text[], $3::text[]) as g (organisatiecode, resource_type, bronidentificatie)
                     cross join lateral (
                           select sequence_number, resource_type, organisatiecode, bronidentificatie, stored_at, herkomst_feed, herkomst_number
-                            from raadsfeed.record
+                            from raadsfeed.records
                            where op = 'upsert' and organisatiecode = g.organisatiecode and resource_type = g.resource_type
                              and bronidentificatie = g.bronidentificatie
                           offset 0) f
@@ -83,7 +83,7 @@ async function readContent(db: Db, redactions: readonly Removal[]): Promise<Cont
                      from unnest($4::text[], $5::bigint[], $6::text[]) as g (feed, number, organisatiecode)
                     cross join lateral (
                           select sequence_number, resource_type, organisatiecode, bronidentificatie, stored_at, herkomst_feed, herkomst_number
-                            from raadsfeed.record
+                            from raadsfeed.records
                            where op = 'upsert' and herkomst_feed = g.feed and herkomst_number = g.number
                              and organisatiecode = g.organisatiecode
                           offset 0) f) r`,
@@ -132,7 +132,7 @@ export async function writeRedacted(db: Db, texts: ReadonlyMap<number, string>):
     text: `with standen as (
              delete from raadsfeed.current_records where sequence_number = any ($1::bigint[])
            )
-           update raadsfeed.record set op = 'redact', seed = null where sequence_number = any ($1::bigint[])`,
+           update raadsfeed.records set op = 'redact', seed = null where sequence_number = any ($1::bigint[])`,
     values: [numbers],
   });
 }

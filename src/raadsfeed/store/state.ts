@@ -75,7 +75,7 @@ export interface SourceCompleteness {
 }
 
 const ORGANISATION = `select organisatiecode, naam, laatst_bijgewerkt as "laatstBijgewerkt", herkomst, herkomst_soort as "herkomstSoort"
-  from raadsfeed.organisatie`;
+  from raadsfeed.organisaties`;
 
 /** Every organisation of this feed, by code. */
 export async function readOrganisations(db: Db): Promise<FeedOrganisation[]> {
@@ -107,10 +107,10 @@ interface OwnOrganisation {
 export async function touchOrganisations(db: Db, organisations: readonly OwnOrganisation[], at: Date): Promise<void> {
   await db.query({
     name: 'raadsfeed-touch-organisations',
-    text: `insert into raadsfeed.organisatie as o (organisatiecode, naam, laatst_bijgewerkt)
+    text: `insert into raadsfeed.organisaties as o (organisatiecode, naam, laatst_bijgewerkt)
            select n.organisatiecode, coalesce(n.naam, b.naam), $3::timestamptz
              from unnest($1::text[], $2::text[]) as n (organisatiecode, naam)
-             left join raadsfeed.organisatie b on b.organisatiecode = n.organisatiecode
+             left join raadsfeed.organisaties b on b.organisatiecode = n.organisatiecode
             where n.naam is not null or b.naam is not null
             order by n.organisatiecode
                on conflict (organisatiecode) do update

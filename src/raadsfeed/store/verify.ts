@@ -41,7 +41,7 @@ export async function readNumbers(db: Db, after: number, upTo: number): Promise<
                   r.resource_type as "resourceType", r.organisatiecode, r.bronidentificatie, r.stored_at as "storedAt", r.seed as seed,
                   s.content_hash as "stateHash",
                   s.organisatiecode || '/' || s.resource_type || '/' || s.bronidentificatie as "stateIdentity"
-             from (select * from raadsfeed.record where sequence_number > $1::bigint and sequence_number <= $2::bigint) r
+             from (select * from raadsfeed.records where sequence_number > $1::bigint and sequence_number <= $2::bigint) r
              full join (select * from raadsfeed.texts
                          where sequence_number > $1::bigint and sequence_number <= $2::bigint) t
                on t.sequence_number = r.sequence_number
@@ -56,7 +56,7 @@ export async function readNumbers(db: Db, after: number, upTo: number): Promise<
 /** Rows beyond the head, and partitions that await rewriting. */
 export async function readLeftovers(db: Db, head: number): Promise<{ beyondHead: number; unwritten: number }> {
   const { rows } = await db.query<{ beyondHead: number; unwritten: number }>(
-    `select (select count(*) from raadsfeed.record where sequence_number > $1::bigint)
+    `select (select count(*) from raadsfeed.records where sequence_number > $1::bigint)
             + (select count(*) from raadsfeed.texts where sequence_number > $1::bigint)
             + (select count(*) from raadsfeed.current_records where sequence_number > $1::bigint) as "beyondHead",
             (select count(*) from raadsfeed.pending_rewrites) as unwritten`,
@@ -72,7 +72,7 @@ export async function readRecordedSince(
 ): Promise<{ readonly keys: ReadonlySet<string>; readonly isRedacted: boolean }> {
   const { rows } = await db.query<{ key: string; op: string }>(
     `select distinct organisatiecode || '/' || resource_type || '/' || bronidentificatie as key, op
-       from raadsfeed.record where sequence_number > $1::bigint`,
+       from raadsfeed.records where sequence_number > $1::bigint`,
     [after],
   );
   return { keys: new Set(rows.map(({ key }) => key)), isRedacted: rows.some(({ op }) => op === 'redact') };

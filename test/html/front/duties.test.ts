@@ -142,7 +142,7 @@ it('says of a withdrawn document whose file is with a supplier that the file is 
       resource: { organisatiecode: 'gm9902', bronidentificatie: 'elders' },
     }),
   ]);
-  const source = `update raadsfeed.organisatie set herkomst_soort = 'leveranciers-api' where organisatiecode = 'gm9902'`;
+  const source = `update raadsfeed.organisaties set herkomst_soort = 'leveranciers-api' where organisatiecode = 'gm9902'`;
   await pages.pool.query(source);
   const told = 'Alleen de leverancier kan het weghalen.';
   expect((await pages.get('/gm9902/informatieobjecten/elders')).text).toContain(told);

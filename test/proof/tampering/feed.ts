@@ -9,12 +9,12 @@ interface FeedRecord extends Chosen {
 async function feedRecord(db: pg.PoolClient): Promise<FeedRecord> {
   const { n } = await one<{ n: number }>(
     db,
-    `select sequence_number as n from raadsfeed.record where op = 'upsert' and seed is not null order by random() limit 1`,
+    `select sequence_number as n from raadsfeed.records where op = 'upsert' and seed is not null order by random() limit 1`,
   );
   return { n: Number(n), name: `record ${n}`, leaf: Number(n) - 1 };
 }
 
-const TABLES = ['current_records', 'texts', 'record'];
+const TABLES = ['current_records', 'texts', 'records'];
 
 /** Its records. */
 export const FEED: LogRecords<FeedRecord> = {
@@ -24,7 +24,7 @@ export const FEED: LogRecords<FeedRecord> = {
     for (const table of TABLES) await db.query(`delete from raadsfeed.${table} where sequence_number = $1`, [n]);
   },
   async removeDay(db, { n }) {
-    const day = `(select sequence_number from raadsfeed.record where stored_at::date = (select stored_at::date from raadsfeed.record where sequence_number = $1))`;
+    const day = `(select sequence_number from raadsfeed.records where stored_at::date = (select stored_at::date from raadsfeed.records where sequence_number = $1))`;
     for (const table of TABLES) await db.query(`delete from raadsfeed.${table} where sequence_number in ${day}`, [n]);
   },
 };
@@ -42,8 +42,8 @@ export const FEED_TRIES: Readonly<Record<string, Try>> = {
     const { n } = await feedRecord(db);
     const { head } = await one<{ head: number }>(db, 'update raadsfeed.feed set head = head + 1 returning head');
     await db.query(
-      `insert into raadsfeed.record (sequence_number, op, resource_type, organisatiecode, bronidentificatie, stored_at, seed)
-       select $2, op, resource_type, organisatiecode, bronidentificatie, stored_at, seed from raadsfeed.record where sequence_number = $1`,
+      `insert into raadsfeed.records (sequence_number, op, resource_type, organisatiecode, bronidentificatie, stored_at, seed)
+       select $2, op, resource_type, organisatiecode, bronidentificatie, stored_at, seed from raadsfeed.records where sequence_number = $1`,
       [n, head],
     );
     await db.query(
@@ -56,7 +56,7 @@ export const FEED_TRIES: Readonly<Record<string, Try>> = {
     const { n: a } = await feedRecord(db);
     const { n } = await one<{ n: number }>(
       db,
-      `select sequence_number as n from raadsfeed.record where op = 'upsert' and sequence_number <> $1 order by random() limit 1`,
+      `select sequence_number as n from raadsfeed.records where op = 'upsert' and sequence_number <> $1 order by random() limit 1`,
       [a],
     );
     await db.query(
@@ -77,7 +77,7 @@ export const FEED_TRIES: Readonly<Record<string, Try>> = {
       n,
       text,
     ]);
-    await db.query(`update raadsfeed.record set op = 'redact', seed = null where sequence_number = $1`, [n]);
+    await db.query(`update raadsfeed.records set op = 'redact', seed = null where sequence_number = $1`, [n]);
     await db.query('delete from raadsfeed.current_records where sequence_number = $1', [n]);
     return { names: [name], forged: [name] };
   },

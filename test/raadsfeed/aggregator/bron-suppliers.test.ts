@@ -215,7 +215,7 @@ describe('bron switch of GemeenteOplossingen', () => {
       expect(await keys()).toEqual(before);
     }
     expect(await sync()).toMatchObject({ status: 0, result: { complete: true, published: 0, deleted: 0 } });
-    const { rows } = await pool.query("select count(*) as deletes from raadsfeed.record where op <> 'upsert'");
+    const { rows } = await pool.query("select count(*) as deletes from raadsfeed.records where op <> 'upsert'");
     expect(rows).toEqual([{ deletes: 0 }]);
   });
 

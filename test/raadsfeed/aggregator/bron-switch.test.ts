@@ -31,7 +31,7 @@ async function feedState(): Promise<{ head: number; resources: string[]; origins
     `select f.head, s.bronidentificatie as name from raadsfeed.feed f left join raadsfeed.current_records s on true order by name`,
   );
   const organisations = await pool.query<{ herkomst: string | null }>(
-    'select coalesce(herkomst, herkomst_soort) as herkomst from raadsfeed.organisatie order by organisatiecode',
+    'select coalesce(herkomst, herkomst_soort) as herkomst from raadsfeed.organisaties order by organisatiecode',
   );
   return {
     head: rows[0]?.head ?? -1,

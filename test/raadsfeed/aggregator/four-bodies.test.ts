@@ -115,7 +115,7 @@ it('reads a body of each supplier, before, at and after one of them changes supp
   const originOf = async (): Promise<unknown> => {
     const { rows } = await aggregator.pool.query(
       `select b.address as adres, r.herkomst_soort as herkomst, r.laatst_bijgewerkt is not null as dated from aggregator.source_organisations o
-         join aggregator.sources b on b.id = o.source_id join raadsfeed.organisatie r using (organisatiecode)
+         join aggregator.sources b on b.id = o.source_id join raadsfeed.organisaties r using (organisatiecode)
         where organisatiecode = 'gm0363'`,
     );
     return rows;

@@ -134,7 +134,7 @@ async function compare(own: Pool, pools: readonly Pool[]): Promise<string[]> {
     `select (select head from raadsfeed.feed) as head, count(*) as records, coalesce(max(sequence_number), 0) as last,
             count(*) filter (where op = 'upsert')
               - count(distinct (herkomst_feed, herkomst_number)) filter (where op = 'upsert') as twice
-       from raadsfeed.record`,
+       from raadsfeed.records`,
   );
   const [row] = rows;
   if (row === undefined || row.head !== row.records || row.head !== row.last) faults.push('the numbers have a gap');

@@ -261,14 +261,14 @@ it('reaches nothing of another organisation, whatever numbers and feed a source 
     await eventually(async () => expect((await sourceState(aggregator.pool, evil.url)).behind).toBe(0));
     // As if its service document had named the other's feed as its own.
     await aggregator.pool.query(
-      `update raadsfeed.record set herkomst_feed = (select herkomst_feed from raadsfeed.record where organisatiecode = 'gm9998' limit 1)
+      `update raadsfeed.records set herkomst_feed = (select herkomst_feed from raadsfeed.records where organisatiecode = 'gm9998' limit 1)
        where organisatiecode = $1`,
       [source.organisatiecode],
     );
     evil.remove('redact', 'e-1', { geredigeerdeSequenceNumbers: Array.from({ length: 50 }, (_, i) => i + 1) });
     await eventually(async () => {
       const { rows } = await aggregator.pool.query(
-        `select op from raadsfeed.record where organisatiecode = 'gm9998' and op = 'redact'`,
+        `select op from raadsfeed.records where organisatiecode = 'gm9998' and op = 'redact'`,
       );
       expect(rows.length).toBeGreaterThan(0);
     });

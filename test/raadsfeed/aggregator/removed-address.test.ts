@@ -27,7 +27,7 @@ it('is refused while the feed has what the removed address numbered, unless it i
   const organisatie = { gemeente: 'gm0406', naam: 'Gemeente Huizen' };
   const data = { bronidentificatie: 'go-meeting-11', dossiertype: 'vergadering', organisatie, naam: 'Raad' };
   await publishLines(pool, [{ op: 'upsert', resourceType: 'Vergadering', data }]);
-  await pool.query(`update raadsfeed.organisatie set herkomst_soort = 'leveranciers-api'`);
+  await pool.query(`update raadsfeed.organisaties set herkomst_soort = 'leveranciers-api'`);
   await remove(OLD);
   await expect(add(NEW)).rejects.toThrow(
     /removed go:https:\/\/oud.example\/api .*--replaces go:https:\/\/oud.example\/api/,

@@ -215,9 +215,9 @@ export async function judgeRecords(pool: Pool): Promise<{ readonly gap: boolean;
     `select count(*) <> max(sequence_number) as gap,
             count(*) filter (where op = before_op and (op <> 'upsert' or hash = before)) as twice
        from (select sequence_number, op, hash, lag(op) over w as before_op, lag(hash) over w as before
-               from raadsfeed.record join lateral (
+               from raadsfeed.records join lateral (
                       select substring(record_prefix || coalesce(record_suffix, '') from '"contentHash":"([^"]+)"') as hash
-                        from raadsfeed.texts t where t.sequence_number = record.sequence_number) h on true
+                        from raadsfeed.texts t where t.sequence_number = records.sequence_number) h on true
              window w as (partition by organisatiecode, resource_type, bronidentificatie order by sequence_number)) r`,
   );
   return rows[0] ?? { gap: true, twice: 0 };

@@ -77,14 +77,14 @@ it('a page that cannot be published does not hold up its redactions', async () =
   await owner.query(
     `create function raadsfeed.refuse() returns trigger language plpgsql as $$
      begin if new.bronidentificatie = 'poison' then raise exception 'refused'; end if; return new; end $$;
-     create trigger refuse before insert on raadsfeed.record for each row execute function raadsfeed.refuse()`,
+     create trigger refuse before insert on raadsfeed.records for each row execute function raadsfeed.refuse()`,
   );
   try {
     source.document('poison');
     source.remove('redact', 'd-1', { geredigeerdeSequenceNumbers: [1] });
     await eventually(async () => expect((await published()).map(({ op }) => op)).toEqual(['redact', 'redact']));
   } finally {
-    await owner.query('drop trigger refuse on raadsfeed.record; drop function raadsfeed.refuse');
+    await owner.query('drop trigger refuse on raadsfeed.records; drop function raadsfeed.refuse');
     await owner.end();
   }
 });

@@ -61,7 +61,7 @@ export async function behindItsSource({ pool }: Pick<FeedServer, 'pool'>): Promi
      select id, '2026-03', 412, 405 from source`,
   );
   await pool.query(
-    `update raadsfeed.organisatie set herkomst_soort = 'leveranciers-api', laatst_bijgewerkt = now() - interval '3 days'
+    `update raadsfeed.organisaties set herkomst_soort = 'leveranciers-api', laatst_bijgewerkt = now() - interval '3 days'
       where organisatiecode = 'gm9902'`,
   );
 }

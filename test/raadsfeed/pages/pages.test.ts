@@ -320,7 +320,7 @@ it('keeps to 150 kB and 20 statements for a page, however much there is', async 
 
 it('says that a source is behind', async () => {
   await pages.pool.query(
-    `update raadsfeed.organisatie set herkomst_soort = 'feed', herkomst = 'https://bron.example/feed', laatst_bijgewerkt = now() - interval '3 days' where organisatiecode = 'gm9909'`,
+    `update raadsfeed.organisaties set herkomst_soort = 'feed', herkomst = 'https://bron.example/feed', laatst_bijgewerkt = now() - interval '3 days' where organisatiecode = 'gm9909'`,
   );
   expect(await read('/gm9909')).toContain('Deze gegevens lopen achter.');
   // The front page may be one of the last second.

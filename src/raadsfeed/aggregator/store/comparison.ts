@@ -71,7 +71,7 @@ export async function findMissing(
 
 export async function hasRecords(db: Db, organisatiecodes: readonly string[]): Promise<boolean> {
   const { rows } = await db.query<{ found: boolean }>(
-    'select exists (select from raadsfeed.record where organisatiecode = any ($1::text[])) as found',
+    'select exists (select from raadsfeed.records where organisatiecode = any ($1::text[])) as found',
     [organisatiecodes],
   );
   return rows[0]?.found ?? false;
@@ -131,7 +131,7 @@ export async function readTaken(
   const { rows } = await db.query<Pick<TakenRecord, 'op' | 'resourceType'> & Resource & { readonly number: number }>({
     name: 'aggregator-taken',
     text: `select herkomst_number as number, op, resource_type as "resourceType", organisatiecode, bronidentificatie
-             from raadsfeed.record
+             from raadsfeed.records
              join aggregator.source_organisations o using (organisatiecode)
             where o.source_id = $3::integer and herkomst_feed = $1::text and herkomst_number = any ($2::bigint[])
             order by sequence_number`,

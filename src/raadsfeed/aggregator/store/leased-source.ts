@@ -223,13 +223,13 @@ export async function restartSnapshot(
                                           when coalesce(b.cursor, b.snapshot_feed_cursor) is not null then true
                                           else b.history_joins end
              from (select -- By the index on origins, backwards: a join would read every record of the source.
-                         (select herkomst_number from raadsfeed.record
+                         (select herkomst_number from raadsfeed.records
                             where herkomst_feed = (select feed_url from aggregator.sources where id = $1::integer)
                               and organisatiecode = any (array(select organisatiecode from aggregator.source_organisations where source_id = $1::integer))
                             order by herkomst_number desc limit 1) as highest,
-                          exists (select from raadsfeed.record r join aggregator.source_organisations o using (organisatiecode)
+                          exists (select from raadsfeed.records r join aggregator.source_organisations o using (organisatiecode)
                                    where o.source_id = $1::integer) as has_records,
-                          exists (select from raadsfeed.record r join aggregator.source_organisations o using (organisatiecode)
+                          exists (select from raadsfeed.records r join aggregator.source_organisations o using (organisatiecode)
                                    where o.source_id = $1::integer and r.herkomst_feed is not null) as from_feed) as own
             where b.id = $1::integer and b.lease_number = $2::bigint`,
     values: [source.id, number, wholeHistory],

@@ -48,7 +48,7 @@ export async function saveOfferedOrganisations(
     text: `insert into aggregator.source_organisations as o (organisatiecode, source_id, naam, source_updated_at)
            select distinct on (a.organisatiecode) a.organisatiecode, $1::integer, a.naam, a.updated_at
              from unnest($2::text[], $3::text[], $4::timestamptz[]) as a (organisatiecode, naam, updated_at)
-            where not exists (select from raadsfeed.organisatie e
+            where not exists (select from raadsfeed.organisaties e
                                where e.organisatiecode = a.organisatiecode and e.herkomst_soort = 'eigen')
             order by a.organisatiecode
                on conflict (organisatiecode) do update
@@ -117,7 +117,7 @@ export async function claimOrganisation(
 export async function saveFirstOrigin(db: Db, organisatiecode: string, naam: string): Promise<void> {
   await db.query({
     name: 'aggregator-first-origin',
-    text: `insert into raadsfeed.organisatie (organisatiecode, naam, herkomst_soort)
+    text: `insert into raadsfeed.organisaties (organisatiecode, naam, herkomst_soort)
            values ($1::text, $2::text, 'leveranciers-api') on conflict (organisatiecode) do nothing`,
     values: [organisatiecode, naam],
   });
@@ -131,7 +131,7 @@ export async function saveOrigin(
 ): Promise<void> {
   await db.query({
     name: 'aggregator-show-origin',
-    text: `insert into raadsfeed.organisatie as o (organisatiecode, naam, herkomst, herkomst_soort)
+    text: `insert into raadsfeed.organisaties as o (organisatiecode, naam, herkomst, herkomst_soort)
            select organisatiecode, naam, $3::text, $4::text
              from unnest($1::text[], $2::text[]) as n (organisatiecode, naam)
             order by organisatiecode
@@ -154,7 +154,7 @@ export async function updateLastModified(
 ): Promise<void> {
   await db.query({
     name: 'aggregator-touch',
-    text: `update raadsfeed.organisatie o set laatst_bijgewerkt = greatest(o.laatst_bijgewerkt, n.moment)
+    text: `update raadsfeed.organisaties o set laatst_bijgewerkt = greatest(o.laatst_bijgewerkt, n.moment)
              from unnest($1::text[], $2::timestamptz[]) as n (organisatiecode, moment)
             where o.organisatiecode = n.organisatiecode`,
     values: [

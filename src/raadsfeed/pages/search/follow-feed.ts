@@ -75,9 +75,9 @@ export const OWN_WORDS = `ts_filter(s.words, '{a}')`;
 
 /** The record of `g` that came first since it was last removed: history that was pruned does not count. Each kind has an index of its own. */
 const FIRST_RECORD = `
-  select r.sequence_number, r.stored_at from raadsfeed.record r
+  select r.sequence_number, r.stored_at from raadsfeed.records r
    where r.op = 'upsert' and r.organisatiecode = g.o and r.resource_type = g.t and r.bronidentificatie = g.b and r.sequence_number > coalesce((
-         select max(d.sequence_number) from raadsfeed.record d
+         select max(d.sequence_number) from raadsfeed.records d
           where d.op <> 'upsert' and d.organisatiecode = g.o and d.resource_type = g.t and d.bronidentificatie = g.b and d.sequence_number < g.n), 0)
    order by r.sequence_number limit 1`;
 

@@ -180,7 +180,7 @@ it('converges to what is public although it is interrupted again and again', asy
   for (const window of year) await round(held, window);
   expect(await head()).toBe(before);
   const { rows } = await pool.query<{ double: number }>(
-    `select count(*) as double from raadsfeed.record where op = 'upsert'
+    `select count(*) as double from raadsfeed.records where op = 'upsert'
       group by resource_type, bronidentificatie having count(*) > 3`,
   );
   expect(rows).toEqual([]);
@@ -194,6 +194,6 @@ async function failAt(owner: pg.Client, sequenceNumber: number): Promise<void> {
        if new.sequence_number = ${sequenceNumber} then raise exception 'cut off'; end if;
        return new;
      end $$;
-     create or replace trigger breek_af before insert on raadsfeed.record for each row execute function raadsfeed.breek_af()`,
+     create or replace trigger breek_af before insert on raadsfeed.records for each row execute function raadsfeed.breek_af()`,
   );
 }
