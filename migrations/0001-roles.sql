@@ -4,32 +4,32 @@
 
 do $$
 declare
-  rol text;
+  role_name text;
 begin
-  foreach rol in array array['koppelvlak_dienst', 'koppelvlak_opschoner'] loop
-    if not exists (select from pg_roles where rolname = rol) then
+  foreach role_name in array array['koppelvlak_dienst', 'koppelvlak_opschoner'] loop
+    if not exists (select from pg_roles where rolname = role_name) then
       begin
-        execute format('create role %I nologin', rol);
+        execute format('create role %I nologin', role_name);
       exception
         when duplicate_object or unique_violation then
           null; -- another database was first
         when insufficient_privilege then
-          raise exception 'role % is missing and may not be made', rol
+          raise exception 'role % is missing and may not be made', role_name
             using errcode = 'insufficient_privilege',
               hint = format('deploy/sql/roles.sql makes them. As a DBA run: create role koppelvlak_dienst nologin; create role koppelvlak_opschoner nologin; '
                 'grant koppelvlak_dienst, koppelvlak_opschoner to %I;', current_user);
       end;
     end if;
     -- The one who migrates is usually the one who serves; from Postgres 16 on membership alone does not allow `set role`.
-    if not pg_has_role(current_user, rol, case when current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end) then
+    if not pg_has_role(current_user, role_name, case when current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end) then
       begin
-        execute format('grant %I to current_user', rol);
+        execute format('grant %I to current_user', role_name);
       exception
         when unique_violation then
           null; -- another database was first
         when insufficient_privilege then
-          raise warning 'login % may not act as %', current_user, rol
-            using hint = format('If it also serves, run as a DBA: grant %I to %I;', rol, current_user);
+          raise warning 'login % may not act as %', current_user, role_name
+            using hint = format('If it also serves, run as a DBA: grant %I to %I;', role_name, current_user);
       end;
     end if;
   end loop;

@@ -65,7 +65,8 @@ create table verwerkingenlog.locations (
   tijdstip timestamptz not null,
   actie_id uuid not null,
   versie integer not null,
-  categorie smallint not null,
+  -- See `category` below.
+  category smallint not null,
   verwerkingsactiviteit_id uuid,
   positions integer[] not null
 ) partition by hash (person_hash);
@@ -85,7 +86,7 @@ begin
   end loop;
 end
 $$;
-grant select, insert, delete, update (versie, categorie) on verwerkingenlog.locations to koppelvlak_dienst;
+grant select, insert, delete, update (versie, category) on verwerkingenlog.locations to koppelvlak_dienst;
 grant select, insert, delete on verwerkingenlog.locations to koppelvlak_opschoner;
 
 -- Idempotency keys of the last 24 hours: keyed hashes of caller and key, and the action that came of it.
@@ -141,14 +142,14 @@ grant select, insert, update, delete on verwerkingenlog.verwerkingsactiviteiten 
 -- What the register said of terms, and since when. Retention goes by this table and not by the register itself: a term that was shortened
 -- there must be seen for a while before anything is removed, and a change that is not told here removes nothing.
 create table verwerkingenlog.activiteit_termijnen (
-  nummer bigint generated always as identity primary key,
+  number bigint generated always as identity primary key,
   verwerkingsactiviteit_id uuid not null,
-  vanaf timestamptz not null,
+  valid_from timestamptz not null,
   bewaartermijn text,
   door text not null,
   verzoek_id text not null
 );
-create index activiteit_termijnen_activiteit on verwerkingenlog.activiteit_termijnen (verwerkingsactiviteit_id, vanaf, nummer);
+create index activiteit_termijnen_activiteit on verwerkingenlog.activiteit_termijnen (verwerkingsactiviteit_id, valid_from, number);
 grant select, insert on verwerkingenlog.activiteit_termijnen to koppelvlak_dienst;
 grant select on verwerkingenlog.activiteit_termijnen to koppelvlak_opschoner;
 
@@ -187,15 +188,15 @@ grant select, insert, delete, update (used) on verwerkingenlog.keys to koppelvla
 -- What the register said of an activity from a moment on; rows are only added, so that later changes alter nothing that was
 -- logged.
 create table verwerkingenlog.activiteit_versies (
-  nummer bigint generated always as identity primary key,
+  number bigint generated always as identity primary key,
   verwerkingsactiviteit_id uuid not null,
-  vanaf timestamptz not null,
+  valid_from timestamptz not null,
   naam text not null,
   vertrouwelijkheid text not null,
   bewaartermijn text,
-  verwijderd boolean not null
+  deleted boolean not null
 );
-create index activiteit_versies_activiteit on verwerkingenlog.activiteit_versies (verwerkingsactiviteit_id, vanaf, nummer);
+create index activiteit_versies_activiteit on verwerkingenlog.activiteit_versies (verwerkingsactiviteit_id, valid_from, number);
 grant select, insert on verwerkingenlog.activiteit_versies to koppelvlak_dienst;
 
 -- Running instances of the service, by the names of their keys. `koppelvlak log rotate-key` forgets no key that one of the last
@@ -210,7 +211,7 @@ grant select, insert, update, delete on verwerkingenlog.instances to koppelvlak_
 grant select on verwerkingenlog.instances to koppelvlak_opschoner;
 
 -- 0: not confidential and never was. 1: confidential, or was and was not lifted. 2: lifted.
-create function verwerkingenlog.categorie(vertrouwelijkheid text, ooit_vertrouwelijk boolean) returns smallint
+create function verwerkingenlog.category(vertrouwelijkheid text, ooit_vertrouwelijk boolean) returns smallint
 language sql immutable parallel safe
 return (case when vertrouwelijkheid = 'opgeheven' then 2 when ooit_vertrouwelijk then 1 else 0 end)::smallint;
 
@@ -227,71 +228,71 @@ create function verwerkingenlog.first_id(moment timestamptz) returns uuid
 language sql immutable strict parallel safe
 return (lpad(to_hex((extract(epoch from moment) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid;
 
--- Makes the partitions of `aantal` months from the month of `van` on; returns how many were new. The service may call this and
+-- Makes the partitions of `months` months from the month of `since` on; returns how many were new. The service may call this and
 -- nothing else that changes a table. A partition is made apart and then attached: attaching does not wait for readers and writers.
-create function verwerkingenlog.create_months(van timestamptz, aantal integer) returns integer
+create function verwerkingenlog.create_months(since timestamptz, months integer) returns integer
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  begin_maand timestamp;
-  naam text;
-  gemaakt integer := 0;
+  month_start timestamp;
+  name text;
+  created integer := 0;
 begin
-  if aantal is null or aantal not between 1 and 60 or van is null or van not between '2000-01-01Z' and '9000-01-01Z' then
+  if months is null or months not between 1 and 60 or since is null or since not between '2000-01-01Z' and '9000-01-01Z' then
     raise exception 'months out of bounds' using errcode = 'invalid_parameter_value';
   end if;
   perform pg_advisory_xact_lock(hashtextextended('verwerkingenlog.create_months', 0));
-  for i in 0..aantal - 1 loop
-    begin_maand := date_trunc('month', van at time zone 'UTC') + make_interval(months => i);
-    naam := 'versies_' || to_char(begin_maand, 'YYYYMM');
-    continue when to_regclass('verwerkingenlog.' || naam) is not null;
-    execute format('create table verwerkingenlog.%I (like verwerkingenlog.versies including defaults including constraints)', naam);
-    execute format('alter table verwerkingenlog.versies attach partition verwerkingenlog.%I for values from (%L) to (%L)', naam,
-      verwerkingenlog.first_id(begin_maand at time zone 'UTC'),
-      verwerkingenlog.first_id((begin_maand + interval '1 month') at time zone 'UTC'));
-    gemaakt := gemaakt + 1;
+  for i in 0..months - 1 loop
+    month_start := date_trunc('month', since at time zone 'UTC') + make_interval(months => i);
+    name := 'versies_' || to_char(month_start, 'YYYYMM');
+    continue when to_regclass('verwerkingenlog.' || name) is not null;
+    execute format('create table verwerkingenlog.%I (like verwerkingenlog.versies including defaults including constraints)', name);
+    execute format('alter table verwerkingenlog.versies attach partition verwerkingenlog.%I for values from (%L) to (%L)', name,
+      verwerkingenlog.first_id(month_start at time zone 'UTC'),
+      verwerkingenlog.first_id((month_start + interval '1 month') at time zone 'UTC'));
+    created := created + 1;
   end loop;
-  return gemaakt;
+  return created;
 end
 $$;
 
 -- Drops a month that is over and empty; false when it is not. Pruning has emptied it. Citus has no select without columns.
-create function verwerkingenlog.drop_empty_month(maand text, nu timestamptz) returns boolean
+create function verwerkingenlog.drop_empty_month(month text, moment timestamptz) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  leeg boolean;
+  is_empty boolean;
 begin
-  if maand is null or maand !~ '^\d{6}$' or to_date(maand, 'YYYYMM') + interval '2 months' > nu at time zone 'UTC'
-    or to_regclass('verwerkingenlog.versies_' || maand) is null then
+  if month is null or month !~ '^\d{6}$' or to_date(month, 'YYYYMM') + interval '2 months' > moment at time zone 'UTC'
+    or to_regclass('verwerkingenlog.versies_' || month) is null then
     return false;
   end if;
-  execute format('select not exists (select 1 from verwerkingenlog.%I)', 'versies_' || maand) into leeg;
-  if leeg then
-    execute format('lock table verwerkingenlog.%I in access exclusive mode', 'versies_' || maand);
-    execute format('select not exists (select 1 from verwerkingenlog.%I)', 'versies_' || maand) into leeg;
+  execute format('select not exists (select 1 from verwerkingenlog.%I)', 'versies_' || month) into is_empty;
+  if is_empty then
+    execute format('lock table verwerkingenlog.%I in access exclusive mode', 'versies_' || month);
+    execute format('select not exists (select 1 from verwerkingenlog.%I)', 'versies_' || month) into is_empty;
   end if;
-  if leeg then
-    execute format('drop table verwerkingenlog.%I', 'versies_' || maand);
+  if is_empty then
+    execute format('drop table verwerkingenlog.%I', 'versies_' || month);
   end if;
-  return leeg;
+  return is_empty;
 end
 $$;
 
 -- The term of an activity when its text is a duration; the standard leaves it free, so it may also be words: then null. Digits are named,
 -- for `\d` has those of other scripts too.
-create function verwerkingenlog.term_in(tekst text) returns text
+create function verwerkingenlog.term_in(words text) returns text
 language sql immutable parallel safe
-return case when tekst ~ '[1-9]' and tekst ~
-  '^P(?!$)([0-9]{1,5}W|([0-9]{1,5}Y)?([0-9]{1,5}M)?([0-9]{1,5}D)?(T(?=[0-9])([0-9]{1,5}H)?([0-9]{1,5}M)?([0-9]{1,5}S)?)?)$' then tekst end;
+return case when words ~ '[1-9]' and words ~
+  '^P(?!$)([0-9]{1,5}W|([0-9]{1,5}Y)?([0-9]{1,5}M)?([0-9]{1,5}D)?(T(?=[0-9])([0-9]{1,5}H)?([0-9]{1,5}M)?([0-9]{1,5}S)?)?)$' then words end;
 
 -- When an action has been kept long enough by its term: its own, else that of its activity, else that of the configuration.
-create function verwerkingenlog.kept_until(tijdstip timestamptz, eigen text, activiteit text, anders text) returns timestamptz
+create function verwerkingenlog.kept_until(tijdstip timestamptz, own text, of_activity text, otherwise text) returns timestamptz
 language sql stable parallel safe
-return verwerkingenlog.expires_at(tijdstip, coalesce(eigen, verwerkingenlog.term_in(activiteit), anders));
+return verwerkingenlog.expires_at(tijdstip, coalesce(own, verwerkingenlog.term_in(of_activity), otherwise));
 
-create function verwerkingenlog.activity_term(activiteit uuid, moment timestamptz) returns text
+create function verwerkingenlog.activity_term(activity uuid, moment timestamptz) returns text
 language sql stable parallel safe
 return (select t.bewaartermijn from verwerkingenlog.activiteit_termijnen t
-  where t.verwerkingsactiviteit_id = activiteit and t.vanaf <= moment order by t.vanaf desc, t.nummer desc limit 1);
+  where t.verwerkingsactiviteit_id = activity and t.valid_from <= moment order by t.valid_from desc, t.number desc limit 1);
 
 create function verwerkingenlog.guard_prune_run() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -310,10 +311,10 @@ language sql immutable strict parallel safe
 return to_timestamp(extract(epoch from moment) - 86400);
 
 -- The objects of an action at these positions, counted from 0.
-create function verwerkingenlog.objects_at(objecten json, posities integer[]) returns json
+create function verwerkingenlog.objects_at(objecten json, positions integer[]) returns json
 language sql immutable strict parallel safe
-return (select json_agg(o.object order by o.nummer) from json_array_elements(objecten) with ordinality as o(object, nummer)
-  where (o.nummer - 1)::integer in (select unnest(posities)));
+return (select json_agg(o.object order by o.number) from json_array_elements(objecten) with ordinality as o(object, number)
+  where (o.number - 1)::integer in (select unnest(positions)));
 
 -- Whoever adds versions locks the rows of their keys until the commit. Whoever forgets a key locks its row first, and then looks whether
 -- versions have it: either that sees the versions, or they are refused. KV001 is answered 503 with Retry-After.
@@ -337,7 +338,7 @@ end $$;
 create function verwerkingenlog.note_keys() returns trigger language plpgsql as $$
 begin
   perform verwerkingenlog.write_with_keys(coalesce(
-    (select array_agg(distinct key_name order by key_name) from nieuw), '{}'));
+    (select array_agg(distinct key_name order by key_name) from added), '{}'));
   return null;
 end $$;
 
@@ -346,7 +347,7 @@ grant execute on function verwerkingenlog.create_months(timestamptz, integer) to
 grant execute on function verwerkingenlog.drop_empty_month(text, timestamptz) to koppelvlak_opschoner;
 
 create trigger with_keys after insert on verwerkingenlog.versies
-  referencing new table as nieuw
+  referencing new table as added
   for each statement execute function verwerkingenlog.note_keys();
 create trigger prune_runs_stay before update on verwerkingenlog.prune_runs
   for each row execute function verwerkingenlog.guard_prune_run();

@@ -43,7 +43,7 @@ export function insertSql(id: string, content: 'sent' | 'in the statement'): str
       ${given.map(({ column }) => column).join(', ')})
     select id, 1, now(), false, false, proces, ${given.map(({ value }) => value).join(', ')} from nieuw
   ), plaats as (
-    insert into verwerkingenlog.locations (person_hash, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, positions)
+    insert into verwerkingenlog.locations (person_hash, tijdstip, actie_id, versie, category, verwerkingsactiviteit_id, positions)
     select persoon, ${givenFor('tijdstip')}, id, 1, 0, ${givenFor('verwerkingsactiviteit_id')}, '{0}'::integer[] from nieuw
   )
   insert into verwerkingenlog.idempotency_keys (key_hash, actie_id, used_at) select sleutel, id, now() from nieuw`;

@@ -3,7 +3,7 @@
 
 do $$
 declare
-  tabel text;
+  table_name text;
 begin
   if not exists (select from pg_extension where extname = 'citus') then
     raise exception 'the database has no Citus'
@@ -11,18 +11,18 @@ begin
   end if;
 
   -- Read in joins with what is distributed, so each worker has a copy.
-  foreach tabel in array array['verwerkingsactiviteiten', 'activiteit_versies', 'activiteit_termijnen'] loop
-    tabel := 'verwerkingenlog.' || tabel;
-    if not exists (select from pg_dist_partition where logicalrelid = tabel::regclass) then
-      perform create_reference_table(tabel::regclass);
-      perform truncate_local_data_after_distributing_table(tabel::regclass);
+  foreach table_name in array array['verwerkingsactiviteiten', 'activiteit_versies', 'activiteit_termijnen'] loop
+    table_name := 'verwerkingenlog.' || table_name;
+    if not exists (select from pg_dist_partition where logicalrelid = table_name::regclass) then
+      perform create_reference_table(table_name::regclass);
+      perform truncate_local_data_after_distributing_table(table_name::regclass);
     end if;
   end loop;
 
   -- Reads one of these tables, so Citus did not give it to the workers when it was made.
   execute pg_get_functiondef('verwerkingenlog.activity_term(uuid, timestamptz)'::regprocedure);
   -- Numbers of copies are given by whoever inserts.
-  grant usage on sequence verwerkingenlog.activiteit_versies_nummer_seq, verwerkingenlog.activiteit_termijnen_nummer_seq
+  grant usage on sequence verwerkingenlog.activiteit_versies_number_seq, verwerkingenlog.activiteit_termijnen_number_seq
     to koppelvlak_dienst;
 
   if exists (select from pg_dist_partition where logicalrelid = 'verwerkingenlog.versies'::regclass) then
@@ -36,8 +36,8 @@ begin
   perform create_distributed_table('verwerkingenlog.idempotency_keys', 'key_hash', colocate_with => 'none');
   perform create_distributed_table('verwerkingenlog.ldv_keys', 'key_hash', colocate_with => 'none');
   -- What was copied to the workers is not left behind here.
-  foreach tabel in array array['versies', 'locations', 'idempotency_keys', 'ldv_keys'] loop
-    perform truncate_local_data_after_distributing_table(('verwerkingenlog.' || tabel)::regclass);
+  foreach table_name in array array['versies', 'locations', 'idempotency_keys', 'ldv_keys'] loop
+    perform truncate_local_data_after_distributing_table(('verwerkingenlog.' || table_name)::regclass);
   end loop;
 end
 $$;

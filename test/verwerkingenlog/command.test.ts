@@ -58,8 +58,8 @@ it('names each action whose persons are not found where its current version says
   const stray = '00000000-0000-7000-8000-000000000000';
   await owner.query(
     `delete from verwerkingenlog.locations where actie_id = '${unfound}';
-     update verwerkingenlog.locations set categorie = 2 where actie_id = '${moved}';
-     insert into verwerkingenlog.locations (person_hash, tijdstip, actie_id, versie, categorie, positions)
+     update verwerkingenlog.locations set category = 2 where actie_id = '${moved}';
+     insert into verwerkingenlog.locations (person_hash, tijdstip, actie_id, versie, category, positions)
      select gen_random_uuid(), now(), id, 1, 0, '{0}' from unnest('{${doubled},${stray}}'::uuid[]) as id`,
   );
   await owner.end();

@@ -120,8 +120,8 @@ describe('a run', () => {
       `update verwerkingenlog.prune_runs set started_at = now()`,
       'alter table verwerkingenlog.prune_runs disable trigger all',
       'delete from verwerkingenlog.activiteit_termijnen',
-      `update verwerkingenlog.activiteit_termijnen set vanaf = now()`,
-      `insert into verwerkingenlog.activiteit_termijnen (verwerkingsactiviteit_id, vanaf, door, verzoek_id) select gen_random_uuid(), now(), '', ''`,
+      `update verwerkingenlog.activiteit_termijnen set valid_from = now()`,
+      `insert into verwerkingenlog.activiteit_termijnen (verwerkingsactiviteit_id, valid_from, door, verzoek_id) select gen_random_uuid(), now(), '', ''`,
     ]) {
       await expect(log.retention.query(statement), statement).rejects.toMatchObject({ code: '42501' });
     }

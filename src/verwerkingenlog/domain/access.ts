@@ -5,7 +5,7 @@ export type Categorie = 'normaal' | 'vertrouwelijk' | 'opgeheven';
 
 const CATEGORIEEN: readonly Categorie[] = ['normaal', 'vertrouwelijk', 'opgeheven'];
 
-/** The number of a category in the database (`verwerkingenlog.categorie`). */
+/** The number of a category in the database (`verwerkingenlog.category`). */
 export function categorieNummer(categorie: Categorie): number {
   return CATEGORIEEN.indexOf(categorie);
 }

@@ -132,13 +132,13 @@ export async function deleteActiviteit(db: Db, id: string, at: Date, auteur: Aut
  */
 async function recordTerm(db: Db, id: string, term: string | null, at: Date, auteur: Auteur): Promise<void> {
   await db.query(
-    `insert into verwerkingenlog.activiteit_termijnen (verwerkingsactiviteit_id, vanaf, bewaartermijn, door, verzoek_id)
+    `insert into verwerkingenlog.activiteit_termijnen (verwerkingsactiviteit_id, valid_from, bewaartermijn, door, verzoek_id)
      select $1::uuid, greatest($2::timestamptz, (
-       select max(vanaf) from verwerkingenlog.activiteit_termijnen where verwerkingsactiviteit_id = $1::uuid
+       select max(valid_from) from verwerkingenlog.activiteit_termijnen where verwerkingsactiviteit_id = $1::uuid
      )), $3::text, $4::text, $5::text
      where $3::text is distinct from (
        select bewaartermijn from verwerkingenlog.activiteit_termijnen
-       where verwerkingsactiviteit_id = $1::uuid order by vanaf desc, nummer desc limit 1)`,
+       where verwerkingsactiviteit_id = $1::uuid order by valid_from desc, number desc limit 1)`,
     [id, at, term, auteur.door, auteur.verzoekId],
   );
 }
@@ -161,9 +161,9 @@ export interface ActiviteitVersie extends ActiviteitStand {
 async function recordVersie(db: Db, id: string, at: Date, stand: ActiviteitStand): Promise<void> {
   await db.query(
     `insert into verwerkingenlog.activiteit_versies
-       (verwerkingsactiviteit_id, vanaf, naam, vertrouwelijkheid, bewaartermijn, verwijderd)
+       (verwerkingsactiviteit_id, valid_from, naam, vertrouwelijkheid, bewaartermijn, deleted)
      select $1::uuid, greatest($2::timestamptz, (
-       select max(vanaf) from verwerkingenlog.activiteit_versies where verwerkingsactiviteit_id = $1::uuid
+       select max(valid_from) from verwerkingenlog.activiteit_versies where verwerkingsactiviteit_id = $1::uuid
      )), $3::text, $4::text, $5::text, $6::boolean`,
     [id, at, stand.naam, stand.vertrouwelijkheid, stand.bewaartermijn, stand.verwijderd],
   );
@@ -176,8 +176,8 @@ export async function readActiviteitVersies(
 ): Promise<ReadonlyMap<string, readonly ActiviteitVersie[]>> {
   const { rows } = await db.query<ActiviteitVersie & { id: string }>({
     name: 'verwerkingenlog-ldv-read-activities',
-    text: `select verwerkingsactiviteit_id as id, vanaf, naam, vertrouwelijkheid, bewaartermijn, verwijderd
-      from verwerkingenlog.activiteit_versies where verwerkingsactiviteit_id = any($1::uuid[]) order by vanaf, nummer`,
+    text: `select verwerkingsactiviteit_id as id, valid_from as vanaf, naam, vertrouwelijkheid, bewaartermijn, deleted as verwijderd
+      from verwerkingenlog.activiteit_versies where verwerkingsactiviteit_id = any($1::uuid[]) order by valid_from, number`,
     values: [ids],
   });
   return Map.groupBy(rows, ({ id }) => id);

@@ -143,8 +143,8 @@ function locationsOf(appends: readonly Pick<SealedVersie, 'versie'>[]): object[]
 }
 
 const INSERT_LOCATIONS = `
-    insert into verwerkingenlog.locations (person_hash, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, positions)
-    select p.person_hash, v.tijdstip, v.actie_id, v.versie, verwerkingenlog.categorie(v.vertrouwelijkheid, v.ooit_vertrouwelijk),
+    insert into verwerkingenlog.locations (person_hash, tijdstip, actie_id, versie, category, verwerkingsactiviteit_id, positions)
+    select p.person_hash, v.tijdstip, v.actie_id, v.versie, verwerkingenlog.category(v.vertrouwelijkheid, v.ooit_vertrouwelijk),
       v.verwerkingsactiviteit_id, p.positions`;
 
 /**

@@ -118,7 +118,7 @@ export async function readActies(
   { withLdv }: { readonly withLdv: boolean },
 ): Promise<ActieOfVerwerking[]> {
   const { rows } = await db.query<Omit<ActieOfVerwerking, 'categorie'> & { categorie: number }>(
-    `select v.actie_id as "actieId", verwerkingenlog.categorie(v.vertrouwelijkheid, v.ooit_vertrouwelijk) as categorie,
+    `select v.actie_id as "actieId", verwerkingenlog.category(v.vertrouwelijkheid, v.ooit_vertrouwelijk) as categorie,
        json_array_length(v.objecten) as objects
      from verwerkingenlog.versies v
      where v.verwerking_id = $1::uuid and not v.vervallen and ($2::boolean or v.ldv is null)

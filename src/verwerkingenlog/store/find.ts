@@ -34,7 +34,7 @@ export interface Location {
 export const MAX_COUNT = 10_000;
 
 const MATCHES = `
-  categorie = any($1::smallint[])
+  category = any($1::smallint[])
   and tijdstip >= $2::timestamptz and tijdstip < $3::timestamptz
   and ($4::uuid is null or verwerkingsactiviteit_id = $4::uuid)`;
 
@@ -49,9 +49,9 @@ function perKey(count: number, rows: (parameter: string) => string): string {
 
 /** A person can be in one action more than once, in several roles: per object each is a row, in the order of the action. */
 const SOURCES = {
-  actie: { columns: 'tijdstip, actie_id, versie, categorie, positions', from: 'verwerkingenlog.locations' },
+  actie: { columns: 'tijdstip, actie_id, versie, category, positions', from: 'verwerkingenlog.locations' },
   object: {
-    columns: 'tijdstip, actie_id, versie, categorie, array[positie] as positions, positie',
+    columns: 'tijdstip, actie_id, versie, category, array[positie] as positions, positie',
     from: 'verwerkingenlog.locations cross join lateral unnest(positions) as o(positie)',
   },
 } as const;
@@ -73,7 +73,7 @@ function locationsSql(filter: PersonFilter, direction: 'after' | 'before'): stri
     (key) => `select ${SOURCES[per].columns} from ${SOURCES[per].from}
       where person_hash = ${key} and ${MATCHES} and ${beyond}${without} ${order} limit $7::integer`,
   );
-  return `select tijdstip, actie_id as "actieId", versie, categorie, positions::text as positions from (${rows}) as p ${order} limit $7::integer`;
+  return `select tijdstip, actie_id as "actieId", versie, category as categorie, positions::text as positions from (${rows}) as p ${order} limit $7::integer`;
 }
 
 /**

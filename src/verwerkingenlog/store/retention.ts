@@ -142,8 +142,8 @@ async function* pastActions(work: Work, month: Month): AsyncGenerator<string[]> 
          where actie_id > $1::uuid and actie_id < $2::uuid and actie_id <= (select actie_id from einde) order by actie_id, versie desc
        ), termijnen as materialized (
          select distinct on (verwerkingsactiviteit_id) verwerkingsactiviteit_id, bewaartermijn
-         from verwerkingenlog.activiteit_termijnen where vanaf <= $4::timestamptz
-         order by verwerkingsactiviteit_id, vanaf desc, nummer desc
+         from verwerkingenlog.activiteit_termijnen where valid_from <= $4::timestamptz
+         order by verwerkingsactiviteit_id, valid_from desc, number desc
        ), geoordeeld as (
          select l.actie_id, verwerkingenlog.kept_until(l.tijdstip, l.bewaartermijn, a.bewaartermijn, $5::text) as einde,
            verwerkingenlog.expires_at(l.geregistreerd, $6::text) as minimum
@@ -166,7 +166,7 @@ async function* pastActions(work: Work, month: Month): AsyncGenerator<string[]> 
 /** The term of an activity at a moment. In the statement itself: Citus runs no function over a table of its own. */
 const termOf = (activity: string, at: string): string => `(
          select p.bewaartermijn from verwerkingenlog.activiteit_termijnen p
-         where p.verwerkingsactiviteit_id = ${activity} and p.vanaf <= ${at} order by p.vanaf desc, p.nummer desc limit 1)`;
+         where p.verwerkingsactiviteit_id = ${activity} and p.valid_from <= ${at} order by p.valid_from desc, p.number desc limit 1)`;
 
 /** Those that may be removed now, each with its first registration. */
 async function removable(
@@ -181,8 +181,8 @@ async function removable(
          lag(verwerkingsactiviteit_id) over w as was_activiteit, lead(tijdstip_registratie) over w as tot
        from verwerkingenlog.versies where actie_id = any($1::uuid[]) window w as (partition by actie_id order by versie)
      ), t as materialized (
-       select verwerkingsactiviteit_id as activiteit, vanaf, bewaartermijn,
-         lag(bewaartermijn) over (partition by verwerkingsactiviteit_id order by vanaf, nummer) as was
+       select verwerkingsactiviteit_id as activiteit, valid_from as vanaf, bewaartermijn,
+         lag(bewaartermijn) over (partition by verwerkingsactiviteit_id order by valid_from, number) as was
        from verwerkingenlog.activiteit_termijnen
        where verwerkingsactiviteit_id in (select activiteit from v where bewaartermijn is null)
      ), vervroegd as (

@@ -85,20 +85,20 @@ type Range = readonly [from: string, to: string];
 
 /** A location as text, and where the current versions say that there should be one. Neither joins: Citus divides the tables differently. */
 const ACTUAL = `
-  select actie_id as "actieId", concat_ws(' ', actie_id, person_hash, tijdstip, versie, categorie, positions, verwerkingsactiviteit_id) collate "C" as says
+  select actie_id as "actieId", concat_ws(' ', actie_id, person_hash, tijdstip, versie, category, positions, verwerkingsactiviteit_id) collate "C" as says
   from verwerkingenlog.locations where actie_id >= $1::uuid and actie_id < $2::uuid order by says`;
 const EXPECTED = `
   with current as (
     select distinct on (actie_id) actie_id, versie, tijdstip, vervallen, verwerkingsactiviteit_id, objecten,
-      verwerkingenlog.categorie(vertrouwelijkheid, ooit_vertrouwelijk) as categorie
+      verwerkingenlog.category(vertrouwelijkheid, ooit_vertrouwelijk) as category
     from verwerkingenlog.versies where actie_id >= $1::uuid and actie_id < $2::uuid order by actie_id, versie desc
   ), expected as (
-    select actie_id, (o.object ->> 'sleutel')::uuid as person_hash, tijdstip, versie, categorie,
+    select actie_id, (o.object ->> 'sleutel')::uuid as person_hash, tijdstip, versie, category,
       array_agg((o.number - 1)::integer order by o.number) as positions, verwerkingsactiviteit_id
     from current, json_array_elements(objecten) with ordinality as o(object, number)
     where not vervallen group by 1, 2, 3, 4, 5, 7
   )
-  select actie_id as "actieId", concat_ws(' ', actie_id, person_hash, tijdstip, versie, categorie, positions, verwerkingsactiviteit_id) collate "C" as says
+  select actie_id as "actieId", concat_ws(' ', actie_id, person_hash, tijdstip, versie, category, positions, verwerkingsactiviteit_id) collate "C" as says
   from expected order by says`;
 
 interface Place {
