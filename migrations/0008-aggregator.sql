@@ -11,7 +11,7 @@ create table aggregator.sources (
   paused boolean not null default false,
   -- Only these organisations are taken from it; empty: all that it names.
   organisatiecodes text[] not null default '{}',
-  naam text,
+  name text,
   portal text,
   -- First and last day that is read of a supplier: an organisation may have another source from the day after.
   first_day date,
@@ -80,7 +80,7 @@ grant usage on sequence aggregator.sources_id_seq to koppelvlak_dienst;
 create table aggregator.source_organisations (
   organisatiecode text collate "C" primary key,
   source_id integer not null references aggregator.sources,
-  naam text not null,
+  name text not null,
   -- False when the source's document does not name it (any more): then nothing of it is published.
   is_present boolean not null default true,
   -- By the document of a source that is itself an aggregator.

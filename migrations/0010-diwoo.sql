@@ -31,15 +31,14 @@ create table diwoo.documents (
   titel text not null,
   creatiedatum date,
   formaat text collate "C",
-  -- Day on which it was submitted.
-  ontvangen date,
+  submitted_on date,
   -- Why it is left out; absent: it is offered.
   exclusion text collate "C",
   -- Its sitemap and its place in the order of first-seen; a place is never given twice.
   page integer,
   place bigint,
   check (((exclusion is null) = (place is not null)) and ((place is null) = (page is null))),
-  check ((place is null) or ((loc is not null) and (categorie is not null) and (ontvangen is not null))),
+  check ((place is null) or ((loc is not null) and (categorie is not null) and (submitted_on is not null))),
   primary key (organisatiecode, bronidentificatie)
 );
 alter table diwoo.documents alter column loc set statistics 0;
@@ -54,11 +53,12 @@ grant select, insert, update, delete on diwoo.documents to koppelvlak_dienst;
 create table diwoo.agendapunten (
   organisatiecode text collate "C" not null,
   bronidentificatie text collate "C" not null,
-  besloten boolean not null,
-  hoofd text collate "C",
+  is_closed boolean not null,
+  -- The item that it lies below, of the same organisation.
+  parent text collate "C",
   primary key (organisatiecode, bronidentificatie)
 );
-create index agendapunten_hoofd on diwoo.agendapunten (organisatiecode, hoofd) where (hoofd is not null);
+create index agendapunten_parent on diwoo.agendapunten (organisatiecode, parent) where (parent is not null);
 grant select, insert, update, delete on diwoo.agendapunten to koppelvlak_dienst;
 
 -- The agenda items that a document names.

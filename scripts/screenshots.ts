@@ -127,7 +127,7 @@ const BEHIND = `
     values ('notubiz:9902', 'leveranciers-api', true, '{gm9902}', now() - interval '3 days', 4,
       'the supplier answers 503', now() - interval '2 days') returning id),
   bound as (
-    insert into aggregator.source_organisations (organisatiecode, source_id, naam) select 'gm9902', id, 'Gemeente Waterrijk' from source),
+    insert into aggregator.source_organisations (organisatiecode, source_id, name) select 'gm9902', id, 'Gemeente Waterrijk' from source),
   measured as (
     insert into aggregator.coverage (source_id, month, shown, held)
     select id, '2026-03', 412, 405 from source)

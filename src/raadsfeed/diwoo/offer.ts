@@ -30,16 +30,16 @@ export function toOffer(organisatiecode: string, data: JsonObject) {
   const file = fileOf(data.bestandsurl);
   const address = file instanceof URL ? file : undefined;
   const categorie = categoryNumber(data.wooinformatiecategorie);
-  const ontvangen = dayOf(data.datumingediend);
+  const submittedOn = dayOf(data.datumingediend);
   const unusable: Reason | undefined =
-    categorie === undefined ? 'unknown-category' : ontvangen === undefined ? 'no-date' : undefined;
+    categorie === undefined ? 'unknown-category' : submittedOn === undefined ? 'no-date' : undefined;
   return {
     loc: address && addressText(address),
     categorie,
     titel: (typeof data.titel === 'string' && cleanTitle(data.titel)) || 'Document zonder titel',
     // The day on which it was submitted is the first one on which it is known to have been there.
-    creatiedatum: dayOf(data.creatiedatum) ?? ontvangen,
-    ontvangen,
+    creatiedatum: dayOf(data.creatiedatum) ?? submittedOn,
+    submittedOn,
     formaat: address && fileType(data.formaat, address),
     reason: file instanceof URL ? unusable : file,
     /** The agenda items that it names. */
@@ -112,8 +112,8 @@ function isIdentification(value: unknown): value is string {
   );
 }
 
-/** `hoofd` is the parent item, of the same organisation. */
-export function toItemState(data: JsonObject): { readonly besloten: boolean; readonly hoofd: string | undefined } {
+/** `parent` is the item that it lies below, of the same organisation. */
+export function toItemState(data: JsonObject): { readonly isClosed: boolean; readonly parent: string | undefined } {
   const parent = isRecord(data.hoofdagendapunt) ? data.hoofdagendapunt.bronidentificatie : undefined;
-  return { besloten: data.indicatiebesloten === true, hoofd: isIdentification(parent) ? parent : undefined };
+  return { isClosed: data.indicatiebesloten === true, parent: isIdentification(parent) ? parent : undefined };
 }

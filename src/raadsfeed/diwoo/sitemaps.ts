@@ -84,7 +84,7 @@ export interface Offered {
   readonly titel: string;
   /** Days. */
   readonly creatiedatum: string | null;
-  readonly ontvangen: string;
+  readonly submittedOn: string;
   readonly formaat: string | null;
   /** What the organisation is called; its code when the feed has no name. */
   readonly naam: string;
@@ -95,7 +95,7 @@ export async function readDocuments(db: Db, { organisatiecode, categorie, page }
   const { rows } = await db.query<Offered>({
     name: 'raadsfeed-diwoo-stukken',
     // `offset 0`: looked up one by one, or the planner might read all of the state for each before it has statistics.
-    text: `select organisatiecode, categorie, loc, modified, titel, creatiedatum::text, ontvangen::text, formaat,
+    text: `select organisatiecode, categorie, loc, modified, titel, creatiedatum::text, submitted_on::text as "submittedOn", formaat,
                   left(coalesce(o.naam, organisatiecode), ${MAX_NAME}) as naam
              from diwoo.documents d left join raadsfeed.organisaties o using (organisatiecode)
             where organisatiecode = $1::text and categorie = $2::integer and page = $3::integer and place is not null
@@ -134,13 +134,13 @@ export function renderDocument(document: Offered): string {
 }
 
 /** The one place that knows the elements of `diwoo:DiWoo`, in the order of the schema (which is an `xs:all`: it asks for none). */
-function metadata({ organisatiecode, categorie, titel, creatiedatum, formaat, ontvangen, naam }: Offered): Html {
+function metadata({ organisatiecode, categorie, titel, creatiedatum, formaat, submittedOn, naam }: Offered): Html {
   const category = categoryTerm(categorie);
   const publisher: Term = { resource: organisationAddress(organisatiecode), label: naam };
   return html`<diwoo:publisher${refer(publisher)}</diwoo:publisher>
 <diwoo:titelcollectie><diwoo:officieleTitel>${titel}</diwoo:officieleTitel></diwoo:titelcollectie>
 <diwoo:classificatiecollectie><diwoo:informatiecategorieen><diwoo:informatiecategorie${category && refer(category)}</diwoo:informatiecategorie></diwoo:informatiecategorieen></diwoo:classificatiecollectie>
-${creatiedatum !== null && html`<diwoo:creatiedatum>${creatiedatum}</diwoo:creatiedatum>\n`}${formaat !== null && html`<diwoo:format${refer(fileTypeTerm(formaat))}</diwoo:format>\n`}<diwoo:documenthandelingen><diwoo:documenthandeling><diwoo:soortHandeling${refer(RECEIPT)}</diwoo:soortHandeling><diwoo:atTime>${ontvangen}T00:00:00</diwoo:atTime></diwoo:documenthandeling></diwoo:documenthandelingen>`;
+${creatiedatum !== null && html`<diwoo:creatiedatum>${creatiedatum}</diwoo:creatiedatum>\n`}${formaat !== null && html`<diwoo:format${refer(fileTypeTerm(formaat))}</diwoo:format>\n`}<diwoo:documenthandelingen><diwoo:documenthandeling><diwoo:soortHandeling${refer(RECEIPT)}</diwoo:soortHandeling><diwoo:atTime>${submittedOn}T00:00:00</diwoo:atTime></diwoo:documenthandeling></diwoo:documenthandelingen>`;
 }
 
 /** The rest of a start tag that refers to a term, and what the element says. */

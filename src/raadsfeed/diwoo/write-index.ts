@@ -71,9 +71,9 @@ async function writeItems(db: Db, items: readonly FeedChange[]): Promise<void> {
   await withRows(
     db,
     'insert-items',
-    `insert into diwoo.agendapunten (organisatiecode, bronidentificatie, besloten, hoofd)
-     select * from json_to_recordset($1::json) as g (organisatiecode text, bronidentificatie text, besloten boolean, hoofd text)
-      where besloten or hoofd is not null`,
+    `insert into diwoo.agendapunten (organisatiecode, bronidentificatie, is_closed, parent)
+     select * from json_to_recordset($1::json) as g (organisatiecode text, bronidentificatie text, "isClosed" boolean, parent text)
+      where "isClosed" or parent is not null`,
     rows,
   );
 }
@@ -128,10 +128,10 @@ async function writeDocuments(db: Db, documents: readonly FeedChange[]) {
     db,
     'insert',
     `insert into diwoo.documents
-       (organisatiecode, bronidentificatie, number, modified, loc, categorie, titel, creatiedatum, formaat, ontvangen, exclusion, page, place)
+       (organisatiecode, bronidentificatie, number, modified, loc, categorie, titel, creatiedatum, formaat, submitted_on, exclusion, page, place)
      select * from json_to_recordset($1::json)
          as g (organisatiecode text, bronidentificatie text, number bigint, modified timestamptz, loc text, categorie integer, titel text,
-               creatiedatum date, formaat text, ontvangen date, exclusion text, page integer, place bigint)`,
+               creatiedatum date, formaat text, "submittedOn" date, exclusion text, page integer, place bigint)`,
     rows,
   );
   await withRows(
@@ -163,7 +163,7 @@ function documentsOf(db: Db, items: readonly Resource[]): Promise<Resource[]> {
     `with recursive below (o, b) as (
        select g.organisatiecode collate "C", g.bronidentificatie collate "C" from ${KEYS}
        union
-       select a.organisatiecode, a.bronidentificatie from below p join diwoo.agendapunten a on a.organisatiecode = p.o and a.hoofd = p.b)
+       select a.organisatiecode, a.bronidentificatie from below p join diwoo.agendapunten a on a.organisatiecode = p.o and a.parent = p.b)
      select distinct v.organisatiecode, v.document as bronidentificatie
        from below p join diwoo.links v on v.item_organisatiecode = p.o and v.item = p.b`,
     items,
@@ -201,12 +201,12 @@ function judge(db: Db, documents: readonly Resource[], addresses: readonly strin
      above (o, b, item) as (
        select distinct item_organisatiecode, item, item from v
        union
-       select above.o, above.b, a.hoofd from above
+       select above.o, above.b, a.parent from above
          join diwoo.agendapunten a on a.organisatiecode = above.o and a.bronidentificatie = above.item
-        where a.hoofd is not null),
+        where a.parent is not null),
      shut as (
        select distinct above.o, above.b from above
-         join diwoo.agendapunten a on a.organisatiecode = above.o and a.bronidentificatie = above.item and a.besloten),
+         join diwoo.agendapunten a on a.organisatiecode = above.o and a.bronidentificatie = above.item and a.is_closed),
      closed as (
        select v.organisatiecode as o, v.document as b
          from v left join shut on shut.o = v.item_organisatiecode and shut.b = v.item

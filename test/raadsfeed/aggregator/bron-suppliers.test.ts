@@ -232,9 +232,9 @@ describe('bron switch of GemeenteOplossingen', () => {
       };
       return await program.run('bron', 'switch', adres, 'v2');
     };
-    const renamed = "update aggregator.sources set naam = 'Huizen', paused = true";
+    const renamed = "update aggregator.sources set name = 'Huizen', paused = true";
     expect(await switchWhile(renamed)).toMatchObject({ status: 0 });
-    const read = async () => (await pool.query('select naam, paused, options from aggregator.sources')).rows;
+    const read = async () => (await pool.query('select name as naam, paused, options from aggregator.sources')).rows;
     expect(await read()).toEqual([{ naam: 'Huizen', paused: true, options: { version: 'v2' } }]);
     await pool.query('update aggregator.sources set options = \'{"version":"v1"}\'');
     const removed = await switchWhile(

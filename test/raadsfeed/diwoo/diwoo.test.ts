@@ -370,7 +370,7 @@ describe('hostile text', () => {
         categorie: 18,
         modified: new Date(),
         creatiedatum: '2026-01-01',
-        ontvangen: '2026-01-01',
+        submittedOn: '2026-01-01',
         formaat: 'HTML',
       },
       ...{ loc: `https://x.example/${'a'.repeat(2030)}`, titel: '"'.repeat(500), naam: '"'.repeat(200) },

@@ -56,7 +56,7 @@ export async function behindItsSource({ pool }: Pick<FeedServer, 'pool'>): Promi
        insert into aggregator.sources (address, kind, paused, organisatiecodes, caught_up_at, failures, failure_message, failing_since, head, last_number)
        values ('notubiz:9902', 'leveranciers-api', true, '{gm9902}', now() - interval '3 days', 4, 'it answers 503',
          now() - interval '2 days', 120, 97) returning id),
-     bound as (insert into aggregator.source_organisations (organisatiecode, source_id, naam) select 'gm9902', id, 'Achter' from source)
+     bound as (insert into aggregator.source_organisations (organisatiecode, source_id, name) select 'gm9902', id, 'Achter' from source)
      insert into aggregator.coverage (source_id, month, shown, held)
      select id, '2026-03', 412, 405 from source`,
   );

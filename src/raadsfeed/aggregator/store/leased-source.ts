@@ -52,7 +52,7 @@ export type SourceChanges = Partial<Pick<Source, keyof typeof CHANGEABLE>> & {
 
 export type Counts = { readonly [K in keyof typeof COUNTERS]?: number };
 
-export const SOURCE_COLUMNS = `id, address as adres, kind as soort, organisatiecodes, naam, portal as portaal, first_day::text as vanaf,
+export const SOURCE_COLUMNS = `id, address as adres, kind as soort, organisatiecodes, name as naam, portal as portaal, first_day::text as vanaf,
   last_day::text as tot, options, ${[
     ...Object.keys(CHANGEABLE),
     ...['allowMassDelete', 'compareAgainAt', 'snapshotStartedAt', 'historyAfter', 'failures', 'failureKind'],

@@ -14,7 +14,7 @@ export interface OwnedOrganisation {
 export async function readOwnedOrganisations(db: Db, sourceId: number): Promise<OwnedOrganisation[]> {
   const { rows } = await db.query<OwnedOrganisation>({
     name: 'aggregator-owned',
-    text: `select organisatiecode, naam, is_present as "isPresent", source_updated_at as "sourceUpdatedAt", withheld
+    text: `select organisatiecode, name as naam, is_present as "isPresent", source_updated_at as "sourceUpdatedAt", withheld
              from aggregator.source_organisations
             where source_id = $1::integer
             order by organisatiecode`,
@@ -45,14 +45,14 @@ export async function saveOfferedOrganisations(
   const before = await readOwnedOrganisations(db, sourceId);
   await db.query({
     name: 'aggregator-note-organisations',
-    text: `insert into aggregator.source_organisations as o (organisatiecode, source_id, naam, source_updated_at)
-           select distinct on (a.organisatiecode) a.organisatiecode, $1::integer, a.naam, a.updated_at
-             from unnest($2::text[], $3::text[], $4::timestamptz[]) as a (organisatiecode, naam, updated_at)
+    text: `insert into aggregator.source_organisations as o (organisatiecode, source_id, name, source_updated_at)
+           select distinct on (a.organisatiecode) a.organisatiecode, $1::integer, a.name, a.updated_at
+             from unnest($2::text[], $3::text[], $4::timestamptz[]) as a (organisatiecode, name, updated_at)
             where not exists (select from raadsfeed.organisaties e
                                where e.organisatiecode = a.organisatiecode and e.herkomst_soort = 'eigen')
             order by a.organisatiecode
                on conflict (organisatiecode) do update
-              set naam = excluded.naam, source_updated_at = excluded.source_updated_at, is_present = true
+              set name = excluded.name, source_updated_at = excluded.source_updated_at, is_present = true
             where o.source_id = excluded.source_id`,
     values: [
       sourceId,
@@ -96,7 +96,7 @@ export async function claimOrganisation(
   await db.query({
     name: 'aggregator-claim-organisation',
     text: `update aggregator.source_organisations o
-              set source_id = n.id, naam = $3::text, is_present = true, source_updated_at = null, withheld = 0
+              set source_id = n.id, name = $3::text, is_present = true, source_updated_at = null, withheld = 0
              from aggregator.sources n, aggregator.sources b
             where n.id = $1::integer and o.organisatiecode = $2::text and b.id = o.source_id and b.id <> n.id
               and b.kind = 'leveranciers-api'

@@ -24,7 +24,7 @@ import { saveOfferedOrganisations } from './organisations.ts';
 
 export async function readExistingSources(db: Db): Promise<ExistingSource[]> {
   const { rows } = await db.query<ExistingSource>(
-    `select address as adres, kind as soort, organisatiecodes, naam, portal as portaal, first_day::text as vanaf,
+    `select address as adres, kind as soort, organisatiecodes, name as naam, portal as portaal, first_day::text as vanaf,
             last_day::text as tot, options
        from aggregator.sources order by id`,
   );
@@ -77,7 +77,7 @@ async function changeSource(db: Db, { adres, naam, portaal, vanaf, tot, options 
   );
   const { rows } = await db.query<{ id: number }>(
     `update aggregator.sources
-        set naam = $2::text, portal = $3::text, first_day = $4::date, last_day = $5::date, options = $6::jsonb, next_at = now(),
+        set name = $2::text, portal = $3::text, first_day = $4::date, last_day = $5::date, options = $6::jsonb, next_at = now(),
             compare_again_at = now(), lease_number = lease_number + 1, lease_holder = null, lease_until = null
       where address = $1::text
   returning id`,
@@ -96,7 +96,7 @@ async function changeSource(db: Db, { adres, naam, portaal, vanaf, tot, options 
 async function insertSource(client: Db, source: NewSource): Promise<void> {
   const { adres, soort, organisatiecodes, naam = null, portaal = null, vanaf = null, tot = null } = source;
   const { rows } = await client.query<{ id: number }>(
-    `insert into aggregator.sources (address, kind, organisatiecodes, naam, portal, first_day, last_day, options)
+    `insert into aggregator.sources (address, kind, organisatiecodes, name, portal, first_day, last_day, options)
      values ($1::text, $2::text, $3::text[], $4::text, $5::text, $6::date, $7::date, $8::jsonb)
   returning id`,
     [adres, soort, organisatiecodes, naam, portaal, vanaf, tot, JSON.stringify(source.options ?? {})],
