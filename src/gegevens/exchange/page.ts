@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { type Pool, withAbort } from '../../database/pool.ts';
+import type { Db } from '../../database/transaction.ts';
 import { listsOf } from '../../lib/exchange-model/mapping.ts';
 import type { Model } from '../../lib/exchange-model/model.ts';
 import { isRecord, type JsonObject, textAround, withValueAt } from '../../lib/json/json-value.ts';
@@ -56,6 +57,8 @@ export interface FoundPage extends PageBytes {
   readonly from: 'memory' | 'database';
   /** Call this when its bytes are no longer needed: sent, or never to be sent. */
   readonly release: () => void;
+  /** Saves the state that later pages come from, where this page is the first of several: in the transaction that records it. */
+  readonly pin: (db: Db) => Promise<void>;
   readonly records: number;
   readonly page: number;
   readonly pageSize: number;
@@ -112,7 +115,6 @@ export function createPageFinder(options: PageFinderOptions): PageFinder {
     const plan = chosen.length > 0 ? planPage(chosen, counted, query) : await emptyPlan(filter, requested, query);
     // Page 1 pins a new state, a later page uses the pinned one, and a page past the end changes nothing.
     const pins = plan.paginering !== undefined && pinned === undefined && !plan.isPastEnd && chosen.length > 0;
-    if (pins) await savePagingState(pool, { ...pagingKey, ...state, at, minutes });
     const moment = newest(chosen.map(({ levering }) => levering.aangeleverdOp)) ?? at;
     // A stored levering never changes, so its number identifies its contents.
     const slices = plan.slices.map(({ levering, selection, from, to }) => [
@@ -137,6 +139,9 @@ export function createPageFinder(options: PageFinderOptions): PageFinder {
       ...page,
       from: known === undefined ? 'database' : 'memory',
       release: permit.release,
+      async pin(db) {
+        if (pins) await savePagingState(db, { ...pagingKey, ...state, at, minutes });
+      },
       records: plan.records,
       page: plan.paginering?.currentPage ?? 1,
       pageSize: plan.paginering?.pageSize ?? maximum,

@@ -232,7 +232,10 @@ export function postGegevens(app: FastifyInstance, options: ExchangeOptions) {
     const record = (isFirst: boolean): Promise<number> =>
       processingLog.record(
         pool,
-        (db) => writeJournal(db, line, { proof, isFirst }),
+        async (db) => {
+          const { result } = await writeJournal(db, line, { proof, isFirst });
+          return { result: Promise.all([result, page.pin(db)]).then(([id]) => id) };
+        },
         {
           kind: variant,
           actieNaam: ACTIE[variant],

@@ -62,26 +62,26 @@ export async function writeJournal(
   entry: JournalEntry,
   { proof, isFirst }: { readonly proof: ProofWriter | undefined; readonly isFirst: boolean },
 ): Promise<{ readonly result: Promise<number> }> {
+  const signature = isFirst ? signatureHash(entry.vraagHandtekening) : null;
+  if (proof === undefined) return { result: insertLine(db, entry, { signature }) };
   // Its number and time are sealed with it.
-  const { rows } = await db.query<{ id: number; klaargezetOp: Date; proofNumber: number | null }>({
-    name: proof === undefined ? 'gegevens-next-entry' : 'gegevens-next-entry-proof',
-    text: `select nextval('gegevens.journal_id_seq') as id, date_trunc('milliseconds', clock_timestamp()) as "klaargezetOp",
-      ${proof === undefined ? 'null::bigint' : NEXT_PROOF_NUMBER} as "proofNumber"`,
+  const { rows } = await db.query<Place & { proofNumber: number }>({
+    name: 'gegevens-next-entry',
+    text: `select nextval('gegevens.journal_id_seq') as id, ${NOW} as "klaargezetOp", ${NEXT_PROOF_NUMBER} as "proofNumber"`,
   });
   const [next] = rows;
   if (next === undefined) throw new TypeError('a sequence gave no number');
-  const { proofNumber, ...place } = next;
-  const line = { ...entry, ...place, verzondenOp: null };
-  const sealed = proof?.seal(proofRecordOf(line));
-  const seed = sealed === undefined ? null : (proof?.encryptSeed(seedName(line.id), sealed.seed) ?? null);
-  const signature = isFirst ? signatureHash(entry.vraagHandtekening) : null;
-  const written = insertLine(db, line, { seed, proofNumber, signature });
-  const appended =
-    sealed === undefined || proofNumber === null
-      ? undefined
-      : proof?.append(db, [{ number: proofNumber, entry: sealed.entry }]);
-  return { result: Promise.all([written, appended]).then(() => line.id) };
+  const { proofNumber: number, ...place } = next;
+  const { seed, entry: leaf } = proof.seal(proofRecordOf({ ...entry, ...place, verzondenOp: null }));
+  const encrypted = proof.encryptSeed(seedName(place.id), seed);
+  const written = insertLine(db, entry, { signature, place, seed: encrypted, proofNumber: number });
+  const appended = proof.append(db, [{ number, entry: leaf }]);
+  return { result: Promise.all([written, appended]).then(([id]) => id) };
 }
+
+/** The number and time of an entry. */
+type Place = Pick<Journalled, 'id' | 'klaargezetOp'>;
+const NOW = `date_trunc('milliseconds', clock_timestamp())`;
 
 /** Whether an entry could not be written because the same signed request was answered meanwhile. */
 export function isAnsweredMeanwhile(error: unknown): boolean {
@@ -110,31 +110,38 @@ function signatureHash(vraagHandtekening: string): Buffer {
 }
 
 interface Stored {
-  readonly seed: string | null;
-  readonly proofNumber: number | null;
   /** The signature; set for the first answer to a signed request. */
   readonly signature: Buffer | null;
+  /** Absent: the database gives it. */
+  readonly place?: Place;
+  readonly seed?: string;
+  readonly proofNumber?: number;
 }
 
-async function insertLine(db: Db, line: Journalled, { seed, proofNumber, signature }: Stored): Promise<void> {
-  await db.query({
+async function insertLine(db: Db, line: JournalEntry, stored: Stored): Promise<number> {
+  const { signature, place, seed, proofNumber } = stored;
+  const { rows } = await db.query<{ id: number }>({
     name: 'gegevens-write-journal',
     text: `insert into gegevens.journal
         (id, prepared_at, variant, request_id, oin, subject, token_hash, fsc_transaction_id, request, request_digest,
          request_signature, page, page_size, leveringen, records, bytes, answer_digest, answer_signature, uncovered,
          trace_id, span_id, parent_span_id, delegation, seed, proof_number, first_signature_hash)
       overriding system value
-      values ($1::bigint, $2::timestamptz, $3::text, $4::uuid, $5::text, $6::text, $7::text, $8::text, $9::text, $10::text,
+      values (coalesce($1::bigint, nextval('gegevens.journal_id_seq')), coalesce($2::timestamptz, ${NOW}), $3::text, $4::uuid, $5::text, $6::text, $7::text, $8::text, $9::text, $10::text,
          $11::text, $12::int, $13::int, $14::bigint[], $15::int, $16::bigint, $17::text, $18::text, $19::jsonb,
-         $20::text, $21::text, $22::text, $23::jsonb, $24::text, $25::bigint, $26::bytea)`,
+         $20::text, $21::text, $22::text, $23::jsonb, $24::text, $25::bigint, $26::bytea)
+      returning id`,
     values: [
-      ...[line.id, line.klaargezetOp, line.variant, line.requestId, line.oin, line.subject, line.tokenHash],
+      ...[place?.id, place?.klaargezetOp, line.variant, line.requestId, line.oin, line.subject, line.tokenHash],
       ...[line.fscTransactieId, line.vraag, line.vraagDigest, line.vraagHandtekening, line.pagina, line.paginaGrootte],
       ...[line.leveringen, line.records, line.bytes, line.antwoordDigest, line.antwoordHandtekening],
       ...[JSON.stringify(line.ongedekt), line.traceId, line.spanId, line.parentSpanId],
       ...[line.machtiging === undefined ? null : JSON.stringify(line.machtiging), seed, proofNumber, signature],
     ],
   });
+  const [written] = rows;
+  if (written === undefined) throw new TypeError('the journal gave no number');
+  return written.id;
 }
 
 /** Records that the last byte of an answer was handed to the connection. */
