@@ -120,7 +120,7 @@ function createServer(server: Config['server'], log: FastifyBaseLogger): Fastify
     clientErrorHandler: refuseUnreadable(() => app.publicBaseUrl()),
     frameworkErrors: (error, request, reply) => {
       // The router could not tell which scope an address belongs to.
-      const scope = app.scopes.all
+      const scope = app.scopes
         .filter(({ prefix }) => request.url.startsWith(`${prefix}/`))
         .toSorted((a, b) => b.prefix.length - a.prefix.length)[0];
       reply.headers({ ...SECURITY_HEADERS, ...scope?.headers });

@@ -118,7 +118,7 @@ describe('the routes', () => {
 
 describe('the problems', () => {
   it('have one meaning each, and a page that says it', async () => {
-    const kinds = app.problemKinds.all;
+    const { problemKinds: kinds } = app;
     expect(kinds.length).toBeGreaterThan(Object.keys(platformProblems).length);
     const meanings = new Map<string, string>();
     for (const { slug, status, title, explanation } of kinds) {

@@ -126,9 +126,9 @@ async function serveGegevens(app: FastifyInstance): Promise<void> {
     const model = loadModel(variant, variantSettings(settings, variant).model);
     await mountVariant(variant, model);
   }
-  app.problemKinds.add(...Object.values(gegevensProblems));
+  app.problemKinds.push(...Object.values(gegevensProblems));
   // Without a usable certificate the other interfaces are still served.
   const isVital = server.areas.every((area) => area === 'shv' || area === 'vs');
-  app.readiness.add({ ...ownSigner.check, vital: isVital });
-  app.operatorPage.add(deliveriesSection(pool));
+  app.readiness.push({ ...ownSigner.check, vital: isVital });
+  app.operatorPage.push(deliveriesSection(pool));
 }

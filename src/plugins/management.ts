@@ -37,7 +37,7 @@ async function buildManagement(service: FastifyInstance): Promise<FastifyInstanc
     else reply.code(400).send({ status: 'refused', detail: 'the request must have exactly one Host header' });
   });
   const isStarting = (): boolean => !service.server.listening && !isStopping();
-  const conditions = createConditions(() => (isStarting() ? [STARTING] : readiness.all), clock);
+  const conditions = createConditions(() => (isStarting() ? [STARTING] : readiness), clock);
   const samples = createSamples(metrics);
   const sample = (): void => {
     samples.take().catch((error: unknown) => log.warn({ err: error }, 'the metrics could not be sampled'));
@@ -49,7 +49,7 @@ async function buildManagement(service: FastifyInstance): Promise<FastifyInstanc
     clearInterval(sampling);
     clearInterval(watching);
   });
-  operatorPage(app, { conditions, samples, sections: service.operatorPage.all, clock, isStopping });
+  operatorPage(app, { conditions, samples, sections: service.operatorPage, clock, isStopping });
   app.get('/health/live', async () => ({ status: 'live' }));
   app.get('/health/ready', async (_request, reply) => {
     const found = await conditions.run();

@@ -47,7 +47,7 @@ export function describeInterface(
   };
   let page: typeof published;
   const described = { ...contract, prefix: app.prefix, specification };
-  app.interfaces.add(described);
+  app.interfaces.push(described);
   app.get('/openapi.json', { config: { public: true } }, (_request, reply) =>
     reply
       .headers({ 'access-control-allow-origin': '*', 'cache-control': 'public, max-age=300' })
@@ -55,9 +55,9 @@ export function describeInterface(
       .send(specification()),
   );
   app.get('/docs', { config: { public: true } }, (_request, reply) => {
-    const [render] = app.interfacePages.all;
-    if (render === undefined) return reply.redirect(`${app.prefix}/openapi.json`, 302);
-    if (page?.url !== url()) page = { url: url(), text: render(described) };
+    const { interfacePage } = app;
+    if (interfacePage === undefined) return reply.redirect(`${app.prefix}/openapi.json`, 302);
+    if (page?.url !== url()) page = { url: url(), text: interfacePage(described) };
     return reply.header('cache-control', 'public, max-age=300').type('text/html; charset=utf-8').send(page.text);
   });
 }
@@ -90,7 +90,7 @@ interface SmallPage {
 /** Serves a short page on every kind of problem under `/problems/<slug>`: the address in each problem document's `type`. */
 function problemPages(app: FastifyInstance): void {
   app.get<{ Params: { slug: string } }>('/problems/:slug', { config: { public: true } }, (request, reply) => {
-    const kind = app.problemKinds.all.find(({ slug }) => slug === request.params.slug);
+    const kind = app.problemKinds.find(({ slug }) => slug === request.params.slug);
     if (kind === undefined) throw new Problem(platformProblems.notFound);
     return reply
       .header('cache-control', 'public, max-age=86400')

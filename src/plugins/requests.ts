@@ -159,7 +159,7 @@ export async function mountScope(server: FastifyInstance, options: ScopeOptions)
   const counter = rateLimit === 0 ? undefined : new RateCounter(rateLimit);
   // A proxy that buffers an answer may write it to disk, and hides whether the client has read it.
   const ofAll = isPersonal ? { ...headers, 'x-accel-buffering': 'no' } : headers;
-  server.scopes.add({ prefix, headers: ofAll, problemStyle: options.problemStyle });
+  server.scopes.push({ prefix, headers: ofAll, problemStyle: options.problemStyle });
   await server.register(
     async (app) => {
       const refuseUnknown = handleProblems(app, options.problemStyle);

@@ -22,18 +22,18 @@ declare module 'fastify' {
     /** Fires when the process begins to stop: streams and waiting loops end on it. */
     readonly stopping: AbortSignal;
     readonly metrics: Registry;
-    readonly readiness: Collected<ReadinessCheck>;
-    readonly operatorPage: Collected<OperatorSection>;
+    readonly readiness: ReadinessCheck[];
+    readonly operatorPage: OperatorSection[];
     /** Where routes are registered below a prefix. */
-    readonly scopes: Collected<MountedScope>;
+    readonly scopes: MountedScope[];
     /** Every problem that has a page at `/problems/<slug>`. */
-    readonly problemKinds: Collected<ProblemKind>;
-    readonly interfaces: Collected<DescribedInterface>;
-    /** The first one shows the contract of an interface as a page. */
-    readonly interfacePages: Collected<(described: DescribedInterface) => string>;
+    readonly problemKinds: ProblemKind[];
+    readonly interfaces: DescribedInterface[];
+    /** Shows the contract of an interface as a page; absent without the pages at the root. */
+    readonly interfacePage: ((described: DescribedInterface) => string) | undefined;
     /** What a page at the root leads to, and the site maps that `/robots.txt` names. */
-    readonly frontEntries: Collected<FrontEntry>;
-    readonly siteMaps: Collected<SiteMaps>;
+    readonly frontEntries: FrontEntry[];
+    readonly siteMaps: SiteMaps[];
     readonly database: Database;
   }
 }
@@ -88,27 +88,16 @@ export const metrics = fp(
   { name: 'metrics', dependencies: ['service'] },
 );
 
-/** What plugins add while the server is put together. */
-interface Collected<T> {
-  add(...more: readonly T[]): void;
-  readonly all: readonly T[];
-}
-
-function collected<T>(...first: readonly T[]): Collected<T> {
-  const all = [...first];
-  return { all, add: (...more) => void all.push(...more) };
-}
-
+/** Lists that plugins add to while the server is put together. */
 export const operations = fp(
   async (app: FastifyInstance) => {
-    app.decorate('readiness', collected<ReadinessCheck>());
-    app.decorate('operatorPage', collected<OperatorSection>());
-    app.decorate('scopes', collected<MountedScope>());
-    app.decorate('interfaces', collected<DescribedInterface>());
-    app.decorate('interfacePages', collected<(described: DescribedInterface) => string>());
-    app.decorate('frontEntries', collected<FrontEntry>());
-    app.decorate('siteMaps', collected<SiteMaps>());
-    app.decorate('problemKinds', collected<ProblemKind>(...Object.values(platformProblems)));
+    app.decorate('readiness', []);
+    app.decorate('operatorPage', []);
+    app.decorate('scopes', []);
+    app.decorate('interfaces', []);
+    app.decorate('frontEntries', []);
+    app.decorate('siteMaps', []);
+    app.decorate('problemKinds', Object.values<ProblemKind>(platformProblems));
   },
   { name: 'operations' },
 );
@@ -120,8 +109,8 @@ export const database = fp(
     const opened = await openDatabase({ config: settings, log, purpose: 'service' });
     app.decorate('database', opened);
     app.addHook('onClose', opened.close);
-    app.readiness.add(...databaseChecks({ database: opened, clock, areas: settings.server.areas }));
-    app.operatorPage.add(slowStatements(opened.pool));
+    app.readiness.push(...databaseChecks({ database: opened, clock, areas: settings.server.areas }));
+    app.operatorPage.push(slowStatements(opened.pool));
     measurePools(metrics, opened);
   },
   { name: 'database', dependencies: ['service', 'operations', 'metrics'] },

@@ -31,7 +31,7 @@ export const tokens = fp(
     const verifier = verifierOf(app);
     app.decorate('tokens', verifier);
     // The feed is public and served without the keys of an issuer.
-    app.readiness.add(...verifier.checks.map((check) => ({ ...check, vital: !areas.includes('raadsfeed') })));
+    app.readiness.push(...verifier.checks.map((check) => ({ ...check, vital: !areas.includes('raadsfeed') })));
     app.addHook('onClose', verifier.close);
   },
   { name: 'tokens', dependencies: ['service', 'operations', 'metrics'] },

@@ -90,8 +90,8 @@ async function serveProof(app: FastifyInstance, { logs: registered }: ProofOptio
   });
   runInTurns(app, sequencers);
   measure(app.metrics, pool, sequencers);
-  app.readiness.add(...sequencers.map((sequencer) => checkOf(config, pool, sequencer)));
-  app.operatorPage.add(logsSection(pool, sequencers));
+  app.readiness.push(...sequencers.map((sequencer) => checkOf(config, pool, sequencer)));
+  app.operatorPage.push(logsSection(pool, sequencers));
   /** Keys of the logs here and of their witnesses. */
   const offeredKeys = async (): Promise<readonly string[]> => {
     const origins = await Promise.all(logsOf(config).map((name) => readOrigins(publicPool, name)));

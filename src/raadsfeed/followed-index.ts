@@ -17,7 +17,7 @@ export interface FollowedIndex {
 export function followIndex(app: FastifyInstance, name: string, index: FeedIndex): FollowedIndex {
   const { pool, publicPool } = app.database;
   const failing = app.feed.follow(`the ${name}`, () => followFeed(pool, index));
-  app.readiness.add({
+  app.readiness.push({
     name,
     vital: false,
     check: async () => {

@@ -78,13 +78,13 @@ async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
     },
   });
   if (settings.register) keepRegister(app, pool);
-  app.problemKinds.add(...Object.values(raadsfeedProblems));
+  app.problemKinds.push(...Object.values(raadsfeedProblems));
   gauge(app.metrics, 'head', 'Highest sequence number that this process knows', () => {
     return heads.knownHead()?.head.sequenceNumber ?? 0;
   });
   gauge(app.metrics, 'streams', 'Streams that are open on this process', streams.count);
   gauge(app.metrics, 'cache_bytes', 'Memory that pages and answers take on this process', responses.bytes);
-  app.operatorPage.add({
+  app.operatorPage.push({
     title: 'Council feed',
     read: async () => {
       const { head, historieVanaf, lastStoredAt } = await readFeedRow(publicPool);

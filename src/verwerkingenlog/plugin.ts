@@ -58,7 +58,7 @@ async function serveVerwerkingenlog(app: FastifyInstance): Promise<void> {
     base: mountAddress(app, prefix),
   };
   app.decorate('verwerkingenlog', routeNeeds);
-  app.problemKinds.add(...Object.values(verwerkingenlogProblems));
+  app.problemKinds.push(...Object.values(verwerkingenlogProblems));
   await mount(app, {
     isPersonal: true,
     prefix,

@@ -43,7 +43,7 @@ export const processingLog = fp(
     app.decorate('actieLog', log);
     // Without its keys the log serves nothing; a council feed beside it needs none.
     const vital = !config.server.areas.includes('raadsfeed');
-    app.readiness.add(...log.checks.map((check) => ({ vital, ...check })));
+    app.readiness.push(...log.checks.map((check) => ({ vital, ...check })));
     app.addHook('onClose', log.close);
   },
   { name: 'processing-log', dependencies: ['service', 'operations', 'metrics', 'database', 'proof-writers'] },

@@ -9,7 +9,7 @@ beforeAll(async () => {
     env: {},
     register: async (app) => {
       await createProbe().open(app);
-      app.readiness.add({ name: 'probe', check: async () => ({ ok: true, warning: 'only a probe' }) });
+      app.readiness.push({ name: 'probe', check: async () => ({ ok: true, warning: 'only a probe' }) });
     },
   });
 });

@@ -22,8 +22,8 @@ beforeAll(async () => {
     databaseUrl: database.url,
     register: async (app) => {
       await probe.open(app);
-      app.readiness.add({ name: 'breakable', check: () => probed() });
-      app.operatorPage.add({ title: 'A part', read: () => section() });
+      app.readiness.push({ name: 'breakable', check: () => probed() });
+      app.operatorPage.push({ title: 'A part', read: () => section() });
     },
   });
 });

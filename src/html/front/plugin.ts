@@ -11,8 +11,8 @@ export const front = fp(
   async (app: FastifyInstance) => {
     const brand = readBrand(app.settings);
     rootRoutes(app, brand);
-    app.interfacePages.add((one) => apiPage(one, brand));
-    for (const one of app.interfaces.all) {
+    app.decorate('interfacePage', (one) => apiPage(one, brand));
+    for (const one of app.interfaces) {
       await mountScope(app, {
         ...{ prefix: `${one.prefix}/docs`, rateLimit: one.rateLimit },
         routes: (scope) => swaggerUi(scope, one),

@@ -33,9 +33,8 @@ export function rootRoutes(app: FastifyInstance, brand: Brand): void {
   });
   serveStylesheet(app, stylesheet);
   app.get('/robots.txt', { config: { public: true } }, async (_request, reply) => {
-    const { all } = app.siteMaps;
-    if (all.length === 0) throw new Problem(platformProblems.notFound);
-    const maps = (await Promise.all(all.map((read) => read()))).flat();
+    if (app.siteMaps.length === 0) throw new Problem(platformProblems.notFound);
+    const maps = (await Promise.all(app.siteMaps.map((read) => read()))).flat();
     return reply
       .header('cache-control', `public, max-age=${MAX_AGE_SECONDS}`)
       .type('text/plain; charset=utf-8')
@@ -43,7 +42,7 @@ export function rootRoutes(app: FastifyInstance, brand: Brand): void {
   });
   servePictures(app, brand);
   app.addHook('onReady', async () => {
-    const isLacking = !settings.html.links.has('toegankelijkheid') && app.frontEntries.all.length > 0;
+    const isLacking = !settings.html.links.has('toegankelijkheid') && app.frontEntries.length > 0;
     if (isLacking && settings.server.environment === 'production')
       log.warn('PAGES_LINKS names no `toegankelijkheid`: the law asks public bodies for an accessibility statement');
   });
@@ -72,7 +71,7 @@ function rootPage(app: FastifyInstance, brand: Brand, stylesheet: string): strin
       heading(2, title),
       html`<ul class="kv-list">${entries.map(({ href, title: name, text }) => html`<li><span class="kv-list__title">${link(href, name)}</span><p class="kv-list__line">${capital(text)}</p></li>`)}</ul>`,
     ];
-  const described = interfaces.all.map(({ prefix, document: { info } }) => {
+  const described = interfaces.map(({ prefix, document: { info } }) => {
     return { href: `${prefix}/docs`, title: info.title, text: info.summary ?? info.version };
   });
   const title = brand.organisation ?? site.name;
@@ -83,7 +82,7 @@ function rootPage(app: FastifyInstance, brand: Brand, stylesheet: string): strin
     body: [
       heading(1, title),
       html`<p class="kv-lead">Wat u op dit adres vindt.</p>`,
-      list('Om te bekijken', frontEntries.all),
+      list('Om te bekijken', frontEntries),
       list('Voor programmeurs', described),
     ],
   });

@@ -286,6 +286,6 @@ export function openWitnesses(app: FastifyInstance, policy: Policy): WitnessClie
   });
   app.addHook('onClose', client.close);
   const check = async () => ({ ok: true, warning: client.warning() });
-  app.readiness.add({ name: 'proof witnesses', vital: false, runbook: 'koppelvlakproofquorummissed', check });
+  app.readiness.push({ name: 'proof witnesses', vital: false, runbook: 'koppelvlakproofquorummissed', check });
   return client;
 }

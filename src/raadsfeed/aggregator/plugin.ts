@@ -43,7 +43,7 @@ export const aggregator = fp(
       await Promise.all(schedulers.map((scheduler) => scheduler.close()));
       await closeDependencies(deps);
     });
-    app.operatorPage.add(sourcesSection(pool));
+    app.operatorPage.push(sourcesSection(pool));
     app.feed.setCompletenessSource((organisatiecode) => readCompletenessOf(pool, organisatiecode));
   },
   { name: 'aggregator', dependencies: ['raadsfeed'] },

@@ -32,7 +32,7 @@ export async function serveDiwoo(server: FastifyInstance, index: FollowedIndex):
   const { heads, responses } = server.feed;
   // Reads the primary: a redaction takes effect when the index has followed.
   const { publicPool: pool } = server.database;
-  server.siteMaps.add(async () => indexAddresses(server.publicBaseUrl(), await listCategories(pool)));
+  server.siteMaps.push(async () => indexAddresses(server.publicBaseUrl(), await listCategories(pool)));
 
   const readBody = async (file: string): Promise<string> => {
     const name = readName(file);

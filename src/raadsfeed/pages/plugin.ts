@@ -21,12 +21,12 @@ async function servePages(app: FastifyInstance): Promise<void> {
     ...{ pool: publicPool, settings, clock, site, heads: feed.heads, responses: feed.responses },
     ...{ requireIndex, baseUrl: publicBaseUrl, apiUrl: feed.mountUrl, completenessOf: feed.completenessOf },
   };
-  app.frontEntries.add({
+  app.frontEntries.push({
     href: HOME,
     title: site.name,
     text: 'vergaderingen, agenda’s en documenten van de raad',
   });
-  app.siteMaps.add(async () => [`${publicBaseUrl()}${HOME}/sitemap.xml`]);
+  app.siteMaps.push(async () => [`${publicBaseUrl()}${HOME}/sitemap.xml`]);
   await mountPages(app, {
     ...{ site, prefix: HOME, rateLimit: settings.rateLimit },
     routes: (scope) => pagesRoutes(scope, context, stylesheet),

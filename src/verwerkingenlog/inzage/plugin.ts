@@ -60,7 +60,7 @@ async function serveInzage(server: FastifyInstance): Promise<void> {
   };
   const stylesheet = buildStylesheet(HOME, config.html.themeCss);
   const site = createSite(stylesheet.path, settings, readBrand(config));
-  server.frontEntries.add({
+  server.frontEntries.push({
     href: HOME,
     title: site.name,
     text: 'wat er met uw persoonsgegevens is gedaan; u logt in',

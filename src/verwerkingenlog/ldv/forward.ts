@@ -122,7 +122,7 @@ export function startForwarding(app: FastifyInstance, address: string, pool: Poo
     }
   }
 
-  app.readiness.add({
+  app.readiness.push({
     name: 'ldv forwarding',
     vital: false,
     check: async () => {
@@ -133,7 +133,7 @@ export function startForwarding(app: FastifyInstance, address: string, pool: Poo
       return { ok: true, warning: `${pending} actions wait to be forwarded, ${age}${reason}` };
     },
   });
-  app.operatorPage.add({
+  app.operatorPage.push({
     title: 'Forwarding to the other logbook',
     read: async () => {
       const { pending, oldestSeconds, sent, issues, failure, failingSince } = await readForwardState(pool);
