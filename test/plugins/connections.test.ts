@@ -162,3 +162,17 @@ it('closes the listener without resetting a connection whose first request was n
   await stopped;
   expect(await received).toMatch(/unread$/);
 });
+
+it('closes the listener without resetting connections that the kernel has accepted and Node has not', async () => {
+  const opening = Array.from({ length: 20 }, open);
+  // The connections are begun, and no turn of the event loop takes them.
+  await new Promise((resolve) => setTimeout(resolve));
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+  const stopped = stopServer();
+  const opened = await Promise.all(opening);
+  for (const { client } of opened) client.write(GET);
+  await nextHeld(opened.length);
+  for (const response of held) response.end('taken');
+  await stopped;
+  for (const { received } of opened) expect(await received).toMatch(/taken$/);
+});
