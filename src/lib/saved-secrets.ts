@@ -15,8 +15,13 @@ export async function readSavedJson(path: string): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new Error(`${path} is not JSON; delete it to have a new one made`, { cause });
+    throw damaged(path, cause);
   }
+}
+
+function damaged(path: string, cause?: unknown): Error {
+  const advice = 'restore it from a backup. Delete it, to have a new one made, only when nothing was written with it';
+  return new Error(`${path} is damaged: ${advice}`, { cause });
 }
 
 /** Writes a file that only its owner may read, in one step: a crash leaves the old one or the new one. */
@@ -33,6 +38,7 @@ export async function loadSecret(
   const path = join(directory, `${name}.json`);
   const saved = await readSavedJson(path);
   if (typeof saved === 'string') return saved;
+  if (saved !== undefined) throw damaged(path);
   const made = randomBytes(32).toString(encoding);
   const draft = await writeDraft(path, made);
   try {

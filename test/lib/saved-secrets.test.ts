@@ -1,0 +1,29 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadSecret } from '../../src/lib/saved-secrets.ts';
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'koppelvlak-secrets-'));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+describe('a saved secret', () => {
+  it('is the same for processes that start together, and later', async () => {
+    const [one, other] = await Promise.all([loadSecret(directory, 'key'), loadSecret(directory, 'key')]);
+    expect(Buffer.from(one, 'base64')).toHaveLength(32);
+    expect([other, await loadSecret(directory, 'key')]).toEqual([one, one]);
+  });
+
+  it.each(['', '"half', '{}', 'null', '7'])(
+    'in a damaged file (%j) is never replaced, and the advice is a backup',
+    async (text) => {
+      const path = join(directory, 'key.json');
+      await writeFile(path, text);
+      await expect(loadSecret(directory, 'key')).rejects.toThrow(`${path} is damaged: restore it from a backup`);
+      expect(await readFile(path, 'utf8')).toBe(text);
+    },
+  );
+});
