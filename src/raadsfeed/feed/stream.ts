@@ -9,15 +9,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../lib/log.ts';
 import { createSemaphore } from '../../lib/scheduling.ts';
-import type { Change } from '../domain/change.ts';
 import {
-  joinRecord,
-  type OctetLimits,
-  type Read,
+  filterableValues,
+  filterParameters,
+  isFiltered,
+  passesFilter,
   type RecordFilter,
-  readFiltered,
-  type StoredRecord,
-} from '../store/records.ts';
+} from '../domain/record-filter.ts';
+import { joinRecord, type OctetLimits, type Read, readFiltered, type StoredRecord } from '../store/records.ts';
 import { type FeedReader, type HeadCache, isAtLeast, isSameHistory } from './head.ts';
 
 interface StreamsOptions {
@@ -73,8 +72,7 @@ interface Page extends Read {
 }
 
 interface StreamEvent {
-  readonly organisatiecode: string;
-  readonly resourceType: string;
+  readonly values: RecordFilter;
   readonly bytes: Buffer;
 }
 
@@ -154,7 +152,7 @@ export function createStreams(options: StreamsOptions): Streams {
     const toEvent = (record: StoredRecord, i: number): StreamEvent => {
       const begin = from;
       from += Buffer.byteLength(texts[i] ?? '');
-      return { ...membersOf(record), bytes: bytes.subarray(begin, from) };
+      return { values: valuesOf(record), bytes: bytes.subarray(begin, from) };
     };
     return { head, bytes, end: Math.max(after, last), events: isFiltered(filter) ? [] : records.map(toEvent) };
   };
@@ -262,27 +260,17 @@ export function createStreams(options: StreamsOptions): Streams {
 }
 
 function keyOf({ position, filter }: Pick<StreamStart, 'position' | 'filter'>): string {
-  return `${position} ${filter.organisatiecode ?? ''} ${filter.resourceType ?? ''}`;
+  return `${position} ${filterParameters(filter)}`;
 }
 
-function isFiltered({ organisatiecode, resourceType }: RecordFilter): boolean {
-  return organisatiecode !== undefined || resourceType !== undefined;
-}
-
-/** The members of a record that filters look at. */
-function membersOf({ prefix, suffix }: StoredRecord): Omit<StreamEvent, 'bytes'> {
+function valuesOf({ prefix, suffix }: StoredRecord): RecordFilter {
   // The beginning of an upsert ends within its `resourceUrl`.
   const text = suffix === null ? prefix : `${prefix}"}`;
-  const { resourceType, resource }: Pick<Change, 'resourceType' | 'resource'> = JSON.parse(text);
-  return { resourceType, organisatiecode: resource.organisatiecode };
+  return filterableValues(JSON.parse(text));
 }
 
-function filterPage(page: Page, { organisatiecode, resourceType }: RecordFilter): Page {
-  const events = page.events.filter(
-    (event) =>
-      (organisatiecode ?? event.organisatiecode) === event.organisatiecode &&
-      (resourceType ?? event.resourceType) === event.resourceType,
-  );
+function filterPage(page: Page, filter: RecordFilter): Page {
+  const events = page.events.filter(({ values }) => passesFilter(values, filter));
   return events.length === page.events.length
     ? page
     : { ...page, events, bytes: Buffer.concat(events.map(({ bytes }) => bytes)) };

@@ -5,9 +5,9 @@
  */
 import type { FastifyInstance } from 'fastify';
 import type { operations } from '../../contracts/raadsfeed.ts';
-import { normaliseOrganisatiecode } from '../../lib/feed/resource.ts';
 import { Problem } from '../../lib/problem.ts';
 import type { Contract } from '../../plugins/contract.ts';
+import { filterParameters, type RecordFilter, readFilter } from '../domain/record-filter.ts';
 import type { HeadCache } from '../feed/head.ts';
 import { raadsfeedProblems } from '../problems.ts';
 import type { Feed } from '../services.ts';
@@ -16,7 +16,6 @@ import {
   type FeedPosition,
   joinRecord,
   MissingNumberError,
-  type RecordFilter,
   readFiltered,
   type StoredRecord,
 } from '../store/records.ts';
@@ -52,7 +51,7 @@ interface Page {
 }
 
 /** @throws {Problem} `ongeldige-cursor` */
-async function readPage({ heads, reader }: Feed, { cursor, limit, ...filter }: PageQuery): Promise<Page> {
+async function readPage({ heads, reader }: Feed, { cursor, limit, filter }: PageQuery): Promise<Page> {
   const { position: from, head: known } = await resolveCursor(heads, cursor);
   const after = from.sequenceNumber;
   // A poll at the head costs the database nothing.
@@ -79,22 +78,25 @@ const DEFAULT_LIMIT = 500;
 /** The query parameters of all lists; not every list has all of them. */
 type ListQuerystring = Partial<operations['getFeed']['parameters']['query']>;
 
-export interface PageQuery extends RecordFilter {
+export interface PageQuery {
   readonly cursor?: string | undefined;
   readonly limit: number;
+  readonly filter: RecordFilter;
 }
 
 /** The query of a list, validated by the contract; codes in lower case. */
 export function readPageQuery({ query }: { readonly query: ListQuerystring }): PageQuery {
-  const { cursor, limit = DEFAULT_LIMIT, organisatiecode, resourceType } = query;
-  const code = organisatiecode === undefined ? undefined : normaliseOrganisatiecode(organisatiecode);
-  return { cursor, limit, organisatiecode: code, resourceType };
+  const { cursor, limit = DEFAULT_LIMIT } = query;
+  return { cursor, limit, filter: readFilter(query) };
 }
 
 /** Address of a page, with only the parameters that differ from the default, so that each page has one address. */
-export function pageUrl(listUrl: string, { cursor, limit, organisatiecode, resourceType }: PageQuery): string {
-  const parameters = { cursor, limit: limit === DEFAULT_LIMIT ? undefined : limit, organisatiecode, resourceType };
-  const query = Object.entries(parameters).flatMap(([name, value]) => (value === undefined ? [] : `${name}=${value}`));
+export function pageUrl(listUrl: string, { cursor, limit, filter }: PageQuery): string {
+  const query = [
+    ...(cursor === undefined ? [] : [`cursor=${cursor}`]),
+    ...(limit === DEFAULT_LIMIT ? [] : [`limit=${limit}`]),
+    ...filterParameters(filter),
+  ];
   return query.length === 0 ? listUrl : `${listUrl}?${query.join('&')}`;
 }
 

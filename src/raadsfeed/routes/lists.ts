@@ -32,7 +32,7 @@ export function listRoutes(app: FastifyInstance, contract: Contract<operations>,
     return responses.answer(request, reply, query.limit, async () => {
       const { feed, after } = await resolveSnapshotCursor(heads, query.cursor);
       const upTo = feed.sequenceNumber;
-      const found = await reader.read((db) => readSnapshot(db, after, upTo, query.limit + 1, query));
+      const found = await reader.read((db) => readSnapshot(db, after, upTo, query.limit + 1, query.filter));
       assertInRange(found.head, upTo);
       assertSameEpoch(found.head, feed, found.epoch);
       const { feedId } = found.head;
@@ -59,16 +59,17 @@ export function listRoutes(app: FastifyInstance, contract: Contract<operations>,
     const { list, one } = OPERATIONS[resourceType];
     contract.serve(app, list, {}, async (request, reply) => {
       const organisatiecode = codeOf(request.params.organisatiecode);
-      const { cursor, limit } = readPageQuery(request);
-      const { feedId, after } = await resolveListCursor(heads, cursor);
+      const query = readPageQuery(request);
+      const { limit } = query;
+      const { feedId, after } = await resolveListCursor(heads, query.cursor);
       return responses.answer(request, reply, limit, async () => {
-        const of = { organisatiecode, resourceType };
+        const of = { ...query.filter, organisatiecode, resourceType };
         const { found, isAll, head } = await reader.read((db) => readCollection(db, of, after, limit + 1));
         const { rows, last } = cut(found, limit, isAll);
         const url = `${mountUrl()}/organisaties/${organisatiecode}/${COLLECTIONS[resourceType]}`;
         const next = last === undefined ? null : encodeListCursor(feedId, last.bronidentificatie);
         const texts = rows.map(({ dataText }) => dataText);
-        return { ...listPage('results', texts, url, { query: { limit }, cursor: next }), maxAgeSeconds, head };
+        return { ...listPage('results', texts, url, { query, cursor: next }), maxAgeSeconds, head };
       });
     });
 
@@ -90,13 +91,13 @@ export function listRoutes(app: FastifyInstance, contract: Contract<operations>,
 
   contract.serve(app, 'getRegister', {}, async (request, reply) => {
     if (!register) throw new Problem(platformProblems.notFound, { detail: 'Deze dienst is geen register.' });
-    const { cursor, limit, organisatiecode } = readPageQuery(request);
-    const { feedId, after } = await resolveListCursor(heads, cursor);
+    const query = readPageQuery(request);
+    const { limit, filter } = query;
+    const { feedId, after } = await resolveListCursor(heads, query.cursor);
     return responses.answer(request, reply, limit, async () => {
-      const { rows, last } = cut(await listFeeds(pool, after, limit + 1, organisatiecode), limit);
+      const { rows, last } = cut(await listFeeds(pool, after, limit + 1, filter.organisatiecode), limit);
       const next = last === undefined ? null : encodeListCursor(feedId, last.serviceUrl);
       const texts = rows.map((row) => JSON.stringify(row));
-      const query = { limit, organisatiecode };
       return { ...listPage('results', texts, `${mountUrl()}/register`, { query, cursor: next }), maxAgeSeconds };
     });
   });

@@ -5,11 +5,12 @@ import { Problem } from '../../lib/problem.ts';
 import type { Contract, RequestOf } from '../../plugins/contract.ts';
 import { clientAddress } from '../../plugins/headers.ts';
 import { createOpenCounter } from '../../plugins/limits.ts';
+import { readFilter } from '../domain/record-filter.ts';
 import type { Streams } from '../feed/stream.ts';
 import { raadsfeedProblems } from '../problems.ts';
 import type { Feed } from '../services.ts';
 import { readFiltered } from '../store/records.ts';
-import { assertSameEpoch, readPageQuery, resolveCursor, resolveNumber } from './feed.ts';
+import { assertSameEpoch, resolveCursor, resolveNumber } from './feed.ts';
 
 const RETRY_SECONDS = '30';
 const STREAM_HEADERS = {
@@ -48,8 +49,7 @@ export function streamRoute(app: FastifyInstance, contract: Contract<operations>
       hijack(reply).end();
       return reply;
     }
-    const { organisatiecode, resourceType } = readPageQuery(request);
-    streams.open(hijack(reply), { position, client, filter: { organisatiecode, resourceType } });
+    streams.open(hijack(reply), { position, client, filter: readFilter(request.query) });
     return reply;
   });
 }

@@ -1,6 +1,7 @@
 /** Reads of the current state for collections: what is there now, by name. */
 import type { Db } from '../../database/transaction.ts';
 import type { ResourceType } from '../../lib/feed/resource.ts';
+import { filterConditions, type RecordFilter } from '../domain/record-filter.ts';
 import { dataOf } from '../domain/record-text.ts';
 import { FEED_HEAD, joinHeads, type Read, readTexts, toFeedHead } from './records.ts';
 
@@ -12,14 +13,14 @@ interface CurrentResource {
   readonly dataText: string;
 }
 
-interface Collection {
+interface Collection extends RecordFilter {
   readonly organisatiecode: string;
   readonly resourceType: ResourceType;
 }
 
 /** The first `limit` resources of one kind and organisation after a name, in the order of their names, or as many as `PAGE_OCTETS` allow. */
 export function readCollection(db: Db, of: Collection, after: string, limit: number) {
-  return readNamed(db, of, { name: 'collection', condition: '> $3::text', bronidentificatie: after, limit });
+  return readNamed(db, of, { name: 'collection', operator: '>', bronidentificatie: after, limit });
 }
 
 /** One resource as it is now; `undefined` when it is unknown or was removed. */
@@ -27,7 +28,7 @@ export async function readResource(
   db: Db,
   { bronidentificatie, ...of }: Collection & { readonly bronidentificatie: string },
 ): Promise<Read & { resource: CurrentResource | undefined }> {
-  const query = { name: 'resource', condition: '= $3::text', bronidentificatie, limit: 1 };
+  const query = { name: 'resource', operator: '=', bronidentificatie, limit: 1 } as const;
   const { head, found } = await readNamed(db, of, query);
   return { head, resource: found[0] };
 }
@@ -37,20 +38,21 @@ async function readNamed(
   of: Collection,
   query: {
     readonly name: string;
-    readonly condition: string;
+    readonly operator: '>' | '=';
     readonly bronidentificatie: string;
     readonly limit: number;
   },
 ): Promise<Read & { found: CurrentResource[]; isAll: boolean }> {
+  const { suffix, conditions, values } = filterConditions(of, 3);
   const { rows } = await db.query<{ name: string; number: number | null }>({
-    name: `raadsfeed-${query.name}`,
+    name: `raadsfeed-${query.name}${suffix}`,
     text: `(select ${FEED_HEAD} as name, null::bigint as number from raadsfeed.feed)
            union all
            (select bronidentificatie, sequence_number from raadsfeed.current_records
-             where organisatiecode = $1::text and resource_type = $2::text and bronidentificatie ${query.condition}
+             where bronidentificatie ${query.operator} $1::text${conditions}
              order by bronidentificatie
-             limit $4::integer)`,
-    values: [of.organisatiecode, of.resourceType, query.bronidentificatie, query.limit],
+             limit $2::integer)`,
+    values: [query.bronidentificatie, query.limit, ...values],
   });
   const [first, ...rest] = rows;
   const current = rest.flatMap(({ name, number }) => (number === null ? [] : [{ name, number }]));
@@ -59,11 +61,11 @@ async function readNamed(
     current.map(({ number }) => number),
   );
   const found = current.flatMap(({ name: bronidentificatie, number: sequenceNumber }) => {
-    const suffix = texts.get(sequenceNumber)?.suffix;
+    const text = texts.get(sequenceNumber)?.suffix;
     // A text without content was redacted between the two statements.
-    if (suffix === undefined || suffix === null) return [];
+    if (text === undefined || text === null) return [];
     const resource = { organisatiecode: of.organisatiecode, bronidentificatie };
-    return [{ bronidentificatie, sequenceNumber, dataText: dataOf(suffix, { ...of, resource }) }];
+    return [{ bronidentificatie, sequenceNumber, dataText: dataOf(text, { resourceType: of.resourceType, resource }) }];
   });
   return { head: joinHeads(toFeedHead(first?.name), head), found, isAll: !isCut && current.length < query.limit };
 }

@@ -4,7 +4,7 @@
  * process can hold: a read ends with the record that brings it to `PAGE_OCTETS`.
  */
 import type { Db } from '../../database/transaction.ts';
-import type { ResourceType } from '../../lib/feed/resource.ts';
+import { filterConditions, isFiltered, type RecordFilter } from '../domain/record-filter.ts';
 import type { RecordText } from '../domain/record-text.ts';
 
 /** The channel on which every instance hears that the feed has changed; the payload is the new `FEED_HEAD`. */
@@ -150,12 +150,6 @@ export function joinRecord({ prefix, suffix }: RecordText, mountUrl: string): st
   return suffix === null ? prefix : prefix + mountUrl + suffix;
 }
 
-/** Which records are wanted; absent: all. */
-export interface RecordFilter {
-  readonly organisatiecode?: string | undefined;
-  readonly resourceType?: ResourceType | undefined;
-}
-
 interface SparseRead extends Read {
   readonly records: readonly StoredRecord[];
   /** Everything up to the head of this read was read. */
@@ -176,8 +170,7 @@ export async function readFiltered(
   filter: RecordFilter,
   octets = PAGE,
 ): Promise<SparseRead & { large: number | undefined }> {
-  const isFiltered = filter.organisatiecode !== undefined || filter.resourceType !== undefined;
-  const found = isFiltered ? await findFiltered(db, after, limit, filter) : undefined;
+  const found = isFiltered(filter) ? await findFiltered(db, after, limit, filter) : undefined;
   const range = found === undefined && octets === PAGE ? await readRange(db, after, limit) : undefined;
   const numbers = () => found?.numbers ?? Array.from({ length: limit }, (_, i) => after + i + 1);
   const read = range === undefined || range.isCut ? await readTexts(db, numbers(), after, octets) : range;
@@ -193,20 +186,15 @@ export async function readFiltered(
 }
 
 /** The first `limit` numbers after one whose records pass the filter. */
-async function findFiltered(db: Db, after: number, limit: number, { organisatiecode, resourceType }: RecordFilter) {
-  // A statement for each filter, so that it has the plan of its own index.
-  const filters = [
-    ['organisation', 'organisatiecode', organisatiecode],
-    ['type', 'resource_type', resourceType],
-  ].filter(([, , value]) => value !== undefined);
-  const conditions = filters.map(([, column], i) => `and ${column} = $${3 + i}::text`);
+async function findFiltered(db: Db, after: number, limit: number, filter: RecordFilter) {
+  const { suffix, conditions, values } = filterConditions(filter, 3);
   return await findNumbers(db, {
-    name: ['raadsfeed-filtered', ...filters.map(([name]) => name)].join('-'),
+    name: `raadsfeed-filtered${suffix}`,
     numbers: `select sequence_number from raadsfeed.records
-               where sequence_number > $1::bigint ${conditions.join(' ')}
+               where sequence_number > $1::bigint${conditions}
                order by sequence_number
                limit $2::integer`,
-    values: [after, limit, ...filters.map(([, , value]) => value)],
+    values: [after, limit, ...values],
   });
 }
 
@@ -221,17 +209,16 @@ export async function readSnapshot(
   after: number,
   upTo: number,
   limit: number,
-  { organisatiecode, resourceType }: RecordFilter,
+  filter: RecordFilter,
 ): Promise<SparseRead> {
-  const types = resourceType === undefined ? ['Vergadering', 'Agendapunt', 'Informatieobject'] : [resourceType];
+  const { suffix, conditions, values } = filterConditions(filter, 4);
   const found = await findNumbers(db, {
-    name: `raadsfeed-snapshot${organisatiecode === undefined ? '' : '-organisation'}`,
+    name: `raadsfeed-snapshot${suffix}`,
     numbers: `select sequence_number from raadsfeed.current_records
-               where sequence_number > $1::bigint and sequence_number <= $2::bigint
-                 and resource_type = any ($4::text[])${organisatiecode === undefined ? '' : ' and organisatiecode = $5::text'}
+               where sequence_number > $1::bigint and sequence_number <= $2::bigint${conditions}
                order by sequence_number
                limit $3::integer`,
-    values: [after, upTo, limit, types, ...(organisatiecode === undefined ? [] : [organisatiecode])],
+    values: [after, upTo, limit, ...values],
   });
   const { head, texts, epoch, isCut } = await readTexts(db, found.numbers, upTo);
   return {
