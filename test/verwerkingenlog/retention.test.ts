@@ -239,4 +239,18 @@ describe('the term of an activity', () => {
     expect((await log.put(kept, moved)).status).toBe(200);
     await staysUntil(kept.actieId, '2063-01-30', '2063-01-31');
   });
+
+  it('counts as it was when the action changed, whatever the register says later', async () => {
+    log.at('2067-01-01');
+    const [long, short] = [randomUUID(), randomUUID()];
+    await activity(long, 'P50Y');
+    await activity(short, 'P1D');
+    const kept = await under(long);
+    log.at('2069-01-01');
+    const moved = { tijdstip: '2067-01-01T12:00:00Z', bewaartermijn: null, verwerkingsactiviteitId: short };
+    expect((await log.put(kept, moved)).status).toBe(200);
+    log.at('2069-01-05');
+    await activity(long, 'P1D');
+    await staysUntil(kept.actieId, '2069-01-30', '2069-01-31');
+  });
 });

@@ -79,7 +79,7 @@ async function removeRange(pool: Pool, after: number, upTo: number, proof: Proof
           where r.sequence_number > $1::bigint and r.sequence_number <= $2::bigint
             and not exists (select from raadsfeed.current_records s where s.sequence_number = r.sequence_number)
          returning r.sequence_number
-       ), teksten as (
+       ), texts as (
          delete from raadsfeed.texts t using gone
           where t.sequence_number = gone.sequence_number
             and t.sequence_number > $1::bigint and t.sequence_number <= $2::bigint

@@ -129,30 +129,30 @@ async function* pastActions(work: Work, month: Month): AsyncGenerator<string[]> 
   for (let from = month.from; ; ) {
     signal.throwIfAborted();
     const { rows } = await pool.query<{ last: string | null; past: string[]; withoutTerm: number }>(
-      `with bekeken as materialized (
+      `with seen as materialized (
          select actie_id from verwerkingenlog.versies
          where actie_id > $1::uuid and actie_id < $2::uuid order by actie_id limit $3::integer
-       ), einde as materialized (
-         select actie_id from bekeken order by actie_id desc limit 1
-       ), laatste as (
+       ), last_seen as materialized (
+         select actie_id from seen order by actie_id desc limit 1
+       ), latest as (
          -- All versions of the last action, also those that the limit cut off.
          select distinct on (actie_id) actie_id, tijdstip, bewaartermijn, verwerkingsactiviteit_id,
-           min(tijdstip_registratie) over (partition by actie_id) as geregistreerd
+           min(tijdstip_registratie) over (partition by actie_id) as registered
          from verwerkingenlog.versies
-         where actie_id > $1::uuid and actie_id < $2::uuid and actie_id <= (select actie_id from einde) order by actie_id, versie desc
-       ), termijnen as materialized (
+         where actie_id > $1::uuid and actie_id < $2::uuid and actie_id <= (select actie_id from last_seen) order by actie_id, versie desc
+       ), terms as materialized (
          select distinct on (verwerkingsactiviteit_id) verwerkingsactiviteit_id, bewaartermijn
          from verwerkingenlog.activiteit_termijnen where valid_from <= $4::timestamptz
          order by verwerkingsactiviteit_id, valid_from desc, number desc
-       ), geoordeeld as (
-         select l.actie_id, verwerkingenlog.kept_until(l.tijdstip, l.bewaartermijn, a.bewaartermijn, $5::text) as einde,
-           verwerkingenlog.expires_at(l.geregistreerd, $6::text) as minimum
-         from laatste l left join termijnen a using (verwerkingsactiviteit_id)
+       ), judged as (
+         select l.actie_id, verwerkingenlog.kept_until(l.tijdstip, l.bewaartermijn, a.bewaartermijn, $5::text) as expiry,
+           verwerkingenlog.expires_at(l.registered, $6::text) as minimum
+         from latest l left join terms a using (verwerkingsactiviteit_id)
        )
-       select (select actie_id from einde) as last,
-         coalesce(array_agg(actie_id) filter (where einde <= $4::timestamptz and minimum <= $4::timestamptz), '{}') as past,
-         count(*) filter (where einde = 'infinity') as "withoutTerm"
-       from geoordeeld`,
+       select (select actie_id from last_seen) as last,
+         coalesce(array_agg(actie_id) filter (where expiry <= $4::timestamptz and minimum <= $4::timestamptz), '{}') as past,
+         count(*) filter (where expiry = 'infinity') as "withoutTerm"
+       from judged`,
       [from, month.to, SCAN, now, rules.maxRetention ?? null, rules.minRetention],
     );
     const { last, past, withoutTerm } = rows[0] ?? { last: null, past: [], withoutTerm: 0 };
@@ -176,37 +176,37 @@ async function removable(
 ): Promise<{ id: string; registered: Date }[]> {
   const { rows } = await db.query<{ id: string; registered: Date }>(
     `with v as materialized (
-       select actie_id, versie, tijdstip_registratie as vanaf, tijdstip, bewaartermijn, verwerkingsactiviteit_id as activiteit,
-         lag(tijdstip) over w as was_tijdstip, lag(bewaartermijn) over w as was_termijn,
-         lag(verwerkingsactiviteit_id) over w as was_activiteit, lead(tijdstip_registratie) over w as tot
+       select actie_id, versie, tijdstip_registratie as since, tijdstip, bewaartermijn, verwerkingsactiviteit_id as activity,
+         lag(tijdstip) over w as was_tijdstip, lag(bewaartermijn) over w as was_term,
+         lag(verwerkingsactiviteit_id) over w as was_activity, lead(tijdstip_registratie) over w as until
        from verwerkingenlog.versies where actie_id = any($1::uuid[]) window w as (partition by actie_id order by versie)
      ), t as materialized (
-       select verwerkingsactiviteit_id as activiteit, valid_from as vanaf, bewaartermijn,
+       select verwerkingsactiviteit_id as activity, valid_from as since, bewaartermijn,
          lag(bewaartermijn) over (partition by verwerkingsactiviteit_id order by valid_from, number) as was
        from verwerkingenlog.activiteit_termijnen
-       where verwerkingsactiviteit_id in (select activiteit from v where bewaartermijn is null)
-     ), vervroegd as (
+       where verwerkingsactiviteit_id in (select activity from v where bewaartermijn is null)
+     ), shortened as (
        -- A version that ends sooner than the one before it, by the register of that moment.
-       select actie_id, vanaf from v
-       where versie > 1 and verwerkingenlog.kept_until(tijdstip, bewaartermijn, ${termOf('activiteit', 'vanaf')}, $3::text)
-         < verwerkingenlog.kept_until(was_tijdstip, was_termijn, ${termOf('was_activiteit', 'vanaf')}, $3::text)
+       select actie_id, since from v
+       where versie > 1 and verwerkingenlog.kept_until(tijdstip, bewaartermijn, ${termOf('activity', 'since')}, $3::text)
+         < verwerkingenlog.kept_until(was_tijdstip, was_term, ${termOf('was_activity', 'since')}, $3::text)
        union all
        -- A term of the register that became shorter while a version went by it; in one moment, both count.
-       select v.actie_id, t.vanaf from v join t using (activiteit)
-       where v.bewaartermijn is null and v.vanaf <= t.vanaf and (v.tot is null or v.tot >= t.vanaf)
+       select v.actie_id, t.since from v join t using (activity)
+       where v.bewaartermijn is null and v.since <= t.since and (v.until is null or v.until >= t.since)
          and verwerkingenlog.kept_until(v.tijdstip, null, t.bewaartermijn, $3::text)
            < verwerkingenlog.kept_until(v.tijdstip, null, t.was, $3::text)
-     ), laatste as (
-       select distinct on (actie_id) actie_id, tijdstip, bewaartermijn, activiteit, min(vanaf) over (partition by actie_id) as geregistreerd
+     ), latest as (
+       select distinct on (actie_id) actie_id, tijdstip, bewaartermijn, activity, min(since) over (partition by actie_id) as registered
        from v order by actie_id, versie desc
      )
-     select l.actie_id as id, l.geregistreerd as registered
-     from laatste l
-     where verwerkingenlog.kept_until(l.tijdstip, l.bewaartermijn, ${termOf('l.activiteit', '$2::timestamptz')}, $3::text)
+     select l.actie_id as id, l.registered as registered
+     from latest l
+     where verwerkingenlog.kept_until(l.tijdstip, l.bewaartermijn, ${termOf('l.activity', '$2::timestamptz')}, $3::text)
          <= $2::timestamptz
-       and verwerkingenlog.expires_at(l.geregistreerd, $4::text) <= $2::timestamptz
+       and verwerkingenlog.expires_at(l.registered, $4::text) <= $2::timestamptz
        and not exists (
-         select 1 from vervroegd b where b.actie_id = l.actie_id and verwerkingenlog.expires_at(b.vanaf, $5::text) > $2::timestamptz)`,
+         select 1 from shortened b where b.actie_id = l.actie_id and verwerkingenlog.expires_at(b.since, $5::text) > $2::timestamptz)`,
     [ids, now, rules.maxRetention ?? null, rules.minRetention, rules.retentionGrace],
   );
   return rows;

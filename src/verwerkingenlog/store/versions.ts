@@ -269,17 +269,17 @@ export async function readCurrentParts(
     name: 'verwerkingenlog-read-current-parts',
     // Once for all: not for each version of an action that has very many.
     text: `
-      with laatste as materialized (
+      with latest as materialized (
         select actie_id, max(versie) as versie from verwerkingenlog.versies where actie_id = any($1::uuid[]) group by actie_id
       )
       select ${SELECT_VERSIE}, json_array_length(v.objecten) as aantal,
         case when $2::uuid[] is null and $3::integer is null and json_array_length(v.objecten) <= $4::integer then v.objecten
-          else coalesce((select json_agg(o.object order by o.plaats) from (
-            select * from json_array_elements(v.objecten) with ordinality as e(object, plaats)
+          else coalesce((select json_agg(o.object order by o.place) from (
+            select * from json_array_elements(v.objecten) with ordinality as e(object, place)
             where ($2::uuid[] is null or (e.object ->> 'sleutel')::uuid = any($2::uuid[]))
-              and ($3::integer is null or (e.object ->> 'nr')::integer = $3::integer) order by plaats limit $4::integer
+              and ($3::integer is null or (e.object ->> 'nr')::integer = $3::integer) order by place limit $4::integer
           ) o), '[]') end as objecten
-      from verwerkingenlog.versies v join laatste l on l.actie_id = v.actie_id and l.versie = v.versie
+      from verwerkingenlog.versies v join latest l on l.actie_id = v.actie_id and l.versie = v.versie
       where v.actie_id = any($1::uuid[]) and not v.vervallen`,
     values: [acties, hashes ?? null, number ?? null, most ?? null],
   });
