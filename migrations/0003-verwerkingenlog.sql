@@ -5,7 +5,7 @@ create schema verwerkingenlog;
 grant usage on schema verwerkingenlog to koppelvlak_dienst;
 grant usage on schema verwerkingenlog to koppelvlak_opschoner;
 
--- Every version of every action. A month of registration is a partition: actie_id begins with the time of the first version.
+-- Every version of every action; what the interface names has that name here. A month of registration is a partition: actie_id begins with the time of the first version.
 create table verwerkingenlog.versies (
   actie_id uuid not null,
   versie integer not null check (versie > 0),
@@ -114,6 +114,7 @@ create unique index idempotency_hashing_current on verwerkingenlog.idempotency_h
 grant select, insert, update, delete on verwerkingenlog.idempotency_hashing to koppelvlak_dienst;
 grant select, insert, update, delete on verwerkingenlog.idempotency_hashing to koppelvlak_opschoner;
 
+-- The register of activities, with the names of the interface.
 create table verwerkingenlog.verwerkingsactiviteiten (
   verwerkingsactiviteit_id uuid primary key,
   versie integer not null,

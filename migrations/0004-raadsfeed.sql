@@ -59,6 +59,7 @@ create table raadsfeed.current_records (
 create index current_records_organisatiecode on raadsfeed.current_records (organisatiecode, sequence_number);
 grant select, insert, update, delete on raadsfeed.current_records to koppelvlak_dienst;
 
+-- As the service document shows them.
 create table raadsfeed.organisaties (
   organisatiecode text collate "C" primary key,
   naam text not null,

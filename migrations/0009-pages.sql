@@ -16,6 +16,7 @@ create table pages.position (
 insert into pages.position default values;
 grant select, update on pages.position to koppelvlak_dienst;
 
+-- What is of the resource itself has the names of the feed.
 create table pages.items (
   -- Number of the record that is the current one of the resource.
   number bigint primary key,
