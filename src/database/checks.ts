@@ -119,15 +119,10 @@ function listenState(listener: Listener): ReadinessResult {
   }
 }
 
-/** A clock that is ahead would let terms pass too early, and removals cannot be undone. */
-class ClockAheadError extends Error {
-  override readonly name = 'ClockAheadError';
-}
-
 /**
- * Call before anything is removed by age.
+ * Call before anything is removed by age: a clock that is ahead would let terms pass too early, and removals cannot be undone.
  * @param now of the clock of this process
- * @throws {ClockAheadError} when it is more than 5 seconds ahead of the database's
+ * @throws {Error} when it is more than 5 seconds ahead of the database's
  */
 export async function refuseClockAhead(db: Db, now: Date): Promise<void> {
   const { rows } = await db.query<{ ahead: number }>(
@@ -136,7 +131,7 @@ export async function refuseClockAhead(db: Db, now: Date): Promise<void> {
   );
   const ahead = rows[0]?.ahead ?? Number.POSITIVE_INFINITY;
   if (ahead <= CLOCK_LIMIT_MS) return;
-  throw new ClockAheadError(
+  throw new Error(
     `the clock of this machine is ${Math.ceil(ahead / 1000)} seconds ahead of the database's: nothing was removed`,
   );
 }

@@ -1,9 +1,19 @@
 import pg from 'pg';
 import { reasonOf } from '../lib/log.ts';
 
-/** Raised by this program, not by `pg`: no host can be used, or too many callers wait for a connection. */
+/**
+ * Raised by this program, not by `pg`.
+ * - `unreachable`: nothing can be connected to
+ * - `pool-busy`: all connections are in use, and too many callers wait or this one waited too long
+ */
 export class DatabaseUnavailableError extends Error {
-  override readonly name: string = 'DatabaseUnavailableError';
+  override readonly name = 'DatabaseUnavailableError';
+  readonly code: 'unreachable' | 'pool-busy';
+
+  constructor(code: DatabaseUnavailableError['code'], message: string, options: ErrorOptions = {}) {
+    super(message, options);
+    this.code = code;
+  }
 }
 
 /**
@@ -97,7 +107,6 @@ export function connectionError(error: unknown, variable: string | undefined): u
     return new Error(`${variable}: the database refuses the connection: ${error.message}`, { cause: error });
   }
   if (!isDatabaseUnavailable(error)) return error;
-  return new DatabaseUnavailableError(`${variable}: the database cannot be reached: ${reasonOf(error)}`, {
-    cause: error,
-  });
+  const message = `${variable}: the database cannot be reached: ${reasonOf(error)}`;
+  return new DatabaseUnavailableError('unreachable', message, { cause: error });
 }

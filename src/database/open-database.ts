@@ -139,20 +139,12 @@ async function connect(options: DatabaseOptions, databaseServer: DatabaseServer)
   return { pool, appendPool, logPool, exchangePool, publicPool, retentionPool, listener, ownerUrl, exited, close };
 }
 
-/** A login that may not act as its role. */
-class LoginError extends Error {
-  constructor(message: string, cause?: unknown) {
-    super(message, { cause });
-    this.name = 'LoginError';
-  }
-}
-
 /**
  * Connects once, as a check at start.
  * @returns whether this login is bound to its role, that is, owns none of the program's schemas. Behind a transaction pooler, where no role
  *   can be set, that depends on the login alone.
  * @param alternative other advice for a login that may not act as the role
- * @throws {LoginError} when the login may not act as the role, with the statement that a DBA has to run
+ * @throws {Error} when the login may not act as the role, with the statement that a DBA has to run
  */
 export async function checkLogin(db: Db, url: string, role: string, alternative = ''): Promise<{ bound: boolean }> {
   try {
@@ -166,7 +158,7 @@ export async function checkLogin(db: Db, url: string, role: string, alternative 
     if (state !== '42501' && state !== '22023') throw error;
     const login = pg.escapeIdentifier(new pg.Client(url).user ?? '');
     const advice = `Migrate first; deploy/sql/roles.sql makes logins that may, or as a DBA run: grant ${role} to ${login};${alternative}`;
-    throw new LoginError(`the login ${login} may not act as ${role}. ${advice}`, error);
+    throw new Error(`the login ${login} may not act as ${role}. ${advice}`, { cause: error });
   }
 }
 

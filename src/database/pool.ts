@@ -44,11 +44,6 @@ type ConnectCallback = Parameters<pg.Pool['connect']>[0];
 /** The message of `pg` when no connection came free in time. */
 const NO_FREE_CONNECTION = 'timeout exceeded when trying to connect';
 
-/** All connections are in use and too many callers wait, or this one waited too long. */
-export class PoolBusyError extends DatabaseUnavailableError {
-  override readonly name = 'PoolBusyError';
-}
-
 /** A pool of connections. It connects on first use; its owner ends it. */
 export function createPool(options: PoolOptions): Pool {
   const { log } = options;
@@ -101,13 +96,13 @@ class BoundedPool extends pg.Pool {
 
   async #connect(): Promise<pg.PoolClient> {
     if (this.waitingCount >= this.#maxWaiting) {
-      throw new PoolBusyError('too many callers wait for a database connection');
+      throw new DatabaseUnavailableError('pool-busy', 'too many callers wait for a database connection');
     }
     try {
       return await super.connect();
     } catch (error) {
       if (error instanceof Error && error.message === NO_FREE_CONNECTION) {
-        throw new PoolBusyError('no database connection came free in time', { cause: error });
+        throw new DatabaseUnavailableError('pool-busy', 'no database connection came free in time', { cause: error });
       }
       throw connectionError(error, this.#variable);
     }

@@ -3,8 +3,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isDatabaseBusy, isDatabaseUnavailable, isOutcomeUnknown } from '../database/database-unavailable.ts';
-import { PoolBusyError } from '../database/pool.ts';
+import {
+  DatabaseUnavailableError,
+  isDatabaseBusy,
+  isDatabaseUnavailable,
+  isOutcomeUnknown,
+} from '../database/database-unavailable.ts';
 import { Problem, type ProblemKind } from '../lib/problem.ts';
 import { traceIds } from '../lib/trace-context.ts';
 import { InvalidRequestError } from './contract.ts';
@@ -85,7 +89,8 @@ const FASTIFY_ERRORS: Readonly<Record<string, readonly [kind: ProblemKind, detai
 function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   // Load that was shed before any work was done; the metrics count it.
-  if (error instanceof PoolBusyError) return new Problem(kinds.unavailable, { headers: RETRY_SOON });
+  if (error instanceof DatabaseUnavailableError && error.code === 'pool-busy')
+    return new Problem(kinds.unavailable, { headers: RETRY_SOON });
   if (isDatabaseUnavailable(error) || isDatabaseBusy(error) || error instanceof LateAnswerError)
     return new Problem(kinds.unavailable, { headers: RETRY_SOON, cause: error });
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') {

@@ -9,7 +9,7 @@ import { transaction } from '../database/transaction.ts';
 import { Problem } from '../lib/problem.ts';
 import { createKeyedSemaphore, createSemaphore, type OneAtATime, type Permit } from '../lib/scheduling.ts';
 import { type ActieLog, LARGE_OBJECTS, type LogNeeds, type SerialChanges } from './actie-log.ts';
-import { TooManyObjectsError, type Versie } from './domain/verwerkingsactie.ts';
+import type { Versie } from './domain/verwerkingsactie.ts';
 import { verwerkingenlogProblems } from './problems.ts';
 import { lastObjectNumber, lockOfActie, lockOfVerwerking, replaceVersies, tryLockChanges } from './store/changes.ts';
 import { readCurrent, readCurrentParts, reveal, sealedWithinBudget } from './store/versions.ts';
@@ -65,7 +65,7 @@ export async function changeActie(
       if (current === undefined) return {};
       if (current.verwerkingId !== seen.stored.verwerkingId) return { again: true };
       const lastNumber = await lastObjectNumber(db, actieId);
-      const next = nextVersie(change, await reveal(current, log.keys), lastNumber);
+      const next = change(await reveal(current, log.keys), lastNumber);
       const made = await sealedWithinBudget(proof('verwerkingen'), next, log.keys);
       for (const appended of await replaceVersies(db, [current], [made], log.store)) log.count(appended);
       return { next };
@@ -73,19 +73,6 @@ export async function changeActie(
     if (outcome.again !== true) return outcome.next;
   }
   throw busy();
-}
-
-function nextVersie(change: ActieChange['change'], current: Versie, lastNumber: number): Versie {
-  try {
-    return change(current, lastNumber);
-  } catch (error) {
-    if (!(error instanceof TooManyObjectsError)) throw error;
-    const reason = 'mag over alle versies samen hoogstens 65 535 onderdelen hebben';
-    throw new Problem(verwerkingenlogProblems.teVeelObjecten, {
-      invalidParams: [{ name: 'verwerkteObjecten', code: 'maxItems', reason }],
-      cause: error,
-    });
-  }
 }
 
 export function createSerialChanges(

@@ -7,9 +7,6 @@ import type { Terminal } from '../../lib/terminal.ts';
 import { dayAfter, isDay } from '../../lib/time.ts';
 import type { Period } from '../model/selection.ts';
 
-/** Nobody could be asked which period is meant, or gave no answer; the message says what to pass. */
-export class PeriodNeeded extends Error {}
-
 /** First and last day of a quarter. @param quarter from 1 */
 function quarterOf(year: number, quarter: number): Period {
   const first = (at: number): string => new Date(Date.UTC(year, at * 3, 1)).toISOString().slice(0, 10);
@@ -94,17 +91,17 @@ export interface Said {
 
 /**
  * Asks on a terminal which period is meant; an empty answer is the one that the file says.
- * @throws {PeriodNeeded} elsewhere, and without a usable answer
+ * @returns elsewhere, and without a usable answer, what to do
  */
 export async function askPeriod(
   { stdin, stderr }: Pick<Terminal, 'stdin' | 'stderr'>,
   { file, said, signal }: { readonly file: string; readonly said: Said; readonly signal: AbortSignal },
-): Promise<Period> {
+): Promise<Period | string> {
   const reason = reasonOf(said);
   const found = said.file && textOf(said.file);
   if (stdin.isTTY !== true || stderr.isTTY !== true) {
     const which = [found, said.mapping && textOf(said.mapping)].filter((each) => each !== undefined);
-    throw new PeriodNeeded(`${reason}; pass --period ${which.join(' or --period ') || 'START/END'}`);
+    return `${reason}; pass --period ${which.join(' or --period ') || 'START/END'}`;
   }
   const lines = createInterface({ input: stdin, output: stderr, terminal: false });
   try {
@@ -112,9 +109,7 @@ export async function askPeriod(
     const closed = once(lines, 'close', { signal }).then(() => undefined);
     const answer = await Promise.race([lines.question(question, { signal }), closed]);
     const period = answer?.trim() === '' ? said.file : readPeriod(answer?.trim() ?? '');
-    if (period === undefined)
-      throw new PeriodNeeded(`${reason}, and no period was given, such as 2026-01-01/2026-03-31`);
-    return period;
+    return period ?? `${reason}, and no period was given, such as 2026-01-01/2026-03-31`;
   } finally {
     lines.close();
   }

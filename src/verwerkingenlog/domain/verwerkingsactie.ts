@@ -1,9 +1,10 @@
 /** What a processing action is, and how its versions follow each other. @see API-standaard voor logging van verwerkingen, versie 0.9.0 */
 import { randomUUID } from 'node:crypto';
 import type { components } from '../../contracts/verwerkingenlog.ts';
-import type { InvalidParam } from '../../lib/problem.ts';
+import { type InvalidParam, Problem } from '../../lib/problem.ts';
 import { isDuration, isTerm, LONGEST_TERM } from '../../lib/time.ts';
 import type { ProcessingEntry } from '../../plugins/processing-headers.ts';
+import { verwerkingenlogProblems } from '../problems.ts';
 import { bsnDigits, isBsnKind, personKey } from './identity-keys.ts';
 import { MEMBERS, NO_OPTIONAL, OPTIONAL_NAMES, type OptionalName } from './members.ts';
 
@@ -100,13 +101,10 @@ export function eersteVersie(
   };
 }
 
-/** An action had more objects, over all its versions, than an identity can number. */
-export class TooManyObjectsError extends Error {}
-
 /**
  * The version that replaces the current one. Persons who stay keep their number, and so the identity and address of their object.
  * @param lastNumber highest number that any version of the action has given
- * @throws {TooManyObjectsError}
+ * @throws {Problem} for more objects, over all versions of the action, than an identity can number
  */
 export function replaced(current: Versie, actie: Actie, lastNumber: number, at: Date, auteur: Auteur): Versie {
   const { verwerkteObjecten, ...velden } = actie;
@@ -147,7 +145,12 @@ function renumber(
   let last = lastNumber;
   return objects.map((object) => {
     const nummer = free.get(personKey(object))?.shift() ?? ++last;
-    if (nummer > MAX_OBJECTS) throw new TooManyObjectsError();
+    if (nummer > MAX_OBJECTS) {
+      const reason = 'mag over alle versies samen hoogstens 65 535 onderdelen hebben';
+      throw new Problem(verwerkingenlogProblems.teVeelObjecten, {
+        invalidParams: [{ name: 'verwerkteObjecten', code: 'maxItems', reason }],
+      });
+    }
     return { ...object, nummer };
   });
 }

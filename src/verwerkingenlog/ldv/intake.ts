@@ -8,7 +8,7 @@ import { type ActiviteitVersie, readActiviteitVersies } from '../store/activitei
 import type { LineOutcome, LineSender, NewLine, StoreLines } from './lines.ts';
 import { actieOfSpan, activityIdIn, type LineContext, logbooksOf, withoutLogbooks } from './mapping.ts';
 import { withGuardedErrors } from './masking.ts';
-import { type ExportResponse, TooManySpansError } from './otlp.ts';
+import { type ExportResponse, tooManySpans } from './otlp.ts';
 import type { ReadRequest } from './request.ts';
 import { IGNORED, isId, judge, MAX_LINE } from './rules.ts';
 import { activityOf, dateOf, NS_PER_MS, type Span } from './span.ts';
@@ -25,7 +25,7 @@ interface Refusal {
 
 /**
  * @param bytes of the request
- * @throws {TooManySpansError} when far more would be kept: each line keeps the resource that it shares with others in the request
+ * @throws {Problem} when far more would be kept: each line keeps the resource that it shares with others in the request
  */
 export type Intake = (request: ReadRequest, sender: LineSender, bytes: number) => Promise<ExportResponse>;
 
@@ -121,7 +121,7 @@ export function createIntake(
       const client = clientOf(span, sender);
       const text = writeLine({ span, client });
       room -= text.length;
-      if (room < 0) throw new TooManySpansError();
+      if (room < 0) throw tooManySpans();
       if (typeof context === 'string') refusals.push({ span, reason: context });
       else if (text.length > MAX_LINE) refusals.push({ span, reason: `de regel heeft meer dan ${MAX_LINE} tekens` });
       else lines.push({ span, client, text, actie: actieOfSpan(span, context) });

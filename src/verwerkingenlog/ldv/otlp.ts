@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs';
 import protobuf from 'protobufjs';
 import { isRecord } from '../../lib/json/json-value.ts';
 import { JsonCounter, type UntrustedJsonCode, UntrustedJsonError } from '../../lib/json/parse-untrusted.ts';
+import { Problem } from '../../lib/problem.ts';
 import { OBJECT_MEMBERS } from '../../plugins/limits.ts';
+import { platformProblems } from '../../plugins/problems.ts';
 import { OtlpError, readInteger, readText, type Span, STATUSES, writeAttributes } from './span.ts';
 
 export type OtlpForm = 'protobuf' | 'json';
@@ -50,8 +52,13 @@ function encode(type: protobuf.Type, message: object): Uint8Array {
   return type.encode(type.fromObject(message)).finish();
 }
 
-/** A request has more spans than are taken at once. */
-export class TooManySpansError extends Error {}
+/** A request has more spans, or other parts, than are taken at once. */
+export function tooManySpans(cause?: unknown): Problem {
+  return new Problem(platformProblems.bodyTooLarge, {
+    detail: 'Het verzoek heeft te veel regels of onderdelen.',
+    cause,
+  });
+}
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -70,14 +77,13 @@ const JSON_LIMITS = {
 /** No request has these, however many spans it has. */
 const ODD_SHAPES: readonly UntrustedJsonCode[] = ['too-deep', 'too-many-object-members'];
 
-/** @throws {OtlpError} {TooManySpansError} */
+/** @throws {OtlpError} {Problem} */
 export function parseRequest(bytes: Uint8Array): unknown {
   try {
     new JsonCounter({ bytes: bytes.length, ...JSON_LIMITS }).feed(bytes);
     return JSON.parse(utf8.decode(bytes).replaceAll(LONG_INTEGER, '$1"$2"'));
   } catch (cause) {
-    if (cause instanceof UntrustedJsonError && !ODD_SHAPES.includes(cause.code))
-      throw new TooManySpansError(undefined, { cause });
+    if (cause instanceof UntrustedJsonError && !ODD_SHAPES.includes(cause.code)) throw tooManySpans(cause);
     throw new OtlpError('the JSON cannot be read', { cause });
   }
 }

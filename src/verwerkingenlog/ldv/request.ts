@@ -2,7 +2,7 @@
 import protobuf from 'protobufjs';
 import { isRecord } from '../../lib/json/json-value.ts';
 import { eventLoopBudget } from '../../lib/scheduling.ts';
-import { decode, hasTooManyParts, type OtlpForm, parseRequest, TooManySpansError, types } from './otlp.ts';
+import { decode, hasTooManyParts, type OtlpForm, parseRequest, tooManySpans, types } from './otlp.ts';
 import {
   type Attributes,
   isOfLdv,
@@ -67,7 +67,7 @@ interface Resource {
 /**
  * The spans, decoded a few milliseconds at a time.
  * @throws {OtlpError} when the bytes are not such a request
- * @throws {TooManySpansError} before any span is decoded, also when it has far too many other parts
+ * @throws {Problem} before any span is decoded, also when it has far too many other parts
  */
 export async function readRequest(
   bytes: Uint8Array,
@@ -75,7 +75,7 @@ export async function readRequest(
   maxSpans: number,
   kept: KeptAttributes,
 ): Promise<ReadRequest> {
-  if (form === 'protobuf' && hasTooManyParts(bytes, maxSpans)) throw new TooManySpansError();
+  if (form === 'protobuf' && hasTooManyParts(bytes, maxSpans)) throw tooManySpans();
   const open = form === 'json' ? openJson : openProtobuf;
   const raw: { readonly span: unknown; readonly resource: Resource }[] = [];
   const unreadable: UnreadableSpan[] = [];
@@ -94,7 +94,7 @@ export async function readRequest(
       const scope = open(scopeSpans, SCOPE_SPANS);
       for (const name of scope.others) others.add(`resourceSpans[].scopeSpans[].${name}`);
       if (scope.isBroken) unreadable.push(unreadablePart(`resourceSpans[${i}].scopeSpans[${j}]`));
-      if (raw.length + scope.items.length > maxSpans) throw new TooManySpansError();
+      if (raw.length + scope.items.length > maxSpans) throw tooManySpans();
       for (const span of scope.items) raw.push({ span, resource });
     }
   }

@@ -13,7 +13,7 @@ import type { ProblemStyle } from '../../plugins/problem-reply.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import type { Intake } from './intake.ts';
 import type { LineSender } from './lines.ts';
-import { encodeResponse, encodeStatus, MEDIA_TYPES, type OtlpForm, TooManySpansError } from './otlp.ts';
+import { encodeResponse, encodeStatus, MEDIA_TYPES, type OtlpForm } from './otlp.ts';
 import { readRequest } from './request.ts';
 import { OtlpError } from './span.ts';
 import { keptAttributes } from './stored-line.ts';
@@ -113,11 +113,6 @@ async function decoded<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
-    if (cause instanceof TooManySpansError)
-      throw new Problem(platformProblems.bodyTooLarge, {
-        detail: 'Het verzoek heeft te veel regels of onderdelen.',
-        cause,
-      });
     if (cause instanceof OtlpError) throw invalid('Het verzoek is geen ExportTraceServiceRequest.', cause);
     throw cause;
   }

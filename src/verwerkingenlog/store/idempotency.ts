@@ -115,7 +115,7 @@ const FORGET_BATCH = 10_000;
 
 /**
  * Forgets keys that are older than 24 hours.
- * @throws {ClockAheadError} when `now` is ahead of the clock of the database: a key that is still valid would give a second entry
+ * @throws {Error} when `now` is ahead of the clock of the database: a key that is still valid would give a second entry
  */
 export async function forgetIdempotency(db: Db, now: Date): Promise<number> {
   await refuseClockAhead(db, now);

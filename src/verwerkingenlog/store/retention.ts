@@ -57,7 +57,7 @@ interface Work extends PruneOptions {
 /**
  * Removes, in batches, the actions for which the latest of these has passed: `tijdstip` plus term, first registration plus the minimum,
  * and the last change that made its removal earlier plus the grace. Each run leaves a record that is never removed.
- * @throws {ClockAheadError} before anything else, without a record; the signal's reason when it fires, or the failure: what was
+ * @throws {Error} before anything else when the clock is ahead, without a record; the signal's reason when it fires, or the failure: what was
  *   removed until then stays removed, and is in the record
  */
 export async function prune(options: PruneOptions): Promise<Pruned> {

@@ -11,7 +11,7 @@ const NEW = 'go:https://nieuw.example/api';
 serviceDatabase();
 
 const sourceOf = (adres: string, replaces?: string) =>
-  toSource({ adres, organisaties: ['gm0406'], naam: 'Gemeente Huizen', replaces }, 'the source');
+  toSource({ adres, organisaties: ['gm0406'], naam: 'Gemeente Huizen', replaces });
 const add = (adres: string, replaces?: string) => saveSources(pool, [sourceOf(adres, replaces)]);
 async function remove(adres: string): Promise<void> {
   await removeSource(pool, (await findSource(pool, adres))?.id ?? 0);

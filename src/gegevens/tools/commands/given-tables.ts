@@ -11,7 +11,7 @@ import type { Period } from '../../model/selection.ts';
 import type { DeliveryBytes } from '../../store/import-file.ts';
 import type { Findings } from '../check/findings.ts';
 import type { ItemPlace } from '../check/report-words.ts';
-import { askPeriod, BeginDays, PeriodNeeded, periodInName, quarterAround, readPeriod } from '../table-period.ts';
+import { askPeriod, BeginDays, periodInName, quarterAround, readPeriod } from '../table-period.ts';
 import type { Plan } from '../tables/plan.ts';
 import type { ReadTables } from '../tables/read-tables.ts';
 import type { TableFault } from '../tables/table-file.ts';
@@ -67,15 +67,12 @@ export async function readTableFile(
   const faults: TableFault[] = [];
   const notes: TableFault[] = [];
   const ask = async (found: Period | undefined, by: 'name' | 'dates'): Promise<Period | undefined> => {
-    try {
-      return await askPeriod(terminal, { file, said: { mapping: own, file: found, by }, signal });
-    } catch (error) {
-      if (!(error instanceof PeriodNeeded)) throw error;
-      // A few rows that are tried may all be old.
-      const isTried = samples !== undefined && own !== undefined && by === 'dates';
-      (isTried ? notes : faults).push({ message: error.message });
-      return own;
-    }
+    const answer = await askPeriod(terminal, { file, said: { mapping: own, file: found, by }, signal });
+    if (typeof answer !== 'string') return answer;
+    // A few rows that are tried may all be old.
+    const isTried = samples !== undefined && own !== undefined && by === 'dates';
+    (isTried ? notes : faults).push({ message: answer });
+    return own;
   };
   const named = periodInName(file, own, now);
   const isInDoubt = !isSettled && named !== undefined && !isSame(named, own);

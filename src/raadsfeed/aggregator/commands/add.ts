@@ -63,7 +63,7 @@ export function addCommand(terminal: Terminal): Command {
           ...same
         } = options;
         const { toSource } = await import('./source-list.ts');
-        const source = toSource({ adres, organisaties, portaal, vanaf, tot, ...same }, 'the source');
+        const source = toSource({ adres, organisaties, portaal, vanaf, tot, ...same });
         await addAll(context, [source], yes === true);
       }),
     );

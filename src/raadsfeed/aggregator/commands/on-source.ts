@@ -227,11 +227,11 @@ function switchCommand(terminal: Terminal): Command {
     );
 }
 
-/** @throws {UsageError} */
-export function readSourceAddress(text: string): SourceAddress {
+/** @throws {UsageError} naming `where` */
+export function readSourceAddress(text: string, where?: string): SourceAddress {
   const address = parseSourceAddress(text);
   if (address === undefined) {
-    throw new UsageError(`${text} is not a source: give ${SOURCE_FORMS}`);
+    throw new UsageError(`${where === undefined ? '' : `${where}: `}${text} is not a source: give ${SOURCE_FORMS}`);
   }
   return address;
 }

@@ -18,16 +18,16 @@ export type SourceFields = { readonly organisaties?: readonly string[] | undefin
 };
 export type OptionName = 'bodies' | 'notBodies' | 'documentTypes' | 'ridFile' | 'replaces';
 
-/** @throws {UsageError} naming `where` */
-export function toSource({ organisaties = [], ...fields }: SourceFields, where: string): NewSource {
-  const wrong = (fault: string): UsageError => new UsageError(`${where}: ${fault}`);
+/** @param where it is written, in a list. @throws {UsageError} naming `where` */
+export function toSource({ organisaties = [], ...fields }: SourceFields, where?: string): NewSource {
+  const wrong = (fault: string): UsageError => new UsageError(`${where ?? 'the source'}: ${fault}`);
   const { naam, portaal, vanaf, tot, bodies, notBodies, documentTypes, ridFile, replaces } = fields;
   const organisatiecodes = organisaties.map((code) => {
     const known = normaliseOrganisatiecode(code);
     if (known === undefined) throw wrong('a code is gm and 4 digits, pv and 2, or ws and 4');
     return known;
   });
-  const address = readSourceAddress(fields.adres ?? '');
+  const address = readSourceAddress(fields.adres ?? '', where);
   const [code] = organisatiecodes;
   if (
     address.kind === 'leveranciers-api' &&
@@ -75,7 +75,7 @@ export function toSource({ organisaties = [], ...fields }: SourceFields, where: 
     vanaf,
     tot,
     options: withoutAbsent({ bodies, notBodies, documentTypes, ridFile: ridFile && resolve(ridFile) }),
-    replaces: replaces && readSourceAddress(replaces).adres,
+    replaces: replaces && readSourceAddress(replaces, where).adres,
   };
 }
 
@@ -114,7 +114,7 @@ export async function readSourceList(file: string): Promise<NewSource[]> {
       return [fromRecord(value, where)];
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
-      faults.push(error.message.startsWith(where) ? error.message : `${where}: ${error.message}`);
+      faults.push(error.message);
       return [];
     }
   });

@@ -33,7 +33,7 @@ function messageOf(answer: unknown): string | undefined {
   return isRecord(answer) && typeof answer.message === 'string' ? answer.message.slice(0, 200) : undefined;
 }
 
-function isRefusal(message: string | undefined): boolean {
+function isRefusal(message: string | undefined): message is string {
   return message !== undefined && /\bno rights\b/i.test(message);
 }
 
@@ -84,10 +84,6 @@ interface ListSpecification {
   readonly isRegister: boolean;
 }
 
-class ListRefusedError extends Error {
-  override readonly name = 'ListRefusedError';
-}
-
 /** An endless list is given up. */
 const MAX_PAGES = 1000;
 /** Lists a window by pages, and in halves where the supplier cannot serve it whole; each object once. */
@@ -101,14 +97,14 @@ export async function listWindow(fetcher: Fetcher, list: ListSpecification): Pro
     const read = (part: DateWindow, divisible: boolean) => listPages(fetcher, list, part, divisible);
     return await readInHalves({ issues, request, path, read, isTooLarge });
   } catch (error) {
-    if (!(error instanceof ListRefusedError) && !(error instanceof SupplierError)) throw error;
-    if (error instanceof SupplierError) issues.failed(path, error);
-    else issues.add(list.isRegister ? 'refused' : 'call-failed', path, error.message);
+    if (!(error instanceof SupplierError)) throw error;
+    if (error.kind === 'refused') issues.add(list.isRegister ? 'refused' : 'call-failed', path, error.message);
+    else issues.failed(path, error);
     return new Map();
   }
 }
 
-/** @throws {SupplierError} when any page fails; {ListRefusedError} */
+/** @throws {SupplierError} when any page fails; `refused` */
 async function listPages(
   fetcher: Fetcher,
   { path, query, member, isRegister }: ListSpecification,
@@ -171,10 +167,10 @@ async function getPage(
   try {
     const answer = await client.get(path, query, request.signal, divisible ? 2 : undefined);
     const message = messageOf(answer);
-    if (isRefusal(message)) throw new ListRefusedError(message);
+    if (isRefusal(message)) throw new SupplierError('refused', message);
     return answer;
   } catch (error) {
-    if (error instanceof SupplierError && isRefused(error)) throw new ListRefusedError(error.message);
+    if (error instanceof SupplierError && isRefused(error)) throw new SupplierError('refused', error.message);
     throw error;
   }
 }

@@ -38,9 +38,10 @@ export function createParlaeus(options: PoolOptions): Supplier<ListedAgenda, Age
       const said = typeof answer.message === 'string' ? `: ${answer.message.slice(0, 200)}` : '';
       throw new SupplierError('status', `status ${status} in the answer${said}`, { status });
     } catch (error) {
-      if (!(error instanceof SupplierError) || !error.message.includes(rid)) throw error;
-      const { kind, status, retryAfter, hangs } = error;
-      throw new SupplierError(kind, error.message.replaceAll(rid, '…'), { status, retryAfter, hangs });
+      if (!(error instanceof SupplierError)) throw error;
+      // Without its cause, whose message may repeat the key too.
+      const { kind, status, retryAfter, hangs, passing } = error;
+      throw new SupplierError(kind, error.message.replaceAll(rid, '…'), { status, retryAfter, hangs, passing });
     }
   };
 
