@@ -8,6 +8,7 @@ import { readContract } from '../conformance/contract.ts';
 import { linkTo } from '../conformance/raadsfeed/pages.ts';
 import { personIdentity } from '../src/gegevens/import/record-traits.ts';
 import { isRecord } from '../src/lib/json/json-value.ts';
+import { UUID_DIGITS } from '../src/lib/patterns.ts';
 import { DATE, datesIn } from '../src/raadsfeed/pages/search/dates.ts';
 import { processorMs } from './support/processor-time.ts';
 
@@ -62,6 +63,7 @@ function ofContract(path: string): readonly Pattern[] {
 const patterns = [
   // Composed of these.
   { path: 'src/raadsfeed/pages/search/dates.ts', source: DATE, flags: 'giu' },
+  { path: 'src/verwerkingenlog/ldv/mapping.ts', source: `(?:^|[:=#/])(${UUID_DIGITS})/?$`, flags: 'i' },
   ...globSync('src/**/*.{ts,js}', { cwd: ROOT }).flatMap(literals),
   ...globSync('openapi/**/*.{yaml,json}', { cwd: ROOT }).flatMap(ofContract),
 ];

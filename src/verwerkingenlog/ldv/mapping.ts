@@ -29,7 +29,7 @@ import { LOGBOOKS, readLdvOf } from './stored-line.ts';
 export const MAX_TEXT = 242;
 /** Characters of an address. */
 export const MAX_URL = 2042;
-const UUID_AT_END = new RegExp(`(?:^|[/:#=])(${UUID_DIGITS})/?$`, 'i');
+const UUID_AT_END = new RegExp(`(?:^|[:=#/])(${UUID_DIGITS})/?$`, 'i');
 const URI = /^[a-z][a-z0-9+.-]*:\S+$/i;
 const OIN_IN_TEXT = /(?<!\d)\d{20}(?!\d)/;
 const NIL_UUID = '00000000-0000-0000-0000-000000000000';
