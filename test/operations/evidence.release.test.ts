@@ -44,7 +44,9 @@ async function call(...args: readonly string[]): Promise<{ status: number | null
 }
 
 function writeReport(name: string, failing?: string, missing?: string): string {
-  const files = globSync('test/**/*.test.ts', { cwd: repository }).filter((file) => file !== missing);
+  const files = globSync('{test,conformance/test}/**/*.test.ts', { cwd: repository }).filter(
+    (file) => file !== missing,
+  );
   const testResults = files.map((file) => ({
     name: join('/elsewhere', file),
     status: file === failing ? 'failed' : 'passed',
