@@ -3,13 +3,11 @@
  * (Mermaid), and fails when an import runs upward or files import each other in a circle. With `--write` the picture goes into
  * docs/architecture.md.
  */
-import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
+import { writePart } from './generated-part.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const PAGE = join(ROOT, 'docs/architecture.md');
-const BEGIN = '<!-- rooms: written by `npm run docs` -->';
-const END = '<!-- end of rooms -->';
 
 const AREAS = ['gegevens', 'verwerkingenlog', 'raadsfeed'] as const;
 const FEATURES = ['tools', 'ldv', 'inzage', 'aggregator', 'pages', 'diwoo'] as const;
@@ -74,27 +72,20 @@ export function upwardImports(imports: readonly Import[]): readonly Import[] {
   });
 }
 
-/** Files that import each other in a circle, each circle as a list (the strongly connected components, by Tarjan). */
+/** Files that import each other in a circle, each circle as a list. */
 export function circles(imports: readonly Import[]): readonly (readonly string[])[] {
   const targets = Map.groupBy(imports, ({ from }) => from);
-  const index = new Map<string, number>();
-  const low = new Map<string, number>();
-  const stack: string[] = [];
-  const found: string[][] = [];
-  const visit = (file: string): void => {
-    index.set(file, index.size);
-    low.set(file, index.get(file) ?? 0);
-    stack.push(file);
-    for (const { to } of targets.get(file) ?? []) {
-      if (!index.has(to)) visit(to);
-      if (stack.includes(to)) low.set(file, Math.min(low.get(file) ?? 0, low.get(to) ?? 0, index.get(to) ?? 0));
-    }
-    if (low.get(file) !== index.get(file)) return;
-    const circle = stack.splice(stack.indexOf(file));
-    if (circle.length > 1) found.push(circle.toSorted());
+  const reachedFrom = (file: string, reached = new Set<string>()): ReadonlySet<string> => {
+    for (const { to } of targets.get(file) ?? []) if (!reached.has(to)) reachedFrom(to, reached.add(to));
+    return reached;
   };
-  for (const { from } of imports) if (!index.has(from)) visit(from);
-  return found;
+  const reached = new Map([...targets.keys()].map((file) => [file, reachedFrom(file)]));
+  const circleOf = ([file, others]: readonly [string, ReadonlySet<string>]): string[] =>
+    [...others].filter((other) => reached.get(other)?.has(file)).toSorted();
+  // Every file of a circle finds it: its first one names it.
+  return [...reached]
+    .map((entry) => [entry[0], circleOf(entry)] as const)
+    .flatMap(([file, circle]) => (circle[0] === file && circle.length > 1 ? [circle] : []));
 }
 
 /** The floors as a picture. An arrow is left out where others lead to the same room. */
@@ -126,11 +117,7 @@ if (import.meta.main) {
   const tied = circles(imports);
   for (const { from, to } of upward) process.stdout.write(`upward: ${from} -> ${to}\n`);
   for (const circle of tied) process.stdout.write(`circle: ${circle.join(', ')}\n`);
-  if (process.argv.includes('--write')) {
-    const page = readFileSync(PAGE, 'utf8');
-    const [before = '', rest = ''] = page.split(BEGIN);
-    const [, after = ''] = rest.split(END);
-    writeFileSync(PAGE, `${before}${BEGIN}\n\n${picture(imports)}\n\n${END}${after}`);
-  } else if (upward.length + tied.length === 0) process.stdout.write(`${picture(imports)}\n`);
+  if (process.argv.includes('--write')) writePart('docs/architecture.md', 'rooms', picture(imports));
+  else if (upward.length + tied.length === 0) process.stdout.write(`${picture(imports)}\n`);
   process.exitCode = upward.length + tied.length === 0 ? 0 : 1;
 }

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { checkEvidence } from './evidence/check.ts';
-import { readPublicKey, readSigningKey } from './evidence/files.ts';
+import { readKey } from './evidence/files.ts';
 import { makeEvidence } from './evidence/make.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -39,24 +39,23 @@ function main(): number {
   if (positionals.length > 1) return misused(`one folder, not ${positionals.length}`);
   if (values.offline && values.audit !== undefined) return misused('--audit or --offline, not both');
   const [folder] = positionals;
-  const made = makeEvidence(
-    ROOT,
-    {
-      folder: folder === undefined ? undefined : resolve(folder),
-      tests: values.tests,
-      audit: values.audit,
-      offline: values.offline,
-      key: values.key === undefined ? undefined : readSigningKey(values.key),
-    },
-    (line) => console.log(line),
-  );
+  const made = makeEvidence(ROOT, {
+    ...{ tests: values.tests, audit: values.audit, offline: values.offline },
+    folder: folder === undefined ? undefined : resolve(folder),
+    key: values.key === undefined ? undefined : readKey(values.key, 'private'),
+    say: (line) => console.log(line),
+  });
   console.log(`Made ${made}. Check it with: npm run evidence -- check ${made}`);
   return 0;
 }
 
 function check([folder, ...more]: readonly string[], key: string | undefined): number {
   if (folder === undefined || more.length > 0) return misused('name the folder to check');
-  const { notes, faults } = checkEvidence(ROOT, resolve(folder), key === undefined ? undefined : readPublicKey(key));
+  const { notes, faults } = checkEvidence(
+    ROOT,
+    resolve(folder),
+    key === undefined ? undefined : readKey(key, 'public'),
+  );
   for (const note of notes) console.log(`- ${note}`);
   for (const fault of faults) console.error(`evidence: ${fault}`);
   const agrees =

@@ -2,8 +2,9 @@
  * The licences of what is shipped. `npm run licences` writes the list in docs/licences.md from the lock file;
  * `npm run --silent licences -- --texts` prints the texts themselves, from the packages that are installed.
  */
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { writePart } from './generated-part.ts';
 import { type LockedPackage, readLock, shippedPackages } from './locked-packages.ts';
 
 /** Licences that a product under the EUPL 1.2 may contain, and that ask for no more than that their text goes along. */
@@ -13,9 +14,6 @@ const ASSESSED = ['MIT', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'B
 const MANY = 10;
 
 const ROOT = join(import.meta.dirname, '..');
-const PAGE = join(ROOT, 'docs/licences.md');
-const BEGIN = '<!-- licences: written by `npm run licences` -->';
-const END = '<!-- end of licences -->';
 
 /**
  * Whether a licence has been assessed; of an expression each of those that apply together (`AND`), or one of those that it leaves the choice of
@@ -50,7 +48,7 @@ export function licencesTable(): string {
     const names = new Set(packages.map(({ name, optional }) => (optional ? `${name} (optional)` : name)));
     return `| ${license} | ${[...Map.groupBy(names, scopeOf)].flatMap(listed).join(', ')} |`;
   });
-  return [BEGIN, '', '| licence | packages |', '|---|---|', ...rows.sort(), '', END].join('\n');
+  return ['| licence | packages |', '|---|---|', ...rows.sort()].join('\n');
 }
 
 /** The licence texts of one package, from files and folders named so; a package for other machines is not installed and has none here. */
@@ -82,10 +80,5 @@ function printTexts(): void {
 
 if (import.meta.main) {
   if (process.argv.includes('--texts')) printTexts();
-  else {
-    const page = readFileSync(PAGE, 'utf8');
-    const [before, after] = [page.indexOf(BEGIN), page.indexOf(END)];
-    if (before < 0 || after < 0) throw new Error('docs/licences.md has no marks for the list');
-    writeFileSync(PAGE, page.slice(0, before) + licencesTable() + page.slice(after + END.length));
-  }
+  else writePart('docs/licences.md', 'licences', licencesTable());
 }

@@ -19,6 +19,10 @@ export interface LockedPackage {
   readonly license: string;
   /** Installed on some machines only. */
   readonly optional: boolean;
+  /** Package URL. */
+  readonly purl: string;
+  /** `sha512-` and the digest in base64. */
+  readonly integrity: string;
 }
 
 /** @throws {TypeError} when the text is not a lock file of version 3 */
@@ -37,13 +41,18 @@ export function readLock(text: string): Lock {
 export function shippedPackages(lock: Lock): LockedPackage[] {
   return Object.entries(lock.packages)
     .filter(([path, entry]) => path !== '' && entry.dev !== true)
-    .map(([path, { version, license, optional }]) => ({
-      path,
-      name: path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length),
-      version: String(version),
-      license: typeof license === 'string' ? license : 'unknown',
-      optional: optional === true,
-    }))
+    .map(([path, { version, license = 'unknown', optional, integrity = '' }]) => {
+      const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+      return {
+        path,
+        name,
+        version: String(version),
+        license: String(license),
+        optional: optional === true,
+        purl: `pkg:npm/${name.replace('@', '%40')}@${String(version)}`,
+        integrity: String(integrity),
+      };
+    })
     .sort((a, b) => (`${a.name}@${a.version}` < `${b.name}@${b.version}` ? -1 : 1));
 }
 

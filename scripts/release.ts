@@ -4,11 +4,11 @@
  * nothing. The changelog must have the section of the version, `## 1.1.0 – 2027-01-31`, and nothing under `## Unreleased`; the working tree must
  * be clean.
  */
-import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { listMigrations } from './released-migrations.ts';
+import { run } from './run.ts';
 
 interface Place {
   readonly file: string;
@@ -82,12 +82,8 @@ function compare(left: string, right: string): number {
   return left.localeCompare(right, 'en', { numeric: true });
 }
 
-/** Runs git and returns what it prints. @throws Error with its own words */
 function git(root: string, ...args: readonly string[]): string {
-  const { status, stdout, stderr, error } = spawnSync('git', args, { cwd: root, encoding: 'utf8' });
-  if (error !== undefined) throw error;
-  if (status !== 0) throw new Error(`git ${args[0]}: ${stderr.trim()}`);
-  return stdout.trim();
+  return run('git', args, root).trim();
 }
 
 if (import.meta.main) {

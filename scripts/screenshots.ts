@@ -6,7 +6,7 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Cookie, Page } from 'playwright-core';
 import { openDatabase } from '../src/database/open-database.ts';
 import { createDemoClient } from '../src/demo/demo-client.ts';
 import type { Demo } from '../src/demo/demo-part.ts';
@@ -68,7 +68,7 @@ const COUNCIL: State[] = [
   ['verwijderd', 'Redacted: personal data', removedAs('redact')],
   ['niet-gevonden', 'Not there', '/raad/gm9901/vergaderingen/bestaat-niet'],
 ];
-/** For who prefers a dark screen. */
+/** In dark colours, for readers who ask their browser for them. */
 const DARK: State[] = [
   ['begin-donker', 'Front, in dark colours', '/raad'],
   ['vergadering-donker', 'Meeting, in dark colours', '/raad/gm0363/vergaderingen/meeting-458902'],
@@ -150,9 +150,8 @@ async function asOwner(url: string, ...statements: string[]): Promise<void> {
   }
 }
 
-async function shoot(tab: Page, name: string): Promise<void> {
-  const size: unknown = await tab.evaluate('[innerWidth, document.documentElement.scrollHeight]');
-  const [width = 0, height = 0] = Array.isArray(size) ? size.map(Number) : [];
+async function shoot(tab: Page, name: string, width: number): Promise<void> {
+  const height = Number(await tab.evaluate('document.documentElement.scrollHeight'));
   const session = await tab.context().newCDPSession(tab);
   const { data } = await session.send('Page.captureScreenshot', {
     ...{ format: 'webp', quality: QUALITY, captureBeyondViewport: true },
@@ -162,12 +161,14 @@ async function shoot(tab: Page, name: string): Promise<void> {
   await writeFile(join(made, `${name}-${width}.webp`), Buffer.from(data, 'base64'));
 }
 
-/** At every width; each has cookies of its own. */
-async function takeAll(tabs: readonly Page[], base: string, states: readonly State[]): Promise<void> {
-  for (const [name, , path] of states) {
-    for (const tab of tabs) {
+/** At every width, with these cookies each time: a page may take them away. */
+async function takeAll(tab: Page, base: string, states: readonly State[], cookies: Cookie[] = []): Promise<void> {
+  for (const width of WIDTHS) {
+    await tab.setViewportSize({ width, height: 900 });
+    await tab.context().addCookies(cookies);
+    for (const [name, , path] of states) {
       await tab.goto(base + path);
-      await shoot(tab, name);
+      await shoot(tab, name, width);
     }
   }
 }
@@ -179,32 +180,14 @@ async function logIn(tab: Page, base: string): Promise<void> {
 }
 
 /** The session of another service: it cannot be read here. */
-async function spoilSession(tab: Page): Promise<void> {
-  const context = tab.context();
-  const cookies = await context.cookies();
-  await context.addCookies(cookies.map((cookie) => ({ ...cookie, value: `${cookie.value.slice(0, -8)}AAAAAAAA` })));
-}
-
-async function printAll(tab: Page, base: string): Promise<void> {
-  for (const [name, , path] of PRINTED) {
-    await tab.goto(base + path);
-    await tab.pdf({ path: join(made, `${name}.pdf`), format: 'A4' });
-  }
+async function spoiltSession(tab: Page): Promise<Cookie[]> {
+  const cookies = await tab.context().cookies();
+  return cookies.map((cookie) => ({ ...cookie, value: `${cookie.value.slice(0, -8)}AAAAAAAA` }));
 }
 
 function document(): string {
-  const states = [
-    ROOT_OF_HOST,
-    EMPTY,
-    COUNCIL,
-    DARK,
-    BEFORE_LOGIN,
-    OVERVIEW,
-    ENDED,
-    LOGGED_OUT,
-    OPERATOR,
-    BROKEN,
-  ].flat();
+  const council = [...ROOT_OF_HOST, ...EMPTY, ...COUNCIL, ...DARK];
+  const states = [...council, ...BEFORE_LOGIN, ...OVERVIEW, ...ENDED, ...LOGGED_OUT, ...OPERATOR, ...BROKEN];
   const picture = (name: string, width: number): string =>
     `[![${name}](screenshots/${name}-${width}.webp)](screenshots/${name}-${width}.webp)`;
   return [
@@ -222,47 +205,44 @@ function document(): string {
   ].join('\n');
 }
 
-async function takePictures(browser: Browser, demo: Demo): Promise<void> {
-  const { baseUrl: base, managementUrl, databaseUrl } = demo.file;
-  const tabs = await Promise.all(
-    WIDTHS.map((width) => browser.newPage({ viewport: { width, height: 900 }, locale: 'nl-NL' })),
-  );
-  const [first] = tabs;
-  if (first === undefined) return;
-  await takeAll(tabs, base, EMPTY);
-  const { config, log } = demo;
+/** Gives the demo everything that the pictures show of the council. */
+async function publishAll({ config, log, file, home: directory }: Demo): Promise<void> {
   const { pool, close } = await openDatabase({ config, log, purpose: 'command' });
   try {
     const { signal } = new AbortController();
-    const client = createDemoClient(demo.file);
-    await loadExampleData({ config, pool, signal, client, file: demo.file, directory: demo.home });
+    await loadExampleData({ config, pool, signal, client: createDemoClient(file), file, directory });
     const lines = (await readFile(MEETING, 'utf8')).trim().split('\n');
     await publish(
-      demo.file,
+      file,
       lines.map((line) => JSON.parse(line)),
     );
-    await publishOddities(demo.file);
-    for (
-      let outcome = await followFeed(pool, PAGES_INDEX);
-      outcome !== 'done';
-      outcome = await followFeed(pool, PAGES_INDEX)
-    );
+    await publishOddities(file);
+    while ((await followFeed(pool, PAGES_INDEX)) !== 'done');
   } finally {
     await close();
   }
-  await takeAll(tabs, managementUrl, OPERATOR);
+}
+
+async function takePictures(browser: Browser, demo: Demo): Promise<void> {
+  const { baseUrl: base, managementUrl, databaseUrl } = demo.file;
+  const tab = await browser.newPage({ locale: 'nl-NL' });
+  await takeAll(tab, base, EMPTY);
+  await publishAll(demo);
+  await takeAll(tab, managementUrl, OPERATOR);
   await asOwner(databaseUrl, BEHIND);
-  await takeAll(tabs, base, [...ROOT_OF_HOST, ...COUNCIL, ...BEFORE_LOGIN]);
-  for (const tab of tabs) await tab.emulateMedia({ colorScheme: 'dark' });
-  await takeAll(tabs, base, DARK);
-  for (const tab of tabs) await tab.emulateMedia({ colorScheme: 'light' });
-  for (const tab of tabs) await logIn(tab, base);
-  await takeAll(tabs, base, OVERVIEW);
-  await printAll(first, base);
-  for (const tab of tabs) await spoilSession(tab);
-  await takeAll(tabs, base, [...ENDED, ...LOGGED_OUT]);
+  await takeAll(tab, base, [...ROOT_OF_HOST, ...COUNCIL, ...BEFORE_LOGIN]);
+  await tab.emulateMedia({ colorScheme: 'dark' });
+  await takeAll(tab, base, DARK);
+  await tab.emulateMedia({ colorScheme: 'light' });
+  await logIn(tab, base);
+  await takeAll(tab, base, OVERVIEW);
+  for (const [name, , path] of PRINTED) {
+    await tab.goto(base + path);
+    await tab.pdf({ path: join(made, `${name}.pdf`), format: 'A4' });
+  }
+  await takeAll(tab, base, [...ENDED, ...LOGGED_OUT], await spoiltSession(tab));
   await asOwner(databaseUrl, ...TROUBLE);
-  await takeAll(tabs, managementUrl, BROKEN);
+  await takeAll(tab, managementUrl, BROKEN);
 }
 
 const executable = findChromium();

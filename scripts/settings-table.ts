@@ -1,12 +1,7 @@
 /** Prints the tables of settings; with `--write` puts them into docs/settings.md. */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { type Setting, shownValue } from '../src/settings/kinds.ts';
 import { type SettingGroups, settingGroups } from '../src/settings/read-config.ts';
-
-const PAGE = join(import.meta.dirname, '../docs/settings.md');
-const BEGIN = '<!-- settings: written by `npm run docs` -->';
-const END = '<!-- end of settings -->';
+import { writePart } from './generated-part.ts';
 
 /** Each section and its groups; a group that is not named has a section of its own. */
 const SECTIONS: Readonly<Record<string, readonly (keyof SettingGroups)[]>> = {
@@ -44,15 +39,7 @@ function row(setting: Setting<unknown>): string {
   return `| ${name} | ${standard} | ${setting.kind.allowed} | ${setting.description} |`;
 }
 
-/** The page with the tables as they must be. @throws when it has no place for them */
-export function withSettingsTable(page: string): string {
-  const [before, rest] = page.split(BEGIN);
-  const after = rest?.split(END)[1];
-  if (before === undefined || after === undefined) throw new Error('docs/settings.md has no place for the tables');
-  return `${before}${BEGIN}\n\n${settingsTable()}\n\n${END}${after}`;
-}
-
 if (import.meta.main) {
-  if (process.argv.includes('--write')) writeFileSync(PAGE, withSettingsTable(readFileSync(PAGE, 'utf8')));
+  if (process.argv.includes('--write')) writePart('docs/settings.md', 'settings', settingsTable());
   else console.log(settingsTable());
 }

@@ -36,18 +36,14 @@ function written(paths: readonly string[]): number {
   return pages.reduce((sum, path) => sum + words(read(path).replace(GENERATED_PART, '')), 0);
 }
 
-/** Direct dependencies of the package; `optional` are the programs that come along for one platform each. */
-function packages(): { readonly runtime: number; readonly development: number } {
-  const { dependencies, devDependencies } = JSON.parse(read('package.json'));
-  return { runtime: Object.keys(dependencies).length, development: Object.keys(devDependencies).length };
-}
-
 const source = tracked('src/*.ts');
 const own = source.filter((path) => !path.startsWith(GENERATED));
 const suites = tracked('conformance/*.ts');
 const suiteTests = suites.filter((path) => path.startsWith('conformance/test/'));
 const tests = tracked('test/*.ts');
-const dependencies = packages();
+const documents = tracked('*.md');
+/** Direct ones; optional ones are the programs that come along for one platform each. */
+const { dependencies, devDependencies } = JSON.parse(read('package.json'));
 
 const rows: readonly (readonly [string, number])[] = [
   ['src, lines', lines(source)],
@@ -59,14 +55,14 @@ const rows: readonly (readonly [string, number])[] = [
   ['tests, files', tests.length],
   ['bench, lines', lines(tracked('bench/*.ts'))],
   ['scripts, lines', lines(tracked('scripts/*'))],
-  ['settings', Object.values(settingGroups).reduce((sum, group) => sum + Object.keys(group).length, 0)],
-  ['packages at run time', dependencies.runtime],
-  ['packages for development', dependencies.development],
+  ['settings', Object.values(settingGroups).flatMap((group) => Object.keys(group)).length],
+  ['packages at run time', Object.keys(dependencies).length],
+  ['packages for development', Object.keys(devDependencies).length],
   ['migrations, files', tracked('migrations/*.sql').length],
-  ['documents without generated parts, words', written(tracked('*.md'))],
+  ['documents without generated parts, words', written(documents)],
   [
     'the same without decisions and changelog',
-    written(tracked('*.md').filter((path) => !/^(?:docs\/decisions\/|CHANGELOG)/.test(path))),
+    written(documents.filter((path) => !/^(?:docs\/decisions\/|CHANGELOG)/.test(path))),
   ],
   ['decisions', tracked('docs/decisions/0*.md').length],
 ];

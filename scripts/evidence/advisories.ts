@@ -2,15 +2,20 @@
  * Known vulnerabilities of what is shipped, as the registry tells them (`npm audit`), and what the project states about each in OpenVEX 0.2.0.
  * The statements are kept in docs/compliance/vex.json; each belongs to one advisory about one package.
  */
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import { inShippedFolder, type Lock } from '../locked-packages.ts';
+import { inShippedFolder, type Lock, shippedPackages } from '../locked-packages.ts';
+import { runToEnd } from '../run.ts';
 import { uuidOf } from '../sbom.ts';
-import { runToEnd } from './run.ts';
+import { readJson } from './files.ts';
+import { lacking, type Report, records, type Subject, type Wishes } from './report.ts';
 
-export const STATEMENTS = 'docs/compliance/vex.json';
+const STATEMENTS = 'docs/compliance/vex.json';
 
-export interface Advisory {
+interface Advisory {
   /** `GHSA-…`; of an advisory elsewhere `npm-` and its number. */
   readonly id: string;
   readonly package: string;
@@ -21,15 +26,10 @@ export interface Advisory {
   readonly url: string;
 }
 
-/** What the registry answered, or why nobody asked it. `time` is when (ISO 8601). */
-export type AdvisoryReport =
-  | { readonly time: string; readonly asked: true; readonly advisories: readonly Advisory[] }
-  | { readonly time: string; readonly asked: false; readonly reason: string };
-
-export interface Statement {
+interface Statement {
   readonly advisory: string;
   readonly package: string;
-  readonly status: 'not_affected' | 'affected' | 'under_investigation';
+  readonly status: string;
   /** Of `not_affected`: why, in a word of OpenVEX. */
   readonly justification?: string;
   /** Of `affected`: what a user does about it. */
@@ -41,13 +41,29 @@ export interface Statement {
 }
 
 const text = { type: 'string', minLength: 1 };
-/** What OpenVEX demands with a status, and what has no meaning there. */
-const withStatus = (status: Statement['status'], required: readonly string[], none: readonly string[]): object => ({
-  properties: { status: { const: status } },
-  required,
-  not: { anyOf: none.map((name) => ({ required: [name] })) },
+/** A statement of a status, with what OpenVEX demands with it and nothing more. */
+const statementOf = (status: string, more: Readonly<Record<string, object>> = {}): object => ({
+  type: 'object',
+  required: ['advisory', 'package', 'status', 'notes', 'time', ...Object.keys(more)],
+  additionalProperties: false,
+  properties: {
+    advisory: { type: 'string', pattern: '^(GHSA(-[0-9a-z]{4}){3}|npm-\\d+)$' },
+    package: text,
+    status: { const: status },
+    notes: text,
+    time: { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}Z$' },
+    ...more,
+  },
 });
-const SCHEMA = {
+const JUSTIFICATIONS = [
+  'component_not_present',
+  'vulnerable_code_not_present',
+  'vulnerable_code_not_in_execute_path',
+  'vulnerable_code_cannot_be_controlled_by_adversary',
+  'inline_mitigations_already_exist',
+];
+// `fixed` cannot be: a repaired version has no advisory, and needs no statement.
+const validate = new Ajv2020({ allErrors: true, strict: false }).compile<{ statements: Statement[] }>({
   type: 'object',
   required: ['statements'],
   additionalProperties: false,
@@ -55,134 +71,138 @@ const SCHEMA = {
     statements: {
       type: 'array',
       items: {
-        type: 'object',
-        required: ['advisory', 'package', 'status', 'notes', 'time'],
-        additionalProperties: false,
-        properties: {
-          advisory: { type: 'string', pattern: '^(GHSA(-[0-9a-z]{4}){3}|npm-\\d+)$' },
-          package: text,
-          // `fixed` cannot be: a repaired version has no advisory, and needs no statement.
-          status: { enum: ['not_affected', 'affected', 'under_investigation'] },
-          justification: {
-            enum: [
-              'component_not_present',
-              'vulnerable_code_not_present',
-              'vulnerable_code_not_in_execute_path',
-              'vulnerable_code_cannot_be_controlled_by_adversary',
-              'inline_mitigations_already_exist',
-            ],
-          },
-          action: text,
-          notes: text,
-          time: { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}Z$' },
-        },
         anyOf: [
-          withStatus('not_affected', ['justification'], ['action']),
-          withStatus('affected', ['action'], ['justification']),
-          withStatus('under_investigation', [], ['justification', 'action']),
+          statementOf('not_affected', { justification: { enum: JUSTIFICATIONS } }),
+          statementOf('affected', { action: text }),
+          statementOf('under_investigation'),
         ],
       },
     },
   },
-};
-const validate = new Ajv2020({ allErrors: true, strict: false }).compile<{ statements: Statement[] }>(SCHEMA);
+});
 
-/** @throws {Error} that says which statement of docs/compliance/vex.json is wrong */
-export function readStatements(json: string): readonly Statement[] {
-  const value: unknown = JSON.parse(json);
+/** @throws {Error} that says which statement is wrong */
+function readStatements(sources: string): readonly Statement[] {
+  const value: unknown = JSON.parse(readFileSync(join(sources, STATEMENTS), 'utf8'));
   if (validate(value)) return value.statements;
   const faults = (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
   throw new Error(`${STATEMENTS}: ${faults.join('; ')}`);
 }
 
+export const advisories: Report = {
+  file: 'advisories.json',
+  make: ({ lock }, wishes) => reportOn(lock, wishes),
+  faults: ({ folder, sources, note }) => {
+    const report = readJson(folder, 'advisories.json');
+    if (!isRecord(report) || typeof report.time !== 'string') return ['advisories.json is not a report'];
+    if (report.asked !== true) {
+      note(`advisories.json: the registry was not asked at ${report.time} (${String(report.reason)})`);
+      return [];
+    }
+    if (!Array.isArray(report.advisories)) return ['advisories.json has no advisories'];
+    note(`advisories.json: ${report.advisories.length} known at ${report.time}`);
+    const known = report.advisories.map((one) => `${String(one?.id)} about ${String(one?.package)}`);
+    const stated = readStatements(sources).map((one) => `${one.advisory} about ${one.package}`);
+    return [
+      ...lacking(known, stated).map((one) => `${one} has no statement in ${STATEMENTS}`),
+      ...lacking(stated, known).map(
+        (one) => `${STATEMENTS} has a statement on ${one}, which concerns nothing that is shipped: remove it`,
+      ),
+      ...stated.filter((one, i) => stated.indexOf(one) < i).map((one) => `${STATEMENTS} states ${one} twice`),
+    ].map((fault) => `advisories.json: ${fault}`);
+  },
+};
+
+/** @throws {Error} when the registry gives no answer, and that is not what was wished */
+function reportOn(lock: Lock, { audit, offline, say }: Wishes): object {
+  const time = new Date().toISOString();
+  if (offline) return { time, asked: false, reason: 'made with --offline' };
+  if (audit !== undefined) {
+    const given = readFileSync(audit, 'utf8');
+    return { time: statSync(audit).mtime.toISOString(), asked: true, advisories: readAudit(given, lock) };
+  }
+  say('Asking the registry for known vulnerabilities …');
+  try {
+    return { time, asked: true, advisories: readAudit(askRegistry(lock), lock) };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`the registry could not be asked for known vulnerabilities at ${time}: ${reason}
+Give what \`npm audit --json\` prints elsewhere with --audit FILE, or leave them unknown with --offline.`);
+  }
+}
+
 /** Asks the registry about what the lock file ships. @throws {Error} when it gives no answer */
-export function askRegistry(lock: Lock, env: Readonly<Record<string, string>> = {}): readonly Advisory[] {
+function askRegistry(lock: Lock): string {
   return inShippedFolder(lock, (directory) => {
     // With a finding npm ends with 1 too. Without a cache of its own it may repeat what a registry answered before.
-    const { stdout, stderr } = runToEnd(
-      'npm',
-      ['audit', '--json', '--package-lock-only', `--cache=${directory}/cache`],
-      directory,
-      env,
-    );
+    const words = ['audit', '--json', '--package-lock-only', `--cache=${directory}/cache`];
+    const { stdout, stderr } = runToEnd('npm', words, directory);
     if (stdout === '') throw new Error(stderr.trim());
-    return readAudit(stdout, lock);
+    return stdout;
   });
 }
 
 /** @param json what `npm audit --json` prints, of development too @returns advisories about what is shipped @throws {Error} when that is not a report of npm, with its message */
-export function readAudit(json: string, lock: Lock): readonly Advisory[] {
+function readAudit(json: string, lock: Lock): readonly Advisory[] {
   const answer: unknown = JSON.parse(json);
   if (!isRecord(answer) || answer.auditReportVersion !== 2 || !isRecord(answer.vulnerabilities)) {
-    throw new Error(
-      isRecord(answer) && typeof answer.message === 'string' ? answer.message : 'this is not a report of npm',
-    );
+    const message = isRecord(answer) && typeof answer.message === 'string' ? answer.message : undefined;
+    throw new Error(message ?? 'this is not a report of npm');
   }
-  return Object.values(answer.vulnerabilities)
-    .filter(isRecord)
-    .flatMap(({ name, via, nodes }) => {
-      const entries = (Array.isArray(nodes) ? nodes : []).map((path) => {
-        const entry = lock.packages[String(path)];
-        if (entry !== undefined) return entry;
-        throw new Error(`${String(path)} is not in the lock file: the answer is about another`);
-      });
-      const versions = new Set(entries.flatMap((entry) => (entry.dev === true ? [] : String(entry.version))));
-      if (versions.size === 0) return [];
-      // A name in `via` is a package that has an entry of its own.
-      const own = (Array.isArray(via) ? via : []).filter(isRecord);
-      return own.map(({ source, title, severity, url }) => ({
-        id: /GHSA(-[0-9a-z]{4}){3}/.exec(String(url))?.[0] ?? `npm-${String(source)}`,
-        package: String(name),
-        versions: [...versions].sort(),
-        title: String(title),
-        severity: String(severity),
-        url: String(url),
-      }));
+  return records(Object.values(answer.vulnerabilities)).flatMap(({ name, via, nodes }) => {
+    const entries = (Array.isArray(nodes) ? nodes : []).map((path) => {
+      const entry = lock.packages[String(path)];
+      if (entry !== undefined) return entry;
+      throw new Error(`${String(path)} is not in the lock file: the answer is about another`);
     });
+    const versions = new Set(entries.flatMap((entry) => (entry.dev === true ? [] : String(entry.version))));
+    if (versions.size === 0) return [];
+    // A name in `via` is a package that has an entry of its own.
+    return records(via).map(({ source, title, severity, url }) => ({
+      id: /GHSA(-[0-9a-z]{4}){3}/.exec(String(url))?.[0] ?? `npm-${String(source)}`,
+      package: String(name),
+      versions: [...versions].sort(),
+      title: String(title),
+      severity: String(severity),
+      url: String(url),
+    }));
+  });
 }
 
-/** Advisories without a statement, and statements without an advisory. */
-export function faultsOfStatements(advisories: readonly Advisory[], statements: readonly Statement[]): string[] {
-  const about = (id: string, name: string): string => `${id} about ${name}`;
-  const known = advisories.map((one) => about(one.id, one.package));
-  const stated = statements.map((one) => about(one.advisory, one.package));
-  return [
-    ...known.filter((one) => !stated.includes(one)).map((one) => `${one} has no statement in ${STATEMENTS}`),
-    ...stated
-      .filter((one) => !known.includes(one))
-      .map((one) => `${STATEMENTS} has a statement on ${one}, which concerns nothing that is shipped: remove it`),
-    ...stated.filter((one, i) => stated.indexOf(one) < i).map((one) => `${STATEMENTS} states ${one} twice`),
-  ];
-}
+/** There is none without statements: OpenVEX demands at least one. */
+export const openVex: Report = {
+  file: 'openvex.json',
+  make: createOpenVex,
+  faults: (subject) => {
+    const vex = createOpenVex(subject);
+    const hasVex = existsSync(join(subject.folder, 'openvex.json'));
+    if (vex === undefined) return hasVex ? [`openvex.json states what ${STATEMENTS} of the package does not`] : [];
+    if (!hasVex) return [`openvex.json is missing: ${STATEMENTS} of the package has statements`];
+    const isSame = isDeepStrictEqual(readJson(subject.folder, 'openvex.json'), vex);
+    return isSame ? [] : [`openvex.json does not state what ${STATEMENTS} of the package does`];
+  },
+};
 
-/**
- * The statements in OpenVEX about a product that contains these packages.
- * @param product its Package URL
- * @param packages Package URLs by name
- * @param time of the release, ISO 8601
- * @returns nothing without statements: OpenVEX demands at least one
- */
-export function createOpenVex(
-  statements: readonly Statement[],
-  product: string,
-  packages: ReadonlyMap<string, readonly string[]>,
-  time: string,
-): Record<string, unknown> | undefined {
-  if (statements.length === 0) return undefined;
-  const stated = statements.map((one) => ({
+function createOpenVex({ sources, release, lock }: Subject): Record<string, unknown> | undefined {
+  const product = `pkg:npm/${release.product}@${release.version}`;
+  const packages = Map.groupBy(shippedPackages(lock), ({ name }) => name);
+  const stated = readStatements(sources).map((one) => ({
     vulnerability: { name: one.advisory },
     timestamp: one.time,
-    products: [{ '@id': product, subcomponents: (packages.get(one.package) ?? []).map((purl) => ({ '@id': purl })) }],
+    products: [
+      { '@id': product, subcomponents: (packages.get(one.package) ?? []).map(({ purl }) => ({ '@id': purl })) },
+    ],
     status: one.status,
     status_notes: one.notes,
     ...(one.justification === undefined ? {} : { justification: one.justification }),
     ...(one.action === undefined ? {} : { action_statement: one.action }),
   }));
+  if (stated.length === 0) return undefined;
   return {
     '@context': 'https://openvex.dev/ns/v0.2.0',
-    '@id': `urn:uuid:${uuidOf(JSON.stringify([product, time, stated]))}`,
+    '@id': `urn:uuid:${uuidOf(JSON.stringify([product, release.committed, stated]))}`,
     author: 'The maintainers of Koppelvlak',
-    timestamp: time,
+    timestamp: release.committed,
     version: 1,
     statements: stated,
   };

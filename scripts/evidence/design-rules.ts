@@ -4,86 +4,71 @@ import { basename, join } from 'node:path';
 import process from 'node:process';
 import { parse } from 'yaml';
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import { sha256 } from './files.ts';
-import { runToEnd } from './run.ts';
+import { runToEnd } from '../run.ts';
+import { digestOf, readJson } from './files.ts';
+import { type Report, records } from './report.ts';
 
 const RULES = 'openapi/ruleset/adr.yaml';
 
-export interface DesignRulesReport {
-  readonly standard: string;
-  /** The rules as the project writes them down, with the exceptions. */
-  readonly ruleset: { readonly file: string; readonly sha256: string };
-  /** The ruleset of the standard's owner, where `ADR_RULESET` names a copy: its digest, and whether every contract passed. */
-  readonly official: { readonly sha256: string; readonly passed: boolean } | 'not run: ADR_RULESET names no copy';
-  readonly exceptions: readonly { readonly where: string; readonly rules: readonly string[] }[];
-  readonly contracts: readonly {
-    readonly file: string;
-    readonly sha256: string;
-    readonly findings: readonly string[];
-  }[];
-}
+export const designRules: Report = {
+  file: 'design-rules.json',
+  make: ({ sources }) => ({
+    standard: Object(JSON.parse(readFileSync(join(sources, 'openapi/ruleset/official.json'), 'utf8'))).standard,
+    // The rules as the project writes them down, with the exceptions.
+    ruleset: { file: RULES, sha256: digestOf(join(sources, RULES)) },
+    official: checkOfficial(sources),
+    exceptions: records(parse(readFileSync(join(sources, '.spectral.yaml'), 'utf8')).overrides).map(
+      ({ files, rules }) => ({
+        where: Array.isArray(files) ? files.join(', ') : '',
+        rules: Object.keys(Object(rules)),
+      }),
+    ),
+    contracts: checkContracts(sources),
+  }),
+  faults: ({ folder, sources }) => {
+    const report = readJson(folder, 'design-rules.json');
+    if (!isRecord(report) || !Array.isArray(report.contracts)) return ['design-rules.json: has no list of contracts'];
+    const contracts = records(report.contracts);
+    const files = globSync('openapi/*.yaml', { cwd: sources });
+    const unknown = contracts.map(({ file }) => String(file)).filter((file) => !files.includes(file));
+    const isRefused = isRecord(report.official) && report.official.passed !== true;
+    return [
+      ...(isRefused ? ['the official ruleset was not passed'] : []),
+      ...unknown.map((file) => `${file} is not in the package`),
+      ...files.flatMap((file) => {
+        const own = contracts.find((one) => one.file === file);
+        if (own === undefined) return [`${file} was not judged`];
+        if (own.sha256 !== digestOf(join(sources, file))) return [`another ${file} was judged than is packed`];
+        if (!Array.isArray(own.findings)) return [`${file} has no result`];
+        return own.findings.map((finding) => `${file}: ${String(finding)}`);
+      }),
+    ].map((fault) => `design-rules.json: ${fault}`);
+  },
+};
 
-/** @param root of a checkout with its packages @throws {Error} when the linter cannot run */
-export function checkDesignRules(root: string): DesignRulesReport {
+/** @throws {Error} when the linter cannot run */
+function checkContracts(root: string): object[] {
   const files = globSync('openapi/*.yaml', { cwd: root }).sort();
   const { stdout, stderr } = runToEnd('spectral', ['lint', '--quiet', '--format=json', ...files], root);
   const found: unknown = JSON.parse(stdout === '' ? 'null' : stdout);
   if (!Array.isArray(found)) throw new Error(`spectral lint: ${stderr.trim()}`);
-  // Below a warning are hints.
-  const findings = found.filter(isRecord).filter(({ severity }) => Number(severity) <= 1);
-  const standard: unknown = JSON.parse(readFileSync(join(root, 'openapi/ruleset/official.json'), 'utf8'));
-  return {
-    standard: isRecord(standard) ? String(standard.standard) : '',
-    ruleset: { file: RULES, sha256: sha256(readFileSync(join(root, RULES))) },
-    official: checkOfficial(root),
-    exceptions: exceptionsOf(readFileSync(join(root, '.spectral.yaml'), 'utf8')),
-    contracts: files.map((file) => ({
-      file,
-      sha256: sha256(readFileSync(join(root, file))),
-      findings: findings
-        .filter(({ source }) => basename(String(source)) === basename(file))
-        .map(
-          ({ code, path, message }) =>
-            `${String(code)} at ${Array.isArray(path) ? path.join('/') : ''}: ${String(message)}`,
-        ),
-    })),
-  };
-}
-
-function checkOfficial(root: string): DesignRulesReport['official'] {
-  const { ADR_RULESET: file } = process.env;
-  if (file === undefined || file === '') return 'not run: ADR_RULESET names no copy';
-  const { status } = runToEnd(process.execPath, ['scripts/official-ruleset.ts', file], root);
-  return { sha256: sha256(readFileSync(file)), passed: status === 0 };
-}
-
-function exceptionsOf(settings: string): DesignRulesReport['exceptions'] {
-  const value: unknown = parse(settings);
-  const overrides = isRecord(value) && Array.isArray(value.overrides) ? value.overrides.filter(isRecord) : [];
-  return overrides.map(({ files, rules }) => ({
-    where: Array.isArray(files) ? files.join(', ') : '',
-    rules: isRecord(rules) ? Object.keys(rules) : [],
+  return files.map((file) => ({
+    file,
+    sha256: digestOf(join(root, file)),
+    findings: records(found)
+      // Below a warning are hints.
+      .filter(({ severity, source }) => Number(severity) <= 1 && basename(String(source)) === basename(file))
+      .map(({ code, path, message }) => {
+        const place = Array.isArray(path) ? path.join('/') : '';
+        return `${String(code)} at ${place}: ${String(message)}`;
+      }),
   }));
 }
 
-/** Contracts that do not pass, or are not those of the package at `packed`. */
-export function faultsOfDesignRules(report: unknown, packed: string): string[] {
-  if (!isRecord(report) || !Array.isArray(report.contracts)) return ['has no list of contracts'];
-  const contracts = report.contracts.filter(isRecord);
-  const files = globSync('openapi/*.yaml', { cwd: packed });
-  const official =
-    isRecord(report.official) && report.official.passed !== true ? ['the official ruleset was not passed'] : [];
-  const unknown = contracts.map(({ file }) => String(file)).filter((file) => !files.includes(file));
-  return [
-    ...official,
-    ...unknown.map((file) => `${file} is not in the package`),
-    ...files.flatMap((file) => {
-      const own = contracts.find((one) => one.file === file);
-      if (own === undefined) return [`${file} was not judged`];
-      if (own.sha256 !== sha256(readFileSync(join(packed, file)))) return [`another ${file} was judged than is packed`];
-      return Array.isArray(own.findings)
-        ? own.findings.map((finding) => `${file}: ${String(finding)}`)
-        : [`${file} has no result`];
-    }),
-  ];
+/** By the ruleset of the standard's owner, where `ADR_RULESET` names a copy: its digest, and whether every contract passed. */
+function checkOfficial(root: string): object | string {
+  const { ADR_RULESET: file } = process.env;
+  if (file === undefined || file === '') return 'not run: ADR_RULESET names no copy';
+  const { status } = runToEnd(process.execPath, ['scripts/official-ruleset.ts', file], root);
+  return { sha256: digestOf(file), passed: status === 0 };
 }

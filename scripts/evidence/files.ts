@@ -5,12 +5,17 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { lacking } from './report.ts';
 
 export const DIGESTS = 'SHA256SUMS';
 export const SIGNATURE = 'SHA256SUMS.sig';
 
 export function sha256(content: string | Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
+}
+
+export function digestOf(path: string): string {
+  return sha256(readFileSync(path));
 }
 
 export function writeJson(folder: string, name: string, value: unknown): void {
@@ -28,9 +33,11 @@ export function readJson(folder: string, name: string): unknown {
 
 /** Writes the digests of all files that the folder has, and signs them when a key is given. */
 export function writeDigests(folder: string, key?: KeyObject): void {
-  const lines = filesOf(folder).map((name) => `${sha256(readFileSync(join(folder, name)))}  ${name}\n`);
-  writeFileSync(join(folder, DIGESTS), lines.join(''));
-  if (key !== undefined) writeFileSync(join(folder, SIGNATURE), sign(null, readFileSync(join(folder, DIGESTS)), key));
+  const text = filesOf(folder)
+    .map((name) => `${digestOf(join(folder, name))}  ${name}\n`)
+    .join('');
+  writeFileSync(join(folder, DIGESTS), text);
+  if (key !== undefined) writeFileSync(join(folder, SIGNATURE), sign(null, Buffer.from(text), key));
 }
 
 /** What is wrong with the digests: a changed, missing or added file, each by its name. */
@@ -51,11 +58,9 @@ export function faultsOfDigests(folder: string, required: readonly string[]): st
   for (const name of present) {
     const digest = listed.get(name);
     if (digest === undefined) faults.push(`${name} was added: ${DIGESTS} does not name it`);
-    else if (digest !== sha256(readFileSync(join(folder, name))))
-      faults.push(`${name} was changed: its digest differs`);
+    else if (digest !== digestOf(join(folder, name))) faults.push(`${name} was changed: its digest differs`);
   }
-  const expected = new Set([...listed.keys(), ...required]);
-  return [...faults, ...[...expected].filter((name) => !present.includes(name)).map((name) => `${name} is missing`)];
+  return [...faults, ...lacking([...listed.keys(), ...required], present).map((name) => `${name} is missing`)];
 }
 
 /** What is wrong with the signature, by the public key of whoever releases. */
@@ -65,20 +70,12 @@ export function faultsOfSignature(folder: string, key: KeyObject): string[] {
   return isRight ? [] : [`${SIGNATURE} is not a signature of ${DIGESTS} by this key`];
 }
 
-/** @param file a private key in PEM, for signing @throws {Error} when it is not an Ed25519 key */
-export function readSigningKey(file: string): KeyObject {
-  return onlyEd25519(file, createPrivateKey(readFileSync(file)));
-}
-
-/** @param file a public key in PEM @throws {Error} when it is not an Ed25519 key */
-export function readPublicKey(file: string): KeyObject {
-  return onlyEd25519(file, createPublicKey(readFileSync(file)));
-}
-
-function onlyEd25519(file: string, key: KeyObject): KeyObject {
-  if (key.asymmetricKeyType !== 'ed25519')
-    throw new Error(`${file} has a key of kind ${key.asymmetricKeyType}, not ed25519`);
-  return key;
+/** @param file in PEM: a private key to sign with, a public one to check with @throws {Error} when it is not an Ed25519 key */
+export function readKey(file: string, kind: 'private' | 'public'): KeyObject {
+  const pem = readFileSync(file);
+  const key = kind === 'private' ? createPrivateKey(pem) : createPublicKey(pem);
+  if (key.asymmetricKeyType === 'ed25519') return key;
+  throw new Error(`${file} has a key of kind ${key.asymmetricKeyType}, not ed25519`);
 }
 
 /** All that the digests cover. */

@@ -14,8 +14,8 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join, relative } from 'node:path';
 import { shrinkwrapOf } from '../locked-packages.ts';
-import { sha256 } from './files.ts';
-import { run } from './run.ts';
+import { run } from '../run.ts';
+import { digestOf } from './files.ts';
 
 /** What differs between two machines and must leave no trace: path, permissions of new files, time zone, language. */
 const CIRCUMSTANCES = [
@@ -91,7 +91,7 @@ function contentsOf(directory: string): Map<string, string> {
   const files = readdirSync(directory, { recursive: true, encoding: 'utf8' }).flatMap((path): [string, string][] => {
     const stats = lstatSync(join(directory, path));
     if (stats.isDirectory()) return [];
-    return [[path, `${(stats.mode & 0o777).toString(8)} ${sha256(readFileSync(join(directory, path)))}`]];
+    return [[path, `${(stats.mode & 0o777).toString(8)} ${digestOf(join(directory, path))}`]];
   });
   return new Map(files);
 }

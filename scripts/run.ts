@@ -6,37 +6,18 @@ import process from 'node:process';
 const LIMIT_MS = 20 * 60_000;
 const MAX_OUTPUT = 256 * 1024 * 1024;
 
-export interface Ended {
-  readonly status: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+type Environment = Readonly<Record<string, string>>;
 
 /** Runs a program to its end, whatever its status. @throws {Error} when it cannot be started or hangs */
-export function runToEnd(
-  command: string,
-  args: readonly string[],
-  cwd: string,
-  env: Readonly<Record<string, string>> = {},
-): Ended {
-  const { status, stdout, stderr, error } = spawnSync(command, args, {
-    cwd,
-    env: { ...process.env, ...env },
-    encoding: 'utf8',
-    maxBuffer: MAX_OUTPUT,
-    timeout: LIMIT_MS,
-  });
+export function runToEnd(command: string, args: readonly string[], cwd: string, env: Environment = {}) {
+  const options = { cwd, env: { ...process.env, ...env }, maxBuffer: MAX_OUTPUT, timeout: LIMIT_MS };
+  const { status, stdout, stderr, error } = spawnSync(command, args, { ...options, encoding: 'utf8' });
   if (error !== undefined) throw new Error(`${command} ${args[0] ?? ''}: ${error.message}`);
   return { status, stdout, stderr };
 }
 
 /** Runs a program and returns what it printed. @throws {Error} with its own words when it fails */
-export function run(
-  command: string,
-  args: readonly string[],
-  cwd: string,
-  env: Readonly<Record<string, string>> = {},
-): string {
+export function run(command: string, args: readonly string[], cwd: string, env: Environment = {}): string {
   const { status, stdout, stderr } = runToEnd(command, args, cwd, env);
   if (status !== 0) throw new Error(`${command} ${args[0] ?? ''} ended with ${status}: ${stderr.trim()}`);
   return stdout;
