@@ -11,11 +11,12 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MIGRATIONS, migrate } from '../src/database/migrate.ts';
-import { createPool, type Pool } from '../src/database/pool.ts';
+import type { Pool } from '../src/database/pool.ts';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
 import { createLogger } from '../src/lib/log.ts';
 import { saveSources } from '../src/raadsfeed/aggregator/store/sources.ts';
 import { type Child, startChild } from './support/children.ts';
+import { openPool } from './support/databases.ts';
 
 const sources = Number(process.argv[2] ?? 300);
 const records = Number(process.argv[3] ?? 1000);
@@ -31,15 +32,7 @@ let pool: Pool | undefined;
 try {
   const { base } = Object(await many.ask({}));
   await migrate({ url: postgres.url, dir: MIGRATIONS, log });
-  pool = createPool({
-    url: postgres.url,
-    size: 2,
-    connectTimeoutMs: 10_000,
-    statementTimeoutMs: 60_000,
-    pooler: 'none',
-    applicationName: 'bench',
-    log,
-  });
+  pool = openPool(postgres.url);
   const floor = Object(
     JSON.parse(
       execFileSync(process.execPath, [join(import.meta.dirname, 'floors/aggregator.ts')], {

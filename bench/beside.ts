@@ -15,8 +15,10 @@ import { startEmbedded } from '../src/embedded-postgres/start.ts';
 import { createAuthority } from '../src/lib/authority/authority.ts';
 import { createLogger } from '../src/lib/log.ts';
 import { startTokens } from '../test/support/tokens.ts';
+import { appendLoad, LOG_ENV } from './support/append-load.ts';
 import { type Child, startChild } from './support/children.ts';
-import { sampleActies } from './support/sample-actie.ts';
+import { createDatabase } from './support/databases.ts';
+import { gegevensEnv } from './support/gegevens-env.ts';
 import { writeSample } from './support/sample-delivery.ts';
 import { createSignedClient } from './support/signed-client.ts';
 import { middle, ratioText } from './support/turns.ts';
@@ -61,28 +63,22 @@ const sides: Side[] = [];
 try {
   for (const root of [HERE, resolve(other)]) sides.push(await startSide(root, join(dir, String(sides.length))));
   const { authorization } = await tokens.bearer(['create:normal']);
-  const bodies = sampleActies(2000);
-  const append = { method: 'POST', headers: { authorization }, idempotencyKeys: true, bodies, expectStatus: 201 };
-  const page = { method: 'GET', headers: {}, idempotencyKeys: false, bodies: [], expectStatus: 200 };
+  const page = { method: 'GET', idempotencyKeys: false, bodies: [], expectStatus: 200 };
   const http =
-    (path: string, what: object): Load =>
-    async (server) => {
-      const { url } = Object(await server.ask({}));
-      const { perSecond } = Object(await load.ask({ ...what, url: `${url}${path}`, warmUpMs: 300, measureMs }));
-      return perSecond;
-    };
-  const actions = '/verwerkingenlog/v1/verwerkingsacties';
+    (loadOf: (url: string) => object): Load =>
+    async (server) =>
+      Object(await load.ask(loadOf(Object(await server.ask({})).url))).perSecond;
+  const append = (connections: number): Load =>
+    http((url) => appendLoad(url, authorization, { connections, warmUpMs: 300, measureMs }));
+  const get = (path: string, headers: Readonly<Record<string, string>> = {}): Load =>
+    http((url) => ({ ...page, url: `${url}${path}`, headers, connections: 16, warmUpMs: 300, measureMs }));
   const gzip = { 'accept-encoding': 'gzip' };
   const ways = [
-    ['append, 1 connection', 'log', http(actions, { ...append, connections: 1 })],
-    ['append, 64 connections', 'log', http(actions, { ...append, connections: 64 })],
-    ['feed page of 10, 16 connections', 'feed', http('/ori/v1/feed?limit=10', { ...page, connections: 16 })],
-    ['feed page of 500, 16 connections', 'feed', http('/ori/v1/feed?limit=500', { ...page, connections: 16 })],
-    [
-      'feed page of 500, gzip, 16 connections',
-      'feed',
-      http('/ori/v1/feed?limit=500', { ...page, connections: 16, headers: gzip }),
-    ],
+    ['append, 1 connection', 'log', append(1)],
+    ['append, 64 connections', 'log', append(64)],
+    ['feed page of 10, 16 connections', 'feed', get('/ori/v1/feed?limit=10')],
+    ['feed page of 500, 16 connections', 'feed', get('/ori/v1/feed?limit=500')],
+    ['feed page of 500, gzip, 16 connections', 'feed', get('/ori/v1/feed?limit=500', gzip)],
     ['POST /gegevens, cold, 10 records', 'cold', await signedLoad({ pageSize: 10 })],
     ['POST /gegevens, cold, 25 000 records', 'cold', await signedLoad({})],
     ['POST /gegevens, warm, 25 000 records', 'warm', await signedLoad({})],
@@ -121,29 +117,17 @@ try {
 
 async function startSide(root: string, data: string): Promise<Side> {
   const postgres = await startEmbedded({ dir: data, log: createLogger('error'), settings: { max_connections: '200' } });
-  const client = new pg.Client({ connectionString: postgres.url });
-  await client.connect();
-  const databases: string[] = [];
-  for (const name of ['log', 'feed', 'gegevens']) {
-    await client.query(`create database ${name}`);
-    const address = new URL(postgres.url);
-    address.pathname = `/${name}`;
-    databases.push(address.href);
-  }
-  await client.end();
-  const [logUrl = '', feedUrl = '', gegevensUrl = ''] = databases;
+  const feedUrl = await createDatabase(postgres.url, 'feed');
   const server = (file: string) => pathToFileURL(join(root, 'bench/support', file));
   const log = await startChild(server('log-server.ts'), {
-    DATABASE_URL: logUrl,
-    VERWERKINGENLOG_KEY: `bench:${Buffer.alloc(32, 1).toString('base64')}`,
-    NODE_ENV: 'test',
-    'server.overloadEventLoopDelayMs': '0',
+    DATABASE_URL: await createDatabase(postgres.url, 'log'),
+    ...LOG_ENV,
     OVERLOAD_EVENT_LOOP_DELAY_MS: '0',
     ...tokens.env,
   });
   const feed = await startChild(server('feed-server.ts'), { DATABASE_URL: feedUrl });
   await fill(root, feedUrl);
-  const gegevens = await startGegevens(root, gegevensUrl);
+  const gegevens = await startGegevens(root, await createDatabase(postgres.url, 'gegevens'));
   return { log, feed, ...gegevens, postgres };
 }
 
@@ -151,18 +135,8 @@ async function startGegevens(root: string, databaseUrl: string): Promise<Pick<Si
   const env = {
     DATABASE_URL: databaseUrl,
     AREAS: 'shv',
-    PORT: '0',
-    MANAGEMENT_PORT: '0',
-    LOG_LEVEL: 'error',
-    NODE_ENV: 'test',
-    'server.overloadEventLoopDelayMs': '0',
     OVERLOAD_EVENT_LOOP_DELAY_MS: '0',
-    ...tokens.env,
-    GEGEVENS_TRUST_ANCHORS: authority.root,
-    GEGEVENS_SIGNING_KEY: authority.supplier.key,
-    GEGEVENS_SIGNING_CHAIN: authority.supplier.chain,
-    GEGEVENS_REVOCATION_ALLOW_PRIVATE: 'true',
-    GEGEVENS_RATE_LIMIT: '0',
+    ...gegevensEnv(authority, tokens),
   };
   const run = async (...args: string[]): Promise<void> => {
     const all = [join(root, 'src/main.ts'), ...args];

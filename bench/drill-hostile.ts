@@ -13,9 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { gzipSync } from 'node:zlib';
-import type pg from 'pg';
 import { MIGRATIONS, migrate } from '../src/database/migrate.ts';
-import { createPool } from '../src/database/pool.ts';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
 import { importFile } from '../src/gegevens/store/import-file.ts';
 import { createAuthority } from '../src/lib/authority/authority.ts';
@@ -27,6 +25,7 @@ import { document, publishLines } from '../test/raadsfeed/support.ts';
 import { HOSTILE_SHAPES, hostileJson } from '../test/support/hostile-json.ts';
 import { startTokens } from '../test/support/tokens.ts';
 import { type Child, startChild } from './support/children.ts';
+import { openPool } from './support/databases.ts';
 import { growHistory } from './support/feed-history.ts';
 import { ATTACKS, LARGE_RECORDS, PLAIN, type Target } from './support/hostile-attacks.ts';
 import { HOSTILE_PROGRAMS, runHostile } from './support/hostile-programs.ts';
@@ -201,18 +200,6 @@ async function publishLarge(url: string): Promise<void> {
   for (const [n, length] of LARGE_RECORDS.entries())
     await publishLines(pool, [document(`groot-${n}`, { omschrijving: 'x'.repeat(length) })]);
   await pool.end();
-}
-
-function openPool(url: string): pg.Pool {
-  return createPool({
-    url,
-    size: 2,
-    connectTimeoutMs: 5000,
-    statementTimeoutMs: 0,
-    pooler: 'none',
-    applicationName: 'drill',
-    log,
-  });
 }
 
 /** The client beside the hostile ones: each interface as it should be used, and the health that an operator looks at. */

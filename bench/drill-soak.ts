@@ -12,6 +12,7 @@ import { startInstance } from './support/proxied-pair.ts';
 import { sampleLine } from './support/sample-records.ts';
 import { query } from './support/standby.ts';
 import { openSupplierDatabase } from './support/supplier-database.ts';
+import { middle } from './support/turns.ts';
 
 const [minutes = 30, pauseMs = 10] = process.argv.slice(2).map(Number);
 const CLIENTS = 8;
@@ -130,8 +131,4 @@ function judge(samples: readonly Sample[]): string[] {
   if (files.by > LIMITS.files) faults.push(`open files grew by ${files.by}`);
   if (connections.by > LIMITS.connections) faults.push(`connections grew by ${connections.by}`);
   return faults;
-}
-
-function middle(figures: readonly number[]): number {
-  return figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? 0;
 }

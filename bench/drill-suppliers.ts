@@ -10,13 +10,14 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MIGRATIONS, migrate } from '../src/database/migrate.ts';
-import { createPool, type Pool } from '../src/database/pool.ts';
+import type { Pool } from '../src/database/pool.ts';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
 import { createLogger } from '../src/lib/log.ts';
 import { RID } from '../test/raadsfeed/aggregator/parlaeus/server.ts';
 import { judgeRecords } from '../test/raadsfeed/aggregator/supplier-kill-drill.ts';
 import { startProgram } from '../test/support/program.ts';
 import { type Child, startChild } from './support/children.ts';
+import { openPool } from './support/databases.ts';
 
 const perMinute = Number(process.argv[2] ?? 150);
 const meetings = Number(process.argv[3] ?? 40);
@@ -50,8 +51,7 @@ const instances: Child[] = [];
 let pool: Pool | undefined;
 try {
   await migrate({ url: postgres.url, dir: MIGRATIONS, log });
-  const limits = { size: 2, connectTimeoutMs: 10_000, statementTimeoutMs: 60_000 };
-  pool = createPool({ url: postgres.url, ...limits, pooler: 'none', applicationName: 'drill', log });
+  pool = openPool(postgres.url);
   await importList(pool);
   await readYear(pool);
   for (const fault of faults) console.log(`FAULT ${fault}`);

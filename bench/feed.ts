@@ -34,7 +34,7 @@ const postgres = await startEmbedded({ dir: join(dir, 'pg'), log });
 const loader = await createLoader();
 const options = { databaseUrl: postgres.url, loader, seconds: seconds ?? 1, rounds: rounds ?? 5 };
 try {
-  console.log(`load by ${loader.name}, ${rounds} rounds of ${seconds} s in turns`);
+  console.log(`${rounds} rounds of ${seconds} s in turns`);
   const needsRecords = ['publishing', 'pages', 'history'].some((part) => parts.includes(part));
   await migrate(postgres.url);
   if (needsRecords) await measurePublishing(postgres.url, dir, records ?? 0);

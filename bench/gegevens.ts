@@ -8,7 +8,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MIGRATIONS, migrate } from '../src/database/migrate.ts';
-import { createPool } from '../src/database/pool.ts';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
 import { importFile } from '../src/gegevens/store/import-file.ts';
 import { createAuthority } from '../src/lib/authority/authority.ts';
@@ -17,6 +16,8 @@ import { loadModel } from '../src/lib/exchange-model/model.ts';
 import { createLogger } from '../src/lib/log.ts';
 import { startTokens } from '../test/support/tokens.ts';
 import { type Child, startChild } from './support/children.ts';
+import { openPool } from './support/databases.ts';
+import { gegevensEnv } from './support/gegevens-env.ts';
 import { writeSample } from './support/sample-delivery.ts';
 import { createSignedClient, type Taken } from './support/signed-client.ts';
 
@@ -35,17 +36,7 @@ const client = createSignedClient(authority.requester.key, authority.requester.c
 const env = {
   DATABASE_URL: postgres.url,
   AREAS: 'shv,vs',
-  PORT: '0',
-  MANAGEMENT_PORT: '0',
-  LOG_LEVEL: 'error',
-  NODE_ENV: 'test',
-  'server.overloadEventLoopDelayMs': '0',
-  ...tokens.env,
-  GEGEVENS_TRUST_ANCHORS: authority.root,
-  GEGEVENS_SIGNING_KEY: authority.supplier.key,
-  GEGEVENS_SIGNING_CHAIN: authority.supplier.chain,
-  GEGEVENS_REVOCATION_ALLOW_PRIVATE: 'true',
-  GEGEVENS_RATE_LIMIT: '0',
+  ...gegevensEnv(authority, tokens),
 };
 
 interface Stats {
@@ -59,8 +50,7 @@ const stats = async (child: Child, reset: boolean): Promise<Stats> => Object(awa
 async function load(variant: Variant): Promise<void> {
   const path = join(dir, `${variant}.json`);
   await writeSample(path, { variant, records: RECORDS[variant] });
-  const options = { size: 2, connectTimeoutMs: 5000, statementTimeoutMs: 0, pooler: 'none' as const };
-  const pool = createPool({ ...options, url: postgres.url, applicationName: 'bench', log });
+  const pool = openPool(postgres.url);
   await importFile(pool, { path, model: loadModel(variant), signal: new AbortController().signal });
   await pool.query('analyze');
   await pool.end();

@@ -2,20 +2,19 @@
  * How many lines of LDV a second are kept durably in batches of 1, 100 and 1000, beside single actions in the same run; how large the
  * process gets; and what forwarding actions to another logbook costs their appends. All ways take turns: `node bench/ldv.ts [seconds] [turns]`
  */
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import pg from 'pg';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
 import { createLogger } from '../src/lib/log.ts';
 import { startTokens } from '../test/support/tokens.ts';
+import { appendLoad, LOG_ENV } from './support/append-load.ts';
 import { startChild } from './support/children.ts';
+import { createDatabase } from './support/databases.ts';
 import type { LdvLoad } from './support/ldv-load.ts';
-import type { Load } from './support/raw-client.ts';
-import { sampleActies } from './support/sample-actie.ts';
+import { listen } from './support/listen.ts';
 import { middle, ratioText } from './support/turns.ts';
 
 const measureMs = Number(process.argv[2] ?? 4) * 1000;
@@ -31,9 +30,7 @@ const tokens = await startTokens();
 const actions = await startChild(new URL('support/load-process.ts', import.meta.url));
 const lines = await startChild(new URL('support/ldv-load.ts', import.meta.url));
 const settings = {
-  VERWERKINGENLOG_KEY: `bench:${Buffer.alloc(32, 1).toString('base64')}`,
-  NODE_ENV: 'test',
-  'server.overloadEventLoopDelayMs': '0',
+  ...LOG_ENV,
   LDV_UNKNOWN_ACTIVITY: 'normaal',
   ...tokens.env,
 };
@@ -43,33 +40,20 @@ const server = await startChild(logServer, { ...settings, DATABASE_URL: postgres
 /** Another logbook that takes everything. */
 const sink = createServer((request, response) => {
   request.resume().on('end', () => response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end());
-}).listen(0, '127.0.0.1');
-await once(sink, 'listening');
-const sinkAddress = sink.address();
+});
+const sinkUrl = await listen(sink);
 const forwarding = await startChild(logServer, {
   ...settings,
-  DATABASE_URL: await anotherDatabase(),
-  LDV_FORWARD_URL: `http://127.0.0.1:${typeof sinkAddress === 'object' ? sinkAddress?.port : 0}/v1/traces`,
+  DATABASE_URL: await createDatabase(postgres.url, 'doorgifte'),
+  LDV_FORWARD_URL: `${sinkUrl}/v1/traces`,
 });
 
 try {
   const { authorization } = await tokens.bearer(['create:normal']);
   const { url } = Object(await server.ask({}));
   const { url: forwardingUrl } = Object(await forwarding.ask({}));
-  const bodies = sampleActies(2000);
   const single = (connections: number, at: string) => async (): Promise<number> => {
-    const load: Load = {
-      url: `${at}/verwerkingenlog/v1/verwerkingsacties`,
-      method: 'POST',
-      connections,
-      warmUpMs: 500,
-      measureMs,
-      headers: { authorization },
-      idempotencyKeys: true,
-      bodies,
-      expectStatus: 201,
-    };
-    return Object(await actions.ask(load)).perSecond;
+    return Object(await actions.ask(appendLoad(at, authorization, { connections, measureMs }))).perSecond;
   };
   const batches = (batch: number, connections: number) => async (): Promise<number> => {
     const load: LdvLoad = { url: `${url}/ldv/v1/traces`, authorization, connections, batch, warmUpMs: 500, measureMs };
@@ -113,14 +97,4 @@ try {
   await tokens.close();
   await postgres.stop();
   await rm(dir, { recursive: true, force: true });
-}
-
-async function anotherDatabase(): Promise<string> {
-  const client = new pg.Client({ connectionString: postgres.url });
-  await client.connect();
-  await client.query('create database doorgifte');
-  await client.end();
-  const address = new URL(postgres.url);
-  address.pathname = '/doorgifte';
-  return address.href;
 }

@@ -11,10 +11,9 @@ import { createLogger } from '../src/lib/log.ts';
 import { startTokens } from '../test/support/tokens.ts';
 import { copyRows } from './floors/log-copy.ts';
 import { insertOneByOne } from './floors/log-insert.ts';
-import { pgbenchRate } from './floors/log-pgbench.ts';
+import { appendLoad, LOG_ENV } from './support/append-load.ts';
 import { type Child, startChild } from './support/children.ts';
-import type { Load, LoadResult } from './support/raw-client.ts';
-import { sampleActies } from './support/sample-actie.ts';
+import type { LoadResult } from './support/raw-client.ts';
 import { middle, ratioText } from './support/turns.ts';
 
 const measureMs = Number(process.argv[2] ?? 2) * 1000;
@@ -29,36 +28,20 @@ const postgres = await startEmbedded({ dir, log: createLogger('error'), settings
 const tokens = await startTokens();
 const client = await startChild(new URL('support/load-process.ts', import.meta.url));
 const { authorization } = await tokens.bearer(['create:normal']);
-const bodies = sampleActies(2000);
 const servers: Child[] = [];
 
-type Way = (connections: number) => Promise<LoadResult | undefined>;
+type Way = (connections: number) => Promise<LoadResult>;
 
 async function overHttp(env: Record<string, string>): Promise<Way> {
   const server = await startChild(new URL('support/log-server.ts', import.meta.url), {
     DATABASE_URL: postgres.url,
-    VERWERKINGENLOG_KEY: `bench:${Buffer.alloc(32, 1).toString('base64')}`,
-    NODE_ENV: 'test',
-    'server.overloadEventLoopDelayMs': '0',
+    ...LOG_ENV,
     ...tokens.env,
     ...env,
   });
   servers.push(server);
   const { url } = Object(await server.ask({}));
-  return async (connections) => {
-    const load: Load = {
-      url: `${url}/verwerkingenlog/v1/verwerkingsacties`,
-      method: 'POST',
-      connections,
-      warmUpMs: 500,
-      measureMs,
-      headers: { authorization },
-      idempotencyKeys: true,
-      bodies,
-      expectStatus: 201,
-    };
-    return Object(await client.ask(load));
-  };
+  return async (connections) => Object(await client.ask(appendLoad(url, authorization, { connections, measureMs })));
 }
 
 try {
@@ -71,10 +54,6 @@ try {
     ['over HTTP, grouping off', alone],
     ['over HTTP, the same route from memory', memory],
     ['pg, one plain insert per transaction', insert],
-    [
-      'pgbench, one prepared insert per transaction',
-      (connections) => pgbenchRate(postgres.url, connections, measureMs),
-    ],
   ];
   for (const way of [grouped, alone, memory]) for (let i = 0; i < WARM_UP_TURNS; i += 1) await way(64);
 
@@ -86,8 +65,7 @@ try {
     results.set(connections, byWay);
     for (let turn = 0; turn < turns; turn += 1) {
       for (const [, way] of ways) {
-        const result = await way(connections);
-        if (result !== undefined) byWay.get(way)?.push(result);
+        byWay.get(way)?.push(await way(connections));
       }
     }
     for (const [title, way] of ways) row(title, connections, byWay.get(way) ?? []);
@@ -116,11 +94,7 @@ try {
 }
 
 function row(title: string, connections: number, results: readonly LoadResult[]): void {
-  if (results.length === 0) {
-    console.log(`${title.padEnd(48)}${String(connections).padStart(5)}  left out: pgbench is not installed`);
-    return;
-  }
-  const ms = (value: number): string => (Number.isNaN(value) ? '-' : `${value.toFixed(2)} ms`).padStart(10);
+  const ms = (value: number): string => `${value.toFixed(2)} ms`.padStart(10);
   const rate = middle(results.map(({ perSecond }) => perSecond)).toFixed(0);
   const median = middle(results.map(({ medianMs }) => medianMs));
   const p99 = middle(results.map(({ p99Ms }) => p99Ms));

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MIGRATIONS, migrate } from '../src/database/migrate.ts';
-import { createPool, type Pool } from '../src/database/pool.ts';
+import type { Pool } from '../src/database/pool.ts';
 import { lock, transaction } from '../src/database/transaction.ts';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
 import { createLogger } from '../src/lib/log.ts';
@@ -20,9 +20,10 @@ import { lockOf, moveLog, readLog, readQueue } from '../src/proof/store/logs.ts'
 import { Frontier, proveInclusion } from '../src/proof/tlog/merkle.ts';
 import { readHashesFromTiles } from '../src/proof/tlog/tiles.ts';
 import { startTokens } from '../test/support/tokens.ts';
+import { appendLoad, LOG_ENV } from './support/append-load.ts';
 import { type Child, childrenClock, startChild } from './support/children.ts';
-import type { Load, LoadResult } from './support/raw-client.ts';
-import { sampleActies } from './support/sample-actie.ts';
+import { openPool } from './support/databases.ts';
+import type { LoadResult } from './support/raw-client.ts';
 import { middle, ratioText } from './support/turns.ts';
 
 const measureMs = Number(process.argv[2] ?? 2) * 1000;
@@ -30,6 +31,7 @@ const turns = Number(process.argv[3] ?? 7);
 const connections = Number(process.argv[4] ?? 64);
 const entries = Number(process.argv[5] ?? 10) * 1_000_000;
 const WARM_UP_TURNS = 5;
+const SERVICE = { size: 3, role: 'koppelvlak_dienst' } as const;
 const PROOF_KEY = Buffer.alloc(32, 5).toString('base64');
 
 const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-bench-'));
@@ -55,36 +57,23 @@ interface Cost {
 }
 
 async function measureAppends(): Promise<void> {
-  const pool = servicePool();
+  const pool = openPool(postgres.url, SERVICE);
   const tokens = await startTokens();
   const client = await startChild(new URL('support/load-process.ts', import.meta.url));
   const { authorization } = await tokens.bearer(['create:normal']);
-  const bodies = sampleActies(2000);
   const servers: Child[] = [];
   const [postmaster] = (await readFile(join(dir, 'postgres', 'postgres', 'postmaster.pid'), 'utf8')).split('\n');
   const database = childrenClock(Number(postmaster));
   const way = async (env: Record<string, string>): Promise<() => Promise<Cost>> => {
     const server = await startChild(new URL('support/log-server.ts', import.meta.url), {
       DATABASE_URL: postgres.url,
-      VERWERKINGENLOG_KEY: `bench:${Buffer.alloc(32, 1).toString('base64')}`,
-      NODE_ENV: 'test',
-      'server.overloadEventLoopDelayMs': '0',
+      ...LOG_ENV,
       ...tokens.env,
       ...env,
     });
     servers.push(server);
     const { url } = Object(await server.ask({}));
-    const load: Load = {
-      url: `${url}/verwerkingenlog/v1/verwerkingsacties`,
-      method: 'POST',
-      connections,
-      warmUpMs: 500,
-      measureMs,
-      headers: { authorization },
-      idempotencyKeys: true,
-      bodies,
-      expectStatus: 201,
-    };
+    const load = appendLoad(url, authorization, { connections, measureMs });
     return async () => {
       const before = { server: server.processorMs(), database: database() };
       const { perSecond, answers }: LoadResult = Object(await client.ask(load));
@@ -132,22 +121,9 @@ async function measureAppends(): Promise<void> {
   }
 }
 
-function servicePool(): Pool {
-  return createPool({
-    url: postgres.url,
-    size: 3,
-    connectTimeoutMs: 20_000,
-    statementTimeoutMs: 0,
-    pooler: 'none',
-    role: 'koppelvlak_dienst',
-    applicationName: 'bench',
-    log: createLogger('error'),
-  });
-}
-
 /** Grows a tree of its own, `leveringen`, to each power of ten. */
 async function measureTree(): Promise<void> {
-  const pool = servicePool();
+  const pool = openPool(postgres.url, SERVICE);
   try {
     const sequencer = createSequencer({
       pool,

@@ -1,6 +1,7 @@
 /** Floor: a bare server that writes the same bytes, out of one buffer. */
 import { createServer, type Server } from 'node:http';
 import { cpuMs, serveParent } from '../support/children.ts';
+import { listen } from '../support/listen.ts';
 
 let server: Server | undefined;
 
@@ -15,9 +16,7 @@ await serveParent(
       response.writeHead(status, headers);
       response.end(status === 304 ? undefined : bytes);
     });
-    await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
-    const address = server.address();
-    return { url: `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/` };
+    return { url: `${await listen(server)}/` };
   },
   async () => {
     server?.closeAllConnections();

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import process from 'node:process';
 import pg from 'pg';
 import { cpuMs, serveParent } from '../support/children.ts';
+import { listen } from '../support/listen.ts';
 
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
 const server = createServer(async (request, response) => {
@@ -18,15 +19,11 @@ const server = createServer(async (request, response) => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': bytes.length });
   response.end(bytes);
 });
-await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-const address = server.address();
+const url = await listen(server);
 
 let stopping = false;
 await serveParent(
-  async () => ({
-    cpuMs: cpuMs(),
-    url: `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`,
-  }),
+  async () => ({ cpuMs: cpuMs(), url }),
   async () => {
     stopping = true;
     server.closeAllConnections();

@@ -1,6 +1,7 @@
 /** Floor: a bare server that writes one event to every open stream when it is asked to. */
 import { createServer, type ServerResponse } from 'node:http';
 import { serveParent } from '../support/children.ts';
+import { listen } from '../support/listen.ts';
 
 const streams = new Set<ServerResponse>();
 const server = createServer((_request, response) => {
@@ -9,8 +10,7 @@ const server = createServer((_request, response) => {
   streams.add(response);
   response.on('close', () => streams.delete(response));
 });
-await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', 4096, resolve));
-const address = server.address();
+const url = `${await listen(server, 4096)}/`;
 
 await serveParent(
   async (message) => {
@@ -18,7 +18,7 @@ await serveParent(
     const at = performance.timeOrigin + performance.now();
     const bytes = Buffer.from(String(event ?? ''));
     if (bytes.length > 0) for (const stream of streams) stream.write(bytes);
-    return { at, url: `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/` };
+    return { at, url };
   },
   async () => server.closeAllConnections(),
 );

@@ -1,11 +1,11 @@
 import process from 'node:process';
-import { createPool, type Pool } from '../../src/database/pool.ts';
+import type { Pool } from '../../src/database/pool.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { createLogger } from '../../src/lib/log.ts';
 import { prepareChange } from '../../src/raadsfeed/domain/change.ts';
 import { publishBatch } from '../../src/raadsfeed/store/publish.ts';
 import { createLineValidator } from '../../src/raadsfeed/writer/line-validator.ts';
 import { type Child, startChild } from './children.ts';
+import { openPool } from './databases.ts';
 import { sampleLine } from './sample-records.ts';
 import { middle, ratioText } from './turns.ts';
 
@@ -17,15 +17,7 @@ const ROUNDS = 20;
 
 /** How long after the commit of one record every open stream has it, in turns with a bare server that only writes. */
 export async function measureStreams(databaseUrl: string): Promise<void> {
-  const pool = createPool({
-    url: databaseUrl,
-    size: 2,
-    connectTimeoutMs: 5000,
-    statementTimeoutMs: 15_000,
-    pooler: 'none',
-    applicationName: 'bench',
-    log: createLogger('error'),
-  });
+  const pool = openPool(databaseUrl);
   const start = (path: string, env = {}): Promise<Child> => startChild(new URL(path, import.meta.url), env);
   const server = await start('./feed-server.ts', { DATABASE_URL: databaseUrl });
   const floor = await start('../floors/feed-streams.ts');

@@ -2,7 +2,6 @@
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,6 +10,7 @@ import { serve } from '../../src/serve.ts';
 import { readTestConfig } from '../../test/support/overrides.ts';
 import { floorAnswers } from '../floors/gegevens.ts';
 import { serveParent } from './children.ts';
+import { listen } from './listen.ts';
 
 /** Of what is measured, in milliseconds. */
 const RESOLUTION_MS = 5;
@@ -49,17 +49,11 @@ async function startFloor(variant: string) {
   const key = createPrivateKey(readFileSync(String(process.env.GEGEVENS_SIGNING_KEY)));
   const floor = floorAnswers(String(process.env.DATABASE_URL), variant, key);
   const server = createServer((request, response) => void floor.answer(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (!isAddress(address)) throw new Error('no port');
+  const address = await listen(server);
   const stop = async (): Promise<void> => {
     server.close();
     server.closeAllConnections();
     await floor.close();
   };
-  return { url: `http://127.0.0.1:${address.port}`, close: stop };
-}
-
-function isAddress(address: unknown): address is AddressInfo {
-  return typeof address === 'object' && address !== null && 'port' in address;
+  return { url: address, close: stop };
 }

@@ -1,12 +1,8 @@
-/** Load of many connections asking one address: by wrk when it is installed, else by a process of our own. */
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
-import { type Child, startChild } from './children.ts';
-
-const run = promisify(execFile);
+/** Load of many connections asking one address, from a process of its own. */
+import { startChild } from './children.ts';
+import type { Load as RawLoad } from './raw-client.ts';
 
 export interface Loader {
-  readonly name: string;
   /** Answers per second. @throws {Error} when answers come that are not expected */
   rate(url: string, load: Load): Promise<number>;
   stop(): Promise<void>;
@@ -21,34 +17,20 @@ export interface Load {
 }
 
 export async function createLoader(): Promise<Loader> {
-  const hasWrk = await run('which', ['wrk']).then(
-    () => true,
-    () => false,
-  );
-  return hasWrk ? wrk() : own(await startChild(new URL('load-process.ts', import.meta.url)));
-}
-
-function wrk(): Loader {
+  const child = await startChild(new URL('load-process.ts', import.meta.url));
   return {
-    name: 'wrk',
-    async rate(url, { connections, seconds, headers = {} }) {
-      const named = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
-      const words = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', ...named, url];
-      const { stdout } = await run('wrk', words);
-      if (/Non-2xx or 3xx|Socket errors/.test(stdout)) throw new Error(`${url}\n${stdout}`);
-      return Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]);
-    },
-    stop: async () => {},
-  };
-}
-
-function own(child: Child): Loader {
-  return {
-    name: 'own load (wrk is not installed)',
     async rate(url, { connections, seconds, status, headers = {} }) {
-      const load = { url, method: 'GET', connections, warmUpMs: 200, measureMs: seconds * 1000, headers };
-      const answer = await child.ask({ ...load, idempotencyKeys: false, bodies: [], expectStatus: status });
-      return Number(Object(answer).perSecond);
+      const size = { connections, warmUpMs: 200, measureMs: seconds * 1000 };
+      const ask: RawLoad = {
+        url,
+        method: 'GET',
+        ...size,
+        headers,
+        idempotencyKeys: false,
+        bodies: [],
+        expectStatus: status,
+      };
+      return Number(Object(await child.ask(ask)).perSecond);
     },
     stop: child.stop,
   };

@@ -24,20 +24,13 @@ const CONTENT: readonly (readonly [column: string, type: string, value: string])
 /** Values of the parameters from the second on. */
 export const CONTENT_VALUES: readonly string[] = CONTENT.map(([, , value]) => value);
 
-/**
- * The rows of one action (version, place of its person, idempotency key) in one statement: what is unavoidable.
- * @param id expression of its identity
- * @param content where what it says comes from: sent each time as the parameters from `$2` on, or standing in the statement
- */
-export function insertSql(id: string, content: 'sent' | 'in the statement'): string {
-  const given = CONTENT.map(([column, type, value], i) => ({
-    column,
-    value: content === 'sent' ? `$${i + 2}::${type}` : `'${value}'::${type}`,
-  }));
-  const givenFor = (wanted: string): string | undefined => given.find(({ column }) => column === wanted)?.value;
-  return `
+const given = CONTENT.map(([column, type], i) => ({ column, value: `$${i + 2}::${type}` }));
+const givenFor = (wanted: string): string | undefined => given.find(({ column }) => column === wanted)?.value;
+
+/** The rows of one action (version, place of its person, idempotency key) in one statement: the least that has to be written. */
+export const INSERT_SQL = `
   with nieuw as materialized (
-    select ${id} as id, gen_random_uuid() as proces, gen_random_uuid() as persoon, gen_random_uuid() as sleutel
+    select $1::uuid as id, gen_random_uuid() as proces, gen_random_uuid() as persoon, gen_random_uuid() as sleutel
   ), actie as (
     insert into verwerkingenlog.versies (actie_id, versie, tijdstip_registratie, vervallen, ooit_vertrouwelijk, verwerking_id,
       ${given.map(({ column }) => column).join(', ')})
@@ -47,4 +40,3 @@ export function insertSql(id: string, content: 'sent' | 'in the statement'): str
     select persoon, ${givenFor('tijdstip')}, id, 1, 0, ${givenFor('verwerkingsactiviteit_id')}, '{0}'::integer[] from nieuw
   )
   insert into verwerkingenlog.idempotency_keys (key_hash, actie_id, used_at) select sleutel, id, now() from nieuw`;
-}

@@ -1,9 +1,9 @@
 /** Many sources in one process: each with generated records, made before it says that it is ready, so that serving them costs little. */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import process from 'node:process';
 import { contentHash } from '../../src/lib/feed/record.ts';
 import { serveParent } from './children.ts';
+import { listen } from './listen.ts';
 
 const sources = Number(process.env.SOURCES ?? 300);
 const perSource = Number(process.env.RECORDS ?? 1000);
@@ -67,10 +67,8 @@ function answer(base: string, url: URL): string {
 const server = createServer((request, response) => {
   const body = answer(base, new URL(request.url ?? '/', base));
   response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'public, max-age=5' }).end(body);
-}).listen(0, '127.0.0.1');
-await once(server, 'listening');
-const address = server.address();
-const base = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+});
+const base = await listen(server);
 
 await serveParent(
   async (message) => {

@@ -2,14 +2,15 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { MIGRATIONS, migrate } from '../../src/database/migrate.ts';
-import { createPool } from '../../src/database/pool.ts';
 import { startEmbedded } from '../../src/embedded-postgres/start.ts';
 import { importFile } from '../../src/gegevens/store/import-file.ts';
 import { createAuthority } from '../../src/lib/authority/authority.ts';
 import { loadModel } from '../../src/lib/exchange-model/model.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { startTokens } from '../../test/support/tokens.ts';
+import { openPool } from './databases.ts';
 import { growHistory } from './feed-history.ts';
+import { gegevensEnv } from './gegevens-env.ts';
 import type { Ask } from './mixed-load.ts';
 import { sampleActie } from './sample-actie.ts';
 import { writeSample } from './sample-delivery.ts';
@@ -39,8 +40,7 @@ export async function openSupplierDatabase(dir: string): Promise<SupplierDatabas
     await migrate({ url: postgres.url, dir: MIGRATIONS, log });
     const path = join(dir, 'shv.json');
     await writeSample(path, { variant: 'shv', records: RECORDS });
-    const limits = { size: 2, connectTimeoutMs: 5000, statementTimeoutMs: 0, pooler: 'none' as const };
-    const pool = createPool({ ...limits, url: postgres.url, applicationName: 'drill', log });
+    const pool = openPool(postgres.url);
     await importFile(pool, { path, model: loadModel('shv'), signal: new AbortController().signal });
     await pool.end();
     await growHistory(postgres.url, HISTORY);
@@ -52,17 +52,10 @@ export async function openSupplierDatabase(dir: string): Promise<SupplierDatabas
     const client = createSignedClient(authority.requester.key, authority.requester.chain, authorization);
     closing.push(async () => client.close());
     const env = {
-      ...tokens.env,
-      NODE_ENV: 'test',
+      ...gegevensEnv(authority, tokens),
       AREAS: 'shv,verwerkingenlog,raadsfeed',
       DATABASE_URL: postgres.url,
       TRUST_PROXY: '1',
-      'server.overloadEventLoopDelayMs': '0',
-      GEGEVENS_TRUST_ANCHORS: authority.root,
-      GEGEVENS_SIGNING_KEY: authority.supplier.key,
-      GEGEVENS_SIGNING_CHAIN: authority.supplier.chain,
-      GEGEVENS_REVOCATION_ALLOW_PRIVATE: 'true',
-      GEGEVENS_RATE_LIMIT: '0',
       RAADSFEED_RATE_LIMIT: '0',
       VERWERKINGENLOG_KEY: `drill:${Buffer.alloc(32, 3).toString('base64')}`,
     };
