@@ -137,20 +137,32 @@ export class Failed extends Error {
   readonly code: string = 'failed';
 }
 
+/** The sentence that a case tests, under its level. */
+export type Grade = {
+  [Own in Level]: Readonly<Record<Own, Clause>> & Readonly<Partial<Record<Exclude<Level, Own>, undefined>>>;
+}[Level];
+
+const GRADES: Readonly<Record<Level, (source: Clause) => Grade>> = {
+  must: (must) => ({ must }),
+  should: (should) => ({ should }),
+  may: (may) => ({ may }),
+  open: (open) => ({ open }),
+};
+export const grade = (level: Level, source: Clause): Grade => GRADES[level](source);
+
 /** What is written down of every case under its id. */
-interface Written {
-  readonly level: Level;
-  readonly source: Clause;
+interface Texts {
   readonly nl: string;
   readonly en: string;
   /** Cases that must have passed before; default the first of the suite. */
   readonly needs?: readonly string[];
 }
+export type Written = Texts & Grade;
 
 /** A case that is one function. */
-export interface WrittenCase<Tested> extends Written {
+export type WrittenCase<Tested> = Written & {
   readonly test: (tested: Tested) => Finding | Promise<Finding>;
-}
+};
 
 /** A case that sends requests that are data. */
 export type AskingCase<Subject extends SuiteSubject> = Written &
@@ -178,8 +190,19 @@ export function askingCases<Subject extends SuiteSubject>(
   return (cases) => Object.entries(cases).map(([id, written]) => described(id, written, first));
 }
 
-function described<Rest extends object>(id: string, { nl, en, needs, ...rest }: Written & Rest, first: string) {
-  return { ...{ id, title: { nl, en }, dependsOn: needs ?? (id === first ? [] : [first]) }, ...rest };
+/** @param first the case that the others need unless they name another */
+export function described<Rest extends object>(id: string, written: Written & Rest, first: string) {
+  const { nl, en, needs = id === first ? [] : [first], must, should, may, open, ...rest } = written;
+  const [level, source] = gradeOf({ must, should, may, open });
+  return { id, title: { nl, en }, level, source, dependsOn: needs, ...rest };
+}
+
+function gradeOf(sources: Readonly<Record<Level, Clause | undefined>>): readonly [Level, Clause] {
+  for (const level of LEVELS) {
+    const source = sources[level];
+    if (source !== undefined) return [level, source];
+  }
+  throw new TypeError('a case has no source');
 }
 
 /** Where a busy service did not say when to come back. */

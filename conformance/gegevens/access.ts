@@ -68,7 +68,7 @@ const refusesToken = (
   ask: (subject: GegevensSubject) => Ask | Promise<Ask>,
   more: Expectation = {},
 ): AskingCase<GegevensSubject> => ({
-  ...{ level: 'must', source, nl, en, needs: ['A-ACC-01'], ask: [ask] },
+  ...{ must: source, nl, en, needs: ['A-ACC-01'], ask: [ask] },
   expect: { status: [401], ...more },
 });
 
@@ -77,8 +77,7 @@ export const ACCESS: Chapter<GegevensSubject> = {
   title: { nl: 'Toegang', en: 'Access' },
   cases: gegevensCases({
     'A-ACC-01': {
-      level: 'must',
-      source: errors('401 No or invalid authentication'),
+      must: errors('401 No or invalid authentication'),
       nl: 'Zonder token is het antwoord 401',
       en: 'Without a token the answer is 401',
       needs: [],
@@ -132,8 +131,7 @@ export const ACCESS: Chapter<GegevensSubject> = {
       bringsItsKey,
     ),
     'A-ACC-09': {
-      level: 'should',
-      source: rfc(6750, '3', 'the resource server SHOULD include the "error" attribute'),
+      should: rfc(6750, '3', 'the resource server SHOULD include the "error" attribute'),
       nl: 'Een 401 voor een ongeldig token zegt `invalid_token`',
       en: 'A 401 for an invalid token says `invalid_token`',
       needs: ['A-ACC-05'],
@@ -141,8 +139,7 @@ export const ACCESS: Chapter<GegevensSubject> = {
       expect: { status: [401], headers: { 'www-authenticate': /error="?invalid_token"?/ } },
     },
     'A-ACC-11': {
-      level: 'should',
-      source: rfc(6750, '2.3', 'it SHOULD NOT be used'),
+      should: rfc(6750, '2.3', 'it SHOULD NOT be used'),
       nl: 'Een token in het webadres geeft geen toegang',
       en: 'A token in the address gives no access',
       needs: ['A-ACC-01'],
@@ -155,8 +152,7 @@ export const ACCESS: Chapter<GegevensSubject> = {
       expect: { status: [400, 401] },
     },
     'A-ACC-12': {
-      level: 'must',
-      source: rfc(9110, '11.1', 'It uses a case-insensitive token to identify the authentication scheme'),
+      must: rfc(9110, '11.1', 'It uses a case-insensitive token to identify the authentication scheme'),
       nl: '`bearer` mag ook in kleine letters',
       en: '`bearer` may be in lower case',
       ask: [

@@ -64,8 +64,7 @@ export const ANSWERS: Chapter<GegevensSubject> = {
   title: { nl: 'Het antwoord', en: 'The answer' },
   cases: gegevensCases({
     'A-ANS-01': {
-      level: 'must',
-      source: ddas('Endpoints', 'Content type `application/json`; body with `gegevens`'),
+      must: ddas('Endpoints', 'Content type `application/json`; body with `gegevens`'),
       nl: 'Een antwoord is JSON in UTF-8',
       en: 'An answer is JSON in UTF-8',
       ask: [signed()],
@@ -73,8 +72,7 @@ export const ANSWERS: Chapter<GegevensSubject> = {
       check: (_, { answers: [only] }) => (only?.json === undefined ? 'the body is not JSON in UTF-8' : undefined),
     },
     'A-ANS-02': {
-      level: 'must',
-      source: answer('`gegevens` object of the exchange model'),
+      must: answer('`gegevens` object of the exchange model'),
       nl: 'Een antwoord heeft `gegevens`',
       en: 'An answer has `gegevens`',
       needs: ['A-ANS-01'],
@@ -83,8 +81,7 @@ export const ANSWERS: Chapter<GegevensSubject> = {
         isRecord(only?.json) && isRecord(only.json.gegevens) ? undefined : 'there is no object `gegevens`',
     },
     'A-ANS-03': {
-      level: 'must',
-      source: ddas('`gegevens` content', 'version 1.0 for the SHV variant and version 1.1 for the VS variant'),
+      must: ddas('`gegevens` content', 'version 1.0 for the SHV variant and version 1.1 for the VS variant'),
       nl: '`gegevens` past bij het uitwisselmodel',
       en: '`gegevens` fits the exchange model',
       needs: ['A-ANS-02'],
@@ -98,8 +95,7 @@ export const ANSWERS: Chapter<GegevensSubject> = {
       },
     },
     'A-ANS-04': {
-      level: 'open',
-      source: ddas('`gegevens` content', 'it follows an external exchange model'),
+      open: ddas('`gegevens` content', 'it follows an external exchange model'),
       nl: 'Aan welke uitgave van het uitwisselmodel het antwoord zich houdt (VS 1.1 is in twee vormen gepubliceerd)',
       en: 'Which edition of the exchange model the answer keeps to (VS 1.1 was published in two forms)',
       needs: ['A-ANS-03'],
@@ -111,8 +107,7 @@ export const ANSWERS: Chapter<GegevensSubject> = {
       },
     },
     'A-ANS-05': {
-      level: 'must',
-      source: requirements('moeten alle paginering-velden gevuld zijn'),
+      must: requirements('moeten alle paginering-velden gevuld zijn'),
       nl: 'Wie minder records per pagina vraagt dan er zijn, krijgt `paginering` met alle vier de velden',
       en: 'When a page holds fewer records than there are, `paginering` has all four fields',
       needs: ['A-ANS-01'],
@@ -130,8 +125,7 @@ export const ANSWERS: Chapter<GegevensSubject> = {
       },
     },
     'A-ANS-06': {
-      level: 'must',
-      source: ddas('GegevensRequest', 'Number of records (signals or trajectories) in one response'),
+      must: ddas('GegevensRequest', 'Number of records (signals or trajectories) in one response'),
       nl: 'Een pagina heeft niet meer records dan `pageSize`',
       en: 'A page has no more records than `pageSize`',
       needs: ['A-ANS-05'],
@@ -143,8 +137,7 @@ export const ANSWERS: Chapter<GegevensSubject> = {
         }),
     },
     'A-ANS-07': {
-      level: 'must',
-      source: paging('Current page'),
+      must: paging('Current page'),
       nl: '`currentPage` is de gevraagde pagina',
       en: '`currentPage` is the page that was asked for',
       needs: ['A-ANS-05'],
@@ -155,8 +148,7 @@ export const ANSWERS: Chapter<GegevensSubject> = {
         }),
     },
     'A-ANS-08': {
-      level: 'must',
-      source: paging('Total number of available pages'),
+      must: paging('Total number of available pages'),
       nl: '`totalPages` past bij `totalRecords` en `pageSize`',
       en: '`totalPages` fits `totalRecords` and `pageSize`',
       needs: ['A-ANS-05'],
@@ -169,8 +161,7 @@ export const ANSWERS: Chapter<GegevensSubject> = {
         }),
     },
     'A-ANS-09': {
-      level: 'must',
-      source: paging('Total number of records to be delivered'),
+      must: paging('Total number of records to be delivered'),
       nl: 'Alle pagina’s samen hebben `totalRecords` records',
       en: 'All pages together have `totalRecords` records',
       needs: ['A-ANS-08'],
@@ -184,8 +175,7 @@ export const ANSWERS: Chapter<GegevensSubject> = {
       },
     },
     'A-ANS-10': {
-      level: 'may',
-      source: oneState,
+      may: oneState,
       nl: 'De totalen zijn op elke pagina dezelfde',
       en: 'The totals are the same on every page',
       needs: ['A-ANS-05'],
@@ -198,8 +188,7 @@ export const ANSWERS: Chapter<GegevensSubject> = {
       },
     },
     'A-ANS-11': {
-      level: 'must',
-      source: requirements('moeten de gegevens over verschillende berichten verdeeld worden'),
+      must: requirements('moeten de gegevens over verschillende berichten verdeeld worden'),
       nl: 'De pagina’s hebben samen dezelfde records als het antwoord zonder pagina’s',
       en: 'The pages together have the same records as the answer without pages',
       needs: ['A-ANS-09'],
@@ -213,8 +202,7 @@ export const ANSWERS: Chapter<GegevensSubject> = {
       },
     },
     'A-ANS-12': {
-      level: 'may',
-      source: oneState,
+      may: oneState,
       nl: 'Dezelfde pagina heeft opnieuw dezelfde records',
       en: 'The same page has the same records again',
       needs: ['A-ANS-07'],
@@ -228,8 +216,7 @@ export const ANSWERS: Chapter<GegevensSubject> = {
       },
     },
     'A-ANS-13': {
-      level: 'open',
-      source: requirements(
+      open: requirements(
         'Als een niet bestaande pagina opgevraagd wordt, wordt de eerste pagina in het response-bericht teruggestuurd',
       ),
       nl: 'Een pagina voorbij de laatste: de eerste (eisen van juni 2026) of een lege',
@@ -244,8 +231,7 @@ export const ANSWERS: Chapter<GegevensSubject> = {
       },
     },
     'A-ANS-14': {
-      level: 'must',
-      source: model(
+      must: model(
         'Inleiding 3',
         'alle lopende trajecten met overlap met de periode tussen startdatum en einddatum van de uitvraag',
       ),
@@ -270,8 +256,7 @@ export const ANSWERS: Chapter<GegevensSubject> = {
       },
     },
     'A-ANS-15': {
-      level: 'must',
-      source: ddas('GegevensRequest', 'the start and end date of the most recent reporting period are used'),
+      must: ddas('GegevensRequest', 'the start and end date of the most recent reporting period are used'),
       nl: 'Een verzoek zonder datums krijgt hetzelfde als een met de datums die het antwoord noemt',
       en: 'A request without dates gets the same as one with the dates that the answer names',
       needs: ['A-ANS-03'],
@@ -288,8 +273,7 @@ export const ANSWERS: Chapter<GegevensSubject> = {
       },
     },
     'A-ANS-16': {
-      level: 'open',
-      source: ddas('GegevensRequest', 'Start of the reporting period'),
+      open: ddas('GegevensRequest', 'Start of the reporting period'),
       nl: 'Een periode waarvan niets bekend is: wat er gebeurt',
       en: 'A period of which nothing is known: what happens',
       check: async (subject, { ask }) => {
@@ -299,8 +283,7 @@ export const ANSWERS: Chapter<GegevensSubject> = {
       },
     },
     'A-ANS-17': {
-      level: 'must',
-      source: ddas('GegevensRequest', 'whose data is delivered'),
+      must: ddas('GegevensRequest', 'whose data is delivered'),
       nl: 'Wie een organisatie noemt, krijgt alleen wat van haar is',
       en: 'A request for an organisation gets only what is its own',
       needs: ['A-ANS-03'],
@@ -320,8 +303,7 @@ export const ANSWERS: Chapter<GegevensSubject> = {
       },
     },
     'A-ANS-18': {
-      level: 'must',
-      source: requirements('Maximaal aantal per bericht'),
+      must: requirements('Maximaal aantal per bericht'),
       nl: 'Een antwoord heeft hoogstens 25 000 (SHV) of 50 000 (VS) records',
       en: 'An answer has at most 25 000 (SHV) or 50 000 (VS) records',
       needs: ['A-ANS-05'],
@@ -335,8 +317,7 @@ export const ANSWERS: Chapter<GegevensSubject> = {
       },
     },
     'A-ANS-19': {
-      level: 'must',
-      source: ddas('GegevensRequest', 'Default: the first page'),
+      must: ddas('GegevensRequest', 'Default: the first page'),
       nl: 'Zonder `page` komt de eerste pagina',
       en: 'Without `page` the first page comes',
       needs: ['A-ANS-07'],

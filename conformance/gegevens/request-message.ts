@@ -1,5 +1,5 @@
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import type { AskingCase, Chapter, Clause, Level } from '../case.ts';
+import { type AskingCase, type Chapter, type Clause, grade, type Level } from '../case.ts';
 import { rfc } from '../clause.ts';
 import { contract, ddas, errors } from './sources.ts';
 import { type GegevensSubject, gegevensCases, isMuch, signed } from './subject.ts';
@@ -13,7 +13,7 @@ const refusesBody = (
   body: unknown,
   { level = 'must', status = [400, 422] }: { level?: Level; status?: readonly number[] } = {},
 ): AskingCase<GegevensSubject> => ({
-  ...{ level, source, nl, en },
+  ...{ nl, en, ...grade(level, source) },
   ask: [signed({ body })],
   expect: { status },
 });
@@ -23,15 +23,13 @@ export const REQUEST_MESSAGE: Chapter<GegevensSubject> = {
   title: { nl: 'Het verzoek', en: 'The request' },
   cases: gegevensCases({
     'A-REQ-01': {
-      level: 'must',
-      source: ddas('Endpoints', 'POST {base_url}/gegevens'),
+      must: ddas('Endpoints', 'POST {base_url}/gegevens'),
       nl: 'Een goed verzoek wordt beantwoord',
       en: 'A good request is answered',
       ask: [signed()],
     },
     'A-REQ-02': {
-      level: 'must',
-      source: request('all properties optional'),
+      must: request('all properties optional'),
       nl: 'Een leeg object is een geldig verzoek',
       en: 'An empty object is a valid request',
       check: async (subject, { ask }) => {
@@ -91,8 +89,7 @@ export const REQUEST_MESSAGE: Chapter<GegevensSubject> = {
       { level: 'may', status: [422] },
     ),
     'A-REQ-12': {
-      level: 'open',
-      source: request('The organisation (municipality or debt-assistance provider) whose data is delivered'),
+      open: request('The organisation (municipality or debt-assistance provider) whose data is delivered'),
       nl: 'Een organisatie waarvoor niet wordt geleverd: wat er gebeurt',
       en: 'An organisation for which nothing is delivered: what happens',
       check: async ({ signed: make, model }, { ask }) => {
@@ -102,8 +99,7 @@ export const REQUEST_MESSAGE: Chapter<GegevensSubject> = {
       },
     },
     'A-REQ-13': {
-      level: 'open',
-      source: rfc(8259, '4', 'The names within an object SHOULD be unique'),
+      open: rfc(8259, '4', 'The names within an object SHOULD be unique'),
       nl: 'Een veld dat tweemaal voorkomt: wat er gebeurt',
       en: 'A field that occurs twice: what happens',
       check: async ({ signed: make }, { ask }) => {
@@ -112,8 +108,7 @@ export const REQUEST_MESSAGE: Chapter<GegevensSubject> = {
       },
     },
     'A-REQ-14': {
-      level: 'may',
-      source: contract('VerwerkingId', 'De verwerking van de afnemer waarvoor gevraagd wordt.'),
+      may: contract('VerwerkingId', 'De verwerking van de afnemer waarvoor gevraagd wordt.'),
       nl: 'Een verzoek met headers over de verwerking wordt beantwoord',
       en: 'A request with headers about the processing is answered',
       ask: [

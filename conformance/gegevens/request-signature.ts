@@ -29,7 +29,7 @@ const refuses = (
   source: Clause,
   wishes: Wishes | ((subject: GegevensSubject) => Wishes),
 ): AskingCase<GegevensSubject> => ({
-  ...{ level: 'must', source, nl, en },
+  ...{ must: source, nl, en },
   ask: [(subject) => subject.signed(typeof wishes === 'function' ? wishes(subject) : wishes)],
   expect: { status: REFUSED },
 });
@@ -63,8 +63,7 @@ export const REQUEST_SIGNATURE: Chapter<GegevensSubject> = {
   title: { nl: 'De handtekening van het verzoek', en: 'The signature of the request' },
   cases: gegevensCases({
     'A-SIG-01': {
-      level: 'open',
-      source: signing('detached payload, only the digest is signed'),
+      open: signing('detached payload, only the digest is signed'),
       nl: 'Welke vormen van handtekening worden aanvaard: over de body (tekst van juni 2026) of over de digest (module Signing)',
       en: 'Which forms of signature are accepted: over the body (text of June 2026) or over the digest (module Signing)',
       check: async (subject, { ask }) => {
@@ -207,8 +206,7 @@ export const REQUEST_SIGNATURE: Chapter<GegevensSubject> = {
       ({ form }) => ({ header: { b64: false, crit: form === 'digest' ? ['sigD'] : undefined } }),
     ),
     'A-SIG-22': {
-      level: 'should',
-      source: signing('JWS compact serialization, detached payload'),
+      should: signing('JWS compact serialization, detached payload'),
       nl: 'Een handtekening met de body erin wordt geweigerd',
       en: 'A signature with the body in it is refused',
       ask: [
@@ -219,8 +217,7 @@ export const REQUEST_SIGNATURE: Chapter<GegevensSubject> = {
       expect: { status: REFUSED },
     },
     'A-SIG-23': {
-      level: 'open',
-      source: signingPage('zonder trusted timestamp of ingebedde validatie-informatie'),
+      open: signingPage('zonder trusted timestamp of ingebedde validatie-informatie'),
       nl: 'Een handtekening uit de toekomst, van vorige week, of waarvan `exp` voorbij is: wat er gebeurt',
       en: 'A signature from the future, from last week, or whose `exp` has passed: what happens',
       check: async (subject, { ask }): Promise<Finding> => {
@@ -234,8 +231,7 @@ export const REQUEST_SIGNATURE: Chapter<GegevensSubject> = {
       },
     },
     'A-SIG-24': {
-      level: 'open',
-      source: signing('The request is signed with the private key of the requester'),
+      open: signing('The request is signed with the private key of the requester'),
       nl: 'Hetzelfde ondertekende verzoek tweemaal: wat er gebeurt',
       en: 'The same signed request twice: what happens',
       check: async (subject, { ask }) => {

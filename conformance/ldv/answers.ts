@@ -13,15 +13,13 @@ export const ANSWERS: Chapter<LdvSubject> = {
   title: { nl: 'Gedeeltelijk succes, fouten en toegang', en: 'Partial success, errors and access' },
   cases: ldvCases({
     'L-ANS-01': {
-      level: 'must',
-      source: otlp('Partial Success', 'it MUST set the respective `rejected_spans` … field with the number of spans'),
+      must: otlp('Partial Success', 'it MUST set the respective `rejected_spans` … field with the number of spans'),
       nl: 'Zijn er regels geweigerd en andere niet, dan is het antwoord 200, met het aantal',
       en: 'Where some lines were refused, the answer is 200, with their number',
       test: async (intake) => intake.partlyRefused([await intake.wrong(), await intake.wrong()]),
     },
     'L-ANS-02': {
-      level: 'must',
-      source: otlp(
+      must: otlp(
         'Partial Success',
         'the server MUST respond with `HTTP 200 OK` … MUST initialize the `partial_success` field',
       ),
@@ -31,8 +29,7 @@ export const ANSWERS: Chapter<LdvSubject> = {
       test: async (intake) => intake.partlyRefused([await intake.wrong()], { form: 'protobuf' }),
     },
     'L-ANS-03': {
-      level: 'should',
-      source: otlp(
+      should: otlp(
         'Partial Success',
         'The server SHOULD populate the `error_message` field with a human-readable error message',
       ),
@@ -48,8 +45,7 @@ export const ANSWERS: Chapter<LdvSubject> = {
       },
     },
     'L-ANS-04': {
-      level: 'must',
-      source: otlp(
+      must: otlp(
         'Bad Data',
         'cannot be decoded or is otherwise invalid … the server MUST respond with HTTP 400 Bad Request',
       ),
@@ -69,8 +65,7 @@ export const ANSWERS: Chapter<LdvSubject> = {
       },
     },
     'L-ANS-05': {
-      level: 'must',
-      source: otlp('Bad Data', 'cannot be decoded … the server MUST respond with HTTP 400 Bad Request'),
+      must: otlp('Bad Data', 'cannot be decoded … the server MUST respond with HTTP 400 Bad Request'),
       nl: 'Protobuf dat niet te lezen is, geeft 400, met een fout in protobuf',
       en: 'Protobuf that cannot be read gives 400, with an error in protobuf',
       needs: ['L-OTLP-02'],
@@ -84,8 +79,7 @@ export const ANSWERS: Chapter<LdvSubject> = {
       },
     },
     'L-ANS-06': {
-      level: 'must',
-      source: otlp(
+      must: otlp(
         'Failures',
         'The response body for all HTTP 4xx and HTTP 5xx responses MUST be a Protobuf-encoded Status message',
       ),
@@ -107,8 +101,7 @@ export const ANSWERS: Chapter<LdvSubject> = {
       },
     },
     'L-ANS-07': {
-      level: 'should',
-      source: otlp('Failures', 'The `Status.message` field SHOULD contain a developer-facing error message'),
+      should: otlp('Failures', 'The `Status.message` field SHOULD contain a developer-facing error message'),
       nl: 'Een fout zegt wat er mis is',
       en: 'An error says what is wrong',
       needs: ['L-ANS-06'],
@@ -118,8 +111,7 @@ export const ANSWERS: Chapter<LdvSubject> = {
       },
     },
     'L-ANS-08': {
-      level: 'should',
-      source: otlp(
+      should: otlp(
         'OTLP/HTTP Request',
         'limit the size of the request body … including after decompression … 413 Content Too Large',
       ),
@@ -135,8 +127,7 @@ export const ANSWERS: Chapter<LdvSubject> = {
       },
     },
     'L-ANS-09': {
-      level: 'may',
-      source: contract('AnderType', 'Een ander mediatype of een andere codering'),
+      may: contract('AnderType', 'Een ander mediatype of een andere codering'),
       nl: 'Een ander mediatype of een andere codering geeft 415',
       en: 'Another media type or encoding gives 415',
       test: async (intake) => {
@@ -152,8 +143,7 @@ export const ANSWERS: Chapter<LdvSubject> = {
       },
     },
     'L-ANS-10': {
-      level: 'may',
-      source: contract('GeenToken', 'Geen of ongeldig toegangstoken.'),
+      may: contract('GeenToken', 'Geen of ongeldig toegangstoken.'),
       nl: 'Zonder toegangstoken is het antwoord 401, in beide vormen',
       en: 'Without an access token the answer is 401, in both forms',
       test: async (intake) => {
@@ -166,8 +156,7 @@ export const ANSWERS: Chapter<LdvSubject> = {
       },
     },
     'L-ANS-11': {
-      level: 'must',
-      source: rfc(9068, '4', 'The resource server MUST validate the signature of all incoming JWT access tokens'),
+      must: rfc(9068, '4', 'The resource server MUST validate the signature of all incoming JWT access tokens'),
       nl: 'Een token met een andere handtekening wordt geweigerd',
       en: 'A token with another signature is refused',
       needs: ['L-ANS-10'],
@@ -178,8 +167,7 @@ export const ANSWERS: Chapter<LdvSubject> = {
       },
     },
     'L-ANS-12': {
-      level: 'should',
-      source: rfc(9110, '15.5.6', 'The origin server MUST generate an Allow header field in a 405 response'),
+      should: rfc(9110, '15.5.6', 'The origin server MUST generate an Allow header field in a 405 response'),
       nl: 'GET geeft 405 met `Allow: POST`',
       en: 'GET gives 405 with `Allow: POST`',
       test: async ({ ask }) => {
@@ -189,8 +177,7 @@ export const ANSWERS: Chapter<LdvSubject> = {
       },
     },
     'L-ANS-13': {
-      level: 'may',
-      source: contract('paths', 'responses: content, schema'),
+      may: contract('paths', 'responses: content, schema'),
       nl: 'Elk antwoord van deze run past bij het contract',
       en: 'Each answer of this run fits the contract',
       test: ({ subject: { departures } }) => {
@@ -199,31 +186,27 @@ export const ANSWERS: Chapter<LdvSubject> = {
       },
     },
     'L-ANS-14': {
-      level: 'may',
-      source: otlp('OTLP/HTTP Throttling', 'MAY include "Retry-After" header with a recommended time interval'),
+      may: otlp('OTLP/HTTP Throttling', 'MAY include "Retry-After" header with a recommended time interval'),
       nl: 'Wie te veel stuurt, hoort wanneer hij terug kan komen',
       en: 'A client that sends too much is told when to come back',
       test: ({ subject: { client } }) => busyWithoutRetryAfter(client),
     },
     'L-ANS-15': {
-      level: 'open',
-      source: otlp('Partial Success; Bad Data', 'If the request is only partially accepted … is otherwise invalid'),
+      open: otlp('Partial Success; Bad Data', 'If the request is only partially accepted … is otherwise invalid'),
       nl: 'Wat het antwoord is als alle regels geweigerd zijn: gedeeltelijk succes, of 400',
       en: 'What the answer is when all lines were refused: partial success, or 400',
       needs: ['L-ANS-01'],
       test: async (intake) => intake.seen(await intake.wrong()),
     },
     'L-ANS-16': {
-      level: 'must',
-      source: rfc(9110, '15.5.2', 'The server generating a 401 response MUST send a WWW-Authenticate header field'),
+      must: rfc(9110, '15.5.2', 'The server generating a 401 response MUST send a WWW-Authenticate header field'),
       nl: 'Een 401 zegt hoe men zich aanmeldt',
       en: 'A 401 says how to authenticate',
       needs: ['L-ANS-10'],
       test: ({ subject: { client } }) => unchallenged(client),
     },
     'L-ANS-17': {
-      level: 'must',
-      source: ldv('Component: Logboek, gedrag', 'Het Logboek MOET TLS afdwingen op connecties'),
+      must: ldv('Component: Logboek, gedrag', 'Het Logboek MOET TLS afdwingen op connecties'),
       nl: 'Het logboek is alleen over TLS te bereiken',
       en: 'The logbook is reached over TLS only',
       needs: [],

@@ -15,8 +15,7 @@ export const INTAKE: Chapter<LdvSubject> = {
   title: { nl: 'Aannemen over OTLP', en: 'Intake over OTLP' },
   cases: ldvCases({
     'L-OTLP-01': {
-      level: 'must',
-      source: ldv('Component: Logboek, gedrag', 'Het Logboek MOET het wegschrijven van elke logregel bevestigen'),
+      must: ldv('Component: Logboek, gedrag', 'Het Logboek MOET het wegschrijven van elke logregel bevestigen'),
       nl: 'Een logregel in JSON wordt bevestigd',
       en: 'A log line in JSON is confirmed',
       needs: [],
@@ -28,11 +27,7 @@ export const INTAKE: Chapter<LdvSubject> = {
       },
     },
     'L-OTLP-02': {
-      level: 'must',
-      source: otlp(
-        'Binary Protobuf Encoding',
-        'set "Content-Type: application/x-protobuf" request and response headers',
-      ),
+      must: otlp('Binary Protobuf Encoding', 'set "Content-Type: application/x-protobuf" request and response headers'),
       nl: 'Een logregel in protobuf wordt bevestigd, in protobuf',
       en: 'A log line in protobuf is confirmed, in protobuf',
       test: (intake) =>
@@ -44,8 +39,7 @@ export const INTAKE: Chapter<LdvSubject> = {
         }),
     },
     'L-OTLP-03': {
-      level: 'must',
-      source: otlp(
+      must: otlp(
         'OTLP/HTTP Response',
         'The server MUST use the same "Content-Type" in the response as it received in the request',
       ),
@@ -58,8 +52,7 @@ export const INTAKE: Chapter<LdvSubject> = {
       },
     },
     'L-OTLP-04': {
-      level: 'must',
-      source: otlp(
+      must: otlp(
         'Full Success; trace_service.proto, ExportTracePartialSuccess',
         'MUST leave the `partial_success` field unset … A `partial_success` message with an empty value is equivalent to it not being set',
       ),
@@ -76,8 +69,7 @@ export const INTAKE: Chapter<LdvSubject> = {
       },
     },
     'L-OTLP-05': {
-      level: 'must',
-      source: otlp(
+      must: otlp(
         'Protocol Details',
         'All server components MUST support the following transport compression options … Gzip compression',
       ),
@@ -86,8 +78,7 @@ export const INTAKE: Chapter<LdvSubject> = {
       test: (intake) => intake.taken([intake.line()], { gzip: true }),
     },
     'L-OTLP-06': {
-      level: 'should',
-      source: otlp('Full Success', 'If the server receives an empty request … the server SHOULD respond with success'),
+      should: otlp('Full Success', 'If the server receives an empty request … the server SHOULD respond with success'),
       nl: 'Een verzoek zonder regels slaagt',
       en: 'A request without lines succeeds',
       test: async (intake) =>
@@ -95,8 +86,7 @@ export const INTAKE: Chapter<LdvSubject> = {
         (await intake.taken([], { body: Buffer.from('{"resourceSpans":[]}') })),
     },
     'L-OTLP-07': {
-      level: 'must',
-      source: otlp('JSON Protobuf Encoding', 'OTLP/JSON receivers MUST ignore message fields with unknown names'),
+      must: otlp('JSON Protobuf Encoding', 'OTLP/JSON receivers MUST ignore message fields with unknown names'),
       nl: 'Onbekende velden in JSON worden overgeslagen',
       en: 'Unknown fields in JSON are skipped',
       test: (intake) => {
@@ -107,16 +97,14 @@ export const INTAKE: Chapter<LdvSubject> = {
       },
     },
     'L-OTLP-08': {
-      level: 'must',
-      source: otlp('JSON Protobuf Encoding', 'This aligns with the behavior of the Binary Protobuf unmarshaler'),
+      must: otlp('JSON Protobuf Encoding', 'This aligns with the behavior of the Binary Protobuf unmarshaler'),
       nl: 'Onbekende velden in protobuf worden overgeslagen',
       en: 'Unknown fields in protobuf are skipped',
       needs: ['L-OTLP-02'],
       test: (intake) => intake.taken([intake.line({ unknownField: 'onbekend' })], { form: 'protobuf' }),
     },
     'L-OTLP-09': {
-      level: 'must',
-      source: otlp('JSON Protobuf Encoding', '`traceId` and `spanId` … case-insensitive hex-encoded strings'),
+      must: otlp('JSON Protobuf Encoding', '`traceId` and `spanId` … case-insensitive hex-encoded strings'),
       nl: 'De cijfers van `traceId` en `spanId` mogen hoofdletters zijn',
       en: 'The digits of `traceId` and `spanId` may be in upper case',
       test: (intake) =>
@@ -125,8 +113,7 @@ export const INTAKE: Chapter<LdvSubject> = {
         ]),
     },
     'L-OTLP-10': {
-      level: 'must',
-      source: otlp(
+      must: otlp(
         'JSON Protobuf Encoding',
         '64-bit integer numbers … either numbers or strings are accepted when decoding',
       ),
@@ -138,8 +125,7 @@ export const INTAKE: Chapter<LdvSubject> = {
       },
     },
     'L-OTLP-11': {
-      level: 'should',
-      source: otlp('common.proto, AnyValue', 'AnyValue is used to represent any type of attribute value'),
+      should: otlp('common.proto, AnyValue', 'AnyValue is used to represent any type of attribute value'),
       nl: 'Honderd regels met attributen van elke soort worden in een verzoek aangenomen',
       en: 'A hundred lines with attributes of every kind are taken in one request',
       test: (intake) => {

@@ -8,8 +8,7 @@ export const LINES: Chapter<LdvSubject> = {
   title: { nl: 'Logregels', en: 'Log lines' },
   cases: ldvCases({
     'L-LINE-01': {
-      level: 'open',
-      source: ldv(
+      open: ldv(
         'attributes',
         'De volgende velden zijn vereist in de namespace `core`: dpl.core.processing_activity_id',
       ),
@@ -18,8 +17,7 @@ export const LINES: Chapter<LdvSubject> = {
       test: (intake) => intake.seen(intake.line({}, { [DPL.activity]: undefined })),
     },
     'L-LINE-02': {
-      level: 'open',
-      source: ldv(
+      open: ldv(
         'Gedrag van Applicatie; attributes',
         'Een logregel kan naar 0 of 1 Betrokkenen verwijzen … vereist in de namespace `core` … dpl.core.data_subject_id',
       ),
@@ -28,8 +26,7 @@ export const LINES: Chapter<LdvSubject> = {
       test: (intake) => intake.seen(intake.line({}, { [DPL.subject]: undefined, [DPL.subjectType]: undefined })),
     },
     'L-LINE-03': {
-      level: 'must',
-      source: ldv(
+      must: ldv(
         'attributes',
         'Type … zoals BSN, personeelsnummer, of een URI naar een Register; versleutelde identificerende code',
       ),
@@ -47,16 +44,14 @@ export const LINES: Chapter<LdvSubject> = {
         ]),
     },
     'L-LINE-04': {
-      level: 'must',
-      source: ldv('status', 'Unset, Ok, Error'),
+      must: ldv('status', 'Unset, Ok, Error'),
       nl: 'Elke status wordt aangenomen, ook de fout en geen',
       en: 'Each status is taken, also the error and none',
       test: (intake) =>
         intake.taken([{ code: 0 }, { code: 1 }, { code: 2 }, {}, undefined].map((status) => intake.line({ status }))),
     },
     'L-LINE-05': {
-      level: 'must',
-      source: ldv(
+      must: ldv(
         'Loggen van Dataverwerkingen met persoonsdata',
         'voor elke Betrokkene een nieuwe actie met unieke `span_id` … als `parent_span_id`',
       ),
@@ -69,8 +64,7 @@ export const LINES: Chapter<LdvSubject> = {
       },
     },
     'L-LINE-06': {
-      level: 'must',
-      source: ldv('attributes', 'dpl.core.foreign_operation.processor: Link naar externe applicatie'),
+      must: ldv('attributes', 'dpl.core.foreign_operation.processor: Link naar externe applicatie'),
       nl: 'Een regel met de aanroepende applicatie wordt aangenomen',
       en: 'A line with the calling application is taken',
       test: (intake) =>
@@ -82,8 +76,7 @@ export const LINES: Chapter<LdvSubject> = {
         ]),
     },
     'L-LINE-07': {
-      level: 'must',
-      source: ldv('Interface', '`resource` … optioneel'),
+      must: ldv('Interface', '`resource` … optioneel'),
       nl: 'Een regel zonder `resource` wordt aangenomen',
       en: 'A line without a `resource` is taken',
       test: (intake) => {
@@ -94,8 +87,7 @@ export const LINES: Chapter<LdvSubject> = {
       },
     },
     'L-LINE-08': {
-      level: 'should',
-      source: otlp('trace.proto, Span', 'An ID with all zeroes OR of length other than 16 bytes is considered invalid'),
+      should: otlp('trace.proto, Span', 'An ID with all zeroes OR of length other than 16 bytes is considered invalid'),
       nl: 'Een `traceId` of `spanId` van nullen, of van een andere lengte, wordt geweigerd',
       en: 'A `traceId` or `spanId` of zeros, or of another length, is refused',
       test: async (intake) => {
@@ -108,15 +100,13 @@ export const LINES: Chapter<LdvSubject> = {
       },
     },
     'L-LINE-09': {
-      level: 'should',
-      source: otlp('trace.proto, Span', 'it is expected that end_time >= start_time'),
+      should: otlp('trace.proto, Span', 'it is expected that end_time >= start_time'),
       nl: 'Een regel die eindigt voor zij begint, wordt geweigerd',
       en: 'A line that ends before it begins is refused',
       test: (intake) => intake.refused([intake.line({ endTimeUnixNano: nanoseconds(120_000) })]),
     },
     'L-LINE-10': {
-      level: 'may',
-      source: contract('info', 'Een regel die meer dan 24 uur in de toekomst ligt, wordt geweigerd'),
+      may: contract('info', 'Een regel die meer dan 24 uur in de toekomst ligt, wordt geweigerd'),
       nl: 'Een regel van overmorgen wordt geweigerd',
       en: 'A line of the day after tomorrow is refused',
       test: (intake) => {
@@ -125,15 +115,13 @@ export const LINES: Chapter<LdvSubject> = {
       },
     },
     'L-LINE-11': {
-      level: 'may',
-      source: contract('info', 'Een `parentSpanId` van nullen is geen ouder'),
+      may: contract('info', 'Een `parentSpanId` van nullen is geen ouder'),
       nl: 'Een `parentSpanId` van nullen telt als geen',
       en: 'A `parentSpanId` of zeros counts as none',
       test: (intake) => intake.taken([intake.line({ parentSpanId: '0'.repeat(16) })]),
     },
     'L-LINE-12': {
-      level: 'should',
-      source: otlp('Duplicate Data', 'The client will typically choose to re-send such data to guarantee delivery'),
+      should: otlp('Duplicate Data', 'The client will typically choose to re-send such data to guarantee delivery'),
       nl: 'Dezelfde regel nog eens sturen slaagt',
       en: 'Sending the same line again succeeds',
       test: async (intake) => {
@@ -142,8 +130,7 @@ export const LINES: Chapter<LdvSubject> = {
       },
     },
     'L-LINE-13': {
-      level: 'open',
-      source: ldv('span_id', 'Unieke identificerende code van Actie binnen de Dataverwerking'),
+      open: ldv('span_id', 'Unieke identificerende code van Actie binnen de Dataverwerking'),
       nl: 'Wat er gebeurt met een andere regel onder hetzelfde `traceId` en `spanId`',
       en: 'What happens to another line under the same `traceId` and `spanId`',
       test: async (intake) => {
@@ -152,8 +139,7 @@ export const LINES: Chapter<LdvSubject> = {
       },
     },
     'L-LINE-14': {
-      level: 'open',
-      source: ldv('start_time', 'in milliseconden sinds Epoch; OTLP: start_time_unix_nano'),
+      open: ldv('start_time', 'in milliseconden sinds Epoch; OTLP: start_time_unix_nano'),
       nl: 'Wat er gebeurt met een tijd in milliseconden, zoals LDV het zegt; OTLP vraagt nanoseconden',
       en: 'What happens to a time in milliseconds, as LDV says it; OTLP requires nanoseconds',
       test: (intake) => {
@@ -162,8 +148,7 @@ export const LINES: Chapter<LdvSubject> = {
       },
     },
     'L-LINE-15': {
-      level: 'open',
-      source: ldv(
+      open: ldv(
         'Interface',
         '`span_id`, `parent_span_id` (1.0.0) … `operation_id`, `parent_operation_id` (eerdere tekst)',
       ),
@@ -172,8 +157,7 @@ export const LINES: Chapter<LdvSubject> = {
       test: (intake) => intake.seen(intake.line({ spanId: undefined, operationId: id(8) })),
     },
     'L-LINE-16': {
-      level: 'open',
-      source: ldv(
+      open: ldv(
         'attributes',
         'dpl.core.foreign_operation.processor (1.0.0) … foreign_operation {trace_id, operation_id, entity} (eerdere tekst)',
       ),
@@ -191,15 +175,13 @@ export const LINES: Chapter<LdvSubject> = {
         ),
     },
     'L-LINE-17': {
-      level: 'open',
-      source: ldv('attributes', 'De volgende velden zijn vereist … dpl.core.data_subject_id_type'),
+      open: ldv('attributes', 'De volgende velden zijn vereist … dpl.core.data_subject_id_type'),
       nl: 'Wat er gebeurt met een betrokkene zonder soort',
       en: 'What happens to a data subject without a type',
       test: (intake) => intake.seen(intake.line({}, { [DPL.subjectType]: undefined })),
     },
     'L-LINE-18': {
-      level: 'open',
-      source: extension('attributes', 'dpl.objects.*'),
+      open: extension('attributes', 'dpl.objects.*'),
       nl: 'Wat er gebeurt met een regel over een object, zonder verwerkingsactiviteit en zonder persoon',
       en: 'What happens to a line about an object, without a processing activity and without a person',
       test: (intake) => {

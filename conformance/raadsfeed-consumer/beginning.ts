@@ -9,8 +9,7 @@ export const BEGINNING = sceneChapter({
   title: { nl: 'Beginnen', en: 'Beginning' },
   cases: {
     'K-BEG-01': {
-      level: 'must',
-      source: snapshotRule,
+      must: snapshotRule,
       nl: 'De stand wordt overgenomen',
       en: 'The snapshot is taken over',
       needs: [],
@@ -20,8 +19,7 @@ export const BEGINNING = sceneChapter({
       },
     },
     'K-BEG-02': {
-      level: 'must',
-      source: draft('Snapshot', 'the feed position from which the consumer continues without a gap'),
+      must: draft('Snapshot', 'the feed position from which the consumer continues without a gap'),
       nl: 'Na de stand wordt de feed gelezen',
       en: 'After the snapshot the feed is read',
       needs: ['K-BEG-01'],
@@ -29,8 +27,7 @@ export const BEGINNING = sceneChapter({
       changes: [(feed) => publish(feed, 'b')],
     },
     'K-BEG-03': {
-      level: 'must',
-      source: snapshotRule,
+      must: snapshotRule,
       nl: "Alle pagina's van de stand worden gelezen",
       en: 'All pages of the snapshot are read',
       needs: ['K-BEG-01'],
@@ -40,8 +37,7 @@ export const BEGINNING = sceneChapter({
       },
     },
     'K-BEG-04': {
-      level: 'must',
-      source: feedRule(8, 'so that changes during the traversal are not lost'),
+      must: feedRule(8, 'so that changes during the traversal are not lost'),
       nl: 'Wat verandert terwijl de stand gelezen wordt, gaat niet verloren',
       en: 'What changes while the snapshot is read is not lost',
       needs: ['K-BEG-03'],
@@ -59,8 +55,7 @@ export const BEGINNING = sceneChapter({
       },
     },
     'K-BEG-05': {
-      level: 'must',
-      source: draft('Snapshot', 'The first page carries `feedCursor`'),
+      must: draft('Snapshot', 'The first page carries `feedCursor`'),
       nl: 'Een `feedCursor` op alleen de eerste pagina van de stand is genoeg',
       en: 'A `feedCursor` on only the first page of the snapshot is enough',
       needs: ['K-BEG-03'],
@@ -73,15 +68,13 @@ export const BEGINNING = sceneChapter({
       changes: [(feed) => publish(feed, 'c')],
     },
     'K-BEG-06': {
-      level: 'must',
-      source: draft('Errors 3', 'an empty collection is not an error'),
+      must: draft('Errors 3', 'an empty collection is not an error'),
       nl: 'Een lege feed is geen fout',
       en: 'An empty feed is not an error',
       changes: [(feed) => publish(feed, 'a')],
     },
     'K-BEG-07': {
-      level: 'must',
-      source: snapshotRule,
+      must: snapshotRule,
       nl: 'Een stand die halverwege afbreekt, is niet af',
       en: 'A snapshot that breaks off is not finished',
       needs: ['K-BEG-03'],

@@ -84,22 +84,19 @@ export const FAILURES = sceneChapter({
   title: { nl: 'Als de bron hapert', en: 'When the source fails' },
   cases: {
     'K-ERR-01': {
-      level: 'must',
-      source: sourceFails,
+      must: sourceFails,
       nl: 'Een bron die niet antwoordt, verwijdert niets',
       en: 'A source that does not answer removes nothing',
       ...survives(({ response }) => void response.destroy()),
     },
     'K-ERR-02': {
-      level: 'must',
-      source: onlyRecords,
+      must: onlyRecords,
       nl: 'Een fout van de bron verwijdert niets',
       en: 'An error of the source removes nothing',
       ...survives(({ answer }) => answer(problem(500), 500)),
     },
     'K-ERR-03': {
-      level: 'must',
-      source: draft('Rules for aggregators 3', 'unreachable or returns an empty answer'),
+      must: draft('Rules for aggregators 3', 'unreachable or returns an empty answer'),
       nl: 'Een leeg antwoord verwijdert niets',
       en: 'An empty answer removes nothing',
       ...survives(
@@ -111,8 +108,7 @@ export const FAILURES = sceneChapter({
       ),
     },
     'K-ERR-04': {
-      level: 'must',
-      source: onlyRecords,
+      must: onlyRecords,
       nl: 'Een pagina in HTML in plaats van de feed verwijdert niets',
       en: 'A page of HTML instead of the feed removes nothing',
       ...survives(({ answer }) =>
@@ -120,23 +116,20 @@ export const FAILURES = sceneChapter({
       ),
     },
     'K-ERR-05': {
-      level: 'must',
-      source: onlyRecords,
+      must: onlyRecords,
       nl: 'JSON die afbreekt, verwijdert niets',
       en: 'JSON that is cut off removes nothing',
       ...survives(({ answer, page }) => answer(JSON.stringify(page()).slice(0, -5))),
     },
     'K-ERR-06': {
-      level: 'may',
-      source: contract('info', 'dan is het antwoord 400 met type `ongeldige-cursor`: begin opnieuw bij `/snapshot`'),
+      may: contract('info', 'dan is het antwoord 400 met type `ongeldige-cursor`: begin opnieuw bij `/snapshot`'),
       nl: 'Als de cursor niet meer geldt (400), begint het opnieuw bij de stand',
       en: 'When the cursor is no longer valid (400) it begins again at the snapshot',
       needs: ['K-FEED-02'],
       ...losesPlace(400),
     },
     'K-ERR-07': {
-      level: 'should',
-      source: rfc(
+      should: rfc(
         9110,
         '15.5.11',
         'no longer available at the origin server and that this condition is likely to be permanent',
@@ -147,15 +140,13 @@ export const FAILURES = sceneChapter({
       ...losesPlace(410),
     },
     'K-ERR-08': {
-      level: 'should',
-      source: draft('Errors 2', 'status 429 or 503 with header `Retry-After`'),
+      should: draft('Errors 2', 'status 429 or 503 with header `Retry-After`'),
       nl: 'Bij 503 wacht het zo lang als `Retry-After` zegt',
       en: 'At 503 it waits as long as `Retry-After` says',
       ...busy(503, () => ({ value: String(BUSY_MS / 1000), waitMs: BUSY_MS })),
     },
     'K-ERR-09': {
-      level: 'should',
-      source: rfc(9110, '10.2.3', 'Retry-After = HTTP-date / delay-seconds'),
+      should: rfc(9110, '10.2.3', 'Retry-After = HTTP-date / delay-seconds'),
       nl: 'Bij 429 wacht het ook als `Retry-After` een tijdstip is',
       en: 'At 429 it also waits where `Retry-After` is a moment',
       ...busy(429, () => {
@@ -165,8 +156,7 @@ export const FAILURES = sceneChapter({
       }),
     },
     'K-ERR-10': {
-      level: 'should',
-      source: rfc(
+      should: rfc(
         9110,
         '15.4.8',
         '307 … the user agent MUST NOT change the request method if it performs an automatic redirection',
@@ -186,8 +176,7 @@ export const FAILURES = sceneChapter({
       ],
     },
     'K-ERR-11': {
-      level: 'should',
-      source: rfc(9110, '15.4', 'A client SHOULD detect and intervene in cyclical redirections'),
+      should: rfc(9110, '15.4', 'A client SHOULD detect and intervene in cyclical redirections'),
       nl: 'Verwijzingen in een kring houden op',
       en: 'Redirections in a circle come to an end',
       needs: ['K-ERR-10'],
@@ -215,8 +204,7 @@ export const FAILURES = sceneChapter({
       },
     },
     'K-ERR-12': {
-      level: 'should',
-      source: rfc(9112, '7.1', 'A recipient MUST be able to parse and decode the chunked transfer coding'),
+      should: rfc(9112, '7.1', 'A recipient MUST be able to parse and decode the chunked transfer coding'),
       nl: 'Een antwoord dat in stukken en langzaam komt, wordt gelezen',
       en: 'An answer that comes slowly, in pieces, is read',
       prepare: two,
@@ -231,8 +219,7 @@ export const FAILURES = sceneChapter({
       ],
     },
     'K-ERR-13': {
-      level: 'should',
-      source: sourceFails,
+      should: sourceFails,
       nl: 'Een antwoord zonder einde schaadt niet',
       en: 'An answer without an end does no harm',
       ...survives(({ response }) => {
@@ -241,8 +228,7 @@ export const FAILURES = sceneChapter({
       }),
     },
     'K-ERR-14': {
-      level: 'open',
-      source: draft('Feed rules 3', 'It denotes a position in the complete feed'),
+      open: draft('Feed rules 3', 'It denotes a position in the complete feed'),
       nl: 'Hoe vaak het vraagt als een pagina zegt dat er meer is, maar niet verder gaat',
       en: 'How often it asks when a page says that there is more, but does not move on',
       prepare: two,

@@ -10,24 +10,21 @@ export const FOLLOWING = sceneChapter({
   title: { nl: 'De feed volgen', en: 'Following the feed' },
   cases: {
     'K-FEED-01': {
-      level: 'must',
-      source: upsertRule,
+      must: upsertRule,
       nl: 'Een upsert vervangt de hele resource',
       en: 'An upsert replaces the whole resource',
       prepare: (feed) => feed.upsert('a', { omschrijving: 'Vervalt', auteur: 'De griffie' }),
       changes: [(feed) => feed.upsert('a', { titel: 'Zonder omschrijving' })],
     },
     'K-FEED-02': {
-      level: 'must',
-      source: draft('Events', 'Remove the resource.'),
+      must: draft('Events', 'Remove the resource.'),
       nl: 'Een delete verwijdert de resource',
       en: 'A delete removes the resource',
       prepare: (feed) => publish(feed, 'a', 'b'),
       changes: [(feed) => feed.remove('delete', 'a')],
     },
     'K-FEED-03': {
-      level: 'must',
-      source: draft('Events', 'A resource was created or changed.'),
+      must: draft('Events', 'A resource was created or changed.'),
       nl: 'Wat terugkomt na een delete, is er weer',
       en: 'What comes back after a delete is there again',
       needs: ['K-FEED-02'],
@@ -35,8 +32,7 @@ export const FOLLOWING = sceneChapter({
       changes: [(feed) => feed.remove('delete', 'a'), (feed) => publish(feed, 'a')],
     },
     'K-FEED-04': {
-      level: 'must',
-      source: feedRule(2, '`hasMore: false` tells the consumer it has caught up'),
+      must: feedRule(2, '`hasMore: false` tells the consumer it has caught up'),
       nl: 'Er wordt gelezen tot `hasMore` onwaar is',
       en: 'It is read until `hasMore` is false',
       prepare: (feed) => {
@@ -50,8 +46,7 @@ export const FOLLOWING = sceneChapter({
       },
     },
     'K-FEED-05': {
-      level: 'must',
-      source: feedRule(2, '`hasMore: false` tells the consumer it has caught up'),
+      must: feedRule(2, '`hasMore: false` tells the consumer it has caught up'),
       nl: 'Een pagina zonder records is niet het einde als er meer is',
       en: 'A page without records is not the end when there is more',
       prepare: (feed) => publish(feed, 'a'),
@@ -69,8 +64,7 @@ export const FOLLOWING = sceneChapter({
       },
     },
     'K-FEED-06': {
-      level: 'must',
-      source: feedRule(3, 'The cursor is opaque'),
+      must: feedRule(3, 'The cursor is opaque'),
       nl: 'Een cursor is een tekst waarvan de vorm niets zegt',
       en: 'A cursor is a text whose form says nothing',
       needs: ['K-BEG-03', 'K-FEED-04'],
@@ -82,8 +76,7 @@ export const FOLLOWING = sceneChapter({
       changes: [(feed) => publish(feed, 'c', 'd')],
     },
     'K-FEED-07': {
-      level: 'must',
-      source: feedRule(4, 'Records are always delivered ascending'),
+      must: feedRule(4, 'Records are always delivered ascending'),
       nl: 'Wat er na elkaar met een resource gebeurt, gebeurt in die volgorde',
       en: 'What happens to a resource happens in that order',
       needs: ['K-FEED-02'],
@@ -99,8 +92,7 @@ export const FOLLOWING = sceneChapter({
       ],
     },
     'K-FEED-08': {
-      level: 'must',
-      source: draft('Resource identity rules 1', 'organisation code plus `bronidentificatie`'),
+      must: draft('Resource identity rules 1', 'organisation code plus `bronidentificatie`'),
       nl: 'Dezelfde bronidentificatie bij een andere organisatie is een andere resource',
       en: 'The same `bronidentificatie` of another organisation is another resource',
       needs: ['K-FEED-02'],
@@ -113,8 +105,7 @@ export const FOLLOWING = sceneChapter({
       changes: [(feed) => feed.remove('delete', 'a')],
     },
     'K-FEED-09': {
-      level: 'may',
-      source: contract(
+      may: contract(
         'info',
         'De identiteit van een resource is `organisatiecode` met `bronidentificatie` (en het `resourceType`)',
       ),
@@ -128,8 +119,7 @@ export const FOLLOWING = sceneChapter({
       changes: [(feed) => feed.remove('delete', 'a')],
     },
     'K-FEED-10': {
-      level: 'must',
-      source: upsertRule,
+      must: upsertRule,
       nl: 'Een pagina die twee keer komt, verdubbelt niets',
       en: 'A page that comes twice doubles nothing',
       needs: ['K-FEED-04'],
@@ -151,8 +141,7 @@ export const FOLLOWING = sceneChapter({
       ],
     },
     'K-FEED-11': {
-      level: 'must',
-      source: upsertRule,
+      must: upsertRule,
       nl: 'Na een afgebroken antwoord komt niets dubbel en ontbreekt niets',
       en: 'After an answer that broke off nothing is double and nothing is missing',
       prepare: (feed) => publish(feed, 'a'),
@@ -170,8 +159,7 @@ export const FOLLOWING = sceneChapter({
       ],
     },
     'K-FEED-12': {
-      level: 'should',
-      source: feedRule(5, 'Paging uses `cursor` and `limit`'),
+      should: feedRule(5, 'Paging uses `cursor` and `limit`'),
       nl: 'De cursor is genoeg: `next` hoeft er niet te zijn',
       en: 'The cursor is enough: `next` need not be there',
       needs: ['K-FEED-04'],
@@ -188,8 +176,7 @@ export const FOLLOWING = sceneChapter({
       changes: [(feed) => publish(feed, 'c', 'd')],
     },
     'K-FEED-13': {
-      level: 'must',
-      source: feedRule(5, '`limit` has a maximum of 1000'),
+      must: feedRule(5, '`limit` has a maximum of 1000'),
       nl: 'Er wordt niet meer dan 1000 tegelijk gevraagd',
       en: 'No more than 1000 at a time are asked for',
       prepare: (feed) => publish(feed, 'a'),
@@ -200,8 +187,7 @@ export const FOLLOWING = sceneChapter({
       },
     },
     'K-FEED-14': {
-      level: 'must',
-      source: draft('Feed record', '`data` The complete resource object'),
+      must: draft('Feed record', '`data` The complete resource object'),
       nl: 'De inhoud blijft zoals zij is',
       en: 'The content stays as it is',
       prepare: (feed) => feed.upsert('a', { titel: 'Raad\u2028“é”\u202e𐍈🗳️ </script>\\u0041\t', omvang: 0 }),
@@ -210,16 +196,14 @@ export const FOLLOWING = sceneChapter({
       ],
     },
     'K-FEED-15': {
-      level: 'should',
-      source: draft('Feed record', '`data` The complete resource object'),
+      should: draft('Feed record', '`data` The complete resource object'),
       nl: 'Onbekende leden van de inhoud blijven erin',
       en: 'Unknown members of the content are kept',
       prepare: (feed) => feed.upsert('a', { eigenveld: { van: ['de', 'bron'] } }),
       changes: [(feed) => feed.upsert('a', { eigenveld: { van: ['een', 'andere'] } })],
     },
     'K-FEED-16': {
-      level: 'may',
-      source: contract('FeedRecord', 'Andere leden dan deze kan een afnemer overslaan.'),
+      may: contract('FeedRecord', 'Andere leden dan deze kan een afnemer overslaan.'),
       nl: 'Onbekende leden van een record of een pagina hinderen niet',
       en: 'Unknown members of a record or a page do not hinder',
       prepare: (feed) => publish(feed, 'a'),
@@ -232,8 +216,7 @@ export const FOLLOWING = sceneChapter({
       ],
     },
     'K-FEED-17': {
-      level: 'open',
-      source: draft('Feed record', 'One of `upsert`, `delete`, `redact`'),
+      open: draft('Feed record', 'One of `upsert`, `delete`, `redact`'),
       nl: 'Een record met een onbekende `op`: wat er gebeurt',
       en: 'A record with an unknown `op`: what happens',
       prepare: (feed) => publish(feed, 'a'),
@@ -247,8 +230,7 @@ export const FOLLOWING = sceneChapter({
       },
     },
     'K-FEED-18': {
-      level: 'open',
-      source: feedRule(4, 'A gap in the sequence occurs only as an explicit `redact` record'),
+      open: feedRule(4, 'A gap in the sequence occurs only as an explicit `redact` record'),
       nl: 'Een nummer dat ontbreekt: wat er gebeurt',
       en: 'A number that is missing: what happens',
       prepare: (feed) => publish(feed, 'a'),

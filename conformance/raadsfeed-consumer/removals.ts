@@ -8,16 +8,14 @@ export const REDACTIONS = sceneChapter({
   title: { nl: 'Weggehaalde inhoud', en: 'Redactions' },
   cases: {
     'K-RED-01': {
-      level: 'must',
-      source: everywhere,
+      must: everywhere,
       nl: 'Wat weggehaald is, verdwijnt',
       en: 'What is redacted disappears',
       prepare: (feed) => publish(feed, 'a', 'b'),
       changes: [(feed) => feed.remove('redact', 'a')],
     },
     'K-RED-02': {
-      level: 'must',
-      source: draft('Events', 'The record states which `sequenceNumber`s are affected.'),
+      must: draft('Events', 'The record states which `sequenceNumber`s are affected.'),
       nl: 'Weggehaalde inhoud verdwijnt ook als de resource ondertussen veranderd was',
       en: 'Redacted content also disappears when the resource had changed meanwhile',
       needs: ['K-RED-01'],
@@ -31,8 +29,7 @@ export const REDACTIONS = sceneChapter({
       ],
     },
     'K-RED-03': {
-      level: 'must',
-      source: draft('Events', 'Earlier content was removed from the feed history'),
+      must: draft('Events', 'Earlier content was removed from the feed history'),
       nl: 'Wat na een redactie opnieuw gepubliceerd wordt, blijft',
       en: 'What is published again after a redaction stays',
       needs: ['K-RED-01'],
@@ -48,8 +45,7 @@ export const REDACTIONS = sceneChapter({
       ],
     },
     'K-RED-04': {
-      level: 'must',
-      source: everywhere,
+      must: everywhere,
       nl: 'Een redactie van wat al verwijderd was, of nooit gelezen, is geen fout',
       en: 'A redaction of what was deleted already, or never read, is not an error',
       needs: ['K-RED-01', 'K-FEED-02'],
@@ -65,8 +61,7 @@ export const REDACTIONS = sceneChapter({
       ],
     },
     'K-RED-05': {
-      level: 'must',
-      source: everywhere,
+      must: everywhere,
       nl: 'Wie zijn plaats kwijtraakt en de stand opnieuw leest, verwijdert weggehaalde inhoud ook',
       en: 'A consumer that loses its place and reads the snapshot anew removes redacted content too',
       needs: ['K-RED-01'],
@@ -79,8 +74,7 @@ export const REDACTIONS = sceneChapter({
       ],
     },
     'K-RED-06': {
-      level: 'should',
-      source: everywhere,
+      should: everywhere,
       nl: 'Een record dat niet deugt, houdt een redactie op dezelfde pagina niet tegen',
       en: 'A record that is wrong does not hold up a redaction on the same page',
       needs: ['K-RED-01'],
@@ -93,8 +87,7 @@ export const REDACTIONS = sceneChapter({
       },
     },
     'K-RED-07': {
-      level: 'open',
-      source: draft('Events', 'The record states which `sequenceNumber`s are affected.'),
+      open: draft('Events', 'The record states which `sequenceNumber`s are affected.'),
       nl: 'Als alleen een eerdere versie weggehaald is: of de huidige blijft',
       en: 'When only an earlier version is redacted: whether the present one stays',
       needs: ['K-RED-01'],

@@ -3,10 +3,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import {
   type Chapter,
   type ConformanceCase,
+  described,
   Failed,
   type Finding,
   type SuiteSubject,
-  type WrittenCase,
+  type Written,
 } from '../case.ts';
 import { isSameContent } from '../raadsfeed/same-content.ts';
 import type { Consumer, HeldResource } from './consumer.ts';
@@ -38,14 +39,14 @@ export interface SceneRun extends Pick<ConsumerSubject, 'consumer' | 'signal'> {
 }
 
 /** Of what must have passed before, the usual is that the consumer reads the snapshot and then the feed. */
-export interface ConsumerCase extends Pick<WrittenCase<SceneRun>, 'level' | 'source' | 'nl' | 'en' | 'needs'> {
+export type ConsumerCase = Written & {
   /** What the feed has before the consumer reads it for the first time. */
   readonly prepare?: (feed: PlayedFeed) => void;
   /** What happens to the feed then; before the first step, and after each, the consumer must come to the state of the feed. */
   readonly changes?: readonly ((feed: PlayedFeed) => void)[];
   /** What happens after those, or instead of them. */
   readonly play?: (run: SceneRun) => Promise<Finding>;
-}
+};
 
 /** Documents enough for a consumer to notice that one of them is gone. */
 export const MANY = Array.from({ length: 12 }, (_, place) => `a-${place}`);
@@ -70,7 +71,7 @@ export function sceneChapter(
   return { ...chapter, cases: Object.entries(chapter.cases).map(asCase) };
 }
 
-function asCase([id, { level, source, nl, en, needs, prepare, changes, play }]: [string, ConsumerCase]): SceneCase {
+function asCase([id, { prepare, changes, play, ...written }]: [string, ConsumerCase]): SceneCase {
   const scene = async (subject: ConsumerSubject): Promise<Finding> => {
     const { consumer, signal } = subject;
     const feed = subject.feedOf(id);
@@ -95,7 +96,8 @@ function asCase([id, { level, source, nl, en, needs, prepare, changes, play }]: 
     }
   };
   return {
-    ...{ id, level, source, scene, title: { nl, en }, dependsOn: needs ?? ['K-BEG-02'] },
+    ...described(id, written, 'K-BEG-02'),
+    scene,
     ...(prepare === undefined ? {} : { prepare }),
     check: (subject) => subject.play(id),
   };

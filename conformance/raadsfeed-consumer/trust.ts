@@ -28,8 +28,7 @@ export const TRUST = sceneChapter({
   title: { nl: 'Wat niet te vertrouwen is', en: 'What cannot be trusted' },
   cases: {
     'K-TRUST-01': {
-      level: 'should',
-      source: named,
+      should: named,
       nl: 'Een resource van een organisatie die de bron niet noemt, wordt niet overgenomen',
       en: 'A resource of an organisation that the source does not name is not taken over',
       prepare: (feed) => feed.upsert('a'),
@@ -41,8 +40,7 @@ export const TRUST = sceneChapter({
       },
     },
     'K-TRUST-02': {
-      level: 'should',
-      source: named,
+      should: named,
       nl: 'Een resource van een andere organisatie wordt ook niet uit de stand overgenomen',
       en: 'A resource of another organisation is not taken over from the snapshot either',
       needs: ['K-BEG-01'],
@@ -53,8 +51,7 @@ export const TRUST = sceneChapter({
       play: ({ look }) => look(['vreemd']),
     },
     'K-TRUST-03': {
-      level: 'may',
-      source: contract('Bronidentificatie', 'Identificatie van een resource bij de bron.'),
+      may: contract('Bronidentificatie', 'Identificatie van een resource bij de bron.'),
       nl: 'Elke bronidentificatie is gewoon een tekst',
       en: 'Every `bronidentificatie` is a text like any other',
       needs: ['K-FEED-02'],
@@ -66,8 +63,7 @@ export const TRUST = sceneChapter({
       ],
     },
     'K-TRUST-04': {
-      level: 'should',
-      source: draft('Authentication', 'requires no authentication'),
+      should: draft('Authentication', 'requires no authentication'),
       nl: 'Er gaat geen toegangstoken mee',
       en: 'No access token goes along',
       needs: ['K-BEG-01'],
@@ -81,8 +77,7 @@ export const TRUST = sceneChapter({
       },
     },
     'K-TRUST-05': {
-      level: 'open',
-      source: draft('Resource identity rules 1', 'The identity of a resource'),
+      open: draft('Resource identity rules 1', 'The identity of a resource'),
       nl: 'Inhoud van een andere resource dan het record noemt: wat er gebeurt',
       en: 'Content of another resource than the record names: what happens',
       prepare: (feed) => feed.upsert('a'),
@@ -96,8 +91,7 @@ export const TRUST = sceneChapter({
       },
     },
     'K-TRUST-06': {
-      level: 'open',
-      source: draft('Feed record', '`contentHash` Hash of the content'),
+      open: draft('Feed record', '`contentHash` Hash of the content'),
       nl: 'Een hash die niet bij de inhoud past: wat er gebeurt',
       en: 'A hash that does not fit the content: what happens',
       prepare: (feed) => feed.upsert('a'),
@@ -140,8 +134,7 @@ export const AGGREGATORS = sceneChapter({
   title: { nl: 'Wat een aggregator zelf publiceert', en: 'What an aggregator publishes itself' },
   cases: {
     'K-AGG-01': {
-      level: 'must',
-      source: draft('Rules for aggregators 1', 'The `resource` identity is passed on unchanged'),
+      must: draft('Rules for aggregators 1', 'The `resource` identity is passed on unchanged'),
       nl: 'De identiteit gaat ongewijzigd door',
       en: 'The identity is passed on unchanged',
       needs: ['K-BEG-01'],
@@ -154,8 +147,7 @@ export const AGGREGATORS = sceneChapter({
       },
     },
     'K-AGG-02': {
-      level: 'must',
-      source: draft('Rules for aggregators 2', 'it removes the content from its own history'),
+      must: draft('Rules for aggregators 2', 'it removes the content from its own history'),
       nl: 'Weggehaalde inhoud verdwijnt ook uit de eigen geschiedenis',
       en: 'Redacted content also disappears from its own history',
       needs: ['K-RED-01', 'K-AGG-01'],
@@ -167,8 +159,7 @@ export const AGGREGATORS = sceneChapter({
       },
     },
     'K-AGG-03': {
-      level: 'must',
-      source: draft('Rules for aggregators 2', 'and publishes its own `redact`'),
+      must: draft('Rules for aggregators 2', 'and publishes its own `redact`'),
       nl: 'Er komt een eigen redactie in de feed',
       en: 'It publishes a redaction of its own',
       needs: ['K-RED-01', 'K-AGG-01'],
@@ -189,8 +180,7 @@ export const AGGREGATORS = sceneChapter({
       },
     },
     'K-AGG-04': {
-      level: 'must',
-      source: draft('Rules for aggregators 3', 'reports the lag through `laatstBijgewerkt`'),
+      must: draft('Rules for aggregators 3', 'reports the lag through `laatstBijgewerkt`'),
       nl: 'Zolang de bron niet antwoordt, staat `laatstBijgewerkt` stil',
       en: 'As long as the source does not answer, `laatstBijgewerkt` stands still',
       needs: ['K-AGG-01', 'K-ERR-01'],
@@ -211,8 +201,7 @@ export const AGGREGATORS = sceneChapter({
       },
     },
     'K-AGG-05': {
-      level: 'may',
-      source: contract('Herkomst', 'Waar een aggregator het record vandaan heeft.'),
+      may: contract('Herkomst', 'Waar een aggregator het record vandaan heeft.'),
       nl: 'Een record zegt waar het vandaan komt',
       en: 'A record says where it comes from',
       needs: ['K-AGG-01'],

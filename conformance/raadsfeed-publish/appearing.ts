@@ -15,8 +15,7 @@ export const APPEARING: Chapter<PublishSubject> = {
   title: { nl: 'Wat gepubliceerd wordt', en: 'What is published' },
   cases: storyCases('P-NEW-01')({
     'P-NEW-01': {
-      level: 'must',
-      source: draft('Events', 'A resource was created or changed. `data` holds the full object.'),
+      must: draft('Events', 'A resource was created or changed. `data` holds the full object.'),
       nl: 'Wat gepubliceerd wordt, komt in de feed',
       en: 'What is published appears in the feed',
       test: async ({ story }) => {
@@ -26,8 +25,7 @@ export const APPEARING: Chapter<PublishSubject> = {
       },
     },
     'P-NEW-02': {
-      level: 'must',
-      source: feedRule(4, 'never inserts a record before a sequence number that has already been read'),
+      must: feedRule(4, 'never inserts a record before a sequence number that has already been read'),
       nl: 'Wat nieuw is, staat na alles wat er al was',
       en: 'What is new comes after all that was there',
       test: async ({ story }) => {
@@ -45,8 +43,7 @@ export const APPEARING: Chapter<PublishSubject> = {
       },
     },
     'P-NEW-03': {
-      level: 'must',
-      source: feedRule(4, 'A gap in the sequence occurs only as an explicit `redact` record'),
+      must: feedRule(4, 'A gap in the sequence occurs only as an explicit `redact` record'),
       nl: 'Wat nieuw is, krijgt nummers zonder gat',
       en: 'What is new gets numbers without a gap',
       needs: ['P-NEW-02'],
@@ -63,8 +60,7 @@ export const APPEARING: Chapter<PublishSubject> = {
       },
     },
     'P-NEW-04': {
-      level: 'must',
-      source: draft('Feed record', '`sequenceNumber` Assigned by the source holder when the change is recorded.'),
+      must: draft('Feed record', '`sequenceNumber` Assigned by the source holder when the change is recorded.'),
       nl: 'Nieuwe records staan in de volgorde waarin ze gepubliceerd zijn',
       en: 'New records are in the order in which they were published',
       test: async ({ story }) => {
@@ -76,8 +72,7 @@ export const APPEARING: Chapter<PublishSubject> = {
       },
     },
     'P-NEW-05': {
-      level: 'must',
-      source: draft('Feed record', '`data` The complete resource object'),
+      must: draft('Feed record', '`data` The complete resource object'),
       nl: 'Een record heeft de inhoud die gepubliceerd is',
       en: 'A record has the content that was published',
       test: async ({ story }) => {
@@ -91,8 +86,7 @@ export const APPEARING: Chapter<PublishSubject> = {
       },
     },
     'P-NEW-06': {
-      level: 'must',
-      source: draft('Feed record', '`storedAt` Time of recording.'),
+      must: draft('Feed record', '`storedAt` Time of recording.'),
       nl: 'Een record zegt wanneer het vastgelegd is',
       en: 'A record says when it was stored',
       test: async ({ story }) => {
@@ -106,8 +100,7 @@ export const APPEARING: Chapter<PublishSubject> = {
       },
     },
     'P-NEW-07': {
-      level: 'must',
-      source: feedRule(1, 'a `head` value that tells a consumer how far it is behind'),
+      must: feedRule(1, 'a `head` value that tells a consumer how far it is behind'),
       nl: 'Een nieuw record telt mee in `head`',
       en: 'A new record counts in `head`',
       needs: ['P-NEW-02'],
@@ -121,8 +114,7 @@ export const APPEARING: Chapter<PublishSubject> = {
       },
     },
     'P-NEW-08': {
-      level: 'must',
-      source: draft('Snapshot', 'the current state of all resources'),
+      must: draft('Snapshot', 'the current state of all resources'),
       nl: 'Een nieuwe resource staat in de huidige stand',
       en: 'A new resource is in the snapshot',
       test: async ({ story }) => {
@@ -135,8 +127,7 @@ export const APPEARING: Chapter<PublishSubject> = {
       },
     },
     'P-NEW-09': {
-      level: 'may',
-      source: contract('getVergadering', 'Levert de huidige stand.'),
+      may: contract('getVergadering', 'Levert de huidige stand.'),
       nl: 'Een nieuwe resource is op haar adres te lezen',
       en: 'A new resource can be read at its address',
       test: async ({ story, ask }) => {
@@ -148,8 +139,7 @@ export const APPEARING: Chapter<PublishSubject> = {
       },
     },
     'P-NEW-10': {
-      level: 'may',
-      source: contract('getVergaderingen', 'De vergaderingen.'),
+      may: contract('getVergaderingen', 'De vergaderingen.'),
       nl: 'Een nieuwe resource staat in de lijst van haar organisatie',
       en: 'A new resource is in the list of its organisation',
       test: async ({ story }) => {
@@ -160,8 +150,7 @@ export const APPEARING: Chapter<PublishSubject> = {
       },
     },
     'P-NEW-11': {
-      level: 'should',
-      source: draft(
+      should: draft(
         'Events; Feed rules 10',
         'delivers new records as server-sent events … The stream gives no synchronisation guarantee',
       ),
@@ -178,8 +167,7 @@ export const APPEARING: Chapter<PublishSubject> = {
       },
     },
     'P-NEW-12': {
-      level: 'must',
-      source: rfc(
+      must: rfc(
         9110,
         '13.1.2',
         'the condition is false if one of the listed tags matches the entity tag of the selected representation. Otherwise, the condition is true.',
@@ -198,8 +186,7 @@ export const APPEARING: Chapter<PublishSubject> = {
       },
     },
     'P-NEW-13': {
-      level: 'may',
-      source: contract(
+      may: contract(
         'info',
         'Tekens in een `bronidentificatie` die in een pad niet kunnen, ook `/`, staan daar procent-gecodeerd.',
       ),
@@ -216,8 +203,7 @@ export const APPEARING: Chapter<PublishSubject> = {
       },
     },
     'P-NEW-14': {
-      level: 'must',
-      source: feedRule(4, 'A gap in the sequence occurs only as an explicit `redact` record'),
+      must: feedRule(4, 'A gap in the sequence occurs only as an explicit `redact` record'),
       nl: 'Wat tegelijk gepubliceerd wordt, raakt niet kwijt en laat geen gat',
       en: 'What is published at the same time is not lost, and leaves no gap',
       needs: ['P-NEW-03'],
@@ -233,8 +219,7 @@ export const APPEARING: Chapter<PublishSubject> = {
       },
     },
     'P-NEW-15': {
-      level: 'should',
-      source: draft('Servicedocument', '`laatstBijgewerkt` (how current)'),
+      should: draft('Servicedocument', '`laatstBijgewerkt` (how current)'),
       nl: 'Na een publicatie is de organisatie bijgewerkt',
       en: 'After something was published the organisation is up to date',
       needs: ['P-NEW-06'],

@@ -12,8 +12,7 @@ export const CHANGING: Chapter<PublishSubject> = {
   title: { nl: 'Wat verandert', en: 'What changes' },
   cases: storyCases('P-CHG-01')({
     'P-CHG-01': {
-      level: 'must',
-      source: draft('Events', 'A resource was created or changed.'),
+      must: draft('Events', 'A resource was created or changed.'),
       nl: 'Een wijziging komt als nieuw record in de feed',
       en: 'A change comes into the feed as a new record',
       needs: ['P-NEW-01'],
@@ -26,8 +25,7 @@ export const CHANGING: Chapter<PublishSubject> = {
       },
     },
     'P-CHG-02': {
-      level: 'must',
-      source: isALog,
+      must: isALog,
       nl: 'Een wijziging laat staan wat er al gelezen was',
       en: 'A change leaves what had been read',
       test: async ({ story }) => {
@@ -39,8 +37,7 @@ export const CHANGING: Chapter<PublishSubject> = {
       },
     },
     'P-CHG-03': {
-      level: 'must',
-      source: draft('Feed record', '`contentHash` Hash of the content'),
+      must: draft('Feed record', '`contentHash` Hash of the content'),
       nl: 'Andere inhoud heeft een andere hash',
       en: 'Other content has another hash',
       test: async ({ story }) => {
@@ -53,8 +50,7 @@ export const CHANGING: Chapter<PublishSubject> = {
       },
     },
     'P-CHG-04': {
-      level: 'must',
-      source: snapshotRule,
+      must: snapshotRule,
       nl: 'Een gewijzigde resource staat een keer in de stand, zoals zij nu is',
       en: 'A changed resource is in the snapshot once, as it is now',
       test: async ({ story }) => {
@@ -66,8 +62,7 @@ export const CHANGING: Chapter<PublishSubject> = {
       },
     },
     'P-CHG-05': {
-      level: 'must',
-      source: rfc(
+      must: rfc(
         9110,
         '13.1.2',
         'the condition is false if one of the listed tags matches the entity tag of the selected representation. Otherwise, the condition is true.',
@@ -85,8 +80,7 @@ export const CHANGING: Chapter<PublishSubject> = {
       },
     },
     'P-CHG-06': {
-      level: 'must',
-      source: noOp,
+      must: noOp,
       nl: 'Wat gelijk blijft, komt niet in de feed',
       en: 'What stays the same does not come into the feed',
       test: async ({ story }) => {
@@ -98,8 +92,7 @@ export const CHANGING: Chapter<PublishSubject> = {
       },
     },
     'P-CHG-07': {
-      level: 'must',
-      source: draft('Events', 'A resource was created or changed.'),
+      must: draft('Events', 'A resource was created or changed.'),
       nl: 'Wat terugverandert, komt in de feed',
       en: 'What changes back comes into the feed',
       needs: ['P-CHG-06'],
@@ -112,8 +105,7 @@ export const CHANGING: Chapter<PublishSubject> = {
       },
     },
     'P-CHG-08': {
-      level: 'must',
-      source: draft('Feed record', '`contentHash` Hash of the content'),
+      must: draft('Feed record', '`contentHash` Hash of the content'),
       nl: 'Dezelfde inhoud heeft dezelfde hash',
       en: 'The same content has the same hash',
       needs: ['P-CHG-07'],
@@ -133,8 +125,7 @@ export const DELETING: Chapter<PublishSubject> = {
   title: { nl: 'Wat verwijderd wordt', en: 'What is deleted' },
   cases: storyCases('P-DEL-01')({
     'P-DEL-01': {
-      level: 'must',
-      source: draft('Events', '`verwijderreden` (coded) is required'),
+      must: draft('Events', '`verwijderreden` (coded) is required'),
       nl: 'Een verwijdering komt als delete met haar reden in de feed',
       en: 'A removal comes into the feed as a delete with its reason',
       needs: ['P-NEW-01'],
@@ -147,8 +138,7 @@ export const DELETING: Chapter<PublishSubject> = {
       },
     },
     'P-DEL-02': {
-      level: 'must',
-      source: draft('Feed record', '`data` … Present for `upsert`.'),
+      must: draft('Feed record', '`data` … Present for `upsert`.'),
       nl: 'Een delete heeft geen inhoud',
       en: 'A delete has no content',
       test: async ({ story }) => {
@@ -158,29 +148,25 @@ export const DELETING: Chapter<PublishSubject> = {
       },
     },
     'P-DEL-03': {
-      level: 'must',
-      source: snapshotRule,
+      must: snapshotRule,
       nl: 'Wat verwijderd is, staat niet meer in de stand',
       en: 'What was deleted is no longer in the snapshot',
       test: notIn('deleted', 'snapshot'),
     },
     'P-DEL-04': {
-      level: 'may',
-      source: contract('getVergadering', 'Onbekend of verwijderd: 404.'),
+      may: contract('getVergadering', 'Onbekend of verwijderd: 404.'),
       nl: 'Wat verwijderd is, is niet meer op zijn adres',
       en: 'What was deleted is no longer at its address',
       test: notIn('deleted', 'resource'),
     },
     'P-DEL-05': {
-      level: 'must',
-      source: draft('Events', 'The resource was removed.'),
+      must: draft('Events', 'The resource was removed.'),
       nl: 'Wat verwijderd is, staat niet meer in de lijst',
       en: 'What was deleted is no longer in the list',
       test: notIn('deleted', 'listed'),
     },
     'P-DEL-06': {
-      level: 'must',
-      source: draft('Events', 'A resource was created or changed.'),
+      must: draft('Events', 'A resource was created or changed.'),
       nl: 'Wat opnieuw gepubliceerd wordt, komt terug',
       en: 'What is published again comes back',
       test: async ({ story }) => {
@@ -191,8 +177,7 @@ export const DELETING: Chapter<PublishSubject> = {
       },
     },
     'P-DEL-07': {
-      level: 'open',
-      source: contract('FeedRecord', '`delete`: de resource is verwijderd.'),
+      open: contract('FeedRecord', '`delete`: de resource is verwijderd.'),
       nl: 'Wat er gebeurt als iets verwijderd wordt dat er niet is',
       en: 'What happens when something is deleted that is not there',
       test: async ({ story }) => {

@@ -11,8 +11,7 @@ export const REDACTING: Chapter<PublishSubject> = {
   title: { nl: 'Waarvan de inhoud weggehaald wordt', en: 'What is redacted' },
   cases: storyCases('P-RED-01')({
     'P-RED-01': {
-      level: 'must',
-      source: fromHistory,
+      must: fromHistory,
       nl: 'Als inhoud weggehaald wordt, komt er een redact in de feed',
       en: 'When content is taken out, a redact comes into the feed',
       needs: ['P-CHG-01'],
@@ -26,8 +25,7 @@ export const REDACTING: Chapter<PublishSubject> = {
       },
     },
     'P-RED-02': {
-      level: 'must',
-      source: draft('Events', 'The record states which `sequenceNumber`s are affected.'),
+      must: draft('Events', 'The record states which `sequenceNumber`s are affected.'),
       nl: 'De redact noemt elk nummer dat inhoud had',
       en: 'The redact names every number that had content',
       test: async ({ story }) => {
@@ -40,8 +38,7 @@ export const REDACTING: Chapter<PublishSubject> = {
       },
     },
     'P-RED-03': {
-      level: 'must',
-      source: fromHistory,
+      must: fromHistory,
       nl: 'Weggehaalde inhoud staat nergens meer in de feed',
       en: 'Redacted content is nowhere in the feed any more',
       test: async ({ story }) => {
@@ -51,8 +48,7 @@ export const REDACTING: Chapter<PublishSubject> = {
       },
     },
     'P-RED-04': {
-      level: 'must',
-      source: draft('Events', 'fills the place of a removed sequence number, so the sequence has no silent gaps'),
+      must: draft('Events', 'fills the place of a removed sequence number, so the sequence has no silent gaps'),
       nl: 'Een redact laat geen gat zonder uitleg',
       en: 'A redact leaves no gap without an explanation',
       needs: ['P-RED-01', 'P-NEW-03'],
@@ -71,29 +67,25 @@ export const REDACTING: Chapter<PublishSubject> = {
       },
     },
     'P-RED-05': {
-      level: 'should',
-      source: everywhere,
+      should: everywhere,
       nl: 'Weggehaalde inhoud staat niet meer in de stand',
       en: 'Redacted content is no longer in the snapshot',
       test: notIn('redacted', 'snapshot'),
     },
     'P-RED-06': {
-      level: 'should',
-      source: everywhere,
+      should: everywhere,
       nl: 'Weggehaalde inhoud is niet meer op haar adres',
       en: 'Redacted content is no longer at its address',
       test: notIn('redacted', 'resource'),
     },
     'P-RED-07': {
-      level: 'should',
-      source: everywhere,
+      should: everywhere,
       nl: 'Weggehaalde inhoud staat niet meer in de lijst',
       en: 'Redacted content is no longer in the list',
       test: notIn('redacted', 'listed'),
     },
     'P-RED-08': {
-      level: 'must',
-      source: fromHistory,
+      must: fromHistory,
       nl: 'Weggehaalde inhoud komt niet meer uit de stroom',
       en: 'Redacted content does not come out of the stream any more',
       needs: ['P-RED-01', 'P-NEW-11'],
@@ -110,8 +102,7 @@ export const REDACTING: Chapter<PublishSubject> = {
       },
     },
     'P-RED-09': {
-      level: 'must',
-      source: fromHistory,
+      must: fromHistory,
       nl: 'Wie een pagina met weggehaalde inhoud bewaarde, krijgt de nieuwe',
       en: 'A consumer that kept a page with redacted content gets the new one',
       test: async ({ story, ask }) => {
@@ -126,8 +117,7 @@ export const REDACTING: Chapter<PublishSubject> = {
       },
     },
     'P-RED-10': {
-      level: 'may',
-      source: contract('Verwijderreden', 'Waarom iets verwijderd is.'),
+      may: contract('Verwijderreden', 'Waarom iets verwijderd is.'),
       nl: 'Een redact heeft de opgegeven reden',
       en: 'A redact has the reason that was given',
       test: async ({ story }) => {
@@ -139,8 +129,7 @@ export const REDACTING: Chapter<PublishSubject> = {
       },
     },
     'P-RED-11': {
-      level: 'must',
-      source: isALog,
+      must: isALog,
       nl: 'Een redact laat al het andere zoals het was',
       en: 'A redact leaves all else as it was',
       test: async ({ story }) => {
@@ -152,8 +141,7 @@ export const REDACTING: Chapter<PublishSubject> = {
       },
     },
     'P-RED-12': {
-      level: 'must',
-      source: fromHistory,
+      must: fromHistory,
       nl: 'Inhoud van wat al verwijderd was, verdwijnt ook uit de geschiedenis',
       en: 'Content of what was deleted already also disappears from the history',
       needs: ['P-RED-03', 'P-DEL-01'],

@@ -24,8 +24,7 @@ export const CACHING: Chapter<FeedSubject> = {
   title: { nl: 'HTTP: mediatype, bewaren en comprimeren', en: 'HTTP: media type, caching and compression' },
   cases: feedCases('C-FEED-01')({
     'C-HTTP-01': {
-      level: 'should',
-      source: rfc(9110, '8.8.3.1', 'An origin server SHOULD send an ETag for any selected representation'),
+      should: rfc(9110, '8.8.3.1', 'An origin server SHOULD send an ETag for any selected representation'),
       nl: 'Een antwoord heeft een `ETag`',
       en: 'An answer has an `ETag`',
       needs: ['C-SVC-01', 'C-FEED-01', 'C-SNAP-01', 'C-COL-01'],
@@ -33,8 +32,7 @@ export const CACHING: Chapter<FeedSubject> = {
       expect: { headers: { etag: /^(?:W\/)?"[^"]*"$/ } },
     },
     'C-HTTP-02': {
-      level: 'must',
-      source: rfc(
+      must: rfc(
         9110,
         '13.1.2',
         'the origin server MUST respond with either a) the 304 (Not Modified) status code if the request method is GET or HEAD',
@@ -53,8 +51,7 @@ export const CACHING: Chapter<FeedSubject> = {
       },
     },
     'C-HTTP-03': {
-      level: 'must',
-      source: rfc(
+      must: rfc(
         9110,
         '15.4.5',
         'The server generating a 304 response MUST generate any of the following header fields that would have been sent in a 200 (OK) response',
@@ -73,8 +70,7 @@ export const CACHING: Chapter<FeedSubject> = {
       },
     },
     'C-HTTP-04': {
-      level: 'must',
-      source: rfc(
+      must: rfc(
         9110,
         '13.1.2',
         'the condition is false if one of the listed tags matches the entity tag of the selected representation. Otherwise, the condition is true.',
@@ -84,8 +80,7 @@ export const CACHING: Chapter<FeedSubject> = {
       ask: [{ to: '{feed}?limit=5', headers: { 'if-none-match': '"conformance"' } }],
     },
     'C-HTTP-05': {
-      level: 'should',
-      source: rfc(9110, '9.3.2', 'The server SHOULD send the same header fields in response to a HEAD request'),
+      should: rfc(9110, '9.3.2', 'The server SHOULD send the same header fields in response to a HEAD request'),
       nl: 'HEAD geeft de koppen van GET, zonder inhoud',
       en: 'HEAD gives the headers of GET, without content',
       ask: [{ to: '{feed}?limit=5' }, { to: '{feed}?limit=5', method: 'HEAD' }],
@@ -96,8 +91,7 @@ export const CACHING: Chapter<FeedSubject> = {
       },
     },
     'C-HTTP-06': {
-      level: 'may',
-      source: rfc(9110, '12.5.5', 'An origin server SHOULD generate a Vary header field on a cacheable response'),
+      may: rfc(9110, '12.5.5', 'An origin server SHOULD generate a Vary header field on a cacheable response'),
       nl: 'Een gecomprimeerd antwoord is hetzelfde, en zegt met `Vary` dat het ook anders kan',
       en: 'A compressed answer is the same, and says with `Vary` that there are others',
       check: async (_, { ask }) => {
@@ -114,8 +108,7 @@ export const CACHING: Chapter<FeedSubject> = {
       },
     },
     'C-HTTP-07': {
-      level: 'open',
-      source: rfc(9110, '15.5.7', '406 Not Acceptable'),
+      open: rfc(9110, '15.5.7', '406 Not Acceptable'),
       nl: 'Wie JSON niet wil: wat er gebeurt',
       en: 'A consumer that does not accept JSON: what happens',
       ask: [{ to: '{feed}?limit=1', headers: { accept: 'application/xml' } }],
@@ -123,8 +116,7 @@ export const CACHING: Chapter<FeedSubject> = {
       check: (_, { answers: [answer] }) => ({ seen: `status ${answer?.status}` }),
     },
     'C-HTTP-08': {
-      level: 'open',
-      source: {
+      open: {
         document: 'Fetch Living Standard',
         clause: '3.3.3 HTTP responses',
         quote: 'Indicates whether the response can be shared',
@@ -137,8 +129,7 @@ export const CACHING: Chapter<FeedSubject> = {
       }),
     },
     'C-HTTP-09': {
-      level: 'may',
-      source: contract('getServicedocument, getFeed, getSnapshot, getVergaderingen', 'content: application/json:'),
+      may: contract('getServicedocument, getFeed, getSnapshot, getVergaderingen', 'content: application/json:'),
       nl: 'Een antwoord is `application/json`',
       en: 'An answer is `application/json`',
       needs: ['C-SVC-01', 'C-FEED-01', 'C-SNAP-01', 'C-COL-01'],

@@ -51,15 +51,13 @@ export const COLLECTION_PAGES: Chapter<FeedSubject> = {
   title: { nl: 'Resources per organisatie', en: 'Resources of an organisation' },
   cases: feedCases('C-COL-01')({
     'C-COL-01': {
-      level: 'may',
-      source: contract('paths', '/organisaties/{organisatiecode}/vergaderingen … agendapunten … informatieobjecten'),
+      may: contract('paths', '/organisaties/{organisatiecode}/vergaderingen … agendapunten … informatieobjecten'),
       nl: 'Van een organisatie zijn drie lijsten te lezen',
       en: 'Three lists of an organisation can be read',
       ask: COLLECTIONS.map(([name]) => ({ to: `{base}/organisaties/{organisation}/${name}` })),
     },
     'C-COL-02': {
-      level: 'may',
-      source: contract('getVergaderingen', 'Een organisatie die niet in deze feed staat, heeft een lege lijst.'),
+      may: contract('getVergaderingen', 'Een organisatie die niet in deze feed staat, heeft een lege lijst.'),
       nl: 'Een organisatie die niet in de feed staat, heeft lege lijsten',
       en: 'An organisation that is not in the feed has empty lists',
       needs: [],
@@ -70,8 +68,7 @@ export const COLLECTION_PAGES: Chapter<FeedSubject> = {
           : undefined,
     },
     'C-COL-03': {
-      level: 'may',
-      source: contract('VergaderingPage', 'required: - results - cursor - hasMore - next'),
+      may: contract('VergaderingPage', 'required: - results - cursor - hasMore - next'),
       nl: 'Een lijst past bij het contract',
       en: 'A list fits the contract',
       check: ({ fault }, { ask }) =>
@@ -82,8 +79,7 @@ export const COLLECTION_PAGES: Chapter<FeedSubject> = {
         }),
     },
     'C-COL-04': {
-      level: 'must',
-      source: draft('Endpoints', 'with `cursor` and `limit`'),
+      must: draft('Endpoints', 'with `cursor` and `limit`'),
       nl: 'Een lijst heeft niet meer resources dan gevraagd',
       en: 'A list has no more resources than asked for',
       needs: ['C-COL-15'],
@@ -93,8 +89,7 @@ export const COLLECTION_PAGES: Chapter<FeedSubject> = {
         ),
     },
     'C-COL-05': {
-      level: 'must',
-      source: draft('Endpoints', 'with `cursor` and `limit`'),
+      must: draft('Endpoints', 'with `cursor` and `limit`'),
       nl: 'De cursor geeft de volgende resource, zonder dubbelen of gaten',
       en: 'The cursor gives the next resource, without doubles or gaps',
       needs: ['C-COL-04'],
@@ -114,8 +109,7 @@ export const COLLECTION_PAGES: Chapter<FeedSubject> = {
         }),
     },
     'C-COL-06': {
-      level: 'must',
-      source: feedRule(7, 'no `total`'),
+      must: feedRule(7, 'no `total`'),
       nl: 'Er staat geen totaal op een pagina',
       en: 'A page has no total',
       check: (_, { ask }) =>
@@ -124,8 +118,7 @@ export const COLLECTION_PAGES: Chapter<FeedSubject> = {
         }),
     },
     'C-COL-07': {
-      level: 'may',
-      source: contract('getVergadering', 'Levert de huidige stand.'),
+      may: contract('getVergadering', 'Levert de huidige stand.'),
       nl: 'Een resource is op te vragen, en gelijk aan die in de huidige stand',
       en: 'A resource can be read, and is the same as in the snapshot',
       needs: ['C-COL-01', 'C-SNAP-04'],
@@ -146,47 +139,41 @@ export const COLLECTION_PAGES: Chapter<FeedSubject> = {
         }),
     },
     'C-COL-08': {
-      level: 'may',
-      source: contract('getVergadering', 'Onbekend of verwijderd: 404.'),
+      may: contract('getVergadering', 'Onbekend of verwijderd: 404.'),
       nl: 'Een resource die er niet is, geeft 404',
       en: 'A resource that is not there gives 404',
       ask: COLLECTIONS.map(([name]) => ({ to: `{base}/organisaties/{organisation}/${name}/bestaat-niet-conformance` })),
       expect: { status: [404] },
     },
     'C-COL-09': {
-      level: 'may',
-      source: contract('Organisatiecode', '^(?:[Gg][Mm][0-9]{4}|[Pp][Vv][0-9]{2}|[Ww][Ss][0-9]{4})$'),
+      may: contract('Organisatiecode', '^(?:[Gg][Mm][0-9]{4}|[Pp][Vv][0-9]{2}|[Ww][Ss][0-9]{4})$'),
       nl: 'Een organisatiecode die niet bij het patroon past, krijgt 400',
       en: 'An organisation code that does not fit the pattern gets 400',
       ask: [{ to: '{base}/organisaties/utrecht/vergaderingen' }],
       expect: { status: [400] },
     },
     'C-COL-10': {
-      level: 'may',
-      source: contract('Organisatiecode', 'Hoofdletters worden als kleine letters gelezen.'),
+      may: contract('Organisatiecode', 'Hoofdletters worden als kleine letters gelezen.'),
       nl: 'Een organisatiecode in hoofdletters geeft hetzelfde als in kleine letters',
       en: 'An organisation code in upper case gives the same as in lower case',
       check: isTheSameInUpperCase((code) => `{base}/organisaties/${code}/vergaderingen?limit=5`, 'resources', idsOf),
     },
     'C-COL-11': {
-      level: 'may',
-      source: contract('getVergadering', 'Onbekend of verwijderd: 404.'),
+      may: contract('getVergadering', 'Onbekend of verwijderd: 404.'),
       nl: 'Wat verwijderd is, is niet meer op te vragen',
       en: 'What was deleted can no longer be read',
       needs: ['C-COL-08'],
       check: isGoneAfter('delete'),
     },
     'C-COL-12': {
-      level: 'may',
-      source: contract('getVergadering', 'Onbekend of verwijderd: 404.'),
+      may: contract('getVergadering', 'Onbekend of verwijderd: 404.'),
       nl: 'Een resource waarvan alle inhoud is weggehaald, is niet meer op te vragen',
       en: 'A resource that was redacted entirely can no longer be read',
       needs: ['C-COL-08'],
       check: isGoneAfter('redact'),
     },
     'C-COL-13': {
-      level: 'may',
-      source: contract(
+      may: contract(
         'info',
         'Tekens in een `bronidentificatie` die in een pad niet kunnen, ook `/`, staan daar procent-gecodeerd.',
       ),
@@ -206,8 +193,7 @@ export const COLLECTION_PAGES: Chapter<FeedSubject> = {
       },
     },
     'C-COL-14': {
-      level: 'must',
-      source: feedRule(6, 'that is empty returns an empty result, not 404'),
+      must: feedRule(6, 'that is empty returns an empty result, not 404'),
       nl: 'Een lege lijst is geen 404',
       en: 'An empty list is not a 404',
       needs: ['C-COL-01', 'C-SNAP-04'],
@@ -228,8 +214,7 @@ export const COLLECTION_PAGES: Chapter<FeedSubject> = {
       },
     },
     'C-COL-15': {
-      level: 'may',
-      source: contract('VergaderingPage', 'required: - results'),
+      may: contract('VergaderingPage', 'required: - results'),
       nl: 'De resources van een lijst staan in `results`',
       en: 'The resources of a list are in `results`',
       ask: COLLECTIONS.map(([name]) => ({ to: `{base}/organisaties/{organisation}/${name}?limit=2` })),

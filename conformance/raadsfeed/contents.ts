@@ -42,8 +42,7 @@ export const CONTENTS: Chapter<FeedSubject> = {
   title: { nl: 'Inhoud van een record', en: 'Content of a record' },
   cases: feedCases('C-REC-09')({
     'C-DATA-01': {
-      level: 'must',
-      source: identity(1, 'The identity of a resource is organisation code plus `bronidentificatie`'),
+      must: identity(1, 'The identity of a resource is organisation code plus `bronidentificatie`'),
       nl: 'De inhoud is die van de genoemde resource',
       en: 'The content is that of the resource that is named',
       needs: ['C-REC-09', 'C-REC-03'],
@@ -55,8 +54,7 @@ export const CONTENTS: Chapter<FeedSubject> = {
       }),
     },
     'C-DATA-02': {
-      level: 'must',
-      source: identity(6, '`dossiertype` is the discriminator of the `data` alternatives'),
+      must: identity(6, '`dossiertype` is the discriminator of the `data` alternatives'),
       nl: 'Aan `dossiertype` is te zien welke soort resource de inhoud is',
       en: '`dossiertype` tells which kind of resource the content is',
       check: (subject) => {
@@ -74,8 +72,7 @@ export const CONTENTS: Chapter<FeedSubject> = {
       },
     },
     'C-DATA-03': {
-      level: 'must',
-      source: identity(3, 'A reference to another resource … uses `bronidentificatie`'),
+      must: identity(3, 'A reference to another resource … uses `bronidentificatie`'),
       nl: 'Een verwijzing noemt de bronidentificatie',
       en: 'A reference names the `bronidentificatie`',
       check: eachRecord(isUpsert, (one) => {
@@ -84,8 +81,7 @@ export const CONTENTS: Chapter<FeedSubject> = {
       }),
     },
     'C-DATA-04': {
-      level: 'must',
-      source: identity(6, '`InformatieObject` has a web page link, plus `bestandsurl`'),
+      must: identity(6, '`InformatieObject` has a web page link, plus `bestandsurl`'),
       nl: 'Een document heeft een webpagina, en het bestand staat op een adres',
       en: 'A document has a web page, and its file is at an address',
       check: eachRecord(
@@ -100,8 +96,7 @@ export const CONTENTS: Chapter<FeedSubject> = {
       ),
     },
     'C-DATA-05': {
-      level: 'must',
-      source: identity(6, 'Feed records carry metadata and references, never attachment content'),
+      must: identity(6, 'Feed records carry metadata and references, never attachment content'),
       nl: 'In een record staat nooit het bestand zelf',
       en: 'A record never holds the file itself',
       check: eachRecord(isUpsert, (one) => {
@@ -112,8 +107,7 @@ export const CONTENTS: Chapter<FeedSubject> = {
       }),
     },
     'C-DATA-06': {
-      level: 'may',
-      source: contract('Moment', 'Tijdstip met tijdzone (RFC 3339).'),
+      may: contract('Moment', 'Tijdstip met tijdzone (RFC 3339).'),
       nl: 'Een tijdstip in de inhoud heeft een tijdzone',
       en: 'A time in the content has a time zone',
       check: eachRecord(isUpsert, (one) => {
@@ -134,8 +128,7 @@ export const CONTENTS: Chapter<FeedSubject> = {
       }),
     },
     'C-DATA-07': {
-      level: 'may',
-      source: contract('DataPastBijResourceType', 'De vorm van `data` volgt uit `resourceType`'),
+      may: contract('DataPastBijResourceType', 'De vorm van `data` volgt uit `resourceType`'),
       nl: 'De inhoud past bij het contract',
       en: 'The content fits the contract',
       needs: ['C-DATA-01', 'C-DATA-02', 'C-DATA-03', 'C-DATA-04', 'C-DATA-06', 'C-DATA-08'],
@@ -146,8 +139,7 @@ export const CONTENTS: Chapter<FeedSubject> = {
         })(subject),
     },
     'C-DATA-08': {
-      level: 'may',
-      source: contract('header of the file', 'the code in `organisatie` equals `resource.organisatiecode`'),
+      may: contract('header of the file', 'the code in `organisatie` equals `resource.organisatiecode`'),
       nl: 'De organisatie in de inhoud is die van de resource',
       en: 'The organisation in the content is that of the resource',
       needs: ['C-REC-09', 'C-REC-03'],

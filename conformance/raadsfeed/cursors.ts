@@ -10,8 +10,7 @@ export const CURSORS: Chapter<FeedSubject> = {
   title: { nl: 'Cursors en filters', en: 'Cursors and filters' },
   cases: feedCases('C-CUR-01')({
     'C-CUR-01': {
-      level: 'must',
-      source: feedRule(3, 'A cursor is therefore valid with any filter combination'),
+      must: feedRule(3, 'A cursor is therefore valid with any filter combination'),
       nl: 'Een cursor past bij elke combinatie van filters',
       en: 'A cursor is valid with any combination of filters',
       needs: ['C-FEED-22', 'C-CUR-12'],
@@ -35,8 +34,7 @@ export const CURSORS: Chapter<FeedSubject> = {
       },
     },
     'C-CUR-02': {
-      level: 'must',
-      source: feedRule(3, 'filters are applied after that position'),
+      must: feedRule(3, 'filters are applied after that position'),
       nl: 'Een filter werkt na de plaats van de cursor',
       en: 'A filter works after the position of the cursor',
       check: async (_, { ask }) => {
@@ -49,8 +47,7 @@ export const CURSORS: Chapter<FeedSubject> = {
       },
     },
     'C-CUR-03': {
-      level: 'may',
-      source: contract('ResourceTypeFilter', 'Alleen resources van deze soort.'),
+      may: contract('ResourceTypeFilter', 'Alleen resources van deze soort.'),
       nl: 'Met een filter op soort komen alle records van die soort, en geen andere',
       en: 'A filter on kind gives all records of that kind, and no others',
       needs: ['C-CUR-01', 'C-FEED-04'],
@@ -76,8 +73,7 @@ export const CURSORS: Chapter<FeedSubject> = {
       },
     },
     'C-CUR-04': {
-      level: 'may',
-      source: contract('OrganisatiecodeFilter', 'Alleen van deze organisatie.'),
+      may: contract('OrganisatiecodeFilter', 'Alleen van deze organisatie.'),
       nl: 'Met een filter op organisatie komen alleen records van die organisatie',
       en: 'A filter on organisation gives only records of that organisation',
       ask: [{ to: '{feed}?limit=100&organisatiecode={organisation}' }],
@@ -89,16 +85,14 @@ export const CURSORS: Chapter<FeedSubject> = {
       },
     },
     'C-CUR-05': {
-      level: 'may',
-      source: contract('OrganisatiecodeFilter', 'Hoofdletters worden als kleine letters gelezen.'),
+      may: contract('OrganisatiecodeFilter', 'Hoofdletters worden als kleine letters gelezen.'),
       nl: 'Een organisatiecode in hoofdletters geeft hetzelfde als in kleine letters',
       en: 'An organisation code in upper case gives the same as in lower case',
       needs: ['C-CUR-04'],
       check: isTheSameInUpperCase((code) => `{feed}?limit=20&organisatiecode=${code}`, 'records', numbersOf),
     },
     'C-CUR-06': {
-      level: 'should',
-      source: draft('Errors, area C 3', 'an empty collection is not an error'),
+      should: draft('Errors, area C 3', 'an empty collection is not an error'),
       nl: 'Een organisatie die niet in de feed staat, geeft een lege pagina',
       en: 'An organisation that is not in the feed gives an empty page',
       ask: [{ to: '{feed}?limit=20&organisatiecode={otherOrganisation}' }],
@@ -108,8 +102,7 @@ export const CURSORS: Chapter<FeedSubject> = {
       },
     },
     'C-CUR-07': {
-      level: 'may',
-      source: contract('OrganisatiecodeFilter', '^(?:[Gg][Mm][0-9]{4}|[Pp][Vv][0-9]{2}|[Ww][Ss][0-9]{4})$'),
+      may: contract('OrganisatiecodeFilter', '^(?:[Gg][Mm][0-9]{4}|[Pp][Vv][0-9]{2}|[Ww][Ss][0-9]{4})$'),
       nl: 'Een organisatiecode die niet bij het patroon past, krijgt 400',
       en: 'An organisation code that does not fit the pattern gets 400',
       needs: ['C-FEED-01'],
@@ -117,8 +110,7 @@ export const CURSORS: Chapter<FeedSubject> = {
       expect: { status: [400] },
     },
     'C-CUR-08': {
-      level: 'may',
-      source: contract('ResourceTypeFilter', 'enum: - Vergadering - Agendapunt - Informatieobject'),
+      may: contract('ResourceTypeFilter', 'enum: - Vergadering - Agendapunt - Informatieobject'),
       nl: 'Een soort resource die niet bestaat, krijgt 400',
       en: 'A kind of resource that does not exist gets 400',
       needs: ['C-FEED-01'],
@@ -126,8 +118,7 @@ export const CURSORS: Chapter<FeedSubject> = {
       expect: { status: [400] },
     },
     'C-CUR-09': {
-      level: 'may',
-      source: contract('info', 'Is hij niet (meer) geldig, dan is het antwoord 400'),
+      may: contract('info', 'Is hij niet (meer) geldig, dan is het antwoord 400'),
       nl: 'Een verminkte cursor krijgt 400',
       en: 'A garbled cursor gets 400',
       needs: ['C-FEED-01'],
@@ -135,8 +126,7 @@ export const CURSORS: Chapter<FeedSubject> = {
       expect: { status: [400] },
     },
     'C-CUR-10': {
-      level: 'may',
-      source: contract('info', '400 met type `ongeldige-cursor`: begin opnieuw bij `/snapshot`'),
+      may: contract('info', '400 met type `ongeldige-cursor`: begin opnieuw bij `/snapshot`'),
       nl: 'Het antwoord op een ongeldige cursor zegt dat het dat is',
       en: 'The answer to an invalid cursor says that it is one',
       needs: ['C-CUR-09'],
@@ -148,8 +138,7 @@ export const CURSORS: Chapter<FeedSubject> = {
           : `the type is ${textAt(answer?.json, 'type')}`,
     },
     'C-CUR-11': {
-      level: 'must',
-      source: feedRule(3, 'It denotes a position in the complete feed'),
+      must: feedRule(3, 'It denotes a position in the complete feed'),
       nl: 'Een gefilterde pagina die niet de laatste is, heeft een cursor die verder wijst',
       en: 'A filtered page that is not the last has a cursor that points further',
       check: async (_, { ask }) => {
@@ -167,8 +156,7 @@ export const CURSORS: Chapter<FeedSubject> = {
       },
     },
     'C-CUR-12': {
-      level: 'may',
-      source: contract('OrganisatiecodeFilter, ResourceTypeFilter', 'name: organisatiecode … name: resourceType'),
+      may: contract('OrganisatiecodeFilter, ResourceTypeFilter', 'name: organisatiecode … name: resourceType'),
       nl: 'De filters heten `organisatiecode` en `resourceType`',
       en: 'The filters are named `organisatiecode` and `resourceType`',
       needs: ['C-FEED-01'],

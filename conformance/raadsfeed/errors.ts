@@ -30,8 +30,7 @@ export const ERRORS: Chapter<FeedSubject> = {
   title: { nl: 'Fouten en toegang', en: 'Errors and access' },
   cases: feedCases('C-FEED-01')({
     'C-ERR-01': {
-      level: 'must',
-      source: errorRule(1, 'Errors use RFC 9457 `application/problem+json`'),
+      must: errorRule(1, 'Errors use RFC 9457 `application/problem+json`'),
       nl: 'Een foutmelding heeft de vorm van RFC 9457',
       en: 'An error message has the form of RFC 9457',
       check: (_, run) =>
@@ -42,8 +41,7 @@ export const ERRORS: Chapter<FeedSubject> = {
         ),
     },
     'C-ERR-02': {
-      level: 'must',
-      source: errorRule(1, 'with an `invalidParams` member'),
+      must: errorRule(1, 'with an `invalidParams` member'),
       nl: 'De foutmelding over een parameter heeft `invalidParams`',
       en: 'The error message about a parameter has `invalidParams`',
       needs: ['C-ERR-01'],
@@ -53,8 +51,7 @@ export const ERRORS: Chapter<FeedSubject> = {
         ),
     },
     'C-ERR-03': {
-      level: 'may',
-      source: contract('Probleem', 'Naam van de parameter. … Wat er mis mee is.'),
+      may: contract('Probleem', 'Naam van de parameter. … Wat er mis mee is.'),
       nl: '`invalidParams` noemt de parameter en wat eraan mis is',
       en: '`invalidParams` names the parameter and what is wrong with it',
       needs: ['C-ERR-02'],
@@ -68,8 +65,7 @@ export const ERRORS: Chapter<FeedSubject> = {
       },
     },
     'C-ERR-04': {
-      level: 'must',
-      source: rfc(9457, '3.1.2', 'Generators MUST use the same status code in the actual HTTP response'),
+      must: rfc(9457, '3.1.2', 'Generators MUST use the same status code in the actual HTTP response'),
       nl: 'De status in een foutmelding is die van het antwoord',
       en: 'The status in an error message is that of the answer',
       needs: ['C-ERR-01'],
@@ -80,8 +76,7 @@ export const ERRORS: Chapter<FeedSubject> = {
         }),
     },
     'C-ERR-05': {
-      level: 'may',
-      source: contract('Probleem', 'Een fout volgens RFC 9457.'),
+      may: contract('Probleem', 'Een fout volgens RFC 9457.'),
       nl: 'Een foutmelding past bij het contract',
       en: 'An error message fits the contract',
       needs: ['C-ERR-01', 'C-ERR-04'],
@@ -89,8 +84,7 @@ export const ERRORS: Chapter<FeedSubject> = {
       expect: { status: [400], schema: 'Probleem' },
     },
     'C-ERR-06': {
-      level: 'should',
-      source: errorRule(1, 'Errors use RFC 9457 `application/problem+json`'),
+      should: errorRule(1, 'Errors use RFC 9457 `application/problem+json`'),
       nl: 'Een adres dat niet bestaat, geeft 404 met een foutmelding in dezelfde vorm',
       en: 'An address that does not exist gives 404 with an error message in the same form',
       needs: ['C-SVC-01'],
@@ -98,8 +92,7 @@ export const ERRORS: Chapter<FeedSubject> = {
       expect: { status: [404], mediaType: PROBLEM },
     },
     'C-ERR-07': {
-      level: 'must',
-      source: draft('Authentication, area C', 'requires no authentication. There is no 401 response'),
+      must: draft('Authentication, area C', 'requires no authentication. There is no 401 response'),
       nl: 'Niemand hoeft in te loggen',
       en: 'Nobody has to log in',
       ask: [{ to: '{feed}?limit=1', headers: { authorization: 'Bearer geen-token' } }],
@@ -112,16 +105,14 @@ export const ERRORS: Chapter<FeedSubject> = {
       },
     },
     'C-ERR-08': {
-      level: 'must',
-      source: errorRule(2, 'status 429 or 503 with header `Retry-After`'),
+      must: errorRule(2, 'status 429 or 503 with header `Retry-After`'),
       nl: 'Wie te veel vraagt, hoort wanneer hij het weer kan proberen',
       en: 'A consumer that asks too much is told when to try again',
       needs: [],
       check: ({ client }) => busyWithoutRetryAfter(client),
     },
     'C-ERR-09': {
-      level: 'must',
-      source: draft('Authentication, area C', 'no security scheme'),
+      must: draft('Authentication, area C', 'no security scheme'),
       nl: 'Het contract dat de dienst zelf publiceert, vraagt geen toegang',
       en: 'The contract that the service itself publishes asks for no access',
       needs: ['C-SVC-01'],
@@ -136,8 +127,7 @@ export const ERRORS: Chapter<FeedSubject> = {
       },
     },
     'C-ERR-10': {
-      level: 'may',
-      source: contract('info', 'Een adres van meer dan 8192 tekens krijgt 414.'),
+      may: contract('info', 'Een adres van meer dan 8192 tekens krijgt 414.'),
       nl: 'Een adres van meer dan 8192 tekens krijgt 414',
       en: 'An address of more than 8192 characters gets 414',
       ask: [{ to: `{feed}?cursor=${'a'.repeat(8200)}` }],

@@ -21,8 +21,7 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
   title: { nl: "Pagina's van de feed", en: 'Pages of the feed' },
   cases: feedCases('C-FEED-22')({
     'C-FEED-01': {
-      level: 'must',
-      source: feedRule(1, 'a `head` value that tells a consumer how far it is behind'),
+      must: feedRule(1, 'a `head` value that tells a consumer how far it is behind'),
       nl: 'Een pagina zegt met `head` en `hasMore` hoe ver de afnemer is',
       en: 'A page tells with `head` and `hasMore` how far the consumer is',
       needs: [],
@@ -35,8 +34,7 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
       },
     },
     'C-FEED-02': {
-      level: 'must',
-      source: feedRule(4, 'Records are always delivered ascending'),
+      must: feedRule(4, 'Records are always delivered ascending'),
       nl: 'De nummers van de records lopen op',
       en: 'The numbers of the records ascend',
       check: ({ history }) => {
@@ -49,8 +47,7 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
       },
     },
     'C-FEED-03': {
-      level: 'must',
-      source: feedRule(3, 'It denotes a position in the complete feed'),
+      must: feedRule(3, 'It denotes a position in the complete feed'),
       nl: 'De volgende pagina gaat verder waar de vorige ophield',
       en: 'The next page continues where the previous one ended',
       needs: ['C-FEED-02'],
@@ -67,8 +64,7 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
       },
     },
     'C-FEED-04': {
-      level: 'must',
-      source: feedRule(4, 'A gap in the sequence occurs only as an explicit `redact` record'),
+      must: feedRule(4, 'A gap in the sequence occurs only as an explicit `redact` record'),
       nl: 'Er ontbreekt geen nummer',
       en: 'No number is missing',
       needs: ['C-FEED-02'],
@@ -88,24 +84,21 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
       },
     },
     'C-FEED-05': {
-      level: 'must',
-      source: feedRule(5, 'Paging uses `cursor` and `limit`'),
+      must: feedRule(5, 'Paging uses `cursor` and `limit`'),
       nl: 'Een pagina heeft niet meer records dan `limit`',
       en: 'A page has no more records than `limit`',
       ask: [{ to: '{feed}?limit=1' }],
       check: (_, { answers: [answer] }) => longerThan(answer?.json, 'records', 1),
     },
     'C-FEED-06': {
-      level: 'must',
-      source: feedRule(5, '`limit` has a maximum of 1000'),
+      must: feedRule(5, '`limit` has a maximum of 1000'),
       nl: 'Een `limit` van 1000 mag',
       en: 'A `limit` of 1000 is accepted',
       ask: [{ to: '{feed}?limit=1000' }],
       check: (_, { answers: [answer] }) => longerThan(answer?.json, 'records', 1000),
     },
     'C-FEED-07': {
-      level: 'must',
-      source: feedRule(5, '`limit` has a maximum of 1000'),
+      must: feedRule(5, '`limit` has a maximum of 1000'),
       nl: 'Een pagina heeft nooit meer dan 1000 records',
       en: 'A page never has more than 1000 records',
       ask: [{ to: '{feed}?limit=1001' }],
@@ -114,16 +107,14 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
         answer?.status === 200 ? longerThan(answer.json, 'records', 1000) : undefined,
     },
     'C-FEED-08': {
-      level: 'must',
-      source: feedRule(5, 'a default of 500'),
+      must: feedRule(5, 'a default of 500'),
       nl: 'Zonder `limit` zijn het er hoogstens 500',
       en: 'Without `limit` there are at most 500',
       ask: [{ to: '{feed}' }],
       check: (_, { answers: [answer] }) => longerThan(answer?.json, 'records', 500),
     },
     'C-FEED-09': {
-      level: 'may',
-      source: contract('Limit', 'minimum: 1 maximum: 1000'),
+      may: contract('Limit', 'minimum: 1 maximum: 1000'),
       nl: 'Een `limit` die geen getal van 1 tot 1000 is, krijgt 400',
       en: 'A `limit` that is not a number from 1 to 1000 gets 400',
       needs: ['C-FEED-01'],
@@ -131,8 +122,7 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
       expect: { status: [400] },
     },
     'C-FEED-10': {
-      level: 'must',
-      source: feedRule(2, '`hasMore: false` tells the consumer it has caught up'),
+      must: feedRule(2, '`hasMore: false` tells the consumer it has caught up'),
       nl: 'Wie volgens `hasMore` bij is, heeft `head` bereikt',
       en: 'A consumer that has caught up according to `hasMore` has reached `head`',
       needs: ['C-FEED-02'],
@@ -144,8 +134,7 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
         }),
     },
     'C-FEED-11': {
-      level: 'must',
-      source: feedRule(2, '`hasMore: false` tells the consumer it has caught up'),
+      must: feedRule(2, '`hasMore: false` tells the consumer it has caught up'),
       nl: 'Zolang er meer is, is `hasMore` waar',
       en: '`hasMore` is true while there is more',
       ask: [{ to: '{feed}?limit=1' }],
@@ -157,8 +146,7 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
       },
     },
     'C-FEED-12': {
-      level: 'must',
-      source: feedRule(1, 'a `head` value that tells a consumer how far it is behind'),
+      must: feedRule(1, 'a `head` value that tells a consumer how far it is behind'),
       nl: '`head` is minstens het laatste nummer op de pagina',
       en: '`head` is at least the last number on the page',
       check: ({ history }) =>
@@ -168,8 +156,7 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
         }),
     },
     'C-FEED-13': {
-      level: 'must',
-      source: feedRule(2, '`hasMore: false` tells the consumer it has caught up'),
+      must: feedRule(2, '`hasMore: false` tells the consumer it has caught up'),
       nl: 'Wie blijft lezen, komt bij en krijgt dan een lege pagina',
       en: 'A consumer that reads on catches up, and then gets an empty page',
       needs: ['C-FEED-22', 'C-SNAP-01'],
@@ -188,8 +175,7 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
       },
     },
     'C-FEED-14': {
-      level: 'must',
-      source: feedRule(4, 'never inserts a record before a sequence number that has already been read'),
+      must: feedRule(4, 'never inserts a record before a sequence number that has already been read'),
       nl: 'Er komt geen record bij vóór een nummer dat al gelezen is',
       en: 'No record is inserted before a number that was read already',
       needs: ['C-FEED-02'],
@@ -204,16 +190,14 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
       },
     },
     'C-FEED-15': {
-      level: 'must',
-      source: feedRule(7, 'Total counts per page are not returned'),
+      must: feedRule(7, 'Total counts per page are not returned'),
       nl: 'Er staat geen totaal op een pagina',
       en: 'A page has no total',
       needs: ['C-FEED-01'],
       check: ({ history }) => firstSeen(history.pages, ({ page }) => totalIn(page)),
     },
     'C-FEED-16': {
-      level: 'must',
-      source: feedRule(9, 'the feed response carries `Cache-Control` and `Link`'),
+      must: feedRule(9, 'the feed response carries `Cache-Control` and `Link`'),
       nl: 'Een pagina zegt hoe lang zij bewaard mag worden',
       en: 'A page says how long it may be kept',
       needs: ['C-FEED-01'],
@@ -221,8 +205,7 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
       expect: { headers: { 'cache-control': /\S/ } },
     },
     'C-FEED-17': {
-      level: 'must',
-      source: feedRule(9, 'the feed response carries `Cache-Control` and `Link`'),
+      must: feedRule(9, 'the feed response carries `Cache-Control` and `Link`'),
       nl: 'Een pagina heeft een kop `Link`',
       en: 'A page has the header `Link`',
       needs: ['C-FEED-01'],
@@ -230,8 +213,7 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
       expect: { headers: { link: /<[^<>]*>/ } },
     },
     'C-FEED-18': {
-      level: 'may',
-      source: contract('LinkFeed', '`rel="next"` staat er altijd'),
+      may: contract('LinkFeed', '`rel="next"` staat er altijd'),
       nl: '`Link` met `rel="next"` leidt naar de volgende pagina',
       en: '`Link` with `rel="next"` leads to the next page',
       needs: ['C-FEED-03', 'C-FEED-17'],
@@ -245,8 +227,7 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
       },
     },
     'C-FEED-19': {
-      level: 'may',
-      source: contract('FeedPage', 'Adres van de volgende pagina'),
+      may: contract('FeedPage', 'Adres van de volgende pagina'),
       nl: '`next` op de pagina is het hele adres van de volgende pagina',
       en: '`next` on the page is the whole address of the following page',
       needs: ['C-FEED-03'],
@@ -259,8 +240,7 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
       },
     },
     'C-FEED-20': {
-      level: 'may',
-      source: contract('FeedPage', 'Een pagina van de feed.'),
+      may: contract('FeedPage', 'Een pagina van de feed.'),
       nl: 'Een pagina past bij het contract',
       en: 'A page fits the contract',
       needs: ['C-FEED-01'],
@@ -271,8 +251,7 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
         }),
     },
     'C-FEED-21': {
-      level: 'may',
-      source: contract('info', 'Onbekende query-parameters worden geweigerd.'),
+      may: contract('info', 'Onbekende query-parameters worden geweigerd.'),
       nl: 'Een onbekende parameter krijgt 400',
       en: 'An unknown parameter gets 400',
       needs: ['C-FEED-01'],
@@ -280,8 +259,7 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
       expect: { status: [400] },
     },
     'C-FEED-22': {
-      level: 'may',
-      source: contract('FeedPage', 'required: - records - cursor'),
+      may: contract('FeedPage', 'required: - records - cursor'),
       nl: 'De records staan in `records`, en de plaats om verder te lezen in `cursor`',
       en: 'The records are in `records`, and the position to read on from in `cursor`',
       needs: ['C-FEED-01'],
@@ -292,8 +270,7 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
       },
     },
     'C-FEED-23': {
-      level: 'should',
-      source: draft('What the service does, area C 1', 'The feed is a log, not a query interface'),
+      should: draft('What the service does, area C 1', 'The feed is a log, not a query interface'),
       nl: 'Een record dat gelezen is, verandert niet',
       en: 'A record that was read does not change',
       ask: [{ to: '{feed}?limit=50' }, { to: '{feed}?limit=50' }],
@@ -309,8 +286,7 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
       },
     },
     'C-FEED-24': {
-      level: 'may',
-      source: contract('LinkFeed', '`rel="next"` staat er altijd … verder `rel="self"` en `rel="service-desc"`'),
+      may: contract('LinkFeed', '`rel="next"` staat er altijd … verder `rel="self"` en `rel="service-desc"`'),
       nl: '`Link` noemt altijd het vervolg, de pagina zelf en het contract',
       en: '`Link` always names the continuation, the page itself and the contract',
       needs: ['C-FEED-17', 'C-SNAP-01'],

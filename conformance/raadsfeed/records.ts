@@ -45,8 +45,7 @@ export const RECORDS: Chapter<FeedSubject> = {
   title: { nl: 'Records van de feed', en: 'Records of the feed' },
   cases: feedCases('C-REC-02')({
     'C-REC-01': {
-      level: 'must',
-      source: record('`sequenceNumber` Assigned by the source holder when the change is recorded'),
+      must: record('`sequenceNumber` Assigned by the source holder when the change is recorded'),
       nl: 'Een record heeft een volgnummer, een geheel getal',
       en: 'A record has a sequence number, a whole number',
       needs: ['C-FEED-22'],
@@ -55,8 +54,7 @@ export const RECORDS: Chapter<FeedSubject> = {
       ),
     },
     'C-REC-02': {
-      level: 'must',
-      source: record('One of `upsert`, `delete`, `redact`'),
+      must: record('One of `upsert`, `delete`, `redact`'),
       nl: 'Een record is een upsert, delete of redact',
       en: 'A record is an upsert, a delete or a redact',
       needs: ['C-REC-21'],
@@ -65,8 +63,7 @@ export const RECORDS: Chapter<FeedSubject> = {
       ),
     },
     'C-REC-03': {
-      level: 'must',
-      source: identity(1, 'The identity of a resource is organisation code plus `bronidentificatie`'),
+      must: identity(1, 'The identity of a resource is organisation code plus `bronidentificatie`'),
       nl: 'De identiteit is organisatiecode en bronidentificatie',
       en: 'The identity is organisation code and `bronidentificatie`',
       needs: ['C-REC-21'],
@@ -77,8 +74,7 @@ export const RECORDS: Chapter<FeedSubject> = {
       ),
     },
     'C-REC-04': {
-      level: 'must',
-      source: identity(1, 'in lower case (normative)'),
+      must: identity(1, 'in lower case (normative)'),
       nl: 'De organisatiecode is in kleine letters',
       en: 'The organisation code is in lower case',
       needs: ['C-REC-03'],
@@ -88,8 +84,7 @@ export const RECORDS: Chapter<FeedSubject> = {
       }),
     },
     'C-REC-05': {
-      level: 'must',
-      source: draft('Service document', 'the resource types supported'),
+      must: draft('Service document', 'the resource types supported'),
       nl: 'De soort resource staat in het servicedocument',
       en: 'The kind of resource is named in the service document',
       needs: ['C-FEED-22', 'C-SVC-05'],
@@ -101,8 +96,7 @@ export const RECORDS: Chapter<FeedSubject> = {
       },
     },
     'C-REC-06': {
-      level: 'must',
-      source: draft('Service document', 'names the organisations in the feed'),
+      must: draft('Service document', 'names the organisations in the feed'),
       nl: 'De organisatie staat in het servicedocument',
       en: 'The organisation is named in the service document',
       needs: ['C-REC-03', 'C-SVC-02'],
@@ -115,8 +109,7 @@ export const RECORDS: Chapter<FeedSubject> = {
       },
     },
     'C-REC-07': {
-      level: 'may',
-      source: contract('Moment', 'format: date-time'),
+      may: contract('Moment', 'format: date-time'),
       nl: 'Het tijdstip van vastleggen heeft een tijdzone',
       en: 'The time of recording has a time zone',
       needs: ['C-FEED-22'],
@@ -125,8 +118,7 @@ export const RECORDS: Chapter<FeedSubject> = {
       ),
     },
     'C-REC-08': {
-      level: 'should',
-      source: record('`storedAt` Time of recording'),
+      should: record('`storedAt` Time of recording'),
       nl: 'Het tijdstip van vastleggen ligt niet in de toekomst',
       en: 'The time of recording is not in the future',
       needs: ['C-REC-07'],
@@ -138,15 +130,13 @@ export const RECORDS: Chapter<FeedSubject> = {
       },
     },
     'C-REC-09': {
-      level: 'must',
-      source: record('`data` The complete resource object. Present for `upsert`'),
+      must: record('`data` The complete resource object. Present for `upsert`'),
       nl: 'Een upsert heeft de hele resource',
       en: 'An upsert has the complete resource',
       check: eachRecord(isUpsert, ({ data }) => (isRecord(data) ? undefined : '`data` is not an object')),
     },
     'C-REC-10': {
-      level: 'must',
-      source: record('`verwijderreden` Coded removal reason. Required for `delete`'),
+      must: record('`verwijderreden` Coded removal reason. Required for `delete`'),
       nl: 'Een delete heeft een reden',
       en: 'A delete has a reason',
       check: eachRecord(
@@ -156,8 +146,7 @@ export const RECORDS: Chapter<FeedSubject> = {
       ),
     },
     'C-REC-11': {
-      level: 'may',
-      source: contract('Verwijderreden, ToelichtingBijOverig', 'Bij de reden `overig` hoort een toelichting.'),
+      may: contract('Verwijderreden, ToelichtingBijOverig', 'Bij de reden `overig` hoort een toelichting.'),
       nl: 'De reden is een van de vijf, en `overig` heeft een toelichting',
       en: 'The reason is one of the five, and `overig` comes with an explanation',
       needs: ['C-REC-10'],
@@ -168,15 +157,13 @@ export const RECORDS: Chapter<FeedSubject> = {
       }),
     },
     'C-REC-12': {
-      level: 'must',
-      source: record('The complete resource object. Present for `upsert`'),
+      must: record('The complete resource object. Present for `upsert`'),
       nl: 'Een redact heeft geen inhoud',
       en: 'A redact has no content',
       check: eachRecord(isRedaction, ({ data }) => (isAbsent(data) ? undefined : 'it has `data`')),
     },
     'C-REC-13': {
-      level: 'must',
-      source: draft('Events', 'The record states which `sequenceNumber`s are affected'),
+      must: draft('Events', 'The record states which `sequenceNumber`s are affected'),
       nl: 'Een redact noemt de nummers waarvan de inhoud weg is',
       en: 'A redact names the numbers whose content is gone',
       check: eachRecord(isRedaction, (one) => {
@@ -187,8 +174,7 @@ export const RECORDS: Chapter<FeedSubject> = {
       }),
     },
     'C-REC-14': {
-      level: 'must',
-      source: draft('Events', 'A `redact` fills the place of a removed sequence number'),
+      must: draft('Events', 'A `redact` fills the place of a removed sequence number'),
       nl: 'Van een nummer dat een redact noemt, is de inhoud weg',
       en: 'The content of a number that a redact names is gone',
       needs: ['C-REC-13'],
@@ -202,8 +188,7 @@ export const RECORDS: Chapter<FeedSubject> = {
       },
     },
     'C-REC-15': {
-      level: 'should',
-      source: draft(
+      should: draft(
         'Events',
         'the `contentHash` of an upsert lets a consumer and a source detect records that change nothing',
       ),
@@ -214,8 +199,7 @@ export const RECORDS: Chapter<FeedSubject> = {
       ),
     },
     'C-REC-16': {
-      level: 'may',
-      source: contract('ContentHash', HASH.source),
+      may: contract('ContentHash', HASH.source),
       nl: 'De hash heeft de vorm `sha256:` en 64 tekens',
       en: 'The hash has the form `sha256:` and 64 characters',
       needs: ['C-REC-15'],
@@ -224,8 +208,7 @@ export const RECORDS: Chapter<FeedSubject> = {
       ),
     },
     'C-REC-17': {
-      level: 'may',
-      source: contract('ContentHash', 'SHA-256 over de canonieke JSON (RFC 8785) van `data`.'),
+      may: contract('ContentHash', 'SHA-256 over de canonieke JSON (RFC 8785) van `data`.'),
       nl: 'De hash is die van de inhoud, in de schrijfwijze van RFC 8785',
       en: 'The hash is that of the content, in the canonical form of RFC 8785',
       needs: ['C-REC-16'],
@@ -234,8 +217,7 @@ export const RECORDS: Chapter<FeedSubject> = {
       ),
     },
     'C-REC-18': {
-      level: 'must',
-      source: record('suppresses no-op records'),
+      must: record('suppresses no-op records'),
       nl: 'Een upsert die niets verandert, komt niet in de feed',
       en: 'An upsert that changes nothing is not put into the feed',
       needs: ['C-REC-15', 'C-REC-03'],
@@ -254,8 +236,7 @@ export const RECORDS: Chapter<FeedSubject> = {
       },
     },
     'C-REC-19': {
-      level: 'may',
-      source: contract('FeedRecord', 'Adres van de resource bij deze dienst; geen identiteit.'),
+      may: contract('FeedRecord', 'Adres van de resource bij deze dienst; geen identiteit.'),
       nl: '`resourceUrl` leidt naar de resource',
       en: '`resourceUrl` leads to the resource',
       needs: ['C-REC-03'],
@@ -271,8 +252,7 @@ export const RECORDS: Chapter<FeedSubject> = {
       },
     },
     'C-REC-20': {
-      level: 'may',
-      source: contract('Herkomst', 'Waar een aggregator het record vandaan heeft.'),
+      may: contract('Herkomst', 'Waar een aggregator het record vandaan heeft.'),
       nl: 'Noemt een aggregator de herkomst van een record, dan met feed en nummer',
       en: 'Where an aggregator names the origin of a record, it gives feed and number',
       needs: ['C-SVC-07'],
@@ -288,11 +268,7 @@ export const RECORDS: Chapter<FeedSubject> = {
       },
     },
     'C-REC-21': {
-      level: 'may',
-      source: contract(
-        'FeedRecord, ResourceIdentiteit',
-        'required: - organisatiecode … required: - sequenceNumber - op',
-      ),
+      may: contract('FeedRecord, ResourceIdentiteit', 'required: - organisatiecode … required: - sequenceNumber - op'),
       nl: 'De bewerking staat in `op`, en de organisatie in `resource.organisatiecode`',
       en: 'The operation is in `op`, and the organisation in `resource.organisatiecode`',
       needs: ['C-FEED-22'],
@@ -304,8 +280,7 @@ export const RECORDS: Chapter<FeedSubject> = {
       }),
     },
     'C-REC-22': {
-      level: 'may',
-      source: contract('FeedRecord', 'required: - sequenceNumber - op - resourceType - resource - storedAt'),
+      may: contract('FeedRecord', 'required: - sequenceNumber - op - resourceType - resource - storedAt'),
       nl: 'Een record past bij het contract',
       en: 'A record fits the contract',
       needs: ['C-REC-07', 'C-REC-17', 'C-DATA-07'],

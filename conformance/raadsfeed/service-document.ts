@@ -17,16 +17,14 @@ export const SERVICE_DOCUMENT: Chapter<FeedSubject> = {
   title: { nl: 'Servicedocument', en: 'Service document' },
   cases: feedCases('C-SVC-01')({
     'C-SVC-01': {
-      level: 'must',
-      source: draft('Endpoints', 'GET / Service document.'),
+      must: draft('Endpoints', 'GET / Service document.'),
       nl: 'Het adres van de feed geeft een servicedocument',
       en: 'The address of the feed gives a service document',
       ask: [{ to: '{base}/' }],
       check: (_, { answers }) => (isRecord(answers[0]?.json) ? undefined : 'the body is not a JSON object'),
     },
     'C-SVC-02': {
-      level: 'must',
-      source: serviceDocument('names the organisations in the feed'),
+      must: serviceDocument('names the organisations in the feed'),
       nl: 'Het noemt de organisaties in de feed',
       en: 'It names the organisations in the feed',
       check: ({ service, history, serviceDocument: at }) => {
@@ -37,8 +35,7 @@ export const SERVICE_DOCUMENT: Chapter<FeedSubject> = {
       },
     },
     'C-SVC-03': {
-      level: 'must',
-      source: draft('Resource identity rules 1', 'in lower case (normative)'),
+      must: draft('Resource identity rules 1', 'in lower case (normative)'),
       nl: 'Een organisatiecode is in kleine letters',
       en: 'An organisation code is in lower case',
       needs: ['C-SVC-02'],
@@ -50,8 +47,7 @@ export const SERVICE_DOCUMENT: Chapter<FeedSubject> = {
         ),
     },
     'C-SVC-04': {
-      level: 'open',
-      source: contract('Servicedocument', 'De organisaties in deze feed.'),
+      open: contract('Servicedocument', 'De organisaties in deze feed.'),
       nl: 'Of het een organisatie twee keer noemt',
       en: 'Whether it names an organisation twice',
       needs: ['C-SVC-02'],
@@ -62,8 +58,7 @@ export const SERVICE_DOCUMENT: Chapter<FeedSubject> = {
       },
     },
     'C-SVC-05': {
-      level: 'must',
-      source: serviceDocument('and the resource types supported'),
+      must: serviceDocument('and the resource types supported'),
       nl: 'Het noemt de soorten resources',
       en: 'It names the kinds of resources',
       check: ({ service, serviceDocument: at }) =>
@@ -72,8 +67,7 @@ export const SERVICE_DOCUMENT: Chapter<FeedSubject> = {
           : { failed: 'no text in it is a kind of resource, such as `Vergadering`', at },
     },
     'C-SVC-06': {
-      level: 'must',
-      source: serviceDocument('states how far the history reaches (retention)'),
+      must: serviceDocument('states how far the history reaches (retention)'),
       nl: 'Het zegt hoe ver de geschiedenis teruggaat',
       en: 'It says how far the history reaches',
       check: ({ service, serviceDocument: at }) =>
@@ -82,16 +76,14 @@ export const SERVICE_DOCUMENT: Chapter<FeedSubject> = {
           : { failed: 'no member of it is about retention or history', at },
     },
     'C-SVC-07': {
-      level: 'must',
-      source: serviceDocument("the feed's role with `rol`"),
+      must: serviceDocument("the feed's role with `rol`"),
       nl: 'Het noemt de rol van de feed',
       en: 'It names the role of the feed',
       check: ({ service, serviceDocument: at }) =>
         typeof service.rol === 'string' && service.rol !== '' ? undefined : { failed: 'there is no `rol`', at },
     },
     'C-SVC-08': {
-      level: 'may',
-      source: contract('Servicedocument', 'Beschrijving van de feed.'),
+      may: contract('Servicedocument', 'Beschrijving van de feed.'),
       nl: 'Het past bij het contract',
       en: 'It fits the contract',
       needs: ['C-SVC-01', 'C-SVC-03', 'C-SVC-05', 'C-SVC-06', 'C-SVC-07'],
@@ -104,8 +96,7 @@ export const SERVICE_DOCUMENT: Chapter<FeedSubject> = {
       },
     },
     'C-SVC-09': {
-      level: 'should',
-      source: serviceDocument('`laatstBijgewerkt` (how current)'),
+      should: serviceDocument('`laatstBijgewerkt` (how current)'),
       nl: '`laatstBijgewerkt` ligt niet in de toekomst',
       en: '`laatstBijgewerkt` is not in the future',
       needs: ['C-SVC-02'],
@@ -121,8 +112,7 @@ export const SERVICE_DOCUMENT: Chapter<FeedSubject> = {
       },
     },
     'C-SVC-10': {
-      level: 'must',
-      source: draft('Rules for aggregators 5', 'The service document shows which.'),
+      must: draft('Rules for aggregators 5', 'The service document shows which.'),
       nl: 'Een aggregator zegt van elke organisatie waar zij vandaan komt',
       en: 'An aggregator says of each organisation where it comes from',
       needs: ['C-SVC-02', 'C-SVC-07'],
@@ -139,8 +129,7 @@ export const SERVICE_DOCUMENT: Chapter<FeedSubject> = {
       },
     },
     'C-SVC-11': {
-      level: 'may',
-      source: draft('Endpoints', "well-known location on the publisher's own domain that points to the feed"),
+      may: draft('Endpoints', "well-known location on the publisher's own domain that points to the feed"),
       nl: 'Het aanbevolen adres op het domein leidt naar de feed',
       en: 'The recommended address on the domain leads to the feed',
       check: async ({ values: { base, feed } }, { ask }) => {
@@ -159,16 +148,14 @@ export const SERVICE_DOCUMENT: Chapter<FeedSubject> = {
       },
     },
     'C-SVC-12': {
-      level: 'may',
-      source: contract('API-Version', 'De volledige versie van deze API.'),
+      may: contract('API-Version', 'De volledige versie van deze API.'),
       nl: 'De versie van de API staat in de kop `API-Version`',
       en: 'The header `API-Version` has the version of the API',
       ask: [{ to: '{base}/' }],
       expect: { headers: { 'api-version': /^\d+\.\d+\.\d+$/ } },
     },
     'C-SVC-13': {
-      level: 'must',
-      source: draft('What the service does, area C 3', 'no `POST` delivery operation'),
+      must: draft('What the service does, area C 3', 'no `POST` delivery operation'),
       nl: 'Het contract dat de dienst zelf publiceert, heeft geen aanlevering',
       en: 'The contract that the service itself publishes has no delivery',
       ...PUBLISHED,
@@ -179,8 +166,7 @@ export const SERVICE_DOCUMENT: Chapter<FeedSubject> = {
       },
     },
     'C-SVC-14': {
-      level: 'may',
-      source: contract('getServicedocument', 'Met `Accept: text/html` komt hetzelfde als leesbare pagina.'),
+      may: contract('getServicedocument', 'Met `Accept: text/html` komt hetzelfde als leesbare pagina.'),
       nl: 'Een browser krijgt het servicedocument als leesbare pagina',
       en: 'A browser gets the service document as a readable page',
       ask: [{ to: '{base}/', headers: { accept: 'text/html' } }],
@@ -196,8 +182,7 @@ export const SERVICE_DOCUMENT: Chapter<FeedSubject> = {
       },
     },
     'C-SVC-15': {
-      level: 'must',
-      source: serviceDocument('Per organisation it carries `laatstBijgewerkt` (how current)'),
+      must: serviceDocument('Per organisation it carries `laatstBijgewerkt` (how current)'),
       nl: 'Van elke organisatie staat er hoe actueel haar gegevens zijn',
       en: 'It says of each organisation how current its data are',
       needs: ['C-SVC-02'],
@@ -214,8 +199,7 @@ export const SERVICE_DOCUMENT: Chapter<FeedSubject> = {
       },
     },
     'C-SVC-16': {
-      level: 'may',
-      source: draft('What the service does, area C 2', 'records only where feeds are located and copies no content'),
+      may: draft('What the service does, area C 2', 'records only where feeds are located and copies no content'),
       nl: 'Een register zegt waar feeds staan, en neemt geen inhoud over',
       en: 'A register says where feeds are, and copies no content',
       ask: [{ to: '{base}/register' }],

@@ -17,8 +17,7 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
   title: { nl: 'Huidige stand', en: 'Snapshot' },
   cases: feedCases('C-SNAP-01')({
     'C-SNAP-01': {
-      level: 'must',
-      source: draft('Snapshot', 'The first page carries `feedCursor`'),
+      must: draft('Snapshot', 'The first page carries `feedCursor`'),
       nl: 'De eerste pagina heeft `feedCursor`',
       en: 'The first page carries `feedCursor`',
       ask: [{ to: '{snapshot}?limit=1' }],
@@ -26,8 +25,7 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
         textAt(answer?.json, 'feedCursor') === undefined ? '`feedCursor` is not a text' : undefined,
     },
     'C-SNAP-02': {
-      level: 'must',
-      source: draft('Snapshot', 'the feed position from which the consumer continues without a gap'),
+      must: draft('Snapshot', 'the feed position from which the consumer continues without a gap'),
       nl: 'Vanaf `feedCursor` is de feed verder te lezen',
       en: 'The feed can be read on from `feedCursor`',
       needs: ['C-SNAP-01', 'C-FEED-01'],
@@ -37,8 +35,7 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
       },
     },
     'C-SNAP-03': {
-      level: 'may',
-      source: contract('getSnapshot', 'staat op elke pagina gelijk'),
+      may: contract('getSnapshot', 'staat op elke pagina gelijk'),
       nl: 'Elke pagina heeft dezelfde `feedCursor`',
       en: 'Each page has the same `feedCursor`',
       check: async (_, { ask }) => {
@@ -51,8 +48,7 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
       },
     },
     'C-SNAP-04': {
-      level: 'must',
-      source: draft('Snapshot', 'the current state of all resources'),
+      must: draft('Snapshot', 'the current state of all resources'),
       nl: 'De huidige stand bestaat uit resources met hun inhoud',
       en: 'The snapshot consists of resources with their content',
       check: ({ snapshot }) =>
@@ -61,8 +57,7 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
         ),
     },
     'C-SNAP-05': {
-      level: 'must',
-      source: draft('Snapshot', 'the current state of all resources'),
+      must: draft('Snapshot', 'the current state of all resources'),
       nl: 'Elke resource komt één keer voor',
       en: 'Each resource occurs once',
       check: async ({ snapshot, values }, run) => {
@@ -78,8 +73,7 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
       },
     },
     'C-SNAP-06': {
-      level: 'must',
-      source: feedRule(8, 'fixed before the snapshot rows are read, so that changes during the traversal are not lost'),
+      must: feedRule(8, 'fixed before the snapshot rows are read, so that changes during the traversal are not lost'),
       nl: 'Wie de hele feed leest, komt op dezelfde stand uit',
       en: 'A consumer that reads the whole feed arrives at the same state',
       needs: ['C-SNAP-04', 'C-SNAP-05', 'C-FEED-04', 'C-REC-03'],
@@ -104,8 +98,7 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
       },
     },
     'C-SNAP-07': {
-      level: 'must',
-      source: draft('Snapshot', 'the current state of all resources'),
+      must: draft('Snapshot', 'the current state of all resources'),
       nl: 'Wat verwijderd is, staat niet in de huidige stand',
       en: 'What was removed is not in the snapshot',
       needs: ['C-SNAP-04', 'C-REC-03'],
@@ -123,8 +116,7 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
       },
     },
     'C-SNAP-08': {
-      level: 'must',
-      source: feedRule(5, '`limit` has a maximum of 1000 and a default of 500'),
+      must: feedRule(5, '`limit` has a maximum of 1000 and a default of 500'),
       nl: 'Een pagina heeft niet meer resources dan gevraagd, en nooit meer dan 1000',
       en: 'A page has no more resources than asked for, and never more than 1000',
       needs: ['C-SNAP-04'],
@@ -141,15 +133,13 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
       },
     },
     'C-SNAP-09': {
-      level: 'must',
-      source: feedRule(7, 'no `total`'),
+      must: feedRule(7, 'no `total`'),
       nl: 'Er staat geen totaal op een pagina',
       en: 'A page has no total',
       check: ({ snapshot }) => firstSeen(snapshot.pages, ({ page }) => totalIn(page)),
     },
     'C-SNAP-10': {
-      level: 'may',
-      source: contract('CursorOfNull, UrlOfNull', 'Plaats van de volgende pagina, of `null` als dit de laatste is.'),
+      may: contract('CursorOfNull, UrlOfNull', 'Plaats van de volgende pagina, of `null` als dit de laatste is.'),
       nl: 'De laatste pagina zegt dat zij het is',
       en: 'The last page says that it is the last',
       check: ({ snapshot: { pages, complete } }) => {
@@ -161,8 +151,7 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
       },
     },
     'C-SNAP-11': {
-      level: 'may',
-      source: contract('SnapshotPage', 'Een pagina van de huidige stand.'),
+      may: contract('SnapshotPage', 'Een pagina van de huidige stand.'),
       nl: 'Een pagina past bij het contract',
       en: 'A page fits the contract',
       needs: ['C-SNAP-01', 'C-SNAP-10'],
@@ -170,8 +159,7 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
         firstSeen(snapshot.pages, ({ page }) => fault('SnapshotPage', withoutItems(page, 'records'))),
     },
     'C-SNAP-12': {
-      level: 'may',
-      source: contract('OrganisatiecodeFilter, ResourceTypeFilter', 'Alleen van deze organisatie.'),
+      may: contract('OrganisatiecodeFilter, ResourceTypeFilter', 'Alleen van deze organisatie.'),
       nl: 'De filters gelden ook voor de huidige stand',
       en: 'The filters apply to the snapshot too',
       check: async ({ values }, { ask }) => {
@@ -191,19 +179,14 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
       },
     },
     'C-SNAP-13': {
-      level: 'may',
-      source: contract('info', 'Is hij niet (meer) geldig, dan is het antwoord 400'),
+      may: contract('info', 'Is hij niet (meer) geldig, dan is het antwoord 400'),
       nl: 'Een verminkte cursor krijgt 400',
       en: 'A garbled cursor gets 400',
       ask: [{ to: '{snapshot}?cursor=geen-cursor' }],
       expect: { status: [400] },
     },
     'C-SNAP-14': {
-      level: 'may',
-      source: contract(
-        'SnapshotRecord',
-        'De huidige stand van een resource, als het record waarmee zij in de feed kwam.',
-      ),
+      may: contract('SnapshotRecord', 'De huidige stand van een resource, als het record waarmee zij in de feed kwam.'),
       nl: 'Een resource in de huidige stand past bij het contract',
       en: 'A resource in the snapshot fits the contract',
       needs: ['C-SNAP-04', 'C-REC-22'],

@@ -73,8 +73,7 @@ export const STREAM: Chapter<FeedSubject> = {
   title: { nl: 'Stroom', en: 'Stream' },
   cases: feedCases('C-STR-02')({
     'C-STR-01': {
-      level: 'must',
-      source: streamRule('Content type is `text/event-stream`'),
+      must: streamRule('Content type is `text/event-stream`'),
       nl: 'De stroom is `text/event-stream`',
       en: 'The stream is `text/event-stream`',
       needs: [],
@@ -88,8 +87,7 @@ export const STREAM: Chapter<FeedSubject> = {
       },
     },
     'C-STR-02': {
-      level: 'must',
-      source: streamRule('each event has `id` equal to the `sequenceNumber`'),
+      must: streamRule('each event has `id` equal to the `sequenceNumber`'),
       nl: 'Het `id` van een event is het volgnummer',
       en: 'The `id` of an event is the sequence number',
       needs: ['C-STR-01', 'C-FEED-01'],
@@ -102,8 +100,7 @@ export const STREAM: Chapter<FeedSubject> = {
         }),
     },
     'C-STR-03': {
-      level: 'must',
-      source: streamRule('reconnecting consumers resume with `Last-Event-ID`'),
+      must: streamRule('reconnecting consumers resume with `Last-Event-ID`'),
       nl: 'Na `Last-Event-ID` komt het volgende record',
       en: 'The record after `Last-Event-ID` comes next',
       needs: ['C-STR-01', 'C-FEED-04'],
@@ -117,8 +114,7 @@ export const STREAM: Chapter<FeedSubject> = {
       },
     },
     'C-STR-04': {
-      level: 'may',
-      source: contract('getFeedStream', '`data` het record op één regel'),
+      may: contract('getFeedStream', '`data` het record op één regel'),
       nl: 'Een event heeft het record zoals het in de feed staat',
       en: 'An event carries the record as it is in the feed',
       check: (subject) => {
@@ -134,8 +130,7 @@ export const STREAM: Chapter<FeedSubject> = {
       },
     },
     'C-STR-05': {
-      level: 'may',
-      source: contract('getFeedStream', 'Er is geen regel `event`, zodat `EventSource.onmessage` ze krijgt'),
+      may: contract('getFeedStream', 'Er is geen regel `event`, zodat `EventSource.onmessage` ze krijgt'),
       nl: 'Een event heeft geen naam, zodat `onmessage` het krijgt',
       en: 'An event has no name, so that `onmessage` gets it',
       needs: ['C-STR-01'],
@@ -145,8 +140,7 @@ export const STREAM: Chapter<FeedSubject> = {
         ),
     },
     'C-STR-06': {
-      level: 'open',
-      source: html('9.2.6 Interpreting an event stream', 'The field is ignored.'),
+      open: html('9.2.6 Interpreting an event stream', 'The field is ignored.'),
       nl: 'Welke velden een event heeft',
       en: 'The fields that an event has',
       check: async (subject) => {
@@ -155,8 +149,7 @@ export const STREAM: Chapter<FeedSubject> = {
       },
     },
     'C-STR-07': {
-      level: 'may',
-      source: contract('getFeedStream', 'De stroom begint na `Last-Event-ID`, anders na `cursor`'),
+      may: contract('getFeedStream', 'De stroom begint na `Last-Event-ID`, anders na `cursor`'),
       nl: 'De stroom begint na de cursor',
       en: 'The stream starts after the cursor',
       check: async ({ client, values }, { ask }) => {
@@ -176,8 +169,7 @@ export const STREAM: Chapter<FeedSubject> = {
       },
     },
     'C-STR-08': {
-      level: 'may',
-      source: contract('ResourceTypeFilter', 'Alleen resources van deze soort.'),
+      may: contract('ResourceTypeFilter', 'Alleen resources van deze soort.'),
       nl: 'Het filter op soort geldt ook voor de stroom',
       en: 'The filter on kind applies to the stream too',
       check: async (subject) => {
@@ -192,8 +184,7 @@ export const STREAM: Chapter<FeedSubject> = {
       },
     },
     'C-STR-09': {
-      level: 'may',
-      source: contract('getFeedStream', 'Elke vijftien seconden komt er een commentaarregel'),
+      may: contract('getFeedStream', 'Elke vijftien seconden komt er een commentaarregel'),
       nl: 'Ook als er niets verandert, komt er elke vijftien seconden een regel',
       en: 'A line comes every fifteen seconds, even when nothing changes',
       needs: ['C-STR-01'],
@@ -204,8 +195,7 @@ export const STREAM: Chapter<FeedSubject> = {
       },
     },
     'C-STR-10': {
-      level: 'may',
-      source: contract('LastEventId, OngeldigVerzoek', 'type: integer … Een parameter is ongeldig of onbekend'),
+      may: contract('LastEventId, OngeldigVerzoek', 'type: integer … Een parameter is ongeldig of onbekend'),
       nl: 'Een `Last-Event-ID` die geen nummer is, krijgt 400',
       en: 'A `Last-Event-ID` that is not a number gets 400',
       needs: ['C-STR-01'],
@@ -215,8 +205,7 @@ export const STREAM: Chapter<FeedSubject> = {
       },
     },
     'C-STR-11': {
-      level: 'may',
-      source: contract('Cache-Control', 'Hoe lang het antwoord bewaard mag worden.'),
+      may: contract('Cache-Control', 'Hoe lang het antwoord bewaard mag worden.'),
       nl: 'De stroom zegt of hij bewaard mag worden',
       en: 'The stream says whether it may be kept',
       needs: ['C-STR-01'],
@@ -226,8 +215,7 @@ export const STREAM: Chapter<FeedSubject> = {
       },
     },
     'C-STR-12': {
-      level: 'may',
-      source: contract('getFeedStream', 'anders bij het einde van de feed'),
+      may: contract('getFeedStream', 'anders bij het einde van de feed'),
       nl: 'Zonder `Last-Event-ID` en cursor begint de stroom bij het einde van de feed',
       en: 'Without `Last-Event-ID` and cursor the stream starts at the end of the feed',
       check: async ({ client, history, values }) => {

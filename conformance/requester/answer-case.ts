@@ -1,5 +1,5 @@
 /** Cases about what a requester does with an answer. */
-import { type AskingCase, askingCases, type Clause, type Level } from '../case.ts';
+import { type AskingCase, askingCases, type Clause, grade, type Level } from '../case.ts';
 import type { ScenarioName } from './scenarios.ts';
 import type { RequesterSubject } from './subject.ts';
 
@@ -12,7 +12,7 @@ export const requesterCases = askingCases<RequesterSubject>(TAKES_GOOD);
 
 /** It must count all records that the supplier has, where it counts. */
 export const takes = ([nl, en]: Title, source: Clause, scenario: ScenarioName, level: Level = 'must'): Case => ({
-  ...{ level, source, nl, en },
+  ...{ nl, en, ...grade(level, source) },
   check: async ({ play, suppliers }) => {
     const { accepted, refused, records } = await play(scenario);
     if (!accepted) return `it refused a good answer${refused === undefined ? '' : `: ${refused}`}`;
@@ -23,12 +23,12 @@ export const takes = ([nl, en]: Title, source: Clause, scenario: ScenarioName, l
 });
 
 export const refuses = ([nl, en]: Title, source: Clause, scenario: ScenarioName, level: Level = 'must'): Case => ({
-  ...{ level, source, nl, en },
+  ...{ nl, en, ...grade(level, source) },
   check: async ({ play }) => ((await play(scenario)).accepted ? 'it took the answer' : undefined),
 });
 
 export const seen = ([nl, en]: Title, source: Clause, scenario: ScenarioName): Case => ({
-  ...{ level: 'open', source, nl, en },
+  ...{ open: source, nl, en },
   check: async ({ play }) => {
     const { accepted, refused } = await play(scenario);
     if (accepted) return { seen: 'it takes such an answer' };

@@ -1,5 +1,5 @@
 /** How a requester follows pages, and what it does when a supplier does not answer. */
-import type { Chapter, Clause } from '../case.ts';
+import { type Chapter, type Clause, grade, type Level } from '../case.ts';
 import { rfc } from '../clause.ts';
 import { contract, paging } from '../gegevens/sources.ts';
 import { type Case, refuses, requesterCases, type Title } from './answer-case.ts';
@@ -13,8 +13,9 @@ const pagingCase = (
   source: Clause,
   scenario: ScenarioName,
   judge: (played: Played) => string | undefined,
+  level: Level = 'should',
 ): Case => ({
-  ...{ level: 'should', source, nl, en },
+  ...{ nl, en, ...grade(level, source) },
   check: async ({ play }) => judge(await play(scenario)),
 });
 
@@ -74,29 +75,27 @@ export const PAGES: Chapter<RequesterSubject> = {
       ({ accepted, records }) =>
         accepted && records !== undefined ? `it took ${records} records for the 7 that were announced` : undefined,
     ),
-    'R-PAG-07': {
-      ...pagingCase(
-        [
-          'Pagina’s van twee standen worden niet tot één levering gemaakt',
-          'Pages of two states are not made into one delivery',
-        ],
-        contract(
-          'info',
-          "alle pagina's van een vraag komen uit de stand van het moment waarop de eerste pagina is opgevraagd",
-        ),
-        'two-states',
-        (played) => {
-          const pages = pagesOf(played);
-          // Who sees it begins again with the first page, or refuses.
-          const beganAgain = pages.indexOf(1, 1) !== -1;
-          const went = pages.includes(3);
-          return went && !beganAgain && (played.accepted || played.refused === undefined)
-            ? 'it took the first page of one state and the others of another'
-            : undefined;
-        },
+    'R-PAG-07': pagingCase(
+      [
+        'Pagina’s van twee standen worden niet tot één levering gemaakt',
+        'Pages of two states are not made into one delivery',
+      ],
+      contract(
+        'info',
+        "alle pagina's van een vraag komen uit de stand van het moment waarop de eerste pagina is opgevraagd",
       ),
-      level: 'may',
-    },
+      'two-states',
+      (played) => {
+        const pages = pagesOf(played);
+        // Who sees it begins again with the first page, or refuses.
+        const beganAgain = pages.indexOf(1, 1) !== -1;
+        const went = pages.includes(3);
+        return went && !beganAgain && (played.accepted || played.refused === undefined)
+          ? 'it took the first page of one state and the others of another'
+          : undefined;
+      },
+      'may',
+    ),
     'R-PAG-08': pagingCase(
       ['Na 429 wordt gewacht zo lang als `Retry-After` zegt', 'After 429 it waits as long as `Retry-After` says'],
       rfc(9110, '10.2.3', 'how long the user agent ought to wait before making a follow-up request'),

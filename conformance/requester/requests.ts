@@ -1,6 +1,6 @@
 /** What comes from a requester: the message, its signature, and whether it asks for what it was told. */
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import { type Chapter, type Clause, firstFault, type Level } from '../case.ts';
+import { type Chapter, type Clause, firstFault, grade, type Level } from '../case.ts';
 import { rfc } from '../clause.ts';
 import { ddas, MOST_RECORDS } from '../gegevens/sources.ts';
 import { messageChapter } from '../signature/suite.ts';
@@ -16,7 +16,7 @@ const every = (
   judge: (request: ReceivedRequest, subject: RequesterSubject) => string | undefined,
   level: Level = 'must',
 ): Case => ({
-  ...{ level, source, nl, en, needs: [] },
+  ...{ nl, en, needs: [], ...grade(level, source) },
   check: async (subject) => {
     const requests = await subject.requests();
     return firstFault(
@@ -119,7 +119,7 @@ export const SIGNED_REQUESTS = messageChapter<RequesterSubject>(
 
 /** It was told what to ask, and asks that. */
 const asks = ([nl, en]: Title, quote: string, scenario: ScenarioName): Case => ({
-  ...{ level: 'should', source: request(quote), nl, en, needs: ['R-REQ-03'] },
+  ...{ should: request(quote), nl, en, needs: ['R-REQ-03'] },
   check: async ({ play, isDriven, model }) => {
     if (!isDriven) return { skipped: 'what it is to ask is told with --command only' };
     const { requests } = await play(scenario);
@@ -161,8 +161,7 @@ export const CALENDAR: Chapter<RequesterSubject> = {
       'page-size',
     ),
     'R-CAL-08': {
-      level: 'should',
-      source: ddas(
+      should: ddas(
         'What the service does, area A 3',
         'parameters in a URL can lead to cached answers when the parameters do not change',
       ),

@@ -154,7 +154,7 @@ const ofFunction = FUNCTIES.map(
     [
       `B-ACC-${String(i + 1).padStart(2, '0')}`,
       {
-        ...{ level: 'must', source },
+        must: source,
         nl: `${nl} kan alleen met de scope daarvoor (${id})`,
         en: `${en} takes the scope for it (${id})`,
         test: (log: Log) =>
@@ -173,8 +173,7 @@ export const ACCESS: Chapter<LogSubject> = {
   cases: logCases({
     ...Object.fromEntries(ofFunction),
     'B-ACC-12': {
-      level: 'open',
-      source: vng(
+      open: vng(
         'POST /verwerkingsacties; F7446',
         '`Normaal` dan wordt er niet gecontroleerd op de autorisatiescope … Autorisatiescope = `create:normal`',
       ),
@@ -187,8 +186,7 @@ export const ACCESS: Chapter<LogSubject> = {
       },
     },
     'B-ACC-13': {
-      level: 'open',
-      source: vng(
+      open: vng(
         'F2525; GET /verwerkingsacties',
         'is nodig: `read:normal` of `read:confidential` … Bij autorisatiescope `read:normal` moet de query parameter `vertrouwelijkheid` ingevuld zijn met de waarde `Normaal`',
       ),
@@ -200,8 +198,7 @@ export const ACCESS: Chapter<LogSubject> = {
       },
     },
     'B-ACC-14': {
-      level: 'must',
-      source: vng(
+      must: vng(
         'POST /verwerkingsacties',
         'Laat toe om zowel vertrouwelijke als niet vertrouwelijke (normale) verwerkingsacties aan te maken',
       ),
@@ -224,30 +221,26 @@ export const ACCESS: Chapter<LogSubject> = {
       },
     },
     'B-ACC-15': {
-      level: 'must',
-      source: vng('OpenAPI', "security: - JWT-Claims … '401': description: Unauthorized"),
+      must: vng('OpenAPI', "security: - JWT-Claims … '401': description: Unauthorized"),
       nl: 'Zonder toegangstoken geeft elke aanroep 401',
       en: 'Without an access token each call gives 401',
       test: (log) => refusedAll(log, { authorization: undefined }),
     },
     'B-ACC-16': {
-      level: 'must',
-      source: rfc(9110, '15.5.2', 'The server generating a 401 response MUST send a WWW-Authenticate header field'),
+      must: rfc(9110, '15.5.2', 'The server generating a 401 response MUST send a WWW-Authenticate header field'),
       nl: 'Een 401 zegt hoe de aanroeper zich kan aanmelden',
       en: 'A 401 says how the caller can authenticate',
       needs: ['B-ACC-15'],
       test: ({ subject: { client } }) => unchallenged(client),
     },
     'B-ACC-17': {
-      level: 'must',
-      source: rfc(9068, '4', 'The resource server MUST validate the signature of all incoming JWT access tokens'),
+      must: rfc(9068, '4', 'The resource server MUST validate the signature of all incoming JWT access tokens'),
       nl: 'Een token met een andere handtekening wordt geweigerd',
       en: 'A token with another signature is refused',
       test: (log) => refusedWith(log, forged),
     },
     'B-ACC-18': {
-      level: 'must',
-      source: rfc(9068, '4', 'MUST reject any JWT in which the value of "alg" is "none"'),
+      must: rfc(9068, '4', 'MUST reject any JWT in which the value of "alg" is "none"'),
       nl: 'Een token zonder handtekening (`alg: none`) wordt geweigerd',
       en: 'A token without a signature (`alg: none`) is refused',
       test: (log) =>
@@ -257,8 +250,7 @@ export const ACCESS: Chapter<LogSubject> = {
         }),
     },
     'B-ACC-19': {
-      level: 'must',
-      source: rfc(
+      must: rfc(
         9068,
         '4',
         'The JWT access token MUST be rejected if "aud" does not contain a resource indicator of the current resource server',
@@ -268,8 +260,7 @@ export const ACCESS: Chapter<LogSubject> = {
       test: (log) => refusedAll(log, {}, 'other'),
     },
     'B-ACC-20': {
-      level: 'may',
-      source: contract('Geweigerd', 'De aanroeper mag dit niet. Er is niets veranderd.'),
+      may: contract('Geweigerd', 'De aanroeper mag dit niet. Er is niets veranderd.'),
       nl: 'Wat geweigerd is, heeft niets veranderd',
       en: 'What was refused has changed nothing',
       needs: FUNCTIES.map((_, i) => `B-ACC-${String(i + 1).padStart(2, '0')}`).slice(5),

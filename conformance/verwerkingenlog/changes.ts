@@ -23,8 +23,7 @@ export const CHANGES: Chapter<LogSubject> = {
   title: { nl: 'Wijzigen en verwijderen', en: 'Correcting and deleting' },
   cases: logCases({
     'B-CHG-01': {
-      level: 'must',
-      source: vng(PUT, 'overschreven met de gegevens in de body van de request'),
+      must: vng(PUT, 'overschreven met de gegevens in de body van de request'),
       nl: 'Een gewijzigde actie is zoals zij is opgegeven (F8316)',
       en: 'A changed action is as it was given (F8316)',
       test: async (log) => {
@@ -41,8 +40,7 @@ export const CHANGES: Chapter<LogSubject> = {
     },
     'B-CHG-02': {
       // Part of an algorithm that "should" be applied.
-      level: 'should',
-      source: vng(PUT, 'Het attribuut `Tijdstip Registratie` wordt gevuld met de actuele datum/tijd'),
+      should: vng(PUT, 'Het attribuut `Tijdstip Registratie` wordt gevuld met de actuele datum/tijd'),
       nl: 'Een wijziging heeft een eigen `tijdstipRegistratie`',
       en: 'A change has a `tijdstipRegistratie` of its own',
       test: async (log) => {
@@ -59,8 +57,7 @@ export const CHANGES: Chapter<LogSubject> = {
       },
     },
     'B-CHG-03': {
-      level: 'must',
-      source: vng('GET /verwerkingsacties', 'alleen actuele niet vervallen versies geretourneerd'),
+      must: vng('GET /verwerkingsacties', 'alleen actuele niet vervallen versies geretourneerd'),
       nl: 'Alleen de laatste versie van een actie wordt gevonden',
       en: 'Only the last version of an action is found',
       needs: ['B-CHG-01'],
@@ -75,8 +72,7 @@ export const CHANGES: Chapter<LogSubject> = {
       },
     },
     'B-CHG-04': {
-      level: 'must',
-      source: vng(
+      must: vng(
         PUT,
         'alle elementen van de verwerkingsactie verplicht … dan wordt er een HTTP 400 (Bad Request) foutmelding teruggegeven',
       ),
@@ -89,8 +85,7 @@ export const CHANGES: Chapter<LogSubject> = {
       },
     },
     'B-CHG-05': {
-      level: 'open',
-      source: vng(
+      open: vng(
         PUT,
         'alle elementen van de verwerkingsactie verplicht … Het verplicht zijn van deze velden is namelijk situatie-specifiek',
       ),
@@ -103,8 +98,7 @@ export const CHANGES: Chapter<LogSubject> = {
       },
     },
     'B-CHG-06': {
-      level: 'open',
-      source: vng(
+      open: vng(
         'PUT en B3891',
         'Het attribuut `Actie ID` wordt gevuld met een nieuw UUID … geïdentificeerd met behulp van de path parameter `actieId`',
       ),
@@ -118,8 +112,7 @@ export const CHANGES: Chapter<LogSubject> = {
       },
     },
     'B-CHG-07': {
-      level: 'must',
-      source: vng(PUT, 'niet gematcht kan worden met een verwerkingsactie of … vervallen, dan … HTTP 400'),
+      must: vng(PUT, 'niet gematcht kan worden met een verwerkingsactie of … vervallen, dan … HTTP 400'),
       nl: 'Een onbekende of vervallen actie wijzigen geeft 400',
       en: 'Changing an unknown or deleted action gives 400',
       test: async (log) => {
@@ -129,8 +122,7 @@ export const CHANGES: Chapter<LogSubject> = {
       },
     },
     'B-CHG-08': {
-      level: 'must',
-      source: vng(
+      must: vng(
         PUT,
         'Bij autorisatiescope `update:normal` moet de oorspronkelijke verwerkingsactie `Normaal` zijn en mag deze waarde niet worden gewijzigd. 403',
       ),
@@ -143,8 +135,7 @@ export const CHANGES: Chapter<LogSubject> = {
       },
     },
     'B-CHG-09': {
-      level: 'must',
-      source: vng(PUT, 'maar niet in `Opgeheven`. 403'),
+      must: vng(PUT, 'maar niet in `Opgeheven`. 403'),
       nl: 'Een wijziging maakt een actie niet `opgeheven`',
       en: 'A change does not make an action `opgeheven`',
       test: async (log) => {
@@ -154,8 +145,7 @@ export const CHANGES: Chapter<LogSubject> = {
       },
     },
     'B-CHG-10': {
-      level: 'must',
-      source: vng('F3835', 'wijzigt een bestaande vertrouwelijke verwerkingsactie'),
+      must: vng('F3835', 'wijzigt een bestaande vertrouwelijke verwerkingsactie'),
       nl: 'Een vertrouwelijke actie wijzigt, en blijft vertrouwelijk (F3835)',
       en: 'A confidential action changes, and stays confidential (F3835)',
       test: async (log) => {
@@ -168,8 +158,7 @@ export const CHANGES: Chapter<LogSubject> = {
       },
     },
     'B-CHG-11': {
-      level: 'must',
-      source: vng('F9906', 'markeert … als vervallen. Hierdoor zal deze niet meer geretourneerd worden'),
+      must: vng('F9906', 'markeert … als vervallen. Hierdoor zal deze niet meer geretourneerd worden'),
       nl: 'Een verwijderde actie staat in geen lijst meer (F9906)',
       en: 'A deleted action is in no list any more (F9906)',
       test: async (log) => {
@@ -179,8 +168,7 @@ export const CHANGES: Chapter<LogSubject> = {
       },
     },
     'B-CHG-12': {
-      level: 'must',
-      source: vng('F2265', 'markeert de opgegeven vertrouwelijke verwerkingsactie als vervallen'),
+      must: vng('F2265', 'markeert de opgegeven vertrouwelijke verwerkingsactie als vervallen'),
       nl: 'Een verwijderde vertrouwelijke actie staat in geen lijst meer (F2265)',
       en: 'A deleted confidential action is in no list any more (F2265)',
       test: async (log) => {
@@ -190,8 +178,7 @@ export const CHANGES: Chapter<LogSubject> = {
       },
     },
     'B-CHG-13': {
-      level: 'must',
-      source: vng(DELETE, 'Indien de verwerkingsactie niet wordt gevonden … status 400; vervallen … status 400'),
+      must: vng(DELETE, 'Indien de verwerkingsactie niet wordt gevonden … status 400; vervallen … status 400'),
       nl: 'Een onbekende of al vervallen actie verwijderen geeft 400',
       en: 'Deleting an unknown or already deleted action gives 400',
       test: async (log) => {
@@ -201,8 +188,7 @@ export const CHANGES: Chapter<LogSubject> = {
       },
     },
     'B-CHG-14': {
-      level: 'may',
-      source: contract('IfMatch', 'De `ETag` van de versie die verandert. Is er een nieuwere, dan 412.'),
+      may: contract('IfMatch', 'De `ETag` van de versie die verandert. Is er een nieuwere, dan 412.'),
       nl: 'Een wijziging met de `ETag` van een oudere versie wordt geweigerd',
       en: 'A change with the `ETag` of an older version is refused',
       test: async (log) => {
@@ -221,8 +207,7 @@ export const CHANGES: Chapter<LogSubject> = {
       },
     },
     'B-CHG-15': {
-      level: 'may',
-      source: contract('IfNoneMatch', 'De `ETag` van wat de aanroeper al heeft. Is het nog hetzelfde, dan 304.'),
+      may: contract('IfNoneMatch', 'De `ETag` van wat de aanroeper al heeft. Is het nog hetzelfde, dan 304.'),
       nl: 'Wie de laatste versie heeft, krijgt 304',
       en: 'A caller that has the last version gets 304',
       needs: ['B-QRY-13'],

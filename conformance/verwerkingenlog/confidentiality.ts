@@ -32,8 +32,7 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
   title: { nl: 'Vertrouwelijkheid en bewaartermijn', en: 'Confidentiality and retention' },
   cases: logCases({
     'B-CNF-01': {
-      level: 'must',
-      source: vng('F9787', 'retourneert geen verwerkingsacties die vertrouwelijk zijn of waren'),
+      must: vng('F9787', 'retourneert geen verwerkingsacties die vertrouwelijk zijn of waren'),
       nl: 'Een vertrouwelijke actie staat in geen lijst van wat niet vertrouwelijk is (F4086, F9787)',
       en: 'A confidential action is in no list of what is not confidential (F4086, F9787)',
       test: async (log) => {
@@ -44,8 +43,7 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
       },
     },
     'B-CNF-02': {
-      level: 'must',
-      source: vng('F0143', 'retourneert alleen verwerkingsacties die vertrouwelijk zijn of waren'),
+      must: vng('F0143', 'retourneert alleen verwerkingsacties die vertrouwelijk zijn of waren'),
       nl: 'Wie het mag, vindt vertrouwelijke acties, en alleen die (F0143)',
       en: 'A caller that may finds confidential actions, and only those (F0143)',
       test: async (log) => {
@@ -57,8 +55,7 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
       },
     },
     'B-CNF-03': {
-      level: 'must',
-      source: vng(PATCH, 'Alle verwerkingsacties met de opgegeven query parameter `verwerkingId` worden … aangepast'),
+      must: vng(PATCH, 'Alle verwerkingsacties met de opgegeven query parameter `verwerkingId` worden … aangepast'),
       nl: 'De vertrouwelijkheid wijzigt van alle acties van de verwerking (F2969)',
       en: 'The confidentiality changes of all actions of the processing (F2969)',
       test: async (log) => {
@@ -71,8 +68,7 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
       },
     },
     'B-CNF-04': {
-      level: 'must',
-      source: vng('F2525', 'retourneert alleen verwerkingsacties waarvan de vertrouwelijkheid is opgeheven'),
+      must: vng('F2525', 'retourneert alleen verwerkingsacties waarvan de vertrouwelijkheid is opgeheven'),
       nl: 'Wat is opgeheven, wordt gevonden als opgeheven (F2525)',
       en: 'What was lifted is found as lifted (F2525)',
       test: async (log) => {
@@ -83,8 +79,7 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
       },
     },
     'B-CNF-05': {
-      level: 'must',
-      source: vng('F4086', 'alleen voorkomens … die niet vertrouwelijk zijn en dat ook nooit geweest zijn'),
+      must: vng('F4086', 'alleen voorkomens … die niet vertrouwelijk zijn en dat ook nooit geweest zijn'),
       nl: 'Wat ooit vertrouwelijk was, telt niet als `normaal`, ook als het is opgeheven',
       en: 'What was once confidential does not count as `normaal`, also when it was lifted',
       needs: ['B-CNF-04'],
@@ -97,8 +92,7 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
       },
     },
     'B-CNF-06': {
-      level: 'must',
-      source: vng('F9787', 'retourneert geen verwerkingsacties die vertrouwelijk zijn of waren'),
+      must: vng('F9787', 'retourneert geen verwerkingsacties die vertrouwelijk zijn of waren'),
       nl: 'Wat ooit vertrouwelijk was en weer `normaal` is gemaakt, telt ook niet als `normaal`',
       en: 'What was once confidential and was made `normaal` again does not count as `normaal` either',
       test: async (log) => {
@@ -109,8 +103,7 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
       },
     },
     'B-CNF-07': {
-      level: 'must',
-      source: oneApi('GET /verwerkingsacties', '`vertrouwelijkheid__in` … moeten voldoen aan één van deze waarden'),
+      must: oneApi('GET /verwerkingsacties', '`vertrouwelijkheid__in` … moeten voldoen aan één van deze waarden'),
       nl: '`vertrouwelijkheid__in` vindt wat een van de waarden heeft',
       en: '`vertrouwelijkheid__in` finds what has one of the values',
       needs: ['B-CNF-02'],
@@ -125,8 +118,7 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
       },
     },
     'B-CNF-08': {
-      level: 'should',
-      source: vng('OpenAPI', 'vertrouwelijkheid: Je kunt meerdere waarden tegelijk opgeven'),
+      should: vng('OpenAPI', 'vertrouwelijkheid: Je kunt meerdere waarden tegelijk opgeven'),
       nl: '`vertrouwelijkheid` mag herhaald worden',
       en: '`vertrouwelijkheid` may be repeated',
       needs: ['B-CNF-02'],
@@ -139,8 +131,7 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
       },
     },
     'B-CNF-09': {
-      level: 'must',
-      source: vng(
+      must: vng(
         PATCH,
         'Bij autorisatiescope `update:normal` moet de vertrouwelijkheid van de oorspronkelijke verwerkingsactie `Normaal` zijn … 403',
       ),
@@ -156,8 +147,7 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
       },
     },
     'B-CNF-10': {
-      level: 'must',
-      source: vng(
+      must: vng(
         'F4415',
         'wijzigt de bewaartermijn van alle acties die in het kader van de opgegeven verwerking gelogd zijn',
       ),
@@ -177,8 +167,7 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
       },
     },
     'B-CNF-11': {
-      level: 'must',
-      source: vng(PATCH, 'Als de `verwerkingId` niet gematcht kan worden met een verwerkingsactie … HTTP 400'),
+      must: vng(PATCH, 'Als de `verwerkingId` niet gematcht kan worden met een verwerkingsactie … HTTP 400'),
       nl: 'Een onbekende verwerking wijzigen geeft 400',
       en: 'Changing an unknown processing gives 400',
       test: async (log) => {
@@ -186,8 +175,7 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
       },
     },
     'B-CNF-12': {
-      level: 'must',
-      source: vng(PATCH, 'of de gevonden verwerkingsactie blijkt te zijn vervallen … HTTP 400'),
+      must: vng(PATCH, 'of de gevonden verwerkingsactie blijkt te zijn vervallen … HTTP 400'),
       nl: 'Een verwerking waarvan alle acties vervallen zijn, wijzigen geeft 400',
       en: 'Changing a processing whose actions were all deleted gives 400',
       test: async (log) => {
@@ -197,8 +185,7 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
       },
     },
     'B-CNF-13': {
-      level: 'may',
-      source: contract('VerwerkingsactieWijziging', 'minProperties: 1, additionalProperties: false'),
+      may: contract('VerwerkingsactieWijziging', 'minProperties: 1, additionalProperties: false'),
       nl: 'Een wijziging zonder inhoud of met een ander veld geeft 400',
       en: 'A change without content, or with another field, gives 400',
       test: async (log) => {
@@ -207,8 +194,7 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
       },
     },
     'B-CNF-14': {
-      level: 'may',
-      source: contract('getVerwerkingsacties', 'een bewaartermijn die voorbij is, verbergt niets'),
+      may: contract('getVerwerkingsacties', 'een bewaartermijn die voorbij is, verbergt niets'),
       nl: 'Een actie waarvan de bewaartermijn voorbij is, wordt gevonden zolang zij er is',
       en: 'An action whose retention period has passed is found as long as it is there',
       test: async (log) => {

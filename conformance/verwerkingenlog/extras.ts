@@ -46,8 +46,7 @@ export const EXTRAS: Chapter<LogSubject> = {
   title: { nl: 'Wat een log kan aanbieden', en: 'What a log may offer' },
   cases: logCases({
     'B-EXT-01': {
-      level: 'may',
-      source: contract('Conflict', 'Dezelfde `Idempotency-Key` is al gebruikt met een andere body.'),
+      may: contract('Conflict', 'Dezelfde `Idempotency-Key` is al gebruikt met een andere body.'),
       nl: 'Een `Idempotency-Key` met een andere inhoud geeft 409',
       en: 'An `Idempotency-Key` with another content gives 409',
       test: async (log) => {
@@ -66,8 +65,7 @@ export const EXTRAS: Chapter<LogSubject> = {
       },
     },
     'B-EXT-02': {
-      level: 'may',
-      source: contract('Idempotency-Key', 'geeft 24 uur lang hetzelfde antwoord en geen tweede actie'),
+      may: contract('Idempotency-Key', 'geeft 24 uur lang hetzelfde antwoord en geen tweede actie'),
       nl: 'Hetzelfde verzoek met dezelfde `Idempotency-Key` geeft geen tweede actie',
       en: 'The same request with the same `Idempotency-Key` gives no second action',
       needs: ['B-EXT-01'],
@@ -85,8 +83,7 @@ export const EXTRAS: Chapter<LogSubject> = {
       },
     },
     'B-EXT-03': {
-      level: 'may',
-      source: vng(READ, 'alleen verwerkte objecten … niet geretourneerd: `systeem`, `gebruiker` en `gegevensbron`'),
+      may: vng(READ, 'alleen verwerkte objecten … niet geretourneerd: `systeem`, `gebruiker` en `gegevensbron`'),
       nl: 'De inzage toont waar een persoon in verwerkt is, met de beperkte set',
       en: 'Inspection shows where a person was processed, with the limited set',
       test: async (log) => {
@@ -104,8 +101,7 @@ export const EXTRAS: Chapter<LogSubject> = {
       },
     },
     'B-EXT-04': {
-      level: 'may',
-      source: vng(READ, 'verwerkte objecten waarvan de verwerkingsactie niet vertrouwelijk is'),
+      may: vng(READ, 'verwerkte objecten waarvan de verwerkingsactie niet vertrouwelijk is'),
       nl: 'De inzage toont niets dat vertrouwelijk is',
       en: 'Inspection shows nothing confidential',
       needs: ['B-EXT-03'],
@@ -119,8 +115,7 @@ export const EXTRAS: Chapter<LogSubject> = {
       },
     },
     'B-EXT-05': {
-      level: 'may',
-      source: contract(
+      may: contract(
         'getVerwerktObject',
         'Geeft één verwerkt object met zijn actie. Onbekend, vervallen of vertrouwelijk: 404',
       ),
@@ -142,8 +137,7 @@ export const EXTRAS: Chapter<LogSubject> = {
       },
     },
     'B-EXT-06': {
-      level: 'should',
-      source: vng(
+      should: vng(
         `${READ}; B9177`,
         'dient de bevraging van het log te loggen … Het UUID van de verwerking in het attribuut Verwerking ID afnemer',
       ),
@@ -162,8 +156,7 @@ export const EXTRAS: Chapter<LogSubject> = {
       },
     },
     'B-EXT-07': {
-      level: 'may',
-      source: contract(
+      may: contract(
         'putVerwerkingsactiviteit',
         'Neemt de verwerkingsactiviteit op onder dit kenmerk (201) of vervangt haar (200).',
       ),
@@ -180,8 +173,7 @@ export const EXTRAS: Chapter<LogSubject> = {
       },
     },
     'B-EXT-08': {
-      level: 'may',
-      source: contract('getVerwerkingsactiviteit', 'vertrouwelijk en zonder `read:confidential` gevraagd: 404'),
+      may: contract('getVerwerkingsactiviteit', 'vertrouwelijk en zonder `read:confidential` gevraagd: 404'),
       nl: 'Een vertrouwelijke verwerkingsactiviteit ziet alleen wie dat mag',
       en: 'A confidential processing activity is seen only by a caller that may',
       needs: ['B-EXT-07'],
@@ -193,8 +185,7 @@ export const EXTRAS: Chapter<LogSubject> = {
       },
     },
     'B-EXT-09': {
-      level: 'may',
-      source: contract('security', 'register:write: Het register van verwerkingsactiviteiten bijhouden'),
+      may: contract('security', 'register:write: Het register van verwerkingsactiviteiten bijhouden'),
       nl: 'Het register verandert alleen met de scope daarvoor',
       en: 'The register changes only with the scope for it',
       needs: ['B-EXT-07'],
@@ -207,8 +198,7 @@ export const EXTRAS: Chapter<LogSubject> = {
       },
     },
     'B-EXT-10': {
-      level: 'may',
-      source: contract(
+      may: contract(
         'deleteVerwerkingsactiviteit',
         'Verwijdert de verwerkingsactiviteit uit het register. Onbekend: 404.',
       ),
@@ -223,8 +213,7 @@ export const EXTRAS: Chapter<LogSubject> = {
       },
     },
     'B-EXT-11': {
-      level: 'may',
-      source: vng(READ, 'niet vertrouwelijk is of waarvan de vertrouwelijkheid van is opgeheven'),
+      may: vng(READ, 'niet vertrouwelijk is of waarvan de vertrouwelijkheid van is opgeheven'),
       nl: 'Wie vertrouwelijke acties mag zien, ziet bij inzage ook wat is opgeheven; een ander niet',
       en: 'A caller that may see confidential actions also sees lifted ones on inspection; another does not',
       needs: ['B-EXT-03', 'B-CNF-04'],

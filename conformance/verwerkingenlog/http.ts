@@ -30,8 +30,7 @@ export const HTTP: Chapter<LogSubject> = {
   title: { nl: 'Fouten en HTTP', en: 'Errors and HTTP' },
   cases: logCases({
     'B-HTTP-01': {
-      level: 'must',
-      source: vng('OpenAPI', "'400': application/problem+json: ValidatieFout"),
+      must: vng('OpenAPI', "'400': application/problem+json: ValidatieFout"),
       nl: 'Een fout is een probleem, met `invalidParams` bij 400',
       en: 'An error is a problem, with `invalidParams` at 400',
       test: async (log) => {
@@ -41,8 +40,7 @@ export const HTTP: Chapter<LogSubject> = {
       },
     },
     'B-HTTP-02': {
-      level: 'should',
-      source: vng('OpenAPI', 'FieldValidationError: name: Naam van het veld met ongeldige gegevens'),
+      should: vng('OpenAPI', 'FieldValidationError: name: Naam van het veld met ongeldige gegevens'),
       nl: '`invalidParams` noemt het veld, met een code en een reden',
       en: '`invalidParams` names the field, with a code and a reason',
       needs: ['B-HTTP-01'],
@@ -55,8 +53,7 @@ export const HTTP: Chapter<LogSubject> = {
       },
     },
     'B-HTTP-03': {
-      level: 'must',
-      source: rfc(9457, '3.1.2', 'generators MUST use the same status code in the actual HTTP response'),
+      must: rfc(9457, '3.1.2', 'generators MUST use the same status code in the actual HTTP response'),
       nl: 'De status in een probleem is die van het antwoord',
       en: 'The status in a problem is that of the answer',
       needs: ['B-HTTP-01'],
@@ -67,8 +64,7 @@ export const HTTP: Chapter<LogSubject> = {
       },
     },
     'B-HTTP-04': {
-      level: 'should',
-      source: vng('OpenAPI', "'400': Bad request"),
+      should: vng('OpenAPI', "'400': Bad request"),
       nl: 'Een inhoud die geen JSON is, geeft 400',
       en: 'A body that is not JSON gives 400',
       test: async (log) => {
@@ -76,8 +72,7 @@ export const HTTP: Chapter<LogSubject> = {
       },
     },
     'B-HTTP-05': {
-      level: 'should',
-      source: vng('OpenAPI', "'415': Unsupported media type"),
+      should: vng('OpenAPI', "'415': Unsupported media type"),
       nl: 'Een inhoud van een ander mediatype geeft 415',
       en: 'A body of another media type gives 415',
       test: async (log) => {
@@ -86,8 +81,7 @@ export const HTTP: Chapter<LogSubject> = {
       },
     },
     'B-HTTP-06': {
-      level: 'should',
-      source: vng('OpenAPI', "'406': Not acceptable"),
+      should: vng('OpenAPI', "'406': Not acceptable"),
       nl: 'Wie geen JSON wil, krijgt 406',
       en: 'A client that does not accept JSON gets 406',
       test: async (log) => {
@@ -96,8 +90,7 @@ export const HTTP: Chapter<LogSubject> = {
       },
     },
     'B-HTTP-07': {
-      level: 'should',
-      source: rfc(9110, '15.5.6', 'The origin server MUST generate an Allow header field in a 405 response'),
+      should: rfc(9110, '15.5.6', 'The origin server MUST generate an Allow header field in a 405 response'),
       nl: 'Een methode die er niet is, geeft 405 met `Allow`',
       en: 'A method that is not there gives 405 with `Allow`',
       test: async (log) => {
@@ -107,8 +100,7 @@ export const HTTP: Chapter<LogSubject> = {
       },
     },
     'B-HTTP-08': {
-      level: 'should',
-      source: rfc(9110, '9.1', 'All general-purpose servers MUST support the methods GET and HEAD'),
+      should: rfc(9110, '9.1', 'All general-purpose servers MUST support the methods GET and HEAD'),
       nl: 'HEAD geeft de koppen van GET, zonder inhoud',
       en: 'HEAD gives the headers of GET, without content',
       test: async (log) => {
@@ -117,8 +109,7 @@ export const HTTP: Chapter<LogSubject> = {
       },
     },
     'B-HTTP-09': {
-      level: 'must',
-      source: adr(
+      must: adr(
         '/core/version-header',
         'The API-Version header MUST be returned in a response header in every response',
       ),
@@ -131,8 +122,7 @@ export const HTTP: Chapter<LogSubject> = {
       },
     },
     'B-HTTP-10': {
-      level: 'must',
-      source: adr('/core/no-trailing-slash', 'this MUST result in a 404 (not found) error response and not a redirect'),
+      must: adr('/core/no-trailing-slash', 'this MUST result in a 404 (not found) error response and not a redirect'),
       nl: 'Een adres met een schuine streep aan het eind geeft 404',
       en: 'An address with a trailing slash gives 404',
       test: async (log) => {
@@ -141,8 +131,7 @@ export const HTTP: Chapter<LogSubject> = {
       },
     },
     'B-HTTP-11': {
-      level: 'must',
-      source: adr(
+      must: adr(
         '/core/publish-openapi',
         'It MUST be possible … to retrieve the document without having to authenticate',
       ),
@@ -156,36 +145,31 @@ export const HTTP: Chapter<LogSubject> = {
       },
     },
     'B-HTTP-12': {
-      level: 'may',
-      source: rfc(6585, '4', 'MAY include a Retry-After header indicating how long to wait'),
+      may: rfc(6585, '4', 'MAY include a Retry-After header indicating how long to wait'),
       nl: 'Wie te veel vraagt, hoort wanneer hij terug kan komen',
       en: 'A client that asks too much is told when to come back',
       test: ({ subject: { client } }) => busyWithoutRetryAfter(client),
     },
     'B-HTTP-13': {
-      level: 'may',
-      source: contract('paths', 'responses'),
+      may: contract('paths', 'responses'),
       nl: 'Elk antwoord van deze run heeft een status die het contract voor de aanroep noemt',
       en: 'Each answer of this run has a status that the contract names for the call',
       test: (log) => departure(log, 'status'),
     },
     'B-HTTP-14': {
-      level: 'may',
-      source: contract('responses', 'content'),
+      may: contract('responses', 'content'),
       nl: 'Elk antwoord heeft het mediatype van het contract',
       en: 'Each answer has the media type of the contract',
       test: (log) => departure(log, 'media type'),
     },
     'B-HTTP-16': {
-      level: 'may',
-      source: contract('responses', 'schema'),
+      may: contract('responses', 'schema'),
       nl: 'De inhoud van elk antwoord past bij het contract',
       en: 'The body of each answer fits the contract',
       test: (log) => departure(log, 'body'),
     },
     'B-HTTP-17': {
-      level: 'must',
-      source: adr('/core/transport/tls', 'Information MUST be exchanged over TLS-based secured connections.'),
+      must: adr('/core/transport/tls', 'Information MUST be exchanged over TLS-based secured connections.'),
       nl: 'De dienst is over TLS te bereiken',
       en: 'The service is reached over TLS',
       needs: [],

@@ -17,8 +17,7 @@ export const LOGGING: Chapter<LogSubject> = {
   title: { nl: 'Vastleggen', en: 'Logging' },
   cases: logCases({
     'B-LOG-01': {
-      level: 'must',
-      source: vng('F7446', 'De functie maakt een niet vertrouwelijke verwerkingsactie in het verwerkingenlog'),
+      must: vng('F7446', 'De functie maakt een niet vertrouwelijke verwerkingsactie in het verwerkingenlog'),
       nl: 'Een actie die niet vertrouwelijk is, wordt vastgelegd (F7446)',
       en: 'An action that is not confidential is stored (F7446)',
       needs: [],
@@ -27,8 +26,7 @@ export const LOGGING: Chapter<LogSubject> = {
       },
     },
     'B-LOG-02': {
-      level: 'must',
-      source: vng(POST, 'Het element `actieId` is gevuld met een nieuwe UUID'),
+      must: vng(POST, 'Het element `actieId` is gevuld met een nieuwe UUID'),
       nl: 'Elke actie krijgt een eigen `actieId`, een UUID',
       en: 'Each action gets an `actieId` of its own, a UUID',
       test: async (log) => {
@@ -38,8 +36,7 @@ export const LOGGING: Chapter<LogSubject> = {
       },
     },
     'B-LOG-03': {
-      level: 'must',
-      source: vng(POST, 'Het element `url` is gevuld met een URL-referentie naar de aangemaakte verwerkingsactie'),
+      must: vng(POST, 'Het element `url` is gevuld met een URL-referentie naar de aangemaakte verwerkingsactie'),
       nl: '`url` en `Location` zijn het adres van de actie',
       en: '`url` and `Location` are the address of the action',
       test: async (log) => {
@@ -53,8 +50,7 @@ export const LOGGING: Chapter<LogSubject> = {
       },
     },
     'B-LOG-04': {
-      level: 'must',
-      source: vng(POST, 'Het element `tijdstipRegistratie` is gevuld met de actuele datum/tijd'),
+      must: vng(POST, 'Het element `tijdstipRegistratie` is gevuld met de actuele datum/tijd'),
       nl: '`tijdstipRegistratie` is het tijdstip waarop het log de actie vastlegde',
       en: '`tijdstipRegistratie` is when the log stored the action',
       test: async (log) => {
@@ -64,8 +60,7 @@ export const LOGGING: Chapter<LogSubject> = {
       },
     },
     'B-LOG-05': {
-      level: 'must',
-      source: vng(POST, 'Alle overige elementen zijn gevuld met dezelfde waarden die in de request zijn meegegeven'),
+      must: vng(POST, 'Alle overige elementen zijn gevuld met dezelfde waarden die in de request zijn meegegeven'),
       nl: 'Het antwoord heeft elk veld zoals het is opgegeven',
       en: 'The answer has each field as it was given',
       test: async (log) => {
@@ -83,11 +78,7 @@ export const LOGGING: Chapter<LogSubject> = {
       },
     },
     'B-LOG-06': {
-      level: 'must',
-      source: vng(
-        POST,
-        'Elementen die niet zijn meegegeven … wel teruggegeven in de respons, maar dan met lege waarden',
-      ),
+      must: vng(POST, 'Elementen die niet zijn meegegeven … wel teruggegeven in de respons, maar dan met lege waarden'),
       nl: 'Een veld dat niet is opgegeven, staat leeg in het antwoord',
       en: 'A field that was not given is in the answer, and empty',
       test: async (log) => {
@@ -98,8 +89,7 @@ export const LOGGING: Chapter<LogSubject> = {
       },
     },
     'B-LOG-07': {
-      level: 'must',
-      source: vng('Moment', 'De provider rekent tijdzones niet om en laat deze dus zoals ze aangeleverd zijn'),
+      must: vng('Moment', 'De provider rekent tijdzones niet om en laat deze dus zoals ze aangeleverd zijn'),
       nl: '`tijdstip` houdt de tijdzone waarin het is opgegeven',
       en: '`tijdstip` keeps the time zone in which it was given',
       test: async (log) => {
@@ -112,8 +102,7 @@ export const LOGGING: Chapter<LogSubject> = {
       },
     },
     'B-LOG-08': {
-      level: 'must',
-      source: vng('F6624', 'maakt een verwerkingsactie in het verwerkingenlog en markeert deze als vertrouwelijk'),
+      must: vng('F6624', 'maakt een verwerkingsactie in het verwerkingenlog en markeert deze als vertrouwelijk'),
       nl: 'Een vertrouwelijke actie wordt vastgelegd (F6624)',
       en: 'A confidential action is stored (F6624)',
       test: async (log) => {
@@ -124,8 +113,7 @@ export const LOGGING: Chapter<LogSubject> = {
       },
     },
     'B-LOG-09': {
-      level: 'must',
-      source: vng(POST, 'Het element `vertrouwelijkheid` mag nooit de waarde `Opgeheven` hebben. 403'),
+      must: vng(POST, 'Het element `vertrouwelijkheid` mag nooit de waarde `Opgeheven` hebben. 403'),
       nl: 'Een nieuwe actie kan niet `opgeheven` zijn, met geen enkele scope',
       en: 'A new action cannot be `opgeheven`, with any scope',
       test: async (log) => {
@@ -134,8 +122,7 @@ export const LOGGING: Chapter<LogSubject> = {
       },
     },
     'B-LOG-10': {
-      level: 'open',
-      source: vng('F7446', '`"Normaal"` (F7446) … `normaal` (OpenAPI)'),
+      open: vng('F7446', '`"Normaal"` (F7446) … `normaal` (OpenAPI)'),
       nl: 'Of `vertrouwelijkheid` met een hoofdletter mag, zoals de functies het schrijven en het OpenAPI-document niet',
       en: 'Whether `vertrouwelijkheid` may have a capital, as the functions write it and the OpenAPI document does not',
       test: async (log) => {
@@ -146,8 +133,7 @@ export const LOGGING: Chapter<LogSubject> = {
       },
     },
     'B-LOG-11': {
-      level: 'should',
-      source: vng('OpenAPI', 'VerwerktObject: required `url`, `verwerktObjectId`'),
+      should: vng('OpenAPI', 'VerwerktObject: required `url`, `verwerktObjectId`'),
       nl: 'Elk verwerkt object krijgt een eigen `verwerktObjectId` en `url`',
       en: 'Each processed object gets a `verwerktObjectId` and `url` of its own',
       test: async (log) => {
@@ -162,8 +148,7 @@ export const LOGGING: Chapter<LogSubject> = {
       },
     },
     'B-LOG-12': {
-      level: 'should',
-      source: vng('OpenAPI', 'url, actieId, tijdstipRegistratie: readOnly'),
+      should: vng('OpenAPI', 'url, actieId, tijdstipRegistratie: readOnly'),
       nl: 'Velden die alleen gelezen worden, mogen meekomen en tellen niet',
       en: 'Fields that are only read may be sent, and do not count',
       test: async (log) => {
@@ -177,8 +162,7 @@ export const LOGGING: Chapter<LogSubject> = {
       },
     },
     'B-LOG-13': {
-      level: 'must',
-      source: vng(POST, 'Het element `actieId` is gevuld'),
+      must: vng(POST, 'Het element `actieId` is gevuld'),
       nl: 'Wie een actie vastlegt, krijgt haar terug met een `actieId`',
       en: 'A caller that stores an action gets it back with an `actieId`',
       needs: [],

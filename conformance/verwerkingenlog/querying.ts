@@ -16,23 +16,20 @@ export const QUERYING: Chapter<LogSubject> = {
   title: { nl: 'Opvragen', en: 'Querying' },
   cases: logCases({
     'B-QRY-01': {
-      level: 'must',
-      source: vng('F9787', 'retourneert alle verwerkingsacties die over de opgegeven persoon gelogd zijn'),
+      must: vng('F9787', 'retourneert alle verwerkingsacties die over de opgegeven persoon gelogd zijn'),
       nl: 'De acties over een persoon worden gevonden (F9787)',
       en: 'The actions about a person are found (F9787)',
       test: async (log) => found(await log.kept('gewoon'), await log.ids('gewoon'), true),
     },
     'B-QRY-02': {
-      level: 'must',
-      source: vng(GET, 'Alleen de verwerkingsacties waarbij een verwerkt object matcht … worden geretourneerd'),
+      must: vng(GET, 'Alleen de verwerkingsacties waarbij een verwerkt object matcht … worden geretourneerd'),
       nl: 'Acties over anderen worden niet gevonden',
       en: 'Actions about others are not found',
       needs: ['B-QRY-01'],
       test: async (log) => found(await log.kept('tweede'), await log.ids('gewoon'), false),
     },
     'B-QRY-03': {
-      level: 'must',
-      source: oneApi(GET, 'alleen de verwerkte objecten geretourneerd waarbij de gezochte persoon betrokken is'),
+      must: oneApi(GET, 'alleen de verwerkte objecten geretourneerd waarbij de gezochte persoon betrokken is'),
       nl: 'Van een actie over meer personen staat alleen de gezochte persoon in het antwoord',
       en: 'Of an action about several persons the answer has only the person in question',
       test: async (log) => {
@@ -45,8 +42,7 @@ export const QUERYING: Chapter<LogSubject> = {
       },
     },
     'B-QRY-04': {
-      level: 'must',
-      source: vng(GET, 'groter of gelijk aan `beginDatum`, kleiner dan de `eindDatum`'),
+      must: vng(GET, 'groter of gelijk aan `beginDatum`, kleiner dan de `eindDatum`'),
       nl: '`beginDatum` telt mee, `eindDatum` niet',
       en: '`beginDatum` is included, `eindDatum` is not',
       needs: ['B-QRY-01'],
@@ -65,8 +61,7 @@ export const QUERYING: Chapter<LogSubject> = {
       },
     },
     'B-QRY-05': {
-      level: 'must',
-      source: vng(
+      must: vng(
         GET,
         'Indien de zoekparameter `verwerkingsactiviteitId` is opgegeven … alleen de verwerkingsacties die voldoen aan die waarde',
       ),
@@ -80,8 +75,7 @@ export const QUERYING: Chapter<LogSubject> = {
       },
     },
     'B-QRY-06': {
-      level: 'must',
-      source: oneApi(GET, '`beperkteSet=true` … niet geretourneerd: `systeem`, `gebruiker` en `gegevensbron`'),
+      must: oneApi(GET, '`beperkteSet=true` … niet geretourneerd: `systeem`, `gebruiker` en `gegevensbron`'),
       nl: 'De beperkte set heeft geen `systeem`, `gebruiker` en `gegevensbron`',
       en: 'The limited set has no `systeem`, `gebruiker` and `gegevensbron`',
       test: async (log) => {
@@ -93,8 +87,7 @@ export const QUERYING: Chapter<LogSubject> = {
       },
     },
     'B-QRY-07': {
-      level: 'must',
-      source: vng('F9787', 'De functie retourneert van die verwerkingsacties alle attributen'),
+      must: vng('F9787', 'De functie retourneert van die verwerkingsacties alle attributen'),
       nl: 'Wie alle velden vraagt, krijgt ze zoals ze zijn vastgelegd',
       en: 'A caller that asks for all fields gets them as they were stored',
       needs: ['B-QRY-01'],
@@ -107,8 +100,7 @@ export const QUERYING: Chapter<LogSubject> = {
       },
     },
     'B-QRY-08': {
-      level: 'should',
-      source: oneApi('OpenAPI', 'beperkteSet: default: true'),
+      should: oneApi('OpenAPI', 'beperkteSet: default: true'),
       nl: 'Wie niets over `beperkteSet` zegt, krijgt de beperkte set',
       en: 'A caller that does not mention `beperkteSet` gets the limited set',
       needs: ['B-QRY-06'],
@@ -119,8 +111,7 @@ export const QUERYING: Chapter<LogSubject> = {
       },
     },
     'B-QRY-09': {
-      level: 'should',
-      source: oneApi('OpenAPI', 'vertrouwelijkheid: default: Normaal'),
+      should: oneApi('OpenAPI', 'vertrouwelijkheid: default: Normaal'),
       nl: 'Wie niets over `vertrouwelijkheid` zegt, krijgt niets dat vertrouwelijk is',
       en: 'A caller that does not mention `vertrouwelijkheid` gets nothing confidential',
       test: async (log) => {
@@ -129,8 +120,7 @@ export const QUERYING: Chapter<LogSubject> = {
       },
     },
     'B-QRY-10': {
-      level: 'must',
-      source: vng('OpenAPI', 'objecttype, soortObjectId, objectId: required: true'),
+      must: vng('OpenAPI', 'objecttype, soortObjectId, objectId: required: true'),
       nl: '`objecttype`, `soortObjectId` en `objectId` zijn verplicht',
       en: '`objecttype`, `soortObjectId` and `objectId` are required',
       test: async (log) => {
@@ -143,8 +133,7 @@ export const QUERYING: Chapter<LogSubject> = {
       },
     },
     'B-QRY-11': {
-      level: 'open',
-      source: oneApi('OpenAPI', 'objecttype enum: `Persoon` (één API) … `persoon` (0.9.0)'),
+      open: oneApi('OpenAPI', 'objecttype enum: `Persoon` (één API) … `persoon` (0.9.0)'),
       nl: 'Of `objecttype` met een hoofdletter mag, zoals de vorm met één API en de voorbeelden van 0.9.0 het schrijven, en het OpenAPI-document van 0.9.0 niet',
       en: 'Whether `objecttype` may have a capital, as the form with one API and the examples of 0.9.0 write it, and the OpenAPI document of 0.9.0 does not',
       test: async (log) => {
@@ -154,8 +143,7 @@ export const QUERYING: Chapter<LogSubject> = {
       },
     },
     'B-QRY-12': {
-      level: 'may',
-      source: contract('getVerwerkingsacties', 'de nieuwste eerst'),
+      may: contract('getVerwerkingsacties', 'de nieuwste eerst'),
       nl: 'De nieuwste actie staat voorop',
       en: 'The newest action comes first',
       needs: ['B-QRY-01'],
@@ -168,8 +156,7 @@ export const QUERYING: Chapter<LogSubject> = {
       },
     },
     'B-QRY-13': {
-      level: 'must',
-      source: vng('OpenAPI', 'GET /verwerkingsacties/{actieId}'),
+      must: vng('OpenAPI', 'GET /verwerkingsacties/{actieId}'),
       nl: 'Eén actie wordt opgevraagd met haar `actieId`',
       en: 'One action is asked for by its `actieId`',
       test: async (log) => {
@@ -181,8 +168,7 @@ export const QUERYING: Chapter<LogSubject> = {
       },
     },
     'B-QRY-14': {
-      level: 'may',
-      source: contract('getVerwerkingsactie', 'Onbekend of vervallen: 404'),
+      may: contract('getVerwerkingsactie', 'Onbekend of vervallen: 404'),
       nl: 'Een onbekende actie opvragen geeft 404',
       en: 'Asking for an unknown action gives 404',
       needs: ['B-QRY-13'],
@@ -191,8 +177,7 @@ export const QUERYING: Chapter<LogSubject> = {
       },
     },
     'B-QRY-15': {
-      level: 'may',
-      source: contract('getVerwerkingsactie', 'ook een actie die met het token in geen enkele vorm is op te vragen'),
+      may: contract('getVerwerkingsactie', 'ook een actie die met het token in geen enkele vorm is op te vragen'),
       nl: 'Een vertrouwelijke actie is voor wie haar niet mag zien als een onbekende: 404, geen 403',
       en: 'To a caller that may not see it, a confidential action is like an unknown one: 404, not 403',
       needs: ['B-QRY-13'],
@@ -202,8 +187,7 @@ export const QUERYING: Chapter<LogSubject> = {
       },
     },
     'B-QRY-16': {
-      level: 'may',
-      source: contract(
+      may: contract(
         'getVerwerkingsactie',
         'Met alleen `read:restricted` moeten … een persoon in de actie noemen, anders 404',
       ),

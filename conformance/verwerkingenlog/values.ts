@@ -64,8 +64,7 @@ export const VALUES: Chapter<LogSubject> = {
   title: { nl: 'Waarden en grenzen', en: 'Values and bounds' },
   cases: logCases({
     'B-VAL-01': {
-      level: 'must',
-      source: vng('OpenAPI', 'required: vertrouwelijkheid, tijdstip, verwerkteObjecten'),
+      must: vng('OpenAPI', 'required: vertrouwelijkheid, tijdstip, verwerkteObjecten'),
       nl: 'Een actie zonder verplicht veld geeft 400',
       en: 'An action without a required field gives 400',
       test: async (log) => {
@@ -77,8 +76,7 @@ export const VALUES: Chapter<LogSubject> = {
       },
     },
     'B-VAL-02': {
-      level: 'must',
-      source: vng('OpenAPI', 'VerwerktObjectBasis: required: objecttype, soortObjectId, objectId'),
+      must: vng('OpenAPI', 'VerwerktObjectBasis: required: objecttype, soortObjectId, objectId'),
       nl: 'Een verwerkt object zonder verplicht veld geeft 400',
       en: 'A processed object without a required field gives 400',
       test: (log) =>
@@ -89,8 +87,7 @@ export const VALUES: Chapter<LogSubject> = {
         ),
     },
     'B-VAL-03': {
-      level: 'should',
-      source: vng('OpenAPI', 'maxLength: 242, 40, 2042'),
+      should: vng('OpenAPI', 'maxLength: 242, 40, 2042'),
       nl: 'Een tekst die te lang is, geeft 400',
       en: 'A text that is too long gives 400',
       test: async (log) =>
@@ -98,8 +95,7 @@ export const VALUES: Chapter<LogSubject> = {
         (await refusesEach(log, wrongIn(log, OBJECT, 'length'), true)),
     },
     'B-VAL-04': {
-      level: 'should',
-      source: vng('OpenAPI', "format: uuid, uri, duration, date-time; pattern: '[0-9]{20}'"),
+      should: vng('OpenAPI', "format: uuid, uri, duration, date-time; pattern: '[0-9]{20}'"),
       nl: 'Een waarde in een andere vorm geeft 400',
       en: 'A value of another form gives 400',
       test: async (log) =>
@@ -107,22 +103,19 @@ export const VALUES: Chapter<LogSubject> = {
         (await refusesEach(log, wrongIn(log, OBJECT, 'form'), true)),
     },
     'B-VAL-05': {
-      level: 'should',
-      source: vng('OpenAPI', 'type: string'),
+      should: vng('OpenAPI', 'type: string'),
       nl: 'Een getal waar een tekst hoort, geeft 400',
       en: 'A number where a text belongs gives 400',
       test: (log) => refusesEach(log, wrongIn(log, FIELDS, 'type')),
     },
     'B-VAL-06': {
-      level: 'may',
-      source: contract('VerwerkingsactieInvoer', 'additionalProperties: false; onbekende leden worden geweigerd'),
+      may: contract('VerwerkingsactieInvoer', 'additionalProperties: false; onbekende leden worden geweigerd'),
       nl: 'Een onbekend veld geeft 400',
       en: 'An unknown field gives 400',
       test: (log) => refusesEach(log, [{ name: 'onbekendVeld', value: 'x', because: 'form' }]),
     },
     'B-VAL-07': {
-      level: 'should',
-      source: vng('OpenAPI', 'maxLength: 242, 40, 2042'),
+      should: vng('OpenAPI', 'maxLength: 242, 40, 2042'),
       nl: 'Een tekst van de grootste lengte wordt vastgelegd zoals zij is',
       en: 'A text of the greatest length is stored as it is',
       test: async (log) => {
@@ -141,11 +134,7 @@ export const VALUES: Chapter<LogSubject> = {
       needs: ['B-QRY-13'],
     },
     'B-VAL-08': {
-      level: 'may',
-      source: contract(
-        'Bewaartermijn, tijdstip',
-        'langer dan niets en hoogstens P1000Y; hoogstens 24 uur in de toekomst',
-      ),
+      may: contract('Bewaartermijn, tijdstip', 'langer dan niets en hoogstens P1000Y; hoogstens 24 uur in de toekomst'),
       nl: 'Een bewaartermijn van niets of van meer dan duizend jaar, en een tijdstip van overmorgen, geven 400',
       en: 'A retention period of nothing or of more than a thousand years, and a time of the day after tomorrow, give 400',
       test: (log) =>
@@ -156,8 +145,7 @@ export const VALUES: Chapter<LogSubject> = {
         ]),
     },
     'B-VAL-09': {
-      level: 'may',
-      source: contract('getVerwerkingsacties', 'parameters: format, minimum, maximum, pattern'),
+      may: contract('getVerwerkingsacties', 'parameters: format, minimum, maximum, pattern'),
       nl: 'Een parameter met een waarde buiten het contract geeft 400',
       en: 'A parameter with a value outside the contract gives 400',
       test: async (log) => {
@@ -175,8 +163,7 @@ export const VALUES: Chapter<LogSubject> = {
       },
     },
     'B-VAL-10': {
-      level: 'open',
-      source: vng('GET /verwerkingsacties', 'groter of gelijk aan `beginDatum`, kleiner dan de `eindDatum`'),
+      open: vng('GET /verwerkingsacties', 'groter of gelijk aan `beginDatum`, kleiner dan de `eindDatum`'),
       nl: 'Wat er gebeurt met een periode die eindigt voor zij begint',
       en: 'What happens to a period that ends before it begins',
       test: async (log) => {
@@ -186,8 +173,7 @@ export const VALUES: Chapter<LogSubject> = {
       },
     },
     'B-VAL-11': {
-      level: 'may',
-      source: contract('getVerwerkingsacties', 'OIN, VerwerkingId, Vertrouwelijkheid, Bewaartermijn: pattern, format'),
+      may: contract('getVerwerkingsacties', 'OIN, VerwerkingId, Vertrouwelijkheid, Bewaartermijn: pattern, format'),
       nl: 'Een verwerkingsheader die niet klopt, geeft 400',
       en: 'A processing header that is malformed gives 400',
       test: async (log) => {
@@ -218,8 +204,7 @@ export const PAGES: Chapter<LogSubject> = {
   title: { nl: 'Pagina’s', en: 'Pages' },
   cases: logCases({
     'B-PAG-01': {
-      level: 'may',
-      source: contract('Limit', 'Hoogste aantal in het antwoord.'),
+      may: contract('Limit', 'Hoogste aantal in het antwoord.'),
       nl: 'Een pagina heeft niet meer acties dan `limit`, en `count` telt ze alle',
       en: 'A page has no more actions than `limit`, and `count` counts all of them',
       needs: ['B-QRY-05'],
@@ -233,8 +218,7 @@ export const PAGES: Chapter<LogSubject> = {
       },
     },
     'B-PAG-02': {
-      level: 'should',
-      source: vng('OpenAPI', 'next: format: uri, nullable'),
+      should: vng('OpenAPI', 'next: format: uri, nullable'),
       nl: 'Wie `next` volgt, krijgt elke actie precies een keer',
       en: 'A client that follows `next` gets each action exactly once',
       needs: ['B-PAG-01'],
@@ -249,8 +233,7 @@ export const PAGES: Chapter<LogSubject> = {
       },
     },
     'B-PAG-03': {
-      level: 'should',
-      source: vng('OpenAPI', 'previous: format: uri, nullable'),
+      should: vng('OpenAPI', 'previous: format: uri, nullable'),
       nl: 'Wie daarna `previous` volgt, is weer op de eerste pagina',
       en: 'A client that then follows `previous` is on the first page again',
       needs: ['B-PAG-02'],
@@ -262,8 +245,7 @@ export const PAGES: Chapter<LogSubject> = {
       },
     },
     'B-PAG-04': {
-      level: 'may',
-      source: contract('Limit, Cursor', 'minimum: 1, maximum: 1000; uit `next` of `previous` van een eerder antwoord'),
+      may: contract('Limit, Cursor', 'minimum: 1, maximum: 1000; uit `next` of `previous` van een eerder antwoord'),
       nl: 'Een `limit` buiten de grenzen, of een cursor die het log niet gaf, geeft 400',
       en: 'A `limit` out of bounds, or a cursor that the log did not give, gives 400',
       needs: ['B-PAG-02'],
