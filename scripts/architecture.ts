@@ -10,7 +10,10 @@ import { writePart } from './generated-part.ts';
 const ROOT = join(import.meta.dirname, '..');
 
 const AREAS = ['gegevens', 'verwerkingenlog', 'raadsfeed'] as const;
-const FEATURES = ['tools', 'ldv', 'inzage', 'aggregator', 'pages', 'diwoo'] as const;
+/** The folders of an area that it registers, as `raadsfeed/diwoo`. */
+const FEATURES = globSync(`src/{${AREAS}}/*/{plugin,commands}.ts`, { cwd: ROOT }).map((path) =>
+  relative('src', dirname(path)),
+);
 
 /** Floors from the bottom up, each with its rooms. Imports run downward, or within a room; rooms of one floor do not know each other. */
 const FLOORS: readonly (readonly string[])[] = [
@@ -22,17 +25,12 @@ const FLOORS: readonly (readonly string[])[] = [
   ['html', 'proof'],
   ['commands'],
   [...AREAS],
-  FEATURES.map((feature) => `${areaOf(feature)}/${feature}`),
+  [...new Set(FEATURES)].toSorted(),
   ['areas'],
   ['app', 'client'],
   ['demo'],
   ['cli'],
 ];
-
-function areaOf(feature: (typeof FEATURES)[number]): (typeof AREAS)[number] {
-  if (feature === 'tools') return 'gegevens';
-  return feature === 'ldv' || feature === 'inzage' ? 'verwerkingenlog' : 'raadsfeed';
-}
 
 /** The room of a file. What an area lists of its features (settings, commands, its plugin) belongs to the floor that reads it. */
 export function roomOf(path: string): string {
@@ -42,7 +40,7 @@ export function roomOf(path: string): string {
   if (/^src\/(\w+\/)*settings\.ts$/.test(path)) return 'settings';
   if (AREAS.some((area) => area === first)) {
     if (second === 'plugin.ts' || second === 'commands.ts') return 'areas';
-    return FEATURES.some((feature) => feature === second) ? `${first}/${second}` : first;
+    return FEATURES.includes(`${first}/${second}`) ? `${first}/${second}` : first;
   }
   return first;
 }

@@ -9,7 +9,7 @@ import { isUuid, OIN } from '../lib/patterns.ts';
 import type { InvalidParam } from '../lib/problem.ts';
 import { isTerm, longerDuration, shorterDuration } from '../lib/time.ts';
 
-const PROCESSING_HEADERS = [
+const HEADER_NAMES = [
   'OIN',
   'VerwerkingsactiviteitId',
   'VerwerkingsactiviteitUrl',
@@ -18,7 +18,7 @@ const PROCESSING_HEADERS = [
   'Bewaartermijn',
 ] as const;
 
-export type ProcessingHeader = (typeof PROCESSING_HEADERS)[number];
+export type ProcessingHeader = (typeof HEADER_NAMES)[number];
 
 /** The consumer and its statements; unknown members are absent. */
 export interface ProcessingContext {

@@ -142,7 +142,7 @@ function startUpkeep({ pool, clock, log }: Pick<LogNeeds, 'pool' | 'clock' | 'lo
   };
 }
 
-/** The activity that the register begins with (migration 0011). */
+/** The activity that the register begins with, as its migration enters it. */
 const DEFAULT_ACTIVITY = '7d9f3c52-6b0e-4a5d-8f4e-2c1a90b6d3e7';
 
 /** The settings for own entries. */

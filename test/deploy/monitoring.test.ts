@@ -5,12 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { withMetricsTable } from '../../scripts/metrics-table.ts';
 import { createAuthority } from '../../src/lib/authority/authority.ts';
 import { openSupplier, type Supplier } from '../gegevens/support/supplier.ts';
 import { KEY } from '../verwerkingenlog/support.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const RULES = join(ROOT, 'deploy/prometheus/koppelvlak.rules.yml');
+const METRICS_PAGE = join(ROOT, 'docs/metrics.md');
 const TESTS = join(ROOT, 'deploy/prometheus/koppelvlak.test.yml');
 /** Of Prometheus itself, for every target. */
 const PROMETHEUS = ['up'];
@@ -33,6 +35,7 @@ let dir: string;
 let supplier: Supplier;
 /** Names of series: of a histogram those that it is made of. */
 let names: Set<string>;
+let exposition: string;
 
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'monitoring-'));
@@ -49,14 +52,20 @@ beforeAll(async () => {
       AREAS: 'shv,vs,verwerkingenlog,raadsfeed',
       RAADSFEED_ROL: 'aggregator',
       VERWERKINGENLOG_KEY: KEY,
+      VERWERKINGENLOG_PAGES: 'true',
+      INZAGE_OIDC_ISSUER: 'http://127.0.0.1:9',
+      INZAGE_OIDC_CLIENT_ID: 'inzage',
+      INZAGE_OIDC_CLIENT_SECRET: 'x'.repeat(32),
+      INZAGE_SESSION_KEY: Buffer.alloc(32, 9).toString('base64'),
+      LDV_FORWARD_URL: 'http://127.0.0.1:9',
       FSC_TOKEN_CERTIFICATES: bundle,
       FSC_GROUP_ID: 'fsc-test',
       FSC_AUDIENCE: 'https://inway.example:443',
       FSC_PEER_ID: '00000099000000002000',
     },
   });
-  const metrics = await (await fetch(`${supplier.server.managementUrl}/metrics`)).text();
-  const types = [...metrics.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type]) => ({ name, type }));
+  exposition = await (await fetch(`${supplier.server.managementUrl}/metrics`)).text();
+  const types = [...exposition.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type]) => ({ name, type }));
   names = new Set(
     types.flatMap(({ name, type }) =>
       type === 'histogram' ? ['_bucket', '_sum', '_count'].map((end) => name + end) : [name],
@@ -76,6 +85,11 @@ function unknown(expressions: readonly string[]): string[] {
 describe('metrics', () => {
   it('begin with koppelvlak_, except those that every Node process has', () => {
     expect([...names].filter((name) => !/^(?:koppelvlak|nodejs|process)_/.test(name))).toEqual([]);
+  });
+
+  it('are listed in docs/metrics.md as they are: otherwise run `npm run docs`', async () => {
+    const page = withMetricsTable(readFileSync(METRICS_PAGE, 'utf8'), exposition);
+    await expect(page).toMatchFileSnapshot(METRICS_PAGE);
   });
 
   it('that alerts name exist', () => {

@@ -50,13 +50,13 @@ export function filterParameters(filter: RecordFilter): string[] {
 }
 
 /**
- * The filters as conditions whose values begin at a parameter. Statements have a name for each set of filters, so that each has the plan of its
- * own index.
+ * The filters as conditions whose values begin at a parameter. The suffix gives each set of filters a statement of its own, with the plan of its
+ * own index; it is short because Postgres cuts names at 63 characters.
  */
 export function filterConditions(filter: RecordFilter, firstParameter: number) {
   const used = NAMES.filter((name) => filter[name] !== undefined);
   return {
-    suffix: used.map((name) => `-${name}`).join(''),
+    suffix: used.map((name) => `-${NAMES.indexOf(name)}`).join(''),
     conditions: used.map((name, i) => ` and ${FILTERS[name].column} = $${firstParameter + i}::text`).join(''),
     values: used.map((name) => filter[name]),
   };
