@@ -5,11 +5,11 @@ import { createLogger } from '../../src/lib/log.ts';
 import { tokens } from '../../src/plugins/tokens.ts';
 import { proof } from '../../src/proof/plugin.ts';
 import type { ActieLog } from '../../src/verwerkingenlog/actie-log.ts';
+import { protect } from '../../src/verwerkingenlog/domain/encryption.ts';
 import { eersteVersie, newActieId } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
 import { verwerkingenlog } from '../../src/verwerkingenlog/plugin.ts';
 import { processingLog } from '../../src/verwerkingenlog/processing-log.ts';
 import { verwerkingenProofLog } from '../../src/verwerkingenlog/proof-log.ts';
-import { protect } from '../../src/verwerkingenlog/store/versions.ts';
 import { readTestConfig } from '../../test/support/overrides.ts';
 import { serveParent } from './children.ts';
 

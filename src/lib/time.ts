@@ -15,6 +15,24 @@ export function isMoment(value: unknown): value is string {
   return typeof value === 'string' && DATE_TIME.test(value) && !Number.isNaN(Date.parse(value));
 }
 
+const DATE_TIME_PARTS = /^(.{10})T(\d\d):(\d\d):(\d\d)[^+-]*([+-])?(\d\d)?:?(\d\d)?$/i;
+
+/** Whether a text is a date and time of RFC 3339 that occurs: of a day in the calendar, and a leap second only at the end of a day in UTC. */
+export function isDateTime(text: string): boolean {
+  const parts = DATE_TIME.test(text) ? DATE_TIME_PARTS.exec(text) : null;
+  if (parts === null) return false;
+  const [, day = '', hours, minutes, seconds, sign, offsetHours = 0, offsetMinutes = 0] = parts;
+  if (!isDay(day) || Number(hours) > 23 || Number(minutes) > 59 || Number(seconds) > 60) return false;
+  if (Number(offsetHours) > 23 || Number(offsetMinutes) > 59) return false;
+  const offset = (sign === '-' ? -1 : 1) * (Number(offsetHours) * 60 + Number(offsetMinutes));
+  return (
+    Number(seconds) < 60 ||
+    (Number(hours) * 60 + Number(minutes) - offset + 2 * DAY_MINUTES) % DAY_MINUTES === DAY_MINUTES - 1
+  );
+}
+
+const DAY_MINUTES = 1440;
+
 /** Whether a text is a day of the calendar, `YYYY-MM-DD`: `Date` reads 30 February as another one. */
 export function isDay(text: string): boolean {
   const at = new Date(`${text}T00:00:00Z`);
@@ -52,6 +70,59 @@ export function dutchDayAt(day: string, time: string, offset: string): string | 
 /** @param day `YYYY-MM-DD` @param days after it; negative: before */
 export function dayAfter(day: string, days = 1): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
+}
+
+// Moments and days, as callers write them and as answers show them. @see RFC 3339
+
+/** A moment as answers show it: UTC, and milliseconds only when there are any. @throws {RangeError} for an invalid date */
+export function moment(at: Date): string {
+  return at.toISOString().replace('.000Z', 'Z');
+}
+
+/** Made once, and only where a day is read: it takes longer than the rest of this section. */
+let amsterdam: Intl.DateTimeFormat | undefined;
+
+/**
+ * A moment (or a day: then its midnight in the Netherlands) as a UTC text, to the millisecond.
+ * @returns undefined when it lies outside the years 1 to 9999 in UTC, where a text would not be RFC 3339 any more
+ */
+export function toUtc(text: string): string | undefined {
+  const at = DATE.test(text) ? midnight(text) : new Date(text.toUpperCase());
+  const year = at.getUTCFullYear();
+  return year >= 1 && year <= 9999 ? moment(at) : undefined;
+}
+
+/** The offset from UTC that a moment was written with, as it was written; `null` for one in UTC. */
+export function offsetOf(text: string): string | null {
+  return /[+-]\d\d:\d\d$/.exec(text)?.[0] ?? null;
+}
+
+/**
+ * A moment in UTC as its caller wrote it: by the standard a provider does not convert time zones.
+ * @param utc text of a moment in UTC
+ * @param offset as `offsetOf` found it
+ */
+export function withOffset(utc: string, offset: string | null): string {
+  if (offset === null) return utc;
+  const [hours = 0, minutes = 0] = offset.slice(1).split(':').map(Number);
+  const ahead = (offset.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
+  return moment(new Date(Date.parse(utc) + ahead * 60_000)).replace('Z', offset);
+}
+
+function midnight(day: string): Date {
+  const utc = new Date(`${day}T00:00:00Z`);
+  if (Number.isNaN(utc.getTime())) return utc;
+  // The offset at midnight in the Netherlands: on the day that the clocks change it differs from that at midnight in UTC.
+  const first = new Date(utc.getTime() - offsetMs(utc));
+  return new Date(utc.getTime() - offsetMs(first));
+}
+
+function offsetMs(at: Date): number {
+  amsterdam ??= new Intl.DateTimeFormat('en', { timeZone: 'Europe/Amsterdam', timeZoneName: 'longOffset' });
+  const name = amsterdam.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+  const [, sign = '+', hours = '0', minutes = '0', seconds = '0'] =
+    /GMT([+-])(\d\d):(\d\d)(?::(\d\d))?/.exec(name) ?? [];
+  return (sign === '-' ? -1 : 1) * (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000;
 }
 
 /**

@@ -10,7 +10,7 @@ import type { TraceContext } from '../lib/trace-context.ts';
 import type { OwnEntry, ProcessingAuthor, ProcessingLog } from '../plugins/processing-log.ts';
 import type { ProofWriters } from '../proof/proof-log.ts';
 import type { Config } from '../settings/config.ts';
-import type { IdentityKeys } from './domain/identity-keys.ts';
+import type { IdentityKeys } from './domain/encryption.ts';
 import type { Actie, Auteur, Versie } from './domain/verwerkingsactie.ts';
 import type { Append, Appended, QueueForward, VersionStore } from './store/append.ts';
 import type { KeyWatch } from './store/keys.ts';

@@ -5,11 +5,12 @@ import { Problem } from '../lib/problem.ts';
 import { eventLoopBudget, type OneAtATime } from '../lib/scheduling.ts';
 import type { TraceContext } from '../lib/trace-context.ts';
 import { type ActieLog, type Appender, LARGE_OBJECTS, type LogNeeds } from './actie-log.ts';
+import { reveal, type SealedVersie, sealed, sealedWithinBudget } from './domain/encryption.ts';
 import { type Actie, type Auteur, eersteVersie, newActieId, type Versie } from './domain/verwerkingsactie.ts';
 import { logFull, verwerkingenlogProblems } from './problems.ts';
 import { type Append, type Appended, isFaultOfValue, withMonths } from './store/append.ts';
 import { readIdempotency } from './store/idempotency.ts';
-import { readVersie, reveal, type SealedVersie, sealed, sealedWithinBudget } from './store/versions.ts';
+import { readVersie } from './store/versions.ts';
 
 /** The first group is large, and few actions arrive while it is committed: a second one would cost a whole statement for those few. */
 const GROUPS_IN_FLIGHT = 1;

@@ -9,10 +9,11 @@ import { transaction } from '../database/transaction.ts';
 import { Problem } from '../lib/problem.ts';
 import { createKeyedSemaphore, createSemaphore, type OneAtATime, type Permit } from '../lib/scheduling.ts';
 import { type ActieLog, LARGE_OBJECTS, type LogNeeds, type SerialChanges } from './actie-log.ts';
+import { reveal, sealedWithinBudget } from './domain/encryption.ts';
 import type { Versie } from './domain/verwerkingsactie.ts';
 import { verwerkingenlogProblems } from './problems.ts';
 import { lastObjectNumber, lockOfActie, lockOfVerwerking, replaceVersies, tryLockChanges } from './store/changes.ts';
-import { readCurrent, readCurrentParts, reveal, sealedWithinBudget } from './store/versions.ts';
+import { readCurrent, readCurrentParts } from './store/versions.ts';
 
 interface ActieChange {
   readonly actieId: string;

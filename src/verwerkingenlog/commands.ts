@@ -34,7 +34,8 @@ function logHistoryCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak log history 0198c0de-7c1e-7aa0-9b1c-3d5e7f900000')
     .action((actieId: string, options: { identifiers?: boolean; proof?: boolean; json?: boolean }) =>
       runCommand(terminal, options, async ({ database, config, proof, output }) => {
-        const { isOrganisation, readHistory, reveal } = await import('./store/versions.ts');
+        const { isOrganisation, reveal } = await import('./domain/encryption.ts');
+        const { readHistory } = await import('./store/versions.ts');
         const { openIdentityKeys } = await import('./store/keys.ts');
         const keys = await openIdentityKeys(database.pool, config, 'read');
         const stored = await readHistory(database.pool, actieId);

@@ -5,13 +5,14 @@ import { transaction } from '../database/transaction.ts';
 import { newTraceContext } from '../lib/trace-context.ts';
 import { requireProofWriter } from '../proof/proof-log.ts';
 import type { LogNeeds } from './actie-log.ts';
-import { HISTORY_NAMES, pick } from './domain/members.ts';
+import { reveal } from './domain/encryption.ts';
+import { HISTORY_NAMES } from './domain/members.ts';
+import { pick } from './domain/verwerkingsactie.ts';
 import { createOwnEntries } from './processing-log.ts';
 import { actieAnswer } from './routes/request-reply.ts';
 import { openVersionStore, withMonths } from './store/append.ts';
 import { exportedVersions, hasConfidential, type Selection } from './store/exported-versions.ts';
 import { openIdentityKeys } from './store/keys.ts';
-import { reveal } from './store/versions.ts';
 
 /**
  * The lines of an export: records as the interface answers them, with all fields. With the history each says its version and who made it.

@@ -13,13 +13,14 @@ import type { OwnEntry, ProcessingAuthor, ProcessingLog } from '../plugins/proce
 import type { ActieLog, LogNeeds } from './actie-log.ts';
 import { createAppender } from './append.ts';
 import { createSerialChanges } from './changes.ts';
+import { sealedWithinBudget } from './domain/encryption.ts';
 import { type Aanroep, type Actie, actieOf, eersteVersie, newActieId } from './domain/verwerkingsactie.ts';
 import { watchRetention } from './retention-runs.ts';
 import { type Append, openVersionStore, type QueueForward, withMonths } from './store/append.ts';
 import { forgetIdempotency } from './store/idempotency.ts';
 import { watchKeys } from './store/keys.ts';
 import { makeMonths } from './store/months.ts';
-import { createLatestMoment, sealedWithinBudget } from './store/versions.ts';
+import { createLatestMoment } from './store/versions.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {

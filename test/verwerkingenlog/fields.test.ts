@@ -11,13 +11,9 @@ import type {
 import type { components } from '../../src/contracts/verwerkingenlog.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { readOpenapi } from '../../src/lib/openapi-document.ts';
+import { moment, withOffset } from '../../src/lib/time.ts';
 import type { ProcessedPerson, ProcessingEntry } from '../../src/plugins/processing-headers.ts';
-import {
-  type Actie,
-  moment,
-  type VerwerktObject,
-  withOffset,
-} from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
+import type { Actie, VerwerktObject } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
 import { VERSIE_COLUMNS } from '../../src/verwerkingenlog/store/versions.ts';
 
 type Schemas = components['schemas'];

@@ -1,7 +1,7 @@
 /** What other transactions hold: a locked table, an idempotency key. */
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createIdentityKeys } from '../../src/verwerkingenlog/domain/identity-keys.ts';
+import { createIdentityKeys } from '../../src/verwerkingenlog/domain/encryption.ts';
 import type { Answer } from '../support/api.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { type LdvServer, line, type Sent, startLdv } from './ldv/support.ts';

@@ -3,18 +3,13 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Db } from '../../src/database/transaction.ts';
+import type { StoredVersie } from '../../src/verwerkingenlog/domain/encryption.ts';
 import { GEEN_AANROEP } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
 import { openVersionStore, type VersionStore } from '../../src/verwerkingenlog/store/append.ts';
 import { lastObjectNumber, patchActies, readActies, removeLocations } from '../../src/verwerkingenlog/store/changes.ts';
 import { countLocations, findLocations, readVersionsAt } from '../../src/verwerkingenlog/store/find.ts';
 import { readIdempotency } from '../../src/verwerkingenlog/store/idempotency.ts';
-import {
-  readCurrent,
-  readCurrentParts,
-  readHistory,
-  readVersie,
-  type StoredVersie,
-} from '../../src/verwerkingenlog/store/versions.ts';
+import { readCurrent, readCurrentParts, readHistory, readVersie } from '../../src/verwerkingenlog/store/versions.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;

@@ -1,7 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { isUuid } from '../../lib/patterns.ts';
-import { DATE_TIME, isDay } from '../../lib/time.ts';
-import { toUtc } from '../domain/verwerkingsactie.ts';
+import { DATE_TIME, isDay, toUtc } from '../../lib/time.ts';
 
 /** A UUID in lower case. @throws {InvalidArgumentError} */
 export function parseUuid(text: string): string {

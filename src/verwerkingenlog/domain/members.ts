@@ -36,11 +36,3 @@ export function provenNames(part: Part, format: number): readonly MemberName[] {
 
 /** Nothing that is optional. Each of the names has just been given its value. */
 export const NO_OPTIONAL = Object.fromEntries(OPTIONAL_NAMES.map((name) => [name, null])) as Record<OptionalName, null>;
-
-/** These members of a version. */
-export function pick<V extends object, K extends keyof V & string>(version: V, names: readonly K[]): Pick<V, K> {
-  const picked: Partial<V> = {};
-  for (const name of names) picked[name] = version[name];
-  // Each of the names was just copied.
-  return picked as Pick<V, K>;
-}

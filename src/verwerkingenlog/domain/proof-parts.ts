@@ -1,7 +1,9 @@
 /** What the proof log keeps of a version: parts that are shown or hidden together. `MEMBERS` says what each format has in them. */
+
+import { withOffset } from '../../lib/time.ts';
 import type { ProofRecord } from '../../proof/proof-log.ts';
-import { type MemberName, type Part, PROOF_FORMAT, pick, provenNames } from './members.ts';
-import { type GenummerdObject, type Versie, verwerktObjectId, withOffset } from './verwerkingsactie.ts';
+import { type MemberName, type Part, PROOF_FORMAT, provenNames } from './members.ts';
+import { type GenummerdObject, pick, type Versie, verwerktObjectId } from './verwerkingsactie.ts';
 
 /** The part that the limited set shows, and the one that it leaves out. */
 export const BASIS: Part = 'basis';

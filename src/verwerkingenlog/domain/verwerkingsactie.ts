@@ -2,10 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import type { components } from '../../contracts/verwerkingenlog.ts';
 import { type InvalidParam, Problem } from '../../lib/problem.ts';
-import { isDuration, isTerm, LONGEST_TERM } from '../../lib/time.ts';
+import { isDuration, isTerm, LONGEST_TERM, moment, offsetOf, toUtc } from '../../lib/time.ts';
 import type { ProcessingEntry } from '../../plugins/processing-headers.ts';
 import { verwerkingenlogProblems } from '../problems.ts';
-import { bsnDigits, isBsnKind, personKey } from './identity-keys.ts';
 import { MEMBERS, NO_OPTIONAL, OPTIONAL_NAMES, type OptionalName } from './members.ts';
 
 type Invoer = components['schemas']['VerwerkingsactieInvoer'];
@@ -74,6 +73,14 @@ export interface Versie extends ActieVelden, Auteur, Aanroep {
   readonly objecten: readonly GenummerdObject[];
   /** The log line of LDV that the action came from, as `verwerkingenlog/ldv/stored-line.ts` writes it; `null` when it was logged in another way. */
   readonly ldv: string | null;
+}
+
+/** These members of a version. */
+export function pick<V extends object, K extends keyof V & string>(version: V, names: readonly K[]): Pick<V, K> {
+  const picked: Partial<V> = {};
+  for (const name of names) picked[name] = version[name];
+  // Each of the names was just copied.
+  return picked as Pick<V, K>;
 }
 
 /** The first version of a new action. */
@@ -178,62 +185,6 @@ export function verwerktObjectId(actieId: string, number: number): string {
 /** The action of an object's identity, and the object's number in it. */
 export function parseVerwerktObjectId(id: string): { actieId: string; number: number } {
   return { actieId: `${id.slice(0, 32).toLowerCase()}0000`, number: Number.parseInt(id.slice(32), 16) };
-}
-
-// Moments and days, as callers write them and as answers show them. @see RFC 3339
-
-/** A moment as answers show it: UTC, and milliseconds only when there are any. @throws {RangeError} for an invalid date */
-export function moment(at: Date): string {
-  return at.toISOString().replace('.000Z', 'Z');
-}
-
-const DAY = /^(\d{4})-(\d\d)-(\d\d)$/;
-
-/** Made once, and only where a day is read: it takes longer than the rest of this file. */
-let amsterdam: Intl.DateTimeFormat | undefined;
-
-/**
- * A moment (or a day: then its midnight in the Netherlands) as a UTC text, to the millisecond.
- * @returns undefined when it lies outside the years 1 to 9999 in UTC, where a text would not be RFC 3339 any more
- */
-export function toUtc(text: string): string | undefined {
-  const day = DAY.exec(text);
-  const at = day === null ? new Date(text.toUpperCase()) : midnight(text);
-  const year = at.getUTCFullYear();
-  return year >= 1 && year <= 9999 ? moment(at) : undefined;
-}
-
-/** The offset from UTC that a moment was written with, as it was written; `null` for one in UTC. */
-export function offsetOf(text: string): string | null {
-  return /[+-]\d\d:\d\d$/.exec(text)?.[0] ?? null;
-}
-
-/**
- * A moment in UTC as its caller wrote it: by the standard a provider does not convert time zones.
- * @param utc text of a moment in UTC
- * @param offset as `offsetOf` found it
- */
-export function withOffset(utc: string, offset: string | null): string {
-  if (offset === null) return utc;
-  const [hours = 0, minutes = 0] = offset.slice(1).split(':').map(Number);
-  const ahead = (offset.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
-  return moment(new Date(Date.parse(utc) + ahead * 60_000)).replace('Z', offset);
-}
-
-function midnight(day: string): Date {
-  const utc = new Date(`${day}T00:00:00Z`);
-  if (Number.isNaN(utc.getTime())) return utc;
-  // The offset at midnight in the Netherlands: on the day that the clocks change it differs from that at midnight in UTC.
-  const first = new Date(utc.getTime() - offsetMs(utc));
-  return new Date(utc.getTime() - offsetMs(first));
-}
-
-function offsetMs(at: Date): number {
-  amsterdam ??= new Intl.DateTimeFormat('en', { timeZone: 'Europe/Amsterdam', timeZoneName: 'longOffset' });
-  const name = amsterdam.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? '';
-  const [, sign = '+', hours = '0', minutes = '0', seconds = '0'] =
-    /GMT([+-])(\d\d):(\d\d)(?::(\d\d))?/.exec(name) ?? [];
-  return (sign === '-' ? -1 : 1) * (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000;
 }
 
 /** An entry as an action: members that are absent are `null`. */
@@ -360,4 +311,80 @@ export function isBsn(text: string): boolean {
   if (!/^\d{9}$/.test(text) || text === '000000000') return false;
   const sum = WEIGHTS.reduce((total, weight, i) => total + weight * Number(text[i]), 0);
   return sum % 11 === 0;
+}
+
+// Persons, however their identifications are written.
+
+/** A person's identification, as callers write it. */
+export interface Person {
+  readonly soortObjectId: string;
+  readonly objectId: string;
+}
+
+/**
+ * Whether a kind of identification means a citizen service number. The standard has no closed list of kinds, and callers write it in many
+ * ways: ` bsn`, `B.S.N.`, `BSN:`, `Burgerservicenummer`, its older name, its OID or its address in FHIR.
+ */
+export function isBsnKind(kind: unknown): boolean {
+  return typeof kind === 'string' && BSN_KINDS.has(lettersAndDigits(kind).toLowerCase());
+}
+
+const BSN_KINDS: ReadonlySet<string> = new Set(
+  [
+    ...['bsn', 'burgerservicenummer', 'sofi', 'sofinummer'],
+    ...['2.16.840.1.113883.2.4.6.3', 'urn:oid:2.16.840.1.113883.2.4.6.3', 'http://fhir.nl/fhir/NamingSystem/bsn'],
+  ].map((kind) => lettersAndDigits(kind).toLowerCase()),
+);
+
+/** The nine digits of a citizen service number, however it is punctuated; undefined when it has other characters than digits. */
+export function bsnDigits(text: string): string | undefined {
+  const digits = lettersAndDigits(text).replaceAll(/\p{Nd}/gu, decimal);
+  if (!/^\d+$/.test(digits)) return undefined;
+  const number = digits.replace(/^0+/, '').padStart(BSN_DIGITS, '0');
+  return number.length === BSN_DIGITS ? number : undefined;
+}
+
+const BSN_DIGITS = 9;
+
+/** A digit of any script as one of ASCII. Those of a script follow each other by tens. */
+function decimal(digit: string): string {
+  const code = digit.codePointAt(0) ?? 0;
+  let value = 0;
+  while (/\p{Nd}/u.test(String.fromCodePoint(code - value - 1))) value += 1;
+  return String(value % 10);
+}
+
+/** Also without marks of no width. */
+function lettersAndDigits(text: string): string {
+  return text.normalize('NFKC').replaceAll(/[^\p{L}\p{N}]/gu, '');
+}
+
+/** The form that a person is looked up by. */
+function normalPerson(person: Person): Person {
+  const { soortObjectId, objectId } = person;
+  if (soortObjectId === 'BSN' && /^\d{9}$/.test(objectId)) return person;
+  if (isBsnKind(soortObjectId)) return { soortObjectId: 'BSN', objectId: bsnDigits(objectId) ?? objectId };
+  const kind = soortObjectId
+    .normalize('NFKC')
+    .replaceAll(/[\s.\p{Cf}]/gu, '')
+    .toLowerCase();
+  // What consists of such characters only stays as it is.
+  return { soortObjectId: kind === '' ? soortObjectId : kind, objectId };
+}
+
+/** A person as one text: the same for every way of writing, and different for any two persons. */
+export function personKey(person: Person): string {
+  return personText(normalPerson(person));
+}
+
+/** An identification as one text, different for any two whatever is in them. */
+function personText({ soortObjectId, objectId }: Person): string {
+  // A kind is never empty, so nothing else begins with a line break.
+  return soortObjectId.includes('\n')
+    ? `\n${JSON.stringify([soortObjectId, objectId])}`
+    : `${soortObjectId}\n${objectId}`;
+}
+
+export function isSamePerson(one: Person, other: Person): boolean {
+  return personKey(one) === personKey(other);
 }

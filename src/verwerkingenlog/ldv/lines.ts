@@ -4,6 +4,7 @@ import { type Db, transaction } from '../../database/transaction.ts';
 import { eventLoopBudget } from '../../lib/scheduling.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
 import { createGroupCommit } from '../append.ts';
+import { sealedWithinBudget } from '../domain/encryption.ts';
 import type { LineKey } from '../domain/line-key.ts';
 import { type Actie, type Auteur, eersteVersie, newActieId } from '../domain/verwerkingsactie.ts';
 import { logFull } from '../problems.ts';
@@ -15,7 +16,6 @@ import {
   type VersionStore,
   withMonths,
 } from '../store/append.ts';
-import { sealedWithinBudget } from '../store/versions.ts';
 import { lineKeyOf, readLineKeys, takeLineKeys } from './store/line-keys.ts';
 import type { LdvLine } from './stored-line.ts';
 

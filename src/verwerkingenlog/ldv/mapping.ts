@@ -1,16 +1,16 @@
 /** One record, two faces: what of a log line of LDV is what of a verwerkingsactie, in both directions. */
 import { createHash } from 'node:crypto';
 import { UUID_DIGITS } from '../../lib/patterns.ts';
+import { moment } from '../../lib/time.ts';
+import { isOrganisation } from '../domain/encryption.ts';
 import {
   type Actie,
   actieOf,
-  moment,
   type Versie,
   type Vertrouwelijkheid,
   type VerwerktObject,
   verwerktObjectId,
 } from '../domain/verwerkingsactie.ts';
-import { isOrganisation } from '../store/versions.ts';
 import { cut, withoutIdentifiers } from './masking.ts';
 import {
   type AttributeValue,

@@ -1,6 +1,5 @@
 /** Keeps identifiers of persons out of texts that are stored as they are. */
-import { bsnDigits } from '../domain/identity-keys.ts';
-import { isBsn } from '../domain/verwerkingsactie.ts';
+import { bsnDigits, isBsn } from '../domain/verwerkingsactie.ts';
 import { EXCEPTION, type Span, subjectOf, writeValue } from './span.ts';
 
 const MASK = '*********';

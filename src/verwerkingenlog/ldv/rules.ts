@@ -1,7 +1,6 @@
 /** Which lines are refused, and why. A reason never repeats what came: it goes into the answer and the client's own logs. */
 
-import { bsnDigits, isBsnKind } from '../domain/identity-keys.ts';
-import { isBsn } from '../domain/verwerkingsactie.ts';
+import { bsnDigits, isBsn, isBsnKind } from '../domain/verwerkingsactie.ts';
 import { MAX_TEXT, MAX_URL } from './mapping.ts';
 import { nameInMessage } from './request.ts';
 import {

@@ -3,15 +3,16 @@ import type { operations } from '../../contracts/verwerkingenlog.ts';
 import type { Db } from '../../database/transaction.ts';
 import { UUID } from '../../lib/patterns.ts';
 import type { InvalidParam } from '../../lib/problem.ts';
+import { toUtc } from '../../lib/time.ts';
 import { callerOf } from '../../plugins/auth.ts';
 import { refuse } from '../../plugins/faults.ts';
-import type { Categorie } from '../domain/access.ts';
+import type { Categorie } from '../domain/categories.ts';
 import { type Cursor, pageOf, readCursor, writeCursor } from '../domain/cursor.ts';
-import { type IdentityKeys, isSamePerson, type Person } from '../domain/identity-keys.ts';
-import { toUtc, type Versie } from '../domain/verwerkingsactie.ts';
+import { type IdentityKeys, reveal } from '../domain/encryption.ts';
+import type { Versie } from '../domain/verwerkingsactie.ts';
+import { isSamePerson, type Person } from '../domain/verwerkingsactie.ts';
 import type { Reading } from '../processing-log.ts';
 import { countLocations, findLocations, type Location, type PersonFilter, readVersionsAt } from '../store/find.ts';
-import { reveal } from '../store/versions.ts';
 import type { RouteNeeds } from './request-reply.ts';
 
 interface PersonPage {

@@ -5,12 +5,12 @@ import { Problem } from '../../lib/problem.ts';
 import { callerOf } from '../../plugins/auth.ts';
 import { refuse } from '../../plugins/faults.ts';
 import { platformProblems } from '../../plugins/problems.ts';
-import { type Categorie, categorieOf } from '../domain/access.ts';
-import { personKey } from '../domain/identity-keys.ts';
+import { type Categorie, categorieOf } from '../domain/categories.ts';
+import { reveal, type StoredVersie } from '../domain/encryption.ts';
 import { AANVULLEND, BASIS, objectPart } from '../domain/proof-parts.ts';
-import { parseVerwerktObjectId, readVertrouwelijkheid, type Versie } from '../domain/verwerkingsactie.ts';
+import { parseVerwerktObjectId, personKey, readVertrouwelijkheid, type Versie } from '../domain/verwerkingsactie.ts';
 import { proveVersion } from '../store/proof.ts';
-import { readCurrentParts, readLast, reveal, type StoredVersie } from '../store/versions.ts';
+import { readCurrentParts, readLast } from '../store/versions.ts';
 import {
   type AskedPerson,
   hashesOf,

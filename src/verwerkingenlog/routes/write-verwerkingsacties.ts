@@ -4,7 +4,7 @@ import { requestClosedSignal } from '../../plugins/connections.ts';
 import { invalidRequest, refuse } from '../../plugins/faults.ts';
 import { traceOf } from '../../plugins/headers.ts';
 import { changeActie } from '../changes.ts';
-import { categorieOf } from '../domain/access.ts';
+import { categorieOf } from '../domain/categories.ts';
 import {
   type Actie,
   type ActieBody,

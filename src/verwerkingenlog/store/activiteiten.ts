@@ -1,6 +1,7 @@
 import type { Db } from '../../database/transaction.ts';
+import { moment } from '../../lib/time.ts';
 import type { Cursor } from '../domain/cursor.ts';
-import { type Auteur, moment } from '../domain/verwerkingsactie.ts';
+import type { Auteur } from '../domain/verwerkingsactie.ts';
 import type { Activiteit, ActiviteitVelden } from '../domain/verwerkingsactiviteit.ts';
 
 type Row = Omit<Activiteit, 'tijdstipRegistratie'> & { readonly tijdstipRegistratie: Date };

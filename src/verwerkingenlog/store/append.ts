@@ -10,10 +10,11 @@ import { type Db, transaction } from '../../database/transaction.ts';
 import type { Clock } from '../../lib/time.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
 import { NEXT_PROOF_NUMBER } from '../../proof/proof-log.ts';
+import { positionsByPerson, type SealedVersie } from '../domain/encryption.ts';
 import { lockHashingKey, OTHER_HASHING_KEYS, requireHashingKeys } from './idempotency.ts';
 import { OTHER_KEYS_IN_USE, requireAllKeys, writeWithKeys } from './keys.ts';
 import { makeMonths } from './months.ts';
-import { positionsByPerson, type SealedVersie, VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';
+import { VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';
 
 /** A version to be stored, with the hashed idempotency key of its request when it has one. */
 export interface Append extends SealedVersie {

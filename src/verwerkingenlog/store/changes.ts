@@ -1,22 +1,15 @@
 /** Locks of what is changed, and the statements of a change. */
 
 import { type Db, lock, tryLock } from '../../database/transaction.ts';
+import { moment } from '../../lib/time.ts';
 import type { ProofWriter } from '../../proof/proof-log.ts';
-import { type Categorie, categorieVan } from '../domain/access.ts';
-import type { IdentityKeys } from '../domain/identity-keys.ts';
+import { type Categorie, categorieVan } from '../domain/categories.ts';
+import type { IdentityKeys } from '../domain/encryption.ts';
+import { encryptSeed, positionsByPerson, reveal, type SealedVersie, type StoredVersie } from '../domain/encryption.ts';
 import { proofRecordOf } from '../domain/proof-parts.ts';
-import { type Auteur, moment, type Versie, type Vertrouwelijkheid } from '../domain/verwerkingsactie.ts';
+import type { Auteur, Versie, Vertrouwelijkheid } from '../domain/verwerkingsactie.ts';
 import type { Appended, VersionStore } from './append.ts';
-import {
-  encryptSeed,
-  fromRow,
-  positionsByPerson,
-  reveal,
-  SELECT_VERSIE,
-  type SealedVersie,
-  type StoredVersie,
-  type VersieRow,
-} from './versions.ts';
+import { fromRow, SELECT_VERSIE, type VersieRow } from './versions.ts';
 
 // A change of an action holds the lock of the action and that of its processing; a change of a whole processing only the latter.
 

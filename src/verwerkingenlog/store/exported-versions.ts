@@ -1,8 +1,9 @@
 /** Reads the log for an export: in order of first registration, with little of it in memory. */
 import type { Pool } from '../../database/pool.ts';
 import type { Db } from '../../database/transaction.ts';
+import type { StoredVersie } from '../domain/encryption.ts';
 import { listMonths, type Month } from './months.ts';
-import { fromRow, SELECT_VERSIE, type StoredVersie, type VersieRow } from './versions.ts';
+import { fromRow, SELECT_VERSIE, type VersieRow } from './versions.ts';
 
 /** Which actions are exported. */
 export interface Selection {

@@ -1,9 +1,10 @@
 /** Finding the actions of a person, by the keyed hashes of the person's identity. */
 import type { Db } from '../../database/transaction.ts';
-import { type Categorie, categorieNummer, categorieVan } from '../domain/access.ts';
+import { moment } from '../../lib/time.ts';
+import { type Categorie, categorieNummer, categorieVan } from '../domain/categories.ts';
 import type { Cursor } from '../domain/cursor.ts';
-import { moment } from '../domain/verwerkingsactie.ts';
-import { fromRow, SELECT_VERSIE, type StoredVersie, type VersieRow } from './versions.ts';
+import type { StoredVersie } from '../domain/encryption.ts';
+import { fromRow, SELECT_VERSIE, type VersieRow } from './versions.ts';
 
 export interface PersonFilter {
   /** Keyed hashes of the person, one for each key that is in use. */

@@ -2,7 +2,7 @@
 import { refuseClockAhead } from '../../database/checks.ts';
 import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
-import { type IdentityKeys, UnknownKeyError } from '../domain/identity-keys.ts';
+import { type IdentityKeys, UnknownKeyError } from '../domain/encryption.ts';
 
 /** A key that hashes idempotency keys, or did. */
 export interface HashingKey {

@@ -7,7 +7,7 @@ import type { ReadinessCheck, ReadinessResult } from '../../lib/operations.ts';
 import { loadSecret } from '../../lib/saved-secrets.ts';
 import { shareRuns } from '../../lib/scheduling.ts';
 import { type Config, ConfigError, type ConfigFault } from '../../settings/read-config.ts';
-import { createIdentityKeys, type IdentityKeys, UnknownKeyError } from '../domain/identity-keys.ts';
+import { createIdentityKeys, type IdentityKeys, UnknownKeyError } from '../domain/encryption.ts';
 import {
   type HashingKey,
   hashWithCurrentKey,

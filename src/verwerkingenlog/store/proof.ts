@@ -1,11 +1,12 @@
 /** Versions in the proof log: read for proofs, for removal and for `proof verify`. */
 import type { Db } from '../../database/transaction.ts';
 import type { ProofWriter, StoredProof } from '../../proof/proof-log.ts';
-import type { IdentityKeys } from '../domain/identity-keys.ts';
+import type { IdentityKeys } from '../domain/encryption.ts';
+import { provenRecord, reveal, type StoredVersie } from '../domain/encryption.ts';
 import { proofRecordOf } from '../domain/proof-parts.ts';
 import type { Versie } from '../domain/verwerkingsactie.ts';
 import { listMonths } from './months.ts';
-import { provenRecord, reveal, type StoredVersie, versionsOfMonth } from './versions.ts';
+import { versionsOfMonth } from './versions.ts';
 
 /** The numbers of the entries of actions, for their removal. */
 export async function proofNumbersOf(db: Db, actieIds: readonly string[]): Promise<number[]> {

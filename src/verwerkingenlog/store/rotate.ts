@@ -2,14 +2,20 @@
 
 import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
-import { type IdentityKeys, UnknownKeyError } from '../domain/identity-keys.ts';
+import {
+  type IdentityKeys,
+  protectWithinBudget,
+  reveal,
+  type StoredVersie,
+  UnknownKeyError,
+} from '../domain/encryption.ts';
 import type { KeyOfLine, LineKey } from '../domain/line-key.ts';
 import { insertLocations } from './append.ts';
 import { lockChanges, preferIndexes, removeLocations } from './changes.ts';
 import { hashWithCurrentKey, readHashingKeys } from './idempotency.ts';
 import { writeWithKeys } from './keys.ts';
 import { listMonths, type Month } from './months.ts';
-import { fromRow, protectWithinBudget, reveal, SELECT_VERSIE, type StoredVersie, type VersieRow } from './versions.ts';
+import { fromRow, SELECT_VERSIE, type VersieRow } from './versions.ts';
 
 interface RotateOptions {
   /** As the retention role. */

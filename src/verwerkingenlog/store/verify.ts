@@ -1,10 +1,11 @@
 /** Checking the log on the stored data. */
 import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
-import type { IdentityKeys } from '../domain/identity-keys.ts';
+import type { IdentityKeys } from '../domain/encryption.ts';
+import { protectWithinBudget, reveal, type StoredVersie } from '../domain/encryption.ts';
 import type { KeyOfLine } from '../domain/line-key.ts';
 import { listMonths, type Month } from './months.ts';
-import { protectWithinBudget, reveal, type StoredVersie, versionsOfMonth } from './versions.ts';
+import { versionsOfMonth } from './versions.ts';
 
 /** One thing in the stored data that should not be. */
 export interface LogFault {

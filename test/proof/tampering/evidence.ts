@@ -17,7 +17,7 @@ import { checkpointIn } from '../../../src/proof/tlog/note.ts';
 import { tilePath } from '../../../src/proof/tlog/tiles.ts';
 import { RECORD_PART } from '../../../src/raadsfeed/store/proof.ts';
 import { readRecordProof, storedRecords } from '../../../src/raadsfeed/store/proof-records.ts';
-import type { IdentityKeys } from '../../../src/verwerkingenlog/domain/identity-keys.ts';
+import type { IdentityKeys } from '../../../src/verwerkingenlog/domain/encryption.ts';
 import { provenVersions, storedVersions } from '../../../src/verwerkingenlog/store/proof.ts';
 import { readVersie } from '../../../src/verwerkingenlog/store/versions.ts';
 import { tilesOf } from '../tlog/grown-tree.ts';

@@ -2,7 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createIdentityKeys } from '../../../src/verwerkingenlog/domain/identity-keys.ts';
+import { createIdentityKeys } from '../../../src/verwerkingenlog/domain/encryption.ts';
 import { type AttributeValue, DPL } from '../../../src/verwerkingenlog/ldv/span.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { collectGarbage } from '../../support/garbage.ts';

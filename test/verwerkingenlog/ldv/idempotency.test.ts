@@ -2,9 +2,9 @@
 import process from 'node:process';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { createIdentityKeys } from '../../../src/verwerkingenlog/domain/identity-keys.ts';
+import { createIdentityKeys, reveal } from '../../../src/verwerkingenlog/domain/encryption.ts';
 import { readLdvOf } from '../../../src/verwerkingenlog/ldv/stored-line.ts';
-import { readHistory, reveal } from '../../../src/verwerkingenlog/store/versions.ts';
+import { readHistory } from '../../../src/verwerkingenlog/store/versions.ts';
 import { ACTIVITY, CITUS_SETTING } from '../../support/citus.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { startTokens, type TestTokens } from '../../support/tokens.ts';

@@ -1,11 +1,11 @@
 /** Lines about objects, about errors and of healthcare: what the extensions and the guidance of LDV name. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createIdentityKeys } from '../../../src/verwerkingenlog/domain/identity-keys.ts';
+import { createIdentityKeys, reveal } from '../../../src/verwerkingenlog/domain/encryption.ts';
 import { spansOf } from '../../../src/verwerkingenlog/ldv/mapping.ts';
 import { type AttributeValue, DPL, type Span } from '../../../src/verwerkingenlog/ldv/span.ts';
 import { readLdvOf } from '../../../src/verwerkingenlog/ldv/stored-line.ts';
-import { readHistory, reveal } from '../../../src/verwerkingenlog/store/versions.ts';
+import { readHistory } from '../../../src/verwerkingenlog/store/versions.ts';
 import { KEY } from '../support.ts';
 import { ACTIVITY_URL, FORMS, type LdvServer, line, startLdv, subjectIn } from './support.ts';
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createIdentityKeys } from '../../../src/verwerkingenlog/domain/identity-keys.ts';
+import { createIdentityKeys } from '../../../src/verwerkingenlog/domain/encryption.ts';
 import { type AttributeValue, DPL, type Span } from '../../../src/verwerkingenlog/ldv/span.ts';
 import { readLine } from '../../../src/verwerkingenlog/ldv/stored-line.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';

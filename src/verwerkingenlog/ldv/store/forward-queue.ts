@@ -3,8 +3,9 @@
 import type { Db } from '../../../database/transaction.ts';
 import { traceHeaders } from '../../../lib/trace-context.ts';
 import type { Config } from '../../../settings/config.ts';
+import type { StoredVersie } from '../../domain/encryption.ts';
 import type { Append, QueueForward } from '../../store/append.ts';
-import { fromRow, SELECT_VERSIE, type StoredVersie, type VersieRow } from '../../store/versions.ts';
+import { fromRow, SELECT_VERSIE, type VersieRow } from '../../store/versions.ts';
 
 /** Queues first versions, and notes later ones of actions that were forwarded. @returns undefined when nothing is forwarded */
 export function createForwardQueue({

@@ -1,0 +1,25 @@
+/** How confidential an action counts: `normaal` only when it is not confidential and never was. */
+export type Categorie = 'normaal' | 'vertrouwelijk' | 'opgeheven';
+
+export const CATEGORIEEN: readonly Categorie[] = ['normaal', 'vertrouwelijk', 'opgeheven'];
+
+/** The number of a category in the database (`verwerkingenlog.category`). */
+export function categorieNummer(categorie: Categorie): number {
+  return CATEGORIEEN.indexOf(categorie);
+}
+
+/** @throws {RangeError} for a number that no category has */
+export function categorieVan(nummer: number): Categorie {
+  const categorie = CATEGORIEEN[nummer];
+  if (categorie === undefined) throw new RangeError(`no category has the number ${nummer}`);
+  return categorie;
+}
+
+/** A version that was confidential once never counts as `normaal` again. */
+export function categorieOf(versie: {
+  readonly vertrouwelijkheid: Categorie;
+  readonly ooitVertrouwelijk: boolean;
+}): Categorie {
+  if (versie.vertrouwelijkheid === 'opgeheven') return 'opgeheven';
+  return versie.ooitVertrouwelijk ? 'vertrouwelijk' : 'normaal';
+}

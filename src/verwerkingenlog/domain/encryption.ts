@@ -1,0 +1,303 @@
+/**
+ * Persons' identifiers at rest: encrypted with AES-256-GCM, found by HMAC-SHA-256; and versions with their identifiers encrypted.
+ * @see NIST SP 800-38D, RFC 5869
+ */
+import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomUUID } from 'node:crypto';
+import { hmacSha256, type Octets, octets } from '../../lib/hmac.ts';
+import { OIN } from '../../lib/patterns.ts';
+import { Problem } from '../../lib/problem.ts';
+import { mapWithinBudget } from '../../lib/scheduling.ts';
+import type { ProofWriter } from '../../proof/proof-log.ts';
+import { verwerkingenlogProblems } from '../problems.ts';
+import { PROOF_FORMAT } from './members.ts';
+import { proofRecordOf } from './proof-parts.ts';
+import { type GenummerdObject, personKey, type Versie } from './verwerkingsactie.ts';
+
+export interface IdentityKeys {
+  /** The name of the key that new versions are written with. */
+  readonly current: string;
+  /** Every key that can be read with, the current one first. */
+  readonly names: readonly string[];
+  /** The key that idempotency keys are hashed with: the same in all instances, whichever key is their first. */
+  readonly hashing: string;
+  has(name: string): boolean;
+  /** The keyed hash of a person, in the form of a UUID: the same however kind and number are written. @throws {UnknownKeyError} */
+  hash(name: string, soortObjectId: string, objectId: string): string;
+  /** The keyed hash of a text that belongs to an idempotency key, in the form of a UUID. @throws {UnknownKeyError} */
+  hashIdempotency(name: string, text: string): string;
+  /** Recognises a key without giving it away. @throws {UnknownKeyError} */
+  checkValue(name: string): string;
+  /** @throws {UnknownKeyError} */
+  encrypt(name: string, actieId: string, plain: string): string;
+  /** @throws {UnknownKeyError} and {Error} when the text was not encrypted by this key for this action */
+  decrypt(name: string, actieId: string, stored: string): string;
+}
+
+/** A version was encrypted with a key that the configuration does not have. */
+export class UnknownKeyError extends Problem {
+  constructor(name: string) {
+    const message = `VERWERKINGENLOG_KEY has no key named ${name}`;
+    super(verwerkingenlogProblems.sleutelOntbreekt, {
+      headers: { 'retry-after': '5' },
+      cause: new Error(message),
+    });
+    this.name = 'UnknownKeyError';
+    this.message = message;
+  }
+}
+
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+/**
+ * Each span of 2^32 ms (50 days) has a derived key of its own, for one key bears 2^32 random IVs. The first digits of an action's
+ * identity name the span.
+ */
+const SPAN_DIGITS = 4;
+const REMEMBERED_SPANS = 64;
+
+interface Key {
+  readonly hash: Octets;
+  readonly idempotency: Octets;
+  readonly check: Octets;
+  readonly cipher: (actieId: string) => KeyObject;
+}
+
+/** @param setting comma list of `name:base64 of 32 bytes`, the current key first */
+export function createIdentityKeys(setting: string): IdentityKeys {
+  const keys = new Map<string, Key>();
+  for (const item of setting.split(',')) {
+    const [name = '', secret = ''] = item.split(':');
+    keys.set(name, deriveKey(Buffer.from(secret, 'base64')));
+  }
+  const names = [...keys.keys()];
+  const [current = ''] = names;
+  const find = (name: string): Key => {
+    const key = keys.get(name);
+    if (key === undefined) throw new UnknownKeyError(name);
+    return key;
+  };
+  return {
+    current,
+    names,
+    hashing: current,
+    has: (name) => keys.has(name),
+    // 128 bits are enough to search by; what is found is compared with the identity itself.
+    hash: (name, soortObjectId, objectId) =>
+      hmacUuid(find(name).hash, `persoon\n${personKey({ soortObjectId, objectId })}`),
+    hashIdempotency: (name, text) => hmacUuid(find(name).idempotency, text),
+    checkValue: (name) => Buffer.from(hmacSha256(find(name).check, name), 'latin1').toString('base64'),
+    encrypt: (name, actieId, plain) => encrypt(find(name).cipher(actieId), actieId, plain),
+    decrypt: (name, actieId, stored) => decrypt(find(name).cipher(actieId), actieId, Buffer.from(stored, 'base64')),
+  };
+}
+
+/** The first 128 bits of a hash in the form of a UUID: the database stores and compares those as 16 bytes. */
+function hmacUuid(key: Octets, text: string): string {
+  const hex = hmacSha256(key, text, 'hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
+}
+
+function deriveKey(secret: Buffer): Key {
+  const spans = new Map<string, KeyObject>();
+  return {
+    hash: octets(derive(secret, 'zoeken')),
+    idempotency: octets(derive(secret, 'idempotentie')),
+    check: octets(derive(secret, 'controle')),
+    cipher(actieId) {
+      const span = actieId.slice(0, SPAN_DIGITS);
+      const known = spans.get(span);
+      if (known !== undefined) return known;
+      if (spans.size >= REMEMBERED_SPANS) spans.clear();
+      const key = createSecretKey(derive(secret, `versleutelen ${span}`));
+      spans.set(span, key);
+      return key;
+    },
+  };
+}
+
+function derive(secret: Buffer, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, '', `koppelvlak verwerkingenlog ${purpose}`, 32));
+}
+
+/** Bound to the action: moved to another action, a text does not decrypt. */
+function encrypt(key: KeyObject, actieId: string, plain: string): string {
+  // 96 random bits, without the version and variant: Node keeps entropy ready for UUIDs only.
+  const uuid = randomUUID();
+  const iv = Buffer.from(uuid.slice(0, 8) + uuid.slice(9, 13) + uuid.slice(24), 'hex');
+  const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(actieId));
+  return Buffer.concat([iv, cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString('base64');
+}
+
+function decrypt(key: KeyObject, actieId: string, stored: Buffer): string {
+  const decipher = createDecipheriv('aes-256-gcm', key, stored.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })
+    .setAAD(Buffer.from(actieId))
+    .setAuthTag(stored.subarray(-TAG_BYTES));
+  return decipher.update(stored.subarray(IV_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+}
+
+// Versions, as they are stored.
+
+/** An object in the column `objecten`. */
+interface StoredObject {
+  readonly nr: number;
+  readonly soort: string;
+  /** Encrypted with the key of the row. */
+  readonly id: string;
+  /** Keyed hash of the identity. */
+  readonly sleutel: string;
+  readonly betrokkenheid?: string;
+  readonly gegevens?: readonly string[];
+}
+
+/** A version as the table has it. */
+export interface StoredVersie extends Omit<Versie, 'objecten'> {
+  readonly keyName: string;
+  /** The seed of its entry in the proof log, encrypted as the identifiers are; `null`: it has no entry. */
+  readonly seed: string | null;
+  /** The number that leads to that entry; given when it is stored. */
+  readonly bewijsNr: number | null;
+  readonly objecten: readonly StoredObject[];
+}
+
+/** A version ready to be stored: identifiers encrypted with the current key, and hashed. */
+export function protect(versie: Versie, keys: IdentityKeys, seed: string | null = null): StoredVersie {
+  return stored(
+    versie,
+    keys,
+    seed,
+    versie.objecten.map((object) => protectObject(object, versie.actieId, keys)),
+  );
+}
+
+/** The same for a version that may have very many objects. */
+export async function protectWithinBudget(
+  versie: Versie,
+  keys: IdentityKeys,
+  seed: string | null = null,
+): Promise<StoredVersie> {
+  const objecten = await mapWithinBudget(versie.objecten, (object) => protectObject(object, versie.actieId, keys));
+  return stored(versie, keys, seed, objecten);
+}
+
+function stored(
+  versie: Versie,
+  keys: IdentityKeys,
+  seed: string | null,
+  objecten: readonly StoredObject[],
+): StoredVersie {
+  const { actieId, soortAfnemerId, afnemerId, ldv } = versie;
+  // The receiver is stored in plain text only when it is certainly an organisation.
+  const isPlain = afnemerId === null || isOrganisation(soortAfnemerId, afnemerId);
+  return {
+    ...versie,
+    keyName: keys.current,
+    seed,
+    bewijsNr: null,
+    afnemerId: isPlain ? afnemerId : `${CIPHERTEXT}${keys.encrypt(keys.current, actieId, afnemerId)}`,
+    ldv: ldv === null ? null : keys.encrypt(keys.current, actieId, ldv),
+    objecten,
+  };
+}
+
+/** How the ciphertext of a receiver begins; only an OIN is stored in plain text. */
+const CIPHERTEXT = 'gcm:';
+
+/**
+ * Whether an identification is certainly that of an organisation: only that is stored in plain text. Anything else may identify a person,
+ * whatever its kind is called.
+ */
+export function isOrganisation(kind: string | null, id: string): boolean {
+  return kind === 'OIN' && OIN.test(id);
+}
+
+function protectObject(object: GenummerdObject, actieId: string, keys: IdentityKeys): StoredObject {
+  return {
+    nr: object.nummer,
+    soort: object.soortObjectId,
+    id: keys.encrypt(keys.current, actieId, object.objectId),
+    sleutel: keys.hash(keys.current, object.soortObjectId, object.objectId),
+    ...(object.betrokkenheid === null ? {} : { betrokkenheid: object.betrokkenheid }),
+    ...(object.soortenGegevens === null ? {} : { gegevens: object.soortenGegevens }),
+  };
+}
+
+/** What goes to the database of a version, with its entry in the proof log when there is one. */
+export interface SealedVersie {
+  readonly versie: StoredVersie;
+  readonly entry?: Uint8Array | undefined;
+}
+
+/** A version as it goes to the database, sealed when there is a proof log; its seed is encrypted with the key of its row. */
+export function sealed(writer: ProofWriter | undefined, versie: Versie, keys: IdentityKeys): SealedVersie {
+  if (writer === undefined) return { versie: protect(versie, keys) };
+  const { seed, entry } = writer.seal(proofRecordOf(versie));
+  return { versie: protect(versie, keys, encryptSeed(keys.current, versie.actieId, seed, keys)), entry };
+}
+
+/** The same for a version that may have very many objects. */
+export async function sealedWithinBudget(
+  writer: ProofWriter | undefined,
+  versie: Versie,
+  keys: IdentityKeys,
+): Promise<SealedVersie> {
+  if (writer === undefined) return { versie: await protectWithinBudget(versie, keys) };
+  const { seed, entry } = await writer.sealWithinBudget(proofRecordOf(versie));
+  const encrypted = encryptSeed(keys.current, versie.actieId, seed, keys);
+  return { versie: await protectWithinBudget(versie, keys, encrypted), entry };
+}
+
+/** A seed as the row of its version has it, after the format of the entry. */
+export function encryptSeed(keyName: string, actieId: string, seed: Uint8Array, keys: IdentityKeys): string {
+  return keys.encrypt(keyName, actieId, `${PROOF_FORMAT} ${Buffer.from(seed).toString('base64')}`);
+}
+
+/**
+ * The record of a stored version as its entry was made, and the seed.
+ * @param versie the same in clear
+ * @throws {Error} when the row has no seed, or it was not encrypted for this action with the key of its row
+ */
+export function provenRecord({ keyName, actieId, seed }: StoredVersie, versie: Versie, keys: IdentityKeys) {
+  if (seed === null) throw new Error('the version has no seed');
+  const [format, base64 = ''] = keys.decrypt(keyName, actieId, seed).split(' ');
+  return { record: proofRecordOf(versie, Number(format)), seed: Buffer.from(base64, 'base64') };
+}
+
+/**
+ * The version that a row holds; it may have very many objects.
+ * @throws {UnknownKeyError} when it was encrypted with a key that is not configured
+ */
+export async function reveal(stored: StoredVersie, keys: IdentityKeys): Promise<Versie> {
+  const { keyName, seed: _, bewijsNr: __, afnemerId, ldv, ...versie } = stored;
+  const decrypt = (text: string): string => keys.decrypt(keyName, versie.actieId, text);
+  const isEncrypted = afnemerId?.startsWith(CIPHERTEXT) === true;
+  return {
+    ...versie,
+    afnemerId: isEncrypted ? decrypt(afnemerId.slice(CIPHERTEXT.length)) : afnemerId,
+    ldv: ldv === null ? null : decrypt(ldv),
+    objecten: await mapWithinBudget(stored.objecten, revealObject(stored, keys)),
+  };
+}
+
+function revealObject(
+  { keyName, actieId }: StoredVersie,
+  keys: IdentityKeys,
+): (object: StoredObject) => GenummerdObject {
+  return (object) => ({
+    nummer: object.nr,
+    soortObjectId: object.soort,
+    objectId: keys.decrypt(keyName, actieId, object.id),
+    betrokkenheid: object.betrokkenheid ?? null,
+    soortenGegevens: object.gegevens ?? null,
+  });
+}
+
+/** The positions of each person in a version: by keyed hash, the positions in `objecten` counted from 0. */
+export function positionsByPerson({ objecten }: Pick<StoredVersie, 'objecten'>): Map<string, number[]> {
+  const positions = new Map<string, number[]>();
+  for (const [position, { sleutel }] of objecten.entries()) {
+    const known = positions.get(sleutel);
+    if (known === undefined) positions.set(sleutel, [position]);
+    else known.push(position);
+  }
+  return positions;
+}
