@@ -1,18 +1,12 @@
-/** The processing log as area B itself uses it, and what it is opened with. */
+/** The processing log as area B itself uses it. */
 import type pg from 'pg';
-import type { Registry } from 'prom-client';
-import type { Pool } from '../database/pool.ts';
 import type { Db } from '../database/transaction.ts';
-import type { Logger } from '../lib/log.ts';
 import type { ReadinessCheck } from '../lib/operations.ts';
-import type { Clock } from '../lib/time.ts';
 import type { TraceContext } from '../lib/trace-context.ts';
 import type { OwnEntry, ProcessingAuthor, ProcessingLog } from '../plugins/processing-log.ts';
-import type { ProofWriters } from '../proof/proof-log.ts';
-import type { Config } from '../settings/config.ts';
 import type { IdentityKeys } from './domain/encryption.ts';
 import type { Actie, Auteur, Versie } from './domain/verwerkingsactie.ts';
-import type { Append, Appended, QueueForward, VersionStore } from './store/append.ts';
+import type { Append, Appended, VersionStore } from './store/append.ts';
 import type { KeyWatch } from './store/keys.ts';
 import type { LatestMoment } from './store/versions.ts';
 
@@ -41,23 +35,6 @@ export interface ActieLog extends ProcessingLog {
   readonly changes: SerialChanges;
   readonly checks: readonly ReadinessCheck[];
   close(): Promise<void>;
-}
-
-/** What the processing log is opened with. */
-export interface LogNeeds {
-  readonly config: Pick<Config, 'database' | 'server' | 'tokens' | 'verwerkingenlog'>;
-  /** For appends. */
-  readonly pool: Pool;
-  /** For changes. */
-  readonly logPool: Pool;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly metrics: Registry;
-  readonly proof: ProofWriters;
-  /** Absent: nothing is forwarded. */
-  readonly forward: QueueForward | undefined;
-  /** Fires when the process begins to stop. */
-  readonly stopping: AbortSignal;
 }
 
 export interface AppendOptions {

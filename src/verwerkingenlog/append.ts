@@ -1,10 +1,11 @@
 /** Appending first versions of actions: sealed and encrypted here, and stored in groups that share a transaction. */
 import { isDeepStrictEqual } from 'node:util';
+import type { FastifyInstance } from 'fastify';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { Problem } from '../lib/problem.ts';
 import { eventLoopBudget, type OneAtATime } from '../lib/scheduling.ts';
 import type { TraceContext } from '../lib/trace-context.ts';
-import { type ActieLog, type Appender, LARGE_OBJECTS, type LogNeeds } from './actie-log.ts';
+import { type ActieLog, type Appender, LARGE_OBJECTS } from './actie-log.ts';
 import { reveal, type SealedVersie, sealed, sealedWithinBudget } from './domain/encryption.ts';
 import { type Actie, type Auteur, eersteVersie, newActieId, type Versie } from './domain/verwerkingsactie.ts';
 import { logFull, verwerkingenlogProblems } from './problems.ts';
@@ -41,13 +42,14 @@ interface PreparedAppend {
 }
 
 export function createAppender(
-  needs: Pick<LogNeeds, 'config' | 'pool' | 'clock' | 'metrics' | 'proof' | 'forward'>,
-  { keys, requireAllKeys, lockHashing, store }: Pick<ActieLog, 'keys' | 'requireAllKeys' | 'lockHashing' | 'store'>,
+  { settings: config, database, clock, metrics, proof }: FastifyInstance,
+  log: Pick<ActieLog, 'keys' | 'requireAllKeys' | 'lockHashing' | 'store' | 'forwards'>,
   large: OneAtATime,
 ): Appender {
-  const { config, pool, clock, metrics, forward } = needs;
+  const pool = database.appendPool;
+  const { keys, requireAllKeys, lockHashing, store, forwards } = log;
   const { groupSize } = config.verwerkingenlog;
-  const writer = needs.proof('verwerkingen');
+  const writer = proof('verwerkingen');
   const count = createCounters(metrics);
   const groupSizes = new Histogram({
     name: 'koppelvlak_verwerkingenlog_group_size',
@@ -95,7 +97,7 @@ export function createAppender(
     commit: async (group) => {
       const made = await prepareGroup(group);
       const appends = made.map(({ append }) => append);
-      const results = await withMonths(needs, () => store.commit(pool, appends, keys.names));
+      const results = await withMonths({ pool, clock }, () => store.commit(pool, appends, keys.names));
       return made.flatMap(({ clear }, i) => {
         const result = results[i];
         return result === undefined ? [] : [{ ...result, clear }];
@@ -151,7 +153,7 @@ export function createAppender(
           auteur,
           idempotencyKey,
           hashing,
-          trace: forward === undefined ? undefined : trace?.(),
+          trace: forwards ? trace?.() : undefined,
         };
         // Before a rotation it may have been stored under another key; under that nothing is stored any more.
         const others = keys.names.filter((name) => name !== hashing);

@@ -8,7 +8,8 @@ import type { Pool } from '../database/pool.ts';
 import { transaction } from '../database/transaction.ts';
 import { Problem } from '../lib/problem.ts';
 import { createKeyedSemaphore, createSemaphore, type OneAtATime, type Permit } from '../lib/scheduling.ts';
-import { type ActieLog, LARGE_OBJECTS, type LogNeeds, type SerialChanges } from './actie-log.ts';
+import type { ProofWriter } from '../proof/proof-log.ts';
+import { type ActieLog, LARGE_OBJECTS, type SerialChanges } from './actie-log.ts';
 import { reveal, sealedWithinBudget } from './domain/encryption.ts';
 import type { Versie } from './domain/verwerkingsactie.ts';
 import { verwerkingenlogProblems } from './problems.ts';
@@ -48,8 +49,8 @@ const WAITING_PER_CONNECTION = 100;
  * @throws {Problem} 400 for too many objects, 503 when too many wait, and what `change` throws
  */
 export async function changeActie(
-  { proof }: Pick<LogNeeds, 'proof'>,
   log: ActieLog,
+  writer: ProofWriter | undefined,
   { actieId, verwerkingId, objects, client, signal, change }: ActieChange,
 ): Promise<Versie | undefined> {
   for (let tries = 0; tries < CHANGE_TRIES; tries += 1) {
@@ -67,7 +68,7 @@ export async function changeActie(
       if (current.verwerkingId !== seen.stored.verwerkingId) return { again: true };
       const lastNumber = await lastObjectNumber(db, actieId);
       const next = change(await reveal(current, log.keys), lastNumber);
-      const made = await sealedWithinBudget(proof('verwerkingen'), next, log.keys);
+      const made = await sealedWithinBudget(writer, next, log.keys);
       for (const appended of await replaceVersies(db, [current], [made], log.store)) log.count(appended);
       return { next };
     });
@@ -76,14 +77,11 @@ export async function changeActie(
   throw busy();
 }
 
-export function createSerialChanges(
-  pool: Pool,
-  { config }: Pick<LogNeeds, 'config'>,
-  large: OneAtATime,
-): SerialChanges {
+/** @param maxWaiting changes that may wait for one lock */
+export function createSerialChanges(pool: Pool, maxWaiting: number, large: OneAtATime): SerialChanges {
   const acquireLock = createKeyedSemaphore({
     maxBytes: 1,
-    maxWaiting: config.verwerkingenlog.changesWaiting,
+    maxWaiting,
     waitMs: LOCK_WAIT_MS,
     full: busy,
   });

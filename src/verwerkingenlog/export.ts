@@ -1,16 +1,16 @@
 /** An export of the log for an auditor. It is itself a processing of personal data, and leaves an entry. */
 
 import { randomUUID } from 'node:crypto';
+import type { CommandContext } from '../commands/run-command.ts';
 import { transaction } from '../database/transaction.ts';
 import { newTraceContext } from '../lib/trace-context.ts';
 import { requireProofWriter } from '../proof/proof-log.ts';
-import type { LogNeeds } from './actie-log.ts';
 import { reveal } from './domain/encryption.ts';
 import { HISTORY_NAMES } from './domain/members.ts';
 import { pick } from './domain/verwerkingsactie.ts';
 import { createOwnEntries } from './processing-log.ts';
 import { actieAnswer } from './routes/request-reply.ts';
-import { openVersionStore, withMonths } from './store/append.ts';
+import { openVersionStore, type QueueForward, withMonths } from './store/append.ts';
 import { exportedVersions, hasConfidential, type Selection } from './store/exported-versions.ts';
 import { openIdentityKeys } from './store/keys.ts';
 
@@ -20,16 +20,18 @@ import { openIdentityKeys } from './store/keys.ts';
  * @param by who exports
  */
 export async function* exportLines(
-  needs: Pick<LogNeeds, 'config' | 'pool' | 'clock' | 'proof' | 'forward'> & { readonly publicBaseUrl: () => string },
+  { config, database, clock, proof, publicBaseUrl }: CommandContext,
+  forward: QueueForward | undefined,
   selection: Selection,
   { by, signal }: { readonly by: string; readonly signal: AbortSignal },
 ): AsyncGenerator<string> {
-  const { pool, config, clock, publicBaseUrl } = needs;
+  const { pool } = database;
   const { prefix } = config.verwerkingenlog;
-  await requireProofWriter(pool, 'verwerkingen', needs.proof);
+  await requireProofWriter(pool, 'verwerkingen', proof);
   const keys = await openIdentityKeys(pool, config, 'write');
-  const store = await openVersionStore(pool, needs.forward);
-  const own = createOwnEntries(needs, { keys, store, count: () => undefined });
+  const store = await openVersionStore(pool, forward);
+  const writer = proof('verwerkingen');
+  const own = createOwnEntries(clock, config.verwerkingenlog, writer, { keys, store, count: () => undefined });
   const entry = {
     kind: 'log',
     actieNaam: 'Exporteren verwerkingenlog',
@@ -41,7 +43,7 @@ export async function* exportLines(
   } as const;
   const author = { subject: by, requestId: randomUUID(), trace: newTraceContext() };
   const made = await own.makeOwn(entry, author);
-  await withMonths(needs, () => transaction(pool, (db) => own.appendOwn(db, made)));
+  await withMonths({ pool, clock }, () => transaction(pool, (db) => own.appendOwn(db, made)));
   for await (const stored of exportedVersions(pool, selection, signal)) {
     const versie = await reveal(stored, keys);
     const record = actieAnswer(versie, `${publicBaseUrl()}${prefix}`, false);

@@ -10,7 +10,7 @@ import { FOUT } from './fout.ts';
 import { verwerkingenlogProblems } from './problems.ts';
 import { createLoggedRead } from './processing-log.ts';
 import { getVerwerkingsactie, getVerwerkingsacties, getVerwerkteObjecten } from './routes/read-verwerkingsacties.ts';
-import type { RouteNeeds } from './routes/request-reply.ts';
+import type { LogInterface } from './routes/request-reply.ts';
 import { verwerkingsactiviteiten } from './routes/verwerkingsactiviteiten.ts';
 import {
   changeVerwerkingsactie,
@@ -33,7 +33,7 @@ const ROUTES = [
 declare module 'fastify' {
   interface FastifyInstance {
     /** What the features of the processing log share with its routes. */
-    readonly verwerkingenlog: Omit<RouteNeeds, 'contract'>;
+    readonly verwerkingenlog: LogInterface;
   }
 }
 
@@ -44,20 +44,18 @@ export const verwerkingenlog = fp(serveVerwerkingenlog, {
 });
 
 async function serveVerwerkingenlog(app: FastifyInstance): Promise<void> {
-  const { settings: config, database, clock, metrics, proof } = app;
+  const { settings: config, metrics } = app;
   const { verwerkingenlog: settings, gegevens, tokens } = config;
-  const { appendPool, logPool } = database;
   const { prefix, rateLimit } = settings;
-  const { tokens: verifier, actieLog: log } = app;
+  const { tokens: verifier } = app;
   const contract = createContract<operations>(readOpenapi(CONTRACT), readValidation(CONTRACT));
-  const routeNeeds: RouteNeeds = {
-    ...{ config, clock, logPool, proof, contract, log },
-    loggedRead: createLoggedRead({ pool: appendPool, logPool, clock, config }, log),
+  app.decorate('verwerkingenlog', {
+    contract,
+    loggedRead: createLoggedRead(app),
     access: authenticate({ verifier, clientCertificateHeader: tokens.clientCertificateHeader?.toLowerCase() }),
     headersOf: processingHeaders({ mode: gegevens.processingHeaders, metrics }),
     base: mountAddress(app, prefix),
-  };
-  app.decorate('verwerkingenlog', routeNeeds);
+  });
   app.problemKinds.push(...Object.values(verwerkingenlogProblems));
   await mount(app, {
     isPersonal: true,
@@ -67,12 +65,12 @@ async function serveVerwerkingenlog(app: FastifyInstance): Promise<void> {
     problemStyle: FOUT,
     // Reads only: appends share a connection by group, and changes are limited by themselves.
     share: createClientShare({
-      pool: logPool,
+      pool: app.database.logPool,
       uses: (method) => method === 'GET' || method === 'HEAD',
       waitMs: config.database.connectTimeoutMs,
     }),
     routes: (scope) => {
-      for (const route of ROUTES) route(scope, routeNeeds);
+      for (const route of ROUTES) route(scope);
     },
   });
   await app.register((await import('./ldv/plugin.ts')).ldv);

@@ -8,9 +8,11 @@ import { pipelinedTransaction } from '../database/transaction.ts';
 import { OIN } from '../lib/patterns.ts';
 import { Problem } from '../lib/problem.ts';
 import { createOneAtATime } from '../lib/scheduling.ts';
+import type { Clock } from '../lib/time.ts';
 import { consumerTerm, entryFromHeaders, type ProcessingContext } from '../plugins/processing-headers.ts';
 import type { OwnEntry, ProcessingAuthor, ProcessingLog } from '../plugins/processing-log.ts';
-import type { ActieLog, LogNeeds } from './actie-log.ts';
+import type { ProofWriter } from '../proof/proof-log.ts';
+import type { ActieLog } from './actie-log.ts';
 import { createAppender } from './append.ts';
 import { createSerialChanges } from './changes.ts';
 import { sealedWithinBudget } from './domain/encryption.ts';
@@ -34,16 +36,11 @@ declare module 'fastify' {
 /** Opens the processing log for all interfaces that process personal data: `app.processingLog`. */
 export const processingLog = fp(
   async (app: FastifyInstance, { forward }: { readonly forward?: QueueForward | undefined }) => {
-    const { settings: config, database, clock, log: logger, metrics, proof, stopping } = app;
-    const log = await openProcessingLog({
-      ...{ config, clock, log: logger, metrics, proof, stopping, forward },
-      pool: database.appendPool,
-      logPool: database.logPool,
-    });
+    const log = await openProcessingLog(app, forward);
     app.decorate('processingLog', log);
     app.decorate('actieLog', log);
     // Without its keys the log serves nothing; a council feed beside it needs none.
-    const vital = !config.server.areas.includes('raadsfeed');
+    const vital = !app.settings.server.areas.includes('raadsfeed');
     app.readiness.push(...log.checks.map((check) => ({ vital, ...check })));
     app.addHook('onClose', log.close);
   },
@@ -54,30 +51,33 @@ export const processingLog = fp(
  * Opens the processing log, with its upkeep and retention.
  * @throws {ConfigError} when the configured keys are not those that the log was written with
  */
-async function openProcessingLog(needs: LogNeeds): Promise<ActieLog> {
-  const { pool } = needs;
-  const watch = await watchKeys(pool, needs.config, needs.log);
+async function openProcessingLog(app: FastifyInstance, forward: QueueForward | undefined): Promise<ActieLog> {
+  const { settings: config, clock, metrics } = app;
+  const { appendPool: pool, logPool } = app.database;
+  const watch = await watchKeys(pool, config, app.log);
   const { keys, requireAll: requireAllKeys, lockHashing } = watch;
   // One action about very many persons at a time in the whole process, appends and changes together.
   const large = createOneAtATime();
-  const store = await openVersionStore(pool, needs.forward);
-  const { append, count, idle } = createAppender(needs, { keys, requireAllKeys, lockHashing, store }, large);
-  const upkeep = startUpkeep(needs);
-  const { makeOwn, appendOwn } = createOwnEntries(needs, { keys, store, count });
+  const store = await openVersionStore(pool, forward);
+  const forwards = forward !== undefined;
+  const { append, count, idle } = createAppender(app, { keys, requireAllKeys, lockHashing, store, forwards }, large);
+  const upkeep = startUpkeep(app);
+  const writer = app.proof('verwerkingen');
+  const { makeOwn, appendOwn } = createOwnEntries(clock, config.verwerkingenlog, writer, { keys, store, count });
   return {
     keys,
     requireAllKeys,
     lockHashing,
     latestMoment: createLatestMoment(pool),
     store,
-    forwards: needs.forward !== undefined,
+    forwards,
     append,
     count,
-    changes: createSerialChanges(needs.logPool, needs, large),
-    checks: [watch.check, watchRetention(pool, needs.metrics, needs.clock)],
+    changes: createSerialChanges(logPool, config.verwerkingenlog.changesWaiting, large),
+    checks: [watch.check, watchRetention(pool, metrics, clock)],
     ...{ makeOwn, appendOwn },
     record: (recordPool, work, entry, author) =>
-      withMonths(needs, () =>
+      withMonths({ pool, clock }, () =>
         pipelinedTransaction(recordPool, async (db) => {
           const own = await makeOwn(entry, author);
           const { result } = await work(db);
@@ -97,15 +97,16 @@ async function openProcessingLog(needs: LogNeeds): Promise<ActieLog> {
 
 /** Entries of the service itself. */
 export function createOwnEntries(
-  { config, clock, proof }: Pick<LogNeeds, 'config' | 'clock' | 'proof'>,
+  clock: Clock,
+  rules: OwnRules,
+  writer: ProofWriter | undefined,
   { keys, store, count }: Pick<ActieLog, 'keys' | 'store' | 'count'>,
 ): Pick<ActieLog, 'makeOwn' | 'appendOwn'> {
-  const writer = proof('verwerkingen');
   return {
     async makeOwn(entry, author) {
       const now = clock.now();
       const auteur = { door: author.subject, verzoekId: author.requestId };
-      const actie = ownActie(entry, config.verwerkingenlog);
+      const actie = ownActie(entry, rules);
       const versie = eersteVersie(actie, newActieId(now), now, auteur, null, aanroepOf(author));
       const made = await sealedWithinBudget(writer, versie, keys);
       return { ...made, trace: author.trace };
@@ -122,7 +123,8 @@ const UPKEEP_MS = 3_600_000;
  * Makes partitions ahead and forgets old idempotency keys: at once, and every hour. A failure is logged and tried again the next time;
  * a month that is missing all the same is made by the first append that needs it.
  */
-function startUpkeep({ pool, clock, log }: Pick<LogNeeds, 'pool' | 'clock' | 'log'>): { stop: () => Promise<void> } {
+function startUpkeep({ database, clock, log }: FastifyInstance): { stop: () => Promise<void> } {
+  const pool = database.appendPool;
   const work = async (): Promise<void> => {
     try {
       await makeMonths(pool, clock.now());
@@ -203,12 +205,11 @@ export interface Reader {
 
 export type LoggedRead = <T>(reader: Reader, read: (db: pg.PoolClient) => Promise<Reading<T>>) => Promise<T>;
 
-type LoggedReadNeeds = Pick<LogNeeds, 'pool' | 'logPool' | 'clock' | 'config'>;
-
 /** Reads the log and stores an entry about it, in one transaction: without the entry nothing is answered. */
-export function createLoggedRead({ pool, logPool, clock, config }: LoggedReadNeeds, log: ActieLog): LoggedRead {
-  const { logReads } = config.verwerkingenlog;
-  const { fscPeerId } = config.tokens;
+export function createLoggedRead({ settings, database, clock, actieLog: log }: FastifyInstance): LoggedRead {
+  const { appendPool: pool, logPool } = database;
+  const { logReads } = settings.verwerkingenlog;
+  const { fscPeerId } = settings.tokens;
   const uitvoerder = fscPeerId !== undefined && OIN.test(fscPeerId) ? fscPeerId : undefined;
 
   /** The entry is sent behind the queries of the reading, and the commit behind the entry. */

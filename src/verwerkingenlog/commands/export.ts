@@ -52,11 +52,7 @@ Example:
         const { USER: user } = terminal.env;
         const by = user === undefined || user === '' ? 'log export' : `log export (${user})`;
         const forward = await openForward(context.config.ldvOut);
-        const needs = { ...context, pool: context.database.pool, forward };
-        for await (const line of exportLines(needs, selection, {
-          by,
-          signal: interrupted,
-        })) {
+        for await (const line of exportLines(context, forward, selection, { by, signal: interrupted })) {
           await written(terminal.stdout, line, interrupted);
         }
       }),

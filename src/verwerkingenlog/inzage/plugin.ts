@@ -12,7 +12,7 @@ import { createOpenCounter } from '../../plugins/limits.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { type Asked, overviewPage } from './overview-page.ts';
 import { proofAddress, proofPages } from './proof.ts';
-import { type Overview, type OverviewNeeds, readOverview } from './read-overview.ts';
+import { type Overview, readOverview } from './read-overview.ts';
 import { createSessions, type Session } from './sessions.ts';
 import { createSignIn, SignInError } from './sign-in.ts';
 import {
@@ -73,10 +73,7 @@ async function serveInzage(server: FastifyInstance): Promise<void> {
   const writer = server.proof('verwerkingen', 'kept');
   const { actieLog } = server;
   const { loggedRead } = server.verwerkingenlog;
-  const overviewNeeds: OverviewNeeds = {
-    ...{ settings, pool, log: actieLog, loggedRead },
-    proofAddress: writer === undefined ? undefined : proofAddress,
-  };
+  const overviewOptions = { settings, proofAddress: writer === undefined ? undefined : proofAddress };
   const readings = createOpenCounter(AT_ONCE);
   const logins = new Counter({
     name: 'koppelvlak_inzage_logins_total',
@@ -154,7 +151,7 @@ async function serveInzage(server: FastifyInstance): Promise<void> {
       const { asked, faults } = readAsked(request);
       if (faults.length > 0) return send(reply, site, overviewPage({ settings, asked, faults }), 400);
       const selection = { ...asked, byYear: !asked.all, limit: asked.all ? PER_FILE : PER_PAGE };
-      const overview = await readOverview({ request, reply, address: OVERVIEW }, session, selection, overviewNeeds);
+      const overview = await readOverview({ request, reply, address: OVERVIEW }, session, selection, overviewOptions);
       return send(reply, site, overviewPage({ settings, asked, overview }));
     });
 
@@ -165,7 +162,7 @@ async function serveInzage(server: FastifyInstance): Promise<void> {
       if (faults.length > 0) throw new Problem(platformProblems.invalidRequest, { detail: faults.join(' ') });
       const address = `${publicBaseUrl()}${OVERVIEW}.json`;
       const selection = { ...asked, byYear: false, limit: PER_FILE };
-      const overview = await readOverview({ request, reply, address }, session, selection, overviewNeeds);
+      const overview = await readOverview({ request, reply, address }, session, selection, overviewOptions);
       return reply
         .header('content-disposition', 'attachment; filename="inzage.json"')
         .type('application/json; charset=utf-8')

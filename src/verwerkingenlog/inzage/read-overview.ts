@@ -1,27 +1,22 @@
 /** The part of the log that a citizen may see, read as the API reads it and logged like every other reading. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Pool } from '../../database/pool.ts';
 import { isoDay } from '../../html/format.ts';
 import { OIN } from '../../lib/patterns.ts';
 import { dayAfter, toUtc, withOffset } from '../../lib/time.ts';
 import { requestClosedSignal } from '../../plugins/connections.ts';
 import { traceOf } from '../../plugins/headers.ts';
-import type { ActieLog } from '../actie-log.ts';
 import type { Versie } from '../domain/verwerkingsactie.ts';
 import { isBsnKind, isSamePerson } from '../domain/verwerkingsactie.ts';
 import type { Activiteit } from '../domain/verwerkingsactiviteit.ts';
-import type { LoggedRead, Reader } from '../processing-log.ts';
+import type { Reader } from '../processing-log.ts';
 import { hashesOf, type PersonQuery, preparePersonPage } from '../routes/person-page.ts';
 import { readActiviteiten } from '../store/activiteiten.ts';
 import type { Session } from './sessions.ts';
 import type { Settings } from './site.ts';
 import { AUTHOR, type Look, OWN_LOOK, readTimeline, type Timeline } from './store/timeline.ts';
 
-export interface OverviewNeeds {
+interface OverviewOptions {
   readonly settings: Settings;
-  readonly pool: Pool;
-  readonly log: ActieLog;
-  readonly loggedRead: LoggedRead;
   /** Returns the address of the proof of an action; absent: no proofs are kept. */
   readonly proofAddress?: ((actieId: string) => string) | undefined;
 }
@@ -119,23 +114,24 @@ export async function readOverview(
   { request, reply, address }: { request: FastifyRequest; reply: FastifyReply; address: string },
   { bsn }: Session,
   selection: Selection,
-  needs: OverviewNeeds,
+  options: OverviewOptions,
 ): Promise<Overview> {
   const person = { soortObjectId: 'BSN', objectId: bsn };
-  const { keys } = needs.log;
+  const { actieLog, database, verwerkingenlog } = request.server;
+  const { keys } = actieLog;
   const filter = {
     hashes: hashesOf(person, keys),
     categorieen: SHOWN,
     per: 'actie',
   } as const;
   const reader = readerOf(request, reply, OWN_LOOK);
-  const { page, period, timeline } = await needs.loggedRead(reader, async (db) => {
+  const { page, period, timeline } = await verwerkingenlog.loggedRead(reader, async (db) => {
     const timeline = await readTimeline(db, filter);
     const period = periodOf(selection, timeline);
     const without = timeline.looks.filter(({ isOwn }) => isOwn).map(({ actieId }) => actieId);
     const query = { objecttype: 'persoon', ...person, ...queryOf({ ...selection, ...period }) } as const;
-    const options = { categorieen: SHOWN, address, per: 'actie', without } as const;
-    const { result, confidential } = await preparePersonPage(request, query, needs, options)(db);
+    const shown = { categorieen: SHOWN, address, per: 'actie', without } as const;
+    const { result, confidential } = await preparePersonPage(request, query, keys, shown)(db);
     const whole = Promise.resolve(result).then((page) => ({ page, period, timeline }));
     return { result: whole, confidential, persons: [person] };
   });
@@ -144,7 +140,7 @@ export async function readOverview(
   const versies = page.versies.filter(({ actieId }) => !looked.has(actieId));
   const readings = page.versies.filter(({ actieId }) => looked.has(actieId));
   const ids = new Set(versies.flatMap(({ verwerkingsactiviteitId: id }) => (id === null ? [] : [id])));
-  const register = await readActiviteiten(needs.pool, [...ids]);
+  const register = await readActiviteiten(database.logPool, [...ids]);
   return {
     period,
     years: [...new Set(timeline.moments.map(yearOf))],
@@ -153,8 +149,8 @@ export async function readOverview(
     count,
     next: within(period, page.next),
     previous: within(period, page.previous),
-    groups: groupsOf(versies, register, bsn, needs),
-    readings: readings.map((versie) => entryOf(versie, bsn, namer(needs.settings), needs.proofAddress)),
+    groups: groupsOf(versies, register, bsn, options),
+    readings: readings.map((versie) => entryOf(versie, bsn, namer(options.settings), options.proofAddress)),
   };
 }
 
@@ -211,7 +207,7 @@ function groupsOf(
   versies: readonly Versie[],
   register: ReadonlyMap<string, Activiteit>,
   bsn: string,
-  { settings, proofAddress }: OverviewNeeds,
+  { settings, proofAddress }: OverviewOptions,
 ): Group[] {
   const nameOf = namer(settings);
   const groups = new Map<string, Group & { readonly acties: Entry[] }>();
@@ -253,7 +249,7 @@ function explanationOf(activiteit: Activiteit | undefined, nameOf: NameOf): Expl
   };
 }
 
-function entryOf(versie: Versie, bsn: string, nameOf: NameOf, proofAddress: OverviewNeeds['proofAddress']): Entry {
+function entryOf(versie: Versie, bsn: string, nameOf: NameOf, proofAddress: OverviewOptions['proofAddress']): Entry {
   const { actieId, objecten } = versie;
   // A proof covers all that the log shows of an action, including the number of another person.
   const bewijs = namesAnother(versie, bsn) ? undefined : proofAddress?.(actieId);

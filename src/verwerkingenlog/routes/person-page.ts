@@ -13,7 +13,6 @@ import type { Versie } from '../domain/verwerkingsactie.ts';
 import { isSamePerson, type Person } from '../domain/verwerkingsactie.ts';
 import type { Reading } from '../processing-log.ts';
 import { countLocations, findLocations, type Location, type PersonFilter, readVersionsAt } from '../store/find.ts';
-import type { RouteNeeds } from './request-reply.ts';
 
 interface PersonPage {
   readonly count: number;
@@ -30,7 +29,7 @@ interface PersonPage {
 export function preparePersonPage(
   request: FastifyRequest,
   query: PersonQuery,
-  needs: Pick<RouteNeeds, 'log'>,
+  keys: IdentityKeys,
   options: {
     readonly categorieen: readonly Categorie[];
     readonly address: string;
@@ -38,7 +37,6 @@ export function preparePersonPage(
     readonly without?: PersonFilter['without'];
   },
 ): (db: Db) => Promise<Pick<Reading<PersonPage>, 'result' | 'confidential'>> {
-  const { keys } = needs.log;
   refuse(queryFaults(query, options.per));
   const { beginDatum, eindDatum } = query;
   const filter: PersonFilter = {

@@ -19,7 +19,7 @@ import {
   queryFaults,
   shownObjects,
 } from './person-page.ts';
-import { actieAnswer, allow, etag, may, objectAnswer, type RouteNeeds, readerOf, tagged } from './request-reply.ts';
+import { actieAnswer, allow, etag, may, objectAnswer, readerOf, tagged } from './request-reply.ts';
 
 /**
  * An action about more persons is read for one person, whom the caller names: the entry of a reading names everybody whose data were read,
@@ -40,14 +40,13 @@ interface ReadActie {
  */
 async function visibleActie(
   request: FastifyRequest<{ Querystring: AskedPerson & { readonly beperkteSet?: boolean } }>,
-  { log }: RouteNeeds,
   found: { readonly stored: StoredVersie; readonly objects: number } | undefined,
 ) {
   const notFound = new Problem(platformProblems.notFound, { detail: 'De actie bestaat niet of is vervallen.' });
   if (found === undefined) throw notFound;
   const categorie = categorieOf(found.stored);
   if (!may(request, 'opvragen', [categorie], true)) throw notFound;
-  const whole = await reveal(found.stored, log.keys);
+  const whole = await reveal(found.stored, request.server.actieLog.keys);
   const objecten = shownObjects(request, request.query, whole.objecten);
   if (objecten === undefined) throw notFound;
   // By default all that the caller may see: a PUT must give every field back.
@@ -66,39 +65,40 @@ async function visibleActie(
 }
 
 /** One action by its identity, and its proof: who may read it may have that, and it shows what reading shows. */
-export function getVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): void {
-  const { contract, access, base, log } = needs;
+export function getVerwerkingsactie(app: FastifyInstance): void {
+  const { contract, access, base, loggedRead } = app.verwerkingenlog;
+  const { keys } = app.actieLog;
 
   contract.serve(app, 'getVerwerkingsactie', { authenticate: access }, async (request, reply) => {
-    const reader = readerOf(request, reply, needs, 'Verwerkingsactie opvragen');
+    const reader = readerOf(request, reply, 'Verwerkingsactie opvragen');
     const person = namedPerson(request.query);
-    const { versie, beperkteSet } = await needs.loggedRead(reader, async (db) => {
-      const wanted = person === undefined ? { most: MAX_UNNAMED } : { hashes: hashesOf(person, log.keys) };
+    const { versie, beperkteSet } = await loggedRead(reader, async (db) => {
+      const wanted = person === undefined ? { most: MAX_UNNAMED } : { hashes: hashesOf(person, keys) };
       const [found] = await readCurrentParts(db, [request.params.actieId], wanted);
-      const { read, persons, confidential } = await visibleActie(request, needs, found);
+      const { read, persons, confidential } = await visibleActie(request, found);
       return { result: read, persons, confidential };
     });
     return tagged(request, reply, etag(versie.versie), actieAnswer(versie, base(), beperkteSet));
   });
 
   contract.serve(app, 'getVerwerkingsactieBewijs', { authenticate: access }, async (request, reply) => {
-    const reader = readerOf(request, reply, needs, 'Bewijs van een verwerkingsactie opvragen');
-    const proof = await needs.loggedRead(reader, async (db) => {
+    const reader = readerOf(request, reply, 'Bewijs van een verwerkingsactie opvragen');
+    const proof = await loggedRead(reader, async (db) => {
       const last = await readLast(db, request.params.actieId);
       const found = last && { stored: last, objects: last.objecten.length };
-      const { read, whole, stored, persons, confidential } = await visibleActie(request, needs, found);
+      const { read, whole, stored, persons, confidential } = await visibleActie(request, found);
       const { actieId, objecten } = read.versie;
       const parts = [BASIS, ...(read.beperkteSet ? [] : [AANVULLEND])];
       const shown = [...parts, ...objecten.map(({ nummer }) => objectPart(actieId, nummer))];
-      return { result: await prove(db, needs, { stored, versie: whole, shown }), persons, confidential };
+      return { result: await prove(db, app, { stored, versie: whole, shown }), persons, confidential };
     });
     return sendProof(reply, proof);
   });
 }
 
-async function prove(db: Db, needs: RouteNeeds, proven: Parameters<typeof proveVersion>[2]): Promise<string> {
-  const writer = needs.proof('verwerkingen', 'kept');
-  const made = await proveVersion(db, writer, proven, needs.log.keys);
+async function prove(db: Db, app: FastifyInstance, proven: Parameters<typeof proveVersion>[2]): Promise<string> {
+  const writer = app.proof('verwerkingen', 'kept');
+  const made = await proveVersion(db, writer, proven, app.actieLog.keys);
   if ('proof' in made) return made.proof;
   if (made.none === 'removed') throw new Problem(platformProblems.bewijsVerwijderd);
   if (made.none === 'without-entry') throw new Problem(platformProblems.zonderBewijs);
@@ -113,8 +113,8 @@ function sendProof(reply: FastifyReply, proof: string): FastifyReply {
 type ListQuery = operations['getVerwerkingsacties']['parameters']['query'];
 
 /** F4086, F2525, F9787 and F0143: the actions in which a person was processed. */
-export function getVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds): void {
-  const { contract, access, base } = needs;
+export function getVerwerkingsacties(app: FastifyInstance): void {
+  const { contract, access, base, loggedRead } = app.verwerkingenlog;
   contract.serve(
     app,
     'getVerwerkingsacties',
@@ -124,9 +124,9 @@ export function getVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds): v
       const categorieen = askedCategorieen(query);
       allow(request, 'opvragen', categorieen, query.beperkteSet);
       const address = `${base()}/verwerkingsacties`;
-      const read = preparePersonPage(request, query, needs, { categorieen, address, per: 'actie' });
-      const reader = readerOf(request, reply, needs, 'Verwerkingsacties van een persoon opvragen');
-      const { versies, ...page } = await needs.loggedRead(reader, async (db) => ({
+      const read = preparePersonPage(request, query, app.actieLog.keys, { categorieen, address, per: 'actie' });
+      const reader = readerOf(request, reply, 'Verwerkingsacties van een persoon opvragen');
+      const { versies, ...page } = await loggedRead(reader, async (db) => ({
         ...(await read(db)),
         persons: [{ soortObjectId: query.soortObjectId, objectId: query.objectId }],
       }));
@@ -148,8 +148,9 @@ function shownCategorieen(request: FastifyRequest): readonly Categorie[] {
 }
 
 /** Inspection by the person: where he was processed. */
-export function getVerwerkteObjecten(app: FastifyInstance, needs: RouteNeeds): void {
-  const { contract, access, base, log } = needs;
+export function getVerwerkteObjecten(app: FastifyInstance): void {
+  const { contract, access, base, loggedRead } = app.verwerkingenlog;
+  const { keys } = app.actieLog;
 
   contract.serve(
     app,
@@ -158,13 +159,13 @@ export function getVerwerkteObjecten(app: FastifyInstance, needs: RouteNeeds): v
     async (request, reply) => {
       const { query } = request;
       const address = `${base()}/verwerkte-objecten`;
-      const read = preparePersonPage(request, query, needs, {
+      const read = preparePersonPage(request, query, app.actieLog.keys, {
         categorieen: shownCategorieen(request),
         address,
         per: 'object',
       });
-      const { versies, ...page } = await needs.loggedRead(
-        readerOf(request, reply, needs, 'Inzage door de betrokkene'),
+      const { versies, ...page } = await loggedRead(
+        readerOf(request, reply, 'Inzage door de betrokkene'),
         async (db) => ({
           ...(await read(db)),
           persons: [{ soortObjectId: query.soortObjectId, objectId: query.objectId }],
@@ -187,7 +188,7 @@ export function getVerwerkteObjecten(app: FastifyInstance, needs: RouteNeeds): v
     number: number,
   ) {
     if (stored === undefined || !shownCategorieen(request).includes(categorieOf(stored))) throw notFound();
-    const versie = await reveal(stored, log.keys);
+    const versie = await reveal(stored, keys);
     const own = versie.objecten.filter(({ nummer }) => nummer === number);
     const [object] = shownObjects(request, request.query, own) ?? [];
     if (object === undefined) throw notFound();
@@ -196,8 +197,8 @@ export function getVerwerkteObjecten(app: FastifyInstance, needs: RouteNeeds): v
 
   contract.serve(app, 'getVerwerktObject', { authenticate: access }, async (request, reply) => {
     const { actieId, number } = parseVerwerktObjectId(request.params.verwerktObjectId);
-    const reader = readerOf(request, reply, needs, 'Inzage door de betrokkene');
-    const { object, versie } = await needs.loggedRead(reader, async (db) => {
+    const reader = readerOf(request, reply, 'Inzage door de betrokkene');
+    const { object, versie } = await loggedRead(reader, async (db) => {
       const [part] = await readCurrentParts(db, [actieId], { number });
       const result = await visibleObject(request, part?.stored, number);
       return { result, persons: [result.object], confidential: false };
@@ -207,11 +208,11 @@ export function getVerwerkteObjecten(app: FastifyInstance, needs: RouteNeeds): v
 
   contract.serve(app, 'getVerwerktObjectBewijs', { authenticate: access }, async (request, reply) => {
     const { actieId, number } = parseVerwerktObjectId(request.params.verwerktObjectId);
-    const reader = readerOf(request, reply, needs, 'Bewijs van een verwerkt object opvragen');
-    const proof = await needs.loggedRead(reader, async (db) => {
+    const reader = readerOf(request, reply, 'Bewijs van een verwerkt object opvragen');
+    const proof = await loggedRead(reader, async (db) => {
       const { object, versie, stored } = await visibleObject(request, await readLast(db, actieId), number);
       const shown = [BASIS, objectPart(actieId, number)];
-      return { result: await prove(db, needs, { stored, versie, shown }), persons: [object], confidential: false };
+      return { result: await prove(db, app, { stored, versie, shown }), persons: [object], confidential: false };
     });
     return sendProof(reply, proof);
   });

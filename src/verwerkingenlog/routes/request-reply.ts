@@ -5,9 +5,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { components, operations } from '../../contracts/verwerkingenlog.ts';
-import type { Pool } from '../../database/pool.ts';
 import { Problem } from '../../lib/problem.ts';
-import type { Clock } from '../../lib/time.ts';
 import { withOffset } from '../../lib/time.ts';
 import { callerOf, insufficientScope } from '../../plugins/auth.ts';
 import { requestClosedSignal } from '../../plugins/connections.ts';
@@ -15,7 +13,6 @@ import type { Contract, ServeOptions } from '../../plugins/contract.ts';
 import { fscTransaction, isKnown, traceOf } from '../../plugins/headers.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import type { ProcessingContext } from '../../plugins/processing-headers.ts';
-import type { ActieLog, LogNeeds } from '../actie-log.ts';
 import { CATEGORIEEN, type Categorie } from '../domain/categories.ts';
 import { ANSWERED_NAMES, BASIS_NAMES } from '../domain/members.ts';
 import { type Auteur, type GenummerdObject, pick, type Versie, verwerktObjectId } from '../domain/verwerkingsactie.ts';
@@ -24,14 +21,8 @@ import { verwerkingenlogProblems } from '../problems.ts';
 import type { LoggedRead, Reader } from '../processing-log.ts';
 
 /** What the routes of this area share. */
-export interface RouteNeeds {
-  readonly config: LogNeeds['config'];
-  readonly clock: Clock;
-  /** For reads: statements are sent without waiting. */
-  readonly logPool: Pool;
-  readonly proof: LogNeeds['proof'];
+export interface LogInterface {
   readonly contract: Contract<operations>;
-  readonly log: ActieLog;
   readonly loggedRead: LoggedRead;
   readonly access: NonNullable<ServeOptions['authenticate']>;
   readonly headersOf: (request: FastifyRequest) => ProcessingContext;
@@ -44,14 +35,9 @@ export function auteurOf(request: FastifyRequest): Auteur {
   return { door: callerOf(request).subject, verzoekId: request.id };
 }
 
-export function readerOf(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  needs: Pick<RouteNeeds, 'headersOf'>,
-  handelingNaam: string,
-): Reader {
+export function readerOf(request: FastifyRequest, reply: FastifyReply, handelingNaam: string): Reader {
   return {
-    context: needs.headersOf(request),
+    context: request.server.verwerkingenlog.headersOf(request),
     author: {
       subject: callerOf(request).subject,
       requestId: request.id,

@@ -19,13 +19,15 @@ import {
 import { lockOfActiviteit } from '../store/changes.ts';
 import { MAX_COUNT } from '../store/find.ts';
 import { linkTo } from './person-page.ts';
-import { activiteitEtag, auteurOf, type RouteNeeds, requireMatch, tagged } from './request-reply.ts';
+import { activiteitEtag, auteurOf, requireMatch, tagged } from './request-reply.ts';
 
 const CURSOR_PARTS = [/^[^\0]{1,242}$/u, UUID];
 
 /** The register of processing activities. It has no personal data, so reading it leaves no entry. */
-export function verwerkingsactiviteiten(app: FastifyInstance, needs: RouteNeeds): void {
-  const { contract, access, base, logPool: pool, clock } = needs;
+export function verwerkingsactiviteiten(app: FastifyInstance): void {
+  const { contract, access, base } = app.verwerkingenlog;
+  const { clock, actieLog } = app;
+  const pool = app.database.logPool;
   const authenticate = { authenticate: access };
   const answer = ({ versie: _, ...activiteit }: Activiteit) => ({
     url: `${base()}/verwerkingsactiviteiten/${activiteit.verwerkingsactiviteitId}`,
@@ -67,7 +69,7 @@ export function verwerkingsactiviteiten(app: FastifyInstance, needs: RouteNeeds)
     const id = request.params.verwerkingsactiviteitId.toLowerCase();
     refuse(termFaults(request.body.bewaartermijn));
     const velden = readActiviteitBody(request.body);
-    const activiteit = await needs.log.changes.run(changeOf(id, request, reply), async (db) => {
+    const activiteit = await actieLog.changes.run(changeOf(id, request, reply), async (db) => {
       const known = await readActiviteit(db, id);
       requireMatch(request, known && activiteitEtag(known));
       return writeActiviteit(db, id, velden, { ...auteurOf(request), at: clock.now(), known: known?.versie ?? 0 });
@@ -80,7 +82,7 @@ export function verwerkingsactiviteiten(app: FastifyInstance, needs: RouteNeeds)
 
   contract.serve(app, 'deleteVerwerkingsactiviteit', authenticate, async (request, reply) => {
     const id = request.params.verwerkingsactiviteitId.toLowerCase();
-    await needs.log.changes.run(changeOf(id, request, reply), async (db) => {
+    await actieLog.changes.run(changeOf(id, request, reply), async (db) => {
       const known = await readActiviteit(db, id);
       if (known === undefined) throw notInRegister();
       requireMatch(request, activiteitEtag(known));

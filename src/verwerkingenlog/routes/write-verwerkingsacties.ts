@@ -18,35 +18,28 @@ import {
   termFaults,
 } from '../domain/verwerkingsactie.ts';
 import { lockOfVerwerking, patchActies, readActies } from '../store/changes.ts';
-import {
-  actieAnswer,
-  allow,
-  auteurOf,
-  etag,
-  type RouteNeeds,
-  requireMatch,
-  unknownVerwerkingsactie,
-} from './request-reply.ts';
+import { actieAnswer, allow, auteurOf, etag, requireMatch, unknownVerwerkingsactie } from './request-reply.ts';
 
 /** The action of a body that has what every action has. @throws {Problem} 400, by the clock of the database too */
-async function parseAction(body: ActieBody, { config, log }: RouteNeeds): Promise<Actie> {
+async function parseAction(body: ActieBody, { settings, actieLog }: FastifyInstance): Promise<Actie> {
   const actie = readActie(body);
-  const latest = await log.latestMoment(Date.parse(actie.tijdstip));
-  refuse(actieFaults(body, config.verwerkingenlog, actie.tijdstip, latest));
+  const latest = await actieLog.latestMoment(Date.parse(actie.tijdstip));
+  refuse(actieFaults(body, settings.verwerkingenlog, actie.tijdstip, latest));
   return actie;
 }
 
 /** F7446 and F6624: storing an action. */
-export function postVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): void {
-  const { contract, access, base, config, log } = needs;
+export function postVerwerkingsactie(app: FastifyInstance): void {
+  const { contract, access, base } = app.verwerkingenlog;
+  const { verwerkingenlog: settings } = app.settings;
   contract.serve(
     app,
     'postVerwerkingsactie',
-    { authenticate: access, furtherFaults: ({ body }) => actieFaults(Object(body), config.verwerkingenlog) },
+    { authenticate: access, furtherFaults: ({ body }) => actieFaults(Object(body), settings) },
     async (request, reply) => {
-      const actie = await parseAction(request.body, needs);
+      const actie = await parseAction(request.body, app);
       allow(request, 'vastleggen', [actie.vertrouwelijkheid]);
-      const versie = await log.append(actie, auteurOf(request), {
+      const versie = await app.actieLog.append(actie, auteurOf(request), {
         idempotencyKey: request.headers['idempotency-key'],
         trace: () => traceOf(request),
       });
@@ -58,19 +51,22 @@ export function postVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): v
 }
 
 /** F8316 and F3835 (PUT), F9906 and F2265 (DELETE): a new version of one action. */
-export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): void {
-  const { contract, access, base, config, clock, log } = needs;
+export function changeVerwerkingsactie(app: FastifyInstance): void {
+  const { contract, access, base } = app.verwerkingenlog;
+  const { verwerkingenlog: settings } = app.settings;
+  const { clock, actieLog: log } = app;
+  const writer = app.proof('verwerkingen');
 
   contract.serve(
     app,
     'putVerwerkingsactie',
-    { authenticate: access, furtherFaults: ({ body }) => actieFaults(Object(body), config.verwerkingenlog) },
+    { authenticate: access, furtherFaults: ({ body }) => actieFaults(Object(body), settings) },
     async (request, reply) => {
       const { body } = request;
-      const actie = isWhole(body) ? await parseAction(body, needs) : undefined;
+      const actie = isWhole(body) ? await parseAction(body, app) : undefined;
       // No scope allows this: only a whole processing can be lifted.
       if (actie?.vertrouwelijkheid === 'opgeheven') allow(request, 'vastleggen', ['opgeheven']);
-      const versie = await changeActie(needs, log, {
+      const versie = await changeActie(log, writer, {
         actieId: request.params.actieId.toLowerCase(),
         verwerkingId: actie?.verwerkingId ?? null,
         objects: actie?.verwerkteObjecten.length ?? 0,
@@ -91,7 +87,7 @@ export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds):
   );
 
   contract.serve(app, 'deleteVerwerkingsactie', { authenticate: access }, async (request, reply) => {
-    const versie = await changeActie(needs, log, {
+    const versie = await changeActie(log, writer, {
       actieId: request.params.actieId.toLowerCase(),
       verwerkingId: null,
       objects: 0,
@@ -109,8 +105,10 @@ export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds):
 }
 
 /** F2969 and F4415: the confidentiality or term of a whole processing. All of its actions change, or none. */
-export function patchVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds): void {
-  const { contract, access, clock } = needs;
+export function patchVerwerkingsacties(app: FastifyInstance): void {
+  const { contract, access } = app.verwerkingenlog;
+  const { clock, actieLog: log } = app;
+  const writer = app.proof('verwerkingen');
   contract.serve(app, 'patchVerwerkingsacties', { authenticate: access }, async (request, reply) => {
     const { bewaartermijn } = request.body;
     refuse(termFaults(bewaartermijn));
@@ -118,11 +116,10 @@ export function patchVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds):
     const vertrouwelijkheid = word === undefined ? undefined : readVertrouwelijkheid(word);
     const verwerkingId = request.query.verwerkingId.toLowerCase();
     const names = lockOfVerwerking(verwerkingId);
-    const writer = needs.proof('verwerkingen');
-    const proof = writer === undefined ? undefined : { writer, keys: needs.log.keys };
+    const proof = writer === undefined ? undefined : { writer, keys: log.keys };
     const withLdv = callerOf(request).scopes.has('update:confidential');
     const change = { names, client: callerOf(request).subject, signal: requestClosedSignal(reply) };
-    await needs.log.changes.run(change, async (db) => {
+    await log.changes.run(change, async (db) => {
       // What is appended after this is not touched.
       const acties = await readActies(db, verwerkingId, { withLdv });
       if (acties.length === 0) throw unknownVerwerkingsactie('verwerkingId');
@@ -132,7 +129,7 @@ export function patchVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds):
         acties.map(({ categorie }) => categorie),
       );
       const patch = { vertrouwelijkheid, bewaartermijn, proof };
-      await patchActies(db, acties, patch, clock.now(), auteurOf(request), needs.log.store);
+      await patchActies(db, acties, patch, clock.now(), auteurOf(request), log.store);
     });
     return reply.code(204).send();
   });
