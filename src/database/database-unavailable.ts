@@ -18,7 +18,7 @@ export class DatabaseUnavailableError extends Error {
 
 /**
  * SQLSTATE: shutdown, crash, starting up, too many connections, out of memory or disk, read-only (after a failover); and our own for a key
- * of the processing log that this instance must not write with (migration 0123).
+ * of the processing log that this instance must not write with.
  */
 const UNAVAILABLE_STATES = ['57P01', '57P02', '57P03', '53000', '53100', '53200', '53300', '25006', 'KV001'];
 /** SQLSTATE class of connection errors; pgbouncer reports every problem with its server in it. */

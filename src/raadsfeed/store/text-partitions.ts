@@ -3,7 +3,7 @@ import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
 import type { FeedRow } from './records.ts';
 
-/** As migration 1030 has it. */
+/** As `raadsfeed.ensure_text_partitions` has it. */
 export const PARTITION_NUMBERS = 100_000;
 
 /** Ensures that numbers up to and including one have a partition, and the next ones too. The caller has locked the feed. */
