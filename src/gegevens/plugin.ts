@@ -1,17 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import { LRUCache } from 'lru-cache';
 import type { Variant } from '../lib/exchange-model/mapping.ts';
 import { loadModel, type Model } from '../lib/exchange-model/model.ts';
 import { createVerifier } from '../lib/jades/verify.ts';
 import { createGuardedFetch } from '../lib/outbound/guarded-fetch.ts';
-import { Problem } from '../lib/problem.ts';
-import { createSemaphore } from '../lib/scheduling.ts';
 import { readTextFileSync } from '../lib/text-file.ts';
 import { authenticate, processingHeaders } from '../plugins/auth.ts';
 import { createClientShare } from '../plugins/limits.ts';
 import { mount } from '../plugins/requests.ts';
-import { createPageFinder, type PageBytes, SMALL_BYTES } from './exchange/page.ts';
+import { createAnswerMemory, createPageCache, createPageFinder } from './exchange/page.ts';
 import { createMetrics } from './metrics.ts';
 import { createOwnSigner } from './own-signer.ts';
 import { gegevensProblems } from './problems.ts';
@@ -21,8 +18,6 @@ import { fscStyle, variantContract } from './variant-contract.ts';
 import { variantSettings } from './variant-settings.ts';
 
 const MEGABYTE = 1024 * 1024;
-/** Largest share of one client in the memory for large answers. */
-const CLIENT_SHARE = 1 / 2;
 
 /**
  * Area A: the exchange of data, a mount per variant.
@@ -54,30 +49,8 @@ async function serveGegevens(app: FastifyInstance): Promise<void> {
     ...{ config, clock, log },
     keyLoaded: ({ notAfter }) => metrics.certificateExpiry.set(notAfter.getTime() / 1000),
   });
-  // For large answers that are being made or sent; one that times out is answered with `service-unreachable`.
-  const memory = createSemaphore({
-    maxBytes: settings.answersMb * MEGABYTE,
-    waitMs: settings.answersWaitMs,
-    smallBytes: SMALL_BYTES,
-    clientShare: CLIENT_SHARE,
-    full: () =>
-      new Problem(gegevensProblems.dienstOnbereikbaar, {
-        detail: 'Er zijn nu te veel grote leveringen tegelijk onderweg; er is niets geleverd.',
-        headers: { 'retry-after': String(Math.max(1, Math.ceil(settings.answersWaitMs / 1000))) },
-        fsc: 'ERROR_CODE_SERVICE_UNREACHABLE',
-      }),
-    changed: ({ bytes, waiting }) => {
-      metrics.answersBytes.set(bytes);
-      metrics.answersWaiting.set(waiting);
-    },
-  });
-  // Kept while a requester can page. The key of a page names its leveringen, so a page with a removed levering is not found.
-  const cache = new LRUCache<string, PageBytes>({
-    maxSize: Math.max(1, settings.cacheMb * MEGABYTE),
-    sizeCalculation: ({ bytes }, key) => bytes + 2 * key.length,
-    ttl: settings.pagePinMinutes * 60_000,
-    ttlAutopurge: true,
-  });
+  const memory = createAnswerMemory(settings, metrics);
+  const cache = createPageCache(settings);
 
   const consumerOf = processingHeaders({ mode: settings.processingHeaders, metrics: app.metrics });
 

@@ -26,8 +26,8 @@ export interface ActieLog extends ProcessingLog {
   readonly forwards: boolean;
   /** @see Appender.append */
   readonly append: Appender['append'];
-  /** @see Appender.count */
-  readonly count: Appender['count'];
+  /** Counts in the metrics what was added. */
+  count(result: Appended): void;
   /** An entry of the service itself, to be added in a transaction. */
   makeOwn(entry: OwnEntry, author: ProcessingAuthor): Promise<Append>;
   /** @throws {DatabaseError} also when its month has no partition yet: see `withMonths` */
@@ -50,8 +50,6 @@ export interface Appender {
    * @throws {Problem} 409, 503
    */
   append(actie: Actie, auteur: Auteur, options?: AppendOptions): Promise<Versie>;
-  /** Counts in the metrics what somebody else appended, in a transaction of his own. */
-  count(result: Appended): void;
   /** Resolves when nothing is under way. */
   idle(): Promise<void>;
 }

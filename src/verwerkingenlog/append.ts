@@ -1,7 +1,7 @@
 /** Appending first versions of actions: sealed and encrypted here, and stored in groups that share a transaction. */
 import { isDeepStrictEqual } from 'node:util';
 import type { FastifyInstance } from 'fastify';
-import { Counter, Histogram, type Registry } from 'prom-client';
+import { Histogram } from 'prom-client';
 import { Problem } from '../lib/problem.ts';
 import { eventLoopBudget, type OneAtATime } from '../lib/scheduling.ts';
 import type { TraceContext } from '../lib/trace-context.ts';
@@ -43,14 +43,13 @@ interface PreparedAppend {
 
 export function createAppender(
   { settings: config, database, clock, metrics, proof }: FastifyInstance,
-  log: Pick<ActieLog, 'keys' | 'requireAllKeys' | 'lockHashing' | 'store' | 'forwards'>,
+  log: Pick<ActieLog, 'keys' | 'requireAllKeys' | 'lockHashing' | 'store' | 'count' | 'forwards'>,
   large: OneAtATime,
 ): Appender {
   const pool = database.appendPool;
-  const { keys, requireAllKeys, lockHashing, store, forwards } = log;
+  const { keys, requireAllKeys, lockHashing, store, count, forwards } = log;
   const { groupSize } = config.verwerkingenlog;
   const writer = proof('verwerkingen');
-  const count = createCounters(metrics);
   const groupSizes = new Histogram({
     name: 'koppelvlak_verwerkingenlog_group_size',
     help: 'Appends that shared one transaction',
@@ -144,7 +143,6 @@ export function createAppender(
   }
 
   return {
-    count,
     async append(actie, auteur, { idempotencyKey, trace } = {}) {
       for (let tries = 0; tries < REPLAY_TRIES; tries += 1) {
         const { hashing } = keys;
@@ -190,23 +188,6 @@ function actieIn(versie: Versie, { verwerkteObjecten: _, ...fields }: Actie): ob
 
 /** An idempotency key belongs to one caller. */
 const callersKey = ({ door }: Auteur, key: string): string => `${door}\n${key}`;
-
-function createCounters(metrics: Registry): Appender['count'] {
-  const appends = new Counter({
-    name: 'koppelvlak_verwerkingenlog_appends_total',
-    help: 'Versions that were added to the log',
-    registers: [metrics],
-  });
-  const unknown = new Counter({
-    name: 'koppelvlak_verwerkingenlog_unknown_activity_total',
-    help: 'Actions that name a processing activity that is not in the register',
-    registers: [metrics],
-  });
-  return ({ kept, unknownActivity }) => {
-    if (kept) appends.inc();
-    if (unknownActivity) unknown.inc();
-  };
-}
 
 // Groups.
 

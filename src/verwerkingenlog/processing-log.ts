@@ -18,7 +18,7 @@ import { createSerialChanges } from './changes.ts';
 import { sealedWithinBudget } from './domain/encryption.ts';
 import { type Aanroep, type Actie, actieOf, eersteVersie, newActieId } from './domain/verwerkingsactie.ts';
 import { watchRetention } from './retention-runs.ts';
-import { type Append, openVersionStore, type QueueForward, withMonths } from './store/append.ts';
+import { type Append, createAppendCounters, openVersionStore, type QueueForward, withMonths } from './store/append.ts';
 import { forgetIdempotency } from './store/idempotency.ts';
 import { watchKeys } from './store/keys.ts';
 import { makeMonths } from './store/months.ts';
@@ -60,7 +60,8 @@ async function openProcessingLog(app: FastifyInstance, forward: QueueForward | u
   const large = createOneAtATime();
   const store = await openVersionStore(pool, forward);
   const forwards = forward !== undefined;
-  const { append, count, idle } = createAppender(app, { keys, requireAllKeys, lockHashing, store, forwards }, large);
+  const count = createAppendCounters(app.metrics);
+  const { append, idle } = createAppender(app, { keys, requireAllKeys, lockHashing, store, count, forwards }, large);
   const upkeep = startUpkeep(app);
   const writer = app.proof('verwerkingen');
   const { makeOwn, appendOwn } = createOwnEntries(clock, config.verwerkingenlog, writer, { keys, store, count });

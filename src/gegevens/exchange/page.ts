@@ -9,8 +9,10 @@ import { listsOf } from '../../lib/exchange-model/mapping.ts';
 import type { Model } from '../../lib/exchange-model/model.ts';
 import { isRecord, type JsonObject, textAround, withValueAt } from '../../lib/json/json-value.ts';
 import { Problem } from '../../lib/problem.ts';
-import { eventLoopBudget, type Semaphore } from '../../lib/scheduling.ts';
-import type { Clock } from '../../lib/time.ts';
+import { createSemaphore, eventLoopBudget, type Semaphore } from '../../lib/scheduling.ts';
+import { type Clock, moment } from '../../lib/time.ts';
+import type { Config } from '../../settings/config.ts';
+import type { GegevensMetrics } from '../metrics.ts';
 import {
   chooseLeveringen,
   emptySlices,
@@ -82,6 +84,42 @@ interface PageFinderOptions {
   readonly pinMinutes: number;
 }
 
+type AnswerSettings = Pick<Config['gegevens'], 'answersMb' | 'answersWaitMs' | 'cacheMb' | 'pagePinMinutes'>;
+
+const MEGABYTE = 1024 * 1024;
+/** Largest share of one client in the memory for large answers. */
+const CLIENT_SHARE = 1 / 2;
+
+/** The memory of both mounts for large answers that are being made or sent. */
+export function createAnswerMemory({ answersMb, answersWaitMs }: AnswerSettings, metrics: GegevensMetrics): Semaphore {
+  return createSemaphore({
+    maxBytes: answersMb * MEGABYTE,
+    waitMs: answersWaitMs,
+    smallBytes: SMALL_BYTES,
+    clientShare: CLIENT_SHARE,
+    full: () =>
+      new Problem(gegevensProblems.dienstOnbereikbaar, {
+        detail: 'Er zijn nu te veel grote leveringen tegelijk onderweg; er is niets geleverd.',
+        headers: { 'retry-after': String(Math.max(1, Math.ceil(answersWaitMs / 1000))) },
+        fsc: 'ERROR_CODE_SERVICE_UNREACHABLE',
+      }),
+    changed: ({ bytes, waiting }) => {
+      metrics.answersBytes.set(bytes);
+      metrics.answersWaiting.set(waiting);
+    },
+  });
+}
+
+/** Pages while a requester can ask for them. The key of one names its leveringen, so a page with a removed levering is not found. */
+export function createPageCache({ cacheMb, pagePinMinutes }: AnswerSettings): LRUCache<string, PageBytes> {
+  return new LRUCache({
+    maxSize: Math.max(1, cacheMb * MEGABYTE),
+    sizeCalculation: ({ bytes }, key) => bytes + 2 * key.length,
+    ttl: pagePinMinutes * 60_000,
+    ttlAutopurge: true,
+  });
+}
+
 /** Finds the requested page, in the state that this requester's pages come from. */
 export type PageFinder = (request: PageRequest, signal: AbortSignal) => Promise<FoundPage>;
 
@@ -115,16 +153,16 @@ export function createPageFinder(options: PageFinderOptions): PageFinder {
     const plan = chosen.length > 0 ? planPage(chosen, counted, query) : await emptyPlan(filter, requested, query);
     // Page 1 pins a new state, a later page uses the pinned one, and a page past the end changes nothing.
     const pins = plan.paginering !== undefined && pinned === undefined && !plan.isPastEnd && chosen.length > 0;
-    const moment = newest(chosen.map(({ levering }) => levering.aangeleverdOp)) ?? at;
+    const deliveredAt = newest(chosen.map(({ levering }) => levering.aangeleverdOp)) ?? at;
     // A stored levering never changes, so its number identifies its contents.
     const slices = plan.slices.map(({ levering, selection, from, to }) => [
       ...[levering.id, levering.records, levering.zaken, from, to, selection],
     ]);
-    const key = JSON.stringify([filter.variant, filter.model, state.period, moment, plan.paginering, slices, ids]);
+    const key = JSON.stringify([filter.variant, filter.model, state.period, deliveredAt, plan.paginering, slices, ids]);
     const permit = await memory.acquire({ bytes: estimateBytes(plan), client: request.client }, signal);
     const known = cache.get(key);
     const write = (): Promise<PageBytes> => {
-      const frame = { lists, model, ...plan, leverancierscode, period: state.period, moment };
+      const frame = { lists, model, ...plan, leverancierscode, period: state.period, deliveredAt };
       return withAbort(pool, signal, (client) => writePage(client, answerFrame(frame), select));
     };
     const page =
@@ -166,10 +204,7 @@ export function createPageFinder(options: PageFinderOptions): PageFinder {
 }
 
 function newest(moments: readonly Date[]): Date | undefined {
-  return moments.reduce<Date | undefined>(
-    (last, moment) => (last === undefined || moment > last ? moment : last),
-    undefined,
-  );
+  return moments.reduce<Date | undefined>((last, each) => (last === undefined || each > last ? each : last), undefined);
 }
 
 const MAX_COUNT_BYTES = 4 * 1024 * 1024;
@@ -188,17 +223,17 @@ interface FrameOptions {
   /** The bounds in the answer. */
   readonly period: Period;
   /** When the newest levering of all pages was delivered, so that every page has the same value. */
-  readonly moment: Date;
+  readonly deliveredAt: Date;
 }
 
 /** The text around the records of an answer. */
 function answerFrame(options: FrameOptions): AnswerPart[] {
-  const { model, slices, paginering, period, moment } = options;
+  const { model, slices, paginering, period, deliveredAt } = options;
   const { envelop } = model.mapping;
   let message: JsonObject = {};
   message = withValueAt(message, envelop.startdatum, period.start);
   message = withValueAt(message, envelop.einddatum, period.end);
-  message = withValueAt(message, envelop.aanleverdatumEnTijd, momentText(moment));
+  message = withValueAt(message, envelop.aanleverdatumEnTijd, moment(deliveredAt));
   message = withValueAt(message, envelop.leverancierscode, options.leverancierscode);
   if (slices.length > 0 || model.leveringenRequired) message = withValueAt(message, envelop.leveringen, []);
   const parts: AnswerPart[] = ['{"gegevens":'];
@@ -228,10 +263,6 @@ function emptyLevering({ mapping: { levering: paths } }: Model): string {
   levering = withValueAt(levering, paths.organisatie.object, {});
   levering = withValueAt(levering, paths.records, []);
   return JSON.stringify(levering);
-}
-
-function momentText(moment: Date): string {
-  return moment.toISOString().replace('.000Z', 'Z');
 }
 
 /** Bytes of an answer, in pieces, so that nothing large is ever joined or hashed in one go. */

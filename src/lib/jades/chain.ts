@@ -3,7 +3,6 @@
 import { createHash, type KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { AlgorithmIdentifier, RSASSAPSSParams } from 'pkijs';
-import { isRsa } from './algorithms.ts';
 import {
   authority,
   type Certificate,
@@ -18,6 +17,7 @@ import {
   usage,
 } from './certificate.ts';
 import { meetsNameConstraints, meetsPolicies } from './path-constraints.ts';
+import { isRsa } from './signature.ts';
 
 interface PathCacheOptions {
   /** PEM bundle. */

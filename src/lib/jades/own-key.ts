@@ -1,7 +1,6 @@
 // The own key with its certificate chain, checked before it is used. Messages are for the operator.
 import { createHash, createPrivateKey, type KeyObject } from 'node:crypto';
 import forge from 'node-forge';
-import { algorithmFor, algorithms } from './algorithms.ts';
 import {
   authority,
   type Certificate,
@@ -12,6 +11,7 @@ import {
   usage,
 } from './certificate.ts';
 import { keyFault } from './chain.ts';
+import { algorithmFor, algorithms } from './signature.ts';
 
 export type OwnKeyFault =
   | 'unreadable-key'

@@ -2,11 +2,12 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { JsonObject } from '../json/json-value.ts';
 import { parseStrictObject } from '../json/parse-untrusted.ts';
-import { algorithmNames, algorithms } from './algorithms.ts';
 import { type Certificate, JadesError, malformed, parseCertificate, signerOin } from './certificate.ts';
 import { createPathCache, type PathCache } from './chain.ts';
 import { checkRevocation, createRevocationSource, type Fetch, type RevocationMode } from './revocation.ts';
 import {
+  algorithmNames,
+  algorithms,
   checkDigest,
   digestInPieces,
   type HeaderValues,

@@ -4,6 +4,7 @@
  * server twice as much processor time. What else knows of Citus is here too, and in `migrations/distributed`.
  */
 import pg from 'pg';
+import { Counter, type Registry } from 'prom-client';
 import { isConflict, isRefusedValue } from '../../database/database-unavailable.ts';
 import type { Pool } from '../../database/pool.ts';
 import { type Db, transaction } from '../../database/transaction.ts';
@@ -69,6 +70,24 @@ export async function openVersionStore(pool: Db, forward: QueueForward | undefin
       retryConflicts(() =>
         isOneStatement ? add(own, appends, knownKeys) : transaction(own, (db) => add(db, appends, knownKeys)),
       ),
+  };
+}
+
+/** Counts versions in the metrics once they were added. */
+export function createAppendCounters(metrics: Registry): (result: Appended) => void {
+  const appends = new Counter({
+    name: 'koppelvlak_verwerkingenlog_appends_total',
+    help: 'Versions that were added to the log',
+    registers: [metrics],
+  });
+  const unknown = new Counter({
+    name: 'koppelvlak_verwerkingenlog_unknown_activity_total',
+    help: 'Actions that name a processing activity that is not in the register',
+    registers: [metrics],
+  });
+  return ({ kept, unknownActivity }) => {
+    if (kept) appends.inc();
+    if (unknownActivity) unknown.inc();
   };
 }
 

@@ -1,9 +1,8 @@
 // One row of the table is all that another algorithm takes.
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { type Algorithm, algorithms } from '../../../src/lib/jades/algorithms.ts';
 import { parseCertificate } from '../../../src/lib/jades/certificate.ts';
-import { createSigner, plainStyles } from '../../../src/lib/jades/signature.ts';
+import { type Algorithm, algorithms, createSigner, plainStyles } from '../../../src/lib/jades/signature.ts';
 import { type Kit, leafFor, openKit, verifierFor } from './support/kit.ts';
 
 let kit: Kit;
