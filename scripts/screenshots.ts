@@ -136,7 +136,7 @@ const BEHIND = `
 
 /** A run of retention that failed, and a database that a newer program has migrated. */
 const TROUBLE = [
-  `insert into verwerkingenlog.prune_runs (started_at, door, ended_at, fout) values (now(), session_user, now(), 'the disk is full')`,
+  `insert into verwerkingenlog.prune_runs (started_at, login, ended_at, fault) values (now(), session_user, now(), 'the disk is full')`,
   `insert into koppelvlak.migrations (name, run_on) values ('9999-later', now())`,
 ];
 
