@@ -6,9 +6,8 @@ import type { TraceContext } from '../lib/trace-context.ts';
 import type { OwnEntry, ProcessingAuthor, ProcessingLog } from '../plugins/processing-log.ts';
 import type { IdentityKeys } from './domain/encryption.ts';
 import type { Actie, Auteur, Versie } from './domain/verwerkingsactie.ts';
-import type { Append, Appended, VersionStore } from './store/append.ts';
+import type { Append, Appended, LatestMoment, VersionStore } from './store/append.ts';
 import type { KeyWatch } from './store/keys.ts';
-import type { LatestMoment } from './store/versions.ts';
 
 /** An action about more persons is stored or changed one at a time. */
 export const LARGE_OBJECTS = 1000;

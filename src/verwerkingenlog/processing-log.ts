@@ -18,11 +18,17 @@ import { createSerialChanges } from './changes.ts';
 import { sealedWithinBudget } from './domain/encryption.ts';
 import { type Aanroep, type Actie, actieOf, eersteVersie, newActieId } from './domain/verwerkingsactie.ts';
 import { watchRetention } from './retention-runs.ts';
-import { type Append, createAppendCounters, openVersionStore, type QueueForward, withMonths } from './store/append.ts';
+import {
+  type Append,
+  createAppendCounters,
+  createLatestMoment,
+  openVersionStore,
+  type QueueForward,
+  withMonths,
+} from './store/append.ts';
 import { forgetIdempotency } from './store/idempotency.ts';
 import { watchKeys } from './store/keys.ts';
 import { makeMonths } from './store/months.ts';
-import { createLatestMoment } from './store/versions.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
