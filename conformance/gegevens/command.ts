@@ -15,6 +15,8 @@ Examples:
       --token-url https://auth.example/token --client-id statistiek --client-secret-file secret.txt --report verslag/
   $ koppelvlak-conformance gegevens /vs/v1/gegevens --variant vs --outway http://127.0.0.1:8443 --grant-hash '$1$4$…' \\
       --key key.pem --chain chain.pem --trust root.pem`;
+const suite = async () => (await import('./suite.ts')).GEGEVENS;
+
 export function gegevensCommand(terminal: Terminal): Command {
   const command = suiteOptions(new Command('gegevens'))
     .description('test a supplier of data (SHV or VS)')
@@ -33,11 +35,8 @@ export function gegevensCommand(terminal: Terminal): Command {
   return tokenOptions(command)
     .addHelpText('after', EXAMPLE)
     .action((url: string | undefined, options: GegevensOptions) =>
-      suiteCommand(
-        terminal,
-        options,
-        async () => (await import('./suite.ts')).GEGEVENS,
-        async (context) => (await import('../commands/test-supplier.ts')).testSupplier(context, url, options),
+      suiteCommand(terminal, options, suite, async (context) =>
+        (await import('../commands/test-supplier.ts')).testSupplier(context, url, options),
       ),
     );
 }

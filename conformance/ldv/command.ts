@@ -19,6 +19,8 @@ interface Options extends SuiteOptions {
   readonly activity?: string;
 }
 
+const suite = async () => (await import('./suite.ts')).LDV;
+
 export function ldvCommand(terminal: Terminal): Command {
   return suiteOptions(new Command('ldv'))
     .description('test an intake of log lines of the Logboek Dataverwerkingen')
@@ -27,12 +29,7 @@ export function ldvCommand(terminal: Terminal): Command {
     .option('--activity <uri>', 'a processing activity that its register knows')
     .addHelpText('after', EXAMPLE)
     .action((url: string | undefined, options: Options) =>
-      suiteCommand(
-        terminal,
-        options,
-        async () => (await import('./suite.ts')).LDV,
-        (context) => run(context, url, options),
-      ),
+      suiteCommand(terminal, options, suite, (context) => run(context, url, options)),
     );
 }
 

@@ -30,6 +30,8 @@ Examples:
 /** Milliseconds for a command or an answer of a program. */
 const TIMEOUT_MS = 60_000;
 
+const suite = async () => (await import('./suite.ts')).RAADSFEED_CONSUMER;
+
 export function raadsfeedConsumerCommand(terminal: Terminal): Command {
   return suiteOptions(new Command('raadsfeed-consumer'))
     .description('test a consumer of council information, or an aggregator')
@@ -44,14 +46,7 @@ export function raadsfeedConsumerCommand(terminal: Terminal): Command {
     .option('--port <number>', 'port of the feeds that are played (default: any that is free)', wholeNumber, 0)
     .option('--patience <seconds>', 'how long a consumer has to come to the state of a feed', wholeNumber, 30)
     .addHelpText('after', EXAMPLE)
-    .action((options: ConsumerOptions) =>
-      suiteCommand(
-        terminal,
-        options,
-        async () => (await import('./suite.ts')).RAADSFEED_CONSUMER,
-        (context) => run(context, options),
-      ),
-    );
+    .action((options: ConsumerOptions) => suiteCommand(terminal, options, suite, (context) => run(context, options)));
 }
 
 async function run(context: ToolContext, options: ConsumerOptions): Promise<void> {

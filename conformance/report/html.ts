@@ -1,19 +1,15 @@
-/** The report as one page, to be opened, sent or printed: no script, and nothing loaded from elsewhere. */
-import { type Html, html, trusted, withCode } from '../../src/lib/template.ts';
+/** The report as one page. */
+import { reportPage } from '../../src/lib/report-page.ts';
+import { type Html, html, withCode } from '../../src/lib/template.ts';
 import { LEVELS, OUTCOMES, type Outcome } from '../case.ts';
 import { acceptance } from './acceptance.ts';
 import { type ConformanceReport, noLongerFailing, type ReportedCase, verdictOf } from './report.ts';
 
-/** Black on white, so that it prints; what matters is said in words, never by a colour alone. */
 const STYLE = `
-  @page { size: A4; margin: 14mm 12mm; }
-  body { font: 10pt/1.4 system-ui, Arial, sans-serif; color: #111; background: #fff; margin: 0 auto; padding: 1.5rem; max-width: 60rem; }
-  h1 { font-size: 1.5rem; margin: 0; } h2 { font-size: 1.15rem; margin: 1.75rem 0 .5rem; } h3 { font-size: 1rem; margin: 1.25rem 0 .25rem; }
-  h2, h3 { break-after: avoid; } p, dd, .text { overflow-wrap: anywhere; } .id { white-space: nowrap; width: 6rem; } .level { width: 3.5rem; } .result { width: 7rem; }
+  h2 { font-size: 1.15rem; margin: 1.75rem 0 .5rem; } h3 { font-size: 1rem; margin: 1.25rem 0 .25rem; }
+  p, .text { overflow-wrap: anywhere; } .id { white-space: nowrap; width: 6rem; } .level { width: 3.5rem; } .result { width: 7rem; }
   .reason { display: block; color: #444; padding-left: .8rem; }
-  dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; } dd { margin: 0; }
-  table { border-collapse: collapse; width: 100%; } thead { display: table-header-group; } tr { break-inside: avoid; }
-  th, td { padding: .2rem .4rem; border-bottom: 1px solid #999; text-align: left; vertical-align: top; } thead th { border-bottom: 2px solid #111; }
+  th, td { padding: .2rem .4rem; border-bottom: 1px solid #999; text-align: left; vertical-align: top; }
   .outcome { border: 1px solid #111; padding: 0 .4rem; white-space: nowrap; } .failed { background: #111; color: #fff; print-color-adjust: exact; }
   pre { font-size: 8pt; white-space: pre-wrap; overflow-wrap: anywhere; border-left: 3px solid #666; padding-left: .6rem; margin: .3rem 0; }
   .acceptance { break-inside: avoid; } .remarks { border: 1px solid #999; height: 20mm; } .acceptance .blank { border: 1px solid #999; height: 16mm; min-width: 20mm; }
@@ -41,34 +37,16 @@ export function reportHtml(report: ConformanceReport): string {
     ],
     ['Result', verdictOf(report)],
   ];
-  return html`<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>${title}</title>
-<style>${trusted(STYLE)}</style>
-</head>
-<body>
-<main>
-<h1>${title}</h1>
-<dl>
-${about.map(([name, text]) => html`<dt>${name}</dt><dd>${text}</dd>`)}
-</dl>
-<h2>Summary</h2>
+  const content = html`<h2>Summary</h2>
 ${summary(cases)}
 ${passing !== undefined && html`<p>${passing}</p>`}
 <h2>What failed</h2>
 ${wrong.length === 0 ? html`<p>Nothing failed.</p>` : wrong.map(fault)}
 <h2>All cases</h2>
 ${[...new Set(cases.map(({ chapter }) => chapter))].map((chapter) => chapterTable(chapter, cases))}
-${acceptance(report)}
-</main>
-<footer><p>Secrets and numbers that may identify a person are masked, and bodies are cut.</p></footer>
-</body>
-</html>
-`.markup;
+${acceptance(report)}`;
+  const footer = 'Secrets and numbers that may identify a person are masked, and bodies are cut.';
+  return reportPage({ language: 'en', title, style: STYLE, about, content, footer });
 }
 
 function outcome(name: Outcome, isExpected = false): Html {

@@ -1,18 +1,17 @@
 /** Cases about what a requester does with an answer. */
-import { type AskingCase, askingCases, type Clause, grade, type Level } from '../case.ts';
+import { type AskingCase, askingCases } from '../case.ts';
 import type { ScenarioName } from './scenarios.ts';
 import type { RequesterSubject } from './subject.ts';
 
-export type Title = readonly [nl: string, en: string];
-export type Case = AskingCase<RequesterSubject>;
+/** What a case does, apart from what it is called and quotes. */
+export type Judging = Pick<AskingCase<RequesterSubject>, 'check' | 'needs'>;
 
 /** The case without which no refusal means anything. */
 export const TAKES_GOOD = 'R-ACC-01';
 export const requesterCases = askingCases<RequesterSubject>(TAKES_GOOD);
 
 /** It must count all records that the supplier has, where it counts. */
-export const takes = ([nl, en]: Title, source: Clause, scenario: ScenarioName, level: Level = 'must'): Case => ({
-  ...{ nl, en, ...grade(level, source) },
+export const takes = (scenario: ScenarioName): Judging => ({
   check: async ({ play, suppliers }) => {
     const { accepted, refused, records } = await play(scenario);
     if (!accepted) return `it refused a good answer${refused === undefined ? '' : `: ${refused}`}`;
@@ -22,13 +21,11 @@ export const takes = ([nl, en]: Title, source: Clause, scenario: ScenarioName, l
   },
 });
 
-export const refuses = ([nl, en]: Title, source: Clause, scenario: ScenarioName, level: Level = 'must'): Case => ({
-  ...{ nl, en, ...grade(level, source) },
+export const refuses = (scenario: ScenarioName): Judging => ({
   check: async ({ play }) => ((await play(scenario)).accepted ? 'it took the answer' : undefined),
 });
 
-export const seen = ([nl, en]: Title, source: Clause, scenario: ScenarioName): Case => ({
-  ...{ open: source, nl, en },
+export const seen = (scenario: ScenarioName): Judging => ({
   check: async ({ play }) => {
     const { accepted, refused } = await play(scenario);
     if (accepted) return { seen: 'it takes such an answer' };

@@ -11,69 +11,64 @@ export const GOOD_ANSWERS: Chapter<RequesterSubject> = {
   id: 'R-ACC',
   title: { nl: 'Goede antwoorden', en: 'Good answers' },
   cases: requesterCases({
-    [TAKES_GOOD]: takes(
-      [
-        'Een goede levering in pagina’s wordt aanvaard, met alle records',
-        'A good delivery in pages is taken, with all records',
-      ],
-      paging('Total number of records to be delivered'),
-      'pages',
-    ),
-    'R-ACC-02': takes(
-      ['Een antwoord zonder `paginering` wordt aanvaard', 'An answer without `paginering` is taken'],
-      answer('Present only if delivery is paged'),
-      'whole',
-    ),
-    'R-ACC-03': takes(
-      ['Een levering zonder records wordt aanvaard', 'A delivery without records is taken'],
-      ddas('Limits', '`totalRecords` minimum 0'),
-      'empty',
-      'should',
-    ),
-    'R-ACC-04': takes(
-      [
-        'De hele keten in `x5c`, met het stamcertificaat, wordt aanvaard',
-        'The full chain in `x5c`, with the root certificate, is taken',
-      ],
-      signing('`x5c` = full X.509 certificate chain of the national government PKI'),
-      'with-root',
-    ),
-    'R-ACC-05': takes(
-      [
-        'Een `Digest` van 43 tekens, zonder opvulling, wordt aanvaard',
-        'A `Digest` of 43 characters, without padding, is taken',
-      ],
-      signing('pattern `^SHA-256=[A-Za-z0-9+/=]{43,44}$`'),
-      'unpadded',
-      'should',
-    ),
-    'R-ACC-06': takes(
-      ['`typ` in kleine letters wordt aanvaard', '`typ` in lower case is taken'],
-      rfc(7515, '4.1.9', 'all media type values, subtype values, and parameter names are case insensitive'),
-      'lower-typ',
-      'should',
-    ),
-    'R-ACC-07': takes(
-      [
-        'Een onbekend veld in de header van de handtekening wordt genegeerd',
-        'An unknown field in the header of the signature is ignored',
-      ],
-      rfc(7515, '4', 'all Header Parameters not defined by this specification MUST be ignored when not understood'),
-      'more-members',
-    ),
-    'R-ACC-08': takes(
-      ['De bytes tellen, niet hoe de JSON is geschreven', 'The bytes count, not how the JSON is spelled'],
-      signing('SHA-256 digest of the payload per RFC 3230'),
-      'spelled',
-    ),
-    'R-ACC-09': seen(
-      [
-        'Een antwoord dat over de body is ondertekend (tekst van juni 2026), niet over de digest (module Signing)',
-        'An answer signed over the body (text of June 2026), not over the digest (module Signing)',
-      ],
-      signing('detached payload, only the digest is signed'),
-      'body-form',
-    ),
+    [TAKES_GOOD]: {
+      must: paging('Total number of records to be delivered'),
+      nl: 'Een goede levering in pagina’s wordt aanvaard, met alle records',
+      en: 'A good delivery in pages is taken, with all records',
+      ...takes('pages'),
+    },
+    'R-ACC-02': {
+      must: answer('Present only if delivery is paged'),
+      nl: 'Een antwoord zonder `paginering` wordt aanvaard',
+      en: 'An answer without `paginering` is taken',
+      ...takes('whole'),
+    },
+    'R-ACC-03': {
+      should: ddas('Limits', '`totalRecords` minimum 0'),
+      nl: 'Een levering zonder records wordt aanvaard',
+      en: 'A delivery without records is taken',
+      ...takes('empty'),
+    },
+    'R-ACC-04': {
+      must: signing('`x5c` = full X.509 certificate chain of the national government PKI'),
+      nl: 'De hele keten in `x5c`, met het stamcertificaat, wordt aanvaard',
+      en: 'The full chain in `x5c`, with the root certificate, is taken',
+      ...takes('with-root'),
+    },
+    'R-ACC-05': {
+      should: signing('pattern `^SHA-256=[A-Za-z0-9+/=]{43,44}$`'),
+      nl: 'Een `Digest` van 43 tekens, zonder opvulling, wordt aanvaard',
+      en: 'A `Digest` of 43 characters, without padding, is taken',
+      ...takes('unpadded'),
+    },
+    'R-ACC-06': {
+      should: rfc(7515, '4.1.9', 'all media type values, subtype values, and parameter names are case insensitive'),
+      nl: '`typ` in kleine letters wordt aanvaard',
+      en: '`typ` in lower case is taken',
+      ...takes('lower-typ'),
+    },
+    'R-ACC-07': {
+      must: rfc(
+        7515,
+        '4',
+        'all Header Parameters not defined by this specification MUST be ignored when not understood',
+      ),
+      nl: 'Een onbekend veld in de header van de handtekening wordt genegeerd',
+      en: 'An unknown field in the header of the signature is ignored',
+      ...takes('more-members'),
+    },
+    'R-ACC-08': {
+      must: signing('SHA-256 digest of the payload per RFC 3230'),
+      nl: 'De bytes tellen, niet hoe de JSON is geschreven',
+      en: 'The bytes count, not how the JSON is spelled',
+      ...takes('spelled'),
+    },
+    'R-ACC-09': {
+      open: signing('detached payload, only the digest is signed'),
+      nl: 'Een antwoord dat over de body is ondertekend (tekst van juni 2026), niet over de digest (module Signing)',
+      en: 'An answer signed over the body (text of June 2026), not over the digest (module Signing)',
+      ...seen('body-form'),
+    },
   }),
 };
 
@@ -83,116 +78,119 @@ export const PLANTED_FAULTS: Chapter<RequesterSubject> = {
   id: 'R-REF',
   title: { nl: 'Antwoorden die niet deugen', en: 'Answers that are wrong' },
   cases: requesterCases({
-    'R-REF-01': refuses(
-      ['Een antwoord zonder handtekening wordt geweigerd', 'An answer without a signature is refused'],
-      signing('required on the request and on the 200 response'),
-      'no-signature',
-    ),
-    'R-REF-02': refuses(
-      ['Een antwoord zonder `Digest` wordt geweigerd', 'An answer without `Digest` is refused'],
-      signing('It is required on messages with a body'),
-      'no-digest',
-    ),
-    'R-REF-03': refuses(
-      ['Een `Digest` van andere bytes wordt geweigerd', 'A `Digest` of other bytes is refused'],
-      signing('SHA-256 digest of the payload'),
-      'other-digest',
-    ),
-    'R-REF-04': refuses(
-      [
-        'Een body die na het ondertekenen is veranderd, wordt geweigerd, ook met een nieuwe `Digest`',
-        'A body that was changed after signing is refused, with a new `Digest` too',
-      ],
-      signing('the response with the private key of the supplier'),
-      'changed-body',
-    ),
-    'R-REF-05': refuses(
-      ['Een handtekening die is veranderd, wordt geweigerd', 'A signature that was changed is refused'],
-      validated('If any of these steps fail, the signature or MAC cannot be validated'),
-      'changed-signature',
-    ),
-    'R-REF-06': refuses(
-      ['`alg: none` wordt geweigerd', '`alg: none` is refused'],
-      rfc(8725, '3.1', 'MUST NOT use any other algorithms when performing cryptographic operations'),
-      'alg-none',
-    ),
-    'R-REF-07': refuses(
-      [
-        'HS256 met de openbare sleutel als geheim wordt geweigerd',
-        'HS256 with the public key as its secret is refused',
-      ],
-      rfc(8725, '3.1', 'MUST NOT use any other algorithms when performing cryptographic operations'),
-      'alg-hs256',
-    ),
-    'R-REF-08': refuses(['RS256 wordt geweigerd', 'RS256 is refused'], signing('`alg` = `PS256`'), 'alg-rs256'),
-    'R-REF-09': refuses(
-      ['Een onbekende naam in `crit` wordt geweigerd', 'An unknown name in `crit` is refused'],
-      rfc(7515, '4.1.11', 'not understood and supported by the recipient, then the JWS is invalid'),
-      'unknown-critical',
-    ),
-    'R-REF-10': refuses(
-      [
-        'Een keten naar een ander stamcertificaat met dezelfde namen wordt geweigerd',
-        'A chain to another root with the same names is refused',
-      ],
-      signing('Chain validated up to the government PKI root'),
-      'own-root',
-    ),
-    'R-REF-11': refuses(
-      [
-        'Een certificaat dat de uitgever niet heeft ondertekend, wordt geweigerd',
-        'A certificate that its issuer did not sign is refused',
-      ],
-      rfc(5280, '6.1.3', 'The signature on the certificate can be verified'),
-      'forged',
-    ),
-    'R-REF-12': refuses(
-      [
-        'Een certificaat dat een leverancier zelf uitgaf, wordt geweigerd',
-        'A certificate that a supplier issued itself is refused',
-      ],
-      rfc(5280, '6.1.4', 'verify that the basicConstraints extension is present and that cA is set to TRUE'),
-      'below-leaf',
-    ),
-    'R-REF-13': refuses(
-      ['Een verlopen certificaat wordt geweigerd', 'An expired certificate is refused'],
-      signing('validity period checked'),
-      'expired',
-    ),
-    'R-REF-14': refuses(
-      ['Een ingetrokken certificaat wordt geweigerd', 'A revoked certificate is refused'],
-      signing('revocation check by OCSP or CRL'),
-      'revoked',
-    ),
-    'R-REF-15': refuses(
-      ['Ook de tweede pagina moet ondertekend zijn', 'The second page must be signed too'],
-      signing('required on the request and on the 200 response'),
-      'second-unsigned',
-    ),
-    'R-REF-16': refuses(
-      ['Wat niet in het uitwisselmodel past, wordt geweigerd', 'What does not fit the exchange model is refused'],
-      ddas('`gegevens` content', 'it follows an external exchange model'),
-      'other-model',
-      'should',
-    ),
-    'R-REF-17': refuses(
-      ['Een fout met gegevens erin is geen levering', 'An error with data in it is no delivery'],
-      answer('The requested records'),
-      'error-with-data',
-      'should',
-    ),
-    'R-REF-18': seen(
-      [
-        'Wanneer niet is na te gaan of een certificaat is ingetrokken',
-        'When it cannot be found out whether a certificate was revoked',
-      ],
-      signing('revocation check by OCSP or CRL'),
-      'unknown-status',
-    ),
-    'R-REF-19': seen(
-      ['Een handtekening van over drie dagen', 'A signature of three days from now'],
-      signingPage('zonder trusted timestamp of ingebedde validatie-informatie'),
-      'future-time',
-    ),
+    'R-REF-01': {
+      must: signing('required on the request and on the 200 response'),
+      nl: 'Een antwoord zonder handtekening wordt geweigerd',
+      en: 'An answer without a signature is refused',
+      ...refuses('no-signature'),
+    },
+    'R-REF-02': {
+      must: signing('It is required on messages with a body'),
+      nl: 'Een antwoord zonder `Digest` wordt geweigerd',
+      en: 'An answer without `Digest` is refused',
+      ...refuses('no-digest'),
+    },
+    'R-REF-03': {
+      must: signing('SHA-256 digest of the payload'),
+      nl: 'Een `Digest` van andere bytes wordt geweigerd',
+      en: 'A `Digest` of other bytes is refused',
+      ...refuses('other-digest'),
+    },
+    'R-REF-04': {
+      must: signing('the response with the private key of the supplier'),
+      nl: 'Een body die na het ondertekenen is veranderd, wordt geweigerd, ook met een nieuwe `Digest`',
+      en: 'A body that was changed after signing is refused, with a new `Digest` too',
+      ...refuses('changed-body'),
+    },
+    'R-REF-05': {
+      must: validated('If any of these steps fail, the signature or MAC cannot be validated'),
+      nl: 'Een handtekening die is veranderd, wordt geweigerd',
+      en: 'A signature that was changed is refused',
+      ...refuses('changed-signature'),
+    },
+    'R-REF-06': {
+      must: rfc(8725, '3.1', 'MUST NOT use any other algorithms when performing cryptographic operations'),
+      nl: '`alg: none` wordt geweigerd',
+      en: '`alg: none` is refused',
+      ...refuses('alg-none'),
+    },
+    'R-REF-07': {
+      must: rfc(8725, '3.1', 'MUST NOT use any other algorithms when performing cryptographic operations'),
+      nl: 'HS256 met de openbare sleutel als geheim wordt geweigerd',
+      en: 'HS256 with the public key as its secret is refused',
+      ...refuses('alg-hs256'),
+    },
+    'R-REF-08': {
+      must: signing('`alg` = `PS256`'),
+      nl: 'RS256 wordt geweigerd',
+      en: 'RS256 is refused',
+      ...refuses('alg-rs256'),
+    },
+    'R-REF-09': {
+      must: rfc(7515, '4.1.11', 'not understood and supported by the recipient, then the JWS is invalid'),
+      nl: 'Een onbekende naam in `crit` wordt geweigerd',
+      en: 'An unknown name in `crit` is refused',
+      ...refuses('unknown-critical'),
+    },
+    'R-REF-10': {
+      must: signing('Chain validated up to the government PKI root'),
+      nl: 'Een keten naar een ander stamcertificaat met dezelfde namen wordt geweigerd',
+      en: 'A chain to another root with the same names is refused',
+      ...refuses('own-root'),
+    },
+    'R-REF-11': {
+      must: rfc(5280, '6.1.3', 'The signature on the certificate can be verified'),
+      nl: 'Een certificaat dat de uitgever niet heeft ondertekend, wordt geweigerd',
+      en: 'A certificate that its issuer did not sign is refused',
+      ...refuses('forged'),
+    },
+    'R-REF-12': {
+      must: rfc(5280, '6.1.4', 'verify that the basicConstraints extension is present and that cA is set to TRUE'),
+      nl: 'Een certificaat dat een leverancier zelf uitgaf, wordt geweigerd',
+      en: 'A certificate that a supplier issued itself is refused',
+      ...refuses('below-leaf'),
+    },
+    'R-REF-13': {
+      must: signing('validity period checked'),
+      nl: 'Een verlopen certificaat wordt geweigerd',
+      en: 'An expired certificate is refused',
+      ...refuses('expired'),
+    },
+    'R-REF-14': {
+      must: signing('revocation check by OCSP or CRL'),
+      nl: 'Een ingetrokken certificaat wordt geweigerd',
+      en: 'A revoked certificate is refused',
+      ...refuses('revoked'),
+    },
+    'R-REF-15': {
+      must: signing('required on the request and on the 200 response'),
+      nl: 'Ook de tweede pagina moet ondertekend zijn',
+      en: 'The second page must be signed too',
+      ...refuses('second-unsigned'),
+    },
+    'R-REF-16': {
+      should: ddas('`gegevens` content', 'it follows an external exchange model'),
+      nl: 'Wat niet in het uitwisselmodel past, wordt geweigerd',
+      en: 'What does not fit the exchange model is refused',
+      ...refuses('other-model'),
+    },
+    'R-REF-17': {
+      should: answer('The requested records'),
+      nl: 'Een fout met gegevens erin is geen levering',
+      en: 'An error with data in it is no delivery',
+      ...refuses('error-with-data'),
+    },
+    'R-REF-18': {
+      open: signing('revocation check by OCSP or CRL'),
+      nl: 'Wanneer niet is na te gaan of een certificaat is ingetrokken',
+      en: 'When it cannot be found out whether a certificate was revoked',
+      ...seen('unknown-status'),
+    },
+    'R-REF-19': {
+      open: signingPage('zonder trusted timestamp of ingebedde validatie-informatie'),
+      nl: 'Een handtekening van over drie dagen',
+      en: 'A signature of three days from now',
+      ...seen('future-time'),
+    },
   }),
 };

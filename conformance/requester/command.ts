@@ -17,6 +17,8 @@ Examples:
   $ koppelvlak-conformance gegevens-requester --variant shv --command "node adapter.js" --report verslag/
   $ koppelvlak-conformance gegevens-requester --variant vs --trust root.pem --wait 900`;
 
+const suite = async () => (await import('./suite.ts')).REQUESTER;
+
 export function requesterCommand(terminal: Terminal): Command {
   return suiteOptions(new Command('gegevens-requester'))
     .description('test a requester of data (SHV or VS): suppliers that answer well and badly')
@@ -29,11 +31,8 @@ export function requesterCommand(terminal: Terminal): Command {
     .option('--wait <seconds>', 'how long is waited for what a requester asks by hand', whole(86_400), 600)
     .addHelpText('after', EXAMPLE)
     .action((options: RequesterOptions) =>
-      suiteCommand(
-        terminal,
-        options,
-        async () => (await import('./suite.ts')).REQUESTER,
-        async (context) => (await import('../commands/test-requester.ts')).testRequester(context, options),
+      suiteCommand(terminal, options, suite, async (context) =>
+        (await import('../commands/test-requester.ts')).testRequester(context, options),
       ),
     );
 }

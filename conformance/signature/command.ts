@@ -11,6 +11,8 @@ Examples:
   $ koppelvlak-conformance signature berichten/*.http --trust root.pem --online
   $ koppelvlak-conformance signature bewijs/*.exchange.json --trust root.pem --crl intermediate.crl root.crl --at 2026-04-01T12:00:00Z`;
 
+const suite = async () => (await import('./suite.ts')).SIGNATURES;
+
 export function signatureCommand(terminal: Terminal): Command {
   return suiteOptions(new Command('signature'))
     .description('test signed messages that were kept')
@@ -21,11 +23,8 @@ export function signatureCommand(terminal: Terminal): Command {
     .option('--at <time>', 'the moment at which certificates must be valid; default: now', moment)
     .addHelpText('after', EXAMPLE)
     .action((files: readonly string[], options: SignatureOptions) =>
-      suiteCommand(
-        terminal,
-        options,
-        async () => (await import('./suite.ts')).SIGNATURES,
-        async (context) => (await import('../commands/test-messages.ts')).testMessages(context, files, options),
+      suiteCommand(terminal, options, suite, async (context) =>
+        (await import('../commands/test-messages.ts')).testMessages(context, files, options),
       ),
     );
 }

@@ -1,8 +1,9 @@
+import { PROCESSING_LOG_SCOPES } from '../../src/lib/processing-log-scopes.ts';
 import type { TestTokens } from '../../test/support/tokens.ts';
 import { OTHER } from '../commands/token-file.ts';
 import type { Client } from '../exchange.ts';
 import type { CaseResult } from '../run-suite.ts';
-import { readLogSubject, SCOPES } from '../verwerkingenlog/subject.ts';
+import { readLogSubject } from '../verwerkingenlog/subject.ts';
 import { VERWERKINGENLOG } from '../verwerkingenlog/suite.ts';
 import { runCases } from './run-cases.ts';
 
@@ -11,8 +12,10 @@ export const NOT_OFFERED = ['B-HTTP-12', 'B-HTTP-17'];
 
 /** A token for each scope, and one for another service. */
 export async function tokensOf(issuer: TestTokens): Promise<Record<string, string>> {
-  const own = await Promise.all(SCOPES.map(async (scope) => [scope, await issuer.token([scope])] as const));
-  const other = await issuer.token([...SCOPES], { claims: { aud: 'https://elders.example/api' } });
+  const own = await Promise.all(
+    PROCESSING_LOG_SCOPES.map(async (scope) => [scope, await issuer.token([scope])] as const),
+  );
+  const other = await issuer.token([...PROCESSING_LOG_SCOPES], { claims: { aud: 'https://elders.example/api' } });
   return Object.fromEntries([...own, [OTHER, other]]);
 }
 

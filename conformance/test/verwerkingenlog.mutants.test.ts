@@ -1,6 +1,6 @@
 import { describe } from 'vitest';
+import { PROCESSING_LOG_SCOPES } from '../../src/lib/processing-log-scopes.ts';
 import { startLog } from '../../test/verwerkingenlog/support.ts';
-import { SCOPES } from '../verwerkingenlog/subject.ts';
 import { keys, remembering } from './mutants/broken-log.ts';
 import { LOG_MUTANTS } from './mutants/verwerkingenlog.ts';
 import { behindProxy } from './proxy.ts';
@@ -15,7 +15,7 @@ describe('the suite for a processing log', () => {
     async open() {
       const log = await startLog();
       keys.tokens = await tokensOf(log.tokens);
-      keys.all = await log.tokens.token([...SCOPES]);
+      keys.all = await log.tokens.token([...PROCESSING_LOG_SCOPES]);
       const { run, close } = await behindProxy({
         target: `${log.server.url}/verwerkingenlog/v1`,
         run: (url, isWanted) => runVerwerkingenlog(url, keys.tokens, isWanted),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PROCESSING_LOG_SCOPES } from '../../src/lib/processing-log-scopes.ts';
 import { type LogServer, startLog } from '../../test/verwerkingenlog/support.ts';
 import { OTHER } from '../commands/token-file.ts';
-import { SCOPES } from '../verwerkingenlog/subject.ts';
 import { giving, post } from './mutants/broken-log.ts';
 import { startOtherLog } from './other/processing-log.ts';
 import { type Mutation, startProxy } from './proxy.ts';
@@ -22,8 +22,10 @@ describe('the suite for a processing log', () => {
   });
 
   it('finds no fault in a second implementation, and skips what that does not offer', async () => {
-    const other = await startOtherLog(Object.fromEntries(SCOPES.map((scope) => [`token-${scope}`, [scope]])));
-    const tokens = Object.fromEntries([...SCOPES, OTHER].map((scope) => [scope, `token-${scope}`]));
+    const other = await startOtherLog(
+      Object.fromEntries(PROCESSING_LOG_SCOPES.map((scope) => [`token-${scope}`, [scope]])),
+    );
+    const tokens = Object.fromEntries([...PROCESSING_LOG_SCOPES, OTHER].map((scope) => [scope, `token-${scope}`]));
     const results = await runVerwerkingenlog(other.url, tokens);
     const { 'register:write': _, ...fewer } = tokens;
     const [access] = await runVerwerkingenlog(other.url, fewer, (id) => id === 'B-ACC-08');

@@ -1,11 +1,12 @@
 /** The commands of the suites that write, as somebody types them. */
+
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { PROCESSING_LOG_SCOPES } from '../../src/lib/processing-log-scopes.ts';
 import { type LdvServer, startLdv } from '../../test/verwerkingenlog/ldv/support.ts';
 import { EVERY, listIn } from '../../test/verwerkingenlog/support.ts';
-import { SCOPES } from '../verwerkingenlog/subject.ts';
 import { callConformance, startConformance } from './program.ts';
 import { type BreakingProxy, startProxy } from './proxy.ts';
 import { tokensOf } from './run-verwerkingenlog.ts';
@@ -52,7 +53,11 @@ describe('koppelvlak-conformance verwerkingenlog', () => {
     const [, run = ''] = /persons cf-([0-9a-f]{8})/.exec(stderr) ?? [];
     const { personOf, KIND } = await import('../verwerkingenlog/subject.ts');
     const query = { objecttype: 'persoon', soortObjectId: KIND, objectId: personOf({ run }, 'samen'), ...EVERY };
-    const answer = await log.call([...SCOPES], 'GET', `/verwerkingsacties?${new URLSearchParams(query)}`);
+    const answer = await log.call(
+      [...PROCESSING_LOG_SCOPES],
+      'GET',
+      `/verwerkingsacties?${new URLSearchParams(query)}`,
+    );
     expect(listIn(answer).results.filter(({ actieNaam }) => actieNaam === 'Conformancetest')).toEqual([]);
   });
 

@@ -1,9 +1,11 @@
 /** Who may call what. Each function is tried without its scope: by every token that does not give it. */
+
 import type { JsonObject } from '../../src/lib/json/json-value.ts';
+import { PROCESSING_LOG_SCOPES } from '../../src/lib/processing-log-scopes.ts';
 import { type Chapter, type Clause, forged, unchallenged } from '../case.ts';
 import { actiePath, type Log, listPath, logCases } from './log-case.ts';
 import { contract, oneApi, rfc, vng } from './sources.ts';
-import { type LogSubject, SCOPES, type Scope } from './subject.ts';
+import type { LogSubject, Scope } from './subject.ts';
 
 type Call = readonly [method: string, path: string, body?: unknown];
 
@@ -161,7 +163,7 @@ const ofFunction = FUNCTIES.map(
           refusedBy(
             log,
             call,
-            SCOPES.filter((scope) => !scopes.includes(scope)),
+            PROCESSING_LOG_SCOPES.filter((scope) => !scopes.includes(scope)),
           ),
       },
     ] as const,

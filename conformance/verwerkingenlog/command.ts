@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { UsageError } from '../../src/lib/command-error.ts';
+import { PROCESSING_LOG_SCOPES } from '../../src/lib/processing-log-scopes.ts';
 import type { Terminal } from '../../src/lib/terminal.ts';
 import { requireAddress, type SuiteOptions, suiteCommand, suiteOptions, testSuite } from '../commands/test-suite.ts';
 import type { ToolContext } from '../commands/tool.ts';
@@ -21,6 +22,8 @@ interface Options extends SuiteOptions {
   readonly oin?: string;
 }
 
+const suite = async () => (await import('./suite.ts')).VERWERKINGENLOG;
+
 export function verwerkingenlogCommand(terminal: Terminal): Command {
   return suiteOptions(new Command('verwerkingenlog'))
     .description('test a processing log')
@@ -29,12 +32,7 @@ export function verwerkingenlogCommand(terminal: Terminal): Command {
     .option('--oin <number>', 'OIN of the caller, for a log that requires the header')
     .addHelpText('after', EXAMPLE)
     .action((url: string | undefined, options: Options) =>
-      suiteCommand(
-        terminal,
-        options,
-        async () => (await import('./suite.ts')).VERWERKINGENLOG,
-        (context) => run(context, url, options),
-      ),
+      suiteCommand(terminal, options, suite, (context) => run(context, url, options)),
     );
 }
 
@@ -42,9 +40,12 @@ async function run(context: ToolContext, url: string | undefined, options: Optio
   const tested = requireAddress(url);
   const { tokens: file, oin } = options;
   if (file === undefined) throw new UsageError('--tokens is needed: a processing log answers nobody without one');
-  const [{ VERWERKINGENLOG }, { readTokenFile, requireAccess }, { readLogSubject, SCOPES, whatIsWritten }] =
-    await Promise.all([import('./suite.ts'), import('../commands/token-file.ts'), import('./subject.ts')]);
-  const { tokens, secrets } = await readTokenFile(file, SCOPES);
+  const [{ VERWERKINGENLOG }, { readTokenFile, requireAccess }, { readLogSubject, whatIsWritten }] = await Promise.all([
+    import('./suite.ts'),
+    import('../commands/token-file.ts'),
+    import('./subject.ts'),
+  ]);
+  const { tokens, secrets } = await readTokenFile(file, PROCESSING_LOG_SCOPES);
   await testSuite(context, {
     ...{ suite: VERWERKINGENLOG, options, tested, needs: { tokens, secrets } },
     open: async (client, say) => {

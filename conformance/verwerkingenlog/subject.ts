@@ -1,6 +1,7 @@
 /** What a run knows of a processing log: the actions that it wrote under identifiers of its own, and what it saw of the contract. */
 import { hash, randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../src/lib/json/json-value.ts';
+import type { PROCESSING_LOG_SCOPES } from '../../src/lib/processing-log-scopes.ts';
 import { Inconclusive, Skipped, type SuiteSubject } from '../case.ts';
 import type { Tokens } from '../commands/token-file.ts';
 import { readContract } from '../contract.ts';
@@ -10,19 +11,7 @@ import { objectsIn } from '../json-members.ts';
 
 export const CONTRACT = 'verwerkingenlog.yaml';
 
-export const SCOPES = [
-  'create:normal',
-  'create:confidential',
-  'read:restricted',
-  'read:normal',
-  'read:confidential',
-  'update:normal',
-  'update:confidential',
-  'delete:normal',
-  'delete:confidential',
-  'register:write',
-] as const;
-export type Scope = (typeof SCOPES)[number];
+export type Scope = (typeof PROCESSING_LOG_SCOPES)[number];
 
 /** Kind of the identifiers of this run: no person has one. */
 export const KIND = 'conformance';

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
 import { isRecord } from '../lib/json/json-value.ts';
+import { PROCESSING_LOG_SCOPES } from '../lib/processing-log-scopes.ts';
 import { loadSecret, readSavedJson, saveJson } from '../lib/saved-secrets.ts';
 
 export async function loadSigningKey(directory: string): Promise<JWK> {
@@ -20,19 +21,6 @@ export type AuthorizationClient = { readonly id: string; readonly scopes: readon
   | { readonly secret: string }
   | { readonly publicKeys: readonly JWK[] }
 );
-
-const PROCESSING_LOG_SCOPES = [
-  'create:normal',
-  'create:confidential',
-  'read:restricted',
-  'read:normal',
-  'read:confidential',
-  'update:normal',
-  'update:confidential',
-  'delete:normal',
-  'delete:confidential',
-  'register:write',
-];
 
 /** The scopes of each client of the demo. */
 const SCOPES_OF_CLIENT: Readonly<Record<string, readonly string[]>> = {

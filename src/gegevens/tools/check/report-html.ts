@@ -1,20 +1,15 @@
-/** The report of a check as one page, to be opened, sent or printed: no script, and nothing loaded from elsewhere. */
-import { type Html, html, trusted, withCode } from '../../../lib/template.ts';
+/** The report of a check as one page. */
+import { reportPage } from '../../../lib/report-page.ts';
+import { type Html, html, withCode } from '../../../lib/template.ts';
 import type { CheckReport, Finding } from './findings.ts';
 import { countFindings, countsTable, summary } from './report-text.ts';
 import type { ReportWords } from './report-words.ts';
 
-/** Black on white, so that it prints; what matters is said in words and lengths, never by a colour alone. */
 const STYLE = `
-  @page { size: A4; margin: 14mm 12mm; }
-  body { font: 10pt/1.4 system-ui, Arial, sans-serif; color: #111; background: #fff; margin: 0 auto; padding: 1.5rem; max-width: 60rem; }
-  h1 { font-size: 1.5rem; margin: 0; } h2 { font-size: 1.1rem; margin: 1.75rem 0 .5rem; } h3 { font-size: .95rem; margin: 1rem 0 .25rem; }
-  h2, h3 { break-after: avoid; }
-  dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; } dd { margin: 0; overflow-wrap: anywhere; }
-  table { border-collapse: collapse; width: 100%; font-size: 8pt; font-variant-numeric: tabular-nums; }
-  thead { display: table-header-group; } tr { break-inside: avoid; }
+  h2 { font-size: 1.1rem; margin: 1.75rem 0 .5rem; } h3 { font-size: .95rem; margin: 1rem 0 .25rem; }
+  table { font-size: 8pt; font-variant-numeric: tabular-nums; }
   th, td { padding: .15rem .25rem; border-bottom: 1px solid #bbb; text-align: right; vertical-align: bottom; }
-  thead th { border-bottom: 2px solid #111; } th:first-child { text-align: left; }
+  th:first-child { text-align: left; }
   .bar { width: 20%; } .bar span { display: block; height: .75rem; min-width: 1px; background: #4a6fa5; border: 1px solid #111; print-color-adjust: exact; }
   .severity { border: 1px solid #111; padding: 0 .4rem; } .blocking { background: #111; color: #fff; print-color-adjust: exact; }
   ul { margin: .3rem 0 1rem; padding-left: 1.1rem; font-size: 7.5pt; columns: 2; } li { break-inside: avoid; overflow-wrap: anywhere; }
@@ -38,27 +33,10 @@ export function reportHtml(report: CheckReport, { sources, model, made }: Subjec
     [words.made, words.at(made)],
     [words.result, result],
   ];
-  return html`<!DOCTYPE html>
-<html lang="${words.language}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>${title}</title>
-<style>${trusted(STYLE)}</style>
-</head>
-<body>
-<main>
-<h1>${title}</h1>
-<dl>
-${about.map(([name, text]) => html`<dt>${name}</dt><dd>${text}</dd>\n`)}</dl>
-${countsHtml(report, words)}
+  const content = html`${countsHtml(report, words)}
 <h2>${words.findings}</h2>
-${findings.length === 0 ? html`<p>${words.nothing}</p>\n` : findings.map((finding) => findingHtml(finding, words))}</main>
-<footer><p>${words.footer}</p></footer>
-</body>
-</html>
-`.markup;
+${findings.length === 0 ? html`<p>${words.nothing}</p>` : findings.map((finding) => findingHtml(finding, words))}`;
+  return reportPage({ language: words.language, title, style: STYLE, about, content, footer: words.footer });
 }
 
 function findingHtml({ rule, severity, count, places }: Finding, words: ReportWords): Html {
