@@ -142,14 +142,6 @@ export type Grade = {
   [Own in Level]: Readonly<Record<Own, Clause>> & Readonly<Partial<Record<Exclude<Level, Own>, undefined>>>;
 }[Level];
 
-const GRADES: Readonly<Record<Level, (source: Clause) => Grade>> = {
-  must: (must) => ({ must }),
-  should: (should) => ({ should }),
-  may: (may) => ({ may }),
-  open: (open) => ({ open }),
-};
-export const grade = (level: Level, source: Clause): Grade => GRADES[level](source);
-
 /** What is written down of every case under its id. */
 interface Texts {
   readonly nl: string;
@@ -164,8 +156,8 @@ export type WrittenCase<Tested> = Written & {
   readonly test: (tested: Tested) => Finding | Promise<Finding>;
 };
 
-/** A case that sends requests that are data. */
-export type AskingCase<Subject extends SuiteSubject> = Written &
+/** What a case does that sends requests that are data. */
+export type Asking<Subject extends SuiteSubject> = Pick<Written, 'needs'> &
   Pick<ConformanceCase<Subject>, 'ask' | 'expect' | 'check'>;
 
 /**
@@ -186,7 +178,7 @@ export function writtenCases<Subject extends SuiteSubject, Tested>(
 /** The same of cases that send requests that are data. */
 export function askingCases<Subject extends SuiteSubject>(
   first: string,
-): (cases: Readonly<Record<string, AskingCase<Subject>>>) => readonly ConformanceCase<Subject>[] {
+): (cases: Readonly<Record<string, Written & Asking<Subject>>>) => readonly ConformanceCase<Subject>[] {
   return (cases) => Object.entries(cases).map(([id, written]) => described(id, written, first));
 }
 

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
-import { type AskingCase, type Chapter, type Clause, type Expectation, Skipped } from '../case.ts';
+import { type Asking, type Chapter, type Expectation, Skipped } from '../case.ts';
 import { rfc } from '../clause.ts';
 import type { Ask } from '../exchange.ts';
 import { FSC_ERROR } from './fsc-error.ts';
@@ -63,12 +63,11 @@ const named =
 
 /** A request that must be refused for its token. @param more what else the 401 must have, or another status */
 const refusesToken = (
-  [nl, en]: readonly [string, string],
-  source: Clause,
   ask: (subject: GegevensSubject) => Ask | Promise<Ask>,
   more: Expectation = {},
-): AskingCase<GegevensSubject> => ({
-  ...{ must: source, nl, en, needs: ['A-ACC-01'], ask: [ask] },
+): Asking<GegevensSubject> => ({
+  needs: ['A-ACC-01'],
+  ask: [ask],
   expect: { status: [401], ...more },
 });
 
@@ -84,52 +83,52 @@ export const ACCESS: Chapter<GegevensSubject> = {
       ask: [without],
       expect: { status: [401] },
     },
-    'A-ACC-02': refusesToken(
-      ['Een 401 zegt dat een Bearer-token nodig is', 'A 401 says that a Bearer token is needed'],
-      rfc(6750, '3', 'the resource server MUST include the HTTP "WWW-Authenticate" response header field'),
-      without,
-      { headers: { 'www-authenticate': /\bBearer\b/i } },
-    ),
-    'A-ACC-03': refusesToken(
-      ['Een 401 heeft de foutcode van FSC in een header', 'A 401 has the error code of FSC in a header'],
-      errors('the header `Fsc-Error-Code` is set to one of these exact values'),
-      without,
-      { headers: { 'fsc-error-code': TOKEN_CODES } },
-    ),
-    'A-ACC-04': refusesToken(
-      ['Een 401 heeft een fout volgens FSC in de body', 'A 401 has an error of FSC as its body'],
-      errors('401 No or invalid authentication `FscError` … use content type `application/problem+json`'),
-      without,
-      { mediaType: PROBLEM, schema: FSC_ERROR },
-    ),
-    'A-ACC-05': refusesToken(
-      [
-        'Een onleesbaar token wordt geweigerd, met de foutcode van FSC',
-        'An unreadable token is refused, with the error code of FSC',
-      ],
-      errors('the invalid-token code is shown with 401'),
-      unreadable,
-      { headers: { 'fsc-error-code': /^ERROR_CODE_ACCESS_TOKEN_INVALID$/ } },
-    ),
-    'A-ACC-06': refusesToken(
-      ['Een token waarvan de inhoud is veranderd, wordt geweigerd', 'A token whose claims were changed is refused'],
-      rfc(8725, '3.3', 'the entire JWT MUST be rejected if any of them fail to validate'),
-      widened,
-    ),
-    'A-ACC-07': refusesToken(
-      ['Een token met `alg: none` wordt geweigerd', 'A token with `alg: none` is refused'],
-      rfc(8725, '3.1', 'MUST NOT use any other algorithms when performing cryptographic operations'),
-      unsigned,
-    ),
-    'A-ACC-08': refusesToken(
-      ['Een token dat zijn eigen sleutel meebrengt, wordt geweigerd', 'A token that brings its own key is refused'],
-      rfc(
+    'A-ACC-02': {
+      must: rfc(6750, '3', 'the resource server MUST include the HTTP "WWW-Authenticate" response header field'),
+      nl: 'Een 401 zegt dat een Bearer-token nodig is',
+      en: 'A 401 says that a Bearer token is needed',
+      ...refusesToken(without, { headers: { 'www-authenticate': /\bBearer\b/i } }),
+    },
+    'A-ACC-03': {
+      must: errors('the header `Fsc-Error-Code` is set to one of these exact values'),
+      nl: 'Een 401 heeft de foutcode van FSC in een header',
+      en: 'A 401 has the error code of FSC in a header',
+      ...refusesToken(without, { headers: { 'fsc-error-code': TOKEN_CODES } }),
+    },
+    'A-ACC-04': {
+      must: errors('401 No or invalid authentication `FscError` … use content type `application/problem+json`'),
+      nl: 'Een 401 heeft een fout volgens FSC in de body',
+      en: 'A 401 has an error of FSC as its body',
+      ...refusesToken(without, { mediaType: PROBLEM, schema: FSC_ERROR }),
+    },
+    'A-ACC-05': {
+      must: errors('the invalid-token code is shown with 401'),
+      nl: 'Een onleesbaar token wordt geweigerd, met de foutcode van FSC',
+      en: 'An unreadable token is refused, with the error code of FSC',
+      ...refusesToken(unreadable, { headers: { 'fsc-error-code': /^ERROR_CODE_ACCESS_TOKEN_INVALID$/ } }),
+    },
+    'A-ACC-06': {
+      must: rfc(8725, '3.3', 'the entire JWT MUST be rejected if any of them fail to validate'),
+      nl: 'Een token waarvan de inhoud is veranderd, wordt geweigerd',
+      en: 'A token whose claims were changed is refused',
+      ...refusesToken(widened),
+    },
+    'A-ACC-07': {
+      must: rfc(8725, '3.1', 'MUST NOT use any other algorithms when performing cryptographic operations'),
+      nl: 'Een token met `alg: none` wordt geweigerd',
+      en: 'A token with `alg: none` is refused',
+      ...refusesToken(unsigned),
+    },
+    'A-ACC-08': {
+      must: rfc(
         8725,
         '3.8',
         'the application MUST validate that the cryptographic keys used for the cryptographic operations in the JWT belong to the issuer',
       ),
-      bringsItsKey,
-    ),
+      nl: 'Een token dat zijn eigen sleutel meebrengt, wordt geweigerd',
+      en: 'A token that brings its own key is refused',
+      ...refusesToken(bringsItsKey),
+    },
     'A-ACC-09': {
       should: rfc(6750, '3', 'the resource server SHOULD include the "error" attribute'),
       nl: 'Een 401 voor een ongeldig token zegt `invalid_token`',
@@ -162,34 +161,39 @@ export const ACCESS: Chapter<GegevensSubject> = {
         },
       ],
     },
-    'A-ACC-13': refusesToken(
-      ['Een verlopen token wordt geweigerd', 'An expired token is refused'],
-      errors('Token-related codes go with status 401'),
-      named('expired'),
-      { headers: { 'fsc-error-code': /^ERROR_CODE_ACCESS_TOKEN_EXPIRED$/ } },
-    ),
-    'A-ACC-14': refusesToken(
-      ['Een token zonder scope `read` wordt geweigerd', 'A token without scope `read` is refused'],
-      ddas('Authentication 1', 'The scope is required on `POST /gegevens`'),
-      named('without-scope'),
-      // The source does not say with which of the two.
-      { status: [401, 403] },
-    ),
-    'A-ACC-15': refusesToken(
-      ['Een token van een andere groep wordt geweigerd', 'A token of another group is refused'],
-      errors('Wrong group goes with 403'),
-      named('other-group'),
-      { status: [403], headers: { 'fsc-error-code': /^ERROR_CODE_WRONG_GROUP_ID_IN_TOKEN$/ } },
-    ),
-    'A-ACC-16': refusesToken(
-      ['Een token voor een andere dienst wordt geweigerd', 'A token for another service is refused'],
-      rfc(
+    'A-ACC-13': {
+      must: errors('Token-related codes go with status 401'),
+      nl: 'Een verlopen token wordt geweigerd',
+      en: 'An expired token is refused',
+      ...refusesToken(named('expired'), { headers: { 'fsc-error-code': /^ERROR_CODE_ACCESS_TOKEN_EXPIRED$/ } }),
+    },
+    'A-ACC-14': {
+      must: ddas('Authentication 1', 'The scope is required on `POST /gegevens`'),
+      nl: 'Een token zonder scope `read` wordt geweigerd',
+      en: 'A token without scope `read` is refused',
+      ...refusesToken(
+        named('without-scope'), // The source does not say with which of the two.
+        { status: [401, 403] },
+      ),
+    },
+    'A-ACC-15': {
+      must: errors('Wrong group goes with 403'),
+      nl: 'Een token van een andere groep wordt geweigerd',
+      en: 'A token of another group is refused',
+      ...refusesToken(named('other-group'), {
+        status: [403],
+        headers: { 'fsc-error-code': /^ERROR_CODE_WRONG_GROUP_ID_IN_TOKEN$/ },
+      }),
+    },
+    'A-ACC-16': {
+      must: rfc(
         8725,
         '3.9',
         'if the audience value is not present or not associated with the recipient, it MUST reject the JWT',
       ),
-      named('other-service'),
-      { status: [401, 403, 404] },
-    ),
+      nl: 'Een token voor een andere dienst wordt geweigerd',
+      en: 'A token for another service is refused',
+      ...refusesToken(named('other-service'), { status: [401, 403, 404] }),
+    },
   }),
 };

@@ -1,5 +1,5 @@
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import { type AskingCase, type Chapter, type Clause, grade, type Level } from '../case.ts';
+import type { Asking, Chapter, Clause } from '../case.ts';
 import { rfc } from '../clause.ts';
 import { contract, ddas, errors } from './sources.ts';
 import { type GegevensSubject, gegevensCases, isMuch, signed } from './subject.ts';
@@ -7,13 +7,7 @@ import { type GegevensSubject, gegevensCases, isMuch, signed } from './subject.t
 const request = (quote: string): Clause => ddas('GegevensRequest', quote);
 
 /** A body, well signed, that must be refused. Which faults are of syntax (400) and which of meaning (422) the source mostly leaves open. */
-const refusesBody = (
-  [nl, en]: readonly [string, string],
-  source: Clause,
-  body: unknown,
-  { level = 'must', status = [400, 422] }: { level?: Level; status?: readonly number[] } = {},
-): AskingCase<GegevensSubject> => ({
-  ...{ nl, en, ...grade(level, source) },
+const refusesBody = (body: unknown, status: readonly number[] = [400, 422]): Asking<GegevensSubject> => ({
   ask: [signed({ body })],
   expect: { status },
 });
@@ -38,56 +32,63 @@ export const REQUEST_MESSAGE: Chapter<GegevensSubject> = {
         return status === 200 ? undefined : `the answer has status ${status} instead of 200`;
       },
     },
-    'A-REQ-03': refusesBody(
-      ['Een `page` onder 1 wordt geweigerd', 'A `page` below 1 is refused'],
-      errors('a `page` value below 1'),
-      { page: 0, pageSize: 1 },
-      { status: [400] },
-    ),
-    'A-REQ-04': refusesBody(
-      ['Een `pageSize` onder 1 wordt geweigerd', 'A `pageSize` below 1 is refused'],
-      request('`pageSize` integer minimum 1'),
-      { page: 1, pageSize: 0 },
-    ),
-    'A-REQ-05': refusesBody(
-      ['Een `page` als tekst wordt geweigerd', 'A `page` as text is refused'],
-      request('`page` integer'),
-      { page: '1', pageSize: 1 },
-    ),
-    'A-REQ-06': refusesBody(
-      ['Een onbekend veld wordt geweigerd', 'An unknown field is refused'],
-      request('no other properties allowed'),
-      { page: 1, pageSize: 1, conformanceOnbekend: true },
-    ),
-    'A-REQ-07': refusesBody(
-      ['Een datum die niet bestaat, wordt geweigerd', 'A date that does not exist is refused'],
-      request('`aanleverperiodeStartdatum` string, format date'),
-      { aanleverperiodeStartdatum: '2026-02-30', page: 1, pageSize: 1 },
-    ),
-    'A-REQ-08': refusesBody(
-      ['Wat geen JSON is, wordt geweigerd', 'What is not JSON is refused'],
-      errors('Invalid request (for example invalid filters or syntax)'),
-      '{"page": 1,',
-      { status: [400] },
-    ),
-    'A-REQ-09': refusesBody(
-      ['Een bericht dat geen UTF-8 is, wordt geweigerd', 'A body that is not UTF-8 is refused'],
-      ddas('What the service does, area A 5', 'Message encoding is UTF-8'),
-      Buffer.from('{"aanleverende_organisatie":"caf\xe9"}', 'latin1'),
-      { level: 'should' },
-    ),
-    'A-REQ-10': refusesBody(
-      ['Een verzoek zonder body wordt geweigerd', 'A request without a body is refused'],
-      ddas('Endpoints', 'body `GegevensRequest` (required body)'),
-      '',
-      { status: [400, 411, 415, 422] },
-    ),
-    'A-REQ-11': refusesBody(
-      ['Een begin na het einde kan niet worden verwerkt', 'A start after the end cannot be processed'],
-      contract('422', 'de startdatum ligt na de einddatum'),
-      { aanleverperiodeStartdatum: '2026-03-31', aanleverperiodeEinddatum: '2026-01-01', page: 1, pageSize: 1 },
-      { level: 'may', status: [422] },
-    ),
+    'A-REQ-03': {
+      must: errors('a `page` value below 1'),
+      nl: 'Een `page` onder 1 wordt geweigerd',
+      en: 'A `page` below 1 is refused',
+      ...refusesBody({ page: 0, pageSize: 1 }, [400]),
+    },
+    'A-REQ-04': {
+      must: request('`pageSize` integer minimum 1'),
+      nl: 'Een `pageSize` onder 1 wordt geweigerd',
+      en: 'A `pageSize` below 1 is refused',
+      ...refusesBody({ page: 1, pageSize: 0 }),
+    },
+    'A-REQ-05': {
+      must: request('`page` integer'),
+      nl: 'Een `page` als tekst wordt geweigerd',
+      en: 'A `page` as text is refused',
+      ...refusesBody({ page: '1', pageSize: 1 }),
+    },
+    'A-REQ-06': {
+      must: request('no other properties allowed'),
+      nl: 'Een onbekend veld wordt geweigerd',
+      en: 'An unknown field is refused',
+      ...refusesBody({ page: 1, pageSize: 1, conformanceOnbekend: true }),
+    },
+    'A-REQ-07': {
+      must: request('`aanleverperiodeStartdatum` string, format date'),
+      nl: 'Een datum die niet bestaat, wordt geweigerd',
+      en: 'A date that does not exist is refused',
+      ...refusesBody({ aanleverperiodeStartdatum: '2026-02-30', page: 1, pageSize: 1 }),
+    },
+    'A-REQ-08': {
+      must: errors('Invalid request (for example invalid filters or syntax)'),
+      nl: 'Wat geen JSON is, wordt geweigerd',
+      en: 'What is not JSON is refused',
+      ...refusesBody('{"page": 1,', [400]),
+    },
+    'A-REQ-09': {
+      should: ddas('What the service does, area A 5', 'Message encoding is UTF-8'),
+      nl: 'Een bericht dat geen UTF-8 is, wordt geweigerd',
+      en: 'A body that is not UTF-8 is refused',
+      ...refusesBody(Buffer.from('{"aanleverende_organisatie":"caf\xe9"}', 'latin1')),
+    },
+    'A-REQ-10': {
+      must: ddas('Endpoints', 'body `GegevensRequest` (required body)'),
+      nl: 'Een verzoek zonder body wordt geweigerd',
+      en: 'A request without a body is refused',
+      ...refusesBody('', [400, 411, 415, 422]),
+    },
+    'A-REQ-11': {
+      may: contract('422', 'de startdatum ligt na de einddatum'),
+      nl: 'Een begin na het einde kan niet worden verwerkt',
+      en: 'A start after the end cannot be processed',
+      ...refusesBody(
+        { aanleverperiodeStartdatum: '2026-03-31', aanleverperiodeEinddatum: '2026-01-01', page: 1, pageSize: 1 },
+        [422],
+      ),
+    },
     'A-REQ-12': {
       open: request('The organisation (municipality or debt-assistance provider) whose data is delivered'),
       nl: 'Een organisatie waarvoor niet wordt geleverd: wat er gebeurt',

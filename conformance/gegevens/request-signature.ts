@@ -1,7 +1,7 @@
 import { createPublicKey, hash } from 'node:crypto';
 import { digestOf } from '../../src/lib/jades/signature.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import { type AskingCase, type Chapter, type Clause, type Finding, Skipped } from '../case.ts';
+import { type Asking, type Chapter, type Finding, Skipped } from '../case.ts';
 import { rfc } from '../clause.ts';
 import { bytesOf } from '../client.ts';
 import type { Ask, Exchange } from '../exchange.ts';
@@ -24,12 +24,7 @@ import { type GegevensSubject, gegevensCases, good, signed } from './subject.ts'
 const REFUSED = [400, 401, 403, 422];
 const OTHER_BYTES = Buffer.from('{"page":1, "pageSize":1}');
 
-const refuses = (
-  [nl, en]: readonly [string, string],
-  source: Clause,
-  wishes: Wishes | ((subject: GegevensSubject) => Wishes),
-): AskingCase<GegevensSubject> => ({
-  ...{ must: source, nl, en },
+const refuses = (wishes: Wishes | ((subject: GegevensSubject) => Wishes)): Asking<GegevensSubject> => ({
   ask: [(subject) => subject.signed(typeof wishes === 'function' ? wishes(subject) : wishes)],
   expect: { status: REFUSED },
 });
@@ -73,138 +68,142 @@ export const REQUEST_SIGNATURE: Chapter<GegevensSubject> = {
         return { seen: `accepted: ${accepted.join(' and ') || 'none'}` };
       },
     },
-    'A-SIG-02': refuses(
-      ['Een verzoek zonder handtekening wordt geweigerd', 'A request without a signature is refused'],
-      signing('`nlgov-adr-payload-sig`, required on the request'),
-      { after: ({ digest }) => ({ digest }) },
-    ),
-    'A-SIG-03': refuses(
-      ['Een verzoek zonder `Digest` wordt geweigerd', 'A request without `Digest` is refused'],
-      signing('It is required on messages with a body'),
-      { after: (headers) => ({ [SIGNATURE]: headers[SIGNATURE] }) },
-    ),
-    'A-SIG-04': refuses(
-      ['Een `Digest` van andere bytes wordt geweigerd', 'A `Digest` of other bytes is refused'],
-      signing('SHA-256 digest of the payload'),
-      { sent: OTHER_BYTES },
-    ),
-    'A-SIG-05': refuses(
-      ['Een `Digest` met alleen SHA-512 wordt geweigerd', 'A `Digest` with SHA-512 only is refused'],
-      signing('format `SHA-256=<base64>`'),
-      { digest: `SHA-512=${hash('sha512', bytesOf(SMALL), 'base64')}` },
-    ),
-    'A-SIG-06': refuses(
-      [
-        'Een body die na het ondertekenen is veranderd, wordt geweigerd, ook met een nieuwe `Digest`',
-        'A body that was changed after signing is refused, with a new `Digest` too',
-      ],
-      signing('The request is signed with the private key of the requester'),
-      { sent: OTHER_BYTES, after: (headers) => ({ ...headers, digest: digestOf(OTHER_BYTES) }) },
-    ),
-    'A-SIG-07': refuses(
-      ['Een handtekening die is veranderd, wordt geweigerd', 'A signature that was changed is refused'],
-      rfc(7515, '5.2', 'If any of these steps fail, the signature or MAC cannot be validated'),
-      { sign: (input, key) => Buffer.from(ps256(input, key).map((byte, i) => (i === 40 ? byte ^ 1 : byte))) },
-    ),
-    'A-SIG-08': refuses(
-      [
-        'Een header van de handtekening die daarna is veranderd, wordt geweigerd',
-        'A header of the signature that was changed afterwards is refused',
-      ],
-      rfc(7515, '5.2', 'Validate the JWS Signature against the JWS Signing Input'),
-      { after: parts((header, _, signature) => `${reencoded(header, (all) => ({ ...all, kid: 'x' }))}..${signature}`) },
-    ),
-    'A-SIG-09': refuses(
-      ['`alg: none` wordt geweigerd', '`alg: none` is refused'],
-      rfc(8725, '3.1', 'MUST NOT use any other algorithms when performing cryptographic operations'),
-      { header: { alg: 'none' }, sign: noSignature },
-    ),
-    'A-SIG-10': refuses(
-      [
-        'HS256 met de openbare sleutel als geheim wordt geweigerd',
-        'HS256 with the public key as its secret is refused',
-      ],
-      rfc(8725, '3.1', 'MUST NOT use any other algorithms when performing cryptographic operations'),
-      { header: { alg: 'HS256' }, sign: hs256 },
-    ),
-    'A-SIG-11': refuses(['RS256 wordt geweigerd', 'RS256 is refused'], signing('`alg` = `PS256`'), {
-      header: { alg: 'RS256' },
-      sign: rs256,
-    }),
-    'A-SIG-12': refuses(
-      ['Een verzoek zonder `x5c` wordt geweigerd', 'A request without `x5c` is refused'],
-      signing('`x5c` = full X.509 certificate chain'),
-      { header: { x5c: undefined } },
-    ),
-    'A-SIG-13': refuses(
-      [
-        'De certificaten van een ander bij de eigen handtekening worden geweigerd',
-        'The certificates of somebody else with an own signature are refused',
-      ],
-      signing('Taken from the first certificate in `x5c`'),
-      (subject) => {
+    'A-SIG-02': {
+      must: signing('`nlgov-adr-payload-sig`, required on the request'),
+      nl: 'Een verzoek zonder handtekening wordt geweigerd',
+      en: 'A request without a signature is refused',
+      ...refuses({ after: ({ digest }) => ({ digest }) }),
+    },
+    'A-SIG-03': {
+      must: signing('It is required on messages with a body'),
+      nl: 'Een verzoek zonder `Digest` wordt geweigerd',
+      en: 'A request without `Digest` is refused',
+      ...refuses({ after: (headers) => ({ [SIGNATURE]: headers[SIGNATURE] }) }),
+    },
+    'A-SIG-04': {
+      must: signing('SHA-256 digest of the payload'),
+      nl: 'Een `Digest` van andere bytes wordt geweigerd',
+      en: 'A `Digest` of other bytes is refused',
+      ...refuses({ sent: OTHER_BYTES }),
+    },
+    'A-SIG-05': {
+      must: signing('format `SHA-256=<base64>`'),
+      nl: 'Een `Digest` met alleen SHA-512 wordt geweigerd',
+      en: 'A `Digest` with SHA-512 only is refused',
+      ...refuses({ digest: `SHA-512=${hash('sha512', bytesOf(SMALL), 'base64')}` }),
+    },
+    'A-SIG-06': {
+      must: signing('The request is signed with the private key of the requester'),
+      nl: 'Een body die na het ondertekenen is veranderd, wordt geweigerd, ook met een nieuwe `Digest`',
+      en: 'A body that was changed after signing is refused, with a new `Digest` too',
+      ...refuses({ sent: OTHER_BYTES, after: (headers) => ({ ...headers, digest: digestOf(OTHER_BYTES) }) }),
+    },
+    'A-SIG-07': {
+      must: rfc(7515, '5.2', 'If any of these steps fail, the signature or MAC cannot be validated'),
+      nl: 'Een handtekening die is veranderd, wordt geweigerd',
+      en: 'A signature that was changed is refused',
+      ...refuses({
+        sign: (input, key) => Buffer.from(ps256(input, key).map((byte, i) => (i === 40 ? byte ^ 1 : byte))),
+      }),
+    },
+    'A-SIG-08': {
+      must: rfc(7515, '5.2', 'Validate the JWS Signature against the JWS Signing Input'),
+      nl: 'Een header van de handtekening die daarna is veranderd, wordt geweigerd',
+      en: 'A header of the signature that was changed afterwards is refused',
+      ...refuses({
+        after: parts((header, _, signature) => `${reencoded(header, (all) => ({ ...all, kid: 'x' }))}..${signature}`),
+      }),
+    },
+    'A-SIG-09': {
+      must: rfc(8725, '3.1', 'MUST NOT use any other algorithms when performing cryptographic operations'),
+      nl: '`alg: none` wordt geweigerd',
+      en: '`alg: none` is refused',
+      ...refuses({ header: { alg: 'none' }, sign: noSignature }),
+    },
+    'A-SIG-10': {
+      must: rfc(8725, '3.1', 'MUST NOT use any other algorithms when performing cryptographic operations'),
+      nl: 'HS256 met de openbare sleutel als geheim wordt geweigerd',
+      en: 'HS256 with the public key as its secret is refused',
+      ...refuses({ header: { alg: 'HS256' }, sign: hs256 }),
+    },
+    'A-SIG-11': {
+      must: signing('`alg` = `PS256`'),
+      nl: 'RS256 wordt geweigerd',
+      en: 'RS256 is refused',
+      ...refuses({ header: { alg: 'RS256' }, sign: rs256 }),
+    },
+    'A-SIG-12': {
+      must: signing('`x5c` = full X.509 certificate chain'),
+      nl: 'Een verzoek zonder `x5c` wordt geweigerd',
+      en: 'A request without `x5c` is refused',
+      ...refuses({ header: { x5c: undefined } }),
+    },
+    'A-SIG-13': {
+      must: signing('Taken from the first certificate in `x5c`'),
+      nl: 'De certificaten van een ander bij de eigen handtekening worden geweigerd',
+      en: 'The certificates of somebody else with an own signature are refused',
+      ...refuses((subject) => {
         const x5c = chainOf(good(subject.small));
         if (x5c.length === 0) throw new Skipped('the answer has no chain that can be read');
         return { header: { x5c, kid: undefined, 'x5t#S256': undefined } };
-      },
-    ),
-    'A-SIG-14': refuses(
-      ['Een sleutel die in `jwk` wordt meegestuurd, telt niet', 'A key that is sent along in `jwk` does not count'],
-      signing('Taken from the first certificate in `x5c`'),
-      ({ strangers, identity: { x5c } }) => {
+      }),
+    },
+    'A-SIG-14': {
+      must: signing('Taken from the first certificate in `x5c`'),
+      nl: 'Een sleutel die in `jwk` wordt meegestuurd, telt niet',
+      en: 'A key that is sent along in `jwk` does not count',
+      ...refuses(({ strangers, identity: { x5c } }) => {
         const { key } = strangers.ownRoot;
         return { identity: { key, x5c }, header: { jwk: createPublicKey(key).export({ format: 'jwk' }) } };
-      },
-    ),
-    'A-SIG-15': refuses(
-      [
-        'Een keten naar een eigen stamcertificaat wordt geweigerd',
-        'A chain to a root certificate of its own is refused',
-      ],
-      signing('Chain validated up to the government PKI root'),
-      ({ strangers }) => ({ identity: strangers.ownRoot }),
-    ),
-    'A-SIG-16': refuses(
-      [
-        'Een certificaat dat de genoemde uitgever niet heeft ondertekend, wordt geweigerd',
-        'A certificate that the issuer it names did not sign is refused',
-      ],
-      rfc(5280, '6.1.3', 'The signature on the certificate can be verified'),
-      ({ strangers }) => ({ identity: strangers.forged }),
-    ),
-    'A-SIG-17': refuses(
-      [
-        'Een certificaat van een uitgever die geen certificaten mag uitgeven, wordt geweigerd',
-        'A certificate of an issuer that may not issue certificates is refused',
-      ],
-      rfc(5280, '6.1.4', 'verify that the basicConstraints extension is present and that cA is set to TRUE'),
-      ({ strangers }) => ({ identity: strangers.belowLeaf }),
-    ),
-    'A-SIG-18': refuses(
-      ['Een ingetrokken certificaat wordt geweigerd', 'A revoked certificate is refused'],
-      signing('revocation check by OCSP or CRL'),
-      ({ revoked }) => ({ identity: given(revoked, '--revoked') }),
-    ),
-    'A-SIG-19': refuses(
-      ['Een verlopen certificaat wordt geweigerd', 'An expired certificate is refused'],
-      signing('validity period checked'),
-      ({ expired }) => ({ identity: given(expired, '--expired') }),
-    ),
-    'A-SIG-20': refuses(
-      ['Een onbekende naam in `crit` wordt geweigerd', 'An unknown name in `crit` is refused'],
-      rfc(7515, '4.1.11', 'not understood and supported by the recipient, then the JWS is invalid'),
-      ({ form }) => ({
+      }),
+    },
+    'A-SIG-15': {
+      must: signing('Chain validated up to the government PKI root'),
+      nl: 'Een keten naar een eigen stamcertificaat wordt geweigerd',
+      en: 'A chain to a root certificate of its own is refused',
+      ...refuses(({ strangers }) => ({ identity: strangers.ownRoot })),
+    },
+    'A-SIG-16': {
+      must: rfc(5280, '6.1.3', 'The signature on the certificate can be verified'),
+      nl: 'Een certificaat dat de genoemde uitgever niet heeft ondertekend, wordt geweigerd',
+      en: 'A certificate that the issuer it names did not sign is refused',
+      ...refuses(({ strangers }) => ({ identity: strangers.forged })),
+    },
+    'A-SIG-17': {
+      must: rfc(5280, '6.1.4', 'verify that the basicConstraints extension is present and that cA is set to TRUE'),
+      nl: 'Een certificaat van een uitgever die geen certificaten mag uitgeven, wordt geweigerd',
+      en: 'A certificate of an issuer that may not issue certificates is refused',
+      ...refuses(({ strangers }) => ({ identity: strangers.belowLeaf })),
+    },
+    'A-SIG-18': {
+      must: signing('revocation check by OCSP or CRL'),
+      nl: 'Een ingetrokken certificaat wordt geweigerd',
+      en: 'A revoked certificate is refused',
+      ...refuses(({ revoked }) => ({ identity: given(revoked, '--revoked') })),
+    },
+    'A-SIG-19': {
+      must: signing('validity period checked'),
+      nl: 'Een verlopen certificaat wordt geweigerd',
+      en: 'An expired certificate is refused',
+      ...refuses(({ expired }) => ({ identity: given(expired, '--expired') })),
+    },
+    'A-SIG-20': {
+      must: rfc(7515, '4.1.11', 'not understood and supported by the recipient, then the JWS is invalid'),
+      nl: 'Een onbekende naam in `crit` wordt geweigerd',
+      en: 'An unknown name in `crit` is refused',
+      ...refuses(({ form }) => ({
         header: {
           crit: [...(form === 'digest' ? ['sigD', 'b64'] : []), 'urn:conformance:onbekend'],
           'urn:conformance:onbekend': true,
         },
-      }),
-    ),
-    'A-SIG-21': refuses(
-      ['`b64: false` dat niet in `crit` staat, wordt geweigerd', '`b64: false` that is not in `crit` is refused'],
-      rfc(7797, '6', 'The "crit" Header Parameter MUST be included with "b64" in its set of values'),
-      ({ form }) => ({ header: { b64: false, crit: form === 'digest' ? ['sigD'] : undefined } }),
-    ),
+      })),
+    },
+    'A-SIG-21': {
+      must: rfc(7797, '6', 'The "crit" Header Parameter MUST be included with "b64" in its set of values'),
+      nl: '`b64: false` dat niet in `crit` staat, wordt geweigerd',
+      en: '`b64: false` that is not in `crit` is refused',
+      ...refuses(({ form }) => ({ header: { b64: false, crit: form === 'digest' ? ['sigD'] : undefined } })),
+    },
     'A-SIG-22': {
       should: signing('JWS compact serialization, detached payload'),
       nl: 'Een handtekening met de body erin wordt geweigerd',
@@ -241,12 +240,13 @@ export const REQUEST_SIGNATURE: Chapter<GegevensSubject> = {
         return { seen: `the second time the answer has status ${status}` };
       },
     },
-    'A-SIG-25': refuses(
-      ['Een verzoek met twee handtekeningen wordt geweigerd', 'A request with two signatures is refused'],
-      signingModule(
+    'A-SIG-25': {
+      must: signingModule(
         'if a message contains multiple nlgov-adr-payload-sig header fields, the receiver MUST consider the signature invalid',
       ),
-      { after: (headers) => ({ ...headers, [SIGNATURE]: [headers[SIGNATURE], headers[SIGNATURE]] }) },
-    ),
+      nl: 'Een verzoek met twee handtekeningen wordt geweigerd',
+      en: 'A request with two signatures is refused',
+      ...refuses({ after: (headers) => ({ ...headers, [SIGNATURE]: [headers[SIGNATURE], headers[SIGNATURE]] }) }),
+    },
   }),
 };

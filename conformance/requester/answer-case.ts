@@ -1,10 +1,9 @@
 /** Cases about what a requester does with an answer. */
-import { type AskingCase, askingCases } from '../case.ts';
+import { type Asking, askingCases } from '../case.ts';
 import type { ScenarioName } from './scenarios.ts';
 import type { RequesterSubject } from './subject.ts';
 
-/** What a case does, apart from what it is called and quotes. */
-export type Judging = Pick<AskingCase<RequesterSubject>, 'check' | 'needs'>;
+export type Judging = Asking<RequesterSubject>;
 
 /** The case without which no refusal means anything. */
 export const TAKES_GOOD = 'R-ACC-01';

@@ -5,7 +5,7 @@ import {
   type JadesErrorCode,
   parseCertificate,
 } from '../../src/lib/jades/certificate.ts';
-import type { Clause, Level } from '../case.ts';
+import type { Grade } from '../case.ts';
 import type { SignedMessage, Trust } from './message.ts';
 
 interface RuleIds {
@@ -48,15 +48,14 @@ const IDS = {
 export type RuleName = keyof typeof IDS;
 export const RULE_IDS: Readonly<Record<RuleName, RuleIds>> = IDS;
 
-export interface SignatureRule {
-  readonly title: { readonly nl: string; readonly en: string };
-  readonly level: Level;
-  readonly source: Clause;
+export type SignatureRule = Grade & {
+  readonly nl: string;
+  readonly en: string;
   /** Rules without which this one means nothing. */
-  readonly needs: readonly RuleName[];
+  readonly needs?: readonly RuleName[];
   /** What is wrong; undefined: nothing. Of a rule that is `open`, what is seen. @throws {Absent} when the message does not have it */
   readonly judge: (message: SignedMessage, trust: Trust) => string | undefined | Promise<string | undefined>;
-}
+};
 
 /** The message does not have what the rule is about. */
 export class Absent extends Error {
@@ -64,14 +63,6 @@ export class Absent extends Error {
 }
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
-
-export const rule = <Judge extends SignatureRule['judge']>(
-  [nl, en]: readonly [string, string],
-  level: Level,
-  source: Clause,
-  needs: readonly RuleName[],
-  judge: Judge,
-): SignatureRule => ({ title: { nl, en }, level, source, needs, judge });
 
 /** Of each `x5c`: every rule reads the same ones. */
 const chains = new WeakMap<readonly unknown[], readonly Certificate[]>();

@@ -11,7 +11,7 @@ import { rfc } from '../clause.ts';
 import { signing, signingModule, signingPage } from '../gegevens/sources.ts';
 import { CERTIFICATE_RULES } from './certificate-rules.ts';
 import { SIGNATURE, type SignedMessage } from './message.ts';
-import { Absent, certificatesOf, type RuleName, refusal, rule, type SignatureRule } from './rule.ts';
+import { Absent, certificatesOf, type RuleName, refusal, type SignatureRule } from './rule.ts';
 
 const DIGEST = /^SHA-256=[A-Za-z0-9+/=]{43,44}$/;
 /** The clock of a signer may be this much ahead. */
@@ -87,72 +87,67 @@ function contentDigestFault(message: SignedMessage): string | undefined {
 
 /** The order is that of the cases. */
 export const RULES: Readonly<Record<RuleName, SignatureRule>> = {
-  digest: rule(
-    ['Er is één header `Digest`', 'There is one header `Digest`'],
-    'must',
-    signing('It is required on messages with a body'),
-    [],
-    (message) => one(message, 'digest'),
-  ),
-  'digest-form': rule(
-    ['`Digest` heeft de vorm `SHA-256=<base64>`', '`Digest` has the form `SHA-256=<base64>`'],
-    'must',
-    signing('pattern `^SHA-256=[A-Za-z0-9+/=]{43,44}$`'),
-    ['digest'],
-    (message) => (DIGEST.test(message.values('digest')[0] ?? '') ? undefined : 'the header `Digest` has another form'),
-  ),
-  'digest-holds': rule(
-    ['`Digest` hoort bij de bytes van de body', '`Digest` belongs to the bytes of the body'],
-    'must',
-    signing('SHA-256 digest of the payload per RFC 3230'),
-    ['digest-form'],
-    (message) => {
+  digest: {
+    must: signing('It is required on messages with a body'),
+    nl: 'Er is één header `Digest`',
+    en: 'There is one header `Digest`',
+    judge: (message) => one(message, 'digest'),
+  },
+  'digest-form': {
+    must: signing('pattern `^SHA-256=[A-Za-z0-9+/=]{43,44}$`'),
+    nl: '`Digest` heeft de vorm `SHA-256=<base64>`',
+    en: '`Digest` has the form `SHA-256=<base64>`',
+    needs: ['digest'],
+    judge: (message) =>
+      DIGEST.test(message.values('digest')[0] ?? '') ? undefined : 'the header `Digest` has another form',
+  },
+  'digest-holds': {
+    must: signing('SHA-256 digest of the payload per RFC 3230'),
+    nl: '`Digest` hoort bij de bytes van de body',
+    en: '`Digest` belongs to the bytes of the body',
+    needs: ['digest-form'],
+    judge: (message) => {
       const [value = ''] = message.values('digest');
       const own = digestOf(message.body);
       return own === value || own === `${value}=` ? undefined : 'the digest is of other bytes';
     },
-  ),
-  'content-digest': rule(
-    ['Een `Content-Digest` ernaast klopt ook', 'A `Content-Digest` beside it is right as well'],
-    'may',
-    rfc(9530, '2', 'calculated using a hashing algorithm applied to the actual message content'),
-    [],
-    contentDigestFault,
-  ),
-  signature: rule(
-    ['Er is één header met de handtekening', 'There is one header with the signature'],
-    'must',
-    signing('required on the request and on the 200 response'),
-    [],
-    (message) => one(message, SIGNATURE),
-  ),
-  detached: rule(
-    ['De handtekening is JWS compact, los van de body', 'The signature is JWS compact, detached from the body'],
-    'must',
-    signing('JWS compact serialization, detached payload'),
-    ['signature'],
-    (message) =>
+  },
+  'content-digest': {
+    may: rfc(9530, '2', 'calculated using a hashing algorithm applied to the actual message content'),
+    nl: 'Een `Content-Digest` ernaast klopt ook',
+    en: 'A `Content-Digest` beside it is right as well',
+    judge: contentDigestFault,
+  },
+  signature: {
+    must: signing('required on the request and on the 200 response'),
+    nl: 'Er is één header met de handtekening',
+    en: 'There is one header with the signature',
+    judge: (message) => one(message, SIGNATURE),
+  },
+  detached: {
+    must: signing('JWS compact serialization, detached payload'),
+    nl: 'De handtekening is JWS compact, los van de body',
+    en: 'The signature is JWS compact, detached from the body',
+    needs: ['signature'],
+    judge: (message) =>
       /^[^.]+\.\.[^.]+$/.test(message.values(SIGNATURE)[0] ?? '') ? undefined : 'it is not `<header>..<signature>`',
-  ),
-  base64url: rule(
-    ['Beide delen zijn base64url zonder opvulling', 'Both parts are base64url without padding'],
-    'must',
-    rfc(7515, '2', "with all trailing '=' characters omitted"),
-    ['detached'],
-    (message) => {
+  },
+  base64url: {
+    must: rfc(7515, '2', "with all trailing '=' characters omitted"),
+    nl: 'Beide delen zijn base64url zonder opvulling',
+    en: 'Both parts are base64url without padding',
+    needs: ['detached'],
+    judge: (message) => {
       const odd = partsOf(message).find((part) => Buffer.from(part, 'base64url').toString('base64url') !== part);
       return odd === undefined ? undefined : 'a part is not the one spelling of base64url';
     },
-  ),
-  json: rule(
-    [
-      'De header van de handtekening is een JSON-object waarin elk veld eenmaal voorkomt',
-      'The header of the signature is a JSON object in which every field occurs once',
-    ],
-    'must',
-    rfc(7515, '4', 'The Header Parameter names within the JOSE Header MUST be unique'),
-    ['base64url'],
-    (message) => {
+  },
+  json: {
+    must: rfc(7515, '4', 'The Header Parameter names within the JOSE Header MUST be unique'),
+    nl: 'De header van de handtekening is een JSON-object waarin elk veld eenmaal voorkomt',
+    en: 'The header of the signature is a JSON object in which every field occurs once',
+    needs: ['base64url'],
+    judge: (message) => {
       try {
         parseStrictObject(
           new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(partsOf(message)[0] ?? '', 'base64url')),
@@ -162,135 +157,120 @@ export const RULES: Readonly<Record<RuleName, SignatureRule>> = {
       }
       return undefined;
     },
-  ),
-  alg: rule(
-    ['Het algoritme is PS256', 'The algorithm is PS256'],
-    'must',
-    signing('`alg` = `PS256`'),
-    ['json'],
-    ({ header: { alg } }) => (alg === 'PS256' ? undefined : `\`alg\` is ${JSON.stringify(alg)}`),
-  ),
-  kid: rule(
-    ['`kid` noemt de sleutel', '`kid` names the key'],
-    'must',
-    signing('`kid` = key identifier'),
-    ['json'],
-    ({ header: { kid } }) => (typeof kid === 'string' && kid !== '' ? undefined : 'there is no `kid`'),
-  ),
+  },
+  alg: {
+    must: signing('`alg` = `PS256`'),
+    nl: 'Het algoritme is PS256',
+    en: 'The algorithm is PS256',
+    needs: ['json'],
+    judge: ({ header: { alg } }) => (alg === 'PS256' ? undefined : `\`alg\` is ${JSON.stringify(alg)}`),
+  },
+  kid: {
+    must: signing('`kid` = key identifier'),
+    nl: '`kid` noemt de sleutel',
+    en: '`kid` names the key',
+    needs: ['json'],
+    judge: ({ header: { kid } }) => (typeof kid === 'string' && kid !== '' ? undefined : 'there is no `kid`'),
+  },
   // Media types have no case, and may leave out `application/` (RFC 7515 section 4.1.9).
-  typ: rule(
-    ['`typ` is `JOSE`', '`typ` is `JOSE`'],
-    'must',
-    signing('`typ` = `JOSE`'),
-    ['json'],
-    ({ header: { typ } }) =>
+  typ: {
+    must: signing('`typ` = `JOSE`'),
+    nl: '`typ` is `JOSE`',
+    en: '`typ` is `JOSE`',
+    needs: ['json'],
+    judge: ({ header: { typ } }) =>
       typeof typ === 'string' && /^(?:application\/)?jose$/i.test(typ)
         ? undefined
         : `\`typ\` is ${JSON.stringify(typ)}`,
-  ),
-  crit: rule(
-    [
-      '`crit` noemt elk veld eenmaal, alleen wat er staat, en niets van RFC 7515 zelf',
-      '`crit` names each field once, only what is there, and nothing of RFC 7515 itself',
-    ],
-    'must',
-    rfc(7515, '4.1.11', 'Producers MUST NOT use the empty list "[]" as the "crit" value'),
-    ['json'],
-    critFault,
-  ),
-  b64: rule(
-    ['Waar `b64` staat, noemt `crit` het', 'Where there is a `b64`, `crit` names it'],
-    'must',
-    rfc(7797, '6', 'The "crit" Header Parameter MUST be included with "b64" in its set of values'),
-    ['json'],
-    ({ header: { b64, crit } }) => {
+  },
+  crit: {
+    must: rfc(7515, '4.1.11', 'Producers MUST NOT use the empty list "[]" as the "crit" value'),
+    nl: '`crit` noemt elk veld eenmaal, alleen wat er staat, en niets van RFC 7515 zelf',
+    en: '`crit` names each field once, only what is there, and nothing of RFC 7515 itself',
+    needs: ['json'],
+    judge: critFault,
+  },
+  b64: {
+    must: rfc(7797, '6', 'The "crit" Header Parameter MUST be included with "b64" in its set of values'),
+    nl: 'Waar `b64` staat, noemt `crit` het',
+    en: 'Where there is a `b64`, `crit` names it',
+    needs: ['json'],
+    judge: ({ header: { b64, crit } }) => {
       if (b64 === undefined) throw new Absent('there is no `b64`');
       return Array.isArray(crit) && crit.includes('b64') ? undefined : '`b64` is there, and `crit` does not name it';
     },
-  ),
-  sigD: rule(
-    [
-      '`sigD` noemt de header `Digest` als wat er is ondertekend, en niets anders',
-      '`sigD` names the header `Digest` as what is signed, and nothing else',
-    ],
-    'may',
-    signingModule('The `pars` array of the SigD MUST contain only the element `digest`'),
-    ['json'],
-    ({ header: { sigD } }) => {
+  },
+  sigD: {
+    may: signingModule('The `pars` array of the SigD MUST contain only the element `digest`'),
+    nl: '`sigD` noemt de header `Digest` als wat er is ondertekend, en niets anders',
+    en: '`sigD` names the header `Digest` as what is signed, and nothing else',
+    needs: ['json'],
+    judge: ({ header: { sigD } }) => {
       if (sigD === undefined) throw new Absent('there is no `sigD`: the body is signed');
       const { mId, pars } = isRecord(sigD) ? sigD : {};
       if (mId !== httpHeaders) return `\`mId\` is ${JSON.stringify(mId)}`;
       return isDeepStrictEqual(pars, ['digest']) ? undefined : `\`pars\` is ${JSON.stringify(pars)}`;
     },
-  ),
-  form: rule(
-    [
-      'Wat er is ondertekend: de body (tekst van juni 2026) of de digest (module Signing)',
-      'What is signed: the body (text of June 2026) or the digest (module Signing)',
-    ],
-    'open',
-    signing('detached payload, only the digest is signed'),
-    ['json'],
-    ({ header: { sigD, b64 = true } }) =>
+  },
+  form: {
+    open: signing('detached payload, only the digest is signed'),
+    nl: 'Wat er is ondertekend: de body (tekst van juni 2026) of de digest (module Signing)',
+    en: 'What is signed: the body (text of June 2026) or the digest (module Signing)',
+    needs: ['json'],
+    judge: ({ header: { sigD, b64 = true } }) =>
       `${sigD === undefined ? 'the body' : 'the digest'}, with \`b64\` ${String(b64)}`,
-  ),
-  x5c: rule(
-    [
-      '`x5c` heeft de keten, te beginnen met het certificaat van de ondertekenaar',
-      '`x5c` has the chain, beginning with the certificate of the signer',
-    ],
-    'must',
-    rfc(7515, '4.1.6', 'with each subsequent certificate being the one used to certify the previous one'),
-    ['json'],
-    chainFault,
-  ),
-  x5t: rule(
-    ['`x5t#S256` is van het eerste certificaat', '`x5t#S256` is of the first certificate'],
-    'should',
-    signingPage('Het veld x5t#S256 is niet verplicht, maar wordt wel aanbevolen'),
-    ['json'],
-    ({ header: { x5c, 'x5t#S256': thumbprint } }) => {
+  },
+  x5c: {
+    must: rfc(7515, '4.1.6', 'with each subsequent certificate being the one used to certify the previous one'),
+    nl: '`x5c` heeft de keten, te beginnen met het certificaat van de ondertekenaar',
+    en: '`x5c` has the chain, beginning with the certificate of the signer',
+    needs: ['json'],
+    judge: chainFault,
+  },
+  x5t: {
+    should: signingPage('Het veld x5t#S256 is niet verplicht, maar wordt wel aanbevolen'),
+    nl: '`x5t#S256` is van het eerste certificaat',
+    en: '`x5t#S256` is of the first certificate',
+    needs: ['json'],
+    judge: ({ header: { x5c, 'x5t#S256': thumbprint } }) => {
       if (thumbprint === undefined) return 'there is no `x5t#S256`';
       const leaf = Buffer.from(Array.isArray(x5c) ? String(x5c[0]) : '', 'base64');
       return thumbprint === createHash('sha256').update(leaf).digest('base64url')
         ? undefined
         : 'it is of another certificate';
     },
-  ),
-  holds: rule(
-    [
-      'De handtekening klopt met de sleutel van het eerste certificaat',
-      'The signature holds with the key of the first certificate',
-    ],
-    'must',
-    signing('Taken from the first certificate in `x5c`'),
-    ['digest', 'alg', 'x5c', 'x5t', 'crit', 'b64', 'sigD', 'typ'],
-    (message) => {
+  },
+  holds: {
+    must: signing('Taken from the first certificate in `x5c`'),
+    nl: 'De handtekening klopt met de sleutel van het eerste certificaat',
+    en: 'The signature holds with the key of the first certificate',
+    needs: ['digest', 'alg', 'x5c', 'x5t', 'crit', 'b64', 'sigD', 'typ'],
+    judge: (message) => {
       const [encoded = '', , last = ''] = partsOf(message);
       const [digest = ''] = message.values('digest');
       const verify = () =>
         verifySignature(parseProtectedHeader(encoded), Buffer.from(last, 'base64url'), message.body, digest);
       return refusal(verify, 'signature-invalid', 'signature-malformed', 'signature-algorithm');
     },
-  ),
-  time: rule(
-    ['De handtekening zegt wanneer zij is gezet', 'The signature says when it was made'],
-    'should',
-    signingPage('Er is gekozen voor het JAdES-B profiel van ondertekenen'),
-    ['json'],
-    (message) => (timesOf(message).length > 0 ? undefined : 'it has neither `iat` nor `sigT`'),
-  ),
-  'time-holds': rule(
-    ['Die tijd is leesbaar en ligt niet in de toekomst', 'That time can be read, and is not in the future'],
-    'may',
-    rfc(7519, '4.1.6', 'Its value MUST be a number containing a NumericDate value'),
-    ['json'],
-    (message, { at }) => {
+  },
+  time: {
+    should: signingPage('Er is gekozen voor het JAdES-B profiel van ondertekenen'),
+    nl: 'De handtekening zegt wanneer zij is gezet',
+    en: 'The signature says when it was made',
+    needs: ['json'],
+    judge: (message) => (timesOf(message).length > 0 ? undefined : 'it has neither `iat` nor `sigT`'),
+  },
+  'time-holds': {
+    may: rfc(7519, '4.1.6', 'Its value MUST be a number containing a NumericDate value'),
+    nl: 'Die tijd is leesbaar en ligt niet in de toekomst',
+    en: 'That time can be read, and is not in the future',
+    needs: ['json'],
+    judge: (message, { at }) => {
       const times = timesOf(message);
       if (times.length === 0) throw new Absent('it has no time');
       if (times.some(Number.isNaN)) return 'the time cannot be read';
       return times.some((time) => time > at.getTime() + LEEWAY_MS) ? 'the time is in the future' : undefined;
     },
-  ),
+  },
   ...CERTIFICATE_RULES,
 };

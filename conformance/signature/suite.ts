@@ -1,5 +1,13 @@
 /** The suite for signed messages at rest. */
-import { type Chapter, type ConformanceCase, type Finding, Skipped, type Suite, type SuiteSubject } from '../case.ts';
+import {
+  type Chapter,
+  type ConformanceCase,
+  described,
+  type Finding,
+  Skipped,
+  type Suite,
+  type SuiteSubject,
+} from '../case.ts';
 import type { SignedMessage, Trust } from './message.ts';
 import { Absent, RULE_IDS, type RuleName } from './rule.ts';
 import { RULES } from './rules.ts';
@@ -14,7 +22,7 @@ export interface SignatureSubject extends SuiteSubject {
  * @throws {Skipped} when no message has it
  */
 async function judgeAll(name: RuleName, messages: readonly SignedMessage[], trust: Trust): Promise<Finding> {
-  const { judge, level } = RULES[name];
+  const { judge, open } = RULES[name];
   const seen = new Set<string>();
   let absent = 'there is no message';
   let judged = 0;
@@ -23,7 +31,7 @@ async function judgeAll(name: RuleName, messages: readonly SignedMessage[], trus
       const found = await judge(message, trust);
       judged += 1;
       if (found === undefined) continue;
-      if (level !== 'open') return { failed: `${message.name}: ${found}`, at: message.shown };
+      if (open === undefined) return { failed: `${message.name}: ${found}`, at: message.shown };
       seen.add(found);
     } catch (error) {
       if (!(error instanceof Absent)) throw error;
@@ -31,7 +39,7 @@ async function judgeAll(name: RuleName, messages: readonly SignedMessage[], trus
     }
   }
   if (judged === 0) throw new Skipped(absent);
-  return level === 'open' ? { seen: [...seen].join('; ') } : undefined;
+  return open && { seen: [...seen].join('; ') };
 }
 
 /** Cases for rules. @param idOf gives the id of a rule; undefined: it is not judged here */
@@ -42,13 +50,10 @@ function ruleCases<Subject extends SuiteSubject>(
   return RULE_NAMES.flatMap((name) => {
     const id = idOf(name);
     if (id === undefined) return [];
-    const { title, level, source, needs } = RULES[name];
-    return {
-      ...{ id, title, level, source },
-      // What a message need not have is no reason not to judge another rule.
-      dependsOn: needs.filter((one) => !OPTIONAL.has(one)).flatMap((one) => idOf(one) ?? []),
-      check: (subject) => judge(name, subject),
-    };
+    const { judge: _, needs: rules = [], ...written } = RULES[name];
+    // What a message need not have is no reason not to judge another rule.
+    const needs = rules.filter((one) => !OPTIONAL.has(one)).flatMap((one) => idOf(one) ?? []);
+    return { ...described(id, { ...written, needs }, id), check: (subject) => judge(name, subject) };
   });
 }
 

@@ -140,12 +140,12 @@ export function ruleMutants<Mutation>(
   chapters: readonly { readonly cases: readonly CaseDescription[] }[],
   mutate: (make: Make) => Mutation,
 ): readonly Mutant<Mutation>[] {
-  const names = new Map(Object.entries(RULES).map(([name, { title }]) => [title, name]));
+  const names = new Map(Object.entries(RULES).map(([name, { en }]) => [en, name]));
   const faults = new Map(Object.entries(SIGNATURE_FAULTS));
   return chapters
     .flatMap(({ cases }) => cases)
     .flatMap(({ id, title }) => {
-      const [what, make] = faults.get(names.get(title) ?? '') ?? [];
+      const [what, make] = faults.get(names.get(title.en) ?? '') ?? [];
       return what === undefined || make === undefined ? [] : [{ kills: id, what, mutation: mutate(make) }];
     });
 }
