@@ -16,7 +16,7 @@ import { startEmbedded } from '../src/embedded-postgres/start.ts';
 import { createLogger } from '../src/lib/log.ts';
 import { saveSources } from '../src/raadsfeed/aggregator/store/sources.ts';
 import { type Child, startChild } from './support/children.ts';
-import { openPool } from './support/databases.ts';
+import { countCaughtUp, openPool } from './support/databases.ts';
 
 const sources = Number(process.argv[2] ?? 300);
 const records = Number(process.argv[3] ?? 1000);
@@ -47,7 +47,7 @@ try {
 
   const startedAt = performance.now();
   aggregator = await startChild(new URL('support/aggregator-server.ts', import.meta.url), env);
-  while ((await caughtUp(pool)) < sources) await sleep(100);
+  while ((await countCaughtUp(pool)) < sources) await sleep(100);
   const took = (performance.now() - startedAt) / 1000;
   const { rows } = await pool.query('select head from raadsfeed.feed');
   const { peakMb, cpuMs } = Object(await aggregator.ask({}));
@@ -67,13 +67,6 @@ try {
   await pool?.end();
   await postgres.stop();
   await rm(dir, { recursive: true, force: true });
-}
-
-async function caughtUp(db: Pool): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    'select count(*) as count from aggregator.sources where caught_up_at is not null',
-  );
-  return rows[0]?.count ?? 0;
 }
 
 /** Ten records a second, each at a source by chance: how long until each is in the feed. */

@@ -17,7 +17,7 @@ import { RID } from '../test/raadsfeed/aggregator/parlaeus/server.ts';
 import { judgeRecords } from '../test/raadsfeed/aggregator/supplier-kill-drill.ts';
 import { startProgram } from '../test/support/program.ts';
 import { type Child, startChild } from './support/children.ts';
-import { openPool } from './support/databases.ts';
+import { countCaughtUp, openPool } from './support/databases.ts';
 
 const perMinute = Number(process.argv[2] ?? 150);
 const meetings = Number(process.argv[3] ?? 40);
@@ -101,7 +101,7 @@ async function readYear(db: Pool): Promise<void> {
     instances.push(await startChild(new URL('support/aggregator-server.ts', import.meta.url), env));
   const leases = new Map<string, Set<string>>();
   let mostAtOnce = 0;
-  for (let shown = startedAt; (await countRead(db)) < list.length; ) {
+  for (let shown = startedAt; (await countCaughtUp(db)) < list.length; ) {
     const { rows } = await db.query<{ lease: string; pid: string }>(
       `select id || '/' || lease_number as lease, split_part(lease_holder, ' ', 2) as pid
          from aggregator.sources where lease_holder is not null`,
@@ -111,7 +111,7 @@ async function readYear(db: Pool): Promise<void> {
     if (performance.now() - shown > 30_000) {
       shown = performance.now();
       console.log(
-        `  ${seconds(startedAt)} s: ${await countRead(db)} sources, ${callsOf((await look()).hosts, before)}`,
+        `  ${seconds(startedAt)} s: ${await countCaughtUp(db)} sources, ${callsOf((await look()).hosts, before)}`,
       );
     }
     await sleep(100);
@@ -146,14 +146,6 @@ async function readYear(db: Pool): Promise<void> {
   if (Math.max(...memory) > MAX_MB) faults.push('too much memory');
   if (shares.length < 2 || Math.min(...shares) < Math.max(...shares) / 2)
     faults.push('one instance has nearly all leases');
-}
-
-/** Sources that were read as a whole. */
-async function countRead(db: Pool): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    'select count(*) as count from aggregator.sources where caught_up_at is not null',
-  );
-  return rows[0]?.count ?? 0;
 }
 
 /** Seconds that the limits of each host need for these calls; the longest counts. */

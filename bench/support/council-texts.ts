@@ -80,18 +80,6 @@ export function meetingData(m: number) {
   };
 }
 
-/** The data of item `k` of meeting `m`. */
-export function itemData(m: number, k: number) {
-  return {
-    bronidentificatie: `a-${m}-${k}`,
-    dossiertype: 'agendapunt',
-    organisatie: organisatie(m),
-    agendapuntnaam: `${k}. ${words(random(m * 31 + k), 5)}`,
-    volgnummer: String(k),
-    vergadering: { bronidentificatie: `v-${m}` },
-  };
-}
-
 /** The data of document `i`, of meeting `i / PER_MEETING`. */
 export function documentData(i: number) {
   const m = Math.floor(i / PER_MEETING);

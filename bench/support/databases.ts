@@ -17,3 +17,11 @@ export async function createDatabase(url: string, name: string): Promise<string>
   address.pathname = `/${name}`;
   return address.href;
 }
+
+/** Sources of an aggregator that were read as a whole. */
+export async function countCaughtUp(db: Pool): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    'select count(*) as count from aggregator.sources where caught_up_at is not null',
+  );
+  return rows[0]?.count ?? 0;
+}

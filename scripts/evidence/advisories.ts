@@ -15,17 +15,6 @@ import { lacking, type Report, records, type Subject, type Wishes } from './repo
 
 const STATEMENTS = 'docs/compliance/vex.json';
 
-interface Advisory {
-  /** `GHSA-…`; of an advisory elsewhere `npm-` and its number. */
-  readonly id: string;
-  readonly package: string;
-  /** Those that are shipped. */
-  readonly versions: readonly string[];
-  readonly title: string;
-  readonly severity: string;
-  readonly url: string;
-}
-
 interface Statement {
   readonly advisory: string;
   readonly package: string;
@@ -143,7 +132,7 @@ function askRegistry(lock: Lock): string {
 }
 
 /** @param json what `npm audit --json` prints, of development too @returns advisories about what is shipped @throws {Error} when that is not a report of npm, with its message */
-function readAudit(json: string, lock: Lock): readonly Advisory[] {
+function readAudit(json: string, lock: Lock): readonly object[] {
   const answer: unknown = JSON.parse(json);
   if (!isRecord(answer) || answer.auditReportVersion !== 2 || !isRecord(answer.vulnerabilities)) {
     const message = isRecord(answer) && typeof answer.message === 'string' ? answer.message : undefined;
@@ -159,6 +148,7 @@ function readAudit(json: string, lock: Lock): readonly Advisory[] {
     if (versions.size === 0) return [];
     // A name in `via` is a package that has an entry of its own.
     return records(via).map(({ source, title, severity, url }) => ({
+      // An advisory elsewhere has a number only.
       id: /GHSA(-[0-9a-z]{4}){3}/.exec(String(url))?.[0] ?? `npm-${String(source)}`,
       package: String(name),
       versions: [...versions].sort(),
