@@ -10,7 +10,6 @@ import { createLogger } from '../../src/lib/log.ts';
 import { startTokens } from '../../test/support/tokens.ts';
 import { openPool } from './databases.ts';
 import { growHistory } from './feed-history.ts';
-import { gegevensEnv } from './gegevens-env.ts';
 import type { Ask } from './mixed-load.ts';
 import { sampleActie } from './sample-actie.ts';
 import { writeSample } from './sample-delivery.ts';
@@ -52,10 +51,17 @@ export async function openSupplierDatabase(dir: string): Promise<SupplierDatabas
     const client = createSignedClient(authority.requester.key, authority.requester.chain, authorization);
     closing.push(async () => client.close());
     const env = {
-      ...gegevensEnv(authority, tokens),
+      ...tokens.env,
+      NODE_ENV: 'test',
       AREAS: 'shv,verwerkingenlog,raadsfeed',
       DATABASE_URL: postgres.url,
       TRUST_PROXY: '1',
+      'server.overloadEventLoopDelayMs': '0',
+      GEGEVENS_TRUST_ANCHORS: authority.root,
+      GEGEVENS_SIGNING_KEY: authority.supplier.key,
+      GEGEVENS_SIGNING_CHAIN: authority.supplier.chain,
+      GEGEVENS_REVOCATION_ALLOW_PRIVATE: 'true',
+      GEGEVENS_RATE_LIMIT: '0',
       RAADSFEED_RATE_LIMIT: '0',
       VERWERKINGENLOG_KEY: `drill:${Buffer.alloc(32, 3).toString('base64')}`,
     };
