@@ -29,9 +29,8 @@ interface OwnSignerOptions {
 }
 
 /**
- * Loads the own key, and loads it again on `SIGHUP` or when its files change. A new key that cannot be used is reported, and the old one
- * stays in use.
- * @throws {OwnKeyError} when the key that it starts with cannot be used
+ * Loads the own key, and loads it again on `SIGHUP` or when its files change. An unusable new key is reported, and the old one stays in use.
+ * @throws {OwnKeyError} when the first key cannot be used
  */
 export function createOwnSigner(options: OwnSignerOptions): OwnSigner {
   const { config, clock, log, keyLoaded } = options;
@@ -86,7 +85,7 @@ function warnOfExpiry(own: OwnKey, { clock, log }: OwnSignerOptions): void {
   if (days <= WARNING_DAYS) log.warn({ days, notAfter: own.notAfter }, 'the signing certificate expires soon');
 }
 
-/** Covers the whole chain: a completed or renewed chain may begin with the same certificate. */
+/** Covers the whole chain, because a completed or renewed chain may begin with the same certificate. */
 function thumbprints({ chain }: OwnKey): string {
   return chain.map(({ thumbprint }) => thumbprint).join(' ');
 }

@@ -56,7 +56,7 @@ async function serveGegevens(app: FastifyInstance): Promise<void> {
 
   // Both mounts share the pool, so clients have one share of it.
   const shareAmongClients = createClientShare({ pool, waitMs: config.database.connectTimeoutMs });
-  // The last one is called first, and a failing one does not keep the others from closing.
+  // Called in reverse order; a failing one does not keep the others from closing.
   app.addHook('onClose', async () => revocation.close());
   app.addHook('onClose', async () => verifier.close());
   app.addHook('onClose', async () => ownSigner.close());

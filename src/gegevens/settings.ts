@@ -84,7 +84,7 @@ const gegevens = {
 /** Settings of area A, by group. */
 export const gegevensSettings = { gegevens };
 
-/** What no operator has a reason to change, by group; tests do. */
+/** Settings that no operator has a reason to change, by group; tests override them. */
 export const gegevensConstants = {
   gegevens: {
     /** Mounts: a proxy that shows another path would have to rewrite the links in every answer. */
@@ -104,12 +104,9 @@ export const gegevensConstants = {
     vsMaxRecords: 50_000,
     /** How long in milliseconds a large answer waits for its memory before it is refused. */
     answersWaitMs: 10_000,
-    /**
-     * Least speed at which a large answer must be taken, measured over the time of a request; the connection of a slower reader is ended. 0 ends
-     * none.
-     */
+    /** Minimum speed at which a large answer must be read, measured over the time of a request; a slower connection is closed. 0 closes none. */
     answersMinBytesPerSecond: 32_768,
-    /** How long in milliseconds a request waits for an OCSP answer before the revocation list is asked; a later one serves the next request. */
+    /** How long in milliseconds a request waits for an OCSP answer before the revocation list is tried; a later answer serves the next request. */
     ocspTimeoutMs: 2000,
   },
 };

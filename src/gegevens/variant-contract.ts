@@ -122,7 +122,6 @@ export const fscStyle: ProblemStyle = {
     const { type, title, status, detail, instance } = plain;
     const common = { title, status, ...(detail === undefined ? {} : { detail }) };
     if (fsc === undefined) return { type, ...common, instance };
-    // Only a wrong method is a fault on the caller's side.
     const domain = fsc === 'ERROR_CODE_METHOD_UNSUPPORTED' ? 'ERROR_DOMAIN_OUTWAY' : 'ERROR_DOMAIN_INWAY';
     // The FSC standard has `message`, the published contract of this interface `title`.
     return { code: fsc, domain, message: detail ?? title, ...common };

@@ -176,7 +176,7 @@ interface NamedResource {
   readonly resource: Resource;
 }
 
-/** `gm0363/Informatieobject/doc-1`: what comes after the second slash is the identification, slashes and all. */
+/** `gm0363/Informatieobject/doc-1`: everything after the second slash is the identification, including slashes. */
 function collectResources(text: string, before: readonly NamedResource[] = []): NamedResource[] {
   const [code = '', resourceType, ...rest] = text.split('/');
   const bronidentificatie = rest.join('/');

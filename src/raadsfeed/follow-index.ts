@@ -1,7 +1,6 @@
 /**
- * Keeps an index beside the feed up with it. Each step is one transaction: the changes, and how far the index has come. The records after
- * the position come first, because a redaction must reach the index within a second; the current state of a feed that is new to the index,
- * or that is indexed again, is added between them.
+ * Keeps an index up to date with the feed. Each step is one transaction: the changes, and the new position. Records after the position come first,
+ * because a redaction must reach the index within a second; for a new or rebuilt index the current state is added between them.
  */
 import type { Pool } from '../database/pool.ts';
 import { type Db, transaction } from '../database/transaction.ts';
@@ -18,7 +17,7 @@ import {
   toFeedHead,
 } from './store/records.ts';
 
-/** Rows that one step of `begin` removes from a table: well within the time of a statement. */
+/** Rows that one step of `begin` removes from a table, well within the statement timeout. */
 export const MOST_REMOVED = 5_000;
 
 export interface FeedChange {
@@ -36,13 +35,13 @@ export interface FeedIndex {
   readonly schema: string;
   /** Records of one step: few, so that no step holds its rows for long. */
   readonly stepRecords: number;
-  /** Takes changes in, at most one of each resource. */
+  /** Applies changes, at most one of each resource. */
   readonly write: (db: Db, changes: readonly FeedChange[]) => Promise<void>;
-  /** Removes what must be gone before the current state is taken in from the beginning, a bounded part in each step; true when all of it is gone. */
+  /** Removes everything before the current state is read from the beginning, a bounded part in each step; true when all is gone. */
   readonly begin: (db: Db) => Promise<boolean>;
   /**
-   * A table of the schema with the number of each record in `number`, indexed. What it holds answers while the current state is taken in
-   * again over it. Absent: the index answers only when all was taken in.
+   * A table of the schema with the number of each record in `number`, indexed. It keeps answering while the current state is read again. Absent: the
+   * index answers only once it has caught up.
    */
   readonly table?: string;
 }
@@ -50,9 +49,9 @@ export interface FeedIndex {
 interface IndexPosition {
   /** Empty: of no feed yet. */
   readonly feedId: string;
-  /** Number of the last record that was taken in. */
+  /** Number of the last record that was applied. */
   readonly number: number;
-  /** The current state is taken in up to the first of these numbers, and is to be up to the second. */
+  /** The current state has been applied up to the first of these numbers, of all up to the second. */
   readonly scanAfter: number;
   readonly scanTo: number;
 }
@@ -60,12 +59,12 @@ interface IndexPosition {
 const select = (schema: FeedIndex['schema']): string =>
   `select feed_id as "feedId", number, scan_after as "scanAfter", scan_to as "scanTo" from ${schema}.position`;
 
-/** Records that an index may be behind the feed without being reported. */
+/** Records that an index may be behind without being reported. */
 const BEHIND = 1000;
 
 /** How far an index has read the feed. */
 export interface IndexProgress {
-  /** It has, of so many numbers, read so many; equal: it is up with the feed, or nearly so. */
+  /** Numbers read so far, and in total; equal: it is up to date, or nearly so. */
   readonly read: number;
   readonly of: number;
   /** False while it lacks records that the feed has had for longer. */
@@ -94,14 +93,14 @@ export async function readIndexProgress(
   return { read: found.number + BEHIND < of ? found.number : of, of, canAnswer: true };
 }
 
-/** Whether an index is of another feed, of a backup that was restored since, or behind history that was pruned before it was read. */
+/** Whether an index belongs to another feed, to a backup restored since, or to history that was pruned before it was read. */
 function isOfAnother({ feedId, number }: IndexPosition, head: FeedHead): boolean {
   return feedId !== head.feedId || number > head.head.sequenceNumber || number < head.historyAfter.sequenceNumber;
 }
 
 /**
- * Takes the next records in.
- * @returns what there was to do: `busy` when another process does it
+ * Applies the next records.
+ * @returns the outcome: `busy` when another process does it
  */
 export async function followFeed(pool: Pool, index: FeedIndex): Promise<'changed' | 'done' | 'busy'> {
   const { schema, stepRecords, write } = index;

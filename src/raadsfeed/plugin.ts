@@ -21,13 +21,13 @@ import { rewriteContentTables, rewritePartitions } from './store/text-partitions
 
 const CONTRACT = new URL('../../openapi/raadsfeed.yaml', import.meta.url);
 
-/** Milliseconds between checks for files that may still hold what was redacted, as after a process that died after its commit. */
+/** Milliseconds between checks for files that may still hold redacted content, as after a process that died after its commit. */
 const REWRITE_MS = 10_000;
 
-/** Milliseconds until what follows the feed tries again: after a fault, and beside another process that may stop halfway. */
+/** Milliseconds until a follower of the feed retries, after a fault or while another process does the work. */
 const FOLLOW_MS = 500;
 
-/** The part of the memory for unread answers that streams have, beside whole answers. */
+/** The share of the memory for unread answers that streams have, beside whole answers. */
 const STREAM_SHARE = 1 / 4;
 
 /** Area C: the public council feed. */
@@ -65,7 +65,7 @@ async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
         failure: `${name} cannot follow the feed; it will be retried`,
       }),
   });
-  // The last one is called first, and one that fails keeps none of the others from closing.
+  // Called in reverse order; a failing one does not keep the others from closing.
   app.addHook('onClose', async () => heads.close());
   app.addHook('onClose', async () => streams.close());
   repeatWork(app, {
@@ -101,13 +101,13 @@ async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
     listRoutes(scope, contract, publicPool);
   };
   await mount(app, { prefix, contract, rateLimit: settings.rateLimit, isOpen: true, routes });
-  // Loaded only where they are switched on: that is a large part of the memory of an idle process.
+  // Loaded only when switched on: they are a large part of the memory of an idle process.
   if (settings.rol === 'aggregator') await app.register((await import('./aggregator/plugin.ts')).aggregator);
   if (config.diwoo.isOn) await app.register((await import('./diwoo/plugin.ts')).diwoo);
   if (config.pages.isOn) await app.register((await import('./pages/plugin.ts')).pages);
 }
 
-/** A metric of the feed of this process; read when it is asked for. */
+/** A metric of this process's feed, read at each scrape. */
 function gauge(metrics: Registry, name: string, help: string, value: () => number): void {
   new Gauge({
     name: `koppelvlak_raadsfeed_${name}`,

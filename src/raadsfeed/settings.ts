@@ -39,22 +39,22 @@ const raadsfeed = {
 /** Settings of area C and its features, by group. */
 export const raadsfeedSettings = { raadsfeed, ...aggregatorSettings, ...diwooSettings, ...pagesSettings };
 
-/** What no operator has a reason to change, by group; tests do. */
+/** Settings that no operator has a reason to change, by group; tests override them. */
 export const raadsfeedConstants = {
   raadsfeed: {
     /** Mount: a proxy that shows another path would have to rewrite the links in every record. */
     prefix: '/ori/v1',
-    /** Memory in megabytes for pages of history and answers, and for pages for people that were made within the last second; 0 keeps none. */
+    /** Memory in megabytes for pages of history and answers, and for HTML pages made within the last second; 0 keeps none. */
     cacheMb: 64,
     /** `max-age` of a full page of history. A redaction reaches caches within this time. */
     historyMaxAgeSeconds: 60,
     /** `max-age` of the page that reaches the head. */
     headMaxAgeSeconds: 5,
-    /** Streams at once; more get 503. So many idle ones take 150 MB. */
+    /** Simultaneous streams; more get 503. This many idle ones take 150 MB. */
     streamMax: 5000,
-    /** Streams at once per address (`TRUST_PROXY` says whose); more get 429. 0 is no limit of its own. */
+    /** Simultaneous streams per address (`TRUST_PROXY` says whose); more get 429. 0: no separate limit. */
     streamMaxPerAddress: 100,
-    /** Time that a stream may leave what was sent unread; then it is cut off. */
+    /** Time that a client may leave sent data unread before its stream is cut. */
     streamDrainSeconds: 30,
     /** Time between comment lines on an idle stream. */
     streamHeartbeatSeconds: 15,

@@ -1,4 +1,4 @@
-/** The terms that DiWoo takes from the value lists of TOOI and of the Publications Office of the EU (as in `diwoo-metadata-lijsten.xsd` 0.9.8). */
+/** The terms that DiWoo uses from the value lists of TOOI and of the Publications Office of the EU (as in `diwoo-metadata-lijsten.xsd` 0.9.8). */
 import { extname } from 'node:path';
 
 const THESAURUS = 'https://identifier.overheid.nl/tooi/def/thes/kern/';
@@ -87,7 +87,7 @@ const FORMATS: Readonly<Record<string, readonly string[]>> = {
   ZIP: ['application/zip', 'application/x-zip-compressed'],
 };
 
-/** The file type of a media type, else of the file's name; `undefined` when the list has none, and then the document is offered without. */
+/** The file type of a media type, else of the file's name; `undefined` when the list has none: the document is then offered without. */
 export function fileType(mediaType: unknown, file: URL): string | undefined {
   const essence = typeof mediaType === 'string' ? mediaType.split(';', 1)[0]?.trim().toLowerCase() : undefined;
   const byMedia = Object.keys(FORMATS).find((name) => FORMATS[name]?.some((one) => one === essence));

@@ -18,7 +18,6 @@ interface ImportOptions {
   readonly model?: string;
   readonly replace?: boolean;
   readonly json?: boolean;
-  // From the tools.
   readonly check?: boolean;
   readonly force?: boolean;
 }
@@ -183,7 +182,7 @@ function inFile(fault: ImportFault): FileFault {
   return { fault, text: `line ${fault.line}  ${fault.pointer || '/'}  ${fault.message}` };
 }
 
-/** For a message made from tables: its lines are in no file. */
+/** Set for a message made from tables, whose lines are in no file. */
 function inMessage({ pointer, message }: ImportFault): FileFault {
   return { fault: { pointer, message }, text: `${pointer || '/'}  ${message}` };
 }

@@ -51,15 +51,15 @@ interface PageRequest {
   readonly pageSize: number | undefined;
   /** The requester whose pages belong together. */
   readonly afnemer: string;
-  /** The client whose share of the memory for answers it takes. */
+  /** The client that the memory is counted for. */
   readonly client: string;
 }
 
 export interface FoundPage extends PageBytes {
   readonly from: 'memory' | 'database';
-  /** Call this when its bytes are no longer needed: sent, or never to be sent. */
+  /** Call this when the bytes are no longer needed, whether they were sent or not. */
   readonly release: () => void;
-  /** Saves the state that later pages come from, where this page is the first of several: in the transaction that records it. */
+  /** Saves the state for the later pages, if this is the first of several, in the transaction that records the answer. */
   readonly pin: (db: Db) => Promise<void>;
   readonly records: number;
   readonly page: number;
@@ -80,7 +80,7 @@ interface PageFinderOptions {
   readonly leverancierscode: string;
   /** Maximum number of records in one answer. */
   readonly maximum: number;
-  /** Minutes that the later pages of a requester come from the state of its first. */
+  /** How many minutes later pages come from the state of the first. */
   readonly pinMinutes: number;
 }
 
@@ -319,10 +319,10 @@ export function sendPage({ pieces, bytes }: PageBytes): Buffer | Readable {
   return bytes <= PIECE_BYTES ? Buffer.concat(pieces) : Readable.from(yieldingPieces(pieces));
 }
 
-/** A fast connection takes megabytes at once, and copying them also takes time of the event loop. */
+/** A fast connection takes megabytes at once, and copying those also blocks the event loop. */
 async function* yieldingPieces(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
   for (const piece of pieces) {
-    // One text can be much larger than a piece. Divided, it reveals a slow reader between the parts.
+    // A single text can be much larger than a piece. Dividing it lets a slow reader be noticed between the parts.
     for (let from = 0; from < piece.length; from += PIECE_BYTES) {
       yield piece.subarray(from, from + PIECE_BYTES);
       await eventLoopBudget.yield();
@@ -336,7 +336,10 @@ interface IndexedPart {
   readonly index: number;
 }
 
-/** Neighbouring lists of selected records are read together, because the delivered records of one depend on the others; whole lists alone. */
+/**
+ * Neighbouring lists of selected records are read together, because which records of one are delivered depends on the others. Whole lists are read
+ * alone.
+ */
 function groupLists(parts: readonly AnswerPart[]): IndexedPart[][] {
   const groups: IndexedPart[][] = [];
   for (const [index, part] of parts.entries()) {

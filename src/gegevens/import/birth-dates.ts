@@ -1,4 +1,4 @@
-/** Dates of birth that a file gives as a moment: where the model takes any text, `1980-05-13T22:00:00Z` is the 14th. */
+/** Dates of birth that a file gives as a moment: where the model allows any text, `1980-05-13T22:00:00Z` is the 14th. */
 
 import type { Mapping } from '../../lib/exchange-model/mapping.ts';
 import { isRecord, pointerSteps, toPointer, valueAt } from '../../lib/json/json-value.ts';

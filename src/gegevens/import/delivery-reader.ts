@@ -225,7 +225,7 @@ export class DeliveryReader {
     this.#current = startLevering();
   }
 
-  /** Checks a skeleton against its part of the model. @returns its value, as far as there is one */
+  /** Checks a skeleton against its part of the model. @returns its value, as far as it can be read */
   #part(skeleton: Skeleton, base: string, check: PartCheck): unknown {
     const { text } = skeleton;
     const lineAt = (offset: number): number => skeleton.lineAt(offset);

@@ -25,10 +25,10 @@ const POSTGRES_EPOCH = Date.UTC(2000, 0, 1);
 /** 128 bits: practically no two records have the same key. */
 const KEY_BYTES = 16;
 
-/** @param key of the hash of persons and IDs: a BSN in a hash without a key is guessed within seconds */
+/** @param key of the hash of persons and IDs: without a key, a hashed BSN is guessed within seconds */
 export function createTraitsReader({ levering: { record, recordId, zaken } }: Mapping, key: Buffer): TraitsReader {
   const { begin, einde, personen } = record;
-  // With bytes, the key would be prepared again for each record, which costs several times the hash.
+  // Given bytes, Node prepares the key again for each record, which costs several times the hash.
   const secret = createSecretKey(key);
   const keyOf = (identity: unknown): Buffer =>
     createHmac('sha256', secret).update(JSON.stringify(identity)).digest().subarray(0, KEY_BYTES);

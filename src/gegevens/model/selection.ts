@@ -40,8 +40,8 @@ export function filterKey({ model, periodeStart, periodeEinde, organisatie }: Fi
 }
 
 /**
- * The period of the answer: the requested dates; a missing one is that of the most recent reporting period, or the other date if that would put the
- * start after the end.
+ * The period of the answer: the requested dates. A missing date is taken from the most recent reporting period, or from the other date if the start
+ * would otherwise be after the end.
  * @param recent of the requested organisations; absent when nothing is delivered
  */
 export function periodOf({ periodeStart, periodeEinde }: Filter, recent: Period | undefined, moment: Date): Period {
@@ -52,9 +52,9 @@ export function periodOf({ periodeStart, periodeEinde }: Filter, recent: Period 
   return periodeStart === undefined ? { start: end, end } : { start, end: start };
 }
 
-/** The organisation of a levering and the municipality that it is for, with their lookup keys. */
+/** The organisation and municipality of a levering, with their lookup keys. */
 export interface Organisation {
-  /** The same for every levering of the same organisation, whatever the spelling of its name. */
+  /** The same for every levering of an organisation, however its name is spelled. */
   readonly sleutel: string;
   readonly naam: string | undefined;
   readonly naamSleutel: string | undefined;
@@ -65,8 +65,8 @@ export interface Organisation {
 }
 
 /**
- * Who a levering is of, by its number in the trade register, its name or else its municipality; and for which municipality: what the
- * levering says, else the organisation, else its records when they name only one.
+ * The deliverer of a levering: the organisation by its number in the trade register, its name or else its municipality; the municipality from the
+ * levering, else the organisation, else its records when they name only one.
  * @param recordGemeenten keys of the municipalities that its records name
  */
 export function organisationOf(
@@ -175,10 +175,9 @@ export interface Uncovered {
 }
 
 /**
- * Chooses what answers a period. Per organisation and municipality: the newest import of exactly this period, whole; else the newest that
- * covers it, what overlaps; else all that overlap, what overlaps, each record once.
- * @param leveringen current leveringen that overlap the period, in the order of delivery; those that were chosen before are chosen again,
- *   all of them
+ * Selects the leveringen that answer a period. Per organisation and municipality: all of the newest import of exactly this period; else, of the
+ * newest that covers it, the records that overlap; else the overlapping records of every import, each once.
+ * @param leveringen current leveringen that overlap the period, in the order of delivery; selecting from an earlier selection gives all of it
  */
 export function chooseLeveringen(leveringen: readonly Levering[], period: Period): ChosenLevering[] {
   const chosen = new Map<Levering, ChosenLevering>();
@@ -267,7 +266,7 @@ export interface PagePlan {
   readonly slices: readonly Slice[];
   readonly paginering: Paginering | undefined;
   readonly records: number;
-  /** Whether the requested page does not exist: the first is sent instead. */
+  /** The requested page does not exist, so the first is sent instead. */
   readonly isPastEnd: boolean;
 }
 

@@ -68,7 +68,7 @@ export function verifyExchange({ settings, database }: FastifyInstance, options:
         throw new Problem(gegevensProblems[error.code], { detail: error.detail, cause: error });
       });
     checkSigner(verified, caller, allowedSigners, bindsClients);
-    // Before any work is done for it; the journal decides between callers that come at once.
+    // Checked before any work is done; among simultaneous callers the journal decides.
     const { subject } = caller;
     const first = await findFirstAnswer(database.exchangePool, {
       ...{ variant, subject, vraagHandtekening: verified.signature },
@@ -142,7 +142,7 @@ export interface ExchangeOptions {
   readonly findPage: PageFinder;
   readonly verifier: Verifier;
   readonly ownSigner: OwnSigner;
-  /** Reads the six processing headers, against who token and signature prove. */
+  /** Reads the six processing headers and compares them with the proven parties. */
   readonly consumerOf: (request: FastifyRequest, signerOin: string | undefined) => ProcessingContext;
   readonly metrics: GegevensMetrics;
 }
@@ -162,7 +162,7 @@ export function postGegevens(app: FastifyInstance, options: ExchangeOptions) {
   const minSpeed = { bytesPerSecond: answersMinBytesPerSecond, windowMs: settings.server.requestTimeoutMs };
   const pool = app.database.exchangePool;
   const proof = app.proof('leveringen');
-  // Work that goes on after an answer: closing waits for it.
+  // Work that continues after the answer; closing waits for it.
   const running = new Set<Promise<unknown>>();
   app.addHook('onClose', async () => void (await Promise.all(running)));
 
@@ -265,7 +265,7 @@ export function postGegevens(app: FastifyInstance, options: ExchangeOptions) {
     if (reply.sent) return reply;
     metrics.pages.inc({ from: page.from });
     reply.raw.once('finish', () => {
-      // A hook or the deadline may have replaced the page by a problem: then it was not delivered.
+      // A hook or the deadline may have replaced the page with a problem; then it was not delivered.
       if (reply.raw.statusCode !== 200) return;
       metrics.deliveries.inc({ variant });
       metrics.deliveredBytes.inc({ variant }, page.bytes);
@@ -289,7 +289,7 @@ export function postGegevens(app: FastifyInstance, options: ExchangeOptions) {
   };
 }
 
-/** The deed, and who was delegated to do it: a person can see who asked, and on whose behalf. */
+/** The action and the delegated party, so that a person can see who asked and on whose behalf. */
 function handelingOf({ subject, actor, publishedFor }: Caller): string {
   const asked = actor === undefined ? [] : [`opgevraagd door ${actor} namens ${subject}`];
   const offered = publishedFor === undefined ? [] : [`aangeboden namens ${publishedFor}`];

@@ -22,7 +22,7 @@ export interface ForcedImport {
   readonly bevindingen: readonly BlockingFinding[];
 }
 
-/** Records it, in the transaction of the import, once its leveringen exist. */
+/** Records the finding in the transaction of the import, once its leveringen exist. */
 export async function writeForcedImport(
   db: Db,
   invoerId: number,

@@ -29,7 +29,7 @@ export interface ImportOptions {
   readonly signal: AbortSignal;
   /** Replace even if more than a tenth of the records would be lost, the name differs, or the municipality or KvK number conflicts. */
   readonly replace?: boolean;
-  /** Receives all records too, and decides before anything becomes current. */
+  /** Also receives all records, and decides before anything becomes current. */
   readonly judge?: ImportJudge | undefined;
   readonly progress?: (bytesRead: number, records: number) => void;
 }
@@ -137,9 +137,9 @@ async function readRecognitionKey(db: Db): Promise<Buffer> {
 }
 
 /**
- * Finds the built-in model of a file; the newest, when it fits several.
+ * Finds the built-in model of a file, the newest if several fit.
  * @param except a version that the file is known not to fit
- * @returns its version; `undefined` when it fits none
+ * @returns its version; `undefined` when none fits
  */
 export async function recogniseModel(
   path: string,

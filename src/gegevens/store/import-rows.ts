@@ -12,7 +12,7 @@ const TRAILER = Buffer.from([0xff, 0xff]);
 const BLOCK_BYTES = 512 * 1024;
 /** Rows are written in batches of at least this size: one is collected while the other is written. */
 const BATCH_BYTES = 4 * 1024 * 1024;
-/** The pool's limit is for statements of requests; an import takes as long as its file. */
+/** The pool's limit is meant for requests; an import takes as long as its file. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** The width in bytes of a column: an integer or date of that size, or text or bytes. */
@@ -73,7 +73,7 @@ class TableRows {
   }
 }
 
-/** For this import alone: the signals named by its cases, by key. */
+/** Temporary: the signals named by the cases of this import, by key. */
 const NAMED_SIGNALS = 'pg_temp.named_signals';
 
 /** The stored form of an import's records and cases, written in batches while more is read. */
@@ -132,14 +132,14 @@ export class ImportRows {
   }
 
   /**
-   * Writes the rest, and links each case to the records that it names, and goes with the first of: of records with one ID the first counts,
-   * and without a record in its levering a case goes with record 0. The server has all rows then, uncommitted.
+   * Writes the rest, and links each case to the records that it names. Of records with one ID the first counts; a case is delivered with its first
+   * record, or with record 0 when the levering has none of them. Afterwards the server has all rows, uncommitted.
    * @param db runs statements of any duration, on the same connection
    */
   async finish(db: Db): Promise<void> {
     await this.write(0);
     await this.#writing;
-    // The planner knows nothing yet of newly written rows; nested loops over them would take hours.
+    // The planner has no statistics of newly written rows yet; nested loops over them would take hours.
     await db.query('set local enable_nestloop = off');
     await db.query(
       `insert into gegevens.case_signals (import_id, levering, zaak, signaal)

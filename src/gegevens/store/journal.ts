@@ -51,9 +51,9 @@ interface Machtiging {
 type JournalEntry = Omit<Journalled, 'id' | 'klaargezetOp' | 'verzondenOp'>;
 
 /**
- * Sends the statements that write an entry, in the transaction of the caller. The first answer to a signed request has the hash of its
- * signature value, which is unique: of callers that come with the same request at once, the others wait for the first and fail.
- * @param proof the proof log of deliveries, when there is one
+ * Sends the statements that write an entry, in the caller's transaction. The first answer to a signed request has the unique hash of its signature
+ * value, so concurrent callers with the same request wait for the first and then fail.
+ * @param proof the proof log of deliveries, if there is one
  * @param isFirst whether no answer to this signed request is known
  * @returns its number, once the database has answered; rejects with a `DatabaseError` for which `isAnsweredMeanwhile` is true
  */
@@ -88,7 +88,7 @@ export function isAnsweredMeanwhile(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.constraint === 'journal_first_signature';
 }
 
-/** The receiver of the first answer to a signed request. */
+/** The recipient of the first answer to a signed request. */
 export async function findFirstAnswer(
   db: Db,
   { variant, subject, vraagHandtekening }: Pick<JournalEntry, 'variant' | 'subject' | 'vraagHandtekening'>,
@@ -200,12 +200,12 @@ export function proofRecordOf({ verzondenOp: _, ...line }: Journalled): ProofRec
   return { parts: [[DELIVERY_PART, JSON.parse(JSON.stringify(line))]] };
 }
 
-/** What the seed of a delivery is bound to. */
+/** The context that the seed of a delivery is bound to. */
 function seedName(id: number): string {
   return `levering ${id}`;
 }
 
-/** A line with what the proof log keeps beside it. */
+/** A line with its data for the proof log. */
 interface ProvenDelivery {
   readonly entry: Journalled;
   readonly seed: string | null;
@@ -276,7 +276,7 @@ interface Day {
   readonly broken: number;
 }
 
-/** Deliveries of the last 30 days by day and variant, for the operator's page: how many, never to whom or about whom. */
+/** Deliveries of the last 30 days by day and variant, for the operator's page. Only counts: no recipients or persons. */
 export function deliveriesSection(pool: Pool): OperatorSection {
   return {
     title: 'Deliveries of the last 30 days',

@@ -22,7 +22,7 @@ interface ListedLevering {
   readonly modelVersie: string;
   readonly ingevoerdOp: Date;
   readonly vingerafdruk: string;
-  /** When its delivery ended, and why; `null`: it is current. */
+  /** When and why its delivery ended; `null`: it is current. */
   readonly vervallenOp: Date | null;
   readonly reden: 'vervangen' | 'verwijderd' | null;
 }
@@ -35,7 +35,7 @@ interface ListOptions {
   readonly gemeente?: string | undefined;
 }
 
-/** The leveringen there are, newest period first. */
+/** The leveringen, newest period first. */
 export async function listLeveringen(db: Db, { all = false, id, gemeente }: ListOptions): Promise<ListedLevering[]> {
   const { rows } = await db.query<ListedLevering & Record<string, unknown>>(
     `select l.id, l.variant, coalesce(l.name, l.organisation_key) as organisatie, l.kvk_nummer as "kvkNummer",
@@ -64,7 +64,7 @@ export async function readHead(db: Db, id: number): Promise<unknown> {
 
 interface PruneOptions {
   readonly now: Date;
-  /** Only what has not been delivered for this long. */
+  /** Only those that have not been delivered for this long. */
   readonly minAgeMs: number;
   /** Deletes nothing. */
   readonly dryRun: boolean;
@@ -82,8 +82,8 @@ interface PrunedLevering {
 }
 
 /**
- * Deletes earlier versions that no requester can be paging through any more, and paging states that have expired.
- * @returns the versions that were deleted; with a dry run: that would be
+ * Deletes earlier versions that no requester can be paging through any more, and expired paging states.
+ * @returns the deleted versions, or with a dry run those that would be
  * @throws {Error} before anything else, when the clock of this process is ahead of the database's; the signal's reason
  */
 export async function pruneLeveringen(pool: Pool, options: PruneOptions): Promise<PrunedLevering[]> {

@@ -1,4 +1,4 @@
-/** What is read of leveringen to answer a request: which there are, the state that a requester pages through, and their stored texts. */
+/** Reads leveringen to answer a request: which there are, the state that a requester pages through, and the stored texts. */
 import pg from 'pg';
 import { type Pool, withAbort } from '../../database/pool.ts';
 import type { Db } from '../../database/transaction.ts';
@@ -25,7 +25,7 @@ export interface RequestedDeliverers {
   readonly recent: Period | undefined;
 }
 
-/** The requested organisations that there are leveringen of. */
+/** The requested organisations that have leveringen. */
 export async function findDeliverers(db: Db, filter: Filter): Promise<RequestedDeliverers> {
   const { rows } = await db.query<Deliverer & { recent: string[] }>({
     name: 'gegevens-find-deliverers',
@@ -54,7 +54,7 @@ export async function findLeveringen(db: Db, filter: Filter, { start, end }: Per
   return rows;
 }
 
-/** The newest levering of each requested organisation and municipality, of any period: an answer without records names these. */
+/** The newest levering of each requested organisation and municipality, of any period, for an answer without records. */
 export async function findOrganisations(db: Db, filter: Filter): Promise<Levering[]> {
   const { rows } = await db.query<Levering & Record<string, unknown>>({
     name: 'gegevens-find-organisations',
@@ -69,7 +69,7 @@ export async function findOrganisations(db: Db, filter: Filter): Promise<Leverin
   return rows;
 }
 
-/** Leveringen by their numbers, in that order, whatever became of them; those that were pruned are left out. */
+/** Leveringen by number, in that order, even if replaced or removed since; pruned ones are left out. */
 export async function findLeveringenById(
   db: Db,
   ids: readonly number[],
@@ -83,7 +83,7 @@ export async function findLeveringenById(
   return rows;
 }
 
-/** Whose pages belong together: one requester, one filter. */
+/** Identifies the pages that belong together: one requester, one filter. */
 interface PagingKey {
   readonly variant: Variant;
   readonly afnemer: string;
@@ -101,7 +101,7 @@ interface SavePagingStateOptions extends PagingKey, PagingState {
   readonly minutes: number;
 }
 
-/** Saves the state that the pages of a requester come from, in place of an earlier one, and removes some that have expired. */
+/** Saves the paging state of a requester in place of an earlier one, and removes some expired ones. */
 export async function savePagingState(db: Db, options: SavePagingStateOptions): Promise<void> {
   const { variant, afnemer, filter, leveringen, period, at, minutes } = options;
   await db.query({
@@ -122,7 +122,7 @@ export async function savePagingState(db: Db, options: SavePagingStateOptions): 
   });
 }
 
-/** The saved state of a requester, in its order; `undefined` when nothing is saved, it has expired, or part of it was removed. */
+/** The saved state of a requester, in its order; `undefined` when there is none, it has expired, or part of it was removed. */
 export async function findPagingState(
   db: Db,
   { variant, afnemer, filter }: PagingKey,
@@ -151,9 +151,8 @@ const LEVERING = `l.id, l.import_id as "invoerId", l.number as nummer, l.organis
   l.municipality_key as "gemeenteSleutel", l.period_start as "periodeStart", l.period_end as "periodeEinde",
   l.submitted_at as "aangeleverdOp", l.envelope as head, l.records, l.zaken, l.bytes`;
 
-// Texts: whole lists, or the records that overlap a period, each record once. `offset 0` in these statements stops the planner from joining
-// their parts freely. It knows nothing yet of a table that was loaded a moment ago, and might read it whole, or once for each of its rows,
-// instead of walking along a key.
+// Texts: whole lists, or the records that overlap a period, each record once. `offset 0` keeps the planner from merging the subqueries: it has no
+// statistics of a newly loaded table, and might scan it once for each row instead of using a key.
 
 /** Receives a stored text when it arrives. @param index of its list among those requested */
 type TakeText = (text: string, index: number) => void;
@@ -183,17 +182,15 @@ export function streamList(client: pg.ClientBase, { slice, list }: TextsPart, ta
 }
 
 export interface SelectOptions {
-  /** All selected leveringen of the answer: the records of one depend on the newer ones of its group. */
+  /** All selected leveringen of the answer, because which records of one are delivered depends on the newer ones of its group. */
   readonly all: readonly (ChosenLevering & { readonly selection: Selection })[];
-  /** Whether two records with the same persons must also run at the same time to be the same record; not so where records have an ID. */
+  /** Whether two records with the same persons must also run at the same time to be the same record; false where records have an ID. */
   readonly byRunningTime: boolean;
 }
 
 /**
- * $1 to $5: the leveringen (import, index in it, group, rank, number of cases); $6 and $7: the period; $8: `byRunningTime`.
- *
- * `overlapping`: their records that overlap the period. `delivered`: of those, the ones that do not occur in a newer delivery of their group;
- * for the newest there is nothing to compare.
+ * $1 to $5: the leveringen (import, index in it, group, rank, number of cases); $6 and $7: the period; $8: `byRunningTime`. `overlapping`: their
+ * records that overlap the period. `delivered`: those that do not occur in a newer delivery of their group; the newest needs no comparison.
  */
 const DELIVERED = `chosen as (
     select *, rank = max(rank) over (partition by grp) as is_newest from unnest($1::bigint[], $2::int[], $3::int[], $4::bigint[], $5::int[]) with ordinality
@@ -319,8 +316,8 @@ export async function streamSelected(
 }
 
 /**
- * Runs a statement that compares records with records. Nested loops take hours for the records of a city, and the planner may choose
- * them for rows that were loaded a moment ago and are not in its statistics yet.
+ * Runs a statement that compares records with records. Nested loops take hours for the records of a city, and the planner may choose them for rows
+ * that were loaded a moment ago, which its statistics lack.
  */
 async function withoutNestedLoops<T>(client: pg.ClientBase, run: () => Promise<T>): Promise<T> {
   await client.query('begin read only');
@@ -330,7 +327,7 @@ async function withoutNestedLoops<T>(client: pg.ClientBase, run: () => Promise<T
     await client.query('commit');
     return result;
   } catch (error) {
-    // The connection is used again; on a closed one the rollback fails, and is not needed.
+    // The connection is reused; on a closed one the rollback fails, and is not needed.
     await client.query('rollback').catch(() => undefined);
     throw error;
   }

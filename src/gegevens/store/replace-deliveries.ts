@@ -12,7 +12,7 @@ interface ReplaceOptions {
   readonly force: boolean;
 }
 
-/** The import would replace more than its user may have meant; nothing was stored. */
+/** The import would replace more than intended; nothing was stored. */
 export class ReplacementRefused extends Error {
   readonly replacements: readonly Replacement[];
   constructor(replacements: readonly Replacement[]) {
@@ -39,9 +39,9 @@ interface EarlierLevering {
 
 /** Why a replacement needs `--replace`. */
 export type ReplaceReason =
-  /** More than a tenth of the records would go, whatever comes in their place. */
+  /** More than a tenth of the records would be removed, even if others replace them. */
   | 'fewer-records'
-  /** More than a tenth of the cases would go. */
+  /** More than a tenth of the cases would be removed. */
   | 'fewer-cases'
   /** The organisation with this KvK number had another name. */
   | 'other-name'
@@ -50,7 +50,7 @@ export type ReplaceReason =
   /** An organisation of this name delivers for the same days with a KvK number and without one. */
   | 'kvk-number';
 
-/** What becomes of the records, or cases, of a replacement. Those that cannot be recognised are interchangeable. */
+/** What happens to the records, or cases, of a replacement. Those that cannot be recognised are interchangeable. */
 export interface Change {
   readonly before: number;
   readonly after: number;
@@ -68,7 +68,7 @@ export interface Replacement {
   readonly periodeEinde: string;
   readonly records: Change;
   readonly zaken: Change;
-  /** Its name until now, where that differs. */
+  /** Its previous name, if that differs. */
   readonly nameBefore: string | null;
   readonly reasons: readonly ReplaceReason[];
   /** The replaced leveringen with another municipality, KvK number or period: the same records would be delivered twice. */
@@ -114,7 +114,7 @@ export async function replaceDeliveries(db: Db, options: ReplaceOptions): Promis
   return replacements;
 }
 
-/** What an import would replace, before its records were compared. */
+/** The replacements of an import, before records are compared. */
 interface Replaced extends Omit<Replacement, 'records' | 'zaken'> {
   /** Places of the leveringen in the import. */
   readonly by: readonly number[];
@@ -131,8 +131,8 @@ function findReplaced(earlier: readonly EarlierLevering[], delivery: ReadDeliver
     const isOfPeriod = each.periodeStart === periodeStart && each.periodeEinde === periodeEinde;
     return isOfPeriod && groups.has(key) ? key : undefined;
   };
-  // What the import replaces anyway conflicts with nothing, as its own leveringen do not among each other. Nor does a levering without
-  // records, whose municipality is not known: an organisation may have none there.
+  // Leveringen that the import replaces anyway conflict with nothing, and neither do its own leveringen with each other. Nor does a levering without
+  // records, whose municipality is unknown: an organisation may have none there.
   const others = earlier.filter((each) => hasRecords(each) && groupOf(each) === undefined);
   return [...groups].flatMap(([key, leveringen]) => {
     const [first] = leveringen;
@@ -183,7 +183,7 @@ function hasRecords({ records, zaken }: Pick<EarlierLevering | ReadLevering, 're
 
 const NOTHING: Change = { before: 0, after: 0, stay: 0, go: 0, come: 0 };
 
-/** Counts by identity what stays, goes and comes: of records by what they are recognised by, of cases by the first record that they name. */
+/** Counts kept, removed and added records and cases. Records are matched by their recognition key, cases by the first record that they name. */
 async function compareRecords(db: Db, invoerId: number, found: readonly Replaced[]): Promise<Replacement[]> {
   if (found.length === 0) return [];
   const news = found.flatMap(({ by }, group) => by.map((number) => ({ group, number })));

@@ -76,7 +76,7 @@ Nothing of a file is stored when something in it blocks a delivery: \`gegevens c
   describeAnswer: checkEntry,
 };
 
-/** Judges a file that is imported or tried: by what blocks, or by everything with `--check`. */
+/** Judges a file that is imported or tried: by the blocking rules, or by all rules with `--check`. */
 async function createJudge(
   model: Model,
   { check: isWhole = false, showPersons = false }: Options,
@@ -94,7 +94,7 @@ async function createJudge(
   };
 }
 
-/** Shows what an import would store, and all that is wrong with it. @throws {CommandError} when something would keep it from being stored */
+/** Shows what an import would store, and all faults. @throws {CommandError} when something would keep it from being stored */
 async function dryRun(
   { output, ...context }: Pick<ToolContext, 'terminal' | 'output' | 'interrupted'>,
   plan: Plan,
@@ -113,7 +113,7 @@ async function dryRun(
     const ofMessage = new Faults();
     let report: Report | undefined;
     try {
-      // Down to what only all records together can have wrong: two equal ones, a period that ends before it starts.
+      // Includes faults that only all records together can have: two equal ones, a period that ends before it starts.
       if (tables.faults.length === 0) {
         await readDelivery(tables.bytes, {
           ...{ model, faults: ofMessage, signal: context.interrupted },

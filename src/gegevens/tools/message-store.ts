@@ -9,7 +9,7 @@ export interface ItemRow {
   readonly key: string | undefined;
 }
 
-/** A message of the exchange model that grows item by item: its items are on disk, and each gets a line of the text. */
+/** A message of the exchange model that grows item by item: each item on disk becomes a line of the text. */
 export class MessageStore {
   /** With their lists, of any content: items are written where a levering has them. */
   readonly leveringen: JsonObject[] = [];

@@ -1,4 +1,4 @@
-/** The period of tables: their mapping is used for quarter after quarter, so the file is asked too. */
+/** The period of tables. A mapping is reused every quarter, so the file itself is examined too. */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import type { Mapping } from '../../lib/exchange-model/mapping.ts';
@@ -28,9 +28,9 @@ const NAMED = new RegExp(
 );
 
 /**
- * The period that a file is named after: two dates, or a quarter (`2026-q2`, `Q2 2026`, `2e kwartaal`).
+ * The period in the name of a file: two dates, or a quarter (`2026-q2`, `Q2 2026`, `2e kwartaal`).
  * @param context for a name without a year: the year of this period, or else the last such quarter that has begun
- * @returns undefined when the name says none, or more than one
+ * @returns undefined when the name has none, or more than one
  */
 export function periodInName(name: string, context: Period | undefined, now: Date): Period | undefined {
   const [, ...dates] = DATES.exec(name) ?? [];
@@ -54,7 +54,7 @@ export function periodInName(name: string, context: Period | undefined, now: Dat
   return isAhead ? quarterOf(year - 1, quarter) : found;
 }
 
-/** The days on which records begin, as far as they tell the period. */
+/** The days on which records begin, as far as they indicate the period. */
 export class BeginDays {
   readonly #begin: Mapping['levering']['record']['begin'];
   readonly #period: Period | undefined;
@@ -82,7 +82,7 @@ export class BeginDays {
   }
 }
 
-/** What a mapping and a file say of the period. */
+/** The periods according to a mapping and a file. */
 export interface Said {
   readonly mapping: Period | undefined;
   readonly file: Period | undefined;
@@ -90,8 +90,8 @@ export interface Said {
 }
 
 /**
- * Asks on a terminal which period is meant; an empty answer is the one that the file says.
- * @returns elsewhere, and without a usable answer, what to do
+ * Asks on a terminal which period is meant; an empty answer selects the period of the file.
+ * @returns instructions, elsewhere or without a usable answer
  */
 export async function askPeriod(
   { stdin, stderr }: Pick<Terminal, 'stdin' | 'stderr'>,

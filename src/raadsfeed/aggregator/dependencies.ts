@@ -1,4 +1,4 @@
-/** Dependencies of following sources, made from the configuration: for the service and for its commands. */
+/** Dependencies of following sources, made from the configuration, for the service and its commands. */
 
 import type { Pool } from '../../database/pool.ts';
 import type { Logger } from '../../lib/log.ts';
@@ -38,7 +38,7 @@ export interface SupplierDependencies extends AggregatorDependencies {
   readonly adapters: Readonly<Record<SupplierScheme, SourceAdapter>>;
   /** Milliseconds between quick readings of the current windows. */
   readonly quickAgainMs: number;
-  /** Milliseconds in which all of history is read again. */
+  /** Milliseconds in which the whole history is read again. */
   readonly fullAgainMs: number;
 }
 

@@ -17,7 +17,7 @@ const GAUGES: readonly (readonly [name: string, help: string, value: (state: Sou
   ['coverage_percent', 'What the feed has of what the supplier shows.', ({ dekking }) => dekking],
 ];
 
-/** Any instance shows them: they are read from the database at each scrape. */
+/** Shown by every instance, because they are read from the database at each scrape. */
 export function registerSourceMetrics(registry: Registry, db: Db): void {
   const states = readForMetrics(() => readSourceStates(db));
   for (const [name, help, value] of GAUGES) {

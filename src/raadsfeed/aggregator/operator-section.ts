@@ -2,7 +2,7 @@ import type { Db } from '../../database/transaction.ts';
 import type { OperatorSection } from '../../lib/operations.ts';
 import { readSourceStates, type SourceState } from './store/sources.ts';
 
-/** Failing sources first, then those that lag most. */
+/** Failing sources first, then those furthest behind. */
 const MOST = 100;
 
 export function sourcesSection(db: Db): OperatorSection {
@@ -15,7 +15,7 @@ export function sourcesSection(db: Db): OperatorSection {
       return {
         columns: ['source', 'state', 'read to its end', 'records behind', 'completeness', 'last fault'],
         rows: states.slice(0, MOST).map((state) => [
-          // Credentials and queries of an address are not for a page.
+          // Credentials and queries of an address must not be shown.
           state.adres.replace(/[?#].*/, '').replace(/\/\/[^/@]*@/, '//'),
           state.toestand === 'actief' ? 'active' : 'paused',
           state.bijgewerkt ?? 'never',

@@ -1,4 +1,4 @@
-/** Plans the addition of sources: which are new, changed or refused. */
+/** Plans which sources to add: which are new, changed or refused. */
 import { hasOwnNumbers, parseSourceAddress, type Source, type SupplierOptions } from './source.ts';
 
 export interface NewSource {
@@ -10,7 +10,7 @@ export interface NewSource {
   readonly vanaf?: string | null | undefined;
   readonly tot?: string | null | undefined;
   readonly options?: SupplierOptions;
-  /** A removed source, the same system at its former address: its numbers go on. */
+  /** A removed source that is the same system at its former address, so its numbering continues. */
   readonly replaces?: string | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface PlannedSource {
   readonly why: string;
 }
 
-/** Judges sources against existing ones and each other: the periods of an organisation's suppliers do not overlap. */
+/** Checks sources against existing ones and each other: the periods of an organisation's suppliers must not overlap. */
 export function planSources(
   wanted: readonly NewSource[],
   existing: readonly ExistingSource[],

@@ -12,7 +12,7 @@ import { readCompletenessOf } from './store/sources.ts';
 import { readSupplier } from './supplier/read-supplier.ts';
 import { createScheduler, runSource } from './worker.ts';
 
-/** More would wait for its calls. */
+/** More readers would only wait for calls. */
 const SUPPLIERS_AT_ONCE = 2;
 
 export const aggregator = fp(

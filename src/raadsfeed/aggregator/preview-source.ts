@@ -13,7 +13,7 @@ export function lastQuarter(tot: string | null | undefined, now: Date): DateWind
   return { from: new Date(Date.parse(to) - 92 * 86_400_000).toISOString().slice(0, 10), to };
 }
 
-/** The recent meetings of a supplier's source; a text when it cannot be read, `undefined` where a preview would take as long as reading. */
+/** The recent meetings of a supplier's source; a text when it cannot be read, `undefined` if a preview would take as long as reading. */
 export async function previewSource(
   { adres, organisatiecodes, naam, portaal, tot, options = {} }: NewSource,
   { adapters, clock }: Pick<SupplierDependencies, 'adapters' | 'clock'>,

@@ -27,30 +27,30 @@ export const aggregatorSettings = {
   },
 };
 
-/** What no operator has a reason to change, by group; tests do. */
+/** Settings that no operator has a reason to change, by group; tests override them. */
 export const aggregatorConstants = {
   aggregator: {
     /** Base address of the NotuBiz API. */
     notubizUrl: 'https://api.notubiz.nl',
-    /** Time in minutes between readings of the current quarters: what was modified. */
+    /** Minutes between quick readings, which read what was modified in the current quarters. */
     notubizQuickMinutes: 15,
-    /** Time in hours between readings of everything, all of history included: as often as the supplier's limits bear for many sources. */
+    /** Hours between readings of everything, the whole history included: as often as the supplier's limits allow for many sources. */
     notubizFullHours: 168,
     /** Time between requests to a source that has been read to its end; its own `max-age` may make it longer. */
     pollMs: 5000,
     /** Sources that one instance reads at the same time. */
     concurrency: 4,
-    /** Largest answer of a source, after decompression; smaller pages are asked for when one is larger. */
+    /** Largest answer of a source, after decompression; beyond it smaller pages are requested. */
     maxAnswerBytes: 33_554_432,
-    /** Records of one snapshot of a source at most; one that goes on is taken for one without an end. */
+    /** Maximum number of records in one snapshot of a source; a longer one counts as endless. */
     maxSnapshotRecords: 20_000_000,
     /** First wait after a failure of a source; doubles with each further one. */
     backoffMs: 1000,
     /** Longest wait after failures of a source; its `Retry-After` may make it longer. */
     backoffMaxMs: 300_000,
-    /** Time after which another instance takes over the sources of one that fell silent. */
+    /** Time after which another instance takes over the sources of one that stopped responding. */
     leaseSeconds: 30,
-    /** Time after which a call slot of a process that died is free again. */
+    /** Time after which the call slot of a process that died is free again. */
     callSlotSeconds: 30,
   },
 };

@@ -31,9 +31,9 @@ export interface Source {
   /** `null`: from its beginning. */
   readonly historyCursor: string | null;
   readonly historyAfter: number | null;
-  /** Whether that history reaches back to that number; `null` while nothing says so. */
+  /** Whether that history reaches back to that number; `null` while unknown. */
   readonly historyJoins: boolean | null;
-  /** It does not: resources that disappear may have been redacted. */
+  /** It does not, so resources that disappear may have been redacted. */
   readonly historyMissed: boolean;
   /** As JSON; see `ReadingProgress`. */
   readonly progress: unknown;
@@ -51,15 +51,15 @@ export interface Source {
 export const SUPPLIER_VERSIONS = ['v1', 'v2'] as const;
 export type SupplierVersion = (typeof SUPPLIER_VERSIONS)[number];
 
-/** An operator's choices for one source, as texts. */
+/** An operator's options for one source, as texts. */
 export interface SupplierOptions {
   /** Regular expression, case ignored, for the organisation's meeting types, bodies and registers. */
   readonly bodies?: string;
-  /** The same, for those of others. */
+  /** The same, for those of other organisations. */
   readonly notBodies?: string;
   /** Of GemeenteOplossingen: the version of its interface. */
   readonly version?: SupplierVersion;
-  /** Of GemeenteOplossingen, v2: types of documents, with commas, to publish without a meeting. */
+  /** Of GemeenteOplossingen v2: comma list of types of documents to publish without a meeting. */
   readonly documentTypes?: string;
   /** Of Parlaeus: the file with the key of the interface. */
   readonly ridFile?: string;
@@ -89,7 +89,7 @@ export type SourceAddress = { readonly adres: string } & (
       readonly organisationId: string;
       /** Of the sources of several organisations in one site. */
       readonly organisatiecode?: string;
-      /** For people: how a malformed address was read. */
+      /** How a malformed address was read, as shown to people. */
       readonly corrected?: string;
     }
 );

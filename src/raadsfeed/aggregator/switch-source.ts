@@ -23,7 +23,7 @@ interface IdentityComparison {
   readonly same: number;
   readonly deleted: readonly string[];
   readonly added: readonly string[];
-  /** More than a tenth would be deleted: that needs an operator's consent. */
+  /** More than a tenth would be deleted, which needs an operator's consent. */
   readonly isMassDelete: boolean;
 }
 

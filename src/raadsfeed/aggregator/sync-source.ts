@@ -81,7 +81,7 @@ async function syncSupplier(lease: Lease, sum: Sum, deps: SupplierDependencies, 
   const { allowMassDelete, signal, progress } = options;
   const of = supplierSource(lease.source, deps.adapters);
   const { all } = await prepareWindows(lease, of, deps, allowMassDelete);
-  // Newest first: people look for that.
+  // Newest first.
   const windows = periodWindows(all, options).toReversed();
   for (const [i, window] of windows.entries()) {
     signal.throwIfAborted();

@@ -16,7 +16,7 @@ interface SchedulerOptions {
   readonly pool: Pool;
   readonly log: Logger;
   readonly holder: string;
-  /** One kind, so that a slow supplier holds up no other source. */
+  /** One kind, so that a slow supplier does not hold up other sources. */
   readonly kind: SourceKind;
   readonly concurrency: number;
   readonly leaseSeconds: number;
@@ -83,7 +83,7 @@ export function keepLeases(pool: Pool, holder: string, leaseSeconds: number, log
 
 type WorkerDependencies = Pick<SupplierDependencies, 'pool' | 'clock' | 'log' | 'backoffMs' | 'backoffMaxMs'>;
 
-/** @returns milliseconds until it is due again; `isStillFailing`: nothing was read, so the last failure holds */
+/** @returns milliseconds until it is due again; `isStillFailing`: nothing was read, so the last failure still applies */
 type ReadSource<D> = (
   lease: Lease,
   deps: D,
@@ -121,7 +121,7 @@ export async function releaseAfterSuccess(lease: Lease, inMs: number, deps: Work
   await releaseSource(deps.pool, lease, { inMs });
 }
 
-/** @returns the stored failure of the source; `undefined` when the fault was not its own */
+/** @returns the stored failure of the source; `undefined` when the source was not at fault */
 export async function releaseAfterError(
   lease: Lease,
   error: unknown,

@@ -109,13 +109,13 @@ interface Fault {
 interface FeedLinesOptions {
   readonly strict?: boolean;
   readonly partial?: boolean;
-  /** What is wrong with a valid line for this command, if anything. May be called twice for a line. */
+  /** Why this command does not accept a valid line, if so. May be called twice for a line. */
   readonly accept: (line: PubliceerRegel, resource: Resource) => string | undefined;
   /** Called once all lines are checked and before any is published; throws to publish nothing. */
   readonly checked?: () => Promise<void>;
 }
 
-/** How many faults are reported one by one; the others are only counted. */
+/** How many faults are reported individually; the others are only counted. */
 const MAX_REPORTED_FAULTS = 1000;
 
 /**
@@ -186,7 +186,7 @@ function reportFaults(output: Output, faults: readonly Fault[]): void {
   for (const { file, line, faults: reasons } of faults) output.progress(`${file}:${line}: ${reasons.join('; ')}`);
 }
 
-/** @throws {CommandError} when a file cannot be read, or is one that can be read only once and must be read twice */
+/** @throws {CommandError} when a file cannot be read, or can be read only once and must be read twice */
 async function requireFile(path: string, once: boolean): Promise<void> {
   const found = await stat(path).catch((error: Error) => {
     throw new CommandError(`${path} cannot be read: ${error.message}`);

@@ -5,7 +5,7 @@ import { table } from '../../lib/output.ts';
 import type { Terminal } from '../../lib/terminal.ts';
 import type { Reason } from './offer.ts';
 
-/** `koppelvlak diwoo …`: what is offered to the national index of public documents. */
+/** `koppelvlak diwoo …`: the documents offered to the national index. */
 export function diwooCommand(terminal: Terminal): Command {
   return new Command('diwoo')
     .description('the documents that are offered to the national index (DiWoo)')
@@ -73,7 +73,7 @@ function robotsCommand(terminal: Terminal): Command {
 /** Why a document of the feed is not offered. */
 type LeftOutReason = Reason | 'removed' | 'redacted';
 
-/** What each reason means. */
+/** The explanation of each reason. */
 const REASONS: Readonly<Record<LeftOutReason, string>> = {
   'no-file': 'no bestandsurl',
   'not-https': 'the bestandsurl is not https',
@@ -95,7 +95,7 @@ async function countOffered(db: Db) {
   return rows;
 }
 
-/** Documents by the reason why they are left out; those that are gone as far as the history of the feed goes. */
+/** Documents that are left out, by reason; removed ones as far back as the history of the feed goes. */
 async function countLeftOut(db: Db) {
   const { rows } = await db.query<{ reason: LeftOutReason; documents: number }>(
     `select exclusion as reason, count(*)::integer as documents from diwoo.documents where exclusion is not null group by exclusion

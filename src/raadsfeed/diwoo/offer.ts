@@ -1,4 +1,6 @@
-/** Whether and how a document of the feed is offered. Other parties' feeds may hold members of any type, so each is checked where it is read. */
+/**
+ * Decides whether and how a document of the feed is offered. Other parties' feeds may hold members of any type, so each is checked where it is read.
+ */
 
 import type { Resource } from '../../lib/feed/resource.ts';
 import { normaliseOrganisatiecode } from '../../lib/feed/resource.ts';
@@ -7,7 +9,7 @@ import { stripControls } from '../../lib/template.ts';
 import { isDay } from '../../lib/time.ts';
 import { categoryNumber, fileType } from '../woo-value-lists.ts';
 
-/** Reasons to leave a current document out: those that follow from the document itself, and the last two. */
+/** Reasons to leave out a current document: those that follow from the document itself, and the last two. */
 export type Reason =
   | 'no-file'
   | 'not-https'
@@ -17,7 +19,7 @@ export type Reason =
   | 'closed-items-only'
   | 'same-address';
 
-/** Shortest and longest address that a sitemap may hold (sitemaps.org 0.9); the longest in bytes as they are written. */
+/** Shortest and longest address that a sitemap may hold (sitemaps.org 0.9); the longest in bytes as written. */
 const MIN_LOC = 12;
 const MAX_LOC_BYTES = 2048;
 /** Characters of a title that are offered. */
@@ -25,7 +27,7 @@ const MAX_TITLE = 500;
 const MAX_ITEMS = 500;
 const MAX_IDENTIFICATION = 4000;
 
-/** What the index has of a document; days are `YYYY-MM-DD`. @param organisatiecode of the document, which references without one mean */
+/** The data of a document in the index; days are `YYYY-MM-DD`. @param organisatiecode of the document, assumed for references without one */
 export function toOffer(organisatiecode: string, data: JsonObject) {
   const file = fileOf(data.bestandsurl);
   const address = file instanceof URL ? file : undefined;
@@ -37,7 +39,7 @@ export function toOffer(organisatiecode: string, data: JsonObject) {
     loc: address && addressText(address),
     categorie,
     titel: (typeof data.titel === 'string' && cleanTitle(data.titel)) || 'Document zonder titel',
-    // The day on which it was submitted is the first one on which it is known to have been there.
+    // The day of submission is the first on which the document is known to have existed.
     creatiedatum: dayOf(data.creatiedatum) ?? submittedOn,
     submittedOn,
     formaat: address && fileType(data.formaat, address),
@@ -60,7 +62,7 @@ function fileOf(value: unknown): URL | Reason {
   return href.length < MIN_LOC || Buffer.byteLength(written) > MAX_LOC_BYTES ? 'bad-address' : address;
 }
 
-/** An address as RFC 3986 has it: `URL` leaves some characters as they are that it does not allow. */
+/** An address in the form of RFC 3986: `URL` leaves some characters that RFC 3986 does not allow. */
 function addressText({ origin, pathname, search }: URL): string {
   return (
     origin +
@@ -79,7 +81,7 @@ function cleanTitle(text: string): string {
     .toWellFormed();
 }
 
-/** The day of a date or of a moment, as the source wrote it; `undefined` when the calendar does not have it. */
+/** The day of a date or moment, as the source wrote it; `undefined` when the calendar lacks it. */
 function dayOf(value: unknown): string | undefined {
   const day = typeof value === 'string' && value.length <= 40 ? /^(\d{4}-\d\d-\d\d)(T|$)/.exec(value)?.[1] : undefined;
   return day !== undefined && isDay(day) && day >= '1500' ? day : undefined;

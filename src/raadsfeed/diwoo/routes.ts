@@ -18,7 +18,7 @@ import {
 
 /** Seconds for which a client may keep an answer; it asks again with `If-None-Match`. */
 const MAX_AGE_SECONDS = 60;
-/** Milliseconds that an answer is kept: what is offered follows the feed a moment later. */
+/** Milliseconds that an answer is kept: the offer follows the feed a moment later. */
 const KEPT_MS = 1000;
 /** A document in a sitemap takes about half of what a record takes. */
 const MEMORY_RECORDS = SITEMAP_PLACES / 2;
@@ -27,10 +27,10 @@ const MEMORY_RECORDS = SITEMAP_PLACES / 2;
 export const indexAddresses = (baseUrl: string, categories: readonly number[]): string[] =>
   categories.map((categorie) => `${baseUrl}${indexPath(categorie)}`);
 
-/** The sitemaps. The `robots.txt` of the host names every index that holds something. */
+/** The sitemaps. The `robots.txt` of the host names every index that is not empty. */
 export async function serveDiwoo(server: FastifyInstance, index: FollowedIndex): Promise<void> {
   const { heads, responses } = server.feed;
-  // Reads the primary: a redaction takes effect when the index has followed.
+  // Reads the primary, because a redaction takes effect once the index has followed.
   const { publicPool: pool } = server.database;
   server.siteMaps.push(async () => indexAddresses(server.publicBaseUrl(), await listCategories(pool)));
 

@@ -10,13 +10,13 @@ const SCHEMAS = [...[SITEMAP, `${SITEMAP}/sitemap.xsd`], ...[DIWOO, `${DIWOO}0.9
   ' ',
 );
 
-/** Where everything is. */
+/** The addresses of everything. */
 export const WOO = '/woo';
 
-/** The number of a category as names have it. */
+/** The number of a category as it appears in names. */
 const inName = (categorie: number): string => String(categorie).padStart(3, '0');
 
-/** The name is fixed: the harvester reads only indexes that are called so. */
+/** The name is fixed: the harvester reads only indexes with this name. */
 export function indexPath(categorie: number): string {
   return `${WOO}/sitemapindex-diwoo-infocat${inName(categorie)}.xml`;
 }
@@ -31,7 +31,7 @@ function sitemapPath({ organisatiecode, categorie, page }: SitemapName): string 
   return `${WOO}/sitemap-diwoo-infocat${inName(categorie)}-${organisatiecode}-${page}.xml`;
 }
 
-/** What a file name below `/woo` means; `undefined` when the service writes no such file. */
+/** The meaning of a file name below `/woo`; `undefined` when the service writes no such file. */
 export function readName(file: string): SitemapName | { readonly categorie: number } | undefined {
   const index = /^sitemapindex-diwoo-infocat(\d{3})\.xml$/.exec(file);
   if (index !== null) return { categorie: Number(index[1]) };
@@ -42,7 +42,7 @@ export function readName(file: string): SitemapName | { readonly categorie: numb
     : { categorie: Number(categorie), organisatiecode, page: Number(page) };
 }
 
-/** The categories that hold something now. */
+/** The categories that are not empty now. */
 export async function listCategories(db: Db): Promise<number[]> {
   const { rows } = await db.query<{ categorie: number }>({
     name: 'raadsfeed-diwoo-categorieen',
@@ -54,7 +54,7 @@ export async function listCategories(db: Db): Promise<number[]> {
 /** Maximum number of sitemaps in an index (sitemaps.org 0.9). */
 const INDEX_SITEMAPS = 50_000;
 
-/** The index of a category, in order of organisation; `undefined` when it holds nothing, for an index without sitemaps is not valid. */
+/** The index of a category, in order of organisation; `undefined` when it is empty, because an index without sitemaps is invalid. */
 export async function readIndex(db: Db, categorie: number, baseUrl: string): Promise<string | undefined> {
   const { rows } = await db.query<SitemapName & { modified: Date }>({
     name: 'raadsfeed-diwoo-index',
@@ -75,7 +75,7 @@ export async function readIndex(db: Db, categorie: number, baseUrl: string): Pro
 /** Longest name of an organisation that is written, in characters. */
 const MAX_NAME = 200;
 
-/** A document as a sitemap has it. */
+/** A document as it appears in a sitemap. */
 export interface Offered {
   readonly organisatiecode: string;
   readonly categorie: number;
@@ -86,7 +86,7 @@ export interface Offered {
   readonly creatiedatum: string | null;
   readonly submittedOn: string;
   readonly formaat: string | null;
-  /** What the organisation is called; its code when the feed has no name. */
+  /** The name of the organisation; its code when the feed has no name. */
   readonly naam: string;
 }
 
@@ -108,7 +108,7 @@ export async function readDocuments(db: Db, { organisatiecode, categorie, page }
   return rows;
 }
 
-/** Documents that are written in one go, before others get their turn. */
+/** Documents that are written before yielding to other work. */
 const BATCH = 250;
 
 export async function renderSitemap(documents: readonly Offered[]): Promise<string> {
@@ -122,10 +122,10 @@ export async function renderSitemap(documents: readonly Offered[]): Promise<stri
   return `${text}</urlset>\n`;
 }
 
-/** Documents of one sitemap: with that it stays below 50 000 addresses and 50 MB, whatever is in it and however it changes. */
+/** Documents of one sitemap, which keeps it below 50 000 addresses and 50 MB, whatever its contents. */
 export const SITEMAP_PLACES = 5000;
 
-/** Maximum bytes of one document as `renderDocument` writes it: so many that `SITEMAP_PLACES` of them stay below 50 MB (52 428 800 bytes). */
+/** Maximum bytes of one document as `renderDocument` writes it, so that `SITEMAP_PLACES` of them stay below 50 MB (52 428 800 bytes). */
 export const MAX_ENTRY_BYTES = 10_400;
 
 export function renderDocument(document: Offered): string {
@@ -133,7 +133,7 @@ export function renderDocument(document: Offered): string {
     .markup;
 }
 
-/** The one place that knows the elements of `diwoo:DiWoo`, in the order of the schema (which is an `xs:all`: it asks for none). */
+/** Writes the elements of `diwoo:DiWoo`, in the order of the schema (which, being an `xs:all`, requires none). */
 function metadata({ organisatiecode, categorie, titel, creatiedatum, formaat, submittedOn, naam }: Offered): Html {
   const category = categoryTerm(categorie);
   const publisher: Term = { resource: organisationAddress(organisatiecode), label: naam };
@@ -143,7 +143,7 @@ function metadata({ organisatiecode, categorie, titel, creatiedatum, formaat, su
 ${creatiedatum !== null && html`<diwoo:creatiedatum>${creatiedatum}</diwoo:creatiedatum>\n`}${formaat !== null && html`<diwoo:format${refer(fileTypeTerm(formaat))}</diwoo:format>\n`}<diwoo:documenthandelingen><diwoo:documenthandeling><diwoo:soortHandeling${refer(RECEIPT)}</diwoo:soortHandeling><diwoo:atTime>${submittedOn}T00:00:00</diwoo:atTime></diwoo:documenthandeling></diwoo:documenthandelingen>`;
 }
 
-/** The rest of a start tag that refers to a term, and what the element says. */
+/** The rest of a start tag that refers to a term, and the content of the element. */
 function refer({ resource, label }: Term): Html {
   return html` resource="${resource}">${label}`;
 }

@@ -10,12 +10,12 @@ import { type FeedChange, type FeedIndex, MOST_REMOVED } from '../follow-index.t
 import { toItemState, toOffer } from './offer.ts';
 import { SITEMAP_PLACES, type SitemapName } from './sitemaps.ts';
 
-/** A sitemap in which something changed. */
+/** A sitemap that changed. */
 interface Touched extends SitemapName {
   readonly modified: Date;
 }
 
-/** Runs a statement over rows, which it has as the JSON of `$1`. */
+/** Runs a statement over rows, passed as the JSON of `$1`. */
 async function withRows<R extends QueryResultRow>(
   db: Db,
   name: string,
@@ -41,7 +41,7 @@ async function writeIndex(db: Db, changes: readonly FeedChange[]): Promise<void>
   const judged = await judge(db, [...[...changed.values()].map(({ resource }) => resource), ...ofItems], addresses);
   const at = new Date(Math.max(...changes.map(({ storedAt }) => storedAt.getTime())));
   const rows = judged.map((row) => ({ ...row, at: changed.get(keyOf(row))?.storedAt ?? at }));
-  // First what frees an address, then what takes it.
+  // First the statements that free an address, then those that take it.
   await leaveOut(
     db,
     rows.filter(({ exclusion }) => exclusion !== null),
@@ -58,7 +58,7 @@ function keyOf({ organisatiecode, bronidentificatie }: Resource): string {
   return `${organisatiecode}/${bronidentificatie}`;
 }
 
-/** Keeps the items that are closed or lie below another one; all others are open. */
+/** Stores the items that are closed or lie below another one; all others are open. */
 async function writeItems(db: Db, items: readonly FeedChange[]): Promise<void> {
   const rows = items.map(({ resource, data }) => ({ ...resource, ...(data && toItemState(data)) }));
   await withRows(
@@ -87,8 +87,9 @@ interface Known extends Resource {
 }
 
 /**
- * Replaces documents and their references to items. What is to be offered and has no place yet counts as `same-address` until it is judged.
- * @returns those that changed, the sitemaps that they were in, and the addresses that they had
+ * Replaces documents and their references to items. A document that is to be offered and has no place yet counts as `same-address` until it is
+ * judged.
+ * @returns the changed documents, with their sitemaps and addresses until now
  */
 async function writeDocuments(db: Db, documents: readonly FeedChange[]) {
   const found = await withRows<Known>(
@@ -179,9 +180,9 @@ interface Judged extends Resource {
 }
 
 /**
- * Judges documents, and all that have their addresses or the given ones: whether they name items that are all closed, themselves or by what
- * they lie below, and which one is offered under an address.
- * @returns those whose state differs from what is stored, in the order of their records
+ * Judges documents, and all documents that have their addresses or the given ones: whether all items that they name are closed, themselves or through
+ * a parent, and which one is offered under an address.
+ * @returns those whose state differs from the stored one, in the order of their records
  */
 function judge(db: Db, documents: readonly Resource[], addresses: readonly string[]): Promise<Judged[]> {
   return withRows(
@@ -281,7 +282,7 @@ async function touch(db: Db, sitemaps: readonly Touched[]): Promise<void> {
 }
 
 /**
- * Removes documents, items and references whose resource is not there any more, or whose record is another one: a bounded part of them.
+ * Removes documents, items and references whose resource no longer exists or has another record: a bounded number of them.
  * @returns whether all of them are gone
  */
 async function dropStrays(db: Db): Promise<boolean> {
@@ -310,5 +311,5 @@ async function dropStrays(db: Db): Promise<boolean> {
   return [documents, links, items].every(({ rows }) => rows.length < MOST_REMOVED);
 }
 
-/** Until all of the current state has been read, the offer is incomplete. */
+/** Until the whole current state has been read, the offer is incomplete. */
 export const DIWOO_INDEX: FeedIndex = { schema: 'diwoo', stepRecords: 1000, write: writeIndex, begin: dropStrays };

@@ -19,10 +19,10 @@ interface Common {
 /** A resource that was made or changed, ready to be written. */
 interface Upsert extends Common {
   readonly op: 'upsert';
-  /** `data` as it will be served for ever. */
+  /** `data` as it will always be served. */
   readonly dataText: string;
   readonly contentHash: string;
-  /** As the source published it, when it makes its hashes otherwise: it is passed on, and `contentHash` decides whether anything changed. */
+  /** As the source published it, if it makes its hashes in another way: it is passed on, and `contentHash` decides whether anything changed. */
   readonly sourceHash?: string | undefined;
   /** Name of the organisation, for the service document. */
   readonly organisatienaam: string;
@@ -69,7 +69,7 @@ export function resourceOf(line: PubliceerRegel): Resource {
   };
 }
 
-/** What an aggregator adds to a line. Without `gewijzigdOp` it is that of `data`. */
+/** The members that an aggregator adds to a line. Without `gewijzigdOp` that of `data` is used. */
 export interface Origin
   extends Omit<Common, 'resourceType' | 'resource'>,
     Pick<Upsert, 'sourceHash'>,

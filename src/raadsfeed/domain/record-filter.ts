@@ -8,7 +8,7 @@ type FilterName = Exclude<keyof operations['getFeed']['parameters']['query'], 'c
 /** Which records are wanted; absent: all. */
 export type RecordFilter = { readonly [Name in FilterName]?: string | undefined };
 
-/** What filters may look at: no more is read of a record for the stream. */
+/** The members that filters may compare: no others are read of a record for the stream. */
 type Filterable = Pick<Change, 'resourceType' | 'resource'>;
 
 interface Filter {

@@ -1,4 +1,4 @@
-/** The text of a record, made once when it is published. The address of this service is left out, for it may change. */
+/** The text of a record, made once when it is published. The address of this service is left out, because it may change. */
 
 import { resourcePath } from '../../lib/feed/resource.ts';
 import type { Change, Removal } from './change.ts';
@@ -10,7 +10,7 @@ export interface RecordText {
   readonly suffix: string | null;
 }
 
-/** The record of a change. `redacted` are the numbers that a redaction reaches. */
+/** The record of a change. `redacted`: the numbers that a redaction affects. */
 export function recordText(
   change: Change,
   sequenceNumber: number,
@@ -54,7 +54,7 @@ interface RedactedRecord extends Pick<Change, 'resourceType' | 'resource' | 'her
   readonly storedAt: string;
 }
 
-/** `data` alone, out of the stored suffix of the record. */
+/** `data` alone, taken from the stored suffix of the record. */
 export function dataOf(suffix: string, of: Pick<Change, 'resourceType' | 'resource'>): string {
   return suffix.slice(dataPrefix(of).length, -1);
 }

@@ -1,6 +1,6 @@
 /**
- * The head of the feed, as far as this instance knows. It is read from the database; notifications bring the changes, and a poll covers for a
- * notification that was lost. Readers answer from it, and from memory, while it was confirmed within the last second.
+ * The head of the feed, as far as this instance knows. It is read from the database; notifications announce changes, and a poll makes up for lost
+ * notifications. Readers answer from it, and from memory, while it was confirmed within the last second.
  */
 import type { Listener } from '../../database/listen.ts';
 import type { Db } from '../../database/transaction.ts';
@@ -160,7 +160,7 @@ function coalesce<T>(read: () => Promise<T>): () => Promise<T> {
 }
 
 export interface FeedReader {
-  /** Runs a read, and takes note of the head that it found. */
+  /** Runs a read, and observes the head that it found. */
   read<T extends Read>(query: (db: Db) => Promise<T>): Promise<T>;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Public answers in memory, bounded in bytes. A full page of history is kept as it is, compressed once and with the `head` that it was made
- * with, for its `max-age`, unless something earlier changes; every other answer until anything is published. A hook answers from memory
- * before the route is reached; addresses, limits, deadlines and metrics are those of every request.
+ * Public answers in memory, bounded in bytes. A full page of history is kept as it is, compressed once and with the `head` of that time, for its
+ * `max-age`, unless something earlier changes; every other answer until the next publication. A hook answers from memory before the route is reached;
+ * addresses, limits, deadlines and metrics are those of every request.
  */
 import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -206,7 +206,7 @@ function keyOf({ url, query }: FastifyRequest, encoding: Encoding): string {
 
 const WORTH_COMPRESSING_BYTES = 1024;
 
-/** Higher levels are not worth their time. */
+/** Higher levels take too much time for what they save. */
 const COMPRESS = {
   zstd: (bytes: Buffer) => promisify(zstdCompress)(bytes, { params: { [constants.ZSTD_c_compressionLevel]: 3 } }),
   br: (bytes: Buffer) =>

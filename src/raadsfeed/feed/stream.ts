@@ -1,7 +1,6 @@
 /**
- * Streams of server-sent events. Each stream reads on from its own position, as its client takes what was sent; what several of them read is
- * read and encoded once, and what is new once for all filters. Numbers are in the order of the commits, so a single number says what a
- * stream has been sent.
+ * Streams of server-sent events. Each stream reads on from its own position as its client keeps up; pages that several streams need are read and
+ * encoded once, and new records once for all filters. Numbers are in the order of the commits, so a single number says how far a stream has come.
  */
 import type { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
@@ -88,7 +87,7 @@ const PAGES = {
   ttlAutopurge: true,
   ignoreFetchAbort: true,
 };
-/** Bytes of one write: a client that reads so much within the drain time keeps up. */
+/** Bytes of one write: a client that reads this much within the drain time keeps up. */
 const PART = 64 * 1024;
 /** Smaller parts, such as new records, do not wait for memory: the number of streams bounds them. */
 const SMALL_PART = 8 * 1024;
@@ -175,7 +174,7 @@ export function createStreams(options: StreamsOptions): Streams {
   }, options.heartbeatSeconds * 1000);
   heartbeat.unref();
 
-  /** The next page of a stream; `undefined` when it is of another history than what is known now, or brings nothing. */
+  /** The next page of a stream; `undefined` when its history is no longer the known one, or it brings nothing. */
   const nextPage = async (stream: OpenStream): Promise<Page | undefined> => {
     const { position, filter, client } = stream;
     const page = await fetchPage({ position, filter, client });
@@ -189,7 +188,7 @@ export function createStreams(options: StreamsOptions): Streams {
     return undefined;
   };
 
-  /** The next bytes of a stream, after those that were sent of its page. A part is a copy: it does not hold the whole page. */
+  /** The next bytes of a stream within its page. A part is a copy, so it does not retain the whole page. */
   const nextPart = async (stream: OpenStream, sent: number) => {
     const page = await nextPage(stream);
     if (page === undefined) return undefined;
@@ -197,7 +196,7 @@ export function createStreams(options: StreamsOptions): Streams {
     return { part, end: sent + part.length === page.bytes.length ? page.end : undefined };
   };
 
-  /** Sends everything after the position of a stream, and then what comes. What waits for memory or its client holds no page. */
+  /** Sends everything after the position of a stream, and then new records. While waiting for memory or its client it holds no page. */
   const serve = async (stream: OpenStream): Promise<void> => {
     await stream.send(RETRY_LINE);
     for (let sent = 0; !stream.ended.aborted; ) {

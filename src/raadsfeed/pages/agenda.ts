@@ -1,6 +1,6 @@
 /**
- * The agenda of a meeting as a tree: items with their sub-items, in the order of their numbers. A long one comes in parts that fit on a page;
- * which part an item is in follows from the outline of all of them, without reading what they say.
+ * The agenda of a meeting as a tree: items with their sub-items, in the order of their numbers. A long one is divided into parts that fit on a page;
+ * the part of an item follows from the outline of all items, without reading their texts.
  */
 import { createHash } from 'node:crypto';
 import type { Pool } from '../../database/pool.ts';
@@ -13,9 +13,9 @@ import { linkedPath, pagePath, withQuery } from './context.ts';
 import { fileLink, joined, momentIn, pager, TITLE_LENGTH, textIn } from './rows.ts';
 import { type Item, type Linked, listDocumentsOf, listNamed, listOutline, type Outline } from './search/lists.ts';
 
-/** Where an item is in the agenda. */
+/** The place of an item in the agenda. */
 interface Place extends Outline {
-  /** 1 for those that are below no other. */
+  /** 1 for top-level items. */
   readonly depth: number;
   /** Of the agenda, from 1. */
   readonly part: number;
@@ -115,7 +115,7 @@ function flatten(items: readonly Outline[], order: readonly string[]): Deep[] {
 
 const natural = new Intl.Collator('nl', { numeric: true });
 
-/** As they were dealt with where all have such a number, else in the order of the meeting. */
+/** In the order in which they were dealt with where all have such a number, else in the order of the meeting. */
 function inOrder(items: readonly Outline[], place: ReadonlyMap<string, number>): Outline[] {
   const isNumbered = items.every(({ volgnummer }) => volgnummer !== null);
   const placeOf = ({ bronidentificatie }: Outline): number => place.get(bronidentificatie) ?? place.size;
@@ -128,8 +128,8 @@ function inOrder(items: readonly Outline[], place: ReadonlyMap<string, number>):
 type Numbers = Partial<Pick<Outline, 'volgnummer' | 'geplandvolgnummer'>>;
 
 /**
- * The number that people know an item by: that of the published agenda. Where a meeting has such numbers, an item without one is a heading
- * or came later, and the position that it has besides would only confuse.
+ * The number that people know an item by: that of the published agenda. Where a meeting has such numbers, an item without one is a heading or came
+ * later, and its position would only confuse.
  */
 export function numberText({ volgnummer, geplandvolgnummer }: Numbers, isPlanned: boolean): string {
   return shorten((isPlanned ? geplandvolgnummer : volgnummer) ?? '', 12);
@@ -146,7 +146,7 @@ const agendaPath = (meeting: Resource, part: number): string =>
 export const placePath = ({ meeting }: Agenda, place: Place): string =>
   `${agendaPath(meeting, place.part)}#${anchorOf(place)}`;
 
-/** One part of an agenda, with an index of all items and the way to the other parts. */
+/** One part of an agenda, with an index of all items and links to the other parts. */
 export async function agendaPart(pool: Pool, agenda: Agenda, part: number): Promise<Html> {
   const { meeting, places, parts } = agenda;
   if (places.length === 0) return html`<p class="utrecht-paragraph kv-quiet">Er is geen agenda gepubliceerd.</p>`;
@@ -173,7 +173,7 @@ export async function agendaPart(pool: Pool, agenda: Agenda, part: number): Prom
   return html`<div class="kv-indexed">${index(agenda, part)}${list}${others}</div>${places.length === MOST_ITEMS && html`<p class="kv-more">Dit zijn de eerste ${count(MOST_ITEMS)} agendapunten. ${link(linkedPath({ ...meeting, resourceType: 'Vergadering' }, 'Agendapunt'), 'Alle agendapunten')}</p>`}`;
 }
 
-/** Stays in view while the agenda is read. When all items are more than a page can have, it has those of its part. */
+/** Stays in view while the agenda is read. If there are more items than fit, it has those of its part. */
 function index(agenda: Agenda, part: number): HtmlValue {
   const { places, isPlanned } = agenda;
   if (places.length < WORTH_AN_INDEX) return undefined;
@@ -189,7 +189,7 @@ interface Row {
   readonly row: Html;
 }
 
-/** Rows as lists within lists. A part may begin with a sub-item: that is at the top of it. */
+/** Rows as nested lists. A part may begin with a sub-item, which is then at the top. */
 function nested(rows: readonly Row[]): Html {
   interface Node extends Row {
     readonly depth: number;
@@ -254,7 +254,7 @@ export function itemBadges(summary: JsonObject): HtmlValue {
   ];
 }
 
-/** Documents of one item, and the way to those that are not here. */
+/** Documents of one item, and a link to the others. */
 function documentList(address: string, { documenten }: Place, documents: readonly Linked[]): HtmlValue {
   if (documenten === 0) return undefined;
   const rows = documents.map(

@@ -34,9 +34,9 @@ export interface PagesContext {
   readonly baseUrl: () => string;
   /** Address of the feed's API. */
   readonly apiUrl: () => string;
-  /** Call it before anything is read of the index. @throws {Problem} 503 while a large part of the feed is not in it */
+  /** Call it before reading from the index. @throws {Problem} 503 while a large part of the feed is not in it */
   readonly requireIndex: () => Promise<void>;
-  /** How complete the data of an organisation is that comes from elsewhere; undefined when nothing is followed here. */
+  /** Completeness of an organisation's data from elsewhere; undefined when nothing is followed here. */
   readonly completenessOf: (organisatiecode: string) => Promise<SourceCompleteness | undefined>;
 }
 
@@ -61,7 +61,7 @@ export function pagePath(resourceType: ResourceType, { organisatiecode, broniden
   return `${HOME}/${organisatiecode}/${COLLECTIONS[resourceType]}/${encodeURIComponent(bronidentificatie)}`;
 }
 
-/** Path of the list of what a resource refers to, or is referred to by. */
+/** Path of the list of references to or from a resource. */
 export const linkedPath = (of: Resource & { readonly resourceType: ResourceType }, wanted: ResourceType): string =>
   `${pagePath(of.resourceType, of)}/${COLLECTIONS[wanted]}`;
 
@@ -70,7 +70,7 @@ export const typeOf = (collection: string | undefined): ResourceType | undefined
 
 export const organisationPath = (code: string): string => `${HOME}/${code}`;
 
-/** The way to a page: the front page, the organisation, and what is between. */
+/** The breadcrumb trail of a page: the front page, the organisation, and the levels between. */
 export const trail = (organisation?: FeedOrganisation, ...between: readonly PageLink[]): PageLink[] => [
   BEGIN,
   ...(organisation === undefined
@@ -92,7 +92,7 @@ export function withQuery(path: string, parameters: Readonly<Record<string, stri
   return query.size === 0 ? path : `${path}?${query}`;
 }
 
-/** The part of a list from a position on; the beginning has no number. */
+/** Part of a list from a position on; the first part has no number. */
 export const fromPath = (path: string, vanaf: number): string =>
   withQuery(path, { vanaf: vanaf === 0 ? undefined : vanaf });
 
@@ -104,7 +104,7 @@ export const byName = (organisations: readonly FeedOrganisation[]): FeedOrganisa
 /** Hours without news after which a source counts as out of date. */
 const STALE_HOURS = 24;
 
-/** Whether an organisation that comes from elsewhere has not been brought up to date for a day. */
+/** Whether an organisation from elsewhere has not been updated for a day. */
 export function isStale({ herkomstSoort, laatstBijgewerkt }: FeedOrganisation, now: Date): boolean {
   if (herkomstSoort === 'eigen') return false;
   return laatstBijgewerkt === null || now.getTime() - laatstBijgewerkt.getTime() > STALE_HOURS * 3_600_000;
@@ -114,13 +114,13 @@ type Query = Readonly<Record<string, unknown>>;
 
 export type PagesRequest = FastifyRequest<{ Params: Record<string, string>; Querystring: Query }>;
 
-/** A parameter of the query, the first when there are several; `undefined` when it is empty or too long to mean anything. */
+/** A parameter of the query, the first if repeated; `undefined` when it is empty or too long to mean anything. */
 export function readText(query: Query, name: string): string | undefined {
   const value = [query[name]].flat()[0];
   return typeof value === 'string' && value !== '' && value.length <= 200 ? value : undefined;
 }
 
-/** A whole number of the query; `otherwise` when it is not there. @throws {Problem} 404 when it is not a whole number, or below the least */
+/** A whole number of the query; `otherwise` when absent. @throws {Problem} 404 when it is not a whole number, or too low */
 export function readNumber<T>(query: Query, name: string, least: number, otherwise: T): number | T {
   const text = readText(query, name);
   if (text === undefined) return otherwise;

@@ -1,4 +1,4 @@
-/** The front page: the meetings of today and those that come, what is new, organisations, and search. */
+/** The front page: today's and coming meetings, new documents, organisations, and search. */
 
 import { count, day, isoDay } from '../../html/format.ts';
 import { badge, heading, link, type Page, paragraph } from '../../html/page.ts';
@@ -11,7 +11,7 @@ import { type Item, listItems } from './search/lists.ts';
 import { searchForm, searchPath } from './search.ts';
 
 const SHOWN = 8;
-/** Meetings of one day: those of every organisation. */
+/** Meetings of one day, of every organisation. */
 const TODAY = 50;
 /** Organisations on the front page; there is a page with all of them. */
 const CARDS = 40;

@@ -1,6 +1,6 @@
 /**
- * The history of one resource, from the feed itself: what changed when, in words; and the page of what is not there any more. What was
- * redacted has no content here either.
+ * The history of one resource, from the feed itself: what changed when, in words; and the page of a removed resource. Redacted content is not shown
+ * here either.
  */
 import type { Db } from '../../database/transaction.ts';
 import { dayAndTime } from '../../html/format.ts';
@@ -27,7 +27,7 @@ export interface History {
   readonly earlier: HistoryEntry | undefined;
 }
 
-/** Versions that are compared, and the largest of them in bytes: of larger ones the changes are not listed. */
+/** Number of versions that are compared, and the size of the largest in bytes: changes of larger ones are not listed. */
 const VERSIONS = 20;
 const VERSION_BYTES = 200_000;
 const LIST_BYTES = 6000;
@@ -68,7 +68,7 @@ export const historySection = (history: History, address: string): HtmlValue => 
   historyList(history, address),
 ];
 
-/** The changes that fit, and a link to those before them. @param address of the resource's page */
+/** The changes that fit, and a link to earlier ones. @param address of the resource's page */
 export function historyList({ entries, earlier }: History, address: string): Html {
   const all = earlier === undefined ? entries : [...entries, earlier];
   const rows = entries.map((entry, i) => {

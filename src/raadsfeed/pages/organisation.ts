@@ -202,7 +202,7 @@ interface MonthList {
   readonly at: (from: number) => string;
 }
 
-/** The meetings of a month. The current one begins with today; what is past is folded. */
+/** The meetings of a month. The current one begins with today; past meetings are folded. */
 async function monthList({ context: { pool, clock }, meetings, month, from, at }: MonthList): Promise<HtmlValue> {
   const now = clock.now();
   const isCurrent = from === undefined && isoDay(now).slice(0, 7) === month;
@@ -224,7 +224,7 @@ ${itemList(past, { now, all })}</details>`,
   ];
 }
 
-/** Marks where the long words of meetings may be broken: not every browser knows how to hyphenate Dutch. */
+/** Marks where long words of meetings may be broken, because not every browser can hyphenate Dutch. */
 function breakable(text: string): string {
   return text.replaceAll(
     /(raads|staten|bestuurs|begrotings|samenlevings|leefbaarheids|informatie|commissie|gemeente|waterschaps|burger)(?=\p{L}{4})/giu,

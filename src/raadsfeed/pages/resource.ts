@@ -1,4 +1,4 @@
-/** The page of one resource, and what is below it: its whole text, its history, and the lists that are longer than the page. */
+/** The page of one resource, and the pages below it: its whole text, its history, and the lists that are longer than the page. */
 
 import { heading, type Page } from '../../html/page.ts';
 import type { Resource, ResourceType } from '../../lib/feed/resource.ts';
@@ -24,7 +24,7 @@ export interface Made {
 interface Asked {
   readonly resourceType: ResourceType;
   readonly resource: Resource;
-  /** What is below the resource's own page. */
+  /** The pages below that of a resource. */
   readonly below?: string | undefined;
   readonly part: number;
   readonly from: number;
@@ -33,7 +33,7 @@ interface Asked {
 
 const PAGES = { Vergadering: meetingPage, Agendapunt: itemPage, Informatieobject: documentPage } as const;
 
-/** What the feed does not have any more is 410. @throws {Problem} 404 when it never had it, or has nothing there */
+/** Answers 410 for what the feed no longer has. @throws {Problem} 404 when it never had it, or has nothing there */
 export async function resourcePage(context: PagesContext, asked: Asked): Promise<Made> {
   const { resourceType, resource, below, before } = asked;
   const { pool } = context;
@@ -93,7 +93,7 @@ function historyPage(view: View, history: History): Page {
   return pageBelow(view, 'Geschiedenis', `${address}/geschiedenis`, historyList(history, address));
 }
 
-/** The lists of a resource that its page may be too small for: which way the references lead, and what they are called. */
+/** The lists of a resource that may not fit on its page: the direction of their references, and their names. */
 const LISTS: Readonly<Record<ResourceType, Partial<Record<ResourceType, readonly ['from' | 'to', string]>>>> = {
   Vergadering: {
     Vergadering: ['to', 'Delen van de vergadering'],

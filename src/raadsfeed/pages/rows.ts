@@ -25,7 +25,7 @@ export function momentIn(summary: JsonObject, name: string): Date | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date;
 }
 
-/** What a supplier's status means for visitors; each supplier uses its own words. */
+/** Supplier's statuses as shown to visitors; each supplier uses its own words. */
 export function meetingState(status: string | undefined): 'cancelled' | 'moved' | undefined {
   // "Niet geannuleerd"
   if (status === undefined || /\bniet\b(?! (?:door|plaats))/i.test(status)) return undefined;
@@ -108,7 +108,7 @@ interface ListOptions {
   readonly isCut?: boolean;
 }
 
-/** Rows of a list, as many as fit; where some do not, a link to all of them. @param most rows that are shown, by default all of them */
+/** Rows of a list, as many as fit, with a link to all of them if some do not. @param most rows that are shown, by default all of them */
 export function itemList(
   items: readonly Item[],
   { most = items.length, ...options }: ListOptions & RowOptions & { readonly most?: number },
@@ -117,7 +117,7 @@ export function itemList(
   return boundedList(rows, { ...options, isCut: items.length > most });
 }
 
-/** The file itself, as `PDF, 1,2 MB`. An address that is very long is on the page of the document alone. */
+/** The file itself, as `PDF, 1,2 MB`. A very long address is only on the page of the document. */
 export function fileLink(summary: JsonObject): HtmlValue {
   const file = safeUrl(textIn(summary, 'bestandsurl'));
   if (file === undefined || file.length > 300) return html`<span class="kv-quiet">${fileFacts(summary)}</span>`;
@@ -153,7 +153,7 @@ export function joined(facts: readonly HtmlValue[]): HtmlValue {
 /** Bytes of a list: no page is larger than 150 kB. */
 const LIST_BYTES = 20_000;
 
-/** The rows that fit, and a link to all of them where some do not; `empty` when there are none. */
+/** The rows that fit, with a link to all of them if some do not; `empty` when there are none. */
 export function boundedList(
   rows: readonly Html[],
   { empty = '', bytes = LIST_BYTES, all, isCut = false }: ListOptions,

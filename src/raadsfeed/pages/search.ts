@@ -34,7 +34,7 @@ type SearchAddress = ReturnType<typeof readSearchAddress>;
 const isDayOfMeetings = (text: string): boolean => /^(19|20|21)/.test(text) && isDay(text);
 const isPage = (text: string): boolean => /^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= LAST_PAGE;
 
-/** Of a repeated parameter the first counts. @throws {Problem} 400 */
+/** The first of a repeated parameter counts. @throws {Problem} 400 */
 export function readSearchAddress(query: Readonly<Record<string, unknown>>) {
   const read = (name: string, isRight = (_text: string): boolean => true): string | undefined => {
     const value = [query[name]].flat()[0];
@@ -58,7 +58,7 @@ export function readSearchAddress(query: Readonly<Record<string, unknown>>) {
   };
 }
 
-/** The address of a search, or of its CSV or Atom. @param voor where a part of the Atom begins */
+/** The address of a search, or of its CSV or Atom. @param voor where a part of the Atom feed begins */
 export function searchPath(
   address: Partial<SearchAddress>,
   change: Partial<SearchAddress> = {},
@@ -69,7 +69,7 @@ export function searchPath(
   return withQuery(`${PATH}${suffix}`, { ...rest, pagina: pagina === 1 ? undefined : pagina, voor });
 }
 
-/** Without words, the items that came in last are listed first, meetings by date; of coming items the soonest is first. */
+/** Without words, the newest items in the feed come first, meetings by date; of coming items the soonest. */
 function sortOf({ q, soort, komend, sorteer }: SearchAddress, kind: KindQuery | undefined): (typeof SORTS)[number] {
   const hasWords = q !== undefined && (kind === undefined || kind.query !== undefined);
   if (sorteer !== undefined && (sorteer !== 'relevantie' || hasWords)) return sorteer;
@@ -106,7 +106,7 @@ export async function runSearch(
 ): Promise<FoundByWords> {
   const { q, organisatie, gremium, soort, van, tot, komend } = address;
   const typed = q === undefined ? undefined : readQuery(q);
-  // The query has no searchable word: returning every item would be wrong.
+  // The query has no searchable word; returning every item would be wrong.
   if (q !== undefined && typed === undefined) return NOTHING;
   const kind = typed && readKind(typed, organisations, typeOf(soort));
   const query = kind === undefined ? typed : kind.query;
@@ -143,7 +143,7 @@ export async function runSearch(
   }
 }
 
-/** The texts of a result that words are marked in: its title and what it says. */
+/** The texts of a result in which words are marked: its title and summary. */
 function textsOf({ titel, summary }: Item): [string, string] {
   return [shorten(titel, 200), shorten(textIn(summary, 'omschrijving') ?? '', 280)];
 }

@@ -6,11 +6,11 @@ import type { JsonObject } from '../../lib/json/json-value.ts';
 import { type Html, type HtmlValue, html, inPieces, shorten } from '../../lib/template.ts';
 import { textIn } from './rows.ts';
 
-/** Characters of a name or a fact on the page of what has it. */
+/** Characters of a name or a fact on the page of its resource. */
 export const FACT_LENGTH = 300;
 const PIECE_LENGTH = 15_000;
 
-/** Members in the order that people read them, with a word for those whose meaning their text does not tell. */
+/** Members in the order in which people read them, with a label where the text alone is unclear. */
 const TEXTS: Readonly<Record<ResourceType, readonly (readonly [name: string, word?: string])[]>> = {
   Vergadering: [['naam'], ['vergadertoelichting'], ['locatie', 'Plaats']],
   Agendapunt: [['agendapuntnaam'], ['tussenkop'], ['omschrijving'], ['overig', 'Verder'], ['locatie', 'Plaats']],
@@ -20,7 +20,7 @@ const TEXTS: Readonly<Record<ResourceType, readonly (readonly [name: string, wor
 /** Texts that the page shows at any length. */
 const RUNNING = ['vergadertoelichting', 'omschrijving', 'overig'];
 
-/** What there is to say beside the name and the facts: running texts, and what its own place is too small for. */
+/** The texts beside the name and the facts: running texts, and those too long for their own place. */
 function wholeText(type: ResourceType, data: JsonObject): string {
   return TEXTS[type]
     .flatMap(([name, word]) => {

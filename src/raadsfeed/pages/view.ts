@@ -11,13 +11,13 @@ export interface ResourceView {
   readonly resource: Resource;
   readonly data: JsonObject;
   readonly history: History;
-  /** Which part of the agenda or the text, from 1. */
+  /** Part of the agenda or the text, from 1. */
   readonly part: number;
-  /** Where a list begins, from 0. */
+  /** Beginning of a list, from 0. */
   readonly from: number;
 }
 
-/** A resource as the feed has it; `undefined` when it is not there any more. */
+/** A resource as the feed has it; `undefined` when it no longer exists. */
 export async function readData(
   { pool }: PagesContext,
   resourceType: ResourceType,

@@ -1,4 +1,4 @@
-/** The register: where other feeds are, refreshed daily. */
+/** The register: the addresses of other feeds, refreshed daily. */
 import type { FastifyInstance } from 'fastify';
 import type { Pool } from '../../database/pool.ts';
 import { transaction } from '../../database/transaction.ts';

@@ -1,7 +1,7 @@
 /**
- * `GET /feed`, the log after a position, and what all lists have in common: the query, the addresses of pages, and cursors, which are opaque to
- * clients and bound to this feed. A position is a number with the epoch of the record there, so that a number that is given a second time,
- * after a backup was restored, is not taken for the same position.
+ * `GET /feed`, the log after a position; and the parts that all lists share: the query, the addresses of pages, and cursors, which are opaque to
+ * clients and bound to this feed. A position is a number with the epoch of its record, so that a number that is reused after a restored backup is not
+ * mistaken for the same position.
  */
 import type { FastifyInstance } from 'fastify';
 import type { operations } from '../../contracts/raadsfeed.ts';
@@ -154,7 +154,7 @@ function positionBytes({ sequenceNumber, epoch }: FeedPosition): Buffer {
 function decode(kind: number, feedId: string, cursor: string, size?: number): Buffer {
   const bytes = Buffer.from(cursor, 'base64url');
   const position = bytes.subarray(HEAD_BYTES);
-  // The decoder skips characters that it does not know: only what encodes to the same text is a cursor.
+  // The decoder skips unknown characters, so only a text that encodes back to itself is a cursor.
   const isCursor = bytes.length >= HEAD_BYTES && bytes[0] === kind && bytes.toString('base64url') === cursor;
   if (!isCursor) throw invalidCursor('onleesbaar');
   if (bytes.toString('hex', 1, HEAD_BYTES) !== feedId) throw invalidCursor('andere-feed');
@@ -186,9 +186,9 @@ export function invalidCursor(why: keyof typeof REASONS, name: CursorName = 'cur
 }
 
 /**
- * The position that a request begins after: that of its cursor, or the beginning of the history. A cursor that is ahead of what this
- * instance knows refreshes the head first. The epoch is checked with what was read (`assertSameEpoch`).
- * @throws {Problem} `ongeldige-cursor`; or what reading the head throws
+ * The position that a request begins after: that of its cursor, or the beginning of the history. A cursor ahead of this instance refreshes the head
+ * first. The epoch is checked against the rows that were read (`assertSameEpoch`).
+ * @throws {Problem} `ongeldige-cursor`; or errors of reading the head
  */
 export async function resolveCursor(
   heads: HeadCache,
@@ -227,8 +227,8 @@ export async function resolveListCursor(
 }
 
 /**
- * A head that a number lies within.
- * @throws {Problem} `ongeldige-cursor`; or what reading the head throws
+ * The head, after refreshing it if needed to include a number.
+ * @throws {Problem} `ongeldige-cursor`; or errors of reading the head
  */
 export async function resolveNumber(heads: HeadCache, sequenceNumber: number, name?: CursorName): Promise<FeedHead> {
   const head = await heads.headAtLeast(sequenceNumber);
@@ -244,7 +244,7 @@ export function assertInRange({ head, historyAfter }: FeedHead, sequenceNumber: 
 
 /**
  * @param found the epoch of the record at the position; needed unless the position is one of the two ends of the feed
- * @throws {Problem} `ongeldige-cursor` when the number was given again since
+ * @throws {Problem} `ongeldige-cursor` when the number was reused since
  */
 export function assertSameEpoch(
   { head, historyAfter }: FeedHead,

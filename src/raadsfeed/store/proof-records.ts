@@ -1,4 +1,7 @@
-/** The records of the feed in its proof log: what was published before the log was switched on, the proof of a record, and all for `proof verify`. */
+/**
+ * The records of the feed in its proof log: those published before the log was switched on, the proof of a record, and all records for `proof
+ * verify`.
+ */
 import type { Db } from '../../database/transaction.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
 import type { NumberedEntry, NumberedRecords, ProofRecord, ProofWriter, StoredProof } from '../../proof/proof-log.ts';
@@ -7,7 +10,7 @@ import { proofRecordOf, sealedName } from './proof.ts';
 import { lockFeedRow, readFeedRow } from './records.ts';
 import { endOfRead, readNumbers, type StoredNumber } from './verify.ts';
 
-/** How the sequencer enters what was published before the log was switched on. */
+/** How the sequencer enters records published before the log was switched on. */
 export function numberedRecords(writer: ProofWriter): NumberedRecords {
   return {
     lockLast: async (db) => (await lockFeedRow(db)).head.sequenceNumber,
@@ -38,10 +41,10 @@ export function numberedRecords(writer: ProofWriter): NumberedRecords {
 
 const textOf = ({ prefix, suffix }: StoredNumber): RecordText => ({ prefix: prefix ?? '', suffix });
 
-/** What is asked of a number for its proof. */
+/** The state of a number, for its proof. */
 type RecordProof =
   | { readonly found: 'record'; readonly record: ProofRecord; readonly seed: Uint8Array }
-  /** It was never published; it is there, but never had an entry; its content or all of it is gone. */
+  /** It was never published; it exists without an entry; its content or all of it is gone. */
   | { readonly found: 'nothing' | 'without-entry' | 'removed' };
 
 export async function readRecordProof(db: Db, writer: ProofWriter, sequenceNumber: number): Promise<RecordProof> {
@@ -57,7 +60,7 @@ export async function readRecordProof(db: Db, writer: ProofWriter, sequenceNumbe
 /** Every record of the feed for `proof verify`, in the order of its numbers. A `redact` also says which leaves it removed. */
 export async function* storedRecords(db: Db, writer: ProofWriter): AsyncGenerator<StoredProof> {
   const { head } = await readFeedRow(db);
-  // Beyond the head nothing may be; it is read all the same, for somebody may have put it there.
+  // Nothing may be beyond the head; it is read nevertheless, because somebody may have put it there.
   const { rows } = await db.query<{ last: number | null }>(
     'select max(sequence_number) as last from raadsfeed.records',
   );
@@ -69,7 +72,7 @@ export async function* storedRecords(db: Db, writer: ProofWriter): AsyncGenerato
   }
 }
 
-/** Numbers that are read in one statement at most; they are fewer when their texts are large. */
+/** Maximum numbers read in one statement; fewer when their texts are large. */
 const PAGE_NUMBERS = 1000;
 
 function storedProof(row: StoredNumber, writer: ProofWriter): StoredProof {

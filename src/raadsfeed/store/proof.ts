@@ -34,7 +34,7 @@ export async function sealRecords(
   return sealed.map(({ number, seed }) => writer.encryptSeed(sealedName(number), seed));
 }
 
-/** What the seed of a record is bound to. */
+/** The context that the seed of a record is bound to. */
 export function sealedName(sequenceNumber: number): string {
   return `raadsfeed ${sequenceNumber}`;
 }

@@ -1,6 +1,6 @@
 /**
- * The only place that gives numbers. It locks the feed's one row, so the numbers are in the order of the commits, and a rollback, or a writer
- * that was killed, leaves no gap.
+ * The only place that assigns numbers. It locks the feed's one row, so numbers are in the order of the commits, and a rollback or a killed writer
+ * leaves no gap.
  */
 import { randomInt } from 'node:crypto';
 import type { Db } from '../../database/transaction.ts';
@@ -20,10 +20,10 @@ export type Outcome =
   | 'no-op';
 
 /**
- * Publishes changes in their order, within the transaction that the caller owns: everything or nothing is in the feed at its commit. Others
- * wait for the lock meanwhile, so the number of statements does not grow with the number of changes.
- * @param now time of the caller's clock; `storedAt` never goes back, even when it does
- * @param proof the proof log of the feed, when there is one
+ * Publishes changes in their order within the caller's transaction: at its commit all of them are in the feed, or none. Others wait for the lock
+ * meanwhile, so the number of statements does not grow with the number of changes.
+ * @param now time of the caller's clock; `storedAt` never goes back, even if this does
+ * @param proof the proof log of the feed, if there is one
  */
 export async function publishBatch(
   db: Db,
@@ -103,15 +103,15 @@ interface NumberedRecord {
   readonly sequenceNumber: number;
   /** see `texts.epoch`. */
   readonly epoch: number;
-  /** That of the change, or `redact` when a later change of the batch took its content out. */
+  /** The operation of the change, or `redact` when a later change of the batch removed its content. */
   readonly op: Change['op'];
   readonly change: Change;
   readonly text: RecordText;
 }
 
 /**
- * Adds records to the log and brings the current state to what they, in this order, make of it: one statement. The caller has locked the
- * feed and given the numbers.
+ * Adds records to the log and applies them, in this order, to the current state: one statement. The caller has locked the feed and assigned the
+ * numbers.
  */
 async function writeRecords(
   db: Db,

@@ -1,11 +1,11 @@
-/** Reads of the current state for collections: what is there now, by name. */
+/** Reads of the current state by name, for collections. */
 import type { Db } from '../../database/transaction.ts';
 import type { ResourceType } from '../../lib/feed/resource.ts';
 import { filterConditions, type RecordFilter } from '../domain/record-filter.ts';
 import { dataOf } from '../domain/record-text.ts';
 import { FEED_HEAD, joinHeads, type Read, readTexts, toFeedHead } from './records.ts';
 
-/** A resource that is there now. */
+/** A current resource. */
 interface CurrentResource {
   readonly bronidentificatie: string;
   readonly sequenceNumber: number;

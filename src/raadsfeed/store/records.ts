@@ -1,7 +1,7 @@
 /**
- * The feed's one row, which writers lock, and reads of records. Each read returns how the feed stood in the same statement, so that the end of a
- * page follows from what was read and from nothing that another database knows. A thousand records of four megabytes would be more than the
- * process can hold: a read ends with the record that brings it to `PAGE_OCTETS`.
+ * The feed's one row, which writers lock, and reads of records. Each read returns the head as of the same statement, so that the end of a page
+ * depends only on that read. A thousand records of four megabytes would exceed the memory of the process: a read ends with the record that brings it
+ * to `PAGE_OCTETS`.
  */
 import type { Db } from '../../database/transaction.ts';
 import { filterConditions, isFiltered, type RecordFilter } from '../domain/record-filter.ts';
@@ -24,7 +24,7 @@ export interface FeedHead {
   readonly head: FeedPosition;
   /** Everything up to and including this position was pruned; a cursor may be exactly here. */
   readonly historyAfter: FeedPosition;
-  /** Grows with every change of what was readable: what is in memory belongs to one value of it. */
+  /** Grows with every change of readable content: data in memory is valid for one value of it. */
   readonly redactions: number;
 }
 
@@ -38,7 +38,7 @@ export interface FeedRow extends FeedHead {
   readonly hasProof: boolean;
 }
 
-/** A `FeedHead` as text, for a select from `raadsfeed.feed`: one column beside the rows of a read, and what a notification carries. */
+/** A `FeedHead` as text, for a select from `raadsfeed.feed`: one column beside the rows of a read, and the payload of a notification. */
 export const FEED_HEAD = `concat_ws(' ', encode(feed_id, 'hex'), head, head_epoch, history_after, history_after_epoch, redactions)`;
 
 /** Reads `FEED_HEAD`; `undefined` when the text is not a head. */
@@ -118,7 +118,7 @@ async function move(db: Db, change: string, to: FeedPosition, at: Date, redactio
 /** Less than an aggregator accepts of a source in one answer. */
 export const PAGE_OCTETS = 16 * 1024 * 1024;
 
-/** How much a read may bring: it ends with the record that reaches `page`, and before one whose content makes it larger than `record`. */
+/** Limits of a read: it ends with the record that reaches `page`, and before one whose content exceeds `record`. */
 export interface OctetLimits {
   readonly page: number;
   readonly record: number;
@@ -134,7 +134,7 @@ export class MissingNumberError extends Error {
   }
 }
 
-/** What a read found, and how the feed stood in that statement. */
+/** The result of a read, with the head as of that statement. */
 export interface Read {
   readonly head: FeedHead;
 }
@@ -199,9 +199,8 @@ async function findFiltered(db: Db, after: number, limit: number, filter: Record
 }
 
 /**
- * The first `limit` resources of the current state whose record is after `after` and not after `upTo`, in the order of the feed, or as
- * many as `PAGE_OCTETS` allow.
- * What changes while a snapshot is read gets a higher number than `upTo`, so it is not here any more, and the feed after `upTo` has it.
+ * The first `limit` resources of the current state whose record is after `after` and not after `upTo`, in the order of the feed, or as many as
+ * `PAGE_OCTETS` allow. Changes made while a snapshot is read get a number above `upTo`: they are no longer here, but in the feed after `upTo`.
  * @param upTo position of the snapshot: `epoch` is that of the record there
  */
 export async function readSnapshot(
@@ -230,7 +229,7 @@ export async function readSnapshot(
   };
 }
 
-/** The head that the first of two statements saw, with the redactions and the beginning of the history that the second one saw. */
+/** The head as of the first of two statements, with the redactions and the beginning of the history as of the second. */
 export function joinHeads(first: FeedHead, second: FeedHead): FeedHead {
   return { ...second, head: first.head };
 }
@@ -277,8 +276,8 @@ interface TextRow {
 }
 
 /**
- * The texts of the numbers after one. Nearly every page is far below `PAGE_OCTETS`, so this statement, which is planned once, adds nothing up:
- * it reads no further than a record that is larger than its part of them.
+ * The texts of the numbers after one. Nearly every page is far below `PAGE_OCTETS`, so this statement, which is planned once, computes no totals: it
+ * stops at a record larger than its share of them.
  */
 async function readRange(db: Db, after: number, limit: number): Promise<TextsRead> {
   const { rows } = await db.query<TextRow>({

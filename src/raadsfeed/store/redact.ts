@@ -1,6 +1,6 @@
 /**
- * Redaction of any number of resources in a fixed number of statements, because all other writers wait meanwhile: everything that the
- * redactions of a batch can reach is read first, which one reaches what is decided in memory, and then all of it is written.
+ * Redaction of any number of resources in a fixed number of statements, because all other writers wait meanwhile: everything that the redactions of a
+ * batch can affect is read first, targets are resolved in memory, and then all of it is written.
  */
 import type { Db } from '../../database/transaction.ts';
 import { type Resource, type ResourceType, resourceKey } from '../../lib/feed/resource.ts';
@@ -17,10 +17,10 @@ interface ContentRecord {
   readonly isCurrent?: boolean;
 }
 
-/** The records that hold content and that the redactions of one batch can reach: of their resources, and from the numbers that their source names. */
+/** The records with content that the redactions of one batch can affect: of their resources, and from the numbers that their source names. */
 export async function readRedactable(db: Db, redactions: readonly Removal[]) {
   let content: ContentRecord[] = redactions.length === 0 ? [] : await readContent(db, redactions);
-  /** Number of the record that is current of a resource, as far as it can be reached. */
+  /** Number of the current record of a resource, if it can be affected. */
   const current = new Map(content.flatMap((one) => (one.isCurrent ? [[keyOf(one), one.sequenceNumber]] : [])));
   return {
     /** Adds a record that was published in this batch: it is now the current record of its resource. */
@@ -28,12 +28,12 @@ export async function readRedactable(db: Db, redactions: readonly Removal[]) {
       content.push(record);
       current.set(keyOf(record), record.sequenceNumber);
     },
-    /** Takes out what a redaction reaches, in the order of the numbers; what it took was the current state of the resources `gone`. */
+    /** Removes the content that a redaction affects, in the order of the numbers; of the resources `gone` it was the current state. */
     take(redaction: Removal): { readonly records: readonly ContentRecord[]; readonly gone: readonly string[] } {
       const { resourceType, resource, herkomst: source, sourceNumbers } = redaction;
       const named = new Set(source === undefined ? [] : sourceNumbers);
       const records = content
-        // A source decides over its own organisation only, whatever numbers it lists.
+        // A source decides over its own organisation only, whichever numbers it lists.
         .filter((record) => record.resource.organisatiecode === resource.organisatiecode)
         .filter(
           ({ herkomst, ...record }) =>
@@ -110,8 +110,8 @@ async function readContent(db: Db, redactions: readonly Removal[]): Promise<Cont
 }
 
 /**
- * Replaces the texts of stored records, by number, by those of redacted ones, and removes the current state that they were. A statement for
- * each partition, and three more. The files are rewritten later (`rewritePartitions`).
+ * Replaces the texts of stored records, by number, with redaction stubs, and removes the current state that they were. A statement for each
+ * partition, and three more. The files are rewritten later (`rewritePartitions`).
  */
 export async function writeRedacted(db: Db, texts: ReadonlyMap<number, string>): Promise<void> {
   if (texts.size === 0) return;

@@ -1,4 +1,4 @@
-/** The register: where feeds are, and nothing of their content. */
+/** The register: addresses of feeds, and nothing of their content. */
 
 import type { components } from '../../contracts/raadsfeed.ts';
 import type { Db } from '../../database/transaction.ts';
@@ -7,7 +7,7 @@ import type { ServiceDocument } from '../../lib/feed/service-document.ts';
 /** A feed as the register lists it. */
 type RegisterFeed = components['schemas']['RegisterFeed'];
 
-/** Where a feed is, and what it says of itself. */
+/** The address of a feed, and its self-description. */
 export interface DiscoveredFeed {
   readonly serviceUrl: string;
   readonly document: ServiceDocument;
@@ -35,7 +35,7 @@ export async function listFeeds(
   return rows.map(({ laatstGezien, ...feed }) => ({ ...feed, laatstGezien: laatstGezien?.toISOString() ?? null }));
 }
 
-/** Inserts a feed that was found, or updates it; it is asked again in a day. */
+/** Inserts or updates a feed that was found; it is due again in a day. */
 export async function saveFeed(db: Db, given: string, { serviceUrl, document }: DiscoveredFeed): Promise<void> {
   await db.query(
     `insert into aggregator.register (service_url, given, feed_url, snapshot_url, stream_url, rol, organisaties, organisatiecodes,
@@ -59,7 +59,7 @@ export async function saveFeed(db: Db, given: string, { serviceUrl, document }: 
   );
 }
 
-/** Records that a feed did not answer; what is known of it stays, and it is asked again in an hour. */
+/** Records that a feed did not answer; its data stays, and it is due again in an hour. */
 export async function noteUnreachable(db: Db, serviceUrl: string, why: string): Promise<void> {
   await db.query(
     `update aggregator.register set reachable = false, failure_message = $2::text, next_at = now() + interval '1 hour'
@@ -86,7 +86,7 @@ export async function readEntries(db: Db): Promise<RegisterEntry[]> {
   return rows;
 }
 
-/** Claims one feed whose daily refresh is due, so that no other instance does it too; when this process dies over it, for five minutes. */
+/** Claims one feed whose daily refresh is due, so that no other instance does it too; for five minutes, in case this process dies. */
 export async function takeDue(db: Db): Promise<RegisterEntry | undefined> {
   const { rows } = await db.query<RegisterEntry>({
     name: 'register-take-due',
@@ -98,7 +98,7 @@ export async function takeDue(db: Db): Promise<RegisterEntry | undefined> {
   return rows[0];
 }
 
-/** @returns whether it was there; by the address of its service document, or as it was given */
+/** @returns whether it existed; by the address of its service document, or as it was given */
 export async function removeFeed(db: Db, text: string): Promise<boolean> {
   const { rowCount } = await db.query(
     'delete from aggregator.register where service_url = $1::text or given = $1::text',

@@ -7,7 +7,7 @@ interface PresentResource {
   readonly resource: Resource;
 }
 
-/** `contentHash` of the current state of each of these resources that is there, by `resourceKey`. */
+/** `contentHash` of those of these resources that exist, by `resourceKey`. */
 export async function readStateHashes(db: Db, resources: readonly PresentResource[]): Promise<Map<string, string>> {
   const { rows } = await db.query<{
     organisatiecode: string;
@@ -16,7 +16,7 @@ export async function readStateHashes(db: Db, resources: readonly PresentResourc
     content_hash: string;
   }>({
     name: 'raadsfeed-state-hashes',
-    // Row by row: joined freely, the planner would read the whole state whenever it has no statistics yet.
+    // Looked up row by row: with a free join the planner would read the whole state whenever it lacks statistics.
     text: `select s.organisatiecode, s.resource_type, s.bronidentificatie, s.content_hash
              from unnest($1::text[], $2::text[], $3::text[]) as g (organisatiecode, resource_type, bronidentificatie)
             cross join lateral (select organisatiecode, resource_type, bronidentificatie, content_hash
@@ -34,7 +34,7 @@ export async function readStateHashes(db: Db, resources: readonly PresentResourc
   return new Map(rows.map((row) => [resourceKey(row.resource_type, row), row.content_hash]));
 }
 
-/** Every resource of an organisation that is there, as it was recorded up to and including `upTo`. */
+/** Every current resource of an organisation, as recorded up to and including `upTo`. */
 export async function readStateOf(db: Db, organisatiecode: string, upTo: number): Promise<PresentResource[]> {
   const { rows } = await db.query<{ resource_type: ResourceType; bronidentificatie: string }>(
     `select resource_type, bronidentificatie
@@ -62,15 +62,15 @@ export interface FeedOrganisation {
 export interface SourceCompleteness {
   /** When the source was last read to its end; `null`: never yet. */
   readonly readAt: Date | null;
-  /** Its records that were not yet read; `null` when nothing says how many. */
+  /** Its records that were not yet read; `null` when unknown. */
   readonly behind: number | null;
   /** Its resources whose last record was refused. */
   readonly refused: number;
-  /** Percentage of what a supplier shows that the feed has, by the last measurement; `null` without one. */
+  /** Percentage of the supplier's resources that the feed has, by the last measurement; `null` without one. */
   readonly coverage: number | null;
   /** Reading fails since this moment; `null` when the last reading succeeded. */
   readonly failingSince: Date | null;
-  /** Whose systems it is read from, of which days (`YYYY-MM-DD`); empty: from a feed. The latest first. */
+  /** The suppliers whose systems it is read from, with their days (`YYYY-MM-DD`), the latest first; empty: from a feed. */
   readonly suppliers: readonly { readonly name: string; readonly from: string | null; readonly to: string | null }[];
 }
 
@@ -99,11 +99,11 @@ export async function readOrganisation(db: Db, organisatiecode: string): Promise
 /** An organisation as this feed itself publishes it. */
 interface OwnOrganisation {
   readonly organisatiecode: string;
-  /** Absent when nothing published said it: then an organisation that is not there yet does not come either. */
+  /** Absent when no published resource had it; then a new organisation is not added either. */
   readonly naam: string | undefined;
 }
 
-/** Notes that the data of these organisations was brought up to date by this feed's own publisher. */
+/** Records that this feed's own publisher updated the data of these organisations. */
 export async function touchOrganisations(db: Db, organisations: readonly OwnOrganisation[], at: Date): Promise<void> {
   await db.query({
     name: 'raadsfeed-touch-organisations',

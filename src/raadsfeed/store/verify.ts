@@ -19,7 +19,7 @@ export interface StoredNumber {
   readonly stateIdentity: string | null;
 }
 
-/** The last number, at most `upTo`, to read after one: as many records as `PAGE_OCTETS` allow, and at least one. */
+/** The last number, at most `upTo`, of the next read: as many records as `PAGE_OCTETS` allow, and at least one. */
 export async function endOfRead(db: Db, after: number, upTo: number): Promise<number> {
   const { rows } = await db.query<{ end: number | null }>({
     name: 'raadsfeed-verify-end',

@@ -31,7 +31,7 @@ const STEP = 1000;
 const LISTED_FAULTS = 1000;
 
 /**
- * Checks the whole log up to its head of now. Memory: the identity and hash of each current resource.
+ * Checks the whole log up to its present head. Memory: the identity and hash of each current resource.
  * @throws the signal's reason
  */
 export async function verifyFeed(db: Db, { signal, progress, clock }: VerifyOptions): Promise<VerifyResult> {
@@ -78,9 +78,9 @@ function createReplay(feed: FeedRow, now: Date, report: (fault: string, sequence
   /** Numbers whose content is gone; those of `unnamed` until the redaction that names them is read. */
   const redactedNumbers = new Set<number>();
   const unnamed = new Set<number>();
-  /** The last number that holds content of a resource, there or not. */
+  /** The last number that holds content of a resource, current or not. */
   const held = new Map<string, number>();
-  /** Resources whose redacted records may have been current: what a later deletion deleted cannot be seen any more. */
+  /** Resources whose redacted records may have been current: what a later deletion deleted is no longer visible. */
   const veiled = new Set<string>();
   const times = createMeetingTimes(now);
   let expected = start + 1;

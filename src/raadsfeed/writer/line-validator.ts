@@ -10,14 +10,14 @@ const CONTRACT = new URL('../../../openapi/raadsfeed.yaml', import.meta.url);
 
 /** A valid line, or its faults: an English sentence each, without values. */
 export type CheckedLine = { readonly line: PubliceerRegel } | { readonly faults: readonly string[] };
-/** @param text that the value was parsed from, when there is one: it shows what parsing loses, and that some checks are not needed */
+/** @param text that the value was parsed from, if any: it shows what parsing loses, and which checks are not needed */
 export type LineValidator = (value: unknown, text?: string) => CheckedLine;
 
 const validators = new Map<string, LineValidator>();
 
 /**
  * Checks lines against `PubliceerRegel` of `openapi/validation/raadsfeed.yaml`.
- * @param form `draft`: as the published draft has it, for records of other feeds: without what our contract demands beyond it
+ * @param form `draft`: the published draft, for records of other feeds, without the further demands of our contract
  */
 export function createLineValidator(form: 'contract' | 'draft' = 'contract'): LineValidator {
   const validator = validators.get(form) ?? compileLineValidator(form);
@@ -84,7 +84,7 @@ function allWellFormed(value: unknown): boolean {
 const LISTED_FAULTS = 100;
 
 function describe(errors: readonly ErrorObject[]): string[] {
-  // The combining keywords only say that one of the faults beside them made them fail.
+  // The combining keywords only report that one of the faults beside them made them fail.
   const telling = errors.filter(({ keyword }) => !['if', 'allOf'].includes(keyword));
   const sentences = [...new Set(telling.map(sentence))];
   const more = sentences.length - LISTED_FAULTS;

@@ -28,9 +28,8 @@ interface PublishLinesOptions {
 }
 
 /**
- * Reads NDJSON and publishes it in batches; a line that is refused is passed over. Memory is bounded by the size of a batch. On return
- * everything was published.
- * @throws what `refused` throws, the signal's reason, or a failure of the source or the database
+ * Reads NDJSON and publishes it in batches; refused lines are skipped. Memory is bounded by the size of a batch. On return everything was published.
+ * @throws errors of `refused`, the signal's reason, or a failure of the source or the database
  */
 export async function publishLines(
   source: AsyncIterable<Uint8Array>,

@@ -10,7 +10,7 @@ import { readFeedRow } from '../store/records.ts';
 import { readStateOf, touchOrganisations } from '../store/state.ts';
 import { rewritePartitions } from '../store/text-partitions.ts';
 
-/** Most changes of one transaction, and characters of their text: bounds how long other writers wait. */
+/** Maximum changes of one transaction, and characters of their text: bounds how long other writers wait. */
 export const BATCH_CHANGES = 1000;
 export const BATCH_CHARACTERS = 1024 * 1024;
 
@@ -41,7 +41,7 @@ export function createPublisher({
         await touchOrganisations(client, organisationsOf(changes), now);
         return found;
       });
-      // Also when everything was redacted already: the earlier run may have been interrupted after its commit.
+      // Also if everything was redacted already: the earlier run may have been interrupted after its commit.
       if (changes.some(({ op }) => op === 'redact')) await rewritePartitions(pool);
       return outcomes;
     },

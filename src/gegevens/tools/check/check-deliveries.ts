@@ -1,4 +1,4 @@
-/** Runs the check over files, over what is stored, and over an answer that was delivered. */
+/** Runs the check over files, stored leveringen, or an answer that was delivered. */
 import { basename } from 'node:path';
 import { type Pool, withAbort } from '../../../database/pool.ts';
 import { listsOf } from '../../../lib/exchange-model/mapping.ts';
@@ -34,7 +34,7 @@ type RunOptions = CheckOptions & { readonly signal: AbortSignal };
 /** Tables as a message; to be closed. */
 interface OpenedTables {
   readonly bytes: DeliveryBytes;
-  /** Names the rows of what was found. */
+  /** Names the rows of the findings. */
   locate(findings: Findings, showPersons: boolean): void;
   close(): void;
 }
@@ -49,7 +49,7 @@ interface FilesOptions extends RunOptions {
 
 /**
  * Judges files together: persons are counted once, records are compared with those of their own file.
- * @throws errors of the file system; the signal's reason; what `open` throws
+ * @throws errors of the file system; the signal's reason; errors of `open`
  */
 export async function checkFiles(
   paths: readonly string[],
@@ -76,7 +76,7 @@ export async function checkFiles(
   }
 }
 
-/** Makes a finding of every fault, and keeps the first: reading continues, so that the counts are complete. */
+/** Turns every fault into a finding and keeps the first: reading continues, so that the counts are complete. */
 class ModelFaults extends Faults {
   readonly #check: DeliveryCheck;
   readonly #prefix: string;
@@ -110,10 +110,9 @@ class ModelFaults extends Faults {
 }
 
 /**
- * Judges what a request for a period would get, of all organisations; without a period that of the most recent one. Places refer to
- * that answer.
+ * Judges the answer to a request for a period and all organisations; without a period, the most recent one. Places refer to that answer.
  * @param leverancierscode `codeGegevensleverancier` of answers
- * @throws what the database throws; the signal's reason
+ * @throws errors of the database; the signal's reason
  */
 export async function checkStored(
   pool: Pool,
@@ -170,10 +169,10 @@ interface JudgeOptions extends Pick<RunOptions, 'model' | 'signal'> {
   readonly query: PageQuery;
 }
 
-/** As many as an answer has at most, so that no statement takes longer than those of requests. */
+/** The largest number in an answer, so that no statement takes longer than those of requests. */
 const CHUNK_RECORDS = 25_000;
 
-/** @returns the leveringen that the answer is chosen from */
+/** @returns the leveringen that the answer is selected from */
 async function judgeAnswer(
   pool: Pool,
   check: DeliveryCheck,

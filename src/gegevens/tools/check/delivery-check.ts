@@ -1,4 +1,4 @@
-/** Judges deliveries by the rules of the statistics office, record by record, and counts what the office shows back. */
+/** Judges deliveries by the rules of the statistics office, record by record, and computes the counts that the office reports back. */
 
 import { createHash } from 'node:crypto';
 import { listsOf, type Mapping } from '../../../lib/exchange-model/mapping.ts';
@@ -18,10 +18,10 @@ import { Runs } from './runs.ts';
 
 export interface CheckOptions {
   readonly model: Model;
-  /** In which persons are active; absent: that of what is checked. */
+  /** The period in which persons count as active; absent: that of the checked leveringen. */
   readonly period?: Period | undefined;
   readonly now: Date;
-  /** Only what blocks: nothing is counted then, and persons and records are not compared, which is most of the work. */
+  /** Check only the blocking rules. Nothing is counted then, and persons and records are not compared, which is most of the work. */
   readonly blockingOnly?: boolean;
 }
 
@@ -34,10 +34,10 @@ interface Municipality {
   readonly kinds: Map<string, number>;
 }
 
-/** A code as the office gives them out. Anything else is not shown: it may be a person's. */
+/** A code as the office issues them. Anything else is not shown: it may be personal. */
 const MUNICIPALITY_CODE = /^(gm)?\d{1,5}$/i;
 const UNKNOWN = 'unknown';
-/** A kind has a short name; a file may hold anything. */
+/** A kind has a short name, but a file may contain anything. */
 const MAX_KIND_LENGTH = 60;
 
 export class DeliveryCheck implements DeliveryConsumer {
@@ -73,7 +73,7 @@ export class DeliveryCheck implements DeliveryConsumer {
 
   /** Begins a file, or what is stored. Records are compared with those of the same file; signals with those of the same levering. @param prefix of its places */
   start(prefix: string): void {
-    // Rows of tables were asked for before their file was closed.
+    // Rows of tables were looked up before their file was closed.
     this.findings.locate(() => new Map());
     this.#prefix = prefix;
     this.#first = [];
@@ -105,7 +105,7 @@ export class DeliveryCheck implements DeliveryConsumer {
     const open = this.#levering;
     this.#levering = startLevering();
     const scope = this.#scope;
-    // IDs are of one levering: in another one an equal signal or case is of somebody else.
+    // IDs are unique within a levering only: in another, an equal ID belongs to another signal or case.
     if (paths.recordId !== undefined) this.#scope += 1;
     const report: Report = (rule, severity, what, path) =>
       this.findings.add(rule, severity, what, () => ({ pointer: this.#pointer(nummer, path) }));
@@ -157,7 +157,7 @@ export class DeliveryCheck implements DeliveryConsumer {
     this.endLeveringen();
   }
 
-  /** Rule 16, of what came since the last time; called by `envelop`. @param period of the delivery */
+  /** Rule 16, for records since the last call; called by `envelop`. @param period of the delivery */
   judgePeriod(period: Period): void {
     const { begin = [], einde = [] } = this.#mapping.levering.record;
     for (const { levering, list, nummer, isAfter } of this.#runs.takeOutside(period)) {
@@ -206,7 +206,7 @@ export class DeliveryCheck implements DeliveryConsumer {
     return { variant, period, municipalities: municipalities.toSorted(byCode), findings: this.findings.list() };
   }
 
-  /** Releases what it keeps outside the heap: for a check that ends without a report. */
+  /** Releases its data outside the heap, for a check that ends without a report. */
   close(): void {
     for (const scratch of [this.#persons, this.#seen, this.#runs]) scratch.close();
   }
@@ -333,7 +333,10 @@ function judgeItems(value: unknown, path: readonly (string | number)[], report: 
   }
 }
 
-/** One text for equal values, whatever the order of members. Texts go by their length: escaping them would take most of the time. */
+/**
+ * One text for equal values, whatever the order of members. Strings are preceded by their length, because escaping them would take most of the
+ * time.
+ */
 function canonicalText(value: unknown): string {
   if (typeof value === 'string') return `${value.length}:${value}`;
   if (typeof value !== 'object' || value === null) return `${value},`;
@@ -358,14 +361,14 @@ function isDay(text: unknown): text is string {
   return typeof text === 'string' && DATE.test(text) && dayNumber(text) !== undefined;
 }
 
-/** `Product 1.2`, `Product+1.2`, `Product-v3` and `Product1.2` are; a code such as `GL987654` is not. */
+/** Matches `Product 1.2`, `Product+1.2`, `Product-v3` and `Product1.2`, but not a code such as `GL987654`. */
 function isProductAndVersion(code: unknown): boolean {
   if (typeof code !== 'string' || code.length > 200) return false;
   const name = /\p{L}{2}/u.exec(code);
   return name !== null && /(?:[\s+_/-]v?\d|\d\.\d)[\w.-]*$/i.test(code.slice(name.index + 2).trimEnd());
 }
 
-/** Whether a step has been taken: software may leave empty objects, or ones in which nothing is filled in but a no. */
+/** Whether a step has been taken: software may leave empty objects, or ones with nothing but a no. */
 function saysSomething(step: unknown): boolean {
   return isRecord(step) && Object.values(step).some((value) => isGiven(value) && value !== false);
 }

@@ -3,13 +3,13 @@ import type { ItemList, Mapping } from '../../../lib/exchange-model/mapping.ts';
 import type { Period } from '../../model/selection.ts';
 import type { ItemPlace, ModelFault, Rule, Severity, What } from './report-words.ts';
 
-/** What is counted of one municipality. */
+/** The counts of one municipality. */
 export interface MunicipalityCounts {
   /** As the first record spells it; `null`: for records without one. */
   readonly gemeentecode: string | null;
   /** Of trajectories or signals first. */
   readonly counts: Readonly<Record<string, number>>;
-  /** By step of a trajectory the persons, or by kind the signals. */
+  /** Persons by step of a trajectory, or signals by kind. */
   readonly groups: Readonly<Record<string, number>>;
 }
 
@@ -51,7 +51,7 @@ export interface Finding {
   readonly severity: Severity;
   readonly count: number;
   readonly places: readonly Place[];
-  /** The places by column: those that differ in their numbers only, and have the same wrong with them. */
+  /** The places of a column: places that differ in their numbers only, with the same fault. */
   readonly columns: readonly Column[];
 }
 
@@ -125,7 +125,7 @@ export class Findings {
     }
   }
 
-  /** What blocks before what does not; the model first, then by number. */
+  /** Blocking findings first; the model first, then by number. */
   list(): Finding[] {
     const order = ({ rule, severity }: Finding): number =>
       (rule === 'model' ? 0 : rule) + (severity === 'warning' ? 100 : 0);

@@ -1,4 +1,4 @@
-/** Who is in which municipality, and when: on disk, by hashes under a key that exists only in this process. */
+/** Which persons were active in which municipality, and when: on disk, by hashes under a key that exists only in this process. */
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
 import { Scratch } from '../scratch.ts';
 
@@ -11,7 +11,7 @@ interface RecordOfPersons {
   readonly record: number;
   /** A number for each; absent: that of the levering. */
   readonly municipality: number | undefined;
-  /** The identification of each person; `undefined` for an unidentified person, who equals nobody. */
+  /** The identification of each person; `undefined` for an unidentified person, who matches nobody. */
   readonly persons: readonly (string | undefined)[];
   /** Days; absent: without begin or end. */
   readonly begin: number | undefined;

@@ -16,7 +16,7 @@ const STYLE = `
 `;
 
 export interface Subject {
-  /** What was checked: the names of files, or what is stored. */
+  /** What was checked: names of files, or the stored leveringen. */
   readonly sources: readonly string[];
   readonly model: string;
   readonly made: Date;

@@ -12,7 +12,7 @@ export interface Run {
 }
 
 interface Part extends Run {
-  /** IDs are of one levering where records have them: of those the scope is another one each. */
+  /** Where records have an ID, it is unique within a levering, so each levering is a scope. */
   readonly scope: number;
   readonly levering: number;
   readonly nummer: number;
@@ -55,7 +55,7 @@ export class Runs {
       if (typeof id === 'string') this.#rows.insert(scope, levering, NAMED, nummer, id, place, null, null, null);
   }
 
-  /** Where cases name a record that was not taken up. */
+  /** The places where cases name a record that was not taken up. */
   *waiting(scope: number): Generator<{ readonly nummer: number; readonly place: number }> {
     const named = `select number, place from parts named
       where scope = ? and kind = ${NAMED} and exists (
@@ -66,8 +66,8 @@ export class Runs {
   }
 
   /**
-   * Everything that did not run in a period. A record from before it belongs there with a case that names it and runs on, and a case with a
-   * record in it. Forgets all that it compared.
+   * Everything that did not run in a period. An earlier record belongs to the period with a running case that names it, and a case with its records.
+   * Clears what it compared.
    */
   *takeOutside({ start, end }: Period): Generator<Outside> {
     const [first, last] = [dayNumber(start) ?? ALWAYS, dayNumber(end) ?? STILL];

@@ -131,7 +131,7 @@ function wordsOf({ html = false, language = 'nl' }: CheckOptions): ReportWords {
   return reportWords[html ? language : 'en'];
 }
 
-/** How many leveringen there are, and which ones the places of the findings are in. */
+/** How many leveringen there are, and which ones have findings. */
 function storedNames(
   leveringen: readonly Levering[],
   { findings }: CheckReport,
@@ -150,7 +150,7 @@ function storedNames(
   ];
 }
 
-/** The counts and findings of what was delivered, of an entry of the journal. */
+/** The counts and findings of a delivered answer, by its entry in the journal. */
 export async function checkEntry(
   { database, config, clock, interrupted: signal }: CommandContext,
   entry: Journalled,

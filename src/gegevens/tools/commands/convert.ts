@@ -43,7 +43,7 @@ export function convertCommand(terminal: Terminal): Command {
     );
 }
 
-/** At most so many places of one kind are shown. */
+/** Maximum number of places of one kind that are shown. */
 const SHOWN = 100;
 
 interface LossKind extends Pick<NamedLoss, 'member' | 'reason' | 'value'> {
@@ -51,7 +51,7 @@ interface LossKind extends Pick<NamedLoss, 'member' | 'reason' | 'value'> {
   readonly places: Named[];
 }
 
-/** What is found about a file; bounded, however many records it has. */
+/** Notes about a file; bounded, however many records it has. */
 class Findings {
   readonly losses = new Map<string, LossKind>();
   readonly refused: Refusal[] = [];
@@ -75,7 +75,7 @@ async function convert(context: ToolContext, path: string, options: ConvertOptio
   const { interrupted: signal, terminal } = context;
   const { out, losses } = options;
   await checkUsage(path, options);
-  // Records live for a moment: a large young generation would only be more memory.
+  // Records are short-lived: a large young generation would only use more memory.
   limitYoungGeneration();
   const { convertFile } = await import('../convert/convert-file.ts');
   const { OWNER_ONLY, writeWhole } = await import('../delivery-files.ts');

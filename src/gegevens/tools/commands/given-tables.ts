@@ -1,4 +1,4 @@
-/** Files of tables that a command is given, as messages of the model. */
+/** Files of tables passed to a command, as messages of the model. */
 import { stat } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import type { ToolContext } from '../../../commands/run-command.ts';
@@ -35,7 +35,7 @@ interface TableOptions {
   readonly plan: Plan;
   /** Instead of that in the mapping. */
   readonly period?: Period | undefined;
-  /** A dry run: how many of the first records of each list are kept to be shown. */
+  /** A dry run: how many of the first records of each list are kept for display. */
   readonly samples?: number;
 }
 
@@ -43,12 +43,12 @@ interface TableOptions {
 export interface GivenTables extends Omit<ReadTables, 'message'> {
   readonly leveringen: number;
   readonly bytes: DeliveryBytes;
-  /** Names the rows of what was found in the message. @param showPersons the keys of the rows too, which may be of persons */
+  /** Names the rows of the findings in the message. @param showPersons the keys of the rows too, which may be of persons */
   locate(findings: Findings, showPersons: boolean): void;
   close(): void;
 }
 
-/** Reads the tables of a file and judges their records by the model; asks for the period where it is in doubt. */
+/** Reads the tables of a file and judges their records by the model; asks for the period if it is in doubt. */
 export async function readTableFile(
   { terminal, interrupted: signal }: Pick<ToolContext, 'terminal' | 'interrupted'>,
   { plan, period: given, samples }: TableOptions,
@@ -69,7 +69,7 @@ export async function readTableFile(
   const ask = async (found: Period | undefined, by: 'name' | 'dates'): Promise<Period | undefined> => {
     const answer = await askPeriod(terminal, { file, said: { mapping: own, file: found, by }, signal });
     if (typeof answer !== 'string') return answer;
-    // A few rows that are tried may all be old.
+    // The few rows of a trial may all be from earlier periods: only a note.
     const isTried = samples !== undefined && own !== undefined && by === 'dates';
     (isTried ? notes : faults).push({ message: answer });
     return own;

@@ -56,7 +56,7 @@ async function check(context: ToolContext, options: PreflightOptions): Promise<v
   if (failures.length > 0) throw new CommandError(`${failures.length} line(s) failed: ${failures.join(', ')}`);
 }
 
-/** What would keep the service from starting. */
+/** Problems that would keep the service from starting. */
 function faultsOfService({ env }: Terminal): ConfigError['faults'] {
   try {
     readConfig(env, 'serve');

@@ -51,7 +51,7 @@ export async function requestFrom(named: string | undefined, { context, options,
   return { ...collected, url: target.url };
 }
 
-/** Where to send to, and what each request has of its own. @throws {UsageError} {CommandError} */
+/** The destination, and the headers of each request. @throws {UsageError} {CommandError} */
 async function destination(
   named: string | undefined,
   { outway, grantHash, variant }: RequestFromOptions['options'],

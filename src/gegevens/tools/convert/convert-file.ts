@@ -1,4 +1,4 @@
-/** Makes a message of one model of a file of another, on disk: only at its end it is known whether it may be written. */
+/** Converts a message of one model into another, on disk, because only at its end is it known whether it may be written. */
 import { readFileSync } from 'node:fs';
 import { modelsDirectory } from '../../../lib/exchange-model/built-in-models.ts';
 import { type ItemList, listsOf, type Mapping } from '../../../lib/exchange-model/mapping.ts';
@@ -21,7 +21,7 @@ export interface Named {
 }
 
 export interface NamedLoss extends Named, Pick<Loss, 'reason' | 'value'> {
-  /** By the names of the file's model, from the record: `client/Achternaam`. */
+  /** The path from the record by the names of the file's model: `client/Achternaam`. */
   readonly member: string;
 }
 
@@ -52,7 +52,7 @@ interface ConvertFileOptions {
 type Path = readonly (string | number)[];
 
 const SHOWN_FAULTS = 3;
-/** Replaces the name of a member that no model describes: it may itself be personal. */
+/** Replaces the name of a member that no model describes, which may itself be personal. */
 const UNKNOWN = '(unknown member)';
 
 /** @returns `undefined` for a file with faults. @throws the signal's reason; errors of the file system */
@@ -114,7 +114,7 @@ export async function convertFile(options: ConvertFileOptions): Promise<Converte
 
 type Converter = (value: unknown) => Converted;
 
-/** How the parts in which a message is read become parts of another model. */
+/** A converter for each part in which a message is read. */
 function createConverters(from: Model, to: Model): Record<ItemList | 'levering' | 'envelop', Converter> {
   const equivalents = readEquivalents();
   const converter = (pathIn: (mapping: Mapping) => readonly string[] | undefined): Converter => {

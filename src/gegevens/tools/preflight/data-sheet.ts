@@ -1,4 +1,4 @@
-/** What the operator of the network and the statistics office need to know of a supplier, on one page. */
+/** The data sheet of a supplier for the operator of the network and the statistics office, on one page. */
 import { hash, type X509Certificate } from 'node:crypto';
 import type { Variant } from '../../../lib/exchange-model/mapping.ts';
 import { variantSettings } from '../../variant-settings.ts';
@@ -14,7 +14,7 @@ interface SheetNeeds {
 /** Rows of a name and a value; the name is empty where the value continues the row before. */
 export type DataSheet = readonly (readonly [name: string, value: string])[];
 
-/** The agreed names: what the service is for, and who delivers. */
+/** The agreed names: the purpose of the service, and the supplier. */
 const NAMES = { shv: 'DDAS-schuldhulpverlening-ophaal-', vs: 'DDAS-vroegsignalering-ophaal-' } as const;
 const TO_FILL_IN = '(to be filled in)';
 
@@ -33,7 +33,7 @@ export function dataSheet(
       ['call', `POST ${prefix}/gegevens (${variant.toUpperCase()} ${model}, at most ${maximum} records an answer)`],
     ];
   };
-  // Every address of the machine: which of them the Inway uses is not known here.
+  // Every address of the machine, because it is not known here which one the Inway uses.
   const host = /^(0\.0\.0\.0|::)$/.test(server.host) ? 'HOST-OF-THIS-SERVICE' : server.host;
   const upstream = `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`;
   const leaf = own?.chain[0]?.x509;

@@ -85,7 +85,7 @@ async function checkFscCertificates(
   }
 }
 
-/** In place of a log: remembers why keys were not fetched. */
+/** Used instead of a log: remembers why keys were not fetched. */
 function lastFailure() {
   let reason = 'no answer';
   return {
@@ -96,7 +96,7 @@ function lastFailure() {
   };
 }
 
-/** A typing error in the values that FSC tokens must name refuses every token. */
+/** A typing error in the values that FSC tokens must name causes every token to be refused. */
 function judgeFscSettings({ config, own }: PreflightContext): Verdicts {
   const { fscGroupId: group, fscPeerId: peer, fscAudience: audiences } = config.tokens;
   const judge = (name: string, value: string | undefined, fault: string | undefined, todo: string): Verdict => {

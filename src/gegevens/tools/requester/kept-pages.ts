@@ -1,4 +1,4 @@
-/** The answers of a request as received: evidence, and the point where an interrupted request continues. */
+/** The answers of a request as received: evidence, and the point where an interrupted request resumes. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -28,9 +28,8 @@ export interface KeptPages {
 }
 
 /**
- * Opens a directory, and creates it if needed. Each page is two files: the answer to the byte, and what was sent and received
- * around it, written last.
- * @param isResumed whether the run of the first page is continued; else a new run begins, whose pages replace those of the same number
+ * Opens a directory, and creates it if needed. Each page is two files: the exact bytes of the answer and, written last, the request and headers.
+ * @param isResumed whether to continue the run of the first page; otherwise a new run begins, whose pages replace those of the same number
  * @throws {RequesterError} when that run is of another request
  */
 export async function openKeptPages(

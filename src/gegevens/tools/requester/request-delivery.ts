@@ -12,7 +12,7 @@ import { loadOwnKey } from '../../own-signer.ts';
 import { type KeptPages, openKeptPages, type SentRequest } from './kept-pages.ts';
 import { isTemporaryStatus, parseJson, RequesterError, type SupplierResponse, sendRequest } from './send-request.ts';
 
-/** What requests are signed and answers verified with. */
+/** The keys that sign requests and the roots that verify answers. */
 export interface Requester {
   readonly verifier: Verifier;
   readonly signer: Signer;
@@ -70,7 +70,7 @@ export interface DeliveredPage extends CheckedPage {
   readonly request: SentRequest | undefined;
 }
 
-/** Without a byte. */
+/** Milliseconds without a byte. */
 const TIMEOUT_MS = 60_000;
 const MAX_BYTES = 256 * 1024 * 1024;
 
@@ -89,7 +89,7 @@ export async function* requestDelivery(options: RequestDeliveryOptions): AsyncGe
     // Pages of another size than the supplier chose would overlap.
     const next = first?.paginering && { page, pageSize: first.paginering.pageSize };
     const body = JSON.stringify({ ...options.body, ...next });
-    // After the first page that is missing nothing kept counts: it would be of another state.
+    // Kept pages after the first missing one do not count: they would be of another state.
     const isAfterNew = last?.request !== undefined;
     const received = (isAfterNew ? undefined : await findKept(options, kept, page, body)) ?? (await ask(options, body));
     const { paginering, request, answered, verified } = received;
@@ -127,7 +127,7 @@ async function ask({ requester, form, tell, ...options }: RequestDeliveryOptions
   return { ...checked, answered, request };
 }
 
-/** A kept page, if it is the answer to this request and still holds; one that was damaged on disk is requested again. */
+/** A kept page, if it is the answer to this request and still valid; one that was damaged on disk is requested again. */
 async function findKept(
   { requester, model, tell }: RequestDeliveryOptions,
   kept: KeptPages | undefined,
@@ -145,7 +145,7 @@ async function findKept(
   }
 }
 
-/** What is the same on every page of one state: the period and the time of delivery. */
+/** The values that all pages of one state share: the period and the time of delivery. */
 function envelopeOf({ gegevens }: CheckedPage, { mapping: { envelop } }: Model): string {
   const { startdatum, einddatum, aanleverdatumEnTijd } = envelop;
   return JSON.stringify([startdatum, einddatum, aanleverdatumEnTijd].map((path) => valueAt(gegevens, path)));
@@ -195,7 +195,7 @@ export async function checkAnswer(
   model: Model,
 ): Promise<CheckedPage> {
   if (status !== 200) {
-    // An Outway or Inway that refuses says why in a header too, with or without a body.
+    // An Outway or Inway also gives the reason of a refusal in a header, with or without a body.
     const problem = describeProblem(body, headers['fsc-error-code']?.[0]);
     throw new RequesterError(`status ${status}: ${problem}`, { isTemporary: isTemporaryStatus(status) });
   }
@@ -238,7 +238,7 @@ function isPaginering(value: unknown): value is Paginering {
   });
 }
 
-/** What a problem document or FSC error says. */
+/** The text of a problem document or FSC error. */
 export function describeProblem(body: Buffer, code?: string): string {
   const value = parseJson(body);
   if (!isRecord(value)) return code ?? 'no explanation';

@@ -27,7 +27,7 @@ interface BindOptions {
   readonly table: TablePlan;
   readonly file: TableFile;
   readonly sheet: string | undefined;
-  /** The row of names. */
+  /** The header row. */
   readonly header: Row;
   readonly report: (place: Place, message: string) => void;
 }
@@ -39,7 +39,7 @@ export class BoundTable {
   readonly sheet: string | undefined;
   /** As they are written. */
   readonly names: readonly string[];
-  /** Cells of the row of names. */
+  /** Cells of the header row. */
   readonly width: number;
   readonly key: readonly Column[];
   readonly record: readonly BoundMember[];

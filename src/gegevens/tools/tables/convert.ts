@@ -223,7 +223,7 @@ function numberReader(decimal: ',' | '.', type: 'integer' | 'number'): Read {
       return new CellFault(message, cellText(cell) ?? '', remedy);
     }
     if (type === 'number') return value;
-    // Halves go away from zero. Decimals of euros that are not exact in binary: 2.4999999999999996 is two and a half.
+    // Rounds halves away from zero. Decimals of euros are not exact in binary: 2.4999999999999996 is two and a half.
     const whole = Math.floor(Math.abs(value) + 0.5 + 1e-9);
     if (!Number.isSafeInteger(whole)) return new CellFault('is too large a number');
     return value < 0 && whole > 0 ? -whole : whole;
@@ -302,8 +302,8 @@ const LAST_SERIAL = 2_958_465;
 const SHIFT_1904 = 1462;
 
 /**
- * The day of a spreadsheet's number that is shown as a date. Programs in JavaScript write midnight in the Netherlands in UTC, as 22:00 or
- * 23:00 of the day before: such a number is a moment.
+ * The day of a spreadsheet's number that is shown as a date. Programs in JavaScript write Dutch midnight in UTC, as 22:00 or 23:00 of the day before:
+ * such a number is a moment.
  */
 export function serialDate(serial: number, date1904: boolean): ReturnType<DateForm> {
   const day = serialDay(serial, date1904);

@@ -49,7 +49,7 @@ export async function* csvBytes(
 
 type LineEnd = 'CR LF' | 'LF' | 'CR';
 
-/** A parser takes the first line end for all: anything after a different one becomes part of a cell. */
+/** The parser takes the first line end for all: anything after a different one becomes part of a cell. */
 class LineEnds {
   #line: number;
   #first: { readonly end: LineEnd; readonly line: number } | undefined;

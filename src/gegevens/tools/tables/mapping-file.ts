@@ -60,7 +60,7 @@ export interface MappingContent {
   readonly tables: readonly TableMapping[];
 }
 
-/** What is wrong with a mapping file: a line each, with the place. */
+/** The faults of a mapping file: a line each, with the place. */
 export class MappingError extends Error {
   constructor(path: string, problems: readonly string[]) {
     super(`${path} is not a usable mapping:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
@@ -76,7 +76,7 @@ export interface MappingFile {
 const MAX_MAPPING_BYTES = 1024 * 1024;
 const MAX_PROBLEMS = 100;
 
-/** Compiling takes longer than reading a small table: once a process. */
+/** Compiled once per process, because compiling takes longer than reading a small table. */
 let validator: ValidateFunction<MappingContent> | undefined;
 
 function compileSchema(): ValidateFunction<MappingContent> {
@@ -95,7 +95,7 @@ function readText(path: string): string {
 
 /**
  * Reads a mapping file and checks it against its schema.
- * @throws {MappingError} naming all that is wrong with it; errors of the file system
+ * @throws {MappingError} naming all faults; errors of the file system
  */
 export function readMappingFile(path: string): MappingFile {
   const { size } = statSync(path);

@@ -61,7 +61,7 @@ export interface TablePlan {
 
 interface KeyColumn {
   readonly source: FromColumn;
-  /** That of a member that the same column fills: `14` and `0014` are one municipality. */
+  /** The form of a member that the same column fills: `14` and `0014` are one municipality. */
   readonly form: TargetForm | undefined;
 }
 
@@ -75,13 +75,13 @@ export interface Plan {
 }
 
 /**
- * Holds a mapping against the model.
- * @throws {MappingError} naming every member that the model does not know, and whatever cannot be meant
+ * Checks a mapping against the model.
+ * @throws {MappingError} naming every member that the model does not know, and everything that cannot be right
  */
 export function planTables({ path: file, content }: MappingFile, model: Model): Plan {
   const { variant, mapping } = model;
   const { model: version = mapping.versie } = content;
-  // Of another model nothing else can be said.
+  // Nothing more can be said about another model.
   if (content.variant !== variant)
     throw new MappingError(file, [`the mapping is for ${content.variant}, and the import for ${variant}`]);
   if (version !== mapping.versie)
@@ -181,7 +181,7 @@ function planMembers(members: Members, base: readonly string[], shape: Shape, re
   return { columns, constants };
 }
 
-/** What a pointer leads to in the model. @returns what is wrong with the pointer, as a text */
+/** Resolves a pointer in the model. @returns the fault of the pointer, as a text */
 function locate(
   pointer: string,
   base: readonly string[],

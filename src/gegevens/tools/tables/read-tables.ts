@@ -33,18 +33,18 @@ interface ReadOptions {
   readonly open: () => Promise<TableFile>;
   readonly envelop: JsonObject;
   readonly signal: AbortSignal;
-  /** How many of the first records of each list are kept to be shown. */
+  /** How many of the first records of each list are kept for display. */
   readonly samples: number;
   readonly progress?: (records: number) => void;
-  /** Is shown each record and case, whether it has faults or not. */
+  /** Receives each record and case, with or without faults. */
   readonly onRecord?: (list: ItemList, record: unknown) => void;
 }
 
-/** What tables say: a message that waits to be imported, and all that is wrong with them. */
+/** The result of reading tables: a message ready to be imported, and all faults. */
 export interface ReadTables {
   readonly message: MessageStore;
   readonly faults: readonly TableFault[];
-  /** What is probably not meant, and is imported nevertheless: rows that are there twice. */
+  /** Probable mistakes that are imported nevertheless: rows that occur twice. */
   readonly notes: readonly TableFault[];
   readonly records: Readonly<Record<ItemList, number>>;
   /** The first records of each list as they would be imported. */
@@ -85,7 +85,7 @@ export async function readTables(options: ReadOptions): Promise<ReadTables> {
   return { message, faults: faults.list, notes: notes.list, records, samples, mainTables: reader.mainTables() };
 }
 
-/** Adds why reading stopped. @throws what is not a fault of the file */
+/** Adds the reason why reading stopped. @throws errors that are not faults of the file */
 function addStop(faults: TableFaults, error: unknown): void {
   if (error instanceof UnreadableTable) faults.add({ ...error.place, message: error.message });
   else if (error instanceof ScratchFull) faults.add({ message: 'more rows than may be sorted on disk' });
@@ -107,9 +107,9 @@ class TableReader {
   readonly #incomplete = new Set<number>();
   /** The last row that was reported for its length: several tables may be in a sheet. */
   #reportedRow = 0;
-  /** What was said of a column. */
+  /** Remarks about a column. */
   readonly #said = new Set<string>();
-  /** By what a row says of its levering. */
+  /** Numbers of leveringen, by their values in a row. */
   readonly #leveringen = new Map<string, number>();
 
   constructor(options: ReadOptions) {
@@ -124,7 +124,7 @@ class TableReader {
     const { plan, envelop } = this.#options;
     const whole = withValueAt(envelop, plan.model.mapping.envelop.leveringen, []);
     this.#judge(plan.model.envelop, whole, {}, 'of the envelope');
-    // A levering that no row describes is there without rows too: there may be nothing to deliver.
+    // A levering without rows exists too: there may be nothing to deliver.
     if (plan.levering.columns.length === 0 && plan.leveringKey.length === 0) this.#levering([], [], {});
     for (const [sheet, tables] of Map.groupBy(plan.tables, (table) => this.#sheetOf(table, file))) {
       if (file.sheets === undefined || sheet !== undefined) await this.#readSheet(file, sheet, tables);
@@ -199,11 +199,11 @@ class TableReader {
       const column = bound?.names[index] || columnLetters(index);
       this.faults.add({ row, column, message: 'is not valid UTF-8; is the file Windows-1252 (csv.encoding)?' });
     }
-    // The names of columns are still needed: without them every other row would be misread.
+    // The names of columns are still needed: otherwise every later row would be misread.
     return bound !== undefined;
   }
 
-  /** The first row of a table that counts: that of its names. */
+  /** The header row of a table. */
   #begin(table: TablePlan, file: TableFile, sheet: string | undefined, row: Row): void {
     const { header = row.number } = table.mapping;
     if (row.number < header) return;
@@ -254,7 +254,7 @@ class TableReader {
     this.#builders.get(plan.list)?.add(key, { table: plan.index, row, levering, values, items, isFaulty });
   }
 
-  /** In CSV a row of another length than that of the names has a delimiter too many, or is truncated. */
+  /** In CSV a row whose length differs from that of the header has a delimiter too many, or is truncated. */
   #hasRightWidth({ width }: BoundTable, { number: row, cells }: Row, { readAs }: TableFile): boolean {
     if (cells.length >= width && cells.slice(width).every((cell) => cell === '')) return true;
     const message = `${cells.length} cells, and ${width} columns; the file was read as ${readAs}`;
@@ -283,7 +283,7 @@ class TableReader {
     const nummer = this.message.leveringen.length;
     this.#leveringen.set(text, nummer);
     let head: JsonObject = withValueAt(value, model.mapping.levering.teller, nummer + 1);
-    // The lists come last, the cases after the records.
+    // The lists come last: first the records, then the cases.
     for (const [list, path] of listsOf(model.mapping))
       if (list === 'records' || this.#builders.has(list)) head = withValueAt(head, path, []);
     this.message.leveringen.push(head);

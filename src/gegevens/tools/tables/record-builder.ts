@@ -18,16 +18,16 @@ interface RecordBuilderOptions {
   readonly tableOf: (index: number) => BoundTable;
   readonly message: MessageStore;
   readonly faults: TableFaults;
-  /** What is probably not meant, and is imported nevertheless. */
+  /** Probable mistakes that are imported nevertheless. */
   readonly notes: TableFaults;
-  /** Is shown each record, whether it has faults or not. */
+  /** Receives each record, with or without faults. */
   readonly onRecord: (record: unknown) => void;
 }
 
 /** Builds the records of one list from their rows, validates them against the model, and adds them to the message. */
 export class RecordBuilder {
   readonly #options: RecordBuilderOptions;
-  /** Rows with a key wait here: those of one record may be anywhere, in several tables. */
+  /** Collects the rows with a key: those of one record may be anywhere, in several tables. */
   readonly #rows = new Scratch('waiting (key text, origin integer, row integer, text text)', 4);
 
   constructor(options: RecordBuilderOptions) {
@@ -40,7 +40,7 @@ export class RecordBuilder {
     else this.#rows.insert(key, row.table, row.row, JSON.stringify(row));
   }
 
-  /** Makes the records whose rows wait, in the order of their first rows; of the rows of one those of the main table come first. */
+  /** Makes the records whose rows are complete, in the order of their first rows. Within a record the rows of the main table come first. */
   finish(): void {
     let open: unknown;
     let openKey: string | undefined;
@@ -117,7 +117,7 @@ export class RecordBuilder {
     }
   }
 
-  /** Says at which cells a record does not fit the model. */
+  /** Reports the cells at which a record does not fit the model. */
   #explain(made: Assembly, first: RowValues, errors: readonly ErrorObject[]): void {
     const origins = made.origins();
     for (const error of errors) {

@@ -1,4 +1,4 @@
-/** What files of tables have in common, CSV or XLSX: rows of cells. */
+/** The common form of tables, CSV or XLSX: rows of cells. */
 import { ImportStopped } from '../../import/faults.ts';
 
 interface NumberCell {
@@ -11,7 +11,7 @@ interface DateCell {
   readonly kind: 'date';
   /** `YYYY-MM-DD`. */
   readonly day: string;
-  /** Its day is that of a moment with an offset from UTC. */
+  /** The day of a moment with an offset from UTC. */
   readonly hasOffset?: boolean;
 }
 
@@ -111,7 +111,7 @@ export function faultText({ sheet, row, column, cell, pointer, message }: TableF
   return [place.join(', '), pointer, message].filter((part) => part !== undefined && part !== '').join('  ');
 }
 
-/** A fault in more rows of a column is reported once, with their number. */
+/** A fault in several rows of a column is reported once, with their number. */
 const MAX_OF_COLUMN = 10;
 
 /** Reading stops at this number of faults. */

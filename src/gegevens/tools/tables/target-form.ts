@@ -68,7 +68,7 @@ export function readPostcode(cell: Cell): string | CellFault {
   return /^\d{4}[A-Z]{2}$/.test(bare) ? bare : text.replaceAll(/\s+/g, ' ');
 }
 
-/** Damage by a spreadsheet to a number that is a name. */
+/** The damage that a spreadsheet did to an identifying number. */
 function damageOf(cell: Cell, text: string): CellFault | undefined {
   if (text.startsWith("'")) {
     const remedy = 'export the column without it, or say `remove: "\'"` in the mapping';

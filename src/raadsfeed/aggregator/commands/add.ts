@@ -1,4 +1,4 @@
-/** `koppelvlak bron add` and `bron import`: the effect is shown before it is carried out. */
+/** `koppelvlak bron add` and `bron import`: both show the effect before they carry it out. */
 import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
 import { type CommandContext, runCommand } from '../../../commands/run-command.ts';
@@ -87,7 +87,7 @@ export function importCommand(terminal: Terminal): Command {
     );
 }
 
-/** Names of meetings that are shown of one source; of each of a list fewer. */
+/** Names of meetings that are shown of one source; of a list fewer each. */
 const SHOWN = 10;
 const SHOWN_OF_MANY = 3;
 
@@ -101,7 +101,7 @@ async function addAll(context: CommandContext, given: readonly NewSource[], yes:
   const { planSources } = await import('../plan-sources.ts');
   const plan = planSources(sources, existing, await readNumberedAddresses(database.pool));
   const judged = await addPreviews(context, plan);
-  // One source without a preview: the result says enough.
+  // A single source without a preview: the result says enough.
   const isTold = judged.length > 1 || judged.some(({ why, preview }) => why !== '' || preview !== undefined);
   for (const { what, source, why, preview } of isTold ? judged : []) {
     output.progress(`${what}: ${source.adres}${why === '' ? '' : ` (${why})`}`);

@@ -92,7 +92,7 @@ const COLUMNS = new Map<string, keyof SourceFields>([
   ['rid-file', 'ridFile'],
   ['replaces', 'replaces'],
 ]);
-/** A list of the whole country is a hundredth of it. */
+/** A list of the whole country takes a hundredth of it. */
 const MAX_BYTES = 10_485_760;
 const MAX_FAULTS = 20;
 

@@ -1,4 +1,4 @@
-/** Follows a feed for `feed follow`: its snapshot, then the feed. Faults are reported, and following goes on. */
+/** Follows a feed for `feed follow`: its snapshot, then the feed. Faults are reported, and following continues. */
 
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -29,7 +29,7 @@ export interface FollowState extends FeedAddresses {
   readonly phase: 'snapshot' | 'feed';
   /** A cursor in the snapshot or the feed, depending on `phase`. */
   readonly cursor: string | null;
-  /** Where the feed goes on after the snapshot. */
+  /** Where the feed continues after the snapshot. */
   readonly feedCursor: string | null;
   /** The last number of the feed that was seen. */
   readonly lastNumber: number | null;
@@ -60,7 +60,7 @@ export async function findFeed(
 }
 
 /**
- * Follows a feed. A page is handled before its cursor is saved, so after a crash records may come twice, and none is missed.
+ * Follows a feed. A page is handled before its cursor is saved, so after a crash records may be repeated, but none is missed.
  * @throws {FeedFault}
  * @throws the signal's reason
  */
@@ -108,8 +108,8 @@ export async function followFeed(begin: FollowState, options: FollowOptions): Pr
 }
 
 /**
- * The members of a record that can be written as they were read; the others are reported. An unknown member must not cost a redaction; an
- * upsert whose data cannot be written is left out.
+ * The members of a record that can be written as they were read; the others are reported. A redaction must not be lost because of an unknown member;
+ * an upsert whose data cannot be written is left out.
  */
 function writablePart({ sequenceNumber, record }: FeedRecord, fault: (text: string) => void): FeedRecord['record'][] {
   const members = Object.entries(record).filter(([name, member]) => {
@@ -144,7 +144,7 @@ function advance(state: FollowState, json: unknown, fault: (text: string) => voi
   return { records, gaps, hasMore: hasMore && !saysEnd, state: { ...state, cursor, lastNumber } };
 }
 
-/** Reports faults of single records; a wrong hash only when other hashes of the feed are made as ours are. */
+/** Reports faults of single records; a wrong hash only when other hashes of the feed match ours. */
 function recordJudge(fault: FollowOptions['fault']): (record: FeedRecord) => void {
   let matched = false;
   return ({ sequenceNumber, record }) => {
@@ -163,7 +163,7 @@ function recordJudge(fault: FollowOptions['fault']): (record: FeedRecord) => voi
   };
 }
 
-/** @returns `undefined` when the file does not exist @throws {Error} when it holds something else */
+/** @returns `undefined` when the file does not exist @throws {Error} when it has other contents */
 export async function readFollowState(file: string): Promise<FollowState | undefined> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
@@ -201,9 +201,8 @@ export interface Patience {
 const BACKOFF = { firstMs: 1000, maxMs: 300_000 };
 
 /**
- * Retries while the feed is unavailable or busy, and waits at least `Retry-After`. A cursor that is refused without a reason is tried a
- * second time.
- * @param url for people
+ * Retries while the feed is unavailable or busy, and waits at least `Retry-After`. A cursor that is refused without a reason is tried a second time.
+ * @param url as shown to people
  * @throws {FeedFault} when waiting would not help
  * @throws the signal's reason
  */

@@ -29,7 +29,7 @@ interface FollowResult {
   readonly withheld: number;
 }
 
-/** Then other sources have their turn. */
+/** Then it yields to other sources. */
 const PAGES_PER_RUN = 10;
 /** Consecutive failures of the same kind after which the snapshot is read again. */
 const FAILURES_BEFORE_RESTART = 3;
@@ -169,8 +169,8 @@ async function updateServiceDocument(lease: Lease, { pool }: AggregatorDependenc
 }
 
 /**
- * Deletes resources that neither the new snapshot nor the feed after it shows. Only at the end of the feed: changes made during the
- * snapshot may be in the feed only.
+ * Deletes resources that neither the new snapshot nor the feed after it has. Only at the end of the feed, because changes made during the snapshot
+ * may be in the feed only.
  */
 async function finishComparison(
   lease: Lease,
@@ -213,7 +213,7 @@ async function deleteMissing(lease: Lease, organisatiecode: string, deps: Aggreg
       const changes = missing.map(
         (named): Removal => ({ op: 'delete', ...named, verwijderreden: 'overig', toelichting }),
       );
-      // The missed part of the history may have held a redaction: the text must not stay readable here.
+      // The missed part of the history may have held a redaction, and its text must not stay readable here.
       const reason = { verwijderreden: 'niet_langer_openbaar', toelichting: HISTORY_MISSED } as const;
       if (historyMissed) changes.push(...missing.map((named): Removal => ({ op: 'redact', ...named, ...reason })));
       const published = await publishChanges(client, changes, deps);

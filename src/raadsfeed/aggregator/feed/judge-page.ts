@@ -20,19 +20,19 @@ export interface CheckedPage {
   readonly issues: readonly SourceIssue[];
   /** Resources that the source has, including those with a refused record: they are not missing. */
   readonly present: readonly NamedResource[];
-  /** A hash of this source equalled ours, here or before. */
+  /** Whether a hash of this source has ever equalled ours. */
   readonly hashMatches: boolean;
 }
 
 /** Refused records of one page that are reported one by one. */
 const MAX_DETAILED = 20;
 
-/** Then the event loop is yielded: a publisher holds the lock of the feed meanwhile. */
+/** Then it yields to the event loop: a publisher holds the lock of the feed meanwhile. */
 const BATCH = 50;
 
 interface PageContext extends RecordContext, RedactionContext {
   readonly hashMatches: boolean;
-  /** The records taken from the numbers in redactions that name no resource. */
+  /** The records looked up by number for redactions that name no resource. */
   readonly taken: ReadonlyMap<number, TakenRecord>;
 }
 
@@ -94,7 +94,7 @@ function checkOne({ record, sequenceNumber }: FeedRecord, context: PageContext):
   }
 }
 
-/** A redaction needs no valid content: it is refused only when it reaches nothing. */
+/** A redaction needs no valid content: it is refused only when it affects nothing. */
 function checkRedaction(record: FeedRecord['record'], context: PageContext): Verdict {
   const changes = redactionChanges(record, context.taken, context);
   if (changes.length > 0) return { kind: 'taken', changes };

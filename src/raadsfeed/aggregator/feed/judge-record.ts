@@ -1,4 +1,7 @@
-/** Checks single records of a source by the published draft: whatever it allows passes unchanged, and an invalid record is refused alone. */
+/**
+ * Checks single records of a source by the published draft: everything that the draft allows passes unchanged, and an invalid record is refused
+ * alone.
+ */
 import { cameFrom, judgeHash, judgeRecord, VERWIJDERREDENEN } from '../../../lib/feed/record.ts';
 import { normaliseOrganisatiecode, type Resource, readResource } from '../../../lib/feed/resource.ts';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
@@ -10,7 +13,7 @@ import type { LineValidator } from '../../writer/line-validator.ts';
 export type Ownership = 'yes' | 'unnamed' | 'elsewhere';
 
 export interface RecordContext {
-  /** Of the source: with the number it is the origin of a published record. */
+  /** The source, which with the number is the origin of a published record. */
   readonly feedUrl: string;
   readonly ownFeedUrl: string;
   readonly validate: LineValidator;
@@ -18,7 +21,7 @@ export interface RecordContext {
 }
 
 export type Verdict =
-  /** `hash`: how that of an upsert compares with ours. */
+  /** `hash`: how the hash of an upsert compares with ours. */
   | {
       readonly kind: 'taken';
       readonly changes: readonly Change[];
@@ -105,7 +108,7 @@ export function otherMembers(record: JsonObject): {
   return /\\u(0000|[dD][89a-fA-F])/.test(text) ? {} : { members };
 }
 
-/** The reason of a removal. An unknown reason does not stop it: content removed there must not stay here for a matter of form. */
+/** The reason of a removal. An unknown reason does not stop it: content that was removed there must not stay here over a formality. */
 export function reasonOf(
   record: JsonObject,
 ): Pick<Extract<Change, { op: 'delete' | 'redact' }>, 'verwijderreden' | 'toelichting'> {
@@ -124,7 +127,7 @@ export function reasonOf(
 const CODES = new Set(['organisatiecode', 'gemeente', 'provincie', 'waterschap']);
 const UPPER_CODE = /"(?:G[Mm]|gM|P[Vv]|pV|W[Ss]|wS)\d{2,4}"/;
 
-/** The same object when its codes of organisations are in lower case already. */
+/** The same object if its organisation codes are in lower case already. */
 function withLowerCodes(data: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const text = JSON.stringify(data);
   if (!UPPER_CODE.test(text)) return data;
@@ -137,7 +140,7 @@ function withLowerCodes(data: Readonly<Record<string, unknown>>): Readonly<Recor
 /** References have one; deeper values are not published as links. */
 const MAX_DEPTH = 8;
 
-/** The path of the first member that is named as an address and is not a web address: readers would follow it. */
+/** The path of the first member that is named as an address but is not a web address: readers would follow it. */
 function invalidAddress(value: unknown, at = 'data', depth = 0): string | undefined {
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return undefined;
   for (const [name, member] of Object.entries(value)) {

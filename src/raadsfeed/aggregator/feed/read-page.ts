@@ -35,7 +35,7 @@ import {
 } from './redactions.ts';
 
 export interface PageOutcome {
-  /** `stuck`: the source announces more and gives nothing. */
+  /** `stuck`: the source announces more but returns nothing. */
   readonly state: 'more' | 'head' | 'stuck';
   readonly read: number;
   readonly published: number;
@@ -79,7 +79,7 @@ export async function readPage(lease: Lease, deps: PageDependencies): Promise<Pa
   try {
     return await take(lease, answer, deps);
   } catch (error) {
-    // Whoever is at fault. After a lost lease or a shutdown the page is read again.
+    // Retried whoever is at fault. After a lost lease or a shutdown the page is read again.
     if (!(error instanceof LeaseLostError) && !deps.signal.aborted) {
       await carryOutRedactions(lease, answer.json, redactionContextOf(lease.source, deps), deps);
     }
@@ -148,8 +148,8 @@ async function explainGaps(lease: Lease, page: FeedPage, deps: PageDependencies)
 }
 
 /**
- * Takes the redactions from a page of the history before a new snapshot: those after the lost cursor are nowhere else. The snapshot then
- * shows resources that were published again. Also checks whether this is the history that was read before.
+ * Takes the redactions from a page of the history before a new snapshot, because those after the lost cursor are nowhere else. The snapshot then
+ * restores resources that were published again. Also checks whether this is the history that was read before.
  */
 async function takeHistory(lease: Lease, answer: ChangedAnswer, deps: PageDependencies): Promise<PageOutcome> {
   const { source } = lease;
@@ -272,7 +272,7 @@ async function publishPage(
   const { state, freshForMs, position } = after;
   const page: CheckedPage = await checkRecords(lease.source, records, deps);
   const { changes, issues, refused, refusals, present, hashMatches } = page;
-  // The page may have been damaged in transit: only if it stays invalid are its other records published alone.
+  // The page may have been damaged in transit: its other records are published alone only if it stays invalid.
   if (refused > 0 && !deps.tolerant) {
     throw new FeedFault('records', `${refused} records are refused: ${issues[0]?.detail ?? ''}`);
   }

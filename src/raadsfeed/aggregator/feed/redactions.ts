@@ -1,4 +1,4 @@
-/** The redactions of a source, carried out whatever else is wrong with their page: redacted text must not stay readable here. */
+/** Redactions of a source. They are carried out whatever else is wrong with their page, because redacted text must not stay readable here. */
 
 import { type Db, transaction } from '../../../database/transaction.ts';
 import { looseRecords } from '../../../lib/feed/page.ts';
@@ -24,7 +24,7 @@ type SourceRecord = Readonly<Record<string, unknown>>;
 export interface RedactionContext {
   readonly feedUrl: string;
   readonly ownFeedUrl: string;
-  /** Organisations of this source, whether its document names them now or not. */
+  /** Organisations of this source, whether or not its document names them now. */
   readonly owns: (organisatiecode: string) => boolean;
 }
 
@@ -89,7 +89,7 @@ export async function carryOutRedactions(
   if (count > 0) await rewriteRedactedFiles(deps);
 }
 
-/** @returns how many changes were recorded: one without effect is not */
+/** @returns the number of recorded changes; one without effect is not recorded */
 export async function publishChanges(
   db: Db,
   changes: readonly Change[],

@@ -36,7 +36,7 @@ const PAGE = 100;
 const DAY_MS = 86_400_000;
 /** Before any document of the collection. */
 const FIRST_DAY = '2010-01-01';
-/** An endless list is given up. */
+/** An endless list is abandoned. */
 const MAX_RECORDS = 100_000;
 
 export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | GoDocument> {

@@ -179,7 +179,7 @@ function mapDocument(document: IbabsDocument, page: string, issue: IssueSink, ty
   };
 }
 
-/** An agenda item named by an entry: `Gemeenteraad 29-1-2026\n23 Title`, with a backslash and an n. */
+/** An agenda item named by an entry: `Gemeenteraad 29-1-2026\n23 Title`, with a literal backslash and n. */
 export interface ItemReference {
   readonly type: string;
   readonly day: string;
@@ -189,7 +189,7 @@ export interface ItemReference {
 export interface EntryValues {
   readonly title: string | undefined;
   readonly day: string | undefined;
-  /** As written, and as understood. */
+  /** As written, and as interpreted. */
   readonly agendapunt: string | undefined;
   readonly reference: ItemReference | undefined;
   /** Its outcome and, of a motion, its proposers. */

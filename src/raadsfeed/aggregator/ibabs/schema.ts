@@ -1,4 +1,4 @@
-/** The iBabs answers that are used, as they were recorded. */
+/** The parts of iBabs answers that are used, as recorded. */
 
 import type { IssueSink } from '../supplier/issue-log.ts';
 import {
@@ -14,7 +14,7 @@ import type { XmlElement } from './read-xml.ts';
 
 const ID: AnswerSchema<string> = { type: 'string', pattern: '^[A-Za-z0-9{}_.-]{1,80}$' };
 const IDENTITY: AnswerSchema<string> = { ...ID, identity: true };
-/** Any mark but `false` hides, an empty one too. The public service leaves it out of public items. */
+/** Any mark but `false` hides, even an empty one. The public service omits it from public items. */
 const hides = (mark: unknown): boolean => !/^\s*(false|0)\s*$/i.test(String(mark));
 const CONFIDENTIAL: AnswerSchema<string> = {
   ...{ type: 'string', wrong: { what: 'unusable-value', value: 'unknown' } },
@@ -82,7 +82,7 @@ export const readRegister = readerOf(PAIR);
 export const readEntry = readerOf(ENTRY);
 export const readDetail = readerOf(DETAIL);
 
-/** An unknown mark hides, and is reported. */
+/** An unknown mark hides and is reported. */
 export function isConfidential({ Confidential: mark }: { readonly Confidential?: string }, issue?: IssueSink): boolean {
   if (mark === undefined || !hides(mark)) return false;
   if (!/^(true|1)$/i.test(mark)) issue?.('unusable-value', 'Confidential has an unknown value; it hides');

@@ -1,4 +1,4 @@
-/** iBabs: meetings come whole in one call, register entries one by one. */
+/** iBabs: a meeting is one call, and so is each register entry. */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../../lib/time.ts';
 import type { Config } from '../../../settings/read-config.ts';

@@ -84,7 +84,7 @@ interface ListSpecification {
   readonly isRegister: boolean;
 }
 
-/** An endless list is given up. */
+/** An endless list is abandoned. */
 const MAX_PAGES = 1000;
 /** Lists a window by pages, and in halves where the supplier cannot serve it whole; each object once. */
 export async function listWindow(fetcher: Fetcher, list: ListSpecification): Promise<ReadonlyMap<string, JsonObject>> {
@@ -125,7 +125,7 @@ async function listPages(
       if (id === undefined) issue('unexpected-answer', `one of ${member} is not an object with an id`);
       else if (!found.has(id) && isRecord(raw)) found.set(id, raw);
     }
-    // Without an envelope nothing says where the list ends: reading goes on while pages give something new.
+    // Without an envelope nothing marks the end of the list: reading continues while pages give something new.
     const { total, more, next } = isRecord(answer)
       ? paginationOf(answer, isRegister, issue)
       : { total: 0, more: found.size > before, next: undefined };

@@ -131,7 +131,7 @@ function labelledText(
   return ids.map((id) => attributeText(attributes, id, issue)).find((value) => value !== undefined);
 }
 
-/** Nothing of a confidential item is read that an issue could show. */
+/** Reads nothing of a confidential item that an issue could reveal. */
 function withheldItem({ id, documents }: AgendaItem): FoundItem {
   return {
     bronidentificatie: agendapuntId(id),
@@ -227,7 +227,7 @@ function mediaType(value: string | undefined, issue: IssueSink): string | undefi
   return undefined;
 }
 
-/** The outcome of a motion and its proposers. A label is shown instead of a number. */
+/** The outcome of a motion and its proposers. A label is shown rather than a number. */
 export function describeItem({ attributes }: RegisterItem, register: string | undefined): string | undefined {
   const values = attributes.flatMap((attribute) =>
     attribute.values.map(({ content, meta_data: meta }) => ({

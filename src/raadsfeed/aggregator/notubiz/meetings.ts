@@ -147,7 +147,7 @@ async function judgeMeeting(
 ): Promise<Found<MeetingDetail>> {
   if (answer.kind !== 'found') return answer;
   const issue = session.issues.at(meetingPath(id));
-  // An assembly may give it in one of its two answers only.
+  // Only one of the two answers of an assembly may have it.
   const group = answer.value.permission_group ?? assembly?.permission_group;
   const own = readMeeting({ ...answer.value, permission_group: group }, issue);
   if (own === undefined) return { kind: 'failed' };

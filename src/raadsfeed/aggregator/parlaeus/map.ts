@@ -176,13 +176,13 @@ function mapDocument(document: ParlaeusDocument, issue: IssueSink): FoundDocumen
   };
 }
 
-/** A host glued to the address itself; its colon may be lost. */
+/** A host repeated in front of the address; its colon may be missing. */
 const GLUED = /^(?:https?:?\/+)?[\w-]+(?:\.[\w-]+)*(?::\d{1,5})?(?=https?:?\/\/)/i;
 const MAX_GLUED = 5;
 
 /**
- * Some links repeat the host, and some of those lost the colon: `https://x.parlaeus.nlhttps//x.parlaeus.nl/…`. A scheme elsewhere is part
- * of the link. Issues do not show links: they may name something confidential.
+ * Some links repeat the host, and some of those lost the colon: `https://x.parlaeus.nlhttps//x.parlaeus.nl/…`. A scheme elsewhere is part of the
+ * link. Issues do not show links, which may name something confidential.
  */
 function fixLink(link: string | undefined, issue: IssueSink): string | undefined {
   if (link === undefined) return undefined;

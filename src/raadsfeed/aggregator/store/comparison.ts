@@ -77,7 +77,7 @@ export async function hasRecords(db: Db, organisatiecodes: readonly string[]): P
   return rows[0]?.found ?? false;
 }
 
-/** The source may have everything again. */
+/** The source may have all resources again. */
 const RETRY_SECONDS = 3600;
 
 /** @throws {LeaseLostError} */
@@ -119,10 +119,7 @@ export interface TakenRecord extends NamedResource {
   readonly op: 'upsert' | 'delete' | 'redact';
 }
 
-/**
- * By number; the last record of a number that was taken twice. Another source may name the same feed, so only of the source's own
- * organisations.
- */
+/** By number; the last record of a number that was read twice. Another source may name the same feed, so only of the source's own organisations. */
 export async function readTaken(
   db: Db,
   { id, feedUrl }: Pick<Source, 'id' | 'feedUrl'>,

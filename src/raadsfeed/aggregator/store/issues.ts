@@ -14,7 +14,7 @@ const MAX_TEXT = 1000;
 /** The newest. */
 const MAX_ISSUES = 1000;
 
-/** Counts known issues; the oldest make room. @param window of a supplier */
+/** Counts known issues; the oldest are dropped to make room. @param window of a supplier */
 export async function addIssues(
   db: Db,
   sourceId: number,
@@ -60,7 +60,7 @@ export const WITHHELD = 'mass-delete-withheld';
 
 /**
  * Deletes issues of a feed that are over: a failure, refused records once each resource has an accepted one, or withheld deletes.
- * @param before issues found at this time or later stay
+ * @param before issues found at this time or later are kept
  */
 export async function resolveIssues(
   db: Db,
@@ -112,8 +112,8 @@ function text(value: string): string {
 }
 
 /**
- * Stores the issues of a reading; a full reading deletes earlier ones of its window. An unconfirmed form is the same in all windows, so
- * it is stored once, until two full rounds did not meet it.
+ * Stores the issues of a reading; a full reading deletes earlier ones of its window. An unconfirmed form is the same in all windows, so it is stored
+ * once, until two full rounds no longer find it.
  */
 export async function saveWindowIssues(
   db: Db,

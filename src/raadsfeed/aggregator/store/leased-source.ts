@@ -111,7 +111,7 @@ export async function claimDueSources(
 ): Promise<Lease[]> {
   const { rows } = await db.query<Row>({
     name: 'aggregator-claim',
-    // Materialised: a plan that repeated the subquery for every row would take more than the limit.
+    // Materialised: a plan that repeated the subquery for every row would exceed the limit.
     text: `with due as materialized (
              select id from aggregator.sources
               where case kind when 'feed' then kind else split_part(address, ':', 1) end = $4::text

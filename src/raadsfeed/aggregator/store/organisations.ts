@@ -23,7 +23,7 @@ export async function readOwnedOrganisations(db: Db, sourceId: number): Promise<
   return rows;
 }
 
-/** Offered by a source, and not taken from it. */
+/** Offered by a source, but not taken from it. */
 interface ElsewhereOrganisation {
   readonly organisatiecode: string;
   /** Of the other source; `null`: this feed publishes it itself. */
@@ -32,8 +32,8 @@ interface ElsewhereOrganisation {
 }
 
 /**
- * Stores the organisations that the document of a source names. Those without a source are taken from this one; of those it names no more
- * nothing is published.
+ * Stores the organisations that the document of a source names. Those without a source are taken from this one; nothing is published of those it no
+ * longer names.
  * @returns `added`: new or returned, so their state has to be read
  */
 export async function saveOfferedOrganisations(

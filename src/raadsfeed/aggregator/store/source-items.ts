@@ -1,4 +1,4 @@
-/** Stored items of a supplier, their parts, and the documents of the feed. */
+/** Stored items of a supplier, their parts, and the feed's documents. */
 import type { Db } from '../../../database/transaction.ts';
 import { dataOf } from '../../domain/record-text.ts';
 import type { DateWindow, KnownItem, Part, PartName, SourceData } from '../supplier/source-adapter.ts';

@@ -64,7 +64,7 @@ export async function changeVersion(pool: Pool, adres: string, version: Supplier
   });
 }
 
-/** Nobody adds a source between judgement and change; readings go on. */
+/** No source is added between check and change; readings continue. */
 async function lockSources(db: Db): Promise<void> {
   await lock(db, 'aggregator sources');
 }
@@ -85,7 +85,7 @@ async function changeSource(db: Db, { adres, naam, portaal, vanaf, tot, options 
   );
   // Other days, bodies or a portal may change every record.
   await db.query('update aggregator.windows set next_full_at = now() where source_id = $1::integer', [rows[0]?.id]);
-  // The operator may have given what had to be guessed.
+  // The operator may have given a value that had to be guessed.
   await db.query('delete from aggregator.issues where source_id = $1::integer and kind = $2::text', [
     rows[0]?.id,
     UNCONFIRMED,
@@ -147,7 +147,7 @@ export async function removeSource(pool: Pool, id: number): Promise<void> {
   });
 }
 
-/** However many resources are missing. */
+/** Even if many resources are missing. */
 export async function requestComparison(db: Db, id: number): Promise<void> {
   await db.query(
     'update aggregator.sources set compare_again_at = now(), allow_mass_delete = true, next_at = now() where id = $1::integer',
@@ -278,7 +278,7 @@ export async function readSourceStates(db: Db): Promise<SourceState[]> {
   return rows;
 }
 
-/** `undefined` without a source here. */
+/** `undefined` for an unknown source. */
 export async function readCompletenessOf(db: Db, organisatiecode: string): Promise<SourceCompleteness | undefined> {
   const { rows } = await db.query<SourceCompleteness>({
     name: 'aggregator-completeness-of',

@@ -18,7 +18,7 @@ export interface Coverage {
   readonly months: readonly MonthCoverage[];
   readonly shown: number;
   readonly held: number;
-  /** Rounded down to a tenth: 100 only when nothing is missing. Nothing to cover is covered. */
+  /** Rounded down to a tenth: 100 only when nothing is missing. Coverage of nothing is 100. */
   readonly percentage: number;
 }
 

@@ -19,7 +19,7 @@ export interface AttachedDocument {
   readonly attachment: Attachment;
 }
 
-/** Each document becomes one resource, however many items have it: the newest version, then the last modification, counts. */
+/** Each document becomes one resource, however many items have it, from its newest version, or else its last modification. */
 export class DocumentCollector {
   readonly #documents = new Map<string, DocumentRead>();
   readonly #hidden = new Set<string>();

@@ -4,7 +4,7 @@ import type { SupplierError } from './supplier-client.ts';
 /** Kinds of issue, and whether one makes the window incomplete. */
 const KINDS = {
   'call-failed': true,
-  /** The host answers nothing: the source is read on another time. */
+  /** The host does not answer: the source is read another time. */
   'no-answer': true,
   'unexpected-answer': true,
   'count-mismatch': true,
@@ -16,7 +16,7 @@ const KINDS = {
   'unknown-gremium': false,
   'unresolved-reference': false,
   'unusable-value': false,
-  /** Which of several forms occurred, where no recording confirms one. */
+  /** Which of several forms occurred, if no recording confirms one. */
   'unconfirmed-form': false,
 } as const;
 

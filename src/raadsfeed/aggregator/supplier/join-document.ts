@@ -58,15 +58,15 @@ function isOlder({ bestandsurl, gewijzigdop: modified }: SourceData, current: So
 }
 
 /**
- * A document as read, completed from its items and from a longer description of the same file. Its day is its own, else that of its
- * register entry, of its earliest meeting, of its last change; never that of the reading.
+ * A document as read, completed from its items and from a longer description of the same file. Its day is its own, else that of its register entry,
+ * earliest meeting or last change; never that of the reading.
  */
 function describe(read: DocumentRead, current: SourceData | undefined, parts: readonly Part[]): SourceData {
   const known = current?.bestandsurl === read.data.bestandsurl ? (current ?? {}) : {};
   const completed = Object.entries(known).filter(
     ([member]) => OPTIONAL_MEMBERS.includes(member) && !(member in read.data),
   );
-  // Another way to find the same address is not a change.
+  // Finding the same address another way is not a change.
   const isSame = read.data.bestandsurl === undefined && read.data.gewijzigdop === current?.gewijzigdop;
   const page = isSame && current?.webpaginalink !== undefined ? { webpaginalink: current.webpaginalink } : {};
   const day =
@@ -91,13 +91,13 @@ function first(texts: readonly (string | undefined)[]): string | undefined {
   return texts.filter((text) => text !== undefined).toSorted()[0];
 }
 
-/** What its items say of a document without a description. */
+/** What its items say about a document without a description. */
 function describedBy(parts: readonly Part[]): { readonly omschrijving?: string } {
   const omschrijving = first(parts.map((part) => part.omschrijving));
   return omschrijving === undefined ? {} : { omschrijving };
 }
 
-/** Drops a description that no item gives any more: its item may be confidential now. */
+/** Drops a description that no item gives any more, because its item may be confidential now. */
 function describeAgain(current: SourceData, parts: readonly Part[], former: readonly Part[]): SourceData {
   const { omschrijving, ...rest } = current;
   const isOfItem = former.some((part) => part.omschrijving !== undefined && part.omschrijving === omschrijving);

@@ -25,7 +25,7 @@ export interface FoundDocument {
   /** With the prefix of the supplier. */
   readonly bronidentificatie: string;
   readonly isHidden: boolean;
-  /** Its item here is confidential. */
+  /** The item is confidential. */
   readonly isUnderHidden?: boolean;
   /** Absent: that of its earliest meeting. */
   readonly day?: string | undefined;
@@ -168,7 +168,7 @@ function partName(
   return { resourceType, bronidentificatie };
 }
 
-/** Items each once; those nested in a hidden one are hidden too. */
+/** Each item once; those nested in a hidden one are hidden too. */
 function splitAgenda(items: readonly FoundItem[]): { readonly shown: FoundItem[]; readonly hidden: FoundItem[] } {
   const byId = new Map(items.map((item) => [item.bronidentificatie, item]));
   const hidden = withNested(

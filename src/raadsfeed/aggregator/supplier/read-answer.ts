@@ -1,6 +1,6 @@
 /**
- * Reads answers by a schema, as far as they can be used: the supplier promises nothing. Deviations are reported, and left out or replaced
- * by the value that the schema names.
+ * Reads answers by a schema, as far as they can be used: the supplier guarantees nothing. Deviations are reported, and left out or replaced by the
+ * value that the schema names.
  */
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { isRecord } from '../../../lib/json/json-value.ts';
@@ -33,7 +33,7 @@ export const ID: AnswerSchema<string> = { type: 'string', pattern: '^[1-9]\\d{0,
 export const IDENTITY: AnswerSchema<string> = { ...ID, identity: true };
 export const TEXT: AnswerSchema<string> = { type: 'string', wrong: { what: 'unusable-value' } };
 export const COUNT: AnswerSchema<number> = { type: 'integer', minimum: 0, wrong: { what: 'unusable-value' } };
-/** Its user reports faults. */
+/** Its caller reports faults. */
 export const ANY: AnswerSchema = {};
 
 export type Flag = 0 | 1 | '0' | '1' | boolean;
@@ -100,7 +100,7 @@ export function createReader<T>(
   schema: AnswerSchema<T>,
   complete?: (object: Record<string, unknown>) => void,
 ): AnswerReader<T> {
-  // At the first answer: a process reads few suppliers, or none.
+  // Compiled at the first answer: a process reads few suppliers, or none.
   let compiled: ValidateFunction<T> | undefined;
   const marks = marksIn(schema);
   return (raw, issue, name) => {

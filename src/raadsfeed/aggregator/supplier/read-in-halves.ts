@@ -11,9 +11,9 @@ export function assertListable(list: readonly unknown[]): void {
   if (list.length > MAX_LISTED) throw new SupplierError('unreadable', `the answer lists more than ${MAX_LISTED}`);
 }
 
-/** Single days in a row that may fail before the supplier counts as unavailable. */
+/** Consecutive days that may fail before the supplier counts as unavailable. */
 const MAX_FAILED = 5;
-/** Calls in a row that may go unanswered before the window is given up. */
+/** Consecutive calls that may go unanswered before the window is abandoned. */
 const MAX_SILENT = { unanswered: 2, answered: 3 } as const;
 
 interface Halving<T> {
@@ -27,9 +27,9 @@ interface Halving<T> {
 }
 
 /**
- * Reads a window, in halves where the supplier cannot serve it whole, down to a day. While the supplier is down the rest waits for
- * another reading: a quarter would take some hundred and eighty calls. One that lists other days may refuse any number of them; one that
- * hangs is asked for a single day at once. Unread days are an issue.
+ * Reads a window, in halves where the supplier cannot serve it whole, down to a day. While the supplier is down the rest waits for another reading: a
+ * quarter would take some hundred and eighty calls. One that lists other days may refuse any number of them; one that hangs is asked for a single day
+ * at once. Unread days are an issue.
  * @throws {SupplierError} when a shorter part would not help
  */
 export async function readInHalves<T>({

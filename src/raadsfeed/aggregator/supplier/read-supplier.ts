@@ -33,7 +33,7 @@ import { dutchDay } from './values.ts';
 import { dayAfter, dayBefore, isRegisters, periodOf, REGISTERS, roundWindows } from './windows.ts';
 
 interface WindowOutcome {
-  /** Without an error, published whole, and nothing waits for an operator. */
+  /** Read without an error and published whole, with nothing left for an operator. */
   readonly complete: boolean;
   readonly read: number;
   readonly published: number;
@@ -52,7 +52,7 @@ export async function readSupplier(
   const { pool } = deps;
   const { id, failureKind } = lease.source;
   const of = supplierSource(lease.source, deps.adapters);
-  // Also while nothing is due: a blocked source must not look healthy.
+  // Checked also while nothing is due: a blocked source must not look healthy.
   const blocked = await readBlock(pool, of.scheme);
   if (blocked !== undefined) throw new SupplierFault('blocked', blocked);
   const { current } = await prepareWindows(lease, of, deps, false);
@@ -66,7 +66,7 @@ export async function readSupplier(
   return { inMs: 0, isStillFailing };
 }
 
-/** @throws {SupplierFault} `no-answer`: the source waits as after a failure, and others of its supplier go on */
+/** @throws {SupplierFault} `no-answer`: the source waits as after a failure, and others of its supplier continue */
 export function assertAnswered(issues: readonly SourceIssue[]): void {
   const silence = issues.find(({ what }) => what === 'no-answer');
   if (silence !== undefined) throw new SupplierFault('no-answer', silence.detail);
@@ -185,7 +185,7 @@ export function requestOf(
     completeAt: completeAt ?? undefined,
     knownOn: (day) => readItemsIn(db, sourceId, { from: day, to: day }),
     meetings: () => readMeetingsRead(db, sourceId),
-    // One for each window: it counts vain calls.
+    // One for each window, because it counts failed calls.
     signal: AbortSignal.any([signal]),
   };
 }
@@ -197,7 +197,7 @@ export interface SupplierSource {
   readonly period: DateWindow;
 }
 
-/** Older council information is hardly digital. */
+/** Earlier council information is hardly digital. */
 const DEFAULT_FROM = '2010-01-01';
 
 /** @throws {Error} for a feed */

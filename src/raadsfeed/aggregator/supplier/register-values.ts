@@ -21,7 +21,7 @@ export function describeEntry(register: string | undefined, values: readonly Reg
     const [name, text] = [lineOfHtml(label)?.replace(/:$/, ''), lineOfHtml(value)];
     if (name === undefined || text === undefined || !(OUTCOME.test(name) || (isByMembers && PROPOSER.test(name))))
       continue;
-    // A number refers to something without a name.
+    // A number refers to something that has no name.
     if (/^\d+$/.test(text)) continue;
     const texts = found.get(name) ?? [];
     if (!texts.includes(text)) found.set(name, [...texts, text]);

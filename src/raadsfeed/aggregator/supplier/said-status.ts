@@ -11,12 +11,12 @@ interface SaidTexts {
   readonly day: string | undefined;
 }
 
-/** A text that says only this is short. */
+/** A text that says nothing else is short. */
 const MAX_LENGTH = 1000;
 
 const MENTION =
   /verval(?:t|len)(?!\p{L})|annule|geannul|cancel|afgelast|afgezegd|niet door|niet plaats|verplaatst|uitgesteld|verdaagd|verschoven/u;
-/** With one of these a text makes another statement, or a weaker one. */
+/** With one of these a text says something else, or something weaker. */
 const CONTRAST =
   /\b(?:wel|toch|gewoon|maar|echter|alsnog|behalve|tenzij|mogelijk|misschien|wellicht|waarschijnlijk|mits|indien|deels|gedeeltelijk|alleen|voorbehoud)\b|\?/;
 const OPENING = /^(?:let op|n\.?b\.?|attentie|helaas)[\s:!,.-]*|^[*!\s-]+/;
@@ -38,14 +38,14 @@ const DAY = `(?:${WEEKDAY} )?(\\d{1,2})(?: (${MONTHS.join('|')})|[-/](\\d{1,2}))
 const ON_DAY = new RegExp(`^(?:van|op) ${DAY} `, 'u');
 const FROM_DAY = new RegExp(`^ van ${DAY}`, 'u');
 const TO_DAY = new RegExp(`^ (?:naar|tot) ${DAY}`, 'u');
-/** Not to another room or hour: then it takes place. */
+/** Moved to another room or hour, it still takes place. */
 const TO_LATER = new RegExp(
   `^ (?:naar|tot) (?:${WEEKDAY}|(?:een )?(?:later|andere?|latere|nader te bepalen|nog te bepalen|volgende) (?:moment|tijdstip|datum|dag|week|maand)|nader order|nader bericht)(?!\\p{L})`,
   'u',
 );
 const REASON = /^(?:,| [-–—])? \(?(?:wegens|vanwege|i\.?v\.?m\.?|in verband met|door|omdat|bij gebrek aan)(?!\p{L})/u;
 const AND_MOVED = new RegExp(`^ en ${IS}(?:verplaatst|uitgesteld|verdaagd|verschoven) (?:naar|tot) `);
-/** The first sentence names no subject: it may be about these. */
+/** Words that the first sentence may refer to, since it names no subject. */
 const ITEMS_NEXT = /^[\p{L} ]+[.!;]+ [-–•* ]*(?:de |het )?(?:agenda)?punt(?:en)?(?!\p{L})/u;
 const END = /^[\s)*]*(?:$|[.!;](?:\s|\)|!|$))/;
 

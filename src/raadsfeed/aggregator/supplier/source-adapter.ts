@@ -56,7 +56,7 @@ export interface KnownItem {
   readonly parent: string | null;
   /** By `stampOf`; `null`: read it again whatever the supplier says. */
   readonly lastModified: string | null;
-  /** Moment (UTC) from which it differs although nothing was modified; `null`: never. */
+  /** When (UTC) it changes without being modified; `null`: never. */
   readonly readAgainAfter: string | null;
   readonly parts: readonly Part[];
 }
@@ -89,7 +89,7 @@ export interface DocumentRead {
 
 /** A deviation from the known interface of the supplier. */
 export interface SourceIssue {
-  /** Stable word for its kind: `count-mismatch`. */
+  /** Stable code for its kind: `count-mismatch`. */
   readonly what: string;
   /** A call or resource: `/events/meetings/12`. */
   readonly where: string;
@@ -113,14 +113,14 @@ export interface UnreadCount {
   readonly count: number;
 }
 
-/** Counts of resources left out: that something is confidential is not confidential. */
+/** Counts of resources left out; the count of confidential ones is not confidential. */
 export interface LeftOut {
   readonly confidential: number;
   readonly bodies: number;
   readonly period: number;
 }
 
-/** Changes of the feed follow from this part of a reading. */
+/** The part of a reading that changes of the feed follow from. */
 export interface PublishableReading {
   readonly window: DateWindow;
   /** Everything in the window was read without an error: only then may anything be deleted. */
@@ -132,7 +132,7 @@ export interface PublishableReading {
   readonly documents: readonly DocumentRead[];
   /** Not public: deleted, whatever items have it. */
   readonly hidden: readonly PartName[];
-  /** Parts of something that is not public: deleted for that reason when no other item has them. */
+  /** Parts of something that is not public, deleted for that reason when no other item has them. */
   readonly underHidden: readonly PartName[];
 }
 
@@ -172,10 +172,10 @@ export interface WindowRequest {
 export interface Preview {
   /** Of meetings with their bodies, and of registers. */
   readonly names: readonly string[];
-  /** `leftOut` of them by `--bodies`. */
+  /** `leftOut`: how many of them `--bodies` excludes. */
   readonly total: number;
   readonly leftOut: number;
-  /** Assumptions of reading that nothing confirms. */
+  /** Assumptions of the reading that nothing confirms. */
   readonly unconfirmed: readonly string[];
   /** The options of the source, completed. */
   readonly options?: SupplierOptions;
@@ -184,7 +184,7 @@ export interface Preview {
 export interface SourceAdapter {
   /** Registers are read whole, in the window `REGISTERS`. */
   readonly hasRegisters: boolean;
-  /** Between quick readings of current windows, for a supplier that bears fewer than others. */
+  /** Between quick readings of current windows, for a supplier with lower limits than others. */
   readonly quickAgainMs: number | undefined;
   /** Options that are found once, when a source is added. @throws {SupplierError} */
   prepare(request: Pick<WindowRequest, 'source' | 'window' | 'signal'>): Promise<SupplierOptions>;

@@ -23,7 +23,7 @@ export class SupplierError extends Error {
   readonly status: number | undefined;
   /** Milliseconds. */
   readonly retryAfter: number | undefined;
-  /** The host answers nothing: other calls to it wait for another time. */
+  /** The host does not answer: other calls to it wait. */
   readonly hangs: boolean;
   readonly #passing: boolean | undefined;
 
@@ -75,7 +75,7 @@ export async function orMissing<T>(call: () => Promise<T>): Promise<T | undefine
  * - `no-access`: it does not serve this address
  * - `unknown-organisation`: it does not know the organisation
  * - `not-public`: the organisation has not opened its data
- * - `no-answer`: its host takes calls and does not answer them
+ * - `no-answer`: its host accepts calls but does not answer them
  */
 export class SupplierFault extends Error {
   override readonly name = 'SupplierFault';
@@ -144,7 +144,7 @@ export type Refusal = { readonly pauseMs: number } | { readonly block: string };
 /** A day. */
 const MAX_PAUSE_MS = 86_400_000;
 const TIMEOUT_MS = 90_000;
-/** Per signal: an organisation whose calls hang must not hold up the others. */
+/** Per signal, so that an organisation whose calls hang does not hold up the others. */
 const MAX_VAIN = 20;
 
 type Query = Readonly<Record<string, string>>;
@@ -167,7 +167,7 @@ export interface SupplierClientOptions {
   /** Absent: the limits hold for this process only. */
   readonly slots?: CallSlots | undefined;
   readonly ipv4Only?: boolean;
-  /** For failures by which a supplier means more than HTTP does. */
+  /** Interprets failures by which a supplier means more than HTTP does. */
   readonly refusalOf?: (error: OutboundError) => Refusal | undefined;
 }
 
@@ -187,7 +187,7 @@ export class SupplierClient {
   /** A call requested before the host was found to hang is not sent until the host answers again. */
   #answeredAt = 0;
   #hungAt = 0;
-  /** Calls in vain, by signal. */
+  /** Unanswered calls, by signal. */
   readonly #vain = new WeakMap<AbortSignal, number>();
   readonly #queue: (() => void)[] = [];
 
@@ -235,7 +235,7 @@ export class SupplierClient {
   }
 
   async #call<T>(signal: AbortSignal, attempts: number, call: () => Promise<T>): Promise<T> {
-    // Commands run although settings contradict each other.
+    // Commands run even if settings contradict each other.
     if (!this.#options.allowPrivate && !this.base.startsWith('https:')) {
       throw new SupplierError('unreadable', 'an address begins with https: unless AGGREGATOR_ALLOW_PRIVATE is set');
     }
@@ -270,7 +270,7 @@ export class SupplierClient {
   async #acquire(signal: AbortSignal, requestedAt: number): Promise<() => Promise<void>> {
     for (;;) {
       signal.throwIfAborted();
-      // Before it takes a slot: a call that is not sent would count in the calls of a minute.
+      // Before it takes a slot, because a call that is not sent would count as one of the calls of a minute.
       this.#assertAnswers(signal, requestedAt);
       let wait = Math.ceil(this.#pausedUntil - performance.now());
       if (wait <= 0) {
@@ -292,7 +292,7 @@ export class SupplierClient {
       this.#answeredAt = performance.now();
       return answer;
     } catch (error) {
-      // An error in an answer is an answer too.
+      // An answer with an error is an answer too.
       if (error instanceof SupplierError || error instanceof SupplierFault) this.#answeredAt = performance.now();
       if (!(error instanceof OutboundError)) throw error;
       const refusal = this.#options.refusalOf?.(error);
@@ -314,7 +314,7 @@ export class SupplierClient {
     }
   }
 
-  /** A proxy may have given up on its host: a call that failed after so long waited in vain. */
+  /** A proxy may have given up on its host: a call that failed after this long counts as unanswered. */
   #judge(failed: SupplierError, signal: AbortSignal, begunAt: number): SupplierError {
     const now = performance.now();
     const isVain = failed.passing && now - begunAt >= (this.#options.timeout ?? TIMEOUT_MS) / 2;
@@ -325,7 +325,7 @@ export class SupplierClient {
     return this.#hangs(failed.message);
   }
 
-  /** @throws {SupplierError} when the host hangs, or this signal made its share of vain calls */
+  /** @throws {SupplierError} when the host hangs, or this signal has used its share of unanswered calls */
   #assertAnswers(signal: AbortSignal, requestedAt: number): void {
     const hasHung = this.#hungAt > requestedAt && this.#answeredAt < this.#hungAt;
     if (hasHung || (this.#vain.get(signal) ?? 0) >= MAX_VAIN) throw this.#hangs('left for another time');

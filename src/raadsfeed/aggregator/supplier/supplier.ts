@@ -65,7 +65,7 @@ export interface MappedItem {
   readonly hidden: readonly PartName[];
   /** Documents that belong to something that is not public. */
   readonly underHidden: readonly string[];
-  /** Moment (UTC) from which it differs although nothing was modified; `null`: never. */
+  /** When (UTC) it changes without being modified; `null`: never. */
   readonly readAgainAfter: string | null;
   /** Where the list gives none. */
   readonly day?: string | undefined;
@@ -79,9 +79,9 @@ export interface MappedItem {
 
 /**
  * An item as it was read.
- * - `hidden`: not public, with the documents that were shown all the same
- * - `missing`: the supplier does not have it any more
- * - `failed`: not known; an issue says why
+ * - `hidden`: not public, with any documents that were shown nevertheless
+ * - `missing`: the supplier no longer has it
+ * - `failed`: unknown; an issue says why
  */
 export type Found<T> =
   | { readonly kind: 'found'; readonly value: T }

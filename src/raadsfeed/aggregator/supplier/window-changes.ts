@@ -11,7 +11,7 @@ import type {
   UpsertLine,
 } from './source-adapter.ts';
 
-/** The feed and the stored items before a reading, as far as they matter to it. */
+/** The relevant part of the feed and the stored items before a reading. */
 export interface WindowBaseline {
   readonly organisatiecode: string;
   /** The items given to the reading, and those with the key of an item in it. */
@@ -85,7 +85,7 @@ function keyOf({ resourceType, resource }: DeleteLine): string {
   return partKey({ resourceType, bronidentificatie: resource.bronidentificatie });
 }
 
-/** Deletes resources that no item has any more, and those that are not public, whatever items have them. */
+/** Deletes resources that no item has any more, and those that are not public, whichever items have them. */
 function findDeletes(reading: PublishableReading, state: WindowBaseline): readonly DeleteLine[] {
   const removed = new Map(reading.removed.map(({ key, verwijderreden }) => [key, verwijderreden]));
   const read = new Set(reading.items.map(({ key }) => key));

@@ -90,7 +90,7 @@ export function inWindow(day: string, { from, to }: DateWindow): boolean {
 interface RoundWindows {
   /** Those that change daily: for the quick round. */
   readonly current: readonly DateWindow[];
-  /** All of history and the plans: documents are added to meetings of years ago. */
+  /** The whole history and the plans: documents are added to meetings of years ago. */
   readonly all: readonly DateWindow[];
 }
 

@@ -1,4 +1,7 @@
-/** Lists to follow as an Atom feed (RFC 4287), in parts that lead to each other (RFC 5005 3), the newest in the feed first. The templates escape for XML as for HTML. */
+/**
+ * Lists to follow as an Atom feed (RFC 4287), in parts that lead to each other (RFC 5005 3), the newest in the feed first. The templates escape for
+ * XML as for HTML.
+ */
 
 import { day } from '../../../html/format.ts';
 import { html, safeUrl, shorten } from '../../../lib/template.ts';
@@ -7,9 +10,9 @@ import type { Item } from '../search/lists.ts';
 
 interface AtomFeed {
   readonly title: string;
-  /** Address of the feed, which is its identity too, and of the part of it before this. */
+  /** Address of the feed, which is also its identity, and of the previous part. */
   readonly at: (before?: number) => string;
-  /** What this part is before; absent: the newest. */
+  /** The item that this part ends before; absent: the newest part. */
   readonly before: number | undefined;
   readonly page: string;
   readonly addressOf: (item: Item) => string;

@@ -1,6 +1,6 @@
 /**
- * Meetings as a calendar to follow (RFC 5545). Each meeting keeps its UID whatever changes, and `SEQUENCE` grows with each change, so that
- * a calendar moves or crosses out what it has.
+ * Meetings as a calendar to follow (RFC 5545). A meeting always keeps its UID, and `SEQUENCE` grows with each change, so that a calendar moves or
+ * crosses out its entry.
  */
 
 import { isoDay, TIME_ZONE } from '../../../html/format.ts';

@@ -32,10 +32,10 @@ import { type CsvList, createCsvSender } from './stream-csv.ts';
 
 /** Cache time in seconds: programs fetch these again and again. */
 const MAX_AGE_SECONDS = 60;
-/** Days back that a calendar reaches, and the most it holds. */
+/** How many days back a calendar reaches, and its maximum number of meetings. */
 const CALENDAR_DAYS = 366;
 const CALENDAR_MEETINGS = 2000;
-/** Rows of a part of what a search finds. */
+/** Rows in one part of the results of a search. */
 const CSV_ROWS = 5000;
 /** An export takes at most about the memory of so many records of the feed. */
 const EXPORT_RECORDS = 500;
@@ -113,7 +113,7 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
       at: (before) => `${baseUrl()}${searchPath(address, {}, '.atom', before)}`,
       page: `${baseUrl()}${searchPath(address)}`,
       authorOf: ({ organisatiecode }) => names.get(organisatiecode) ?? organisatiecode,
-      // Of what the index still has and the feed has not, nothing is shown: the total tells whether the list goes on.
+      // Items that the index still has and the feed has not are not shown: the total tells whether the list continues.
       ...{ addressOf, items, hasMore: isMore || total > ATOM_ENTRIES, before: voor, now: clock.now() },
     });
     return { type: 'application/atom+xml', body };
@@ -198,7 +198,7 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
         ],
       },
       read: (limit, _last, offset) => listBodies(pool, { organisatiecode, now }, { limit, offset }),
-      // What was and what comes follows from the time.
+      // Whether a meeting is past or coming depends on the time.
       also: now.toISOString().slice(0, 'yyyy-mm-ddThh:mm'.length),
     };
   });

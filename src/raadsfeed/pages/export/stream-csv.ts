@@ -44,7 +44,7 @@ export function createCsvSender({ pool, heads, baseUrl }: PagesContext, maxAgeSe
     // A body without a reader would be read to its end.
     const body = Readable.from(request.method === 'HEAD' ? [] : pieces(list, first), { objectMode: false });
     if (acceptedEncoding(request.headers['accept-encoding'], ['gzip']) === 'identity') return reply.send(body);
-    // A fault of either ends the other, and with it the answer, halfway and visibly for the client.
+    // A fault in either ends the other, and with it the answer, halfway and visibly for the client.
     return reply.header('content-encoding', 'gzip').send(pipeline(body, createGzip({ level: 5 }), () => undefined));
   };
 }

@@ -1,4 +1,4 @@
-/** What the index keeps of a resource. Other parties' feeds may hold members of any type, so each is checked where it is read. */
+/** The entry of a resource in the index. Other parties' feeds may hold members of any type, so each is checked where it is read. */
 
 import { cutText } from '../../../lib/cut-text.ts';
 import type { Resource, ResourceType } from '../../../lib/feed/resource.ts';
@@ -23,7 +23,7 @@ export interface Entry {
   readonly gremiumnaam: string | undefined;
   /** The members that lists show; written as JSON, without those that are undefined. */
   readonly summary: JsonObject;
-  /** Words as the index knows them: of its title, of its other texts, and of the name of its body. */
+  /** Words in the form of the index: of its title, its other texts, and the name of its body. */
   readonly words: readonly [string, string, string];
   readonly references: readonly EntryReference[];
 }
@@ -126,7 +126,7 @@ export function meetingDate(data: JsonObject): string | undefined {
   return momentOf(aanvang) ?? momentOf(geplandeaanvang) ?? momentOf(vergaderdatum) ?? momentOf(geplandedatum);
 }
 
-/** A moment as ISO 8601 in UTC; a day is its noon, which is the same day in Amsterdam. */
+/** A moment as ISO 8601 in UTC; a day becomes its noon, which is the same day in Amsterdam. */
 function momentOf(value: unknown): string | undefined {
   if (typeof value !== 'string' || value.length > 40) return undefined;
   const date = new Date(DATE.test(value) ? `${value}T12:00:00Z` : value);
@@ -135,7 +135,7 @@ function momentOf(value: unknown): string | undefined {
     : date.toISOString();
 }
 
-/** The identification of a body in the index and in addresses: one that no address could hold is cut. */
+/** The identification of a body in the index and in addresses; cut if no address could hold it. */
 export const bodyKey = ({ gremiumidentificatie }: JsonObject): string | undefined => textOf(gremiumidentificatie, NAME);
 
 const objectIn = (data: JsonObject, name: string): JsonObject => (isRecord(data[name]) ? data[name] : {});
@@ -147,7 +147,7 @@ function textOf(value: unknown, length: number): string | undefined {
   return text === '' ? undefined : text;
 }
 
-/** An address is kept whole or not at all. */
+/** An address is stored whole or not at all. */
 function addressOf(value: unknown): string | undefined {
   const text = textOf(value, ADDRESS);
   return text !== undefined && text.length < ADDRESS ? text : undefined;

@@ -1,6 +1,6 @@
 /**
- * Search over the index. The first rows in the order that is wanted are read one by one: where words are common, these fill the page. Rarer
- * words are found by the index of words, which takes a millisecond for a thousand hits. A hit is only shown while the feed has that very record.
+ * Search over the index. The first rows in the requested order are read one by one: common words fill the page with these. Rarer words are found by
+ * the index of words, which takes a millisecond for a thousand hits. A hit is shown only while the feed has exactly that record.
  */
 import type { Db } from '../../../database/transaction.ts';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
@@ -31,18 +31,18 @@ export interface SearchResult {
   readonly isMore: boolean;
   readonly organisations: readonly Facet[];
   readonly types: readonly Facet[];
-  /** Of a search in one organisation: each identifies its bodies in its own way. */
+  /** For a search in one organisation only, because each identifies its bodies in its own way. */
   readonly bodies: readonly Facet[];
 }
 
-/** Rows that are read in order for the first page: words that fill it with these are common. */
+/** Rows that are read in order for the first page: words that fill the page with these count as common. */
 const READ_IN_ORDER = 2000;
 /** Rows that are read in order for a later page, before the index of words is cheaper. */
 const MOST_IN_ORDER = 20_000;
 /** Rows that are read for one hit of a page. */
 const PER_HIT = 100;
 
-/** Where hits are looked for. `titles`: in order, and by the index in titles, whose hits are the best. */
+/** How hits are looked up. `titles`: in order, and by the index in titles, whose hits are the best. */
 type Way = { readonly by: 'index' } | { readonly by: 'order' | 'titles'; readonly most: number };
 
 export async function search(db: Db, request: SearchRequest): Promise<SearchResult> {
@@ -80,10 +80,10 @@ async function find(db: Db, { words, sort, offset, limit, ...filter }: SearchReq
     sort === 'relevantie' && words !== undefined
       ? [words.title, words.exact].map((query) => (query === words.all ? '1' : `(${isIn(query)})::integer`)).join(' + ')
       : '0';
-  // `offset 0`: the rows are found by the index of words, whatever the planner, which has no statistics of words, thinks of it.
+  // `offset 0`: makes the planner, which has no statistics of words, use the index of words.
   const byIndex = (query: string | undefined, points: string): string =>
     `select ${HIT}, ${points} as score from (select * from pages.items s where ${has(query, 's.words')} offset 0) s where ${conditions}`;
-  // Postgres keeps long values elsewhere: deleting nothing from the words fetches them once, and not for each query.
+  // Postgres stores long values out of line: deleting nothing from the words fetches them once instead of for each query.
   const byOrder = (most: number): string =>
     `select ${HIT}, case when ${has(words?.all, 's.read')} then ${score((query) => has(query, 's.read'))} end as score,
             ${has(words?.all.replaceAll('<->', '&'), 's.read')} as near

@@ -1,4 +1,4 @@
-/** How the index of pages and search follows the feed: what it keeps of each record, written a batch at a time in a fixed number of statements. */
+/** How the index of pages and search follows the feed: each record's entry, written a batch at a time in a fixed number of statements. */
 import type pg from 'pg';
 import type { Db } from '../../../database/transaction.ts';
 import { type FeedChange, type FeedIndex, MOST_REMOVED } from '../../follow-index.ts';
@@ -55,7 +55,7 @@ interface Counted extends pg.QueryResultRow {
   readonly word: string;
 }
 
-/** Adds to how many rows have each word, after `with`. @param rows a query of 1 or -1 and the words of a row, before and after a change */
+/** Adds to the number of rows that have each word, after `with`. @param rows a query of 1 or -1 and the words of a row, before and after a change */
 const countWords = (rows: string): string => `, counted as (
   insert into pages.words as w (word, rows)
   select reverse(substr(lexeme, 2)), sum(n) from (${rows}) r (n, words), unnest(tsvector_to_array(r.words)) lexeme
@@ -68,12 +68,12 @@ interface Present extends Pick<FeedChange, 'sequenceNumber' | 'resource' | 'reso
   readonly entry: Entry;
 }
 
-/** The words of a row: of its texts `a` and `x`, of the name of its body `c`, and of the organisation and the day. Each has weights of its own. */
+/** The words of a row: of its texts `a` and `x`, of the name of its body `c`, and of the organisation and day. Each has its own weights. */
 export const WORDS = `pages.words_of(a, '=', 'A') || pages.words_of(x, '', 'A') || pages.words_of(c, '@', 'B') || pages.place_of(o, datum)`;
 /** The words of the row itself. */
 export const OWN_WORDS = `ts_filter(s.words, '{a}')`;
 
-/** The record of `g` that came first since it was last removed: history that was pruned does not count. Each kind has an index of its own. */
+/** The first record of `g` since it was last removed; pruned history does not count. Each kind has an index of its own. */
 const FIRST_RECORD = `
   select r.sequence_number, r.stored_at from raadsfeed.records r
    where r.op = 'upsert' and r.organisatiecode = g.o and r.resource_type = g.t and r.bronidentificatie = g.b and r.sequence_number > coalesce((
@@ -143,8 +143,8 @@ async function writeReferences(db: Db, present: readonly Present[]): Promise<voi
 }
 
 /**
- * Gives documents the meeting of their item, and items and documents the body and the day of their meeting, in whatever order the feed has
- * them: of what is in the batch, and of what refers to something in the batch.
+ * Gives documents the meeting of their item, and items and documents the body and day of their meeting, in whatever order the feed has them: for the
+ * batch and everything that refers to it.
  */
 function fillInMeetings(keys: readonly (readonly string[])[]): pg.QueryConfig {
   return {

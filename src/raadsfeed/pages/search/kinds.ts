@@ -34,7 +34,7 @@ export interface KindQuery {
 }
 
 /**
- * Reads a query of a word for a kind, beside which only an organisation or a day is named.
+ * Reads a query that has a word for a kind and, besides, at most an organisation or a day.
  * @param asked the type that was chosen already
  */
 export function readKind(

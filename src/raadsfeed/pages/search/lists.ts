@@ -9,7 +9,7 @@ export interface Item {
   readonly resourceType: ResourceType;
   readonly bronidentificatie: string;
   readonly storedAt: Date;
-  /** Of the first record since the resource was there: its number is the order in which a follower hears of new ones. */
+  /** The first record since the resource was added, whose number is the order in which a follower hears of new resources. */
   readonly firstNumber: number;
   readonly firstStoredAt: Date;
   readonly titel: string;
@@ -39,7 +39,10 @@ export interface ItemFilter {
   readonly before?: number | undefined;
 }
 
-/** The conditions of a filter on the row `s`. Only those that there are, for each set of them has an index of its own. @param values gets what they compare with */
+/**
+ * The conditions of a filter on the row `s`, only those in use, because each combination has an index of its own. @param values receives the values
+ * to compare with
+ */
 export function conditionsOf(filter: ItemFilter, values: unknown[]): string {
   const conditions: string[] = [];
   const add = (value: unknown, condition: string): void => {
@@ -91,7 +94,7 @@ const ENDS = {
   to: ['v.to_organisatiecode', 'v.to_type', 'v.to_id'],
 } as const;
 
-/** Documents by their day, the others in the order that they are held. */
+/** Documents by their day, the others in the order in which they are held. */
 const LINKED_ORDER = {
   Vergadering: 's.datum asc nulls last, s.number',
   Agendapunt: 's.datum asc nulls last, s.number',
@@ -99,8 +102,8 @@ const LINKED_ORDER = {
 } as const;
 
 /**
- * The references of one kind that lead `to` a resource, or `from` it.
- * @param of a meeting's documents are those that are under none of its items
+ * References of one kind that lead `to` or `from` a resource.
+ * @param of a meeting's documents are those under none of its items
  */
 export async function listLinked(
   db: Db,
@@ -127,7 +130,7 @@ export async function listLinked(
   return rows;
 }
 
-/** Where a document refers to an item of the meeting as well. `offset 0`: looked up row by row, also before there are statistics. */
+/** Whether a document also refers to an item of the meeting. `offset 0`: looked up row by row, even without statistics. */
 const UNDER_ITEM = `
   select from pages.links w
     join pages.items a on a.organisatiecode = w.to_organisatiecode and a.resource_type = w.to_type and a.bronidentificatie = w.to_id
@@ -155,15 +158,15 @@ export async function listDocumentsOf(
   return rows;
 }
 
-/** An item of a meeting, as its place in the agenda follows from it. */
+/** An item of a meeting, with the members that determine its place in the agenda. */
 export interface Outline {
   readonly bronidentificatie: string;
   readonly titel: string;
-  /** The item that it is below. */
+  /** The parent item. */
   readonly hoofd: string | null;
   readonly volgnummer: string | null;
   readonly geplandvolgnummer: string | null;
-  /** Bytes of what lists show of it, about; and of the names of its documents. */
+  /** Approximate bytes of its texts in lists, and of the names of its documents. */
   readonly bytes: number;
   readonly documenten: number;
   readonly documentBytes: number;
@@ -234,7 +237,7 @@ export interface Body {
   readonly gremium: string;
   readonly naam: string;
   readonly vergaderingen: number;
-  /** Of its last meeting that was, and of the first that comes. */
+  /** The dates of its last past meeting and first coming one. */
   readonly laatste: Date | null;
   readonly volgende: Date | null;
 }
@@ -246,7 +249,7 @@ export async function listBodies(
   { limit, offset = 0 }: Slice,
 ): Promise<Body[]> {
   const { rows } = await db.query<Body>({
-    // Current ones are looked up row by row: joined freely, all of the feed is read.
+    // Looked up row by row: a free join would read the whole feed.
     text: `select s.gremium, max(s.gremiumnaam) as naam, count(*)::integer as vergaderingen,
                   max(s.datum) filter (where s.datum < $2::timestamptz) as laatste, min(s.datum) filter (where s.datum >= $2::timestamptz) as volgende
              from pages.items s
@@ -260,7 +263,7 @@ export async function listBodies(
 
 const SITEMAP_NUMBERS = 10_000;
 
-/** The sitemaps that have something in them, with their latest change: that of the last number, found from one sitemap to the one before. */
+/** The sitemaps that are not empty, with their latest change: that of the last number, found from one sitemap to the previous one. */
 export async function listSitemaps(db: Db): Promise<{ page: number; changed: Date }[]> {
   const { rows } = await db.query<{ page: number; changed: Date }>({
     name: 'pages-sitemaps',

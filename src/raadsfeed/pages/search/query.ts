@@ -12,7 +12,7 @@ export interface Term {
 export interface SearchQuery {
   /** One of these must match with all of its terms; people write `OR` between them. */
   readonly groups: readonly (readonly Term[])[];
-  /** More terms were typed than are searched for. */
+  /** Some of the typed terms are not searched for. */
   readonly isCut: boolean;
 }
 

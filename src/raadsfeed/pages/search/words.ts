@@ -1,6 +1,6 @@
 /**
- * The terms of a query in the words of the index, which `migrations/0009-pages.sql` describes. A word is found as it is, in its other
- * forms, as a beginning, as the end of a compound, and as a name of the organisation.
+ * The terms of a query in the words of the index (see `migrations/0009-pages.sql`). A word matches as it is, in its other forms, as a beginning, as
+ * the end of a compound, and as a name of the organisation.
  */
 import type { Db } from '../../../database/transaction.ts';
 import { readDate } from './dates.ts';
@@ -10,11 +10,11 @@ import type { SearchQuery, Term } from './query.ts';
 
 /** A query as Postgres reads it: texts of type `tsquery`. */
 export interface WordQuery {
-  /** What is found. */
+  /** All matches. */
   readonly all: string;
-  /** The same, in these forms of the words only. */
+  /** Only matches in these forms of the words. */
   readonly exact: string;
-  /** The same, in titles; other terms may be about the organisation, the body or the day. */
+  /** Matches in titles; other terms may match the organisation, the body or the day. */
   readonly title: string;
   readonly terms: readonly WordTerm[];
 }
@@ -29,7 +29,7 @@ interface Word {
   readonly stem: string;
   /** Organisations that it is a name of. */
   readonly codes: readonly string[];
-  /** Like `de`, or in the names of most organisations: it counts only when no other word does. */
+  /** A word like `de`, or one in the names of most organisations: it counts only if no other word does. */
   readonly isWeak: boolean;
 }
 
@@ -38,7 +38,7 @@ interface Named {
   readonly naam: string;
 }
 
-/** Letters of the shortest beginning and of the shortest end: shorter ones would find too much. */
+/** Minimum letters of a beginning and of an end: shorter ones would match too much. */
 const SHORTEST_PART = 4;
 /** Letters of the shortest stem that is a beginning. */
 const SHORTEST_STEM = 5;
@@ -103,10 +103,10 @@ async function wordsOf(
   return new Map(terms.map((term, i) => [term, (folded[i] ?? []).flatMap((word) => known.get(word) ?? [])]));
 }
 
-/** How a word, or the lexeme of a day, is looked for. */
+/** How a word, or the lexeme of a day, is looked up. */
 interface Form {
   readonly word: (word: Word) => string;
-  /** Of a phrase: where it is. */
+  /** Its position in a phrase. */
   readonly phraseIn: '' | '=';
   readonly date: (lexeme: string) => string;
 }
@@ -185,22 +185,22 @@ export async function markWords(db: Db, { terms }: WordQuery, texts: readonly st
   );
 }
 
-/** A term that no result has, and the word that is spelt most like it. */
+/** A term without results, and the word with the nearest spelling. */
 export interface MissingTerm {
   readonly text: string;
   readonly nearest: string | undefined;
 }
 
-/** Rows of a word that one redaction does not make disappear: that they are current is not looked up. */
+/** Rows of a word that a single redaction does not remove; whether they are current is not looked up. */
 const MANY_ROWS = 1000;
 
-/** Which terms of a query without a result have none by themselves. What was redacted is never suggested. */
+/** The terms of a query without results that have none by themselves. Redacted words are never suggested. */
 export async function findMissing(
   db: Db,
   { terms }: WordQuery,
   organisations: readonly Named[],
 ): Promise<MissingTerm[]> {
-  // `offset 0`: rows are found by the index of words; the planner would read the table until it meets one.
+  // `offset 0`: rows are found by the index of words; otherwise the planner would scan the table until it finds one.
   const has = (query: string): string =>
     `exists (select from (select s.number from pages.items s where s.words @@ ${query}::tsquery offset 0) s ${CURRENT})`;
   const { rows } = await db.query<{ text: string; nearest: string | null }>({

@@ -3,7 +3,7 @@ import type { XmlElement } from './archive.ts';
 /** The meaning of a cell format for its number: a date, or a number of digits. */
 export type CellFormat = 'date' | { readonly digits: number } | undefined;
 
-/** Numbers of the formats of dates that every spreadsheet program knows without their being in the file. */
+/** Numbers of the built-in date formats, which are not in the file. */
 const BUILT_IN_DATES: ReadonlySet<number> = new Set([14, 15, 16, 17, 22]);
 
 /**

@@ -178,7 +178,7 @@ function broken(message: string): Cell {
   return { kind: 'broken', message };
 }
 
-/** The place of a cell, from 1 and 0. @returns `undefined` when the reference is not that of a cell */
+/** The place of a cell: row from 1, column from 0. @returns `undefined` when the reference is not that of a cell */
 function cellPlace(reference: string): { readonly row: number; readonly column: number } | undefined {
   const [, letters, digits] = /^([A-Z]{1,3})([1-9]\d{0,6})$/.exec(reference) ?? [];
   if (letters === undefined || digits === undefined) return undefined;

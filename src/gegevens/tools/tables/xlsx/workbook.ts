@@ -76,7 +76,7 @@ async function readWorkbook(archive: Archive): Promise<CellContext & { readonly 
 
 interface Relation {
   readonly id: string;
-  /** The last step of its address. */
+  /** The last segment of its address. */
   readonly type: string;
   readonly target: string;
 }
