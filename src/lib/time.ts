@@ -15,20 +15,19 @@ export function isMoment(value: unknown): value is string {
   return typeof value === 'string' && DATE_TIME.test(value) && !Number.isNaN(Date.parse(value));
 }
 
-const DATE_TIME_PARTS = /^(.{10})T(\d\d):(\d\d):(\d\d)[^+-]*([+-])?(\d\d)?:?(\d\d)?$/i;
+/** The same, with each part in its range. */
+const PARTS =
+  /^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))T([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(?:\.\d+)?(?:Z|([+-])([01]\d|2[0-3]):([0-5]\d))$/i;
 
 /** Whether a text is a date and time of RFC 3339 that occurs: of a day in the calendar, and a leap second only at the end of a day in UTC. */
 export function isDateTime(text: string): boolean {
-  const parts = DATE_TIME.test(text) ? DATE_TIME_PARTS.exec(text) : null;
+  const parts = PARTS.exec(text);
   if (parts === null) return false;
   const [, day = '', hours, minutes, seconds, sign, offsetHours = 0, offsetMinutes = 0] = parts;
-  if (!isDay(day) || Number(hours) > 23 || Number(minutes) > 59 || Number(seconds) > 60) return false;
-  if (Number(offsetHours) > 23 || Number(offsetMinutes) > 59) return false;
+  if (day.slice(8) > '28' && !isDay(day)) return false;
+  if (seconds !== '60') return true;
   const offset = (sign === '-' ? -1 : 1) * (Number(offsetHours) * 60 + Number(offsetMinutes));
-  return (
-    Number(seconds) < 60 ||
-    (Number(hours) * 60 + Number(minutes) - offset + 2 * DAY_MINUTES) % DAY_MINUTES === DAY_MINUTES - 1
-  );
+  return (Number(hours) * 60 + Number(minutes) - offset + 2 * DAY_MINUTES) % DAY_MINUTES === DAY_MINUTES - 1;
 }
 
 const DAY_MINUTES = 1440;
