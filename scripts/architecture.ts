@@ -78,12 +78,11 @@ export function circles(imports: readonly Import[]): readonly (readonly string[]
     return reached;
   };
   const reached = new Map([...targets.keys()].map((file) => [file, reachedFrom(file)]));
-  const circleOf = ([file, others]: readonly [string, ReadonlySet<string>]): string[] =>
-    [...others].filter((other) => reached.get(other)?.has(file)).toSorted();
-  // Every file of a circle finds it: its first one names it.
-  return [...reached]
-    .map((entry) => [entry[0], circleOf(entry)] as const)
-    .flatMap(([file, circle]) => (circle[0] === file && circle.length > 1 ? [circle] : []));
+  return [...reached].flatMap(([file, others]) => {
+    const circle = [...others].filter((other) => reached.get(other)?.has(file)).toSorted();
+    // Every file of a circle finds it; its first one tells it.
+    return circle[0] === file && circle.length > 1 ? [circle] : [];
+  });
 }
 
 /** The floors as a picture. An arrow is left out where others lead to the same room. */
