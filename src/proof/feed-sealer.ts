@@ -6,7 +6,7 @@ import { createProofWriter } from './writer.ts';
 /** Seals entries of the feed, with a key that cannot sign. */
 interface FeedSealer {
   readonly writer: ProofWriter;
-  /** @throws {Error} when it is not the key of this database */
+  /** @throws {Error} when the key is not that of this database */
   requireRightKey(db: Db): Promise<void>;
 }
 

@@ -115,7 +115,7 @@ export async function faultOfKey(
       if (signerOf(proofKey, origin).key.text !== verifierKey) return OTHER_KEY;
   }
   await db.query('insert into proof.key_check (check_value) values ($1::text) on conflict do nothing', [check]);
-  // When two processes start with different keys, one of them decides.
+  // When two processes start with different keys, the first decides.
   return (await readKeyCheck(db)) === check ? undefined : OTHER_KEY;
 }
 

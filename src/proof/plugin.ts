@@ -38,7 +38,7 @@ export const proofWriters = fp(
 
 const CONTRACT = new URL('../../openapi/proof.yaml', import.meta.url);
 const PROOF_PREFIX = '/proof/v1';
-/** Entries that wait for longer than so many intervals are worth a warning. */
+/** A warning is due when entries wait for more than this many intervals. */
 const LATE_INTERVALS = 3;
 
 interface ProofOptions {
@@ -48,7 +48,7 @@ interface ProofOptions {
 
 /**
  * The proof logs, their witnesses, and this service as a witness of others; nothing when no log is switched on here.
- * @throws {Error} for operators, when a log is kept in this database and the configuration does not know of it
+ * @throws {Error} for operators, when this database has a log that is not configured
  */
 export const proof = fp(serveProof, {
   name: 'proof',
@@ -92,7 +92,7 @@ async function serveProof(app: FastifyInstance, { logs: registered }: ProofOptio
   measure(app.metrics, pool, sequencers);
   app.readiness.push(...sequencers.map((sequencer) => checkOf(config, pool, sequencer)));
   app.operatorPage.push(logsSection(pool, sequencers));
-  /** Keys of the logs here and of their witnesses. */
+  /** Keys of the logs here, and of their witnesses. */
   const offeredKeys = async (): Promise<readonly string[]> => {
     const origins = await Promise.all(logsOf(config).map((name) => readOrigins(publicPool, name)));
     return [
@@ -114,7 +114,7 @@ async function serveProof(app: FastifyInstance, { logs: registered }: ProofOptio
   });
 }
 
-/** The logs of the configuration, except for those that were ended before they began. @throws {Error} when it lacks one that is kept */
+/** The configured logs, except for those that were ended before they began. @throws {Error} when a log of this database is not configured */
 async function logsToServe(pool: Pool, config: Config): Promise<ProofLogName[]> {
   const configured = logsOf(config);
   const mounted = logsOf({ server: config.server, proof: { ...config.proof, key: 'any', logs: PROOF_LOGS } });
@@ -138,7 +138,7 @@ interface RunSequencer extends Sequencer {
 }
 
 /**
- * Starts the logs when the server listens, then runs a round of each sequencer, and again every interval, one after another. A failed one is
+ * Starts the logs when the server listens, then runs a round of each sequencer, and again every interval, one after another. A failed round is
  * retried; meanwhile entries wait in the queue.
  */
 function runInTurns(app: FastifyInstance, sequencers: readonly RunSequencer[]): void {
@@ -179,7 +179,7 @@ function runInTurns(app: FastifyInstance, sequencers: readonly RunSequencer[]): 
   });
 }
 
-/** How a log is doing, for readiness, metrics and operators. */
+/** State of a log for readiness, metrics and operators. */
 async function stateOf(pool: Pool, { log, conflict, waiting, failing }: RunSequencer) {
   const [stored, queue] = await Promise.all([readLog(pool, log), readQueue(pool, log)]);
   const [fault, reason] = [conflict(), waiting()];
@@ -189,7 +189,7 @@ async function stateOf(pool: Pool, { log, conflict, waiting, failing }: RunSeque
   return { ...queue, leaves: stored?.size ?? 0, entered, isConflict: fault !== undefined, unsigned };
 }
 
-/** Of the records that were published before the log was switched on, how many have been entered. */
+/** How many of the records published before the log was switched on have been entered. */
 function enteredOf(stored: StoredLog): { readonly read: number; readonly of: number } {
   return { read: Math.min(nextNumber(stored) - 1, stored.takenOverTo), of: stored.takenOverTo };
 }
@@ -234,7 +234,7 @@ function measure(metrics: Registry, pool: Pool, sequencers: readonly RunSequence
       registers: [metrics],
       async collect() {
         for (const sequencer of sequencers) {
-          // While the database is away, the last known value remains.
+          // While the database is unavailable, the last known value stays.
           const state = await stateOf(pool, sequencer).catch(() => undefined);
           if (state !== undefined) this.set({ log: sequencer.log }, value(state));
         }

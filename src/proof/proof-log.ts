@@ -1,6 +1,6 @@
 /**
- * Logs that prove what was recorded and when. An area says "this entry, in my transaction"; `src/proof` gives it a place in a tree,
- * publishes signed checkpoints and makes the proofs. @see docs/proof.md
+ * Logs that prove what was recorded and when. An area adds entries in its own transactions; `src/proof` gives them a place in a tree, publishes
+ * signed checkpoints and makes the proofs. @see docs/proof.md
  */
 import type { FastifyInstance } from 'fastify';
 import type { Pool } from '../database/pool.ts';
@@ -10,15 +10,15 @@ import type { Config } from '../settings/config.ts';
 export const PROOF_LOGS = ['verwerkingen', 'leveringen', 'raadsfeed'] as const;
 export type ProofLogName = (typeof PROOF_LOGS)[number];
 
-/** What a proof log keeps of a record: parts that are shown or hidden together. */
+/** The record in a proof log: parts that are shown or hidden together. */
 export interface ProofRecord {
   /** The version of the list of members in each part: the first byte of its entry. Absent: 1. */
   readonly format?: number;
-  /** New records have a newer format. */
+  /** The format of new records is newer. */
   readonly isOlder?: boolean;
-  /** Their names, and what they are as JSON values. Not an object: with a name of its own for each record, that is slow. */
+  /** Their names and JSON values. Not an object: one with its own names for each record is slow. */
   readonly parts: Iterable<readonly [name: string, json: unknown]>;
-  /** Of parts that a record has several of: it gets more of them, without content, so that nobody counts these. */
+  /** Kinds of parts that a record may have several of: padded with parts without content, so that their number stays hidden. */
   readonly padding?: {
     readonly count: number;
     /** Name of the nth part without content, from 0. */
@@ -37,7 +37,7 @@ export interface Removal {
   /** `bewaartermijn`, `opschoning`: the kind of removal. */
   readonly kind: string;
   readonly at: Date;
-  /** Who removes: a role or a subject, never the person concerned. */
+  /** A role or a subject that removes them, never the person concerned. */
   readonly by: string;
   /** `proof_number` of the records; in the feed their `sequenceNumber`. */
   readonly numbers: readonly number[];
@@ -49,7 +49,7 @@ export interface Shown {
   readonly seed: Uint8Array;
   /** `proof_number`; in the feed the `sequenceNumber`. */
   readonly number: number;
-  /** Names of the parts whose content the reader has; of the others he gets the commitment. */
+  /** Names of the parts that the reader has; for the others the proof has the commitment. */
   readonly shown: ReadonlySet<string>;
 }
 
@@ -59,11 +59,11 @@ export interface NumberedEntry {
   readonly entry: Uint8Array;
 }
 
-/** How the feed is entered: in the order of its numbers, with what was published before the log was switched on. */
+/** How the feed is entered: in the order of its numbers, including records published before the log was switched on. */
 export interface NumberedRecords {
-  /** The last number, while nobody can publish until the transaction ends. */
+  /** The last number; nobody can publish until the transaction ends. */
   lockLast(db: Db): Promise<number>;
-  /** Seals those records from one number up to another that are still there, in order, and stores their seeds. */
+  /** Seals the existing records between two numbers, in order, and stores their seeds. */
   seal(db: Db, from: number, upTo: number): Promise<NumberedEntry[]>;
 }
 
@@ -75,17 +75,17 @@ export interface StoredProof {
   readonly number?: number;
   /** Recomputed from the record and its seed. */
   readonly entry?: Uint8Array;
-  /** Why it has no entry that could be recomputed. */
+  /** Why its entry cannot be recomputed. */
   readonly fault?: string;
-  /** It is what is left of a redacted record: a later record must name its number. */
+  /** It is a redaction stub: a later record must name its number. */
   readonly isRedacted?: boolean;
   /** Numbers of the feed whose content this record removed. */
   readonly removes?: readonly number[];
-  /** Of one without an entry, by its own moment: it may be from before the log was switched on, or from after it was ended. */
+  /** When it was recorded, for a record without an entry: it may be from before the log was switched on, or from after it was ended. */
   readonly recordedAt?: Date;
 }
 
-/** What is needed to read the records of a log: see `ProvenLog`. */
+/** The means to read the records of a log: see `ProvenLog`. */
 export interface ReadRecords {
   readonly config: Config;
   readonly pool: Pool;
@@ -107,7 +107,7 @@ export interface ProvenLog {
   readonly routes?: (scope: FastifyInstance, pool: Pool, writer: ProofWriter) => void;
 }
 
-/** What an area does with its log. */
+/** The operations of an area on its log. */
 export interface ProofWriter {
   /** Time until the next checkpoint, which a new record needs for its proof. */
   readonly intervalSeconds: number;
@@ -122,22 +122,22 @@ export interface ProofWriter {
   decryptSeed(record: string, stored: string): Uint8Array;
   /** Adds entries to the queue, in the transaction of their records. */
   append(db: Db, entries: readonly NumberedEntry[]): Promise<void>;
-  /** Writes down, in the transaction that removes records, that they were removed. Call it before they are gone. */
+  /** Records, in the transaction that removes records, that they were removed. Call it before they are gone. */
   remove(db: Db, removal: Removal): Promise<void>;
   /** The proof as text (C2SP tlog-proof); undefined when the record is in no published checkpoint yet. */
   prove(db: Db, shown: Shown): Promise<string | undefined>;
 }
 
 /**
- * The writer of a log; undefined when the configuration does not switch it on.
- * @param use `seal`, the default: for new records, which a log that was ended does not take. `kept`: for proofs and removals of older ones.
+ * The writer of a log; undefined when it is not switched on.
+ * @param use `seal`, the default: for new records, which an ended log does not take. `kept`: for proofs and removals of older ones.
  */
 export type ProofWriters = (log: ProofLogName, use?: 'seal' | 'kept') => ProofWriter | undefined;
 
 /** A number for an entry, from the sequence that all logs but the feed share; in SQL. */
 export const NEXT_PROOF_NUMBER = `nextval('proof.record_numbers')`;
 
-/** Whether a log was begun in this database. */
+/** Whether this database has the log. */
 export async function isProofLogOn(db: Db, log: ProofLogName): Promise<boolean> {
   const { rows } = await db.query<{ on: boolean }>({
     name: 'proof-log-on',
@@ -148,8 +148,8 @@ export async function isProofLogOn(db: Db, log: ProofLogName): Promise<boolean> 
 }
 
 /**
- * The writer of a log, for who removes what it holds.
- * @throws {Error} for operators, when the log is kept in this database and the configuration does not know of it
+ * The writer of a log, needed to remove records.
+ * @throws {Error} for operators, when this database has the log and it is not configured
  */
 export async function requireProofWriter(
   db: Db,

@@ -1,6 +1,6 @@
 /**
- * What of a record goes into the log: 33 bytes that reveal nothing about it, until whoever may see a part is given its salt. Parts are
- * shown or hidden together; a hidden one is known by its commitment only, and nobody outside gets the seed.
+ * The entry of a record: 33 bytes that reveal nothing about it without the salt of a part. Parts are shown or hidden together; of a hidden one only
+ * the commitment is known, and nobody outside gets the seed.
  */
 import { hash } from 'node:crypto';
 import { hmacSha256, type Octets, octets } from '../lib/hmac.ts';
@@ -13,7 +13,7 @@ import { decodeBase64, FormatError } from './tlog/note.ts';
 /** Bytes of a seed, a salt, a commitment and a record hash. */
 const SECRET_BYTES = 32;
 
-/** The first format of a record, and of what has only one. */
+/** The first format of records, and the only one of other entries. */
 const FIRST_FORMAT = 0x01;
 
 /** Parts of a record by name. */
@@ -40,8 +40,8 @@ export function partSalt(seed: Uint8Array, name: string): Uint8Array {
 }
 
 /**
- * The parts of a record, and padding: parts without content, so that nobody counts those that there are, up to the next power of two and two
- * at least. Everything follows from the seed, so that the record can be checked later.
+ * The parts of a record, padded with parts without content up to the next power of two, at least two, so that their number stays hidden. Everything
+ * follows from the seed, so that the record can be checked later.
  */
 function* saltedParts(seed: Uint8Array, { parts, padding }: Parted): Generator<SaltedPart> {
   if (seed.length !== SECRET_BYTES) throw new TypeError(`a seed has ${SECRET_BYTES} bytes`);
@@ -89,7 +89,7 @@ function joined(parts: readonly Committed[], format?: number): Uint8Array {
   return entryWith(hash('sha256', Buffer.from(whole, 'latin1'), 'binary'), format);
 }
 
-/** What is logged: the format byte and a hash. */
+/** The entry: the format byte and a hash. */
 export function entryWith(digest: Octets, format = FIRST_FORMAT): Uint8Array {
   const entry = Buffer.allocUnsafe(1 + SECRET_BYTES);
   entry[0] = format;
@@ -98,9 +98,9 @@ export function entryWith(digest: Octets, format = FIRST_FORMAT): Uint8Array {
 }
 
 /**
- * The `extra` of a proof, with which its reader computes the entry: JSON with the salts (base64) of the `parts` that this reader sees, and
- * the commitments to the `hidden` others; the `format` when it is not the first; and of an older format than that of new records the
- * `members` of each shown part, for the record as it is answered now may have more.
+ * The `extra` of a proof, with which its reader computes the entry: JSON with the salts (base64) of the `parts` that this reader sees, and the
+ * commitments to the `hidden` others; the `format` unless it is the first; and for an older format the `members` of each shown part, because today's
+ * answer may have more.
  * @param shown names of the parts that the reader sees; those without content are always hidden
  */
 export async function disclosure(seed: Uint8Array, record: Parted, shown: ReadonlySet<string>): Promise<Uint8Array> {
@@ -124,8 +124,8 @@ export async function disclosure(seed: Uint8Array, record: Parted, shown: Readon
 }
 
 /**
- * Computes the entry from the parts that a reader has and the `extra` of a proof, and says how many parts are hidden from that reader.
- * @throws {FormatError} unless the reader has exactly the parts that have a salt: with less nothing is shown, and more would not be covered
+ * Computes the entry from the parts that a reader has and the `extra` of a proof, and counts the parts that are hidden from that reader.
+ * @throws {FormatError} unless the reader has exactly the parts that have a salt: with fewer nothing is shown, and more would not be covered
  */
 export function openDisclosure(
   parts: Parts,
@@ -159,7 +159,7 @@ const isFormat = (value: unknown): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= FIRST_FORMAT && value <= 0xff;
 
 /**
- * A part as its older format had it. A member that is newer says nothing: anybody could have written it.
+ * A part as its older format had it. A newer member proves nothing, because anybody could have written it.
  * @throws {FormatError} when one has a value
  */
 function onlyMembers(name: string, json: unknown, names: unknown): unknown {

@@ -69,9 +69,9 @@ async function lastWithoutEntry(db: Db, log: ProofLogName, numbered: NumberedRec
 }
 
 /**
- * Goes on after a conflict, on an operator's word. The old log stays readable; entries that had no place in it, and whatever comes, get one
- * under the new origin, whose first leaf binds the last checkpoint of the old one.
- * @returns it, with the leaves of the last checkpoint of the old origin, and those that the database has of it
+ * Continues after a conflict, at an operator's request. The old log stays readable; entries without a place in it, and all later ones, go under the
+ * new origin, whose first leaf binds the last checkpoint of the old one.
+ * @returns the new origin, with the leaves of the last checkpoint of the old one and those of it in the database
  * @throws {Error} for operators
  */
 export async function beginNewOrigin(

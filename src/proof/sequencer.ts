@@ -22,7 +22,7 @@ import {
 import { readHashesFromTiles } from './tlog/tiles.ts';
 import { type Contradiction, contradicts, type WitnessClient } from './witness/client.ts';
 
-/** Milliseconds of sequencing before the result is signed and other logs have their turn: entering a large feed takes minutes. */
+/** Milliseconds of sequencing before the result is signed and other logs are served: entering a large feed takes minutes. */
 const ROUND_MS = 5000;
 
 export interface SequencerOptions extends LogOptions {
@@ -191,7 +191,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     const isGoingOn = await isConfirmed();
     waiting = isGoingOn ? undefined : 'no witness has answered since the start (PROOF_WITNESSES)';
     if (!isGoingOn) return false;
-    // One instance sequences in each interval; unfinished work of another process continues at once.
+    // One instance sequences in each interval; unfinished work of another process is continued at once.
     const isRecent = stored.checkpointAge !== null && stored.checkpointAge < options.intervalSeconds / 2;
     const isDue = isUnfinished || !isRecent || nextNumber(stored) <= stored.takenOverTo;
     const end = performance.now() + ROUND_MS;

@@ -44,7 +44,7 @@ export const proofSettings = {
   },
 };
 
-/** What no operator has a reason to change, by group; tests do. */
+/** Settings that no operator has a reason to change, by group; tests override them. */
 export const proofConstants = {
   proof: {
     /** Time in seconds between two checkpoints of a proof log. */

@@ -55,7 +55,7 @@ async function read(path: string): Promise<Map<string, string>> {
   );
 }
 
-/** A text file; undefined when it does not exist. */
+/** The contents of a text file; undefined when it does not exist. */
 export async function readIfThere(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');

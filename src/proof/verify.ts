@@ -22,7 +22,7 @@ const BUNDLES_PER_READ = 64;
 
 /** A deviation of the database from the published log. */
 export interface ProofFault {
-  /** The record as operators know it, or the leaf or tile if nothing else is left. */
+  /** The record as operators know it, or else the leaf or tile. */
   readonly name: string;
   readonly fault: string;
 }
@@ -54,7 +54,7 @@ interface ProofVerification {
 /** The verified parts, and every fault. */
 export type VerifiedLog = ProofVerification & { readonly faults: readonly ProofFault[] };
 
-/** What a command and the demo have of the service: see `CommandContext`. */
+/** The parts of the service that a command and the demo have: see `CommandContext`. */
 interface VerifyNeeds extends Pick<VerifyOptions, 'signal' | 'progress'> {
   readonly config: Config;
   readonly pool: Pool;
@@ -62,7 +62,7 @@ interface VerifyNeeds extends Pick<VerifyOptions, 'signal' | 'progress'> {
 }
 
 /**
- * Verifies a log of this service in one snapshot of the database; undefined when it is not kept.
+ * Verifies a log of this service in one snapshot of the database; undefined when the database does not have it.
  * @throws {Error} without `PROOF_KEY`
  */
 export async function verifyStoredLog(

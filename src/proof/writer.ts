@@ -32,7 +32,7 @@ export function createProofWriters(config: Config): ProofWriters {
 export function logsOf({ proof, server: { areas } }: Pick<Config, 'proof' | 'server'>): ProofLogName[] {
   const exchanges = areas.includes('shv') || areas.includes('vs');
   const kept: Readonly<Record<ProofLogName, boolean>> = {
-    // Area A writes to the processing log, whether that is served here or not.
+    // Area A writes to the processing log, whether or not that is served here.
     verwerkingen: exchanges || areas.includes('verwerkingenlog'),
     leveringen: exchanges,
     raadsfeed: areas.includes('raadsfeed'),
@@ -45,7 +45,7 @@ export function createProofWriter(
   log: ProofLogName,
   intervalSeconds = 60,
 ): ProofWriter {
-  // With bytes, the key would be prepared again for each seed, which costs several times the encryption.
+  // Given bytes, Node prepares the key again for each seed, which costs several times the encryption.
   const seedKey = createSecretKey(seeds);
   return {
     intervalSeconds,

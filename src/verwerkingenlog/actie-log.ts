@@ -1,4 +1,3 @@
-/** The processing log as area B itself uses it. */
 import type pg from 'pg';
 import type { Db } from '../database/transaction.ts';
 import type { ReadinessCheck } from '../lib/operations.ts';
@@ -12,7 +11,6 @@ import type { KeyWatch } from './store/keys.ts';
 /** An action about more persons is stored or changed one at a time. */
 export const LARGE_OBJECTS = 1000;
 
-/** The processing log as area B itself uses it. */
 export interface ActieLog extends ProcessingLog {
   readonly keys: IdentityKeys;
   /** @see KeyWatch.requireAll */
@@ -25,7 +23,7 @@ export interface ActieLog extends ProcessingLog {
   readonly forwards: boolean;
   /** @see Appender.append */
   readonly append: Appender['append'];
-  /** Counts in the metrics what was added. */
+  /** Counts added versions in the metrics. */
   count(result: Appended): void;
   /** An entry of the service itself, to be added in a transaction. */
   makeOwn(entry: OwnEntry, author: ProcessingAuthor): Promise<Append>;
@@ -49,28 +47,28 @@ export interface Appender {
    * @throws {Problem} 409, 503
    */
   append(actie: Actie, auteur: Auteur, options?: AppendOptions): Promise<Versie>;
-  /** Resolves when nothing is under way. */
+  /** Resolves when no work is running. */
   idle(): Promise<void>;
 }
 
-/** Who requests a change, and of what. */
+/** The client of a change, and its targets. */
 export interface Change {
   /** Names of locks, as `store/changes.ts` makes them. */
   readonly names: readonly string[];
   readonly client: string;
-  /** Fires when the client hangs up: its change stops waiting. */
+  /** Fires when the client disconnects: its change stops waiting. */
   readonly signal: AbortSignal;
-  /** The action has very many persons; the process works on one such action at a time. */
+  /** The action has very many persons; the process handles one such action at a time. */
   readonly isLarge?: boolean;
 }
 
 export interface SerialChanges {
   /**
-   * Runs `work` in a transaction, during which no other change, on any instance, touches what is named. One client's changes use at most
-   * three quarters of the connections at a time, however many different things they change.
-   * @throws {Problem} 503 when too many wait for the same lock, or one waits too long; and what `work` throws
+   * Runs `work` in a transaction, during which no other change, on any instance, touches the named actions or processings. One client's changes use
+   * at most three quarters of the connections at a time.
+   * @throws {Problem} 503 when too many wait for the same lock, or one waits too long; and errors of `work`
    */
   run<T>(change: Change, work: (db: pg.PoolClient) => Promise<T>): Promise<T>;
-  /** Reads what a change needs to know beforehand, within the same share of the client. */
+  /** Reads data that a change needs beforehand, within the same share of the client. */
   read<T>(change: Pick<Change, 'client' | 'signal'>, work: (db: Db) => Promise<T>): Promise<T>;
 }

@@ -18,9 +18,9 @@ const GROUPS_IN_FLIGHT = 1;
 const MAX_WAITING = 20_000;
 /** Processed objects that go to the database together, unless one action has more. */
 const GROUP_OBJECTS = 5000;
-/** An idempotency key that was used can end its 24 hours before it is read; then it is free. And another key can hash it by then. */
+/** A used idempotency key can end its 24 hours before it is read; then it is free, and another key of the log may hash it by then. */
 const REPLAY_TRIES = 4;
-/** Objects that are encrypted before other work may have its turn. */
+/** Objects that are encrypted before yielding to other work. */
 const YIELD_OBJECTS = 500;
 
 /** An append that waits for its group. */
@@ -31,12 +31,12 @@ interface AppendRequest {
   /** The key that the idempotency key is hashed with. */
   readonly hashing: string;
   readonly trace: TraceContext | undefined;
-  /** Of a large one; all others are prepared with the group. */
+  /** Set for a large action; all others are prepared with the group. */
   readonly prepared?: PreparedAppend;
 }
 
 interface PreparedAppend {
-  /** The first version, in clear: for its caller, and not for the store. */
+  /** The first version in clear, for its caller and not for the store. */
   readonly clear: Versie;
   readonly append: Append;
 }
@@ -76,7 +76,7 @@ export function createAppender(
     let objects = 0;
     for (const request of group) {
       objects += request.actie.verwerkteObjecten.length;
-      // Asked only now and then, for it schedules the end of the turn.
+      // Asked only now and then, because asking schedules the end of the turn.
       if (objects > YIELD_OBJECTS) {
         objects = 0;
         await eventLoopBudget.yield();
@@ -105,7 +105,7 @@ export function createAppender(
     size: groupSize,
     inFlight: groupSize === 1 ? config.database.poolSize : GROUPS_IN_FLIGHT,
     maxWaiting: MAX_WAITING,
-    // Behind a group that waits as long as a statement may, an append waits for two of them at most.
+    // Behind groups that wait as long as a statement may, an append waits for two of them at most.
     maxWaitMs: config.database.statementTimeoutMs,
     key: ({ auteur, idempotencyKey }) =>
       idempotencyKey === undefined ? undefined : callersKey(auteur, idempotencyKey),
@@ -153,14 +153,14 @@ export function createAppender(
           hashing,
           trace: forwards ? trace?.() : undefined,
         };
-        // Before a rotation it may have been stored under another key; under that nothing is stored any more.
+        // Before a rotation it may have been stored under another key; nothing is stored under that one any more.
         const others = keys.names.filter((name) => name !== hashing);
         const before = others.length === 0 ? undefined : await replay(request, others);
         if (before !== undefined) return before;
         const result = await add(request);
         count(result);
         if (result.kept) return result.clear;
-        // It may have been used with a key of the log that is not here.
+        // It may have been used with a key of the log that is missing here.
         await requireAllKeys(pool);
         await lockHashing(pool);
         const earlier = await replay(request, [hashing]);
@@ -180,7 +180,7 @@ function weightOf({ actie }: AppendRequest): number {
   return 1 + actie.verwerkteObjecten.length;
 }
 
-/** The action that a first version was made of, with the members that another one has. */
+/** The action that a first version was made from, without the members that differ in every version. */
 function actieIn(versie: Versie, { verwerkteObjecten: _, ...fields }: Actie): object {
   const members = Object.entries(versie).filter(([name]) => Object.hasOwn(fields, name));
   return { ...Object.fromEntries(members), verwerkteObjecten: versie.objecten.map(({ nummer, ...object }) => object) };
@@ -194,16 +194,16 @@ const callersKey = ({ door }: Auteur, key: string): string => `${door}\n${key}`;
 interface GroupCommitOptions<T, R> {
   /** Does the work of a group: all of it or none. Its results are in the order of the group. */
   readonly commit: (group: readonly T[]) => Promise<readonly R[]>;
-  /** Maximum number of items in a group; 1: one by one. */
+  /** Maximum number of items in a group; 1: no grouping. */
   readonly size: number;
   /** The weight of an item; absent: 0. A group of several items weighs at most `maxWeight`. */
   readonly weight?: (item: T) => number;
   readonly maxWeight?: number;
-  /** Groups that may be under way at the same time. */
+  /** Maximum number of concurrent groups. */
   readonly inFlight: number;
-  /** Items that may wait; the next is refused. */
+  /** Maximum number of waiting items; the next is refused. */
   readonly maxWaiting: number;
-  /** Milliseconds that an item waits for its turn; then it is refused. */
+  /** Milliseconds that an item may wait before it is refused. */
   readonly maxWaitMs: number;
   /** Items with the same key are never in one group. */
   readonly key?: (item: T) => string | undefined;
@@ -217,9 +217,9 @@ interface GroupCommitOptions<T, R> {
 }
 
 interface GroupCommit<T, R> {
-  /** The item's own result, after its group was committed. @throws what the item or its group failed with */
+  /** The item's own result, after its group was committed. @throws the error of the item or its group */
   add(item: T): Promise<R>;
-  /** Resolves when nothing is under way or waiting. */
+  /** Resolves when nothing is running or waiting. */
   idle(): Promise<void>;
 }
 
@@ -233,9 +233,8 @@ interface Waiting<T, R> {
 }
 
 /**
- * Work that arrives at the same time shares one transaction. The end of a group starts the next one, before its items are answered: nothing
- * waits for a timer, a single item starts in the turn of the event loop in which it arrived, and the next group is committed while the
- * answers of this one are made.
+ * Work that arrives at the same time shares one transaction. The end of a group starts the next one before its items are answered: no timer is used,
+ * a single item starts in the same turn of the event loop, and the next group is committed while the answers of this one are made.
  */
 export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): GroupCommit<T, R> {
   const maxWeight = options.maxWeight ?? Number.POSITIVE_INFINITY;

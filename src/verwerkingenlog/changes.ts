@@ -1,6 +1,6 @@
 /**
- * Changes of what is in the log. Those of one action or processing happen one after another, and wait for each other in the process: on
- * connections of the database, a few clients that change the same processing would leave none for anybody else.
+ * Changes to the log. Those of one action or processing run one after another, and wait for each other in the process: waiting on connections, a few
+ * clients that change the same processing would use up the pool.
  */
 
 import { setTimeout as delay } from 'node:timers/promises';
@@ -31,22 +31,22 @@ interface ActieChange {
   readonly change: (current: Versie, lastNumber: number) => Versie;
 }
 
-/** An action rarely moves to another processing between the read and the locks; each try locks what the last read found. */
+/** An action rarely moves to another processing between the read and the locks; each attempt locks the result of the last read. */
 const CHANGE_TRIES = 5;
 /** How long a change waits in all for another instance, or for a connection (milliseconds), and how often it tries. */
 const MAX_WAIT_MS = 10_000;
 const RETRY_MS = 40;
 /** How long a change waits for others in this process (milliseconds). */
 const LOCK_WAIT_MS = 60_000;
-/** The part of the connections that the changes of one client may use. */
+/** Share of the connections that the changes of one client may use. */
 const CLIENT_SHARE = 0.75;
-/** Changes that may wait for a connection, for each that there is. */
+/** Changes that may wait for a connection, per connection. */
 const WAITING_PER_CONNECTION = 100;
 
 /**
  * Gives an action a new version.
  * @returns undefined when the action is unknown or deleted
- * @throws {Problem} 400 for too many objects, 503 when too many wait, and what `change` throws
+ * @throws {Problem} 400 for too many objects, 503 when too many wait, and errors of `change`
  */
 export async function changeActie(
   log: ActieLog,
@@ -85,7 +85,7 @@ export function createSerialChanges(pool: Pool, maxWaiting: number, large: OneAt
     waitMs: LOCK_WAIT_MS,
     full: busy,
   });
-  // Half: readings use the same pool.
+  // Half, because readings use the same pool.
   const max = Math.max(2, Math.ceil(pool.options.max / 2));
   const connections = createSemaphore({
     maxBytes: max,

@@ -15,9 +15,9 @@ import { exportedVersions, hasConfidential, type Selection } from './store/expor
 import { openIdentityKeys } from './store/keys.ts';
 
 /**
- * The lines of an export: records as the interface answers them, with all fields. With the history each says its version and who made it.
- * Nothing is given before the entry about the export is committed.
- * @param by who exports
+ * The lines of an export: records as the interface answers them, with all fields. With the history each has its version and author. Nothing is
+ * returned before the entry about the export is committed.
+ * @param by the exporter
  */
 export async function* exportLines(
   { config, database, clock, proof, publicBaseUrl }: CommandContext,

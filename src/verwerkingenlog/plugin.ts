@@ -32,7 +32,7 @@ const ROUTES = [
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** What the features of the processing log share with its routes. */
+    /** The parts of the processing log that its features share with its routes. */
     readonly verwerkingenlog: LogInterface;
   }
 }
@@ -63,7 +63,7 @@ async function serveVerwerkingenlog(app: FastifyInstance): Promise<void> {
     contract,
     rateLimit,
     problemStyle: FOUT,
-    // Reads only: appends share a connection by group, and changes are limited by themselves.
+    // Reads only: appends share a connection by group, and changes have their own limit.
     share: createClientShare({
       pool: app.database.logPool,
       uses: (method) => method === 'GET' || method === 'HEAD',

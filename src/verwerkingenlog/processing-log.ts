@@ -1,4 +1,4 @@
-/** The processing log as it is opened and kept up, and the entries of the service itself: what it did with personal data, and who read the log. */
+/** Opens and maintains the processing log, and makes the entries of the service itself: what it did with personal data, and who read the log. */
 
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
@@ -32,7 +32,7 @@ import { makeMonths } from './store/months.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Where processing of personal data is logged; present where an interface that processes any is served. */
+    /** The log of processing of personal data; present if any interface that processes it is served. */
     readonly processingLog: ProcessingLog;
     /** `processingLog` with the operations that only the processing log interface uses. */
     readonly actieLog: ActieLog;
@@ -127,8 +127,8 @@ export function createOwnEntries(
 const UPKEEP_MS = 3_600_000;
 
 /**
- * Makes partitions ahead and forgets old idempotency keys: at once, and every hour. A failure is logged and tried again the next time;
- * a month that is missing all the same is made by the first append that needs it.
+ * Creates partitions ahead and deletes old idempotency keys: at once, and every hour. A failure is logged and retried the next time; a month that is
+ * missing nevertheless is created by the first append that needs it.
  */
 function startUpkeep({ database, clock, log }: FastifyInstance): { stop: () => Promise<void> } {
   const pool = database.appendPool;
@@ -164,8 +164,8 @@ interface OwnRules {
 }
 
 /**
- * An entry of the service itself as an action. A consumer of personal data decides nothing about the entry: its processing is always new,
- * so that it can be found, lifted and retained like any other, and its term is never shorter than our own.
+ * An entry of the service itself as an action. The consumer cannot influence it: its processing is always new, so that it can be found, lifted and
+ * retained like any other, and its term is never shorter than our own.
  */
 function ownActie({ kind, consumer, confidential, ...done }: OwnEntry, rules: OwnRules): Actie {
   const hidden = confidential || consumer.vertrouwelijkheid === 'vertrouwelijk';
@@ -179,7 +179,7 @@ function ownActie({ kind, consumer, confidential, ...done }: OwnEntry, rules: Ow
   });
 }
 
-/** The call of an own entry. Its trace id is stored as a UUID, so that it is found by the bytes that LDV has. */
+/** The call of an own entry. Its trace id is stored as a UUID, so that it can be found by the bytes in LDV. */
 function aanroepOf({ trace, fscTransactionId }: ProcessingAuthor): Aanroep {
   return {
     traceId: trace.traceId.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
@@ -189,22 +189,22 @@ function aanroepOf({ trace, fscTransactionId }: ProcessingAuthor): Aanroep {
   };
 }
 
-/** Name of the action that a reading of the log is. */
+/** Name of the action of reading the log. */
 export const READING = 'Raadplegen verwerkingenlog';
 
-/** What was read from the log, for the entry about it. */
+/** The result of a reading, for the entry about it. */
 export interface Reading<T> {
-  /** May still be under way: the entry is sent without waiting for it. */
+  /** May still be running: the entry is sent without waiting for it. */
   readonly result: T | Promise<T>;
   readonly persons: readonly { readonly soortObjectId: string; readonly objectId: string }[];
-  /** Whether any of the actions that were read is confidential: then the fact that somebody read it is confidential too. */
+  /** Whether any of the actions that were read is confidential: then so is the fact that somebody read it. */
   readonly confidential: boolean;
 }
 
 export interface Reader {
   readonly context: ProcessingContext;
   readonly author: ProcessingAuthor;
-  /** What was asked, as a citizen would understand it. */
+  /** A description of the query that a citizen understands. */
   readonly handelingNaam: string;
   /** Fires when the client disconnects: reading then stops, and no entry is logged. */
   readonly signal: AbortSignal;
@@ -212,7 +212,7 @@ export interface Reader {
 
 export type LoggedRead = <T>(reader: Reader, read: (db: pg.PoolClient) => Promise<Reading<T>>) => Promise<T>;
 
-/** Reads the log and stores an entry about it, in one transaction: without the entry nothing is answered. */
+/** Reads the log and stores an entry about it in one transaction: without the entry nothing is answered. */
 export function createLoggedRead({ settings, database, clock, actieLog: log }: FastifyInstance): LoggedRead {
   const { appendPool: pool, logPool } = database;
   const { logReads } = settings.verwerkingenlog;
@@ -223,7 +223,7 @@ export function createLoggedRead({ settings, database, clock, actieLog: log }: F
   function attempt<T>(reader: Reader, read: (db: pg.PoolClient) => Promise<Reading<T>>): Promise<T> {
     const readAndLog = async (db: pg.PoolClient) => {
       const reading = await read(db).catch(async (error: unknown) => {
-        // What is not there may have been stored with a key that this instance lacks.
+        // A missing record may have been stored with a key that this instance lacks.
         if (error instanceof Problem) await log.requireAllKeys(db);
         throw error;
       });
@@ -233,7 +233,7 @@ export function createLoggedRead({ settings, database, clock, actieLog: log }: F
       const complete = log.requireAllKeys(db);
       complete.catch(() => undefined);
       const entry = logReads ? log.appendOwn(db, await makeEntry(reader, reading)) : undefined;
-      // When the reading fails so does the entry, but that says only that the transaction is over: the reading says why.
+      // A failed reading fails the entry too, but only with the end of the transaction: the reading has the reason.
       entry?.catch(() => undefined);
       const both = result.then(async (value) => {
         await complete;

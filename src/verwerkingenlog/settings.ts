@@ -41,16 +41,16 @@ const verwerkingenlog = {
 /** Settings of area B and its features, by group. */
 export const verwerkingenlogSettings = { verwerkingenlog, ...inzageSettings, ...ldvSettings };
 
-/** What no operator has a reason to change, by group; tests do. */
+/** Settings that no operator has a reason to change, by group; tests override them. */
 export const verwerkingenlogConstants = {
   verwerkingenlog: {
     /** Mount. */
     prefix: '/verwerkingenlog/v1',
-    /** Requests per minute per client; none: applications must never be tempted to skip logging. */
+    /** Requests per minute per client; unlimited, because applications must never be tempted to skip logging. */
     rateLimit: 0,
-    /** Reading the log writes an entry of its own, in the transaction of the read: who saw a person's data is accounted for (GDPR, article 5). */
+    /** Reading the log writes an entry in the same transaction: every reading of a person's data is accounted for (GDPR, article 5). */
     logReads: true,
-    /** How long an action stays after a change that brought its removal forward: time to notice a mistake that cannot be undone. */
+    /** How long an action stays after a change that brought its removal forward: time to notice an irreversible mistake. */
     retentionGrace: 'P30D',
     /** Maximum number of appends that share one transaction; 1 switches grouping off. */
     groupSize: 256,

@@ -24,7 +24,7 @@ function readPart(name: string): string {
 
 /**
  * Serves `/controleer` with its script and style below the prefix of the scope, which is `/proof/v1`.
- * @param keys verifier keys, of logs and of witnesses, that the page offers; its reader may put others in their place
+ * @param keys verifier keys, of logs and of witnesses, that the page offers; the reader may enter others
  */
 export function controlePage(app: FastifyInstance, keys: () => Promise<readonly string[]>): void {
   const page = readPart('controleer.html');

@@ -50,7 +50,7 @@ interface StoredBundle {
   readonly numbers: readonly number[];
 }
 
-/** Bundles from one on. */
+/** Bundles from a given one on. */
 export async function readBundles(
   db: Db,
   { log, number }: Origin,

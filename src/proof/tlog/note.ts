@@ -28,7 +28,7 @@ type KeyType = typeof LOG_KEY | typeof WITNESS_KEY;
 
 /** Maximum bytes of a note: room for a hundred signatures, also post-quantum ones. signed-note demands room for sixteen. */
 export const MAX_NOTE_BYTES = 256 * 1024;
-/** Each is read and compared with every known key; a stranger could send thousands of short ones. */
+/** Every signature is compared with every known key; a stranger could send thousands of short ones. */
 const MAX_SIGNATURES = 100;
 
 const KEY_BYTES = 32;
@@ -161,7 +161,7 @@ export function openNote(
   const verified = new Map<string, VerifiedSignature>();
   for (const signature of signatures) {
     const key = keys.find(({ name, id }) => name === signature.name && id === signature.id);
-    // A second signature of one key adds nothing.
+    // A second signature by the same key adds nothing.
     if (key === undefined || verified.has(key.text)) continue;
     const result = verifySignature(text, signature, key);
     if (result === undefined) throw new FormatError(`the signature of ${key.name} does not verify`);

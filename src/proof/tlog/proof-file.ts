@@ -75,7 +75,7 @@ export function verifyProof(proof: Proof, entry: Uint8Array, keys: readonly Veri
 /** Opens a signed checkpoint with the key of its log and those of witnesses. @throws {FormatError} */
 export function openCheckpoint(note: string, keys: readonly VerifierKey[]): TrustedCheckpoint {
   const checkpoint = checkpointIn(note);
-  // The name of a log's key is its origin, so a key speaks for its own log only.
+  // The name of a log's key is its origin, so a key is valid for its own log only.
   const logKeys = keys.filter(({ name, type }) => type === LOG_KEY && name === checkpoint.origin);
   if (logKeys.length === 0) throw new FormatError('the checkpoint belongs to another log than the key');
   openNote(note, logKeys);

@@ -155,7 +155,7 @@ function stateIn(pool: Pool, outside: PublishedCheckpoints): UpdateState {
           [origin],
         );
         const known = [outside.get(origin), rows[0]?.checkpoint ?? undefined];
-        // Of two of one size the first: the file, which nobody can change through the database.
+        // Of two with the same size the first: the file, which cannot be changed through the database.
         const [last] = known
           .flatMap((note) => (note === undefined ? [] : checkpointIn(note)))
           .sort((a, b) => b.size - a.size);

@@ -17,7 +17,7 @@ interface ExportOptions {
 
 /**
  * `koppelvlak log export`: the log for an auditor.
- * @param openForward gives what forwards the entry about the export
+ * @param openForward opens the forwarding of the entry about the export
  */
 export function logExportCommand(
   terminal: Terminal,

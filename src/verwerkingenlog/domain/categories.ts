@@ -1,4 +1,4 @@
-/** How confidential an action counts: `normaal` only when it is not confidential and never was. */
+/** The confidentiality that counts: `normaal` only if the action is not and never was confidential. */
 export type Categorie = 'normaal' | 'vertrouwelijk' | 'opgeheven';
 
 export const CATEGORIEEN: readonly Categorie[] = ['normaal', 'vertrouwelijk', 'opgeheven'];
@@ -8,7 +8,7 @@ export function categorieNummer(categorie: Categorie): number {
   return CATEGORIEEN.indexOf(categorie);
 }
 
-/** @throws {RangeError} for a number that no category has */
+/** @throws {RangeError} for a number without a category */
 export function categorieVan(nummer: number): Categorie {
   const categorie = CATEGORIEEN[nummer];
   if (categorie === undefined) throw new RangeError(`no category has the number ${nummer}`);

@@ -18,14 +18,14 @@ export interface IdentityKeys {
   readonly current: string;
   /** Every key that can be read with, the current one first. */
   readonly names: readonly string[];
-  /** The key that idempotency keys are hashed with: the same in all instances, whichever key is their first. */
+  /** The key that hashes idempotency keys: the same in all instances, whichever key is their first. */
   readonly hashing: string;
   has(name: string): boolean;
   /** The keyed hash of a person, in the form of a UUID: the same however kind and number are written. @throws {UnknownKeyError} */
   hash(name: string, soortObjectId: string, objectId: string): string;
   /** The keyed hash of a text that belongs to an idempotency key, in the form of a UUID. @throws {UnknownKeyError} */
   hashIdempotency(name: string, text: string): string;
-  /** Recognises a key without giving it away. @throws {UnknownKeyError} */
+  /** A check value that identifies a key without revealing it. @throws {UnknownKeyError} */
   checkValue(name: string): string;
   /** @throws {UnknownKeyError} */
   encrypt(name: string, actieId: string, plain: string): string;
@@ -49,8 +49,8 @@ export class UnknownKeyError extends Problem {
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 /**
- * Each span of 2^32 ms (50 days) has a derived key of its own, for one key bears 2^32 random IVs. The first digits of an action's
- * identity name the span.
+ * Each span of 2^32 ms (50 days) has its own derived key, because one key is safe for 2^32 random IVs. The first digits of an action's identity name
+ * the span.
  */
 const SPAN_DIGITS = 4;
 const REMEMBERED_SPANS = 64;
@@ -81,7 +81,7 @@ export function createIdentityKeys(setting: string): IdentityKeys {
     names,
     hashing: current,
     has: (name) => keys.has(name),
-    // 128 bits are enough to search by; what is found is compared with the identity itself.
+    // 128 bits are enough to search by; results are compared with the identity itself.
     hash: (name, soortObjectId, objectId) =>
       hmacUuid(find(name).hash, `persoon\n${personKey({ soortObjectId, objectId })}`),
     hashIdempotency: (name, text) => hmacUuid(find(name).idempotency, text),
@@ -119,7 +119,7 @@ function derive(secret: Buffer, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', `koppelvlak verwerkingenlog ${purpose}`, 32));
 }
 
-/** Bound to the action: moved to another action, a text does not decrypt. */
+/** Bound to the action: a text that is moved to another action does not decrypt. */
 function encrypt(key: KeyObject, actieId: string, plain: string): string {
   // 96 random bits, without the version and variant: Node keeps entropy ready for UUIDs only.
   const uuid = randomUUID();
@@ -152,9 +152,9 @@ interface StoredObject {
 /** A version as the table has it. */
 export interface StoredVersie extends Omit<Versie, 'objecten'> {
   readonly keyName: string;
-  /** The seed of its entry in the proof log, encrypted as the identifiers are; `null`: it has no entry. */
+  /** The seed of its entry in the proof log, encrypted like the identifiers; `null`: it has no entry. */
   readonly seed: string | null;
-  /** The number that leads to that entry; given when it is stored. */
+  /** The number that leads to that entry, assigned when it is stored. */
   readonly bewijsNr: number | null;
   readonly objecten: readonly StoredObject[];
 }
@@ -203,7 +203,7 @@ function stored(
 const CIPHERTEXT = 'gcm:';
 
 /**
- * Whether an identification is certainly that of an organisation: only that is stored in plain text. Anything else may identify a person,
+ * Whether an identification is certainly that of an organisation: only such a one is stored in plain text. Anything else may identify a person,
  * whatever its kind is called.
  */
 export function isOrganisation(kind: string | null, id: string): boolean {
@@ -221,13 +221,13 @@ function protectObject(object: GenummerdObject, actieId: string, keys: IdentityK
   };
 }
 
-/** What goes to the database of a version, with its entry in the proof log when there is one. */
+/** The stored form of a version, with its entry in the proof log if there is one. */
 export interface SealedVersie {
   readonly versie: StoredVersie;
   readonly entry?: Uint8Array | undefined;
 }
 
-/** A version as it goes to the database, sealed when there is a proof log; its seed is encrypted with the key of its row. */
+/** Prepares a version for the database, sealed when there is a proof log; its seed is encrypted with the key of its row. */
 export function sealed(writer: ProofWriter | undefined, versie: Versie, keys: IdentityKeys): SealedVersie {
   if (writer === undefined) return { versie: protect(versie, keys) };
   const { seed, entry } = writer.seal(proofRecordOf(versie));
@@ -252,7 +252,7 @@ export function encryptSeed(keyName: string, actieId: string, seed: Uint8Array, 
 }
 
 /**
- * The record of a stored version as its entry was made, and the seed.
+ * The record of a stored version as it was when its entry was made, and the seed.
  * @param versie the same in clear
  * @throws {Error} when the row has no seed, or it was not encrypted for this action with the key of its row
  */

@@ -1,5 +1,5 @@
 /**
- * The members of a version of an action, in the order of the answers. Its columns, what a body may leave out, answers, exports and the parts of
+ * The members of a version of an action, in the order of the answers. Its columns, the optional members of a body, answers, exports and the parts of
  * its proof follow from this table.
  */
 

@@ -5,7 +5,7 @@ export { MEMBERS, type Part };
 
 type Members = typeof MEMBERS;
 export type MemberName = keyof Members;
-/** The members with something: `Having<{ optional: true }>`. */
+/** The members with a property: `Having<{ optional: true }>`. */
 type Having<Property> = { [Name in MemberName]: Members[Name] extends Property ? Name : never }[MemberName];
 export type OptionalName = Having<{ optional: true }>;
 
@@ -17,7 +17,7 @@ const isOptional = (name: MemberName): name is OptionalName => TABLE[name].optio
 export const OPTIONAL_NAMES = MEMBER_NAMES.filter(isOptional);
 
 const isBasis = (name: MemberName): name is Having<{ part: 'basis' }> => TABLE[name].part === 'basis';
-/** What an answer has of an action in the limited set, and in the full set. */
+/** The members of an action in an answer, in the limited set and in the full set. */
 export const BASIS_NAMES = MEMBER_NAMES.filter(isBasis);
 const isAnswered = (name: MemberName): name is Having<{ part: 'basis' | 'aanvullend' }> =>
   isBasis(name) || TABLE[name].part === 'aanvullend';
@@ -29,10 +29,10 @@ export const HISTORY_NAMES = MEMBER_NAMES.filter(isHistory);
 /** The format of new proofs. */
 export const PROOF_FORMAT = Math.max(...MEMBER_NAMES.map((name) => TABLE[name].since ?? 1));
 
-/** What a format of the proof has in a part, in the order of its canonical form. */
+/** The members of a part in a format of the proof, in their canonical order. */
 export function provenNames(part: Part, format: number): readonly MemberName[] {
   return MEMBER_NAMES.filter((name) => TABLE[name].part === part && (TABLE[name].since ?? 1) <= format).sort();
 }
 
-/** Nothing that is optional. Each of the names has just been given its value. */
+/** All optional members are absent. Each name has just been given its value. */
 export const NO_OPTIONAL = Object.fromEntries(OPTIONAL_NAMES.map((name) => [name, null])) as Record<OptionalName, null>;

@@ -1,4 +1,4 @@
-/** What the proof log keeps of a version: parts that are shown or hidden together. `MEMBERS` says what each format has in them. */
+/** The record of a version in the proof log: parts that are shown or hidden together. `MEMBERS` lists the members in each format. */
 
 import { withOffset } from '../../lib/time.ts';
 import type { ProofRecord } from '../../proof/proof-log.ts';

@@ -1,4 +1,4 @@
-/** What a processing action is, and how its versions follow each other. @see API-standaard voor logging van verwerkingen, versie 0.9.0 */
+/** Processing actions, and how their versions follow each other. @see API-standaard voor logging van verwerkingen, versie 0.9.0 */
 import { randomUUID } from 'node:crypto';
 import type { components } from '../../contracts/verwerkingenlog.ts';
 import { type InvalidParam, Problem } from '../../lib/problem.ts';
@@ -12,7 +12,7 @@ type Invoer = components['schemas']['VerwerkingsactieInvoer'];
 /** How confidential an action is now. */
 export type Vertrouwelijkheid = components['schemas']['Vertrouwelijkheid'];
 
-/** A person that was processed, as the caller names him. */
+/** A processed person, as named by the caller. */
 export interface VerwerktObject {
   readonly soortObjectId: string;
   readonly objectId: string;
@@ -21,13 +21,13 @@ export interface VerwerktObject {
   readonly soortenGegevens: readonly string[] | null;
 }
 
-/** The fields that say what was done; `null` is unknown. Moments are UTC texts (RFC 3339). */
+/** The fields that describe the action; `null` is unknown. Moments are UTC texts (RFC 3339). */
 interface ActieVelden
   extends Required<
     Omit<Invoer, 'url' | 'actieId' | 'tijdstipRegistratie' | 'vertrouwelijkheid' | 'verwerkteObjecten'>
   > {
   readonly vertrouwelijkheid: Vertrouwelijkheid;
-  /** The offset from UTC that `tijdstip` was given in, as it was written (`+01:00`); `null`: UTC. */
+  /** The offset from UTC that `tijdstip` was given in, as written (`+01:00`); `null`: UTC. */
   readonly tijdstipOffset: string | null;
 }
 
@@ -36,9 +36,9 @@ export interface Actie extends ActieVelden {
   readonly verwerkteObjecten: readonly VerwerktObject[];
 }
 
-/** The call that the service made an own entry for; `null` in everything that others logged. */
+/** The call about which the service made an own entry; `null` in entries of others. */
 export interface Aanroep {
-  /** With hyphens, as a UUID. Never the `verwerkingId`: a caller chooses this one. */
+  /** With hyphens, as a UUID. Never the `verwerkingId`, because a caller chooses this one. */
   readonly traceId: string | null;
   /** 16 hexadecimal digits: of the call here, and of the caller. */
   readonly spanId: string | null;
@@ -48,7 +48,7 @@ export interface Aanroep {
 
 export const GEEN_AANROEP: Aanroep = { traceId: null, spanId: null, ouderSpanId: null, fscTransactieId: null };
 
-/** Who made a version; stored with it. */
+/** The author of a version; stored with it. */
 export interface Auteur {
   /** Subject of the token. */
   readonly door: string;
@@ -109,7 +109,7 @@ export function eersteVersie(
 }
 
 /**
- * The version that replaces the current one. Persons who stay keep their number, and so the identity and address of their object.
+ * The version that replaces the current one. Remaining persons keep their number, and so the identity and address of their object.
  * @param lastNumber highest number that any version of the action has given
  * @throws {Problem} for more objects, over all versions of the action, than an identity can number
  */
@@ -272,7 +272,7 @@ type Judged = {
 /**
  * The faults of a body that a contract cannot express. The body may be anything; members of the wrong type are skipped.
  * @param utc its `tijdstip` as `toUtc` reads it
- * @param latest the latest moment that is taken (milliseconds since 1970), when that is to be judged
+ * @param latest the latest accepted moment (milliseconds since 1970), if that is to be judged
  */
 export function actieFaults(
   body: Judged,
@@ -354,7 +354,7 @@ function decimal(digit: string): string {
   return String(value % 10);
 }
 
-/** Also without marks of no width. */
+/** Also without zero-width characters. */
 function lettersAndDigits(text: string): string {
   return text.normalize('NFKC').replaceAll(/[^\p{L}\p{N}]/gu, '');
 }
@@ -368,16 +368,16 @@ function normalPerson(person: Person): Person {
     .normalize('NFKC')
     .replaceAll(/[\s.\p{Cf}]/gu, '')
     .toLowerCase();
-  // What consists of such characters only stays as it is.
+  // A text of such characters only stays as it is.
   return { soortObjectId: kind === '' ? soortObjectId : kind, objectId };
 }
 
-/** A person as one text: the same for every way of writing, and different for any two persons. */
+/** A key for a person: the same for every spelling, and different for any two persons. */
 export function personKey(person: Person): string {
   return personText(normalPerson(person));
 }
 
-/** An identification as one text, different for any two whatever is in them. */
+/** An identification as one text, different for any two identifications. */
 function personText({ soortObjectId, objectId }: Person): string {
   // A kind is never empty, so nothing else begins with a line break.
   return soortObjectId.includes('\n')

@@ -1,4 +1,4 @@
-/** What was done, by organisation and activity: a line for each entry that opens, how long it is kept, and whom to ask, object or complain to. */
+/** The actions by organisation and activity: a line for each entry that opens, its retention period, and whom to ask, object or complain to. */
 
 import { dayAndTime } from '../../html/format.ts';
 import { facts, heading, link, paragraph } from '../../html/page.ts';
@@ -9,7 +9,7 @@ import { OVERVIEW, type Settings } from './site.ts';
 import { keptFor, termsOf } from './terms.ts';
 
 interface Manner {
-  /** Whether each entry is shown whole. */
+  /** Whether each entry is shown unfolded. */
   readonly open: boolean;
 }
 
@@ -19,7 +19,7 @@ export function organisationSections(groups: readonly Group[], settings: Setting
   return [...byOrganisation].map(([name, theirs]) => organisationSection(name, theirs, settings, manner));
 }
 
-/** What one organisation did, maybe nothing, and whom to ask about it. */
+/** The actions of one organisation, if any, and whom to ask about them. */
 export function organisationSection(
   name: string | null,
   groups: readonly Group[],
@@ -35,7 +35,7 @@ export function organisationSection(
   ];
 }
 
-/** Whom to ask about what an organisation did. The links are of the organisation whose pages these are. */
+/** The contact for the actions of an organisation. The links are those of the organisation that runs these pages. */
 function objection({ organisation, links }: Settings, organisatie: string): Html {
   const contact = safeUrl(links.get('contact'));
   const officer = safeUrl(links.get('fg'));
@@ -126,19 +126,19 @@ function sharedName({ acties }: Group): string | undefined {
   return names.size === 1 ? (acties[0]?.verwerkingNaam ?? undefined) : undefined;
 }
 
-/** Looking at the log is in it as well, under a name for who keeps it; what the citizen did here is not among these. */
+/** Readings of the log are included, under the controller's name; the citizen's own readings here are not. */
 function nameOf({ actieNaam, handelingNaam }: Entry): string {
   if (actieNaam === READING) return 'Iemand bekeek wat er met uw gegevens is gedaan';
   return actieNaam ?? handelingNaam ?? 'Er is iets met uw gegevens gedaan';
 }
 
-/** @param group says how long each entry is kept, where that differs within it */
+/** @param group has the retention period of each entry, where that differs within it */
 export function entryList(entries: readonly Entry[], { maxRetention }: Settings, manner: Manner, group?: Group): Html {
   const keptOf = (entry: Entry): string | undefined => group && keptFor(entry, group, maxRetention);
   return html`<ul class="kv-entries">${entries.map((entry) => entryItem(entry, keptOf(entry), manner))}</ul>`;
 }
 
-/** @param kept how long it is kept, where that differs within the group */
+/** @param kept the retention period, where that differs within the group */
 function entryItem(entry: Entry, kept: string | undefined, { open }: Manner): Html {
   const at = new Date(entry.tijdstip);
   return html`<li><details class="kv-entry"${open && html` open`}>

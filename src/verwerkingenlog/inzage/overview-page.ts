@@ -1,4 +1,4 @@
-/** The page with what was done with a citizen's data, in plain words. */
+/** The page with the actions on a citizen's data, in plain words. */
 
 import { dayAndTime, count as number } from '../../html/format.ts';
 import { alert, heading, link, type Page, paragraph } from '../../html/page.ts';
@@ -9,7 +9,7 @@ import { type Overview, type Period, type Selection, yearPeriod } from './read-o
 import { LOGOUT, OVERVIEW, type Settings } from './site.ts';
 import type { Look } from './store/timeline.ts';
 
-/** What the visitor asked for; days as they were typed. */
+/** The visitor's selection; days as they were typed. */
 export interface Asked extends Period, Partial<Pick<Selection, 'activity' | 'cursor'>> {
   readonly all: boolean;
 }
@@ -17,7 +17,7 @@ export interface Asked extends Period, Partial<Pick<Selection, 'activity' | 'cur
 interface OverviewPage {
   readonly settings: Settings;
   readonly asked: Asked;
-  /** Absent when nothing was read, because `faults` says why not. */
+  /** Absent when nothing was read; `faults` says why. */
   readonly overview?: Overview | undefined;
   readonly faults?: readonly string[];
 }
@@ -81,11 +81,11 @@ function periodInWords({ from, to }: Period): string | undefined {
   return from === undefined && to === undefined ? undefined : 'in deze periode';
 }
 
-/** The years in which there is anything, and all of them. */
+/** The years that have entries, and a choice for all of them. */
 function years({ period, years: all, isCut, groups }: Overview, { activity }: Asked): HtmlValue {
   const isWhole = period.from === undefined && period.to === undefined;
   const others = all.filter((year) => period.from !== yearPeriod(year).from || period.to !== yearPeriod(year).to);
-  // One year that is all there is, and is shown.
+  // A single year needs no choice.
   if (activity === undefined && groups.length > 0 && all.length < 2 && !isCut) return undefined;
   if (activity === undefined && isWhole && others.length < 2) return undefined;
   const items = (activity === undefined ? others : []).map((year) => {
@@ -95,13 +95,13 @@ function years({ period, years: all, isCut, groups }: Overview, { activity }: As
   return html`<nav class="kv-filter" aria-label="Jaren"><ul class="kv-links">${items}${(!isWhole || activity !== undefined) && html`<li>${link(`${OVERVIEW}?alles=ja`, 'Toon alles')}</li>`}</ul></nav>`;
 }
 
-/** Looks that are listed on the page; the file has all. */
+/** Maximum number of readings listed on the page; the file has all. */
 const LISTED_LOOKS = 100;
 
 /** Readings of the log itself: one line at the end, that opens. */
 function readingsOfLog({ looks, readings }: Overview, settings: Settings, { all, activity }: Asked): HtmlValue {
   const own = looks.filter(({ isOwn }) => isOwn);
-  // A look does not say of which activity it is.
+  // The entry of a reading does not name the activity.
   const others = activity === undefined ? looks.length - own.length : readings.length;
   if (own.length + others === 0) return undefined;
   const ownText = own.length > 0 ? ownLooksText(own) : undefined;
@@ -159,7 +159,7 @@ ${heading(2, 'Bewaren of afdrukken')}
 </section>`;
 }
 
-/** The same words for everybody, whatever there is. */
+/** The same words for everybody, whatever the log contains. */
 function explanations(): Html {
   return html`<div>
 ${heading(2, 'Wat u hier niet ziet')}

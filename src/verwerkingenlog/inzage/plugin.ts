@@ -28,11 +28,11 @@ import {
   STATUS_OF,
 } from './site.ts';
 
-/** Covers a year for nearly everybody, in lines that open. */
+/** Enough for a year of nearly everybody, in lines that open. */
 const PER_PAGE = 200;
 /** On a page to print, and in a download. */
 const PER_FILE = 1000;
-/** Readings of one citizen at once, in this process. */
+/** Simultaneous readings of one citizen, in this process. */
 const AT_ONCE = 2;
 const FORM_BYTES = 1024;
 
@@ -139,7 +139,7 @@ async function serveInzage(server: FastifyInstance): Promise<void> {
       if (!(error instanceof SignInError)) throw error;
       const { reason, cause } = error;
       logins.inc({ result: reason });
-      // Not the error itself: the library's errors contain requests, even a token with a citizen service number.
+      // Not the error itself: the library's errors contain requests, and even a token with a citizen service number.
       const code = Object(cause).code;
       request.log.warn({ reason, ...(typeof code === 'string' ? { code } : {}) }, 'a citizen could not be logged in');
       return send(reply, site, loginFailedPage(reason), STATUS_OF[reason]);

@@ -1,4 +1,4 @@
-/** The proof of an entry for the citizen whom it is about: a page that says what it is, and two files to check it with. */
+/** The proof of an entry for the citizen that it is about: a page that explains it, and two files to check it with. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { heading, link, type Page, paragraph } from '../../html/page.ts';
 import { UUID_DIGITS } from '../../lib/patterns.ts';
@@ -30,7 +30,7 @@ interface ProofPages {
   readonly loggedRead: LoggedRead;
   /** Seconds between two checkpoints. */
   readonly intervalSeconds: number;
-  /** Undefined after the browser was sent to the front page. */
+  /** Undefined after the browser was redirected to the front page. */
   readonly requireSession: (request: FastifyRequest, reply: FastifyReply) => Promise<Session | undefined>;
   readonly send: (reply: FastifyReply, page: Page, status?: number) => FastifyReply;
 }
@@ -73,7 +73,7 @@ interface OwnProof {
   readonly proof: VersionProof;
 }
 
-/** What the overview leaves out has no proof here either, and is answered like what does not exist. */
+/** Entries that the overview leaves out have no proof here either, and get the same answer as unknown ones. */
 async function readProof(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -97,7 +97,7 @@ async function readProof(
   });
 }
 
-/** The parts of this person's objects; none when the action names another person as who received the data. */
+/** The parts of this person's objects; none when the action names another person as receiver of the data. */
 function ownObjects(versie: Versie, bsn: string): string[] {
   if (namesAnother(versie, bsn)) return [];
   const own = versie.objecten.filter((object) => isSamePerson(object, { soortObjectId: 'BSN', objectId: bsn }));

@@ -21,7 +21,7 @@ interface OverviewOptions {
   readonly proofAddress?: ((actieId: string) => string) | undefined;
 }
 
-/** Days are `2026-01-31`; absent: without that end. */
+/** Days are `2026-01-31`; absent: no limit at that end. */
 export interface Period {
   readonly from?: string | undefined;
   /** The last day that is shown. */
@@ -85,7 +85,7 @@ export interface Overview {
   readonly years: readonly string[];
   /** Whether there may be earlier years than these. */
   readonly isCut: boolean;
-  /** Readings of the log in that period, newest first. The citizen's own appear nowhere else. */
+  /** Readings of the log in that period, newest first. The citizen's own are shown nowhere else. */
   readonly looks: readonly Look[];
   /** Readings by others on this page, which are in no group. */
   readonly readings: readonly Entry[];
@@ -96,10 +96,10 @@ export interface Overview {
   readonly groups: readonly Group[];
 }
 
-/** Only actions that are not confidential and never were, as the API shows with `read:restricted`. */
+/** Only actions that are not and never were confidential, as the API shows with `read:restricted`. */
 const SHOWN = ['normaal'] as const;
 
-/** The reader for the entry about a reading; its author is never the citizen, whom it names as the person whose data were read. */
+/** The reader for the entry about a reading. Its author is never the citizen, whom the entry names as the person whose data were read. */
 export function readerOf(request: FastifyRequest, reply: FastifyReply, handelingNaam: string): Reader {
   const author = { subject: AUTHOR, requestId: request.id, trace: traceOf(request) };
   return { context: {}, author, handelingNaam, signal: requestClosedSignal(reply) };
@@ -193,7 +193,7 @@ function isWithin({ from, to }: Period): (look: Look) => boolean {
   return ({ tijdstip }) => Date.parse(tijdstip) >= begin && Date.parse(tijdstip) < end;
 }
 
-/** The address of another page, with the period in it: a later reading must not choose another year. */
+/** The address of another page, with the period in it, because a later reading must not choose another year. */
 function within({ from, to }: Period, address: string | null): string | null {
   if (address === null) return null;
   const [path = '', search = ''] = address.split('?', 2);
@@ -228,7 +228,7 @@ function groupsOf(
   return [...byOrganisation.values(), nameless].flat();
 }
 
-/** The number in the register's initial activity: stands for the operator of this service. */
+/** The number in the register's initial activity, which stands for the operator of this service. */
 const UNNAMED = '0'.repeat(20);
 
 /** The name of an organisation, by its number. */
@@ -268,13 +268,13 @@ function entryOf(versie: Versie, bsn: string, nameOf: NameOf, proofAddress: Over
   };
 }
 
-/** Whether an action names another person, by number, as receiver of the data: this citizen may not see that. */
+/** Whether an action names another person, by number, as receiver of the data; this citizen may not see that number. */
 export function namesAnother({ soortAfnemerId, afnemerId }: Versie, bsn: string): boolean {
   if (afnemerId === null || !isBsnKind(soortAfnemerId)) return false;
   return !isSamePerson({ soortObjectId: 'BSN', objectId: afnemerId }, { soortObjectId: 'BSN', objectId: bsn });
 }
 
-/** The receiver of the data: another person is not named by number. */
+/** The receiver of the data; another person's number is not shown. */
 function recipientOf(versie: Versie, bsn: string, nameOf: NameOf): string | null {
   const { soortAfnemerId, afnemerId } = versie;
   if (afnemerId === null) return null;

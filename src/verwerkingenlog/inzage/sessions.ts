@@ -1,6 +1,6 @@
 /**
- * Sessions in encrypted cookies: each instance that has the key reads them, and nothing about a citizen is kept on the server. Only that a session
- * was ended is kept, until it would have ended by itself. See docs/decisions/0030-citizens-and-operators-pages.md.
+ * Sessions in encrypted cookies: each instance with the key can read them, and the server stores nothing about a citizen. Only the identities of
+ * ended sessions are stored, until they would have expired. See docs/decisions/0030-citizens-and-operators-pages.md.
  */
 import { hkdfSync, randomUUID } from 'node:crypto';
 import type { CookieSerializeOptions } from '@fastify/cookie';
@@ -15,11 +15,11 @@ import { endSession, isEnded } from './store/ended-sessions.ts';
 export interface Session {
   readonly id: string;
   readonly bsn: string;
-  /** When it ends, whatever happens. */
+  /** When it ends at the latest. */
   readonly until: Date;
 }
 
-/** What the browser keeps between going to the provider and coming back. */
+/** The data that the browser keeps while at the provider. */
 export interface LoginAttempt {
   readonly state: string;
   readonly nonce: string;
@@ -56,7 +56,7 @@ export function createSessions(options: SessionOptions) {
 
   const open = async (request: FastifyRequest): Promise<Session | undefined> => {
     const { jti, bsn, until } = (await session.get(request)) ?? {};
-    // Only this service can have written it, but perhaps another release.
+    // Only this service can have written it, but perhaps another release of it.
     if (typeof jti !== 'string' || typeof bsn !== 'string' || !isBsn(bsn) || typeof until !== 'number')
       return undefined;
     return { id: jti, bsn, until: new Date(until) };
@@ -81,11 +81,11 @@ export function createSessions(options: SessionOptions) {
       const found = await open(request);
       if (found !== undefined) await endSession(pool, found.id, found.until, clock.now());
     },
-    /** Takes the browser's cookie of a session away. */
+    /** Deletes the session cookie of the browser. */
     forget: session.clear,
     beginLogin: (reply: FastifyReply, attempt: LoginAttempt): Promise<void> =>
       login.set(reply, { ...attempt }, new Date(clock.now().getTime() + LOGIN_MS)),
-    /** The attempt of a request. The browser forgets it: it serves once. */
+    /** The login attempt of a request. The browser's cookie is deleted, because it is valid once. */
     async takeLogin(request: FastifyRequest, reply: FastifyReply): Promise<LoginAttempt | undefined> {
       const { state, nonce, codeVerifier } = (await login.get(request)) ?? {};
       login.clear(reply);
@@ -95,10 +95,10 @@ export function createSessions(options: SessionOptions) {
   };
 }
 
-/** A cookie that only this service reads and writes: a JWE, with a key of its own for each name. */
+/** A cookie that only this service reads and writes: a JWE, with a separate key for each name. */
 function sealedCookie(label: string, { key, clock, path, isSecure }: SessionOptions) {
   const secret = new Uint8Array(hkdfSync('sha256', Buffer.from(key, 'base64'), '', `koppelvlak cookie ${label}`, 32));
-  // A browser takes a name with this prefix only over TLS, from this very host, for every path: no neighbouring host can plant one.
+  // A browser accepts a name with this prefix only over TLS, from this very host, for every path: no neighbouring host can plant one.
   const nameOf = (): string => (isSecure() ? `__Host-${label}` : label);
   const attributes = (): CookieSerializeOptions => ({
     httpOnly: true,
@@ -115,7 +115,7 @@ function sealedCookie(label: string, { key, clock, path, isSecure }: SessionOpti
     clear(reply: FastifyReply): void {
       reply.clearCookie(nameOf(), attributes());
     },
-    /** What it says, while it is valid. */
+    /** Its contents, while it is valid. */
     async get(request: FastifyRequest): Promise<JWTPayload | undefined> {
       const value = request.cookies[nameOf()];
       if (value === undefined) return undefined;
@@ -128,7 +128,7 @@ function sealedCookie(label: string, { key, clock, path, isSecure }: SessionOpti
         });
         return payload;
       } catch (error) {
-        // Changed, written with another key, or expired: none of these is a session.
+        // Changed, written with another key, or expired: not a session.
         if (error instanceof errors.JOSEError) return undefined;
         throw error;
       }

@@ -1,6 +1,6 @@
 import { exactUrl, flag, list, optional, pairs, secret, setting, text } from '../../settings/kinds.ts';
 
-/** The pages on which a citizen sees what was done with his or her data. */
+/** The pages on which citizens see how their data were used. */
 export const inzageSettings = {
   inzage: {
     pages: setting(
@@ -48,16 +48,16 @@ export const inzageSettings = {
   },
 };
 
-/** What no operator has a reason to change, by group; tests do. */
+/** Settings that no operator has a reason to change, by group; tests override them. */
 export const inzageConstants = {
   inzage: {
     /** Requests per minute per address; 0 is no limit. More than a citizen ever makes, also from behind the address of an office. */
     rateLimit: 120,
     /** How long in milliseconds a call to the provider may take. */
     timeoutMs: 5_000,
-    /** A session ends after so long without a request. */
+    /** A session ends after this time without a request. */
     idleMs: 900_000,
-    /** A session ends after so long, whatever happens. */
+    /** A session ends after this time at the latest. */
     sessionMs: 3_600_000,
   },
 };

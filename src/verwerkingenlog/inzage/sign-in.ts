@@ -6,7 +6,7 @@ import type { Config } from '../../settings/read-config.ts';
 import { isBsn } from '../domain/verwerkingsactie.ts';
 import type { LoginAttempt } from './sessions.ts';
 
-/** Why nobody was logged in. The reason is for the log and the metrics; it never holds what the provider or the browser sent. */
+/** Why a login failed. The reason is for the log and the metrics; it never contains data from the provider or the browser. */
 export class SignInError extends Error {
   readonly reason: SignInFailure;
   constructor(reason: SignInFailure, options: ErrorOptions = {}) {
@@ -20,11 +20,11 @@ export class SignInError extends Error {
 export type SignInFailure = 'unavailable' | 'refused' | 'response' | 'level' | 'no-bsn';
 
 export interface SignIn {
-  /** Where the browser goes to log in, and what it has to come back with. @throws {SignInError} `unavailable` */
+  /** The address where the browser logs in, and the values that it must come back with. @throws {SignInError} `unavailable` */
   start(redirectUri: string): Promise<{ readonly address: string; readonly attempt: LoginAttempt }>;
-  /** The citizen service number of who came back. @param answer the address that the browser came back to @throws {SignInError} */
+  /** The citizen service number of the citizen who came back. @param answer the address that the browser came back to @throws {SignInError} */
   finish(answer: URL, attempt: LoginAttempt): Promise<string>;
-  /** Where the browser logs out at the provider too; undefined when it offers none. */
+  /** Where the browser logs out at the provider too; undefined when the provider supports none. */
   logoutAddress(): Promise<string | undefined>;
   close(): Promise<void>;
 }
@@ -37,7 +37,7 @@ interface SignInOptions {
 
 const MAX_BYTES = 262_144;
 const CONNECTIONS = 8;
-/** Calls under way at once; one more is asked to come back. */
+/** Concurrent calls; beyond them a citizen is asked to come back. */
 const MAX_CALLS = 64;
 /** How long the provider's metadata are used before they are read again. */
 const METADATA_MS = 15 * 60_000;
@@ -51,11 +51,11 @@ export function createSignIn({ settings, proxy, clock }: SignInOptions): SignIn 
     oidc.discovery(new URL(issuer), clientId, clientSecret, oidc.ClientSecretBasic(clientSecret), {
       [oidc.customFetch]: calls.fetch,
       timeout: Math.ceil(timeoutMs / 1000),
-      // Signatures of ID tokens are verified, also of those that came over TLS. Without TLS only outside production: the configuration says so.
+      // Signatures of ID tokens are verified even when they came over TLS. Without TLS only outside production, as the configuration ensures.
       execute: [oidc.enableNonRepudiationChecks, ...(issuer.startsWith('http:') ? [oidc.allowInsecureRequests] : [])],
     });
 
-  /** The provider's metadata, which every caller shares. A failure to read them is not kept. */
+  /** The provider's metadata, shared by all callers. A failure to read them is not cached. */
   const provider = async (): Promise<oidc.Configuration> => {
     const now = clock.now().getTime();
     if (known === undefined || known.until <= now) known = { provider: discover(), until: now + METADATA_MS };
@@ -83,7 +83,7 @@ export function createSignIn({ settings, proxy, clock }: SignInOptions): SignIn 
         nonce: attempt.nonce,
         code_challenge: await oidc.calculatePKCECodeChallenge(attempt.codeVerifier),
         code_challenge_method: 'S256',
-        // On a shared computer the provider may still know the one before.
+        // On a shared computer the provider may still have the previous user's session.
         prompt: 'login',
         ...(settings.levels.length === 0 ? {} : { acr_values: settings.levels.join(' ') }),
       });
@@ -122,18 +122,18 @@ export function createSignIn({ settings, proxy, clock }: SignInOptions): SignIn 
   };
 }
 
-/** What the library throws, as a reason. */
+/** Turns an error of the library into a reason. */
 function failureOf(error: unknown): SignInFailure {
   if (error instanceof oidc.AuthorizationResponseError) return 'refused';
   if (error instanceof oidc.ResponseBodyError) return error.status >= 500 ? 'unavailable' : 'refused';
   if (!(error instanceof oidc.ClientError)) return 'unavailable';
   const { code, cause } = error;
   if (cause instanceof Response && cause.status >= 500) return 'unavailable';
-  // Without a code it is what the connection threw.
+  // Without a code it is an error of the connection.
   return code === undefined || code === 'OAUTH_TIMEOUT' || code === 'OAUTH_ABORT' ? 'unavailable' : 'response';
 }
 
-/** The library's calls, by the rules for outgoing ones: limits on time, bytes and number, no redirect, no link-local address. */
+/** The library's calls, under the rules for outgoing ones: limits on time, bytes and number, no redirect, no link-local address. */
 function createProviderFetch({ timeoutMs, proxy }: { timeoutMs: number; proxy: Config['server'] }) {
   const connections = createGuardedConnections({
     // The operator named it, and it may be on the organisation's own network.

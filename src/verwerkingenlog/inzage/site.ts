@@ -14,11 +14,11 @@ export const LOGIN = `${HOME}/inloggen`;
 export const RETURN = `${HOME}/terug`;
 export const LOGOUT = `${HOME}/uitloggen`;
 
-/** With the name of the organisation whose pages these are. */
+/** With the name of the organisation that runs these pages. */
 export type Settings = Config['inzage'] & {
   readonly organisation: string;
   readonly links: Config['html']['links'];
-  /** How long what has no term of its own is kept. */
+  /** The term of entries without a term of their own. */
   readonly maxRetention: Config['verwerkingenlog']['maxRetention'];
 };
 
@@ -36,7 +36,7 @@ export function createSite(stylesheet: string, settings: Settings, brand: Brand)
   };
 }
 
-/** Why the visitor is here and not where he or she meant to be. */
+/** Why the visitor was redirected here. */
 export type Notice = 'ended' | 'logged-out' | undefined;
 
 /** @param logoutAddress where to log out at the provider too */

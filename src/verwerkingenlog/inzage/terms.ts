@@ -25,7 +25,7 @@ export function durationInWords(duration: string): string {
 }
 
 /**
- * The retention period of an entry: its own term, else that of its activity, else that of the service; in words when the register has words.
+ * The retention period of an entry: its own term, else that of its activity, else that of the service; as text when the register has text.
  * @param longest the term of the service
  */
 export function keptFor(entry: Entry, { activiteit }: Group, longest: string | undefined): string {

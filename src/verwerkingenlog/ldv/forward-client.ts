@@ -21,7 +21,7 @@ const MAX_REASON = 500;
 /** A refused request; the same lines may be accepted later. */
 export class ForwardError extends Error {
   override readonly name = 'ForwardError';
-  /** The lines themselves are at fault: fewer of them in a request may be accepted. */
+  /** The lines themselves are at fault: a request with fewer of them may be accepted. */
   readonly isFinal: boolean;
   readonly retryAfterMs: number | undefined;
 

@@ -1,6 +1,6 @@
 /**
- * Forwards new actions to another logbook: at least once, in order, by one process at a time. The statement that stores an action fills the
- * queue in the database; a batch is sent in a transaction that locks the state of forwarding, and leaves the queue when it was answered for.
+ * Forwards new actions to another logbook: at least once, in order, by one process at a time. The statement that stores an action fills the queue in
+ * the database; a batch is sent in a transaction that locks the state of forwarding, and is removed from the queue once it was acknowledged.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -35,7 +35,7 @@ const MAX_SPANS = 5000;
 const POLL_MS = 500;
 /** Pause after a fault of this process or its database. */
 const INTERRUPTED_MS = 1000;
-/** The longest sleep: meanwhile the state may have changed. */
+/** The longest sleep, because the state may change meanwhile. */
 const LONGEST_SLEEP_MS = 30_000;
 const FIRST_WAIT_MS = 500;
 
@@ -59,7 +59,7 @@ export function startForwarding(app: FastifyInstance, address: string, pool: Poo
   const base = mountAddress(app, settings.verwerkingenlog.prefix);
   const client = createForwardClient(settings, app.clock, address);
   const metrics = createMetrics(app.metrics, pool);
-  // Another process takes over from a silent one after this time, which is longer than a request may take.
+  // Another process takes over after this time of silence, which is longer than a request may take.
   const silenceMs = 2 * ldvOut.forwardTimeoutMs + 2000;
   const backoff = { firstMs: FIRST_WAIT_MS, maxMs: ldvOut.forwardBackoffMaxSeconds * 1000 };
   const stopped = new AbortController();
@@ -87,7 +87,7 @@ export function startForwarding(app: FastifyInstance, address: string, pool: Poo
     if (all.length > 0) log.warn({ issues: all.length, refused: refusedLines }, 'not all actions could be forwarded');
   }
 
-  /** Forwards a batch, if there is one and it is this process's turn. @returns milliseconds to wait before the next */
+  /** Forwards a batch, if there is one and this process holds the lock. @returns milliseconds to wait before the next */
   async function turn(): Promise<number> {
     return await transaction(pool, async (db) => {
       const begun = await beginForwarding(db, silenceMs);
@@ -164,7 +164,7 @@ function withinSpans(queue: readonly QueuedActie[]): readonly QueuedActie[] {
   });
 }
 
-/** The trace of the request that all of them came with; for several requests, a trace of this sending. */
+/** The trace of the request that they all came with; for several requests, a trace of this sending. */
 function traceOfBatch(batch: readonly QueuedActie[]): Record<string, string> {
   const [first] = batch;
   const isOne = batch.every(({ traceparent }) => traceparent === first?.traceparent);
@@ -204,7 +204,7 @@ async function linesOf(
         if (reason !== undefined) leaveOut('onverzendbaar', reason);
         else for (const span of own) lines.push({ actieId, span });
       } catch (error) {
-        // Another instance may have the key, or this one gets it: the action is not at fault.
+        // Another instance may have the key, or this one may get it: the action is not at fault.
         if (error instanceof UnknownKeyError) throw error;
         log.error({ err: error, actieId }, 'an action cannot be read and is not forwarded');
         leaveOut('onleesbaar', 'it cannot be read: the log of the service says why');

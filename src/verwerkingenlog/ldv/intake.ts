@@ -1,4 +1,4 @@
-/** From spans to stored lines: which are refused, what the register says of the others, and the answer. */
+/** From spans to stored lines: which are refused, the register's values for the others, and the answer. */
 import type { FastifyInstance } from 'fastify';
 import { Counter } from 'prom-client';
 import type { Db } from '../../database/transaction.ts';
@@ -25,11 +25,11 @@ interface Refusal {
 
 /**
  * @param bytes of the request
- * @throws {Problem} when far more would be kept: each line keeps the resource that it shares with others in the request
+ * @throws {Problem} when far more would be stored: each line keeps the resource that it shares with others in the request
  */
 export type Intake = (request: ReadRequest, sender: LineSender, bytes: number) => Promise<ExportResponse>;
 
-/** Characters that are kept for each byte of a request, unless they are few. */
+/** Characters that may be stored for each byte of a request, unless they are few. */
 const KEPT_PER_BYTE = 16;
 const FEW = 1_000_000;
 
@@ -56,7 +56,7 @@ export function createIntake(
     registers: [metrics],
   });
 
-  /** What the register says of a line. @returns the reason of a refusal as a text */
+  /** The register's values for a line. @returns the reason of a refusal as a text */
   function contextOf(
     span: Span,
     register: ReadonlyMap<string, readonly ActiviteitVersie[]>,
@@ -73,11 +73,11 @@ export function createIntake(
     if (known === undefined) {
       unknown.inc();
       if (unknownActivity === 'refuse') return 'de verwerkingsactiviteit staat niet in het register';
-      // Where the operator hides what the register does not know, the client needs no scope for it.
+      // If the operator hides lines of unknown activities, the client needs no scope for them.
       return { ...ofClient, vertrouwelijkheid: unknownActivity, bewaartermijn: null, verwerkingNaam: null };
     }
     const { bewaartermijn, naam: verwerkingNaam } = known;
-    // A line that arrives late must not show what is investigated now.
+    // A line that arrives late must not reveal a present investigation.
     const isConfidential = [known, versies.at(-1)].some((versie) => versie?.vertrouwelijkheid === 'vertrouwelijk');
     if (isConfidential && !mayBeConfidential) return 'deze verwerkingsactiviteit vraagt de scope create:confidential';
     return {
@@ -135,7 +135,7 @@ export function createIntake(
   };
 }
 
-/** Whose line it is. Of a line that another logbook forwards, the logbook where it began: it may arrive by several ways. */
+/** The owner of a line. For a line that another logbook forwards, this is the logbook where it began: it may arrive by several routes. */
 function clientOf(span: Span, { client, isPeer }: LineSender): string {
   const [first] = isPeer ? logbooksOf(span) : [];
   return first === undefined ? client : `logbook ${first}`;
@@ -147,8 +147,8 @@ async function readRegister(db: Db, spans: readonly Span[]): Promise<ReadonlyMap
 }
 
 /**
- * What the register said at a moment. A line of before the activity was first recorded goes by its first version: the register of an
- * organisation is often filled later than its applications log.
+ * The register's values at a moment. A line from before the activity was first recorded uses its first version: the register of an organisation is
+ * often filled later than its applications log.
  */
 function validAt(versies: readonly ActiviteitVersie[], at: Date): ActiviteitVersie | undefined {
   const valid = versies.findLast(({ vanaf }) => vanaf <= at) ?? versies[0];
@@ -171,7 +171,7 @@ function refusalsText(refusals: readonly Refusal[]): string[] {
   return [`${howMany}; ${named.join('; ')}${more}`];
 }
 
-/** What the sender wrote where spans are expected. */
+/** What the sender sent instead of spans. */
 function othersText(others: readonly string[], found: number): string[] {
   if (others.length === 0) return [];
   const named = `${others.slice(0, NAMED_REASONS).join(', ')}${others.length > NAMED_REASONS ? ' en andere' : ''}`;

@@ -19,14 +19,14 @@ import {
 import { lineKeyOf, readLineKeys, takeLineKeys } from './store/line-keys.ts';
 import type { LdvLine } from './stored-line.ts';
 
-/** Who sends lines, by its token. */
+/** The sender of lines, from its token. */
 export interface LineSender {
-  /** Whose lines they are: ids count for this client only. */
+  /** The owner of the lines: ids are unique for this client only. */
   readonly client: string;
   readonly auteur: Auteur;
   /** The trace of the request. */
   readonly trace: () => TraceContext;
-  /** Another logbook, whose word on the way of a line is believed. */
+  /** Another logbook, whose account of the route of a line is trusted. */
   readonly isPeer: boolean;
   /** OIN of the organisation, when the token has one. */
   readonly oin: string | undefined;
@@ -34,7 +34,7 @@ export interface LineSender {
   readonly mayBeConfidential: boolean;
 }
 
-/** A line to be stored, the text that is kept of it, and its action. */
+/** A line to be stored, its stored text, and its action. */
 export interface NewLine extends LdvLine {
   readonly text: string;
   readonly actie: Actie;
@@ -49,20 +49,20 @@ export type LineOutcome = 'stored' | 'known' | 'conflict';
  */
 export type StoreLines = (lines: readonly NewLine[], sender: LineSender) => Promise<readonly LineOutcome[]>;
 
-/** A line with what goes to the database. */
+/** A line with its stored form. */
 interface PreparedLine {
   readonly append: Append;
   readonly key: LineKey;
-  /** Its key as the other keys of the log hash it: before a rotation it may have been stored under one of those. */
+  /** Its key as hashed by the other keys of the log: before a rotation it may have been stored under one of those. */
   readonly otherKeys: readonly LineKey[];
 }
 
-/** The key of the log that hashes what is new became another one since the lines were prepared. */
+/** Another key of the log became the one that hashes new lines since the lines were prepared. */
 class HashingChangedError extends Error {}
 
 /**
- * Groups of lines are apart from those of actions: a batch of thousands is not what a single action should wait for. A second group is
- * prepared while the first is committed.
+ * Groups of lines are separate from those of actions: a single action should not wait for a batch of thousands. A second group is prepared while the
+ * first is committed.
  */
 const GROUPS_IN_FLIGHT = 2;
 /** Lines of several requests that share a transaction; one request may have more. */
@@ -108,7 +108,7 @@ export function createLineStore(app: FastifyInstance): StoreLines {
       retryConflicts(() =>
         transaction(pool, async (db) => {
           if ((await log.lockHashing(db)) !== hashing) throw new HashingChangedError();
-          // A line may have been stored with a key of the log that is not here.
+          // A line may have been stored with a key of the log that is missing here.
           await log.requireAllKeys(db);
           const hashedWith = hashing === keys.current ? null : hashing;
           return await storeLines(db, all, hashedWith, log.store);

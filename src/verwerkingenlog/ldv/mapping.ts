@@ -1,4 +1,4 @@
-/** One record, two faces: what of a log line of LDV is what of a verwerkingsactie, in both directions. */
+/** The mapping between an LDV log line and a verwerkingsactie, in both directions. */
 import { createHash } from 'node:crypto';
 import { UUID_DIGITS } from '../../lib/patterns.ts';
 import { moment } from '../../lib/time.ts';
@@ -25,7 +25,7 @@ import {
 } from './span.ts';
 import { LOGBOOKS, readLdvOf } from './stored-line.ts';
 
-/** Characters of a text of an action; a longer one is shortened there, and whole in the LDV face. */
+/** Characters of a text in an action; a longer one is shortened there, and whole in the LDV line. */
 export const MAX_TEXT = 242;
 /** Characters of an address. */
 export const MAX_URL = 2042;
@@ -34,7 +34,7 @@ const URI = /^[a-z][a-z0-9+.-]*:\S+$/i;
 const OIN_IN_TEXT = /(?<!\d)\d{20}(?!\d)/;
 const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 
-/** A span that is being made of an action. */
+/** A span that is being made from an action. */
 interface Draft {
   traceId: string;
   name: string;
@@ -45,7 +45,7 @@ interface Draft {
 }
 
 interface Row {
-  /** What an action has of it. A span that lacks it gives `null`, or an empty list. */
+  /** The value that an action takes from it. A span that lacks it gives `null`, or an empty list. */
   readonly toActie: (span: Span) => Partial<Actie>;
   /** Puts it into a span; what an action lacks is left out. @param base address of the mount of area B */
   readonly toSpan: (draft: Draft, versie: Versie, base: string) => void;
@@ -91,7 +91,7 @@ const MAPPING: Readonly<Record<string, Row>> = {
       return { verwerkteObjecten: [{ ...subject, betrokkenheid: null, soortenGegevens: null }] };
     },
     toSpan: ({ attributes }, { objecten }) => {
-      // Several persons are a span each.
+      // Several persons become a span each.
       const [only] = objecten.length === 1 ? objecten : [];
       setText(attributes, DPL.subject, only?.objectId ?? null);
       setText(attributes, DPL.subjectType, only === undefined ? null : kindOut(only.soortObjectId));
@@ -120,7 +120,7 @@ const MAPPING: Readonly<Record<string, Row>> = {
 
 const ROWS = Object.values(MAPPING);
 
-/** Where members of an action go that LDV has no place for; `gebruiker` is never given, for LDV has no users. */
+/** Attributes for members of an action that LDV lacks; `gebruiker` is never sent, because LDV has no users. */
 const OWN = 'koppelvlak.verwerkingsactie.';
 const OWN_MEMBERS = [
   'handelingNaam',
@@ -129,10 +129,10 @@ const OWN_MEMBERS = [
   'verwerkingsactiviteitIdAfnemer',
   'verwerkingsactiviteitUrlAfnemer',
 ] as const satisfies readonly (keyof Versie)[];
-/** These are of the register or of the client for a line of LDV: there they say nothing that the line itself said. */
+/** For a line of LDV these come from the register or the client, not from the line itself. */
 const REGISTER_MEMBERS = ['verwerkingNaam', 'bewaartermijn', 'uitvoerder'] as const satisfies readonly (keyof Versie)[];
 
-/** What the register and the client's token say of a line. */
+/** The values of a line that come from the register and the client's token. */
 export interface LineContext {
   readonly vertrouwelijkheid: Vertrouwelijkheid;
   readonly bewaartermijn: string | null;
@@ -147,12 +147,12 @@ export function actieOfSpan(span: Span, context: LineContext): Actie {
   return actie;
 }
 
-/** Without any member that a line or the register gives. */
+/** Every member that no line or register gives is absent. */
 const EMPTY: Actie = actieOf({ actieNaam: '', vertrouwelijkheid: 'normaal', tijdstip: new Date(0) });
 
 /**
- * The lines of an action: one, or for several persons one for the action and one below it for each person. An action that was logged
- * through LDV gives the line that came, with what was changed since.
+ * The lines of an action: one, or for several persons one for the action and one below it for each person. An action that was logged through LDV
+ * gives the received line, with later changes.
  * @param versie its identifiers decrypted
  * @param base address of the mount of area B: activities without an address are named by that of the register here
  */
@@ -193,8 +193,8 @@ export function spansOf(versie: Versie, base: string): Span[] {
 }
 
 /**
- * An entry of the service itself is in the trace of the call that it is about, below the span of the caller: that is how the caller's log
- * and this one are read together.
+ * An entry of the service itself is in the trace of the call that it is about, below the caller's span, so that the caller's log and this one can be
+ * read together.
  */
 function inTraceOf({ traceId, ouderSpanId }: Versie, spans: readonly Span[]): Span[] {
   return spans.map((span, i) => ({
@@ -204,13 +204,13 @@ function inTraceOf({ traceId, ouderSpanId }: Versie, spans: readonly Span[]): Sp
   }));
 }
 
-/** What of a person LDV has no place for. */
+/** The data of a person that LDV has no place for. */
 function setOwn(attributes: Map<string, AttributeValue>, { betrokkenheid, soortenGegevens }: VerwerktObject): void {
   setText(attributes, `${OWN}betrokkenheid`, betrokkenheid);
   if (soortenGegevens !== null) attributes.set(`${OWN}verwerkteSoortenGegevens`, soortenGegevens);
 }
 
-/** Whether an action still says what its line said. */
+/** Whether an action still agrees with its line. */
 function isStill(said: Partial<Actie>, versie: Versie): boolean {
   const { verwerkteObjecten, ...fields } = said;
   const now: Readonly<Record<string, unknown>> = { ...versie };
@@ -233,9 +233,9 @@ export function spanIdOf(actieId: string, nummer?: number): string {
   return hashDigits(`ldv-span:${actieId}/${nummer === undefined ? '' : verwerktObjectId(actieId, nummer)}`, 16);
 }
 
-/** The trace of an action: its processing, else one of its own. */
+/** The trace of an action: its processing, else a separate one. */
 export function traceIdOf({ actieId, verwerkingId }: Pick<Versie, 'actieId' | 'verwerkingId'>): string {
-  // W3C: zeros only are not a trace.
+  // W3C: all zeros is not a trace.
   if (verwerkingId === null || verwerkingId === NIL_UUID) return hashDigits(`ldv-trace:${actieId}`, 32);
   return verwerkingId.replaceAll('-', '');
 }
@@ -245,7 +245,7 @@ export function uuidOf(traceId: string): string {
   return traceId.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** The UUID that an activity's URI ends in: by it the register knows the activity. */
+/** The UUID at the end of an activity's URI, which identifies the activity in the register. */
 export function activityIdIn(uri: string): string | null {
   return UUID_AT_END.exec(uri)?.[1]?.toLowerCase() ?? null;
 }
@@ -259,12 +259,12 @@ function setText(attributes: Map<string, AttributeValue>, name: string, value: s
   else attributes.set(name, value);
 }
 
-/** A text for a member of an action, which is stored as it is. */
+/** A text for a member of an action, which is stored in plain text. */
 function plainText(text: string, span: Span): string {
   return cut(withoutIdentifiers(text, span), MAX_TEXT);
 }
 
-/** The logbooks that a line has passed, as its resource says. */
+/** The logbooks that a line has passed, according to its resource. */
 export function logbooksOf({ resource }: Pick<Span, 'resource'>): readonly string[] {
   const value = resource.get(LOGBOOKS);
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
@@ -275,7 +275,7 @@ export function forwarded(span: Span, own: string): Span {
   return { ...span, resource: new Map([...span.resource, [LOGBOOKS, [...logbooksOf(span), own]]]) };
 }
 
-/** A line of a sender that is not a logbook: nothing that it says of logbooks counts, or it could keep its lines from one. */
+/** A line of a sender that is not a logbook: its claims about logbooks are ignored, or it could keep its lines from one. */
 export function withoutLogbooks(span: Span): Span {
   if (!span.resource.has(LOGBOOKS)) return span;
   return { ...span, resource: new Map([...span.resource].filter(([name]) => name !== LOGBOOKS)) };

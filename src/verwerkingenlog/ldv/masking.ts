@@ -1,4 +1,4 @@
-/** Keeps identifiers of persons out of texts that are stored as they are. */
+/** Keeps identifiers of persons out of texts that are stored in plain text. */
 import { bsnDigits, isBsn } from '../domain/verwerkingsactie.ts';
 import { EXCEPTION, type Span, subjectOf, writeValue } from './span.ts';
 
@@ -9,7 +9,7 @@ const MIN_MASKED = 6;
 /** A UUID or an IPv4 address, which is left as it is: masked, it would lead nowhere. */
 const ADDRESS =
   /((?<![\p{L}\p{N}])[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?![\p{L}\p{N}])|(?<!\p{Nd})(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}(?!\p{Nd}))/giu;
-/** Nine digits of any script, with at most one space, dot or hyphen between two of them, and marks of no width. */
+/** Nine digits of any script, with at most one space, dot or hyphen between two of them, and zero-width characters. */
 const NUMBER = /(?<!\p{Nd})\p{Nd}(?:\p{Cf}*(?:[\p{Zs}.\p{Pd}]\p{Cf}*)?\p{Nd}){8}(?!\p{Nd})/gu;
 
 /** Masks the identity of the line's own person and every possible BSN. The line that is kept encrypted has the whole text. */
@@ -44,14 +44,14 @@ function withoutNumbers(text: string, isIdentifier: (number: string) => boolean)
 /** Characters of a text about an error. */
 const MAX_ERROR = 4096;
 
-/** The line with texts about an error that name no person, and are not so long that the line is refused for them. */
+/** The line with error texts that name no person and are not so long that the line is refused for them. */
 export function withGuardedErrors(span: Span): Span {
   if (!EXCEPTION.some((name) => span.attributes.has(name))) return span;
   const attributes = new Map(span.attributes);
   for (const name of EXCEPTION) {
     const value = attributes.get(name);
     if (value === undefined) continue;
-    // A text by the conventions of OpenTelemetry; anything else is kept as JSON, and guarded in the same way.
+    // A text by the conventions of OpenTelemetry; any other value is kept as JSON, and masked in the same way.
     const text = typeof value === 'string' ? value : JSON.stringify(writeValue(value));
     attributes.set(name, cut(withoutIdentifiers(text, span), MAX_ERROR));
   }

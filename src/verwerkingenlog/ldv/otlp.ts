@@ -15,9 +15,9 @@ export const MEDIA_TYPES: Readonly<Record<OtlpForm, string>> = {
   json: 'application/json',
 };
 
-/** Items of lists for each span that a request may have; most are attributes. */
+/** Items of lists for each span of a request; most are attributes. */
 const PARTS_PER_SPAN = 10;
-/** A request of few spans may have so many all the same. */
+/** A request of few spans may have this many nevertheless. */
 const LEAST_PARTS = 100_000;
 /** How many protobuf fields, known or not, each item may have. */
 const FIELDS_PER_PART = 8;
@@ -41,7 +41,7 @@ export function decode(type: protobuf.Type, bytes: unknown): Record<string, unkn
   reader.discardUnknown = true;
   try {
     const message: unknown = type.decode(reader);
-    // A copy has what was sent, without the defaults of the other members, which are on the prototype.
+    // A copy has only the members that were sent; the defaults of the others are on the prototype.
     return { ...Object(message) };
   } catch (cause) {
     throw new OtlpError('the protobuf cannot be decoded', { cause });
@@ -52,7 +52,7 @@ function encode(type: protobuf.Type, message: object): Uint8Array {
   return type.encode(type.fromObject(message)).finish();
 }
 
-/** A request has more spans, or other parts, than are taken at once. */
+/** A request has more spans, or other parts, than are accepted at once. */
 export function tooManySpans(cause?: unknown): Problem {
   return new Problem(platformProblems.bodyTooLarge, {
     detail: 'Het verzoek heeft te veel regels of onderdelen.',
@@ -62,10 +62,10 @@ export function tooManySpans(cause?: unknown): Problem {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Integers of 64 bits as numbers: a parser of JSON would round them. Only the name of a member is followed by a colon. */
+/** Integers of 64 bits as numbers, which a parser of JSON would round. Only the name of a member is followed by a colon. */
 const LONG_INTEGER = /("(?:intValue|startTimeUnixNano|endTimeUnixNano)"\s*:\s*)(-?\d{16,20})(?=[\s,}])/g;
 
-/** Sixteen megabytes have 600 000 objects and lists where all of it is short attributes. */
+/** Sixteen megabytes of short attributes have 600 000 objects and lists. */
 const JSON_LIMITS = {
   depth: 100_000,
   containers: 700_000,
@@ -74,7 +74,7 @@ const JSON_LIMITS = {
   values: 3_000_000,
 };
 
-/** No request has these, however many spans it has. */
+/** No real request has these, however many spans it has. */
 const ODD_SHAPES: readonly UntrustedJsonCode[] = ['too-deep', 'too-many-object-members'];
 
 /** @throws {OtlpError} {Problem} */
@@ -113,12 +113,12 @@ function encodeSpan(span: Span): Uint8Array {
   });
 }
 
-/** A receiver refuses a whole request for one text that is not UTF-8, which half of a surrogate pair is not. */
+/** A receiver refuses a whole request for one text that is not UTF-8, such as half a surrogate pair. */
 function inUtf8(text: string): string {
   return text.toWellFormed();
 }
 
-/** What an `ExportTraceServiceResponse` says: which spans were refused, if any. */
+/** The contents of an `ExportTraceServiceResponse`: which spans were refused, if any. */
 export interface ExportResponse {
   readonly rejectedSpans: number;
   readonly errorMessage: string;
@@ -160,14 +160,14 @@ function write(type: protobuf.Type, message: object, form: OtlpForm): Buffer {
 }
 
 /**
- * Whether a request has far more items than its spans need, counted on its bytes before it is decoded: an empty message is two bytes, and a
- * hundred as an object, so sixteen megabytes of them would take more memory than the process has.
+ * Whether a request has far more items than its spans need, counted on its bytes before it is decoded: an empty message is two bytes, and a hundred
+ * as an object, so sixteen megabytes of them would take more memory than the process has.
  */
 export function hasTooManyParts(bytes: Uint8Array, maxSpans: number): boolean {
   return hasMoreItems(bytes, Math.max(LEAST_PARTS, maxSpans * PARTS_PER_SPAN));
 }
 
-/** What is inside the fields of a message, by their numbers; `isList` when there may be many. @see trace.proto */
+/** The fields of a message that are messages, by number; `isList` when there may be many. @see trace.proto */
 interface Shape {
   readonly [field: number]: { readonly shape: Shape; readonly isList: boolean };
 }
@@ -188,7 +188,7 @@ const BYTES = 2;
 function hasMoreItems(bytes: Uint8Array, most: number): boolean {
   const reader = protobuf.Reader.create(bytes);
   let [items, fields] = [0, 0];
-  /** Messages that were entered, and where they end: not by recursion, because the sender chooses how deep they are. */
+  /** Messages that were entered, and where they end. Not recursive, because the sender chooses the depth. */
   const open: { readonly shape: Shape; readonly end: number }[] = [{ shape: REQUEST, end: reader.len }];
   try {
     for (let message = open.at(-1); message !== undefined; message = open.at(-1)) {
@@ -208,7 +208,7 @@ function hasMoreItems(bytes: Uint8Array, most: number): boolean {
       if (items > most || fields > most * FIELDS_PER_PART) return true;
     }
   } catch {
-    // Cut off or not protobuf: decoding says so.
+    // Truncated or not protobuf: decoding reports it.
   }
   return false;
 }

@@ -22,7 +22,7 @@ async function serveLdv(app: FastifyInstance): Promise<void> {
   await mount(app, {
     isPersonal: true,
     prefix: ldv.prefix,
-    // One client may hold half of it: a request of the largest size is never refused for another one beside it.
+    // One client may hold half of it, so that a request of the largest size is never refused because of another.
     bodiesInProgressBytes: Math.max(server.bodiesInProgressBytes, 4 * ldv.bodyLimitBytes),
     contract,
     rateLimit: verwerkingenlog.rateLimit,

@@ -1,4 +1,4 @@
-/** Reading the spans of an `ExportTraceServiceRequest`, each by itself: one that cannot be read is named, and the others are read. */
+/** Reads the spans of an `ExportTraceServiceRequest` one by one: an unreadable one is named, and the others are read. */
 import protobuf from 'protobufjs';
 import { isRecord } from '../../lib/json/json-value.ts';
 import { eventLoopBudget } from '../../lib/scheduling.ts';
@@ -16,7 +16,7 @@ import {
   type Span,
 } from './span.ts';
 
-/** Which attributes are kept, by their names. What is in the others is not looked at. */
+/** Which attributes are kept, by name. The values of others are not read. */
 export interface KeptAttributes {
   readonly ofSpan: (name: string) => boolean;
   readonly ofResource: (name: string) => boolean;
@@ -34,11 +34,11 @@ export interface UnreadableSpan {
 export interface ReadRequest {
   readonly spans: readonly Span[];
   readonly unreadable: readonly UnreadableSpan[];
-  /** Names of what is where spans are expected. */
+  /** Names of things found in place of spans. */
   readonly others: readonly string[];
 }
 
-/** A level of the request: the list that it has, and the numbers of all its members. */
+/** A level of the request: its list, and the numbers of all its members. */
 interface Level {
   readonly list: string;
   readonly numbers: Readonly<Record<string, number>>;
@@ -48,13 +48,13 @@ const REQUEST: Level = { list: 'resourceSpans', numbers: { resourceSpans: 1 } };
 const RESOURCE_SPANS: Level = { list: 'scopeSpans', numbers: { resource: 1, scopeSpans: 2, schemaUrl: 3 } };
 const SCOPE_SPANS: Level = { list: 'spans', numbers: { scope: 1, spans: 2, schemaUrl: 3 } };
 
-/** What a level has. */
+/** The contents of a level. */
 interface Opened {
   readonly items: readonly unknown[];
   readonly resource?: unknown;
-  /** Names of members that are not of OTLP; only where the list is missing. */
+  /** Names of members that OTLP lacks; only if the list is missing. */
   readonly others: readonly string[];
-  /** Not all of it can be read. */
+  /** Part of it cannot be read. */
   readonly isBroken: boolean;
 }
 
@@ -159,13 +159,13 @@ export function nameInMessage(name: string): string {
 /** A field of a message of protobuf. */
 interface Field {
   readonly number: number;
-  /** What is in it, when it is a message, a text or bytes. */
+  /** Its contents, when it is a message, a text or bytes. */
   readonly content: Uint8Array | undefined;
   readonly start: number;
   readonly end: number;
 }
 
-/** The fields of a message, as far as they can be read. @returns with the number of the one that cannot be read, if that is known */
+/** The fields of a message, as far as they can be read. @returns with the number of the unreadable one, if that is known */
 function fieldsOf(message: Uint8Array): { fields: readonly Field[]; isBroken: boolean; brokenAt: number } {
   const reader = protobuf.Reader.create(message);
   const fields: Field[] = [];
@@ -217,7 +217,7 @@ function reasonOf(error: unknown): string {
   throw error;
 }
 
-/** Stands for a part of protobuf that cannot be decoded: no reader takes it. */
+/** Stands for a part of protobuf that cannot be decoded: no reader accepts it. */
 const UNREADABLE = Symbol('unreadable');
 
 /** A message of protobuf with the members that JSON has; each part that cannot be decoded is `UNREADABLE`. */

@@ -1,4 +1,4 @@
-/** Which lines are refused, and why. A reason never repeats what came: it goes into the answer and the client's own logs. */
+/** Which lines are refused, and why. A reason never repeats received values: it goes into the answer and the client's own logs. */
 
 import { bsnDigits, isBsn, isBsnKind } from '../domain/verwerkingsactie.ts';
 import { MAX_TEXT, MAX_URL } from './mapping.ts';
@@ -21,19 +21,19 @@ interface LineRules {
   readonly plainBsn: 'accept' | 'refuse';
   /** Whether a plain citizen service number is checked by its eleven test. */
   readonly checkBsn: boolean;
-  /** The latest moment that is taken (nanoseconds since 1970). */
+  /** The latest accepted moment (nanoseconds since 1970). */
   readonly latest: bigint;
 }
 
 /** Characters of the identity of a person. Pseudonyms are longer than identities; the answers of area B allow as many. */
 const MAX_SUBJECT = 1024;
 const MAX_NAME = 4096;
-/** Characters of a line as it is kept. */
+/** Characters of a stored line. */
 export const MAX_LINE = 32_768;
 /** 2000-01-01Z: a clock in milliseconds or seconds is far before it. */
 const FIRST_START = 946_684_800_000_000_000n;
 
-/** The line is left out without being refused. */
+/** The line is skipped without being refused. */
 export const IGNORED = Symbol('ignored');
 
 /** @returns why the line is refused; undefined when it is not */
@@ -55,11 +55,11 @@ function reasonOf(span: Span, rules: LineRules): string | typeof IGNORED | undef
   );
 }
 
-/** LDV asks for an activity where personal data are processed: not in a line about objects, nor in one that only tells of an error. */
+/** LDV requires an activity where personal data are processed: not in a line about objects, nor in one that only reports an error. */
 function withoutActivity(span: Span, { otherSpans }: LineRules): string | typeof IGNORED | undefined {
   const names = [...span.attributes.keys()];
   const isOther = !names.some(isOfLdv);
-  // A line whose activity was dropped on the way must not be lost without a word.
+  // A line whose activity was dropped in transit must not be lost silently.
   if (isOther && otherSpans === 'ignore' && span.droppedAttributes === undefined) return IGNORED;
   const isError = isOther && names.some((name) => EXCEPTION.includes(name));
   const isAboutObjects = names.some((name) => name.startsWith('dpl.objects.'));
@@ -69,7 +69,7 @@ function withoutActivity(span: Span, { otherSpans }: LineRules): string | typeof
 const CORE = 'dpl.core.';
 const NAMED = 3;
 
-/** The attributes of the core that this service does not know: one may be a misspelled one. */
+/** Core attributes that this service does not know: one may be misspelled. */
 function unknownNames({ attributes }: Span): string {
   const known: readonly string[] = Object.values(DPL);
   const unknown = [...attributes.keys()].filter((name) => name.startsWith(CORE) && !known.includes(name));
@@ -77,14 +77,14 @@ function unknownNames({ attributes }: Span): string {
   return unknown.length === 0 ? '' : ` (onbekend: ${named}${unknown.length > NAMED ? ' en andere' : ''})`;
 }
 
-/** A sender that dropped attributes may have dropped those of LDV that are missing. */
+/** A sender that dropped attributes may have dropped the missing ones of LDV. */
 function droppedFault({ attributes, droppedAttributes }: Span): string | undefined {
   if (droppedAttributes === undefined) return undefined;
   const missing = [DPL.activity, DPL.subject, DPL.subjectType].filter((name) => !attributes.has(name));
   return missing.length === 0 ? undefined : `attributen zijn weggelaten, en ${missing.join(', ')} ontbreekt`;
 }
 
-/** Whether an id has so many hexadecimal digits, and not only zeros. */
+/** Whether an id has this many hexadecimal digits, and not only zeros. */
 export function isId(id: string, digits: 16 | 32): boolean {
   return id.length === digits && /^[0-9a-f]*$/.test(id) && !/^0*$/.test(id);
 }

@@ -2,7 +2,7 @@ import { OIN } from '../../lib/patterns.ts';
 import { choice, exactUrl, flag, list, optional, secret, setting, text, url } from '../../settings/kinds.ts';
 
 export const ldvSettings = {
-  /** Lines of the Logboek Dataverwerkingen (LDV) that are taken in. */
+  /** Receiving lines of the Logboek Dataverwerkingen (LDV). */
   ldv: {
     keepAttributes: setting(
       'LDV_KEEP_ATTRIBUTES',
@@ -64,10 +64,10 @@ export const ldvSettings = {
   },
 };
 
-/** What no operator has a reason to change, by group; tests do. */
+/** Settings that no operator has a reason to change, by group; tests override them. */
 export const ldvConstants = {
   ldv: {
-    /** Mount. An exporter is given the address without `/v1` as its endpoint. */
+    /** Mount. Exporters get the address without `/v1` as their endpoint. */
     prefix: '/ldv/v1',
     /** Largest request of LDV in bytes, after decompression; larger ones get 413. */
     bodyLimitBytes: 16_777_216,
@@ -75,7 +75,7 @@ export const ldvConstants = {
     maxSpans: 50_000,
   },
   ldvOut: {
-    /** Scope that is asked for there: what taking in lines needs in every logbook that has scopes. */
+    /** Scope that is requested there: the one for sending lines in every logbook that has scopes. */
     forwardScope: 'create:normal',
     /** Maximum number of actions in one request to that logbook. */
     forwardBatch: 500,

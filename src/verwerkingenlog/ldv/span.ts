@@ -1,4 +1,4 @@
-/** A span as the log record of LDV is sent over OTLP, and its attributes as JSON. @see Logboek Dataverwerkingen 1.0.0, opentelemetry-proto 1.11 */
+/** A span as the LDV log record is sent over OTLP, and its attributes as JSON. @see Logboek Dataverwerkingen 1.0.0, opentelemetry-proto 1.11 */
 import { isRecord } from '../../lib/json/json-value.ts';
 
 export type SpanStatus = 'Unset' | 'Ok' | 'Error';
@@ -17,7 +17,7 @@ export type AttributeValue =
   | readonly AttributeValue[]
   | ReadonlyMap<string, AttributeValue>;
 
-/** In the order in which they were sent; of a name that is given twice the last value counts. */
+/** In the order in which they were sent; the last value of a repeated name counts. */
 export type Attributes = ReadonlyMap<string, AttributeValue>;
 
 export interface Span {
@@ -76,12 +76,12 @@ export function subjectOf({
   return { soortObjectId: /^bsn$/i.test(kind) ? 'BSN' : kind || UNKNOWN_KIND, objectId };
 }
 
-/** What the error line of an application has, by the guidance of LDV. */
+/** The contents of an application's error line, by the guidance of LDV. */
 export const EXCEPTION: readonly string[] = ['exception.message', 'exception.type', 'exception.stacktrace'];
 
-/** What came is not what OTLP describes. */
+/** The received data does not conform to OTLP. */
 export class OtlpError extends Error {
-  /** The name of the attribute that is meant, if one is. */
+  /** The name of the attribute at fault, if there is one. */
   readonly attribute: string | undefined;
 
   constructor(message: string, { attribute, ...options }: ErrorOptions & { readonly attribute?: string } = {}) {
@@ -95,7 +95,7 @@ const MAX_DEPTH = 8;
 
 /**
  * Attributes in the JSON form of OTLP: integers as texts, bytes as base64.
- * @param text how a text is written; default: as it is
+ * @param text converts a text; default: unchanged
  */
 export function writeAttributes(attributes: Attributes, text = asItIs): object[] {
   return [...attributes].map(([key, value]) => ({ key: text(key), value: writeValue(value, text) }));
@@ -128,7 +128,7 @@ function isMap(value: AttributeValue): value is Attributes {
 }
 
 /**
- * Attributes as `protobufjs` decodes them, or in the JSON form of OTLP: the two differ in how bytes and integers look.
+ * Attributes as `protobufjs` decodes them, or in the JSON form of OTLP; the two differ in bytes and integers.
  * @param isKept whether one is wanted; the others may hold anything
  * @throws {OtlpError} naming the attribute
  */
@@ -168,7 +168,7 @@ const VALUE_READERS = new Map<string, ValueReader>([
   ['arrayValue', readArray],
 ]);
 
-/** Of a decoded message the defaults of the members that were not sent are on its prototype. */
+/** In a decoded message, the defaults of members that were not sent are on the prototype. */
 function readValue(value: unknown, depth: number): AttributeValue {
   if (value === undefined || value === null) return null;
   if (!isRecord(value)) throw new OtlpError('the value of an attribute is not an object');
@@ -237,14 +237,14 @@ export function readId(value: unknown): string {
 }
 
 function readBytes(value: unknown): Uint8Array {
-  // A copy: the bytes of protobuf are a part of the whole request.
+  // A copy, because the bytes of protobuf are a part of the whole request.
   if (value instanceof Uint8Array) return Uint8Array.from(value);
   const text = readText(value);
   if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(text)) throw new OtlpError('base64 was expected');
   return new Uint8Array(Buffer.from(text, 'base64'));
 }
 
-/** A double: a number, or as JSON has it a text for what JSON has no number for. @throws {OtlpError} */
+/** A double: a number, or in JSON a text for values that JSON cannot express. */
 function readDouble(value: unknown): number {
   if (typeof value === 'number') return value;
   if (typeof value === 'string' && (value === 'NaN' || (value.trim() !== '' && !Number.isNaN(Number(value)))))
@@ -294,7 +294,7 @@ export function dateOf(nanoseconds: bigint): Date {
   return new Date(Number(nanoseconds / NS_PER_MS));
 }
 
-/** The moments that OTLP can say: 1970 to 2554. */
+/** The range of moments in OTLP: 1970 to 2554. */
 export function isTime(nanoseconds: bigint): boolean {
   return BigInt.asUintN(64, nanoseconds) === nanoseconds;
 }

@@ -25,12 +25,12 @@ export const LOGBOOKS = 'koppelvlak.logbooks';
 
 export interface LdvLine {
   readonly span: Span;
-  /** The owner of the line: its ids count for this client only. */
+  /** The owner of the line: ids are unique for this client only. */
   readonly client: string;
 }
 
 /**
- * The attributes that are kept. Instrumentation puts addresses and SQL statements in the others, with identifiers in them.
+ * The attributes that are kept. Instrumentation puts addresses and SQL statements with identifiers in the others.
  * @param names of further attributes to keep; a name that ends in `.*` covers all with that beginning
  */
 export function keptAttributes(names: readonly string[]): KeptAttributes {
@@ -89,8 +89,8 @@ export function readLine(text: string): LdvLine {
 }
 
 /**
- * The contents that make two lines with the same ids the same line. It does not depend on the kept attributes, so that a repeated line stays the same
- * after that setting changes.
+ * The contents that two lines with the same ids must share to count as one. Independent of the kept attributes, so that a repeated line stays the
+ * same after that setting changes.
  */
 export function contentOf(span: Span): string {
   return JSON.stringify([

@@ -20,7 +20,7 @@ import { keptAttributes } from './stored-line.ts';
 
 const decompress = promisify(gunzip);
 const RETRY = { 'retry-after': '5' };
-/** The part of the memory that one client may hold. */
+/** The share of the memory that one client may use. */
 const CLIENT_SHARE = 1 / 2;
 /** Deflate never makes more of a byte than this. */
 const MOST_PER_BYTE = 1032;
@@ -29,7 +29,7 @@ export function postTraces(app: FastifyInstance, contract: Contract<operations>,
   const { ldv, ldvOut, server } = app.settings;
   const maxBytes = ldv.bodyLimitBytes;
   const kept = keptAttributes(ldv.keepAttributes);
-  // Bytes of bodies, decompressed, that are worked on at a time.
+  // Bytes of decompressed bodies that are processed at a time.
   const memory = createSemaphore({
     maxBytes: Math.max(maxBytes, server.bodiesInProgressBytes),
     waitMs: server.requestTimeoutMs / 2,
@@ -123,8 +123,8 @@ const CODES: Readonly<Record<number, number>> = { 401: 16, 403: 7, 404: 5, 405: 
 const INVALID_ARGUMENT = 3;
 
 /**
- * Errors as OTLP has them: a `google.rpc.Status` in the type of the request. A client repeats a request only after 429, 502, 503 and 504:
- * whatever goes wrong here is a 503, for after a 500 it would throw its lines away.
+ * Errors in the form of OTLP: a `google.rpc.Status` in the type of the request. A client repeats a request only after 429, 502, 503 and 504, so every
+ * failure here is a 503: after a 500 it would discard its lines.
  */
 export const OTLP_ERRORS: ProblemStyle = {
   mayBeDone: 'De regels kunnen toch zijn vastgelegd. Ze opnieuw sturen is veilig: een regel wordt eenmaal vastgelegd.',

@@ -24,7 +24,7 @@ interface PersonPage {
 
 /**
  * Prepares the reading of one page of a person's actions. The reading resolves when all of its queries have been sent.
- * @throws {Problem} 400 for what a contract cannot express
+ * @throws {Problem} 400 for faults that a contract cannot express
  */
 export function preparePersonPage(
   request: FastifyRequest,
@@ -70,7 +70,7 @@ export function preparePersonPage(
   };
 }
 
-/** The index finds by a hash of 128 bits; the identity itself decides. */
+/** The index searches by a hash of 128 bits; the identity itself decides. */
 function onlyPerson(versie: Versie, person: PersonQuery): Versie {
   return { ...versie, objecten: versie.objecten.filter((object) => isSamePerson(object, person)) };
 }
@@ -82,9 +82,9 @@ export type PersonQuery = operations['getVerwerkteObjecten']['parameters']['quer
 export type AskedPerson = NonNullable<operations['getVerwerktObject']['parameters']['query']>;
 
 /**
- * The objects that a caller may see. With `read:restricted` alone these are the objects of the person whom the caller names in full. With
- * other scopes naming a person is optional, and shows the objects of that person only.
- * @returns undefined when the caller may see no object, or the caller had to name a person
+ * The objects that a caller may see. With `read:restricted` alone these are the objects of the person whom the caller names in full. With other
+ * scopes naming a person is optional, and shows the objects of that person only.
+ * @returns undefined when the caller may see no object, or had to name a person
  * @throws {Problem} 400 when a person is named in part
  */
 export function shownObjects<T extends { readonly soortObjectId: string; readonly objectId: string }>(

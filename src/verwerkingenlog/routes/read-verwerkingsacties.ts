@@ -22,8 +22,8 @@ import {
 import { actieAnswer, allow, etag, may, objectAnswer, readerOf, tagged } from './request-reply.ts';
 
 /**
- * An action about more persons is read for one person, whom the caller names: the entry of a reading names everybody whose data were read,
- * and is stored for ten years.
+ * An action about more persons is read for one person, whom the caller names: the entry of a reading names everybody whose data were read, and is
+ * stored for ten years.
  */
 const MAX_UNNAMED = 1000;
 
@@ -34,9 +34,9 @@ interface ReadActie {
 }
 
 /**
- * What a caller may see of one action, for its answer and for the entry about the reading.
- * @param found the newest version, with how many objects it has in all; undefined for an unknown action
- * @throws {Problem} 404 also for an action that the caller may not see: a 403 would tell that there is something confidential
+ * The parts of an action that a caller may see, for its answer and for the entry about the reading.
+ * @param found the newest version, with its number of objects; undefined for an unknown action
+ * @throws {Problem} 404 also for an action that the caller may not see: a 403 would reveal that there is something confidential
  */
 async function visibleActie(
   request: FastifyRequest<{ Querystring: AskedPerson & { readonly beperkteSet?: boolean } }>,
@@ -49,7 +49,7 @@ async function visibleActie(
   const whole = await reveal(found.stored, request.server.actieLog.keys);
   const objecten = shownObjects(request, request.query, whole.objecten);
   if (objecten === undefined) throw notFound;
-  // By default all that the caller may see: a PUT must give every field back.
+  // By default everything that the caller may see, because a PUT must return every field.
   const beperkteSet = request.query.beperkteSet ?? !may(request, 'opvragen', [categorie], false);
   allow(request, 'opvragen', [categorie], beperkteSet);
   const person = namedPerson(request.query);
@@ -64,7 +64,7 @@ async function visibleActie(
   return { read, whole, stored: found.stored, persons, confidential: categorie === 'vertrouwelijk' };
 }
 
-/** One action by its identity, and its proof: who may read it may have that, and it shows what reading shows. */
+/** One action by its identity, and its proof, which has the same access rules and shows the same. */
 export function getVerwerkingsactie(app: FastifyInstance): void {
   const { contract, access, base, loggedRead } = app.verwerkingenlog;
   const { keys } = app.actieLog;
@@ -136,18 +136,18 @@ export function getVerwerkingsacties(app: FastifyInstance): void {
   );
 }
 
-/** Both spellings of the parameter together, each value once; without either, what is not confidential. */
+/** Both spellings of the parameter together, each value once; without either, only actions that are not confidential. */
 function askedCategorieen(query: ListQuery): Categorie[] {
   const words = [...(query.vertrouwelijkheid ?? []), ...(query.vertrouwelijkheid__in?.split(',') ?? [])];
   return words.length === 0 ? ['normaal'] : [...new Set(words.map(readVertrouwelijkheid))];
 }
 
-/** What inspection shows: nothing that is confidential, and what was lifted only with the scope for confidential actions. */
+/** The actions that inspection shows: none that is confidential, and lifted ones only with the scope for confidential actions. */
 function shownCategorieen(request: FastifyRequest): readonly Categorie[] {
   return callerOf(request).scopes.has('read:confidential') ? ['normaal', 'opgeheven'] : ['normaal'];
 }
 
-/** Inspection by the person: where he was processed. */
+/** Inspection by the person: the actions that concern this person. */
 export function getVerwerkteObjecten(app: FastifyInstance): void {
   const { contract, access, base, loggedRead } = app.verwerkingenlog;
   const { keys } = app.actieLog;
@@ -181,7 +181,7 @@ export function getVerwerkteObjecten(app: FastifyInstance): void {
   const notFound = () =>
     new Problem(platformProblems.notFound, { detail: 'Het verwerkte object bestaat niet of is vervallen.' });
 
-  /** One object of a version, for who may see it. @throws {Problem} 404 */
+  /** One object of a version, if the caller may see it. @throws {Problem} 404 */
   async function visibleObject(
     request: FastifyRequest<{ Querystring: AskedPerson }>,
     stored: StoredVersie | undefined,

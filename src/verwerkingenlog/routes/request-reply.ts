@@ -1,6 +1,6 @@
 /**
- * What the routes share: who asks, who may do what (the twelve functions of the standard and the scopes that allow them), and how actions and
- * activities are answered.
+ * The shared parts of the routes: the caller, the access rules (the twelve functions of the standard and their scopes), and the form of actions and
+ * activities in answers.
  */
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -20,7 +20,7 @@ import type { Activiteit } from '../domain/verwerkingsactiviteit.ts';
 import { verwerkingenlogProblems } from '../problems.ts';
 import type { LoggedRead, Reader } from '../processing-log.ts';
 
-/** What the routes of this area share. */
+/** The dependencies that the routes of this area share. */
 export interface LogInterface {
   readonly contract: Contract<operations>;
   readonly loggedRead: LoggedRead;
@@ -30,7 +30,7 @@ export interface LogInterface {
   readonly base: () => string;
 }
 
-/** Who makes a version or an entry. */
+/** The author of a version or an entry. */
 export function auteurOf(request: FastifyRequest): Auteur {
   return { door: callerOf(request).subject, verzoekId: request.id };
 }
@@ -69,7 +69,7 @@ const OPGEHEVEN: readonly Categorie[] = ['opgeheven'];
 const NOT_NORMAAL: readonly Categorie[] = ['vertrouwelijk', 'opgeheven'];
 const ANY_READ = ['read:restricted', 'read:normal', 'read:confidential'];
 const FULL_READ = ['read:normal', 'read:confidential'];
-/** The scope for what is not confidential; the one for what is includes it. */
+/** The scope for normal actions; the one for confidential actions includes it. */
 const normal = (verb: string): string[] => [`${verb}:normal`, `${verb}:confidential`];
 
 /** The matrix. The first row of a `handeling` whose categories include all that a call touches decides. */
@@ -160,7 +160,7 @@ function fields(versie: Versie, base: string, beperkteSet: boolean) {
   return { url: `${base}/verwerkingsacties/${versie.actieId}`, ...shown, tijdstip };
 }
 
-/** An action as it is answered. */
+/** An action as answered. */
 export function actieAnswer(versie: Versie, base: string, beperkteSet: boolean): Answers['Verwerkingsactie'] {
   return {
     ...fields(versie, base, beperkteSet),
@@ -181,7 +181,7 @@ function objectFields(object: GenummerdObject, actieId: string, base: string): A
   };
 }
 
-/** A processed object with its action in the limited set, for the person himself: of the objects of the action it has this one only. */
+/** A processed object with its action in the limited set, for the person concerned: with this one of the objects only. */
 export function objectAnswer(
   object: GenummerdObject,
   versie: Versie,
@@ -196,12 +196,12 @@ export function etag(versie: number): string {
   return `"${versie}"`;
 }
 
-/** The `ETag` of an activity. Its versions begin again when it is removed and put back, and an old tag must not match the new one. */
+/** The `ETag` of an activity. Its version numbers restart when it is removed and added again, and an old tag must not match the new one. */
 export function activiteitEtag({ versie, tijdstipRegistratie }: Activiteit): string {
   return `"${versie}-${Date.parse(tijdstipRegistratie).toString(36)}"`;
 }
 
-/** Answers with one thing that has a tag, or 304 to a client that has it already (RFC 9110 section 13.1.2, weak comparison). */
+/** Answers with a tagged representation, or 304 to a client that has it already (RFC 9110 section 13.1.2, weak comparison). */
 export function tagged<Answer>(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -214,7 +214,7 @@ export function tagged<Answer>(
 
 /**
  * Checks `If-Match` before a change (RFC 9110 section 13.1.1, strong comparison); without it any version may be changed.
- * @param current tag of what is changed; undefined when there is nothing, which matches no condition
+ * @param current tag of the target; undefined when it does not exist, which matches no condition
  * @throws {Problem} 412
  */
 export function requireMatch(request: FastifyRequest, current: string | undefined): void {

@@ -92,7 +92,7 @@ export function verwerkingsactiviteiten(app: FastifyInstance): void {
   });
 }
 
-/** Confidential activities would tell what is investigated. */
+/** Confidential activities would reveal investigations. */
 function shownToCaller(request: FastifyRequest): readonly Activiteit['vertrouwelijkheid'][] {
   return callerOf(request).scopes.has('read:confidential') ? ['normaal', 'vertrouwelijk'] : ['normaal'];
 }

@@ -20,7 +20,7 @@ import {
 import { lockOfVerwerking, patchActies, readActies } from '../store/changes.ts';
 import { actieAnswer, allow, auteurOf, etag, requireMatch, unknownVerwerkingsactie } from './request-reply.ts';
 
-/** The action of a body that has what every action has. @throws {Problem} 400, by the clock of the database too */
+/** The action of a body that has all required members. @throws {Problem} 400, by the clock of the database too */
 async function parseAction(body: ActieBody, { settings, actieLog }: FastifyInstance): Promise<Actie> {
   const actie = readActie(body);
   const latest = await actieLog.latestMoment(Date.parse(actie.tijdstip));
@@ -120,7 +120,7 @@ export function patchVerwerkingsacties(app: FastifyInstance): void {
     const withLdv = callerOf(request).scopes.has('update:confidential');
     const change = { names, client: callerOf(request).subject, signal: requestClosedSignal(reply) };
     await log.changes.run(change, async (db) => {
-      // What is appended after this is not touched.
+      // Later appends are not affected.
       const acties = await readActies(db, verwerkingId, { withLdv });
       if (acties.length === 0) throw unknownVerwerkingsactie('verwerkingId');
       allow(

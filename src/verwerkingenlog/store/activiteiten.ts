@@ -22,7 +22,7 @@ export async function readActiviteit(db: Db, id: string): Promise<Activiteit | u
   return (await readActiviteiten(db, [id])).get(id.toLowerCase());
 }
 
-/** Those of these activities that are in the register, by their identity. */
+/** Which of these activities are in the register, by identity. */
 export async function readActiviteiten(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, Activiteit>> {
   if (ids.length === 0) return new Map();
   const { rows } = await db.query<Row>(
@@ -34,7 +34,7 @@ export async function readActiviteiten(db: Db, ids: readonly string[]): Promise<
 
 type Vertrouwelijkheid = Activiteit['vertrouwelijkheid'];
 
-/** Activities of these confidentialities by name, in the direction of the cursor; ask for one more than a page. */
+/** Activities of these confidentialities by name, in the direction of the cursor; request one more than a page. */
 export async function listActiviteiten(
   db: Db,
   shown: readonly Vertrouwelijkheid[],
@@ -71,7 +71,7 @@ export async function countActiviteiten(db: Db, shown: readonly Vertrouwelijkhei
 }
 
 /**
- * Adds an activity to the register, or replaces the one with its identity. Hold its lock.
+ * Adds an activity to the register, or replaces the one with its identity. The caller holds its lock.
  * @param known its version; 0: it is new
  */
 export async function writeActiviteit(

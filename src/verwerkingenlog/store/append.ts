@@ -1,7 +1,7 @@
 /**
- * Adding versions to the log. On one machine a group is one statement. On Citus it is a statement for each table, in one transaction: there
- * one statement over tables that are divided differently becomes many small ones on the workers, and on one machine the other form takes the
- * server twice as much processor time. What else knows of Citus is here too, and in `migrations/distributed`.
+ * Adds versions to the log. On one machine a group is one statement. On Citus it is a statement for each table, in one transaction: a single
+ * statement over differently distributed tables would become many small ones on the workers, and on one machine the other form takes the server twice
+ * as much processor time. Everything else that depends on Citus is here too, and in `migrations/distributed`.
  */
 import pg from 'pg';
 import { Counter, type Registry } from 'prom-client';
@@ -20,9 +20,9 @@ import { VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';
 /** A version to be stored, with the hashed idempotency key of its request when it has one. */
 export interface Append extends SealedVersie {
   readonly idempotencyKey?: string | undefined;
-  /** The key of the log that it was hashed with. It is not taken when another one hashes by now. */
+  /** The key of the log that it was hashed with. The idempotency key is not taken when another key hashes by now. */
   readonly hashing?: string | undefined;
-  /** The trace of the request that it came with, for the other logbook. */
+  /** The trace of its request, for the other logbook. */
   readonly trace?: TraceContext | undefined;
 }
 
@@ -91,7 +91,7 @@ export function createAppendCounters(metrics: Registry): (result: Appended) => v
   };
 }
 
-/** Tries again with the months that were missing: they are made ahead for everybody, but the upkeep may have failed for long. */
+/** Retries after creating the missing months: they are created ahead, but that may have failed for long. */
 export async function withMonths<T>(
   { pool, clock }: { readonly pool: Db; readonly clock: Clock },
   attempt: () => Promise<T>,
@@ -114,21 +114,21 @@ function isMissingMonth(error: unknown): boolean {
   return error.code === '23514' || (error.code === 'XX000' && CITUS_MISSING_MONTH.test(error.message));
 }
 
-/** Whether adding versions failed for what one of them holds: the database refuses it, or it cannot be written for the database. */
+/** Whether adding versions failed because of the contents of one of them: the database refuses it, or it cannot be written for the database. */
 export function isFaultOfValue(error: unknown): boolean {
   if (isMissingMonth(error)) return false;
   return isRefusedValue(error) || error instanceof TypeError || error instanceof RangeError;
 }
 
-/** How far ahead of the database's clock a moment may lie (milliseconds): what is stored under a later one outlives its term. */
+/** How far ahead of the database's clock a moment may lie (milliseconds): anything stored under a later one would outlive its term. */
 const MAX_AHEAD_MS = 86_400_000;
 
-/** The latest moment that is taken (milliseconds since 1970), for one that is to be judged. */
+/** The latest accepted moment (milliseconds since 1970), when one is to be judged. */
 export type LatestMoment = (moment: number) => number | Promise<number>;
 
 /**
- * Asks the database only for a moment that lies beyond the last answer: that clock moves forward, so an earlier one is within bounds. For
- * what was done lately that is once a day.
+ * Asks the database only about a moment that lies beyond the last answer: that clock moves forward, so an earlier one is within bounds. For recent
+ * moments that is once a day.
  */
 export function createLatestMoment(db: Db): LatestMoment {
   let latest = Number.NEGATIVE_INFINITY;
@@ -172,7 +172,7 @@ const LOCATION_ROW: Columns = [
   ['positions', 'integer[]', 'positions'],
 ];
 
-/** Where the persons of versions are found, with the numbers of their versions from 1. */
+/** The locations of persons, with the numbers of their versions from 1. */
 function locationsOf(appends: readonly Pick<SealedVersie, 'versie'>[]): object[] {
   const locations: object[] = [];
   for (const [i, { versie }] of appends.entries()) {
@@ -188,8 +188,8 @@ const INSERT_LOCATIONS = `
       v.verwerkingsactiviteit_id, p.positions`;
 
 /**
- * Takes keys in order, so that two groups cannot deadlock. A used key is free again after 24 hours, also by the clock of the database: the
- * stored moment is never far ahead of it, so that an instance whose clock is ahead frees none too early.
+ * Takes keys in order, so that two groups cannot deadlock. A used key is free again after 24 hours, also by the clock of the database: the stored
+ * moment is never far ahead of it, so an instance whose clock is ahead does not free one too early.
  */
 const takeKeys = (source: string): string => `
     insert into verwerkingenlog.idempotency_keys as old (key_hash, actie_id, used_at)
@@ -200,9 +200,9 @@ const takeKeys = (source: string): string => `
     returning actie_id`;
 
 /**
- * The statement for one machine: `$1` the versions, `$2` the locations, `$3` the known keys. It has the hashing key without a lock on its row,
- * which would be a write for each group: a statement that inserts idempotency keys waits for `hashWithCurrentKey` before its snapshot is taken,
- * and holds that up until it is committed.
+ * The statement for one machine: `$1` the versions, `$2` the locations, `$3` the known keys. It reads the hashing key without locking its row, which
+ * would be a write for each group: a statement that inserts idempotency keys waits for `hashWithCurrentKey` before its snapshot is taken, and holds
+ * that up until it is committed.
  */
 const APPEND = {
   name: 'verwerkingenlog-append',
@@ -256,7 +256,7 @@ async function appendByTable(db: Db, appends: readonly Append[], knownKeys: read
   });
 }
 
-/** What a location has of its version. */
+/** The values that a location takes from its version. */
 const LOCATED = new Set([
   'actieId',
   'versie',
@@ -267,7 +267,7 @@ const LOCATED = new Set([
 ]);
 const LOCATED_ROW = VERSIE_ROW.filter(([, , member]) => LOCATED.has(member));
 
-/** Has persons found by these versions. */
+/** Adds the locations of the persons of these versions. */
 export async function insertLocations(db: Db, versions: readonly Pick<SealedVersie, 'versie'>[]): Promise<void> {
   const located = versions.map(({ versie }) =>
     Object.fromEntries(Object.entries(versie).filter(([name]) => LOCATED.has(name))),
@@ -279,7 +279,7 @@ export async function insertLocations(db: Db, versions: readonly Pick<SealedVers
   });
 }
 
-/** Those of the activities that are in the register. */
+/** Which of the activities are in the register. */
 async function readRegistered(db: Db, appends: readonly Append[]): Promise<Set<string>> {
   const ids = new Set(appends.map(({ versie }) => versie.verwerkingsactiviteitId).filter((id) => id !== null));
   if (ids.size === 0) return new Set();
@@ -292,7 +292,7 @@ async function readRegistered(db: Db, appends: readonly Append[]): Promise<Set<s
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Takes idempotency keys that nobody used in the last 24 hours. @returns the actions whose keys were taken */
+/** Takes idempotency keys that were not used in the last 24 hours. @returns the actions whose keys were taken */
 async function readTaken(db: Db, appends: readonly Append[], knownKeys: readonly string[]): Promise<Set<string>> {
   if (appends.every(({ idempotencyKey }) => idempotencyKey === undefined)) return new Set();
   const name = await lockHashingKey(db);
@@ -324,7 +324,7 @@ async function insertVersies(db: Db, added: readonly SealedVersie[]): Promise<vo
   await db.query({ ...INSERT_VERSIES, values: [JSON.stringify(rows)] });
 }
 
-/** The entries of the proof log; its tables are on the coordinator. @returns the number of each, when the proof log is kept */
+/** The entries of the proof log; its tables are on the coordinator. @returns the number of each, when there is a proof log */
 async function queueEntries(db: Db, next: readonly SealedVersie[]): Promise<readonly number[]> {
   const entries = next.flatMap(({ entry }) => (entry === undefined ? [] : [Buffer.from(entry)]));
   if (entries.length === 0) return [];
@@ -357,8 +357,8 @@ export async function isDistributed(db: Db): Promise<boolean> {
 const KEY_TRIES = 4;
 
 /**
- * Adds versions in a transaction that takes keys, and tries again when the database ended it for the sake of another one. On one machine
- * keys are taken in one order, but forgotten in any; on Citus they are taken in several shards side by side.
+ * Adds versions in a transaction that takes keys, and retries when the database ended it in favour of another one. On one machine keys are taken in
+ * one order, but deleted in any; on Citus they are taken in several shards in parallel.
  */
 export async function retryConflicts<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {

@@ -1,4 +1,4 @@
-/** Locks of what is changed, and the statements of a change. */
+/** Locks of the targets of a change, and its statements. */
 
 import { type Db, lock, tryLock } from '../../database/transaction.ts';
 import { moment } from '../../lib/time.ts';
@@ -30,7 +30,7 @@ export function lockOfActiviteit(id: string): string {
 
 /**
  * Takes locks until the transaction ends, without waiting on a connection.
- * @returns false when another transaction holds one of them; then end this one, for it may hold the others
+ * @returns false when another transaction holds one of them; then end this one, because it may hold the others
  */
 export function tryLockChanges(db: Db, names: readonly string[]): Promise<boolean> {
   return tryLock(db, ...names.map(inLog));
@@ -49,7 +49,7 @@ function inLog(name: string): string {
   return `verwerkingenlog ${name}`;
 }
 
-/** Adds the versions that follow current ones, and updates where persons are found. Hold the locks of the actions or of their processing. */
+/** Adds the versions that follow current ones, and updates the locations. The caller holds the locks of the actions or of their processing. */
 export async function replaceVersies(
   db: Db,
   current: readonly StoredVersie[],
@@ -61,7 +61,7 @@ export async function replaceVersies(
   return await store.add(db, next);
 }
 
-/** Removes what leads persons to these versions. @returns the actions that had any: only a current version has */
+/** Removes the locations of these versions. @returns the actions that had any: only a current version has */
 export async function removeLocations(db: Db, versions: readonly StoredVersie[]): Promise<Set<string>> {
   const places = versions.flatMap((versie) => [...positionsByPerson(versie).keys()].map((hash) => ({ hash, versie })));
   if (places.length === 0) return new Set();
@@ -102,8 +102,8 @@ interface ActieOfVerwerking {
 
 /**
  * The actions of a processing that are not deleted; empty when it is unknown.
- * @param withLdv whether lines of LDV count. Their clients choose the processing, which is their trace: they must not choose what a change
- *   of somebody else's processing touches
+ * @param withLdv whether lines of LDV count. Their clients choose the processing, which is their trace, and must not be able to affect a change of
+ * somebody else's processing
  */
 export async function readActies(
   db: Db,
@@ -130,11 +130,11 @@ interface VerwerkingChange {
   readonly proof?: { readonly writer: ProofWriter; readonly keys: IdentityKeys } | undefined;
 }
 
-/** Actions, and objects of theirs, that are changed together; one action may have more objects. */
+/** Actions and objects that are changed together; one action may have more objects. */
 const PATCH_ACTIONS = 500;
 const PATCH_OBJECTS = 10_000;
 
-/** Gives each of these actions of a processing a new version. Hold the lock of the processing since they were read. */
+/** Gives each of these actions of a processing a new version. The caller has held the lock of the processing since they were read. */
 export async function patchActies(
   db: Db,
   acties: readonly ActieOfVerwerking[],
@@ -205,8 +205,8 @@ function changed<T extends Versie | StoredVersie>(
 }
 
 /**
- * Has tables read by index until the transaction ends. For each row that is looked up in `locations` the planner counts all of its
- * partitions, although only one is opened, and would rather read the whole table.
+ * Makes the planner use indexes until the transaction ends. For each row that is looked up in `locations` it counts all partitions, although only one
+ * is opened, and would rather scan the whole table.
  */
 export async function preferIndexes(db: Db): Promise<void> {
   await db.query(`select set_config('enable_seqscan', 'off', true)`);

@@ -5,7 +5,7 @@ import type { StoredVersie } from '../domain/encryption.ts';
 import { listMonths, type Month } from './months.ts';
 import { fromRow, SELECT_VERSIE, type VersieRow } from './versions.ts';
 
-/** Which actions are exported. */
+/** Selects the actions that are exported. */
 export interface Selection {
   /** From, included: a UTC text, compared with `tijdstip`. */
   readonly from: string;

@@ -10,18 +10,18 @@ export interface PersonFilter {
   /** Keyed hashes of the person, one for each key that is in use. */
   readonly hashes: readonly string[];
   readonly categorieen: readonly Categorie[];
-  /** What a row is: an action with all positions of the person in it, or each position by itself. */
+  /** The kind of row: an action with all positions of the person in it, or each position by itself. */
   readonly per: 'actie' | 'object';
   /** From, included. */
   readonly begin?: string | undefined;
   /** To, not included. */
   readonly eind?: string | undefined;
   readonly verwerkingsactiviteitId?: string | undefined;
-  /** Actions that are left out. */
+  /** Actions that are excluded. */
   readonly without?: readonly string[] | undefined;
 }
 
-/** Where a person is found: in the current version of an action. */
+/** A location of a person: in the current version of an action. */
 export interface Location {
   readonly tijdstip: string;
   readonly actieId: string;
@@ -39,7 +39,7 @@ const MATCHES = `
   and tijdstip >= $2::timestamptz and tijdstip < $3::timestamptz
   and ($4::uuid is null or verwerkingsactiviteit_id = $4::uuid)`;
 
-/** The parameter with the actions that are left out, where any are. */
+/** The parameter with the excluded actions, if any. */
 const leavesOut = ({ without = [] }: PersonFilter, parameter: number): string =>
   without.length === 0 ? '' : ` and actie_id not in (select unnest($${parameter}::uuid[]))`;
 
@@ -48,7 +48,7 @@ function perKey(count: number, rows: (parameter: string) => string): string {
   return Array.from({ length: count }, (_, i) => `(${rows(`$${i + 8}::uuid`)})`).join(' union all ');
 }
 
-/** A person can be in one action more than once, in several roles: per object each is a row, in the order of the action. */
+/** A person can be in one action more than once, in several roles. Per object each of those is a row, in the order of the action. */
 const SOURCES = {
   actie: { columns: 'tijdstip, actie_id, versie, category, positions', from: 'verwerkingenlog.locations' },
   object: {
@@ -78,8 +78,8 @@ function locationsSql(filter: PersonFilter, direction: 'after' | 'before'): stri
 }
 
 /**
- * Where a person is found in current actions that are not deleted, newest first (with a `before` cursor the reverse).
- * @param limit rows at most; ask for one more than a page
+ * The locations of a person in current actions that are not deleted, newest first (with a `before` cursor the reverse).
+ * @param limit maximum rows; request one more than a page
  */
 export async function findLocations(
   db: Db,
@@ -121,7 +121,7 @@ export async function countLocations(db: Db, filter: PersonFilter): Promise<numb
   return counts[0]?.count ?? 0;
 }
 
-/** What the text of a statement depends on. */
+/** The options that the text of a statement depends on. */
 const statementOf = ({ per, hashes, without = [] }: PersonFilter): string =>
   `${per}-${hashes.length}${without.length === 0 ? '' : '-without'}`;
 

@@ -1,4 +1,4 @@
-/** Idempotency keys of the last 24 hours, as keyed hashes, and the key that they are hashed with. Appending takes them. */
+/** Idempotency keys of the last 24 hours, as keyed hashes, and the key that hashes them. Appending takes them. */
 import { refuseClockAhead } from '../../database/checks.ts';
 import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
@@ -8,7 +8,7 @@ import { type IdentityKeys, UnknownKeyError } from '../domain/encryption.ts';
 export interface HashingKey {
   readonly name: string;
   readonly checkValue: string;
-  /** When no idempotency key is left that was hashed with it; `undefined`: it hashes what is new. */
+  /** When the last idempotency key hashed with it ends; `undefined`: it hashes new ones. */
   readonly until: Date | undefined;
   readonly isOver: boolean;
 }
@@ -38,7 +38,7 @@ async function hasIdempotencyKeys(db: Db): Promise<boolean> {
   return rowCount !== 0;
 }
 
-/** The key that hashes what is new, which stays so until the transaction of `db` ends. The keys that an instance has may lack it. */
+/** The key that hashes new idempotency keys, and does so until the transaction of `db` ends. An instance may lack it. */
 export async function lockHashingKey(db: Db): Promise<string> {
   const { rows } = await db.query<{ name: string }>({
     name: 'verwerkingenlog-hashing-key',
@@ -64,8 +64,8 @@ export async function requireHashingKeys(db: Db, names: IdentityKeys['names']): 
 }
 
 /**
- * Has everything that is new hashed with the current key: at once in all instances, after what is being stored now. The key that did so
- * before is needed as long as it recognises an idempotency key.
+ * Makes the current key hash everything new, at once in all instances, after running appends. The previous key is needed as long as it recognises an
+ * idempotency key.
  * @param mayReplace whether the key that hashes now is to be replaced
  */
 export async function hashWithCurrentKey(
@@ -79,7 +79,8 @@ export async function hashWithCurrentKey(
   if (await stays(pool, await readBefore(pool))) return;
   await transaction(pool, async (client) => {
     const db = await allowLongStatements(client, 0);
-    // Waits for transactions that have locked the key or take idempotency keys, and lets nobody begin either. In this order: LDV does both.
+    // Waits for transactions that have locked the key or take idempotency keys, and keeps others from beginning. In this order, because LDV does
+    // both.
     await db.query(
       'lock table verwerkingenlog.idempotency_hashing, verwerkingenlog.idempotency_keys in exclusive mode',
     );
@@ -114,8 +115,8 @@ export async function readIdempotency(db: Db, key: string): Promise<string | und
 const FORGET_BATCH = 10_000;
 
 /**
- * Forgets keys that are older than 24 hours.
- * @throws {Error} when `now` is ahead of the clock of the database: a key that is still valid would give a second entry
+ * Deletes keys that are older than 24 hours.
+ * @throws {Error} when `now` is ahead of the clock of the database: deleting a valid key would allow a second entry
  */
 export async function forgetIdempotency(db: Db, now: Date): Promise<number> {
   await refuseClockAhead(db, now);

@@ -1,4 +1,4 @@
-/** The keys of the log: comparing the configured ones with those that it was written with, which other instances can change at any time. */
+/** The keys of the log: compares the configured ones with those that it was written with, which other instances can change at any time. */
 import { randomUUID } from 'node:crypto';
 import type { Pool } from '../../database/pool.ts';
 import type { Db } from '../../database/transaction.ts';
@@ -18,9 +18,9 @@ import {
 } from './idempotency.ts';
 
 /**
- * The keys of the configuration, checked against those that the log was written with: with a wrong or missing key a person would not be
- * found, and entries would be added that the right key cannot read.
- * @param use `write` also stores the check values of new keys; a key counts as used from the first version on that has it
+ * The keys of the configuration, checked against those that the log was written with: with a wrong or missing key a person would not be found, and
+ * entries would be added that the right key cannot read.
+ * @param use `write` also stores the check values of new keys; a key counts as used from its first version on
  * @throws {ConfigError} naming every key that is wrong or missing
  */
 export async function openIdentityKeys(
@@ -35,7 +35,7 @@ export async function openIdentityKeys(
     await hashWithCurrentKey(pool, keys, async (db, before) => {
       return !keys.has(before.name) && !(await isHashedWith(db, before));
     });
-    // Once more: of two instances that start with different keys under one new name, the first decides.
+    // Checked once more: of two instances that start with different keys under one new name, the first decides.
     state = await checked(pool, keys);
   }
   return { ...keys, hashing: state.hashing ?? keys.current };
@@ -56,11 +56,11 @@ async function checked(db: Db, keys: IdentityKeys): Promise<KeyState> {
   return state;
 }
 
-/** What the log says of its keys, compared with those that are configured. */
+/** The log's keys compared with the configured ones. */
 interface KeyState {
-  /** Keys that are wrong, or that the log was written with and that are missing. */
+  /** Keys that are wrong, or missing although the log was written with them. */
   readonly faults: readonly ConfigFault[];
-  /** Whether the log has forgotten the key that new versions are written with: it refuses them. */
+  /** Whether the log has deleted the key that new versions are written with: it refuses them. */
   readonly isForgotten: boolean;
   /** The key that idempotency keys are hashed with; absent until the first start that writes. */
   readonly hashing: string | undefined;
@@ -86,7 +86,7 @@ async function readKeyState(db: Db, keys: IdentityKeys): Promise<KeyState> {
   };
 }
 
-/** What is wrong with a key without which idempotency keys would not be recognised. */
+/** The fault of a key without which idempotency keys would not be recognised. */
 async function hashingFault(db: Db, hashing: HashingKey, keys: IdentityKeys): Promise<ConfigFault | undefined> {
   const { name, checkValue, until, isOver } = hashing;
   if (keys.has(name)) return isOver || checkValue === keys.checkValue(name) ? undefined : wrong(name);
@@ -113,9 +113,9 @@ export async function requireAllKeys(db: Db, { names }: Pick<IdentityKeys, 'name
 }
 
 /**
- * Locks the keys that versions are written with until the transaction ends, and notes that they are used. On one machine a trigger does
- * this for versions that are added.
- * @throws {DatabaseError} KV001 when the log has forgotten one
+ * Locks the keys that versions are written with until the transaction ends, and records that they are used. On one machine a trigger does this for
+ * added versions.
+ * @throws {DatabaseError} KV001 when the log has deleted one
  */
 export async function writeWithKeys(db: Db, names: readonly string[]): Promise<void> {
   await db.query('select verwerkingenlog.write_with_keys($1::text[])', [names.toSorted()]);
@@ -152,13 +152,12 @@ function wrong(name: string): ConfigFault {
 export interface KeyWatch {
   readonly keys: IdentityKeys;
   /**
-   * Refuses an answer that may be incomplete. Call it after what was read: what another instance stored with a new key before that is
-   * seen here.
-   * @throws {UnknownKeyError} when versions may have a key that this instance does not have
+   * Refuses an answer that may be incomplete. Call it after reading: anything that another instance stored before that with a new key is seen here.
+   * @throws {UnknownKeyError} when versions may have a key that this instance lacks
    */
   readonly requireAll: (db: Db) => Promise<void>;
   /**
-   * The key that hashes idempotency keys, and goes on doing so until the transaction of `db` ends.
+   * The key that hashes idempotency keys, and continues to until the transaction of `db` ends.
    * @throws {UnknownKeyError} when this instance lacks it, or one that did so in the last 24 hours
    */
   readonly lockHashing: (db: Db) => Promise<string>;
@@ -224,7 +223,7 @@ export async function watchKeys(
       clearInterval(timer);
       await comparing.running();
       await pool.query('delete from verwerkingenlog.instances where instance_id = $1::uuid', [instance]).catch((err) =>
-        // `rotate-key` takes it to run for another minute.
+        // `rotate-key` considers it running for another minute.
         log.warn({ err }, 'the end of this instance could not be noted'),
       );
     },

@@ -27,7 +27,7 @@ export async function listMonths(db: Db): Promise<Month[]> {
 /** Months that are made ahead, the running one included. */
 const MONTHS_AHEAD = 4;
 
-/** Makes the partitions of the coming months, where they are not there. Safe with several at once. */
+/** Creates missing partitions of the coming months. Safe with several at once. */
 export async function makeMonths(db: Db, now: Date): Promise<void> {
   await db.query('select verwerkingenlog.create_months($1::timestamptz, $2::integer)', [now, MONTHS_AHEAD]);
 }

@@ -21,8 +21,8 @@ export async function proofNumbersOf(db: Db, actieIds: readonly string[]): Promi
 export type VersionProof = { readonly proof: string } | { readonly none: 'removed' | 'without-entry' | 'pending' };
 
 /**
- * The proof of a version for somebody who sees these parts of it.
- * @param versie the stored one in clear, whole
+ * The proof of a version for a reader who sees these parts of it.
+ * @param versie the stored version in clear, whole
  */
 export async function proveVersion(
   db: Db,
@@ -48,7 +48,7 @@ interface ProvenVersion {
   readonly bewijs: string | null;
 }
 
-/** Versions in clear with their proofs, all parts shown: for who runs the log. */
+/** Versions in clear with their proofs, all parts shown, for the operator of the log. */
 export async function provenVersions(
   db: Db,
   writer: ProofWriter,

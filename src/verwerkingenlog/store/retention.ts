@@ -1,4 +1,4 @@
-/** Removing what is past its retention, and the records of the runs that did. */
+/** Removes actions past their retention, and records each run. */
 
 import { refuseClockAhead } from '../../database/checks.ts';
 import type { Pool } from '../../database/pool.ts';
@@ -9,7 +9,7 @@ import { lockChanges, preferIndexes } from './changes.ts';
 import { listMonths, type Month } from './months.ts';
 import { proofNumbersOf } from './proof.ts';
 
-/** When an action may go; ISO 8601 durations. */
+/** When an action may be removed; ISO 8601 durations. */
 export interface RetentionRules {
   /** From its first registration. */
   readonly minRetention: string;
@@ -121,8 +121,8 @@ async function pruneMonths(work: Work): Promise<Pruned> {
 }
 
 /**
- * Walks a month by its primary key, so that nothing is read twice, and yields what is past its term and the minimum; only for those is the
- * grace judged.
+ * Walks a month by its primary key, so that nothing is read twice, and yields actions past their term and the minimum; the grace period is judged
+ * only for those.
  */
 async function* pastActions(work: Work, month: Month): AsyncGenerator<string[]> {
   const { pool, now, rules, signal } = work;
@@ -163,12 +163,12 @@ async function* pastActions(work: Work, month: Month): AsyncGenerator<string[]> 
   }
 }
 
-/** The term of an activity at a moment. In the statement itself: Citus runs no function over a table of its own. */
+/** The term of an activity at a moment, inlined in the statement, because Citus runs no function over a distributed table. */
 const termOf = (activity: string, at: string): string => `(
          select p.bewaartermijn from verwerkingenlog.activiteit_termijnen p
          where p.verwerkingsactiviteit_id = ${activity} and p.valid_from <= ${at} order by p.valid_from desc, p.number desc limit 1)`;
 
-/** Those that may be removed now, each with its first registration. */
+/** The actions that may be removed now, each with its first registration. */
 async function removable(
   db: Db,
   { now, rules }: Work,
@@ -241,7 +241,7 @@ async function removeActions(work: Work, run: number, month: Month, ids: readonl
       numbers: await proofNumbersOf(db, gone),
     });
     await db.query('delete from verwerkingenlog.versies where actie_id = any($1::uuid[])', [gone]);
-    // With what it removes: the record accounts for all of it.
+    // In the transaction of the removal: the record accounts for all of it.
     await db.query(
       `update verwerkingenlog.prune_runs set removed = removed + $2::integer,
          by_month = by_month || jsonb_build_object($3::text, coalesce((by_month ->> $3::text)::bigint, 0) + $2::integer),

@@ -1,4 +1,4 @@
-/** Rotating the keys of the log: rewriting what has another key in batches, and forgetting the keys that nothing needs. */
+/** Rotates the keys of the log: rewrites versions of other keys in batches, and deletes the keys that nothing needs. */
 
 import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
@@ -38,11 +38,11 @@ interface Unreadable {
 interface Rotated {
   /** Versions that were rewritten. */
   readonly rewritten: number;
-  /** Versions that were left as they are. */
+  /** Versions that were left unchanged. */
   readonly unreadable: readonly Unreadable[];
   /** Keys that no version needs any more. */
   readonly forgotten: readonly string[];
-  /** Keys that only idempotency keys need, until the moment that is named. */
+  /** Keys that only idempotency keys need, until the given moment. */
   readonly keptUntil: readonly { readonly key: string; readonly until: string }[];
   /** Keys that running instances still need. */
   readonly inUse: readonly string[];
@@ -52,12 +52,12 @@ interface Rotated {
 const BATCH = 1000;
 
 /**
- * Encrypts and hashes with the current key everything stored with another key while the service runs. It repeats until
- * only versions are left that cannot be read, or whose key an instance still writes with. It can be interrupted and run again.
+ * Encrypts and hashes with the current key everything stored with another key, while the service runs. It repeats until the only versions left cannot
+ * be read, or have a key that an instance still writes with. It can be interrupted and run again.
  */
 export async function rotateKeys(options: RotateOptions): Promise<Rotated> {
   const { pool, keys } = options;
-  // Before anything is rewritten: under the key of before no line of LDV is stored any more.
+  // Before anything is rewritten, so that no line of LDV is stored under the previous key any more.
   await hashWithCurrentKey(pool, keys, async () => true);
   let rewritten = 0;
   for (;;) {
@@ -81,7 +81,7 @@ async function keysOfIdempotency(db: Db): Promise<Rotated['keptUntil']> {
   );
 }
 
-/** Keys that lines of LDV are still hashed with: those of lines that cannot be read. */
+/** Keys that still hash lines of LDV that cannot be read. */
 async function keysOfLines(db: Db): Promise<string[]> {
   const { rows } = await db.query<{ name: string }>(
     'select distinct hashed_with as name from verwerkingenlog.ldv_keys where hashed_with is not null',
@@ -89,10 +89,10 @@ async function keysOfLines(db: Db): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** How long ago an instance may have been seen that is taken to run. */
+/** An instance seen within this time counts as running. */
 const SEEN = '1 minute';
 
-/** Keys, other than those that stay, that a running instance writes with, or without which it would have none. */
+/** Keys, other than those that stay, that a running instance writes with, or that are its only keys. */
 async function keysOfInstances(db: Db, staying: readonly string[]): Promise<string[]> {
   const { rows } = await db.query<{ name: string }>(
     `select distinct k.name from verwerkingenlog.instances i join verwerkingenlog.keys k on k.name = any(i.key_names)
@@ -105,20 +105,20 @@ async function keysOfInstances(db: Db, staying: readonly string[]): Promise<stri
 }
 
 /**
- * Forgets the keys that no version needs; the service then starts without them.
+ * Deletes the keys that no version needs; the service then starts without them.
  * @returns undefined when versions were added with one of them in the meantime
  */
 async function forgetKeys(pool: Pool, needed: readonly string[]): Promise<string[] | undefined> {
   return await transaction(pool, async (client) => {
     const db = await allowLongStatements(client, 0);
-    // Whoever adds versions locks the key until its commit (`write_with_keys`): waits for those, and lets nobody begin.
+    // A transaction that adds versions locks the key until its commit (`write_with_keys`): waits for those, and keeps others from beginning.
     const { rows } = await db.query<{ name: string }>(
       'select name from verwerkingenlog.keys where name <> all($1::text[]) order by name for update',
       [needed],
     );
     const names = rows.map(({ name }) => name);
     if (names.length === 0) return [];
-    // A statement of its own, to see what was committed before the rows were locked.
+    // A separate statement, to see what was committed before the rows were locked.
     const left = await db.query('select 1 from verwerkingenlog.versies where key_name = any($1::text[]) limit 1', [
       names,
     ]);
@@ -191,7 +191,7 @@ async function rehashLines(pool: Pool, keys: IdentityKeys, keyOfLine: KeyOfLine)
   }
 }
 
-/** Versions of other keys, in the order of their identity, so that one that cannot be read does not block the rest. */
+/** Versions of other keys, in the order of their identity, so that an unreadable one does not block the rest. */
 async function readBatch(
   db: Db,
   { current }: IdentityKeys,
@@ -215,7 +215,7 @@ interface Rewritten {
   readonly line: LineKey | undefined;
 }
 
-/** A version as the current key has it. */
+/** A version re-encrypted with the current key. */
 async function rewrite(old: StoredVersie, keys: IdentityKeys, keyOfLine: KeyOfLine): Promise<Rewritten | Unreadable> {
   const unreadable = (reason: string) => ({ actieId: old.actieId, versie: old.versie, key: old.keyName, reason });
   let fresh: StoredVersie;
@@ -242,11 +242,11 @@ async function rewrite(old: StoredVersie, keys: IdentityKeys, keyOfLine: KeyOfLi
 async function write(pool: Pool, keys: IdentityKeys, batch: readonly Rewritten[]): Promise<void> {
   if (batch.length === 0) return;
   await transaction(pool, async (db) => {
-    // Not acknowledged to anybody: what makes a key unnecessary is committed to disk after it, and so with it.
+    // Need not be flushed at once: the deletion of the key is flushed later, and this with it.
     await db.query(
       `select set_config('synchronous_commit', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)`,
     );
-    // A change copies identifiers and looks up locations: not while both are rewritten.
+    // A change copies identifiers and looks up locations, so it must not run while both are rewritten.
     await lockChanges(db, {
       acties: batch.map(({ old }) => old.actieId),
       verwerkingen: batch.map(({ old }) => old.verwerkingId),
@@ -254,7 +254,7 @@ async function write(pool: Pool, keys: IdentityKeys, batch: readonly Rewritten[]
     await preferIndexes(db);
     await writeWithKeys(db, [keys.current]);
     const there = await updateVersies(db, keys.current, batch);
-    // What retention has removed in the meantime has no places and no line.
+    // Versions that retention has removed in the meantime have no locations and no line.
     const written = batch.filter(({ old }) => there.has(nameOf(old)));
     const found = await removeLocations(
       db,

@@ -7,7 +7,7 @@ import type { KeyOfLine } from '../domain/line-key.ts';
 import { listMonths, type Month } from './months.ts';
 import { versionsOfMonth } from './versions.ts';
 
-/** One thing in the stored data that should not be. */
+/** An inconsistency in the stored data. */
 export interface LogFault {
   readonly fault: string;
   readonly actieId: string;
@@ -84,7 +84,7 @@ const VERSION_FAULTS = `
 
 type Range = readonly [from: string, to: string];
 
-/** A location as text, and where the current versions say that there should be one. Neither joins: Citus divides the tables differently. */
+/** A location as text, and the locations that the current versions imply. Neither joins, because Citus distributes the tables differently. */
 const ACTUAL = `
   select actie_id as "actieId", concat_ws(' ', actie_id, person_hash, tijdstip, versie, category, positions, verwerkingsactiviteit_id) collate "C" as says
   from verwerkingenlog.locations where actie_id >= $1::uuid and actie_id < $2::uuid order by says`;
@@ -104,11 +104,11 @@ const EXPECTED = `
 
 interface Place {
   readonly actieId: string;
-  /** Everything that it says, to be compared. */
+  /** All of its values, for comparison. */
   readonly says: string;
 }
 
-/** On several machines a location may be there before its version: what differs is compared once more. */
+/** On several machines a location may be visible before its version: differences are compared once more. */
 async function locationFaults(pool: Pool, range: Range): Promise<LogFault[]> {
   const found = await compareLocations(pool, range);
   if (found.length === 0) return found;

@@ -4,7 +4,7 @@ import { moment } from '../../lib/time.ts';
 import type { StoredVersie } from '../domain/encryption.ts';
 import { MEMBER_NAMES, MEMBERS } from '../domain/members.ts';
 
-/** The columns of `versies` as they are given: name, type, and the member of a version. `objecten` is apart, for it is sometimes read in part. */
+/** The columns of `versies`: name, type, and the member of a version. `objecten` is separate, because it is sometimes read in part. */
 export const VERSIE_COLUMNS: readonly (readonly [column: string, type: string, member: string])[] = [
   ...MEMBER_NAMES.map((name) => [MEMBERS[name].column, MEMBERS[name].type, name] as const),
   ['key_name', 'text', 'keyName'],
@@ -46,7 +46,7 @@ export async function readCurrent(db: Db, actieId: string): Promise<StoredVersie
   return last?.vervallen === true ? undefined : last;
 }
 
-/** The newest version of an action, also when that ends it. */
+/** The newest version of an action, even if it ends the action. */
 export async function readLast(db: Db, actieId: string): Promise<StoredVersie | undefined> {
   const { rows } = await db.query<VersieRow>({
     name: 'verwerkingenlog-read-last',
@@ -76,21 +76,21 @@ export async function* versionsOfMonth(
   }
 }
 
-/** Which objects to read: those of a person, by the hashes of each key; one by its number; or without either the first ones. */
+/** The objects to read: those of a person, by the hashes of each key; one by its number; or by default the first ones. */
 interface WantedObjects {
   readonly hashes?: readonly string[] | undefined;
   readonly number?: number;
-  /** At most so many of each action. */
+  /** Maximum number for each action. */
   readonly most?: number;
 }
 
-/** A current version with the objects that were wanted, and how many it has. */
+/** A current version with the requested objects, and its total number of objects. */
 export interface PartOfVersie {
   readonly stored: StoredVersie;
   readonly objects: number;
 }
 
-/** The current versions of actions that are not deleted, in the order asked: other objects, which may be very many, do not leave the database. */
+/** The current versions of actions that are not deleted, in the order requested. Other objects, which may be very many, do not leave the database. */
 export async function readCurrentParts(
   db: Db,
   acties: readonly string[],
@@ -98,7 +98,7 @@ export async function readCurrentParts(
 ): Promise<PartOfVersie[]> {
   const { rows } = await db.query<VersieRow & { aantal: number }>({
     name: 'verwerkingenlog-read-current-parts',
-    // Once for all: not for each version of an action that has very many.
+    // Computed once, not for each version of an action that has very many.
     text: `
       with latest as materialized (
         select actie_id, max(versie) as versie from verwerkingenlog.versies where actie_id = any($1::uuid[]) group by actie_id

@@ -1,4 +1,4 @@
-/** The times of actions on a person's data, and which of those were readings of the log: by the person on these pages, or by another. */
+/** The times of actions on a person's data, and which of those were readings of the log, by the person on these pages or by another. */
 import type { Db } from '../../../database/transaction.ts';
 import { READING } from '../../processing-log.ts';
 import { findLocations, MAX_COUNT, type PersonFilter } from '../../store/find.ts';
@@ -53,8 +53,8 @@ export async function readTimeline(db: Db, filter: PersonFilter): Promise<Timeli
 }
 
 /**
- * Which of these versions are readings of the log, with the name of those that the citizen did here. Only the service gives an entry a
- * trace, and the first version is as the service wrote it: so nobody can hide an entry by changing it to look like one of these.
+ * Which of these versions are readings of the log, with the name of those that the citizen made here. Only the service gives an entry a trace, and
+ * the first version is as the service wrote it, so nobody can hide an entry by making it look like one of these.
  * @param places in the order of their identities
  */
 async function readLooks(

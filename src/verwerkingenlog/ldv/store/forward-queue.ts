@@ -1,4 +1,4 @@
-/** Actions that wait to be forwarded to another logbook, and what that logbook does not have as it is here. */
+/** Actions that wait to be forwarded to another logbook, and the differences between that logbook and this one. */
 
 import type { Db } from '../../../database/transaction.ts';
 import { traceHeaders } from '../../../lib/trace-context.ts';
@@ -7,7 +7,7 @@ import type { StoredVersie } from '../../domain/encryption.ts';
 import type { Append, QueueForward } from '../../store/append.ts';
 import { fromRow, SELECT_VERSIE, type VersieRow } from '../../store/versions.ts';
 
-/** Queues first versions, and notes later ones of actions that were forwarded. @returns undefined when nothing is forwarded */
+/** Queues first versions, and notes later ones of forwarded actions. @returns undefined when nothing is forwarded */
 export function createForwardQueue({
   forwardUrl,
   forwardConfidential,
@@ -40,7 +40,7 @@ async function queueFirst(db: Db, added: readonly Append[]): Promise<void> {
   });
 }
 
-/** In two statements: on Citus the log is distributed and the notes are not. */
+/** In two statements, because on Citus the log is distributed and the notes are not. */
 async function noteLater(db: Db, added: readonly Append[], isConfidentialToo: boolean): Promise<void> {
   const { rows } = await db.query<{ actieId: string }>({
     name: 'verwerkingenlog-forward-sent',
@@ -71,7 +71,7 @@ interface ForwardTurn {
 
 /**
  * Makes this transaction the one that forwards until it ends; undefined while another transaction does, and when nothing waits.
- * @param silenceMs the database ends the transaction when its process says nothing for so long (milliseconds)
+ * @param silenceMs the database ends the transaction after this many milliseconds without a statement
  */
 export async function beginForwarding(db: Db, silenceMs: number): Promise<ForwardTurn | undefined> {
   await db.query(`set local idle_in_transaction_session_timeout = ${silenceMs}`);
@@ -118,7 +118,7 @@ export async function readForwardQueue(db: Db, limit: number): Promise<QueuedAct
       from verwerkingenlog.ldv_forward_queue order by position limit $1::integer`,
     values: [limit],
   });
-  // Apart: the queue stays on the coordinator when the log is distributed.
+  // Separate, because the queue stays on the coordinator when the log is distributed.
   const { rows: facts } = await db.query<Pick<QueuedActie, 'actieId' | 'spans' | 'vervallen' | 'vertrouwelijk'>>({
     name: 'verwerkingenlog-forward-facts',
     text: `
@@ -157,7 +157,7 @@ type ForwardIssueKind = (typeof FORWARD_ISSUES)[number];
 
 export interface ForwardIssue {
   readonly soort: ForwardIssueKind;
-  /** `null`: one or more of `acties`, the other logbook did not say which. */
+  /** `null`: one or more of `acties`; the other logbook did not say which. */
   readonly actieId: string | null;
   readonly spanId?: string | undefined;
   readonly acties?: readonly string[] | undefined;
@@ -165,7 +165,7 @@ export interface ForwardIssue {
   readonly reden?: string | undefined;
 }
 
-/** Takes actions that were answered for off the queue, with what is to be remembered of them. */
+/** Removes acknowledged actions from the queue, and stores their issues. */
 export async function finishForwarding(
   db: Db,
   done: { readonly positions: readonly number[]; readonly sent: number; readonly issues: readonly ForwardIssue[] },
