@@ -31,7 +31,7 @@ it('enters what the feed published before the log was switched on, and numbers t
       before.pool,
       Array.from({ length: 5 }, (_, i) => vergadering(`v${i}`)),
     );
-    for (const table of ['current_records', 'texts', 'record'])
+    for (const table of ['current_records', 'texts', 'records'])
       await before.pool.query(`delete from raadsfeed.${table} where sequence_number <= 2`);
     const on = await before.another(state.env);
     const address = `${on.server.url}/proof/v1/raadsfeed`;
