@@ -19,7 +19,7 @@ export interface AppOptions {
   readonly config: Config;
   readonly log: FastifyBaseLogger;
   readonly clock?: Clock;
-  /** Registers what is served; by default the areas that the configuration names. */
+  /** Registers the interfaces; by default the areas that the configuration names. */
   readonly register?: (app: FastifyInstance) => Promise<void>;
   /** Receives the management listener before the database is opened and migrated, which may take minutes. */
   readonly onManagement?: (management: FastifyInstance) => Promise<void>;

@@ -21,7 +21,7 @@ export function serveCommand(terminal: Terminal): Command {
         const { organisation } = config.server;
         const log = organisation === undefined ? logger : logger.child({ organisation });
         warnOfUnknown(terminal.env, log);
-        // The first process of a container gets no signal that it does not listen for, and migrating may take long.
+        // The first process of a container gets no signal without a handler, and migrating may take long.
         const endStart = (signal: NodeJS.Signals): void => {
           log.info({ reason: signal }, 'stopped before it was started');
           terminal.exit(0);
@@ -38,7 +38,7 @@ export function serveCommand(terminal: Terminal): Command {
             lost: service.databaseExited,
           });
         } finally {
-          // Only now that others listen: a signal that comes while nobody does is lost.
+          // Only once others listen: a signal without a listener would be lost.
           terminal.off('SIGTERM', endStart).off('SIGINT', endStart);
         }
         await stopped;

@@ -13,9 +13,9 @@ export type { Outcome, PubliceerRegel };
 const SEALING_KEY = /^[A-Za-z0-9+/]{256}$/;
 
 export interface FeedPublisherOptions {
-  /** Address of the service's database; a login that is the role `koppelvlak_dienst` or may act as it. */
+  /** Address of the service's database, with a login that is or may act as the role `koppelvlak_dienst`. */
   readonly databaseUrl: string;
-  /** The sealing key of the feed's proof log, when one is kept: what `koppelvlak proof key --sealing` prints. It cannot sign. */
+  /** The sealing key of the feed's proof log, if there is one: the output of `koppelvlak proof key --sealing`. It cannot sign. */
   readonly sealingKey?: string;
   readonly log?: Logger;
 }
@@ -36,8 +36,8 @@ export class RefusedLineError extends Error {
 
 export interface FeedPublisher {
   /**
-   * Publishes lines in their order, and returns the outcome of each. Up to 1000 lines are one transaction: all of them or none; more are
-   * published 1000 at a time. When it returns, every reader of the feed can find them, and what a redaction reached is physically gone.
+   * Publishes lines in their order, and returns the outcome of each. Up to 1000 lines are one transaction: all of them or none; more are published
+   * 1000 at a time. When it returns, every reader of the feed can find them, and redacted content is physically gone.
    * @throws {RefusedLineError} before anything is published
    */
   publish(lines: readonly unknown[]): Promise<Outcome[]>;

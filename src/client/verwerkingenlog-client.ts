@@ -178,8 +178,9 @@ interface RetryOptions {
 }
 
 /**
- * Retries after a temporary failure, each time with a longer wait, and never sooner than the log asked for. When the log asks for more than a minute, it gives up.
- * @throws {VerwerkingenlogError} what the last attempt threw, or with the signal's reason as its cause
+ * Retries after a temporary failure, each time with a longer wait, and never sooner than the log asked for. When the log asks for more than a minute,
+ * it gives up.
+ * @throws {VerwerkingenlogError} of the last attempt, or with the signal's reason as its cause
  */
 async function withRetries<T>(work: () => Promise<T>, { attempts, signal }: RetryOptions): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
@@ -199,8 +200,8 @@ async function withRetries<T>(work: () => Promise<T>, { attempts, signal }: Retr
 export type { ClientCredentials, TokenWish };
 
 /**
- * Access tokens by client credentials (RFC 6749 section 4.4), fetched when needed and reused until shortly before they expire. Calls at
- * the same time share one fetch, and those whose token was refused share the one that replaces it.
+ * Access tokens by client credentials (RFC 6749 section 4.4), fetched when needed and reused until shortly before they expire. Simultaneous calls
+ * share one fetch, and those whose token was refused share its replacement.
  */
 export function clientCredentials(credentials: ClientCredentials): (wish?: TokenWish) => Promise<string> {
   const token = clientCredentialsToken(credentials);
@@ -220,14 +221,14 @@ type Schemas = components['schemas'];
 /** Members that the log itself sets; in a body they are ignored. */
 type GivenByLog = 'url' | 'actieId' | 'tijdstipRegistratie' | 'verwerktObjectId';
 
-/** A person that was processed; `soortObjectId` is the kind of identification, such as `BSN`. */
+/** A processed person; `soortObjectId` is the kind of identification, such as `BSN`. */
 export interface VerwerktObject extends Omit<Schemas['VerwerktObjectInvoer'], GivenByLog> {
   readonly objecttype: 'persoon';
 }
 
 /**
- * An action to be logged. `verwerkingId` relates the actions of one processing; `bewaartermijn` is an ISO 8601 duration such as `P10Y`;
- * `uitvoerder` is the OIN of the organisation that did it; `tijdstip` is RFC 3339 with an offset, answered as it was given.
+ * An action to be logged. `verwerkingId` relates the actions of one processing; `bewaartermijn` is an ISO 8601 duration such as `P10Y`; `uitvoerder`
+ * is the OIN of the organisation that performed it; `tijdstip` is RFC 3339 with an offset, and returned as given.
  */
 export interface NieuweVerwerkingsactie extends Omit<Schemas['VerwerkingsactieInvoer'], GivenByLog> {
   readonly vertrouwelijkheid: 'normaal' | 'vertrouwelijk';
@@ -236,7 +237,7 @@ export interface NieuweVerwerkingsactie extends Omit<Schemas['VerwerkingsactieIn
 
 export type Verwerkingsactie = Schemas['Verwerkingsactie'];
 
-/** Whether an answer is an action; the log's contract says the rest. */
+/** Whether an answer is an action; the log's contract covers the rest. */
 export function isVerwerkingsactie(value: unknown): value is Verwerkingsactie {
   return (
     typeof value === 'object' &&

@@ -113,7 +113,7 @@ export const verwerkingsheaders = fp<VerwerkingsheadersOptions>(
   { name: 'verwerkingsheaders', fastify: '5.x' },
 );
 
-/** The headers as far as their sender may set them for the entry. */
+/** The headers, limited to the values that their sender may set for the entry. */
 function restrict(
   context: ProcessingContext,
   { ownRetention, mayHide }: { readonly ownRetention: string; readonly mayHide: boolean },

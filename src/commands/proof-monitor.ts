@@ -1,4 +1,4 @@
-/** Follows the checkpoints of logs by their public addresses, and says when one does not continue what was seen before. */
+/** Follows the checkpoints of logs by their public addresses, and reports one that does not continue the last. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { CommandError } from '../lib/command-error.ts';
@@ -24,7 +24,7 @@ const INTERVAL_MS = 60_000;
 /** Maximum bytes of a checkpoint or a tile. */
 const MAX_BYTES = 256 * 1024;
 
-/** What is kept of a log. */
+/** The saved state of a log. */
 interface Seen {
   readonly key: string;
   readonly checkpoint?: string;
@@ -39,7 +39,7 @@ interface Observation {
   readonly note: string;
   /** For the person who follows the log. */
   readonly text: string;
-  /** `older`: a checkpoint that the one seen before continues, from a cache or an instance that is behind. */
+  /** `older`: an ancestor of the last checkpoint, from a cache or an instance that is behind. */
   readonly kind: 'continued' | 'older' | 'conflict';
 }
 
@@ -77,7 +77,7 @@ async function monitor(urls: readonly string[], options: MonitorOptions, context
       fetch({ url: `${url}/${path}`, method: 'GET', timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES, signal });
     const seen = state.get(url);
     const served = readLogKey(seen?.key ?? Buffer.from(await below('key')).toString('utf8'));
-    // A key that was given is believed; otherwise the one of the first time, for ever.
+    // A given key is trusted; otherwise the first one, for ever.
     const key = options.key.length === 0 ? served : options.key.find(({ text }) => text === served.text);
     if (key === undefined) throw new Error('its key is not one of those given');
     const observation = await observe(below, key, seen?.checkpoint);
@@ -115,7 +115,7 @@ async function monitor(urls: readonly string[], options: MonitorOptions, context
 
 /**
  * Reads the checkpoint of a log and compares it with the last one seen.
- * @param seen the signed checkpoint of the last time
+ * @param seen the signed checkpoint of the last run
  * @throws {Error} when the log cannot be read, or its checkpoint is not signed by the key
  */
 async function observe(fetchBelow: FetchBelow, key: VerifierKey, seen: string | undefined): Promise<Observation> {

@@ -20,7 +20,7 @@ import { runCommand, runTool, type ToolContext } from './run-command.ts';
 const SHOWN = 1000;
 const MAX_RECORD_BYTES = 64 * 1024 * 1024;
 
-/** `koppelvlak proof …`: keys, proofs and logs. @param loadLogs what the areas register */
+/** `koppelvlak proof …`: keys, proofs and logs. @param loadLogs loads the logs that the areas register */
 export function proofCommand(terminal: Terminal, loadLogs: () => Promise<readonly ProvenLog[]>): Command {
   return new Command('proof')
     .description('logs that nobody can change unseen: keys, proofs, logs of others')
@@ -124,7 +124,7 @@ function parseRecord(bytes: Buffer, path: string): unknown {
   }
 }
 
-/** Every leaf recomputed from the stored records. */
+/** Recomputes every leaf from the stored records. */
 function verifyCommand(terminal: Terminal, loadLogs: () => Promise<readonly ProvenLog[]>): Command {
   return new Command('verify')
     .description('recompute every leaf from the stored records; name each record that was changed, removed or added')

@@ -8,7 +8,7 @@ import type { ProofWriters } from '../proof/proof-log.ts';
 import { baseUrlOf, type Config, knownVariables, readConfig } from '../settings/read-config.ts';
 import { unknownVariables } from '../settings/unknown-variables.ts';
 
-/** What a command with the database open gets. */
+/** The context of a command with the database open. */
 export interface CommandContext extends ToolContext {
   readonly database: Database;
   /** The proof logs that are switched on. */
@@ -20,7 +20,7 @@ export interface CommandContext extends ToolContext {
 
 interface CommandOptions {
   readonly json?: boolean;
-  /** Whether it changes the database: then it says first which one that is. */
+  /** Whether it changes the database: then it names the database first. */
   readonly changes?: boolean;
   /** The database role to act as; the login needs no other. Default: the service's. */
   readonly role?: DatabaseOptions['role'];
@@ -36,7 +36,7 @@ export interface ToolContext {
   readonly interrupted: AbortSignal;
 }
 
-/** Runs a command that opens what it needs itself. The exit status is 0, or 1 with the reason on standard error. */
+/** Runs a command that opens its own resources. The exit status is 0, or 1 with the reason on standard error. */
 export async function runTool(
   terminal: Terminal,
   options: CommandOptions,
@@ -44,7 +44,6 @@ export async function runTool(
 ): Promise<void> {
   await reportFailure(terminal, async () => {
     const config = readConfig(terminal.env, 'tool', terminal.overrides);
-    // Standard output belongs to the result.
     const log = createLogger(config.server.logLevel === 'info' ? 'warn' : config.server.logLevel, terminal.stderr);
     warnOfUnknown(terminal.env, log);
     const output = createOutput(terminal, options.json ?? false);
@@ -68,7 +67,7 @@ export async function runCommand(
   await runTool(terminal, options, async (tool) => {
     const { config, log } = tool;
     const { role, changes = false } = options;
-    // What most commands need is not loaded for those that do not.
+    // Loaded only for the commands that need them.
     const [{ openDatabase }, { nameDatabase }, { createProofWriters }, { requireRightKey }] = await Promise.all([
       import('../database/open-database.ts'),
       import('../database/name-database.ts'),

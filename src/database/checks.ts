@@ -1,4 +1,4 @@
-/** What operators see of the database: its readiness checks, and long-running statements. */
+/** The database as operators see it: readiness checks, and long-running statements. */
 
 import type { OperatorSection, ReadinessCheck, ReadinessResult } from '../lib/operations.ts';
 import type { Clock } from '../lib/time.ts';
@@ -120,7 +120,7 @@ function listenState(listener: Listener): ReadinessResult {
 }
 
 /**
- * Call before anything is removed by age: a clock that is ahead would let terms pass too early, and removals cannot be undone.
+ * Call before anything is removed by age: with a clock that is ahead, terms would end too early, and removals cannot be undone.
  * @param now of the clock of this process
  * @throws {Error} when it is more than 5 seconds ahead of the database's
  */

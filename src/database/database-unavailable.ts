@@ -71,7 +71,7 @@ function isConnectionFailure(error: Error): boolean {
 /** SQLSTATE: ended by its time-out or a cancellation, a lock that was not released, a deadlock, a serialisation failure. */
 const BUSY_STATES = ['57014', '55P03', '40P01', '40001'];
 
-/** Whether the server gave up a statement because of others. Nothing was done, and the same request may succeed later. */
+/** Whether the server ended a statement because of others. Nothing was done, and the same request may succeed later. */
 export function isDatabaseBusy(error: unknown): boolean {
   return error instanceof pg.DatabaseError && BUSY_STATES.includes(error.code ?? '');
 }

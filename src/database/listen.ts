@@ -131,7 +131,7 @@ export function createListener({ url, variable, log, pollIntervalMs = 1000 }: Li
     subscribe: (channel, callback) => {
       if (!CHANNEL.test(channel)) throw new TypeError(`not the name of a channel: ${channel}`);
       if (signal.aborted) throw new Error('the listener is closed');
-      // The wrapper keeps two subscriptions of one function apart.
+      // The wrapper distinguishes two subscriptions of one function.
       const subscriber: NotificationCallback = (payload) => callback(payload);
       const present = subscribers.get(channel) ?? new Set();
       subscribers.set(channel, present.add(subscriber));

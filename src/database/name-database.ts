@@ -1,6 +1,6 @@
 import type { Db } from './transaction.ts';
 
-/** The database that is about to be changed, as a line for people. */
+/** A line that names the database which is about to be changed. */
 export async function nameDatabase(db: Db): Promise<string> {
   const { rows } = await db.query<{ name: string; login: string; server: string | null }>(
     `select current_database() as name, session_user as login, host(inet_server_addr()) || ':' || inet_server_port() as server`,

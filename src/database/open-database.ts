@@ -21,11 +21,11 @@ const BACKGROUND_CONNECTIONS = 6;
 const SOURCES_CONNECTIONS = 6;
 
 /**
- * Connections by kind of work, so that one kind cannot use up those of another, and the notifications of the database. All but `retentionPool`
- * act as a role that can append to the processing log but not change it.
+ * Connections by kind of work, so that one kind cannot use up those of another, and the notifications of the database. All but `retentionPool` act as
+ * a role that can append to the processing log but not change it.
  */
 export interface Database {
-  /** For commands, and in a service for everything that is no request. */
+  /** For commands, and in a service for everything except requests. */
   readonly pool: Pool;
   /** For new actions and LDV lines. */
   readonly appendPool: Pool;
@@ -88,13 +88,13 @@ async function connect(options: DatabaseOptions, databaseServer: DatabaseServer)
   const { rol } = config.raadsfeed;
   const background = BACKGROUND_CONNECTIONS + (rol === 'aggregator' ? SOURCES_CONNECTIONS : 0);
   const pool = open(purpose === 'command' ? poolSize : background);
-  // One group of actions and two of LDV lines at a time; the other is for what waits for its key, looks up or creates months.
+  // One group of actions and two of LDV lines at a time; the fourth is for appends that wait for a key, look up or create months.
   const appendPool = open(groupSize === 1 ? poolSize : APPEND_CONNECTIONS, {
     maxWaiting: Math.max(1000, 4 * groupSize),
   });
   const logPool = open(poolSize, { pipeline: true });
   const exchangePool = open(poolSize, { pipeline: true });
-  // A stream that catches up waits as a request does.
+  // A stream that catches up waits like a request.
   const publicPool = open(poolSize, { maxWaiting: poolSize * 20 + config.raadsfeed.streamMax });
   // A pooler in transaction mode cannot switch roles: then the owner's direct address is used.
   const retention =
@@ -164,9 +164,7 @@ export async function checkLogin(db: Db, url: string, role: string, alternative 
 
 /** A database that is running; nothing is connected to it yet. */
 interface DatabaseServer {
-  /** For the service. */
   readonly url: string;
-  /** For the owner: migrations. */
   readonly ownerUrl: string;
   /** The settings that hold these addresses; none for the embedded Postgres. */
   readonly variables: { readonly url?: string; readonly ownerUrl?: string };
@@ -184,7 +182,7 @@ export interface DatabaseOptions {
   readonly role?: 'service' | 'retention' | undefined;
 }
 
-/** A command has no database to work on: only a service starts the embedded one, so that no command fills a database that nobody meant. */
+/** A command has no database to work on: only a service starts the embedded one, so that no command fills an unintended database. */
 class NoDatabaseError extends Error {
   readonly code = 'ERR_NO_DATABASE';
   constructor(home: string) {

@@ -32,7 +32,7 @@ export interface PoolOptions {
   readonly log: Logger;
 }
 
-/** Added to the server's own limit, so that only a connection that has gone silent exceeds it. */
+/** Added to the server's own limit, so that only a silent connection exceeds it. */
 const SILENCE_MARGIN_MS = 5000;
 const IDLE_SECONDS = 30;
 /** Connections are renewed after this time, to follow a change of servers. */
@@ -173,8 +173,8 @@ function isNamed(query: unknown): query is { name: unknown; text: string } {
 }
 
 /**
- * Gives `fn` a connection that is closed when the signal fires, so that a client that went away costs nothing more.
- * @throws the signal's reason when it fired, else what `fn` throws.
+ * Gives `fn` a connection that is closed when the signal fires, so that a disconnected client costs nothing more.
+ * @throws the signal's reason when it fired, else errors of `fn`.
  */
 export async function withAbort<T>(
   pool: Pool,
@@ -189,7 +189,7 @@ export async function withAbort<T>(
     signal.throwIfAborted();
     return await fn(client);
   } catch (error) {
-    // On a connection that has gone silent the statement may still be running.
+    // On a silent connection the statement may still be running.
     isLost = isDatabaseUnavailable(error);
     throw signal.aborted ? signal.reason : error;
   } finally {

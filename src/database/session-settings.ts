@@ -6,8 +6,8 @@ interface SessionSettings {
 }
 
 /**
- * Adds settings to the `options` of an address. Those of the address itself stay; ours come later and win. They must be in the address,
- * because in `pg` an address overrides other options.
+ * Adds settings to the `options` of an address. Those of the address itself stay; ours come later and win. They must be in the address, because in
+ * `pg` an address overrides other options.
  */
 export function withSessionSettings(url: string, settings: SessionSettings): string {
   const start = url.indexOf('?');
@@ -17,11 +17,11 @@ export function withSessionSettings(url: string, settings: SessionSettings): str
     throw new TypeError(`not the name of a role: ${role}`);
   const ours = [
     `-c statement_timeout=${statementTimeoutMs}`,
-    // A longer pause between the statements of a transaction is a client that hangs.
+    // A longer pause between the statements of a transaction means that its client hangs.
     `-c idle_in_transaction_session_timeout=${statementTimeoutMs === 0 ? 0 : Math.max(statementTimeoutMs, 10_000)}`,
-    // A statement whose client has gone ends soon: until then it runs beside the replacement connection.
+    // A statement whose client has gone ends soon; until then it runs beside the replacement connection.
     '-c client_connection_check_interval=100ms',
-    // Compiling pays only for statements of a second or more; a wrong estimate would make a page take a second.
+    // Compiling pays off only for statements of a second or more; a wrong estimate would make a page take a second.
     '-c jit=off',
     ...(role === undefined ? [] : [`-c role=${role}`]),
   ];

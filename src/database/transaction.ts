@@ -1,9 +1,9 @@
-/** The interface that store functions query: a pool or a transaction's client. */
+/** The part of a pool or client that store functions use. */
 import pg from 'pg';
 import { isDatabaseUnavailable } from './database-unavailable.ts';
 import { closeOnAbort, type Pool } from './pool.ts';
 
-/** What a store function queries: a pool, or the client of its caller's transaction. */
+/** The database of a store function: a pool, or the client of its caller's transaction. */
 export interface Db {
   query<R extends pg.QueryResultRow = Record<string, unknown>>(
     query: string | pg.QueryConfig<unknown[]>,
@@ -14,7 +14,7 @@ export interface Db {
 interface TransactionOptions {
   readonly isolation?: 'read committed' | 'repeatable read' | 'serializable';
   readonly readOnly?: boolean;
-  /** What a statement may wait for one lock; sent along with `begin`. */
+  /** How long a statement may wait for one lock; sent along with `begin`. */
   readonly lockTimeoutMs?: number;
 }
 
@@ -81,7 +81,7 @@ function beginText({ isolation = 'read committed', readOnly = false, lockTimeout
   return `${begin}${lock}`;
 }
 
-/** Rolls back. @returns what is wrong with the connection, if it must not be reused; never hides the first error */
+/** Rolls back. @returns the fault of the connection, if it must not be reused; never hides the first error */
 async function rollBack(client: pg.PoolClient, first: unknown): Promise<Error | undefined> {
   // The server has become read-only, as after a failover: the next connection looks for the new primary.
   if (first instanceof pg.DatabaseError && first.code === '25006') return first;
@@ -104,7 +104,7 @@ export async function lock(db: Db, ...names: string[]): Promise<void> {
 
 /**
  * The same without waiting on a connection.
- * @returns false when another transaction holds one of them; then end this one, for it may hold the others
+ * @returns false when another transaction holds one of them; then end this one, because it may hold the others
  */
 export async function tryLock(db: Db, ...names: string[]): Promise<boolean> {
   const { rows } = await db.query<{ locked: boolean }>(
@@ -116,7 +116,7 @@ export async function tryLock(db: Db, ...names: string[]): Promise<boolean> {
 }
 
 /**
- * The client of a transaction whose statements take no longer together than this: each may take what those before it left.
+ * The client of a transaction whose statements together take no longer than this: each may use the time that the earlier ones left.
  * @param ms from now on, in milliseconds, less than the connection allows for one statement
  */
 export function withTimeBudget(client: pg.PoolClient, ms: number): Db {
@@ -137,8 +137,8 @@ const SILENCE_MARGIN_MS = 5000;
 const LONGEST_MS = 2 ** 31 - 1;
 
 /**
- * For a transaction with statements that take longer than a request may: raises the server's limit for the whole transaction, and the
- * driver's for what is queried through the result.
+ * For a transaction with statements that take longer than a request may: raises the server's limit for the whole transaction, and the driver's for
+ * queries through the result.
  * @param ms longest that one statement may take, in milliseconds; 0: no limit
  */
 export async function allowLongStatements(client: pg.PoolClient, ms: number): Promise<Db> {

@@ -1,6 +1,6 @@
 /**
- * The authorization server of the demo and the tests: client credentials for JWT access tokens, and the routes that others register. It is a stand-in
- * and must never run where real data are.
+ * The authorization server of the demo and the tests: client credentials for JWT access tokens, and routes that others register. It is a stand-in and
+ * must never run where real data are.
  * @see RFC 6749 section 4.4, RFC 9068
  */
 import { randomUUID } from 'node:crypto';
@@ -17,7 +17,7 @@ export interface AuthorizationServerOptions {
   readonly clients: readonly AuthorizationClient[];
   /** It does not start in `production`. */
   readonly environment: string;
-  /** Where the signing key is kept; it is made when the directory has none. */
+  /** Where the signing key is kept; created when the directory has none. */
   readonly keysDirectory: string;
   /** Further routes, such as a login for citizens. */
   readonly register?: (app: FastifyInstance, address: () => string) => Promise<void>;
@@ -53,7 +53,7 @@ export async function startAuthorizationServer(options: AuthorizationServerOptio
     return clients.find((one) => one.id === id && 'secret' in one && one.secret === secret);
   }
 
-  /** The client whose key signed the assertion, which counts once (RFC 7523 section 3). */
+  /** The client whose key signed the assertion, which is valid once (RFC 7523 section 3). */
   async function clientOfAssertion(form: URLSearchParams): Promise<AuthorizationClient | undefined> {
     const assertion = form.get('client_assertion') ?? '';
     if (form.get('client_assertion_type') !== ASSERTION_TYPE) return undefined;

@@ -1,4 +1,4 @@
-/** What the parts of the demo share: the running demo, and what they get at the start and in the tour. */
+/** The shared parts of the demo: the running demo, and the parameters of its parts at the start and in the tour. */
 import type { Pool } from '../database/pool.ts';
 import type { Logger } from '../lib/log.ts';
 import type { ProofWriters } from '../proof/proof-log.ts';
@@ -19,7 +19,7 @@ export interface Demo {
   readonly stop: () => Promise<void>;
 }
 
-/** The database is for what has no address to the outside. */
+/** The database is for data without a public address. */
 export interface TourNeeds {
   readonly proof: ProofWriters;
   readonly config: Config;
@@ -30,14 +30,14 @@ export interface TourNeeds {
   readonly transcript: Transcript;
 }
 
-/** What a part can use before the service starts. */
+/** The parameters of a part before the service starts. */
 export interface DemoSetup {
-  /** Directory of what the demo keeps. */
+  /** Directory of the demo's data. */
   readonly home: string;
   /** 32 random bytes as base64, which the demo keeps under this name. */
   readonly secret: (name: string) => Promise<string>;
   /** Address of the authorization server, once it listens. */
   readonly authorizationUrl: () => string;
-  /** Other address than loopback that the service has. */
+  /** Address of the service other than loopback. */
   readonly publicBaseUrl: string | undefined;
 }

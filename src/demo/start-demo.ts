@@ -21,8 +21,8 @@ import { loadDemoClients } from './saved-secrets.ts';
 const AUDIENCE = 'urn:koppelvlak:demo';
 
 /**
- * Starts everything of the demo on loopback, last the service, and says in `demo.json` how to reach it.
- * @throws {Error} with a message for people; what was started is stopped
+ * Starts the whole demo on loopback, the service last, and writes its addresses to `demo.json`.
+ * @throws {Error} with a message for people; everything started is stopped
  */
 export async function startDemo(environment: Environment): Promise<Demo> {
   const { server } = readConfig(environment, 'tool');
@@ -40,7 +40,7 @@ export async function startDemo(environment: Environment): Promise<Demo> {
     stopping = true;
     for (const release of releases.splice(0).toReversed()) await release();
   };
-  // Whoever waits for the file must not find that of an earlier start.
+  // A process that waits for the file must not find one from an earlier start.
   await rm(demoFilePath(home), { force: true });
   try {
     const authority = await orPortError(portAfter(2), 'PORT', (port) =>
@@ -77,7 +77,7 @@ export async function startDemo(environment: Environment): Promise<Demo> {
     const given = Object.fromEntries(
       Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
     );
-    // What is given wins over what the demo would choose.
+    // Given settings take precedence over those of the demo.
     const chosen = {
       OAUTH_ISSUER: authorization.issuer,
       OAUTH_AUDIENCE: AUDIENCE,
@@ -100,7 +100,7 @@ export async function startDemo(environment: Environment): Promise<Demo> {
       RAADSFEED_RATE_LIMIT: '0',
       RAADSFEED_DIWOO: 'true',
       RAADSFEED_PAGES: 'true',
-      // Whoever tries it names an activity of its own.
+      // Users of the demo name activities of their own.
       LDV_UNKNOWN_ACTIVITY: 'normaal',
       RAADSFEED_CONTACT: 'mailto:raadsfeed@voorbeeld.example',
       RAADSFEED_LICENTIE: 'https://creativecommons.org/publicdomain/zero/1.0/',
@@ -109,7 +109,7 @@ export async function startDemo(environment: Environment): Promise<Demo> {
     };
     const overrides: Overrides = {
       ...supplierOverrides(setup),
-      // Nobody who tries the demo is turned away, or waits long for a checkpoint.
+      // Users of the demo are never refused, nor wait long for a checkpoint.
       inzage: { rateLimit: 0 },
       proof: { intervalSeconds: 5 },
     };

@@ -1,6 +1,6 @@
 import type { DemoAnswer } from './demo-client.ts';
 
-/** What the demo prints: sections, lines, and checks that are counted. */
+/** The output of the demo: sections, lines, and checks that are counted. */
 export class Transcript {
   passed = 0;
   failed = 0;

@@ -38,14 +38,14 @@ export function postgresBinaries(platform: string = process.platform, arch: stri
 
 /** The user that Postgres runs as: its programs refuse root. */
 export interface PostgresUser {
-  /** Put before every command. */
+  /** Prefix of every command. */
   readonly prefix: readonly string[];
   /** User and group to switch to, and to give the files to; undefined: our own. */
   readonly ids: { readonly uid: number; readonly gid: number } | undefined;
 }
 
 const NOBODY = 65534;
-/** A user namespace in which root is called nobody: to Postgres an ordinary user, to the file system still root. */
+/** A user namespace in which root is called nobody: an ordinary user to Postgres, still root to the file system. */
 const NAMESPACE: PostgresUser = {
   prefix: ['unshare', '--user', `--map-user=${NOBODY}`, `--map-group=${NOBODY}`],
   ids: undefined,

@@ -29,7 +29,7 @@ export interface Page {
   readonly alternates?: readonly { readonly href: string; readonly type: string; readonly title: string }[];
   /** schema.org, as JSON-LD. */
   readonly structuredData?: object | undefined;
-  /** From the front page to the page above this one. */
+  /** The breadcrumb trail from the front page to the parent of this page. */
   readonly path?: readonly PageLink[];
   /** Scripts of our own, by address; the page works without them. */
   readonly scripts?: readonly string[];

@@ -1,4 +1,4 @@
-/** A command failed; the message tells people why. */
+/** A command failed; the message gives the reason to people. */
 export class CommandError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -14,5 +14,5 @@ export class UsageError extends CommandError {
   }
 }
 
-/** The reason when a command ends because the reader of its output has gone. */
+/** The reason when a command ends because the reader of its output has closed it. */
 export const OUTPUT_CLOSED = 'the reader of the output has gone';

@@ -46,7 +46,7 @@ export async function reportFailure(
   }
 }
 
-/** @param work gets a signal that fires on Ctrl-C, on `SIGTERM` and when the reader of the output has gone (`| head`) */
+/** @param work gets a signal that fires on Ctrl-C, on `SIGTERM` and when the reader of the output has closed it (`| head`) */
 export async function interruptible(
   terminal: Terminal,
   work: (interrupted: AbortSignal) => Promise<unknown>,

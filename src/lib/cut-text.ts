@@ -1,5 +1,5 @@
 const characters = new Intl.Segmenter('nl', { granularity: 'grapheme' });
-/** More code units than a visible character has, unless made to be longer. */
+/** More code units than a visible character has, unless made longer on purpose. */
 const LONGEST_CHARACTER = 64;
 
 /** The beginning of a text, of at most `length` code units, that does not split a character. */

@@ -11,7 +11,7 @@ const BLOCK_BYTES = 64;
 const HASH_BYTES = 32;
 const SHORT_TEXT_BYTES = 4096;
 
-/** Reused by every call: most texts fit, and none of it outlives the call. */
+/** Reused by every call: most texts fit, and no call needs it afterwards. */
 const shortInner = Buffer.alloc(BLOCK_BYTES + SHORT_TEXT_BYTES, 0x36);
 const outer = Buffer.alloc(BLOCK_BYTES + HASH_BYTES, 0x5c);
 

@@ -22,7 +22,7 @@ export function createLogger(level: string, stream?: pino.DestinationStream): pi
   return stream === undefined ? pino(options) : pino(options, stream);
 }
 
-/** An error as logged: the fault and its place, never the data it carried. */
+/** An error as logged: its kind and place, never the data it carries. */
 interface LoggedError {
   readonly type: string;
   readonly message: string;

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { isRecord, mergePatch } from './json/json-value.ts';
 
-/** The parts of an OpenAPI 3.1 document that the service itself reads. Everything else is passed on untouched. */
+/** The parts of an OpenAPI 3.1 document that the service itself reads. Everything else is passed on unchanged. */
 export interface OpenapiDocument {
   readonly openapi: string;
   readonly info: {
@@ -17,7 +17,7 @@ export interface OpenapiDocument {
   readonly components?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
-/** An interface that is served, as others may describe it. */
+/** A served interface, as other parts may describe it. */
 export interface DescribedInterface {
   readonly prefix: string;
   readonly document: OpenapiDocument;
@@ -43,7 +43,7 @@ export interface OpenapiOperation {
   readonly path: string;
   readonly parameters: readonly OpenapiParameter[];
   readonly body?: { readonly required: boolean; readonly schema: object };
-  /** Any of these scopes may call; absent for public operations. */
+  /** A caller needs any of these scopes; absent for public operations. */
   readonly scopes?: readonly string[];
   /** Media types of the answers with status 2xx. */
   readonly produces: readonly string[];
@@ -56,7 +56,7 @@ export function isOpenapiDocument(value: unknown): value is OpenapiDocument {
 const documents = new Map<string, OpenapiDocument>();
 
 /**
- * Reads a contract of `openapi/`, once a process: nobody may change what it returns.
+ * Reads a contract of `openapi/`, once per process: the result must not be changed.
  * @throws {TypeError} when the file is not an OpenAPI document
  */
 export function readOpenapi(file: URL): OpenapiDocument {
@@ -69,8 +69,8 @@ export function readOpenapi(file: URL): OpenapiDocument {
 }
 
 /**
- * Reads a contract as the service validates by it: with the rules of `openapi/validation/`, which client generators cannot read. A
- * contract without such rules is returned as it is.
+ * Reads a contract with the rules of `openapi/validation/`, which client generators cannot read, for validation by the service. A contract without
+ * such rules is returned as it is.
  * @throws {TypeError} when the file is not an OpenAPI document
  */
 export function readValidation(file: URL): OpenapiDocument {

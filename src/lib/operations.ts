@@ -5,7 +5,7 @@ export interface ReadinessResult {
   readonly warning?: string | undefined;
 }
 
-/** A readiness check. A result other than `ok` takes the process out of service: only for conditions that leave nothing to serve. */
+/** A readiness check. A result other than `ok` takes the process out of service, so only for conditions that leave nothing to serve. */
 export interface ReadinessCheck {
   readonly name: string;
   /** False: a check that fails or takes too long gives a warning only. Default true. */

@@ -33,7 +33,7 @@ export function createOutput({ stdout, stderr }: Pick<Terminal, 'stdout' | 'stde
   };
 }
 
-/** Writes, and waits until the reader has taken enough. */
+/** Writes, and waits while the reader is behind. */
 export async function written(stdout: Writable, piece: string | Uint8Array, signal: AbortSignal): Promise<void> {
   if (stdout.write(piece)) return;
   await once(stdout, 'drain', { signal }).catch((error: unknown) => {
@@ -66,7 +66,7 @@ const BAR = 30;
 interface Progress {
   /** Sets how many bytes have been read. */
   reached(bytes: number): void;
-  /** @param count how many items are done */
+  /** @param count number of finished items */
   update(count: number): void;
   end(): void;
 }

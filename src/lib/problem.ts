@@ -12,7 +12,7 @@ export interface ProblemKind {
 export interface InvalidParam {
   /** Query or path parameter, header, or path in the body with dots (`verwerkteObjecten.0.objectId`). */
   readonly name: string;
-  /** Stable word for the kind of fault. */
+  /** Stable code for the kind of fault. */
   readonly code: string;
   /** Dutch. */
   readonly reason: string;

@@ -1,7 +1,7 @@
 /** A report as one page, to be opened, sent or printed: no script, and nothing loaded from elsewhere. */
 import { type Html, html, trusted } from './template.ts';
 
-/** Black on white, so that it prints; what matters is said in words and lengths, never by a colour alone. */
+/** Black on white, so that it prints; nothing is said by colour alone. */
 const STYLE = `
   @page { size: A4; margin: 14mm 12mm; }
   body { font: 10pt/1.4 system-ui, Arial, sans-serif; color: #111; background: #fff; margin: 0 auto; padding: 1.5rem; max-width: 60rem; }
@@ -16,7 +16,7 @@ interface ReportPage {
   readonly title: string;
   /** CSS beside that of every report. */
   readonly style: string;
-  /** What the report is about, by name. */
+  /** The subject of the report, by name. */
   readonly about: readonly (readonly [name: string, text: string])[];
   readonly content: Html;
   readonly footer: string;

@@ -56,7 +56,7 @@ export async function loadSecret(
 async function writeDraft(path: string, value: unknown): Promise<string> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${randomUUID()}`;
-  // On disk before it has its name: what is encrypted with a key is lost with it.
+  // On disk before it gets its name: data encrypted with a lost key are lost too.
   await writeFile(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flag: 'wx', flush: true });
   return draft;
 }

@@ -61,7 +61,7 @@ export interface OneAtATime {
 }
 
 export function createOneAtATime(): OneAtATime {
-  /** The waiting work of each client; the client whose turn is next comes first. */
+  /** The waiting work of each client, the client to be served next first. */
   const waiting = new Map<string, (() => void)[]>();
   const onIdle: (() => void)[] = [];
   let isRunning = false;
@@ -118,7 +118,7 @@ export async function withTimeout<T>(ms: number, what: string, work: Promise<T>)
 }
 
 /**
- * Shares running work: callers that want it while it runs get the result of that run.
+ * Shares running work: callers that request it while it runs get the result of that run.
  * @param work its runs are shared per first argument, if it has one
  */
 export function shareRuns<Of extends readonly unknown[], T>(work: (...of: Of) => Promise<T>) {
@@ -155,14 +155,14 @@ export interface Permit {
 interface Wanted {
   /** Estimated. */
   readonly bytes: number;
-  /** The client whose share it takes; absent where clients are all the same. */
+  /** The client whose share it takes; absent if clients are not distinguished. */
   readonly client?: string;
 }
 
 /**
- * A weighted semaphore with a share for each client and a deadline: over the memory for answers that are being made or sent, or over requests
- * that are under way, which weigh 1. Waiting is in order of arrival. A client that has its share waits, so that it cannot starve the others, but
- * always gets one item, however large; an item larger than the whole is let through when nothing else is held.
+ * A weighted semaphore with a share for each client and a deadline: over the memory for answers being made or sent, or over running requests, which
+ * weigh 1. Waiting is in order of arrival. A client that has used its share waits, so that it cannot starve the others, but always gets one item,
+ * however large; an item larger than the whole is admitted when nothing else is held.
  */
 export interface Semaphore {
   /** @throws `full()` after `waitMs`; the signal's reason */
@@ -174,7 +174,7 @@ interface SemaphoreOptions {
   readonly waitMs: number;
   /** Answers up to this size are not counted and never wait. Default 0. */
   readonly smallBytes?: number;
-  /** The part of the memory that one client may hold, unless it is one answer. Absent: clients are all the same. */
+  /** The share of the memory that one client may hold, unless it is one answer. Absent: clients are not distinguished. */
   readonly clientShare?: number;
   /** How many items may wait; more are refused at once. Default: no limit. */
   readonly maxWaiting?: number;
@@ -279,7 +279,7 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
   };
 }
 
-/** One semaphore per key, while anything is held or waits under it: all with the same bounds, where each item weighs 1. */
+/** One semaphore per key, as long as it is held or waited for: all with the same limits, where each item weighs 1. */
 export function createKeyedSemaphore(
   options: Pick<SemaphoreOptions, 'maxBytes' | 'maxWaiting' | 'waitMs' | 'full'>,
 ): (key: string, signal: AbortSignal) => Promise<Permit> {

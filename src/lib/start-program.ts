@@ -7,12 +7,12 @@ const CLOSED_PIPE = 141;
 
 type RunProgram = (words: readonly string[], terminal: Terminal) => Promise<void>;
 
-/** Runs the program of this process. @param load imports it, which a Node that is too old may not be able to */
+/** Runs the program of this process. @param load imports it, which too old a Node may be unable to */
 export async function startProgram(name: string, load: () => Promise<RunProgram>): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error;
-      // A running command stops first, and says why.
+      // A running command stops first, and reports why.
       if (stream.listenerCount('error') === 1) process.exit(CLOSED_PIPE);
     });
   }

@@ -1,4 +1,4 @@
-/** Markup in which everything is text until it says otherwise: a template escapes every value that it did not make itself. */
+/** Markup that is escaped by default: a template escapes every value that it did not make itself. */
 import { cutText } from './cut-text.ts';
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -25,7 +25,7 @@ export class Html {
   }
 }
 
-/** What a template takes: nothing for `undefined`, `null` and `false`; lists are joined. */
+/** The values of a template: nothing for `undefined`, `null` and `false`; lists are joined. */
 export type HtmlValue = Html | string | number | undefined | null | false | readonly HtmlValue[];
 
 /**
@@ -52,12 +52,12 @@ function render(value: HtmlValue): string {
   return escapeHtml(stripControls(String(value)));
 }
 
-/** Text with backquotes around what is code. */
+/** Text with backquotes around code. */
 export function withCode(text: string): HtmlValue {
   return text.split('`').map((part, i) => (i % 2 === 0 ? part : html`<code>${part}</code>`));
 }
 
-/** Characters that neither HTML nor XML 1.0 may contain, and those that turn the direction of what follows. */
+/** Characters that neither HTML nor XML 1.0 may contain, and those that change the direction of the following text. */
 const FORBIDDEN = /(?![\t\n\r])[\p{Cc}\u202a-\u202e\u2066-\u2069\ufffe\uffff]/gu;
 
 /** Text without characters that markup cannot contain, or that would reorder the text around it. */
@@ -66,8 +66,8 @@ export function stripControls(text: string): string {
 }
 
 /**
- * The address, when a click on it cannot run anything (`https:`, `http:`, and `mailto:`) and it names no user or password, behind which
- * another host can look like a well-known one.
+ * The address, if clicking on it is safe: it cannot run anything (`https:`, `http:` or `mailto:`), and has no user or password, which could make
+ * another host look like a well-known one.
  */
 export function safeUrl(address: string | undefined): string | undefined {
   if (address === undefined || address.length > 4000 || !/^(https?|mailto):/i.test(address)) return undefined;
@@ -75,7 +75,7 @@ export function safeUrl(address: string | undefined): string | undefined {
   return parsed === null || parsed.username !== '' || parsed.password !== '' ? undefined : address;
 }
 
-/** Text of at most `length` characters, cut at a word where there is one near. */
+/** Text of at most `length` characters, cut at a nearby word end if there is one. */
 export function shorten(text: string, length: number): string {
   if (text.length <= length) return text;
   const cut = cutText(text, length - 1);
@@ -84,7 +84,7 @@ export function shorten(text: string, length: number): string {
 }
 
 /**
- * A text in pieces, each cut where a line, a sentence or a word ends if one does near the end.
+ * A text in pieces, each cut at the end of a line, sentence or word if one is near.
  * @param length of the longest piece in code units: some hundreds at least
  */
 export function inPieces(text: string, length: number): string[] {
@@ -105,7 +105,7 @@ export function inPieces(text: string, length: number): string[] {
   return pieces;
 }
 
-/** The first of these that fit in so many bytes together; `rest` is how many do not. */
+/** The first of these that together fit in a number of bytes; `rest` counts the others. */
 export function withinBytes(
   items: readonly Html[],
   bytes: number,

@@ -3,17 +3,17 @@ import type { Readable, Writable } from 'node:stream';
 /** The environment as a program gets it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What a command has of the process that runs it; `process` itself is one. */
+/** The parts of its process that a command uses; `process` itself is one. */
 export interface Terminal {
   readonly env: Environment;
-  /** Values instead of constants of the configuration, by group and name; only tests give them. */
+  /** Overrides of constants of the configuration, by group and name; only tests have them. */
   readonly overrides?: Readonly<Record<string, object>>;
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Writable;
   readonly stderr: Writable & { readonly isTTY?: boolean };
   /** Exit status once there is nothing left to do. */
   exitCode?: number | string | null | undefined;
-  /** Ends at once. */
+  /** Ends the process at once. */
   exit(code: number): void;
   once(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): this;
   off(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): this;

@@ -1,4 +1,4 @@
-/** Where the time comes from: a parameter, so that a test can be at any moment. */
+/** The source of time: a parameter, so that a test can choose the moment. */
 export type Clock = { now(): Date };
 
 /** The time of the machine. */
@@ -19,7 +19,7 @@ export function isMoment(value: unknown): value is string {
 const PARTS =
   /^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))T([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(?:\.\d+)?(?:Z|([+-])([01]\d|2[0-3]):([0-5]\d))$/i;
 
-/** Whether a text is a date and time of RFC 3339 that occurs: of a day in the calendar, and a leap second only at the end of a day in UTC. */
+/** Whether a text is an existing date and time of RFC 3339: a day in the calendar, and a leap second only at the end of a day in UTC. */
 export function isDateTime(text: string): boolean {
   const parts = PARTS.exec(text);
   if (parts === null) return false;
@@ -32,7 +32,7 @@ export function isDateTime(text: string): boolean {
 
 const DAY_MINUTES = 1440;
 
-/** Whether a text is a day of the calendar, `YYYY-MM-DD`: `Date` reads 30 February as another one. */
+/** Whether a text is a day of the calendar, `YYYY-MM-DD`: `Date` reads 30 February as another day. */
 export function isDay(text: string): boolean {
   const at = new Date(`${text}T00:00:00Z`);
   return !Number.isNaN(at.getTime()) && at.toISOString().slice(0, 10) === text;
@@ -73,17 +73,17 @@ export function dayAfter(day: string, days = 1): string {
 
 // Moments and days, as callers write them and as answers show them. @see RFC 3339
 
-/** A moment as answers show it: UTC, and milliseconds only when there are any. @throws {RangeError} for an invalid date */
+/** A moment as answers show it: UTC, with milliseconds only if there are any. @throws {RangeError} for an invalid date */
 export function moment(at: Date): string {
   return at.toISOString().replace('.000Z', 'Z');
 }
 
-/** Made once, and only where a day is read: it takes longer than the rest of this section. */
+/** Created once, and only when a day is read, because that takes longer than the rest of this section. */
 let amsterdam: Intl.DateTimeFormat | undefined;
 
 /**
  * A moment (or a day: then its midnight in the Netherlands) as a UTC text, to the millisecond.
- * @returns undefined when it lies outside the years 1 to 9999 in UTC, where a text would not be RFC 3339 any more
+ * @returns undefined outside the years 1 to 9999 in UTC, where a text would not be RFC 3339 any more
  */
 export function toUtc(text: string): string | undefined {
   const at = DATE.test(text) ? midnight(text) : new Date(text.toUpperCase());
@@ -91,7 +91,7 @@ export function toUtc(text: string): string | undefined {
   return year >= 1 && year <= 9999 ? moment(at) : undefined;
 }
 
-/** The offset from UTC that a moment was written with, as it was written; `null` for one in UTC. */
+/** The offset from UTC that a moment was written with; `null` for UTC. */
 export function offsetOf(text: string): string | null {
   return /[+-]\d\d:\d\d$/.exec(text)?.[0] ?? null;
 }
@@ -125,20 +125,20 @@ function offsetMs(at: Date): number {
 }
 
 /**
- * Durations as the standards write them. They are compared by adding them to a moment: a month has no length of its own.
+ * Durations as the standards write them. They are compared by adding them to a moment, because a month has no fixed length.
  * @see ISO 8601-1, "Duration"; RFC 3339 appendix A
  */
 
-/** Whole numbers of at most five digits, so that what is added stays a moment that a calendar has. */
+/** Whole numbers of at most five digits, so that the sum stays within the calendar. */
 const DURATION =
   /^P(?:(?<weeks>\d{1,5})W|(?=\d|T\d)(?:(?<years>\d{1,5})Y)?(?:(?<months>\d{1,5})M)?(?:(?<days>\d{1,5})D)?(?:T(?=\d)(?:(?<hours>\d{1,5})H)?(?:(?<minutes>\d{1,5})M)?(?:(?<seconds>\d{1,5})S)?)?)$/;
 
-/** The longest term that personal data may be given. */
+/** The longest term for personal data. */
 export const LONGEST_TERM = 'P1000Y';
 const LONGEST_MONTHS = 12_000;
 
 const DAY_MS = 86_400_000;
-/** The mean of a month, for lengths that need not be exact. */
+/** The mean length of a month, where it need not be exact. */
 const MONTH_MS = (365.2425 / 12) * DAY_MS;
 
 /** Whether a text is a duration, of whatever length. */
@@ -186,7 +186,7 @@ export function shorterDuration(at: Date, first: string, second: string): string
   return longerDuration(at, first, second) === first ? second : first;
 }
 
-/** Whether a text is a term that can be kept to: a duration that has a length, and is no longer than the longest. */
+/** Whether a text is a usable term: a duration that is not zero, and not longer than the longest. */
 export function isTerm(text: string): boolean {
   const { months, ms } = lengthOf(text) ?? { months: 0, ms: 0 };
   return months + ms > 0 && months * MONTH_MS + ms <= LONGEST_MONTHS * MONTH_MS;
@@ -208,8 +208,8 @@ interface BackoffPolicy {
 }
 
 /**
- * How long to wait after consecutive failures: grows exponentially, and half of it is random, so that many clients that failed
- * together do not come back together. Never less than what the other side asked for.
+ * How long to wait after consecutive failures: grows exponentially, and half of it is random, so that many clients that failed together do not return
+ * together. Never less than the other side asked for.
  */
 export function backoffMs(policy: BackoffPolicy, failures: number, atLeastMs = 0): number {
   const ceiling = Math.min(policy.maxMs, policy.firstMs * 2 ** Math.min(30, Math.max(0, failures - 1)));

@@ -8,7 +8,7 @@ export interface TraceContext {
   readonly spanId: string;
   /** The caller's; absent in a trace that begins here. */
   readonly parentSpanId?: string;
-  /** Two hexadecimal digits: the caller's flags that level 2 knows (sampled, random). */
+  /** Two hexadecimal digits: the flags of the caller that level 2 defines (sampled, random). */
   readonly flags: string;
   /** Additions of other systems, at most `MAX_STATE_LENGTH` characters. */
   readonly state?: string;
@@ -25,7 +25,7 @@ const RANDOM_FLAG = '02';
 
 /**
  * The trace in the headers of a request; a new one when they name none, or a malformed one.
- * @param traceparent several are joined by Node with a comma, which makes them malformed
+ * @param traceparent Node joins several with a comma, which makes them malformed
  * @param id a random UUID, the identity of a new trace
  */
 export function readTraceContext(traceparent: unknown, tracestate?: unknown, id?: string): TraceContext {
@@ -84,7 +84,7 @@ export function traceIds({ traceId, spanId, parentSpanId }: TraceContext): Trace
   return parentSpanId === undefined ? { traceId, spanId } : { traceId, spanId, parentSpanId };
 }
 
-/** Whether a trace is continued at an address: only below a listed one. */
+/** Whether calls to an address carry the trace: only below a listed one. */
 export function carriesTrace(address: string, allowed: readonly string[]): boolean {
   const target = new URL(address);
   return allowed.some((one) => {

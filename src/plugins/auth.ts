@@ -133,9 +133,9 @@ interface ProcessingHeaderOptions {
 }
 
 /**
- * Returns a reader of the six processing headers, for authenticated routes. Malformed headers, and with `required` missing ones, give a 400
- * that names them all; an `OIN` that was not proven gives a 403; missing headers are counted and logged. `vertrouwelijk` has effect only with a
- * token that may log confidential actions: no other caller can hide that it asked.
+ * Returns a reader of the six processing headers, for authenticated routes. Malformed headers, and with `required` missing ones, give a 400 that
+ * names them all; an unproven `OIN` gives a 403; missing headers are counted and logged. `vertrouwelijk` has effect only with a token that may log
+ * confidential actions: no other caller can hide its request.
  */
 export function processingHeaders(
   options: ProcessingHeaderOptions,

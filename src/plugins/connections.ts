@@ -20,11 +20,11 @@ declare module 'fastify' {
 export interface Connections {
   /** Whether the listener is to be closed: then a balancer should move elsewhere. */
   readonly isDraining: () => boolean;
-  /** Says so. */
+  /** Announces it. */
   readonly beginDrain: () => void;
   /**
-   * Closes the listener, and makes the next answer on each connection its last (`Connection: close`). A proxy that finds the listener closed
-   * moves to another instance; what it still sends over the connections that it has kept is answered.
+   * Closes the listener, and makes the next answer on each connection its last (`Connection: close`). A proxy that finds the listener closed moves to
+   * another instance; requests over its open connections are still answered.
    */
   readonly stopAccepting: () => Promise<void>;
   /**
@@ -54,9 +54,9 @@ export const connections = fp(
 );
 
 /**
- * Lets a server stop without losing a request or waiting longer than needed. Node itself leaves two kinds of connection open: one without a
- * request yet (a browser that connected ahead), until the header timeout; and one whose last answer ends while the server stops, until the
- * keep-alive timeout.
+ * Lets a server stop without losing a request or waiting longer than needed. Node itself leaves two kinds of connection open: one without a request
+ * yet (a browser that connected ahead), until the header timeout; and one whose last answer ends while the server stops, until the keep-alive
+ * timeout.
  */
 export function trackConnections(server: Server): Connections {
   // The latest response on each connection, if any.
@@ -91,8 +91,8 @@ export function trackConnections(server: Server): Connections {
     if (answersAreLast) makeLast(socket, response);
   });
   /**
-   * Resolves in a turn of the event loop without a new connection. Closing the listener resets connections that the kernel has accepted and
-   * Node has not, and Node takes one in each turn; a client whose request was on such a connection cannot know whether it was carried out.
+   * Resolves in a turn of the event loop without a new connection. Closing the listener resets connections that the kernel has accepted and Node has
+   * not, and Node takes one in each turn; a client whose request was on such a connection cannot know whether it was carried out.
    */
   const quietTurn = async (): Promise<void> => {
     const giveUp = performance.now() + QUIET_WAIT_MS;
@@ -137,12 +137,12 @@ export function trackConnections(server: Server): Connections {
   };
 }
 
-/** One for all: making an exception with its stack for every request costs more than the signal. */
+/** One for all, because creating an exception with its stack for every request costs more than the signal. */
 const CLOSED = new DOMException('the exchange has ended', 'AbortError');
 
 /**
- * Fires when an exchange has ended: its answer was sent, or the client went away. Fastify's own `request.signal` fires as soon as the
- * body has been read.
+ * Fires when an exchange has ended: its answer was sent, or the client disconnected. Fastify's own `request.signal` fires as soon as the body has
+ * been read.
  */
 export function requestClosedSignal(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();

@@ -1,4 +1,4 @@
-/** Serves the operations of a contract: routes, access, media types and validation come from the document, types from what is generated of it. */
+/** Serves the operations of a contract: routes, access, media types and validation come from the document, types from code generated from it. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type {
   FastifyInstance,
@@ -36,7 +36,7 @@ type Given<T> = [NonNullable<T>] extends [never] ? unknown : NonNullable<T>;
 /** Node gives header names in lower case. */
 type Headers<T> = { readonly [Name in keyof T & string as Lowercase<Name>]: T[Name] };
 
-/** What a validated request of an operation holds. */
+/** The parts of a validated request of an operation. */
 interface RouteOf<O extends OperationTypes> {
   readonly Params: Given<O['parameters']['path']>;
   readonly Querystring: Given<O['parameters']['query']>;
@@ -46,10 +46,10 @@ interface RouteOf<O extends OperationTypes> {
     : undefined;
 }
 
-/** A validated request of an operation: parameters, headers and body are as the contract has them. */
+/** A validated request of an operation: parameters, headers and body conform to the contract. */
 export type RequestOf<O extends OperationTypes> = FastifyRequest<RouteOf<O>>;
 
-/** What an operation answers with when it succeeds, as JSON. */
+/** The JSON of a successful answer of an operation. */
 export type AnswerOf<O extends OperationTypes> = {
   [Status in keyof O['responses']]: O['responses'][Status] extends {
     readonly content: { readonly 'application/json': infer Answer };
@@ -74,11 +74,11 @@ export interface ServeOptions {
   /** Runs once the body is read, before it is validated. */
   readonly beforeValidation?: RequestHook;
   /**
-   * Finds faults that a schema cannot express in a request that the schema refuses already, so that all are reported together. The request
-   * is not validated.
+   * Finds faults that a schema cannot express in a request that the schema has already refused, so that all are reported together. The request is not
+   * validated.
    */
   readonly furtherFaults?: (request: FastifyRequest) => readonly InvalidParam[];
-  /** The handler reads the body itself, as the bytes that came: the document only describes it. */
+  /** The handler reads the body itself, as raw bytes: the document only describes it. */
   readonly rawBody?: { readonly maxBytes: number };
 }
 
@@ -98,9 +98,9 @@ export interface Contract<Operations extends Record<keyof Operations, OperationT
 }
 
 /**
- * @param document as it is published
- * @param validation the same with all that requests are validated by
- * @throws {TypeError} when the document is not one that can be served
+ * @param document the published contract
+ * @param validation the same with all rules that requests are validated by
+ * @throws {TypeError} when the document cannot be served
  */
 export function createContract<Operations extends Record<keyof Operations, OperationTypes>>(
   document: OpenapiDocument,
@@ -152,7 +152,7 @@ function waiting(step: RequestHook): preValidationHookHandler {
   };
 }
 
-/** Whether the address exists, who calls, and whether the caller takes what the operation answers with, in this order. */
+/** Checks in this order: whether the address exists, the caller, and whether the caller accepts the media types of the operation. */
 function admission(operation: OpenapiOperation, { authenticate }: ServeOptions): onRequestHookHandler {
   const { operationId, path, scopes, produces } = operation;
   if (scopes !== undefined && authenticate === undefined)
@@ -184,15 +184,15 @@ const SCHEMA_KEYWORDS = ['example', 'discriminator'];
 type Parameters = OpenapiOperation['parameters'];
 type Place = Parameters[number]['in'];
 
-/** What an operation asks of the parts of a request, as Fastify takes it. */
+/** The schemas of the parts of a request, in the form of Fastify. */
 interface RequestValidator {
   readonly schema: FastifySchema;
   readonly compile: FastifySchemaCompiler<unknown>;
-  /** Every fault of a request in all its parts, for one that the validators refuse: they stop at the first part. */
+  /** All faults of a request that the validators refuse, in every part: they stop at the first part. */
   readonly faults: (request: FastifyRequest) => InvalidParam[];
 }
 
-/** A part of a request is not as the contract has it; `faults` tells what is wrong with all of them. */
+/** A part of a request violates the contract; `faults` finds the faults of all parts. */
 export class InvalidRequestError extends Error {
   constructor() {
     super('a part of the request is not as the contract has it');
@@ -202,7 +202,7 @@ export class InvalidRequestError extends Error {
 
 const validators = new WeakMap<OpenapiDocument, (operation: OpenapiOperation) => RequestValidator>();
 
-/** The validators of one document, each compiled once: `$ref`s of its operations are followed within it. */
+/** The validators of one document, each compiled once; they follow the `$ref`s of its operations within it. */
 function createRequestValidators(document: OpenapiDocument): (operation: OpenapiOperation) => RequestValidator {
   const known = validators.get(document);
   if (known !== undefined) return known;
@@ -219,7 +219,7 @@ function createRequestValidators(document: OpenapiDocument): (operation: Openapi
 
 function createAjvs(document: OpenapiDocument): Ajvs {
   const options = {
-    // The contracts are ours, and checked by the tests: to compile the schema of schemas takes longer than to compile them.
+    // The contracts are ours, and checked by the tests: compiling the schema of schemas takes longer than compiling them.
     validateSchema: false,
     allErrors: true,
     strict: true,
@@ -329,12 +329,12 @@ function withFurther(faults: readonly InvalidParam[], further: readonly InvalidP
   return [...faults, ...further.filter(({ name }) => !named.has(name))];
 }
 
-/** Coercion reads `1e2` and `0x10` as numbers too; a parameter that is a whole number has digits only. */
+/** Coercion also reads `1e2` and `0x10` as numbers; a whole-number parameter has digits only. */
 function refuseOddNumbers(names: readonly string[], given: unknown): void {
   if (!isRecord(given)) return;
   for (const name of names) {
     const value = given[name];
-    // Something that is not a number by any reading, so that the validator reports its fault with the others.
+    // A value that is not a number in any notation, so that the validator reports its fault with the others.
     if (typeof value === 'string' && !/^-?\d+$/.test(value)) given[name] = '-';
   }
 }

@@ -1,4 +1,4 @@
-/** The faults of a request: those that a schema validator found, and the 400 that names them. */
+/** The faults of a request: those found by a schema validator, and the 400 that names them. */
 import type { ErrorObject } from 'ajv';
 import { isRecord } from '../lib/json/json-value.ts';
 import { type InvalidParam, Problem } from '../lib/problem.ts';
@@ -63,7 +63,7 @@ export function distinct(faults: readonly InvalidParam[]): InvalidParam[] {
   const found = new Map<string, InvalidParam>();
   for (const fault of faults) {
     const { name, code, reason } = fault;
-    // Of formats only the names, from the first backtick on, are joined.
+    // Only the names of formats, from the first backtick on, are joined.
     const format = code === 'format' && reason.includes('`') ? reason.slice(reason.indexOf('`')) : undefined;
     const key = format === undefined ? `${name} ${code} ${reason}` : `${name} ${code}`;
     const before = found.get(key);

@@ -15,7 +15,7 @@ import { platformProblems } from './problems.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Absent until somebody asks for it. @see traceOf */
+    /** Absent until first requested. @see traceOf */
     traceContext?: TraceContext | undefined;
   }
 }
@@ -23,7 +23,7 @@ declare module 'fastify' {
 /** Characters of path and query: the longest path (`MAX_PARAM_LENGTH`) with a query beside it. */
 export const MAX_TARGET_LENGTH = 8192;
 const MAX_PARAMETERS = 100;
-/** Maximum number of characters of a header that is parsed or copied, and which those are. */
+/** Maximum number of characters of a header that is parsed or copied, and the names of those headers. */
 const MAX_LENGTH = 2048;
 const PARSED_HEADERS: ReadonlySet<string> = new Set([
   ...[
@@ -113,7 +113,7 @@ export function namesHost(request: IncomingMessage): boolean {
   return named === 1 || (named === 0 && request.httpVersion === '1.0');
 }
 
-/** The trace of a request, read when first asked for: nearly all answers of the feed need none. */
+/** The trace of a request, read on first use, because nearly all answers of the feed need none. */
 export function traceOf(request: FastifyRequest): TraceContext {
   const { headers } = request.raw;
   request.traceContext ??= readTraceContext(headers.traceparent, headers.tracestate, request.id);
@@ -186,7 +186,7 @@ export function clientKey(request: FastifyRequest): string {
 }
 
 function normalise(text: string | undefined): string | undefined {
-  // Nearly every address is this, and parsing it takes longer than all else that counts a client.
+  // Nearly every address is this one, and parsing it takes longer than everything else that counts a client.
   if (text === undefined || isIPv4(text)) return text;
   // Some proxies append the port.
   const bare = text.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1').replace(/^\[([^\]]*)\](?::\d+)?$/, '$1');

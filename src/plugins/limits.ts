@@ -1,4 +1,4 @@
-/** Limits: calls per minute, open exchanges, database work and bytes of one client. How a JSON body is read is here too. */
+/** Limits: calls per minute, open exchanges, database work and bytes of one client; also the reading of a JSON body. */
 import { isUtf8 } from 'node:buffer';
 import type { ServerResponse } from 'node:http';
 import { Transform } from 'node:stream';
@@ -18,7 +18,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Counts the calls of the mount; absent where nothing is limited. */
     rateCounter?: RateCounter;
-    /** The work of the handler, once it has begun, where something is held until it ends. */
+    /** The work of the handler, once begun, if something is held until it ends. */
     handling?: Promise<unknown>;
   }
 }
@@ -43,7 +43,7 @@ export class RateCounter {
   }
 
   /**
-   * Counts a call. A public answer says what is left only when nothing is: a shared cache would give one client's count to all.
+   * Counts a call. A public answer has the remaining number only when it is zero: a shared cache would give one client's count to all.
    * @throws {Problem} `rate-limit` when the client has no calls left this minute
    */
   count(key: string, reply: FastifyReply, isPublic = false): void {
@@ -65,8 +65,8 @@ export class RateCounter {
 }
 
 /**
- * Counts a call of its client: the subject of its verified token, else its address. A call to a public or unknown route is counted before any work
- * is done, one that needs a token when that was verified or refused: so clients behind the same proxy do not use up each other's calls.
+ * Counts a call of its client: the subject of its verified token, else its address. A call to a public or unknown route is counted before any work is
+ * done, one that needs a token once that was verified or refused, so that clients behind the same proxy do not use up each other's calls.
  * @throws {Problem} `rate-limit` when the client has no calls left this minute
  */
 export function countCall(request: FastifyRequest, reply: FastifyReply, isPublic = false): void {
@@ -75,7 +75,7 @@ export function countCall(request: FastifyRequest, reply: FastifyReply, isPublic
 
 /**
  * Counts the open exchanges of each client, for streams, which a limit per minute does not bound.
- * @param max exchanges per client; 0 limits nothing
+ * @param max exchanges per client; 0: no limit
  * @returns counts an exchange until it has ended; throws the problem `rate-limit` when the client may not open another
  */
 export function createOpenCounter(max: number): (client: string, request: FastifyRequest) => void {
@@ -108,18 +108,18 @@ interface ClientShareOptions {
   readonly waitMs: number;
 }
 
-/** How many requests of a client may wait for each that may run. They wait before their bodies are read. */
+/** How many requests of a client may wait per running one. They wait before their bodies are read. */
 const WAITING_PER_REQUEST = 100;
 
 /**
- * Runs at most as many requests of one client at once as three quarters of the connections of their pool. More wait, and get 503 when they
- * wait too long or too many do. So one client cannot keep the others of an area from the database.
+ * Runs at most as many simultaneous requests of one client as three quarters of the connections of their pool. More wait, and get 503 when they wait
+ * too long or too many do, so that one client cannot keep the others of an area from the database.
  * @returns limits a mount; call it before the routes are registered. Mounts limited by the same function share the count
  */
 export function createClientShare({ pool, uses = () => true, waitMs }: ClientShareOptions): ClientShare {
   const { max } = pool.options;
   const running = Math.max(1, max - Math.max(1, Math.floor(max / 4)));
-  // One for each client: what others have waiting costs a request nothing.
+  // One for each client, so that requests waiting for others cost a request nothing.
   const acquire = createKeyedSemaphore({
     maxBytes: running,
     maxWaiting: running * WAITING_PER_REQUEST,
@@ -132,7 +132,7 @@ export function createClientShare({ pool, uses = () => true, waitMs }: ClientSha
     if (caller === undefined) return;
     const closed = requestClosedSignal(reply);
     const permit = await acquire(caller.subject, closed).catch(() => undefined);
-    // Waited too long, or the client went away meanwhile.
+    // Waited too long, or the client disconnected meanwhile.
     if (permit === undefined) throw busy();
     releaseAfter(request, permit.release);
     if (closed.aborted) throw busy();
@@ -158,7 +158,7 @@ function holdBeforeBody(
   });
 }
 
-/** Releases what a request holds when its exchange and its handler have both ended: hanging up early makes no room for another. */
+/** Releases the resources of a request when its exchange and its handler have both ended: disconnecting frees no slot. */
 function releaseAfter(request: FastifyRequest, release: () => void): void {
   request.onClosed(() => {
     if (request.handling === undefined) release();
@@ -170,15 +170,15 @@ function busy(): Problem {
   return new Problem(platformProblems.unavailable, { headers: { 'retry-after': '5' } });
 }
 
-/** The part of the budget for bodies that one client may hold, and what a request takes in memory beside its body. */
+/** The share of the budget for bodies that one client may hold, and the memory of a request beside its body. */
 const BODY_SHARE = 1 / 2;
 const REQUEST_BYTES = 1024;
-/** A body of at most so many bytes counts from the beginning by its announced length: less than its connection takes. */
+/** A body of at most this many bytes counts from the beginning by its announced length, which is less than its connection takes. */
 const SMALL_BODY_BYTES = 4096;
 
 /**
- * Refuses a body whose `Content-Length` is over the limit of its route: before the more expensive check of the token, and before anything reads
- * it, so that Node discards it and the connection can be used again.
+ * Refuses a body whose `Content-Length` is over the limit of its route: before the more expensive check of the token, and before anything reads it,
+ * so that Node discards it and the connection can be used again.
  * @throws {Problem}
  */
 export function checkAnnouncedBody(request: FastifyRequest): void {
@@ -192,8 +192,8 @@ function announcedBytes({ headers }: FastifyRequest): number {
 }
 
 /**
- * Refuses a body that does not fit in the budget beside those in progress, since what is parsed from a body is many times as large. A body
- * that is alone is let in whatever its size.
+ * Refuses a body that does not fit in the budget beside those in progress, because a parsed body is many times as large. A body that is alone is
+ * admitted whatever its size.
  * @param maxBytes of all bodies in progress on the routes that are registered after this
  */
 export function limitBodies(app: FastifyInstance, maxBytes: number): void {
@@ -254,7 +254,7 @@ function metered(payload: RequestPayload, acquire: (bytes: number) => void): Req
   // Discards the rest: otherwise the next request on the connection would never be read.
   meter.once('error', () => payload.resume());
   payload.on('error', (error) => meter.destroy(error));
-  // It failed before it was read: the event has passed.
+  // It failed before it was read, so the event has passed.
   if (payload.errored) meter.destroy(payload.errored);
   return payload.pipe(meter);
 }
@@ -263,9 +263,9 @@ function metered(payload: RequestPayload, acquire: (bytes: number) => void): Req
 const SMALL_BYTES = 16_384;
 
 /**
- * Limits the bytes of complete answers that are not read yet: one connection can request hundreds by pipelining and read none. When the
- * total is used up, the oldest ones of the client that leaves most unread are cut, so that nobody loses an answer by what another does.
- * Streamed answers have their own limit.
+ * Limits the bytes of complete answers that are not read yet: one connection can request hundreds by pipelining and read none. When the total is used
+ * up, the oldest answers of the client that leaves most unread are cut, so that nobody loses an answer because of another client. Streamed answers
+ * have their own limit.
  * @param maxBytes of all unread answers in this scope
  */
 export function limitUnreadAnswers(app: FastifyInstance, maxBytes: number): void {
@@ -299,7 +299,7 @@ export function limitUnreadAnswers(app: FastifyInstance, maxBytes: number): void
   });
 }
 
-/** Of an object in a body; no contract names a tenth of that. */
+/** Members of an object in a body; no contract names a tenth of that. */
 export const OBJECT_MEMBERS = 1000;
 /** A smaller body cannot hold enough to matter. */
 const COUNTED_BYTES = 16_384;
@@ -310,12 +310,12 @@ const TOO_MANY_MEMBERS = {
 };
 
 /**
- * Within the largest body nothing else needs a limit: its costliest shape takes less than 100 MB once it is parsed, and what a contract ignores
- * may have any shape.
+ * Within the largest body nothing else needs a limit: its costliest shape takes less than 100 MB once parsed, and members that a contract ignores may
+ * have any shape.
  */
 const BODY_LIMITS = { depth: 600_000, containers: 600_000, objectMembers: OBJECT_MEMBERS };
 
-/** The problem of a text that would take far more time than its bytes. */
+/** The problem of a text that takes far more time than its bytes suggest. */
 function excessOf(body: Uint8Array): Problem | undefined {
   if (body.length <= COUNTED_BYTES) return undefined;
   try {
@@ -337,7 +337,7 @@ export const jsonBody = fp(
     const parse = app.getDefaultJsonParser('error', 'error');
     app.removeAllContentTypeParsers();
     app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-      // Many clients name a type with every request.
+      // Many clients send a content type with every request.
       if (body.length === 0 && request.method === 'DELETE') return done(null);
       if (hasOtherCharset(request.headers['content-type'])) {
         return done(new Problem(platformProblems.unsupportedMediaType, { detail: 'De tekenset moet UTF-8 zijn.' }));

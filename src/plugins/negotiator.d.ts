@@ -1,4 +1,4 @@
-/** The parts of `negotiator` 1.x that we use; it has no types, and those of others describe 0.6, without `preferred`. */
+/** The parts of `negotiator` 1.x that we use. It has no types, and those of others describe 0.6, without `preferred`. */
 declare module 'negotiator' {
   export class Negotiator {
     constructor(request: { headers: Readonly<Record<string, string | undefined>> });

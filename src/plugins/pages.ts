@@ -29,8 +29,7 @@ export const PAGES_POLICY = [
 ].join('; ');
 
 /**
- * Serves a contract at `openapi.json` (open to every origin), and at `docs` for people to read where something can show it: else that leads to
- * the contract itself.
+ * Serves a contract at `openapi.json` (open to every origin), and at `docs` as a page; without pages at the root, `docs` redirects to the contract.
  * @param app whose prefix is that of the interface
  */
 export function describeInterface(

@@ -1,11 +1,11 @@
-/** Where processing of personal data is logged. Area A uses this without knowing area B. */
+/** The log of processing of personal data. Area A uses this without knowing area B. */
 
 import type { Pool } from '../database/pool.ts';
 import type { Db } from '../database/transaction.ts';
 import type { TraceContext } from '../lib/trace-context.ts';
 import type { ProcessingContext, ProcessingEntry } from './processing-headers.ts';
 
-/** Who made the entry, and in which call: kept with it. */
+/** The author of the entry, and its call; stored with it. */
 export interface ProcessingAuthor {
   readonly subject: string;
   readonly requestId: string;
@@ -13,12 +13,12 @@ export interface ProcessingAuthor {
   readonly fscTransactionId?: string | undefined;
 }
 
-/** What the service itself does with personal data: it delivers it, or reads the log. */
+/** The ways in which the service itself uses personal data: it delivers it, or reads the log. */
 type OwnKind = 'shv' | 'vs' | 'log';
 
 /**
- * An entry of the service itself. The requester of personal data does not decide what is logged about it: the log sets the processing,
- * activity and retention term of these entries, and how confidential they are.
+ * An entry of the service itself. The requester of personal data does not control what is logged about it: the log sets the processing, activity,
+ * retention term and confidentiality of these entries.
  */
 export interface OwnEntry
   extends Pick<
@@ -26,9 +26,9 @@ export interface OwnEntry
     'actieNaam' | 'handelingNaam' | 'uitvoerder' | 'systeem' | 'tijdstip' | 'verwerkteObjecten'
   > {
   readonly kind: OwnKind;
-  /** Who asked, and for which processing. */
+  /** The requester, and its processing. */
   readonly consumer: ProcessingContext;
-  /** Whether what was asked for is confidential. */
+  /** Whether the requested data are confidential. */
   readonly confidential: boolean;
 }
 

@@ -12,7 +12,7 @@ interface RepeatedWork {
   readonly step: WorkStep;
   /** Logged when a step begins to fail, or fails for another reason; it is retried at growing intervals. */
   readonly failure: string;
-  /** Calls back when there is work ahead of time. @returns ends that */
+  /** Subscribes to early starts of the work. @returns unsubscribes */
   readonly onWork?: (callback: () => void) => () => void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What every request of the public server begins with (what is done and measured at its end, its deadline, the security headers, its `Host`, the load), and
- * what every mount adds: limits, headers, errors in its own shape, log lines, and a share for each client.
+ * The beginning of every request of the public server (its deadline, security headers, `Host`, load, and measurements at its end), and the additions
+ * of every mount: limits, headers, errors in its own shape, log lines, and a share for each client.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -33,11 +33,11 @@ import { platformProblems } from './problems.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     /**
-     * Calls back once when the exchange has ended: its answer was sent, or the client went away; at once when it has ended already.
-     * `onResponse` is only called when the whole answer was sent.
+     * Calls back once when the exchange has ended: its answer was sent, or the client disconnected; at once if it has ended already. `onResponse` is
+     * only called when the whole answer was sent.
      */
     readonly onClosed: (callback: () => void) => void;
-    /** What `onClosed` was given; `undefined` before the first, `null` once the exchange has ended. */
+    /** The callbacks of `onClosed`; `undefined` before the first, `null` once the exchange has ended. */
     closedCallbacks: (() => void)[] | null | undefined;
   }
 }
@@ -50,9 +50,9 @@ interface RequestsOptions {
 }
 
 /**
- * Begins every request. A handler that has not begun its answer in time is answered for with 503: Fastify's `handlerTimeout` creates a
- * signal and an exception with its stack for every request, which more than doubles the cost of a small one, and drops its timer once the
- * body has been read. A request without a `Host` is refused; Node would do so with an empty body.
+ * Begins every request. A handler that has not begun its answer in time times out with 503: Fastify's `handlerTimeout` creates a signal and an
+ * exception with its stack for every request, which more than doubles the cost of a small one, and drops its timer once the body has been read. A
+ * request without a `Host` is refused; Node would do so with an empty body.
  */
 export const requests = fp(
   async (app: FastifyInstance, { requestTimeoutMs, overloadEventLoopDelayMs }: RequestsOptions) => {
@@ -114,8 +114,8 @@ const LAG_SAMPLE_MS = 500;
 const LAG_RESOLUTION_MS = 10;
 
 /**
- * Tells whether the event loop lagged more than the limit in the last sample. What held the loop while the server started does not count: the
- * sample in which it begins to listen does not count.
+ * Whether the event loop lagged more than the limit in the last sample. Lag during start does not count, so the sample in which the server begins to
+ * listen is skipped.
  */
 function watchEventLoop(app: FastifyInstance, maxDelayMs: number): () => boolean {
   const delays = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
@@ -123,7 +123,7 @@ function watchEventLoop(app: FastifyInstance, maxDelayMs: number): () => boolean
   let judgedFrom = 0;
   let isLate = false;
   const timer = setInterval(() => {
-    // Without a measurement the loop was held for all of the sample.
+    // Without a measurement the loop was blocked for the whole sample.
     const delayMs = Number.isNaN(delays.mean) ? Number.POSITIVE_INFINITY : delays.mean / 1e6 - LAG_RESOLUTION_MS;
     isLate = delayMs > maxDelayMs && performance.now() > judgedFrom;
     delays.reset();
@@ -153,7 +153,7 @@ export interface ScopeOptions {
   readonly routes: (app: FastifyInstance) => void | Promise<void>;
 }
 
-/** Registers routes below a prefix. What can refuse a request runs in this order, before anything is read of its body. */
+/** Registers routes below a prefix. Rejection checks, in order, before the body is read. */
 export async function mountScope(server: FastifyInstance, options: ScopeOptions): Promise<void> {
   const { prefix, rateLimit, headers = {}, isPersonal = false, isOpen = false } = options;
   const counter = rateLimit === 0 ? undefined : new RateCounter(rateLimit);
@@ -188,7 +188,7 @@ export async function mountScope(server: FastifyInstance, options: ScopeOptions)
 
 interface MountOptions extends Omit<ScopeOptions, 'headers'> {
   readonly contract: { readonly document: OpenapiDocument };
-  /** Bytes of bodies in work at once; absent: as configured for every mount. */
+  /** Bytes of bodies in progress; absent: as configured for every mount. */
   readonly bodiesInProgressBytes?: number;
   /** Divides the connections of a pool among clients. */
   readonly share?: ClientShare;
@@ -202,7 +202,7 @@ export async function mount(server: FastifyInstance, options: MountOptions): Pro
     // The full version of the interface (API Design Rules, /core/version-header); on refusals too.
     headers: { 'api-version': contract.document.info.version },
     routes: async (app) => {
-      // What waits for an earlier request of its client is not read yet, and its body does not count.
+      // A request that waits for an earlier one of its client is not read yet, and its body does not count.
       share?.(app);
       limitBodies(app, bodiesInProgressBytes ?? app.settings.server.bodiesInProgressBytes);
       await options.routes(app);
@@ -224,8 +224,8 @@ export function mountAddress(app: FastifyInstance, prefix: string): () => string
 }
 
 /**
- * Logs an exchange when it has ended: who called which route with which result, never the address or the query. An exchange that the client
- * broke off is logged too, because it may have read part of the answer.
+ * Logs an exchange when it has ended: caller, route and result, never the address or the query. An exchange that the client broke off is logged too,
+ * because it may have read part of the answer.
  */
 function logExchange(request: FastifyRequest, reply: FastifyReply): void {
   request.onClosed(() => {

@@ -70,7 +70,7 @@ export const MAX_PARAM_LENGTH = 6000;
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-/** Tells the methods of an address, so that another one on a known path gets 405 and not 404. */
+/** Finds the methods of an address, so that another one on a known path gets 405 and not 404. */
 function methodNotAllowed(app: FastifyInstance): void {
   app.decorate('allowedMethods', (url: string) => {
     const path = url.split('?', 1)[0] ?? url;

@@ -1,4 +1,4 @@
-/** What the parts of the service share: settings, clock, address and end of the process; metrics; what is reported to operators; the database. */
+/** The shared parts of the service: settings, clock, address and end of the process; metrics; reports to operators; the database. */
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
@@ -31,14 +31,14 @@ declare module 'fastify' {
     readonly interfaces: DescribedInterface[];
     /** Shows the contract of an interface as a page; absent without the pages at the root. */
     readonly interfacePage: ((described: DescribedInterface) => string) | undefined;
-    /** What a page at the root leads to, and the site maps that `/robots.txt` names. */
+    /** Landing-page entries, and the site maps that `/robots.txt` names. */
     readonly frontEntries: FrontEntry[];
     readonly siteMaps: SiteMaps[];
     readonly database: Database;
   }
 }
 
-/** What answers in a scope have in common. */
+/** The common form of answers in a scope. */
 interface MountedScope {
   readonly prefix: string;
   readonly headers: Readonly<Record<string, string>>;

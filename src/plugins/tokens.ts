@@ -108,11 +108,10 @@ function singleHeader(value: HeaderValue): string | undefined {
 
 /**
  * The token of a request.
- *
- * @param acceptsFsc whether FSC tokens are accepted here: then `Fsc-Authorization` decides whenever present, valid or not.
- *   Elsewhere it is ignored, because an Inway adds it to every request, also to one with an OAuth token
- * @throws {TokenError} `missing` without a token, also when another authentication scheme was used (RFC 6750 section
- *   3.1); `invalid` for an empty or repeated header and for anything that is not a JWS in compact form
+ * @param acceptsFsc whether FSC tokens are accepted here: then `Fsc-Authorization` decides whenever present, valid or not. Elsewhere it is ignored,
+ * because an Inway adds it to every request, even to one with an OAuth token
+ * @throws {TokenError} `missing` without a token, also when another authentication scheme was used (RFC 6750 section 3.1); `invalid` for an empty or
+ * repeated header and for anything that is not a JWS in compact form
  */
 export function findToken(headers: TokenHeaders, acceptsFsc: boolean): string {
   const fsc = acceptsFsc ? singleHeader(headers.fscAuthorization) : undefined;
@@ -147,7 +146,7 @@ export interface TokenVerifierOptions {
   keysCacheSeconds?: number | undefined;
   /** How long a verified token is accepted without verifying it again (seconds); default 300. */
   tokenCacheSeconds?: number | undefined;
-  /** Memory for verified tokens (bytes, about); default 16 MiB. */
+  /** Approximate memory for verified tokens (bytes); default 16 MiB. */
   tokenCacheBytes?: number | undefined;
   /** Called for every refused token, to count it by reason. */
   refused?: ((reason: TokenErrorReason) => void) | undefined;
@@ -235,7 +234,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     return verified;
   }
 
-  /** Checked on every use, also of a cached token. */
+  /** Checked on every use, including that of a cached token. */
   function judge(token: VerifiedToken, request: TokenRequest, service: string | undefined): Caller {
     checkBinding(token, options.clientCertificates === true, request.clientCertificate);
     if (clock.now().getTime() / 1000 >= token.expiry + leewaySeconds) throw new TokenError('expired', 'expired');
@@ -271,9 +270,9 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
 }
 
 /**
- * RFC 8705 section 3: a token that is bound to a client certificate is only good together with it.
- * When certificates are not passed on, a bound FSC token is accepted, because the Inway has checked the binding on its own connection; a
- * bound OAuth token is not. When they are, every FSC token must be bound, and a missing header is a refusal.
+ * RFC 8705 section 3: a token that is bound to a client certificate is only valid together with it. When certificates are not passed on, a bound FSC
+ * token is accepted, because the Inway has checked the binding on its own connection; a bound OAuth token is not. When they are, every FSC token must
+ * be bound, and a missing header is a refusal.
  */
 function checkBinding(token: VerifiedToken, passedOn: boolean, certificate: HeaderValue): void {
   const isFsc = token.fsc !== undefined;

@@ -1,4 +1,4 @@
-/** What can be set, and the type of what was. */
+/** The settings, and the type of a configuration. */
 import { gegevensConstants, gegevensSettings } from '../gegevens/settings.ts';
 import { proofConstants, proofSettings } from '../proof/settings.ts';
 import { raadsfeedConstants, raadsfeedSettings } from '../raadsfeed/settings.ts';
@@ -15,7 +15,7 @@ export const declared = {
   ...proofSettings,
 };
 
-/** What no operator has a reason to change, by group: part of the configuration, without a variable. */
+/** Settings that no operator has a reason to change, by group: part of the configuration, without a variable. */
 export const constants = {
   ...platformConstants,
   ...gegevensConstants,
@@ -27,7 +27,7 @@ export const constants = {
 export type SettingGroups = typeof declared;
 type Constants = typeof constants;
 
-/** Other values than the constants, for tests and the demo. */
+/** Overrides of the constants, for tests and the demo. */
 export type Overrides = { readonly [G in keyof Constants]?: Partial<Constants[G]> };
 
 type Values<G> = { readonly [K in keyof G]: G[K] extends Setting<infer T> ? T : never };

@@ -1,10 +1,10 @@
-/** What settings that are well formed each cannot be together, or lack. */
+/** Contradictions between well-formed settings, and missing ones. */
 import { readFileSync } from 'node:fs';
 import { builtInModel } from '../lib/exchange-model/built-in-models.ts';
 import type { Config, ConfigFault, Fault } from './config.ts';
 import { whyUnreadable } from './readable-file.ts';
 
-/** What is configured needs and does not have, and what cannot be together. */
+/** Finds missing and contradictory settings. */
 export function contradictions(config: Config, fault: Fault): void {
   for (const check of [interfaces, ldv, inzage, aggregator, proof, tracing]) check(config, fault);
 }
@@ -170,7 +170,7 @@ function proof({ proof: settings, server }: Config, fault: Fault): void {
     fault(['PROOF_STATE', 'PROOF_KEY', 'NODE_ENV'], 'is missing', 'a file where a restored backup does not reach');
 }
 
-/** A logbook takes the same protocol, and is for the processing of personal data only: another setting names it, or it is this service. */
+/** A logbook uses the same protocol, but is only for the processing of personal data: another setting names it, or it is this service. */
 function tracing({ tracing: { endpoint }, ...others }: Config, fault: Fault): void {
   if (endpoint === undefined) return;
   const { publicBaseUrl } = others.server;
@@ -180,7 +180,7 @@ function tracing({ tracing: { endpoint }, ...others }: Config, fault: Fault): vo
   }
 }
 
-/** Settings that name a file which cannot be read: found before anything is opened, and all of them together. */
+/** Settings whose file cannot be read: all are found together, before anything is opened. */
 export function unreadableFiles({ gegevens, html, server, tokens }: Config): ConfigFault[] {
   const files = {
     SECURITY_TXT: server.securityTxt,

@@ -12,7 +12,7 @@ export interface Setting<T> {
   readonly secret: boolean;
 }
 
-/** What a value may be; `parse` throws a plain `Error` whose message says what is wrong, `allowed` says what would be right. */
+/** The values of a setting; `parse` throws a plain `Error` whose message names the fault, `allowed` describes valid values. */
 export interface Kind<T> {
   readonly allowed: string;
   readonly parse: (text: string) => T;
@@ -32,7 +32,7 @@ export function secret<T>(variable: string, kind: Kind<T>, description: string):
   return { ...optional(variable, kind, description), secret: true };
 }
 
-/** A value as it is written; the empty text when there is nothing to write. */
+/** A value as it is written; empty when there is nothing to write. */
 export function shownValue(value: unknown): string {
   if (Array.isArray(value)) return value.join(',');
   return value instanceof Map ? [...value].map((pair) => pair.join('=')).join(',') : String(value ?? '');
@@ -125,13 +125,13 @@ export const flag: Kind<boolean> = {
   },
 };
 
-/** An absolute address that is built upon: it has no trailing slash. */
+/** An absolute address to which paths are added, so without a trailing slash. */
 export function url(...schemes: readonly string[]): Kind<string> {
   const { allowed, parse } = exactUrl(...schemes);
   return { allowed, parse: (value) => parse(value).replace(/(?<!\/)\/+$/, '') };
 }
 
-/** An absolute address that is passed on to others, and kept as it is written. It may be printed and logged. */
+/** An absolute address that is passed on to others, kept exactly as written. It may be printed and logged. */
 export function exactUrl(...schemes: readonly string[]): Kind<string> {
   const { allowed, parse } = urlWithLogin(...schemes);
   return {
@@ -144,12 +144,12 @@ export function exactUrl(...schemes: readonly string[]): Kind<string> {
   };
 }
 
-/** An absolute address that may have a user and a password in it. */
+/** An absolute address that may contain a user and a password. */
 export function urlWithLogin(...schemes: readonly string[]): Kind<string> {
   return {
     allowed: schemes.map((scheme) => `\`${scheme}:${scheme === 'mailto' ? '' : '//'}…\``).join(', '),
     parse: (value) => {
-      // The parser drops line ends and blanks, but the text is also used as it was written: in a header or a line of its own.
+      // The parser drops line ends and blanks, but the text is also used as written: in a header or a line of its own.
       const parsed = URL.canParse(value) && !/\s/.test(value) ? new URL(value) : undefined;
       if (parsed === undefined) throw new Error('is not an address');
       if (!schemes.includes(parsed.protocol.slice(0, -1))) throw new Error('has another scheme');
@@ -172,7 +172,7 @@ export const postgres: Kind<string> = {
   },
 };
 
-/** An ISO 8601 duration that personal data can be kept for. */
+/** An ISO 8601 duration for which personal data can be kept. */
 export const term: Kind<string> = {
   allowed: `ISO 8601 duration up to \`${LONGEST_TERM}\``,
   parse: (value) => {
@@ -182,7 +182,7 @@ export const term: Kind<string> = {
   },
 };
 
-/** How many proxies are in front, or their addresses and ranges, as Fastify's `trustProxy` takes it. */
+/** The number of proxies in front, or their addresses and ranges, in the form of Fastify's `trustProxy`. */
 export const proxies: Kind<number | string[]> = {
   allowed: 'number, or comma list of addresses and CIDR ranges',
   parse: (value) => {

@@ -120,7 +120,7 @@ const database = {
   ),
 };
 
-/** Such an address may hold a password. */
+/** Such an address may contain a password. */
 function postgresUrl(variable: string, description: string): ReturnType<typeof secret<string>> {
   return secret(variable, postgres, description);
 }
@@ -129,7 +129,7 @@ function postgresUrl(variable: string, description: string): ReturnType<typeof s
 const tokens = {
   oauthIssuer: optional(
     'OAUTH_ISSUER',
-    // Tokens and metadata name it to the letter (RFC 8414 section 3.3).
+    // Tokens and metadata must name it exactly (RFC 8414 section 3.3).
     exactUrl(...WEB),
     'Issuer of OAuth access tokens, as they name it. Switches OAuth on.',
   ),
@@ -161,7 +161,7 @@ const tokens = {
   fscPeerId: optional('FSC_PEER_ID', text(), 'Own peer id (`iss`) that they must name.'),
   clientCertificateHeader: optional(
     'CLIENT_CERT_HEADER',
-    // Of another header, such as `Authorization`, its contents would be taken for a certificate or refused with each request.
+    // The contents of another header, such as `Authorization`, would be mistaken for a certificate or refused with each request.
     text(/^(?=.*cert)[a-z0-9-]+$/i, 'name with `cert` in it'),
     'Header in which the proxy passes the client certificate (RFC 9440); it must remove that header from what clients send.',
   ),
@@ -194,39 +194,38 @@ const tracing = {
   ),
 };
 
-/** What all areas share, by group. */
+/** Settings that all areas share, by group. */
 export const platformSettings = { server, database, tokens, html, tracing };
 
-/** What no operator has a reason to change, by group; tests do. */
+/** Settings that no operator has a reason to change, by group; tests override them. */
 export const platformConstants = {
   server: {
-    /** Time in milliseconds to finish running requests once nothing new is taken: a third of the time that one may take, and most take far less. */
+    /** Time in milliseconds to finish running requests after new ones are refused: a third of the time limit, and most take far less. */
     shutdownTimeoutMs: 10_000,
     /** Largest request body in bytes (LDV has its own limit); larger ones get 413. The largest that the contracts allow is a tenth of it. */
     bodyLimitBytes: 1_048_576,
     /**
-     * Bytes of request bodies, each with a kilobyte more, that one mount has in work at once; more get 503 (area A: 502). One client may hold
-     * half of it; more get 429. In memory they are up to twenty times as large.
+     * Bytes of request bodies, each plus a kilobyte, that one mount processes at once; more get 503 (area A: 502). One client may hold half of it;
+     * more get 429. In memory they are up to twenty times as large.
      */
     bodiesInProgressBytes: 8_388_608,
     /**
-     * Bytes of whole answers of one mount that their readers have not taken; beyond it the one that waits longest is cut off. One client that
-     * does not read may have a quarter of it; then it gets 429. Streams of the feed may hold a quarter of this beside it, and those of one
-     * address a quarter of that. Only an attack or very slow readers come near it.
+     * Bytes of complete answers of one mount that their readers have not taken; beyond it the oldest is cut. One client that does not read may have a
+     * quarter of it; then it gets 429. Streams of the feed may hold a quarter of this in addition, and those of one address a quarter of that. Only
+     * an attack or very slow readers come near it.
      */
     unreadAnswersBytes: 268_435_456,
     /** Largest request head in bytes (a certificate chain travels in one); larger ones get 431. */
     headerLimitBytes: 65_536,
-    /**
-     * Milliseconds in which a request must have arrived, and in which its answer must begin; a connection on which nothing moves for twice that
-     * is cut.
-     */
+    /** Milliseconds in which a request must have arrived, and in which its answer must begin; a connection that is idle for twice that is cut. */
     requestTimeoutMs: 30_000,
     /** Event-loop delay in milliseconds from which requests are shed; 0 never sheds. */
     overloadEventLoopDelayMs: 1000,
   },
   database: {
-    /** Seconds after which an unused connection is closed: few are open where many processes share a server, and a new one takes milliseconds. */
+    /**
+     * Seconds after which an unused connection is closed: a shared server has few connections for many processes, and a new one takes milliseconds.
+     */
     idleSeconds: 5,
     /** Time in milliseconds to get a connection. */
     connectTimeoutMs: 5000,
@@ -235,11 +234,11 @@ export const platformConstants = {
   },
   tokens: {
     /**
-     * How long in seconds the keys of the issuer (and of the FSC Manager, when it publishes them) are used without asking again; longer only
-     * while it is away.
+     * How long in seconds the keys of the issuer (and of the FSC Manager, when it publishes them) are used before they are fetched again; longer only
+     * while it is unavailable.
      */
     oauthJwksCacheSeconds: 300,
-    /** How long in seconds a verified token is taken without verifying its signature again. */
+    /** How long in seconds a verified token is accepted without verifying its signature again. */
     oauthTokenCacheSeconds: 300,
   },
 };

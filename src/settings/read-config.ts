@@ -14,14 +14,14 @@ type Group = Readonly<Record<string, Setting<unknown>>>;
 export const settingGroups: Readonly<Record<string, Group>> = declared;
 const constantGroups: Readonly<Record<string, object>> = constants;
 
-/** Every variable that an operator can set, those that name the file of a secret too. */
+/** Every variable that an operator can set, including those that name the file of a secret. */
 export function knownVariables(): string[] {
   return Object.values(settingGroups).flatMap((group) =>
     Object.values(group).flatMap(({ variable, secret }) => (secret ? [variable, `${variable}_FILE`] : [variable])),
   );
 }
 
-/** Address that clients see, as far as the configuration says: for a command, which does not listen. */
+/** Address that clients see, as far as configured: for a command, which does not listen. */
 export function baseUrlOf({ publicBaseUrl, host, port }: Config['server']): string {
   return publicBaseUrl ?? `http://${host}:${port}`;
 }
@@ -43,8 +43,8 @@ export class ConfigError extends CommandError {
 
 /**
  * Reads the whole configuration from the environment.
- * @param purpose `serve` also demands what the mounted areas need; `tool` is for commands that need only some of it
- * @param overrides values instead of constants
+ * @param purpose `serve` also requires the settings of the mounted areas; `tool` is for commands that need only some
+ * @param overrides of constants
  * @throws {ConfigError} naming every malformed, missing or contradicting variable together
  */
 export function readConfig(env: Environment, purpose: 'serve' | 'tool', overrides: Overrides = {}): Config {
@@ -60,7 +60,7 @@ export function readConfig(env: Environment, purpose: 'serve' | 'tool', override
   if (purpose === 'serve') {
     const malformed = new Set(faults.map((fault) => fault.variable));
     faults.push(...unreadableFiles(config));
-    // A variable that could not be read looks absent: what follows from that alone would only hide the real fault.
+    // A variable that could not be read looks absent: faults that follow from that alone would only hide the real one.
     const fault: Fault = (involves, wrong, allowed) => {
       if (!involves.some((name) => malformed.has(name))) faults.push({ variable: involves[0], wrong, allowed });
     };

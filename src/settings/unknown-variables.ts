@@ -2,22 +2,22 @@
 
 import type { Environment } from '../lib/terminal.ts';
 
-/** A variable that looks like one of ours and is not. */
+/** A variable that looks like one of ours but is not. */
 interface UnknownVariable {
   readonly variable: string;
-  /** The setting that was probably meant. */
+  /** The setting that was probably intended. */
   readonly nearest: string;
 }
 
-/** First words that variables of others begin with too: `LOG_DIR`, `NODE_OPTIONS`. There only a slip of a letter or two is taken for ours. */
+/** First words that variables of others also begin with: `LOG_DIR`, `NODE_OPTIONS`. There only a typing error of a letter or two is reported. */
 const SHARED_WORDS = ['BODY', 'CLIENT', 'HEADER', 'LOG', 'NODE', 'PUBLIC', 'REQUEST', 'TRUST'];
-/** What Kubernetes and Docker tell of a service that is called as we are. */
+/** Variables that Kubernetes and Docker set for a service with our name. */
 const OF_A_SERVICE = /_(SERVICE_(HOST|PORT\w*)|PORT(_\d+_(TCP|UDP)\w*)?)$/;
-/** So many letters may differ. */
+/** Maximum number of differing letters. */
 const SLIP = 2;
 const MIN_LENGTH = 8;
 
-/** Names what would be ignored in silence, such as `GEGEVENS_TRUST_ANCHOR`. @param known every variable that is read */
+/** Names variables that would be silently ignored, such as `GEGEVENS_TRUST_ANCHOR`. @param known every variable that is read */
 export function unknownVariables(env: Environment, known: readonly string[]): UnknownVariable[] {
   const words = new Set(known.filter((name) => name.includes('_')).map(firstWord));
   for (const word of SHARED_WORDS) words.delete(word);
@@ -36,7 +36,7 @@ function firstWord(name: string): string {
   return name.slice(0, name.indexOf('_'));
 }
 
-/** Letters to change, add or leave out to make the one of the other (Levenshtein). */
+/** Letters to change, add or remove to turn one into the other (Levenshtein). */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i += 1) {

@@ -73,7 +73,7 @@ export async function tourProof(needs: TourNeeds): Promise<void> {
   });
 }
 
-/** What `koppelvlak proof verify verwerkingen` names. */
+/** The findings of `koppelvlak proof verify verwerkingen`. */
 async function verify(needs: TourNeeds): Promise<string[]> {
   const verified = await verifyStoredLog(needs, verwerkingenProofLog);
   if (verified === undefined) throw new Error('the demo keeps no proof log');
@@ -85,7 +85,7 @@ export const proofVariables = async ({ home, secret }: DemoSetup): Promise<Recor
   PROOF_STATE: join(home, 'proof-state.json'),
 });
 
-/** For other applications, which write and do not sign. */
+/** For other applications, which write but do not sign. */
 export function sealingVariables({ proof }: Config): Record<string, string> {
   const key = readSealingKey(proof);
   return key === undefined ? {} : { PROOF_SEALING_KEY: Buffer.from(key).toString('base64') };

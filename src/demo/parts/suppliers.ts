@@ -9,7 +9,7 @@ import { asIfThisWeek, firstStart } from '../example-days.ts';
 
 const NOTUBIZ = '/notubiz';
 const IBABS = '/ibabs/Public.svc';
-/** When both meet, and when that was last changed, as the example data of the demo are written. */
+/** The time of both meetings and of their last change, in the form of the demo's example data. */
 const WRITTEN = JSON.stringify({ day: '2026-03-10', changed: '2026-02-24' });
 const SECRET = 'Aankoop van grond';
 
@@ -17,7 +17,7 @@ export const supplierVariables = async ({ authorizationUrl }: DemoSetup): Promis
   RAADSFEED_ROL: 'aggregator',
   AGGREGATOR_ALLOW_PRIVATE: 'true',
   IBABS_URL: authorizationUrl() + IBABS,
-  // Nobody has to be spared here.
+  // No real supplier needs to be spared here.
   IBABS_CALLS_PER_MINUTE: '60000',
 });
 
@@ -42,7 +42,7 @@ const SOURCES = [
   },
 ] as const;
 
-/** Reads a body at each of two suppliers, and looks for it, and for what is confidential there, where people look. */
+/** Reads a body at each of two suppliers, and looks for it and for its confidential items where people look. */
 export async function tourSuppliers(needs: TourNeeds): Promise<void> {
   const { config, pool, proof, signal, transcript, demo, client } = needs;
   const { baseUrl, mounts } = demo.file;

@@ -46,7 +46,7 @@ export async function tourPreflight({ config, transcript, demo }: TourNeeds): Pr
   });
 }
 
-/** What `gegevens check` says of the same quarter: by the rules of the statistics office, with the counts that it shows back. */
+/** The findings of `gegevens check` for the same quarter: by the rules of the statistics office, with the counts that it reports back. */
 export async function tourCheck(
   { transcript, config, pool, signal }: TourNeeds,
   variant: 'shv' | 'vs',

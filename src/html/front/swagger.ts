@@ -10,12 +10,12 @@ import { platformProblems } from '../../plugins/problems.ts';
 export const TRYOUT = '/swagger';
 
 /**
- * What there is: the page, its specification, and files right in `static` or its theme. Anything else is 404, so that no path that leads
- * elsewhere (`../../extensions`, in whatever encoding) reaches the code that reads files.
+ * Serves the page, its specification, and the files directly in `static` or its theme. Anything else is 404, so that no path that leads elsewhere
+ * (`../../extensions`, in whatever encoding) reaches the code that reads files.
  */
 const PATHS = /^(?:\/json|\/static\/(?:theme\/)?[\w-]+\.[a-z]+)?$/;
 
-/** @param scope that of the page of the interface */
+/** @param scope of the page of the interface */
 export async function swaggerUi(
   scope: FastifyInstance,
   { document, specification }: DescribedInterface,

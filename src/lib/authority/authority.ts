@@ -1,6 +1,6 @@
 /**
  * A throw-away government PKI on loopback, modelled on PKIoverheid with unmistakable names: root, intermediate, certificates for the parties of the
- * demo, an OCSP responder and revocation lists. Nobody must ever trust it. The keys in its directory are kept.
+ * demo, an OCSP responder and revocation lists. Never trust it. The keys in its directory are kept.
  */
 import { createPrivateKey, generateKeyPair, type KeyObject } from 'node:crypto';
 import { once } from 'node:events';
@@ -34,7 +34,7 @@ export interface AuthorityOptions {
   readonly now?: () => Date;
   /** Seconds that an answer or list is valid; default 2. */
   readonly lifeSeconds?: number;
-  /** Answers for the status of certificates; by default as an authority should. */
+  /** Answers for the status of certificates; by default correct ones. */
   readonly respond?: (needs: ResponderNeeds) => RequestListener;
 }
 

@@ -132,7 +132,7 @@ function authorityKeyIdentifier({ key }: Pick<Issuer, 'key'>): pkijs.Extension {
   return extension('2.5.29.35', new pkijs.AuthorityKeyIdentifier({ keyIdentifier: keyId }).toSchema());
 }
 
-/** An authority may sign certificates and lists, to at most so many authorities below it. */
+/** An authority may sign certificates and lists, up to this many authorities below it. */
 export function authorityExtensions(pathLenConstraint?: number): pkijs.Extension[] {
   const value = new pkijs.BasicConstraints({
     cA: true,
@@ -157,7 +157,7 @@ function keyUsage(bits: number): pkijs.Extension {
   return extension('2.5.29.15', new asn1.BitString({ valueHex: Uint8Array.of(bits).buffer, unusedBits }), true);
 }
 
-/** Below a policy, and where the status of a certificate can be asked. */
+/** Includes a policy, and the addresses where the status of the certificate can be requested. */
 export function statusExtensions(policyIdentifier: string, ocspUrl: string, crlUrl: string): pkijs.Extension[] {
   const address = (value: string) => new pkijs.GeneralName({ type: 6, value });
   const policy = new pkijs.PolicyInformation({ policyIdentifier });

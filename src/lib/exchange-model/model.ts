@@ -20,7 +20,7 @@ import { type Mapping, readMapping, type Variant } from './mapping.ts';
 /** A check of one part of a message. */
 export interface PartCheck {
   readonly ok: (value: unknown) => boolean;
-  /** Every fault; requested only when `ok` said no, because it is slower. */
+  /** All faults; called only when `ok` is false, because it is slower. */
   readonly faults: (value: unknown) => readonly ErrorObject[];
 }
 

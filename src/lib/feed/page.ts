@@ -1,6 +1,6 @@
 /**
- * Requests and reads pages of a council feed, by the published draft and no stricter: unknown members are left alone. A fault that makes an
- * answer unusable is thrown; a doubtful value is reported, so that one reader may stop at it and another go on.
+ * Requests and reads pages of a council feed, by the published draft and no stricter: unknown members are left alone. A fault that makes an answer
+ * unusable is thrown; a doubtful value is reported, so that one caller may stop and another continue.
  */
 import { isRecord, type JsonObject } from '../json/json-value.ts';
 import type { OutboundAnswer, OutboundClient, OutboundRequest } from '../outbound/outbound-client.ts';
@@ -24,7 +24,7 @@ export interface FeedPage {
   readonly records: readonly FeedRecord[];
   readonly cursor: string;
   readonly head: number;
-  /** Also true when the head is beyond the last record: then the feed was not read to its end, whatever it claims. */
+  /** Also true when the head is beyond the last record: then the feed was not read to its end, despite its claim. */
   readonly hasMore: boolean;
   /** Missing numbers that no redaction on this page names. */
   readonly gaps: readonly Gap[];
@@ -32,7 +32,7 @@ export interface FeedPage {
 
 interface SnapshotPage {
   readonly records: readonly FeedRecord[];
-  /** From the first page, whatever later ones say. */
+  /** From the first page; later pages are ignored. */
   readonly feedCursor: string;
   /** `null` on the last page. */
   readonly cursor: string | null;
@@ -90,7 +90,7 @@ export function readFeedPage(
 
 /**
  * Reads a page of a snapshot. The last one need not have a cursor, and the `feedCursor` of the first page counts.
- * @param position the cursor that was asked with, and the `feedCursor` of the first page
+ * @param position the requested cursor, and the `feedCursor` of the first page
  * @throws {FeedFault} when it is not a page
  */
 export function readSnapshotPage(
@@ -225,7 +225,7 @@ interface ReadingProgress {
 
 export const NO_PROGRESS: ReadingProgress = { checkpoint: null, steps: 0, span: 1, empty: 0, records: 0, highest: 0 };
 
-/** Maximum of pages without a record but with more to come: unfiltered reading gives no reason for any. */
+/** Maximum of pages without a record but with more to come: an unfiltered feed has no reason for any. */
 const MAX_EMPTY = 200;
 
 interface PageStep {
@@ -251,7 +251,7 @@ export function notePage(
     throw new FeedFault(endless, `${empty} consecutive pages have no records, although there are more`);
   const records = isSnapshot ? before.records + numbers.length : 0;
   const highest = isSnapshot ? numbers.reduce((most, number) => Math.max(most, number), before.highest) : 0;
-  // A snapshot has each resource once, under the record that made it, which has a number of its own.
+  // A snapshot has each resource once, under the record that created it, which has a number of its own.
   if (records > highest) {
     throw new FeedFault(
       'snapshot-endless',

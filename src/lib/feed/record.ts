@@ -67,7 +67,7 @@ export function contentHash(data: unknown): string {
   return `sha256:${hash('sha256', canonicalJson(data))}`;
 }
 
-/** Comparison of an upsert's hash with ours; the draft does not define how a hash is made. */
+/** How an upsert's hash compares with ours; the draft does not define how a hash is made. */
 export type HashVerdict = 'matches' | 'differs' | 'absent';
 
 /** Compares the `contentHash` of an upsert with that of its data; `undefined` without data, or when they have no canonical form. */

@@ -43,7 +43,7 @@ export function normaliseOrganisatiecode(text: string): string | undefined {
   return ORGANISATIECODE.test(code) ? code : undefined;
 }
 
-/** Longest `bronidentificatie` that our addresses take. */
+/** Longest `bronidentificatie` that our addresses accept. */
 const MAX_NAME = 500;
 
 /** The identity in a record of any feed, with its code in lower case; `undefined` when it cannot be an identity here. */

@@ -62,8 +62,8 @@ function candidates(given: string): readonly string[] {
 }
 
 /**
- * Finds the service document of a domain, or of an address that may be one itself. The well-known address on an own domain may lead
- * to another host: that is its purpose.
+ * Finds the service document of a domain, or of an address that may be one itself. The well-known address on an own domain may redirect to another
+ * host: that is its purpose.
  * @param ask requests an address
  * @param read makes a document of an answer, or throws
  * @throws {OutboundError} {FeedFault} the first failure, when nothing was found
@@ -131,7 +131,7 @@ export type FeedFaultCode =
 export class FeedFault extends Error {
   override readonly name = 'FeedFault';
   readonly code: FeedFaultCode;
-  /** For `cursor-refused`: the answer states it; a bare 400 may have another cause, so the request is repeated. */
+  /** For `cursor-refused`: the answer says so; a bare 400 may have another cause, so the request is repeated. */
   readonly certain: boolean;
   constructor(code: FeedFaultCode, message: string, { certain = true }: { readonly certain?: boolean } = {}) {
     super(message);

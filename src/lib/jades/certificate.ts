@@ -1,4 +1,4 @@
-// A certificate, read by two parsers that must agree: OpenSSL (through Node) and pkijs; its extensions and names; and DER in place.
+// A certificate, read by two parsers that must agree, OpenSSL (through Node) and pkijs; its extensions and names; and DER in place.
 import { createHash, X509Certificate } from 'node:crypto';
 import { BaseStringBlock, BitString } from 'asn1js';
 import {
@@ -120,8 +120,7 @@ function headerLength(der: Uint8Array): number {
   return length < 0x80 ? 2 : 2 + (length & 0x7f);
 }
 
-// Extensions, each checked to be of the class that its identifier means.
-// @see RFC 5280 section 4.2
+// Extensions, each checked to be of the class that its identifier denotes. @see RFC 5280 section 4.2
 
 export const oid = {
   keyUsage: '2.5.29.15',
@@ -156,7 +155,7 @@ export function parsedValue(entry: Extension | undefined): unknown {
   return isBroken ? undefined : value;
 }
 
-/** The extensions are each there once and, if known, readable; an unknown one is not critical. @returns what is wrong */
+/** Each extension occurs once and, if known, is readable; an unknown one is not critical. @returns the fault */
 export function extensionFault(extensions: readonly Extension[], known: ReadonlySet<string>): string | undefined {
   const seen = new Set<string>();
   for (const entry of extensions) {

@@ -26,7 +26,7 @@ interface PathCacheOptions {
   readonly now: () => Date;
 }
 
-/** Validated paths and the parsed certificates in them, for a while. Nothing of a sender who was refused is cached. */
+/** Validated paths and the parsed certificates in them, for a while. Nothing of a refused sender is cached. */
 export interface PathCache {
   /** @throws Error when one is not a certificate */
   read(ders: readonly Uint8Array[]): readonly Certificate[];
@@ -52,7 +52,7 @@ export function createPathCache({ anchors: bundle, requiredPolicies, now }: Path
   if (anchors.length === 0) throw new Error('the bundle of trust anchors holds no certificate');
   const paths = new LRUCache<string, ValidatedPath>({
     maxSize: maxBytes,
-    // What was sent may go on beyond the anchor, with certificates that anybody can make.
+    // The sent certificates may continue beyond the anchor, with ones that anybody can make.
     sizeCalculation: ({ x5c, path }, key) =>
       [...new Set([...x5c, ...path])].reduce((sum, { der }) => sum + parsedFactor * der.length, 2 * key.length + 100),
   });
@@ -122,7 +122,7 @@ function isIssuedBy(certificate: Certificate, issuer: Certificate): boolean {
   }
 }
 
-/** The extensions that are processed here. A certificate with another one that is critical is refused. */
+/** The extensions that are processed here. A certificate with another critical one is refused. */
 const known: ReadonlySet<string> = new Set([
   oid.keyUsage,
   oid.subjectAltName,
@@ -132,10 +132,10 @@ const known: ReadonlySet<string> = new Set([
   oid.extKeyUsage,
 ]);
 
-/** Mappings of policies and constraints on them are not processed; they narrow what holds, critical or not. */
+/** Policy mappings and policy constraints are not processed; they narrow the valid policies, critical or not. */
 const refused: ReadonlySet<string> = new Set([oid.policyMappings, oid.policyConstraints, oid.inhibitAnyPolicy]);
 
-/** Purposes of an extended key usage under which a message may be signed; PKIoverheid services and seal certificates. */
+/** Extended key usages under which a message may be signed: those of PKIoverheid services and seal certificates. */
 const signingPurposes: ReadonlySet<string> = new Set([
   '2.5.29.37.0', // any
   '1.3.6.1.5.5.7.3.1', // serverAuth
@@ -273,7 +273,7 @@ function mgfHash(pss: RSASSAPSSParams): string {
   return new AlgorithmIdentifier({ schema: parameters }).algorithmId;
 }
 
-/** Says what is wrong with a public key, in Dutch; undefined when it is strong enough. */
+/** The fault of a public key, in Dutch; undefined when it is strong enough. */
 export function keyFault(key: KeyObject): string | undefined {
   const details = key.asymmetricKeyDetails;
   if (key.asymmetricKeyType === 'ec') {

@@ -26,13 +26,13 @@ export interface RevocationList {
   readonly entries: Element | undefined;
   readonly thisUpdate: Date;
   readonly nextUpdate: Date | undefined;
-  /** Which certificates it is about (RFC 5280 section 5.2.5). */
+  /** The certificates that it covers (RFC 5280 section 5.2.5). */
   readonly scope: IssuingDistributionPoint | undefined;
 }
 
 const tag = { boolean: 0x01, integer: 0x02, sequence: 0x30, extensions: 0xa0 } as const;
 const entriesPerTick = 5_000;
-/** A partial list has another one that is critical. */
+/** A partial list has another critical extension. */
 const known: ReadonlySet<string> = new Set([oid.crlNumber, oid.issuingDistributionPoint, oid.authorityKeyIdentifier]);
 
 /**
@@ -55,7 +55,7 @@ export async function readCrl(der: Uint8Array, issuer: Certificate): Promise<Rev
   return { der, entries, scope, thisUpdate: crl.thisUpdate.value, nextUpdate: crl.nextUpdate?.value };
 }
 
-/** Whether the list holds the certificate. @throws Error when the list is not about such certificates */
+/** Whether the list contains the certificate. @throws Error when the list does not cover such certificates */
 export async function isListed(list: RevocationList, certificate: Certificate): Promise<boolean> {
   checkScope(list.scope, certificate);
   const serial = Buffer.from(certificate.pki.serialNumber.valueBlock.valueHexView);
@@ -65,7 +65,7 @@ export async function isListed(list: RevocationList, certificate: Certificate): 
   });
 }
 
-/** Walks the entries until one is found, and yields to the event loop now and then. */
+/** Walks the entries until one is found, yielding to the event loop now and then. */
 async function findEntry(
   der: Uint8Array,
   entries: Element | undefined,
@@ -81,7 +81,7 @@ async function findEntry(
   return false;
 }
 
-/** An entry is a number, a date, extensions?; a critical extension may change what the entries after it mean (section 5.3). */
+/** An entry is a number, a date, extensions?; a critical extension may change the meaning of the entries after it (section 5.3). */
 function isCritical(der: Uint8Array, entry: Element): boolean {
   const [, , extensions] = children(der, entry);
   if (extensions === undefined) return false;
@@ -124,7 +124,7 @@ function split(der: Uint8Array): Parts {
   return { tbs: bytesOf(signed), entries, withoutEntries: Uint8Array.from(withoutEntries) };
 }
 
-/** Partial and indirect lists are not used, nor those with a relative name: it is not resolved. @throws Error */
+/** Partial and indirect lists are not used, nor those with a relative name, which is not resolved. @throws Error */
 function scopeOf({ crlExtensions }: CertificateRevocationList): IssuingDistributionPoint | undefined {
   const { extensions = [] } = crlExtensions ?? {};
   if (extensionFault(extensions, known) !== undefined) throw new Error('an extension of the list is not understood');

@@ -1,4 +1,4 @@
-/** The door of `koppelvlak-jades`: detached JAdES signatures over HTTP messages, made and verified. */
+/** The public exports of `koppelvlak-jades`: detached JAdES signatures over HTTP messages, made and verified. */
 import type { OwnKey } from './own-key.ts';
 import type { Fetch } from './revocation.ts';
 import { createSigner, plainStyles, type SignatureStyle, type SignedHeaders } from './signature.ts';

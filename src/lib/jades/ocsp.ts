@@ -43,7 +43,7 @@ export async function createOcspRequest(subject: Subject): Promise<OcspRequest> 
   return { der: new Uint8Array(request.toSchema(true).toBER()), nonce };
 }
 
-/** What an answer says of a certificate, and from when until when. */
+/** The status that an answer gives for a certificate, and its validity. */
 interface OcspAnswer {
   readonly revoked: boolean;
   readonly thisUpdate: Date;
@@ -131,7 +131,7 @@ function checkExtensions(extensions: readonly Extension[] = []): void {
     throw new Error('an extension of the answer is not understood');
 }
 
-/** A responder that does not repeat the nonce sends prepared answers: these must have an end. */
+/** A responder that does not repeat the nonce sends prepared answers, which must have an end. */
 function checkNonce(basic: BasicOCSPResponse, nonce: Uint8Array, hasEnd: boolean): void {
   const echoed = basic.tbsResponseData.responseExtensions?.find(({ extnID }) => extnID === nonceExtension);
   if (echoed === undefined) {

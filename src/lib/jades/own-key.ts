@@ -152,8 +152,7 @@ function order(leaf: Certificate, certificates: readonly Certificate[]): Certifi
   return chain;
 }
 
-// Key and certificates of a PKCS#12 file. Node cannot read one; forge can.
-// @see RFC 7292
+// Key and certificates of a PKCS#12 file, which Node cannot read but forge can. @see RFC 7292
 
 const { asn1, pkcs12, pki } = forge;
 

@@ -1,7 +1,6 @@
-// Certificate policies and name constraints over a whole path. pkijs does not let anyPolicy in an authority match the policy of the leaf,
-// unites the permitted subtrees of several authorities, where each must be met, is content with one name among several, and compares names
-// by the order of a locale, without the bounds of their sets.
-// @see RFC 5280 sections 4.2.1.4 and 4.2.1.10
+// Certificate policies and name constraints over a whole path. pkijs does not let anyPolicy in an authority match the policy of the leaf, unites the
+// permitted subtrees of several authorities although each must be met, accepts one name among several, and compares names by the order of a locale,
+// without the bounds of their sets. @see RFC 5280 sections 4.2.1.4 and 4.2.1.10
 import { Set as Asn1Set, BaseStringBlock } from 'asn1js';
 import {
   AltName,
@@ -69,7 +68,7 @@ export function meetsNameConstraints(path: readonly Certificate[]): boolean {
   });
 }
 
-/** The profile knows no distances: minimum is 0 and maximum absent. */
+/** The profile has no distances: minimum is 0 and maximum absent. */
 function hasNoDistance(subtree: GeneralSubtree): boolean {
   return Number(subtree.minimum) === 0 && subtree.maximum === undefined;
 }
@@ -81,7 +80,7 @@ function isAcceptable(name: Name, permitted: readonly GeneralSubtree[], excluded
   return allowed.length === 0 || allowed.some((subtree) => matches(name, subtree.base.value) === true);
 }
 
-/** Every name of a certificate that a constraint can be about. */
+/** Every name in a certificate that a constraint can apply to. */
 function namesOf(certificate: Certificate): Name[] {
   const { subject } = certificate.pki;
   const alternative = parsedValue(extension(certificate, oid.subjectAltName));

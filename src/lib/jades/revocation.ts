@@ -1,6 +1,5 @@
-// Every certificate below the anchor must be known not to be revoked. First the check of a path, then where the status of one
-// certificate comes from: the OCSP responder of its issuer, else the issuer's revocation list.
-// @see RFC 5280 section 6.3, RFC 6960; docs/decisions/0003-path-validation.md
+// Every certificate below the anchor must be known not to be revoked. First the check of a path, then the source of the status of one certificate:
+// the OCSP responder of its issuer, else the issuer's revocation list. @see RFC 5280 section 6.3, RFC 6960; docs/decisions/0003-path-validation.md
 import { LRUCache } from 'lru-cache';
 import { type Certificate, crlAddresses, JadesError, ocspAddresses, type Subject } from './certificate.ts';
 import { isListed, type RevocationList, readCrl } from './crl.ts';
@@ -18,17 +17,17 @@ export interface FetchRequest {
   readonly signal: AbortSignal;
 }
 
-/** Gives the body of a 200 answer; anything else rejects. */
+/** Returns the body of a 200 answer; anything else rejects. */
 export type Fetch = (request: FetchRequest) => Promise<Uint8Array>;
 
 /** Without an answer, `hard` refuses and `soft` accepts. Both refuse a revoked certificate. */
 export type RevocationMode = 'hard' | 'soft';
 
-/** What an issuer says of a certificate. */
+/** An issuer's status of a certificate. */
 interface RevocationStatus {
   readonly revoked: boolean;
   readonly validUntil: Date;
-  /** When to ask again; absent: by `refreshTime`. */
+  /** When to refresh it; absent: by `refreshTime`. */
   readonly refreshAt?: Date;
 }
 
@@ -65,7 +64,7 @@ export async function checkRevocation(
   throw new JadesError('revocation-unknown', detail, { cause: unknown.reason });
 }
 
-/** Waits a while for work that goes on all the same. */
+/** Waits for a limited time; the work continues afterwards. */
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
@@ -80,7 +79,7 @@ interface SourceOptions {
   readonly ocspTimeoutMs: number;
   readonly ocspLateMs: number;
   readonly crlTimeoutMs: number;
-  /** Bytes of one list; twice as many for all that are cached. */
+  /** Bytes of one list; twice as many for all cached lists. */
   readonly crlBytes: number;
   /** Called with the reason when an answer that is still valid could not be refreshed; it is used until it expires. */
   readonly refreshFailed: (reason: unknown) => void;
@@ -111,11 +110,11 @@ export function createRevocationSource(options: SourceOptions): RevocationSource
     const contentType = 'application/ocsp-request';
     const answer = await fetch({ url, method: 'POST', body: der, contentType, ...limits });
     const { revoked, thisUpdate, nextUpdate } = await readOcspAnswer(answer, subject, nonce, now());
-    // Without an end it holds for this request, of which it has the nonce, whenever the responder last looked.
+    // Without an end it is valid for this request, whose nonce it has, whenever the responder last checked.
     return { revoked, validUntil: validUntil(thisUpdate, nextUpdate ?? now(), now()) };
   };
 
-  /** Waits a while; after that the request goes on, for the next verification. */
+  /** Waits for a limited time; the request continues afterwards, for the next verification. */
   const askOcsp = async (url: string, subject: Subject): Promise<RevocationStatus> => {
     const key = keyOf(subject);
     const asking =
@@ -213,7 +212,7 @@ class Answers<T extends { readonly validUntil: Date; readonly refreshAt?: Date }
     return known;
   }
 
-  /** An answer that ends very soon is used once: its issuer makes new ones all the time. */
+  /** An answer that ends very soon is used once: its issuer makes new ones continually. */
   keep(key: string, answer: T): Kept<T> {
     const now = this.#now();
     const kept = { answer, refreshAt: answer.refreshAt ?? refreshTime(now, answer.validUntil) };
@@ -259,7 +258,7 @@ const minLifetimeMs = 5_000;
 const refreshMs = 12 * 60 * 60 * 1000;
 /** The pause before a failed refresh is retried. */
 const retryMs = 30_000;
-/** An older answer is not accepted, whatever its end. */
+/** An older answer is refused, whatever its `nextUpdate`. */
 const maxAgeMs = 400 * 24 * 60 * 60 * 1000;
 
 /**

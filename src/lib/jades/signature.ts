@@ -1,7 +1,6 @@
-// Detached signatures over a body or its Digest header: what is signed, checking it, and making it with the own key. Nothing here
-// blocks the event loop, however large the body.
-// @see RFC 3230 section 4.3.2 (Digest; the pattern is the interface's own), RFC 7515 section 5.1 and appendix F, RFC 7518 section 3.5,
-// RFC 7797 section 3, ETSI TS 119 182-1 clause 5.1
+// Detached signatures over a body or its Digest header: the signing input, verification, and signing with the own key. Nothing here blocks the event
+// loop, however large the body. @see RFC 3230 section 4.3.2 (Digest; the pattern is the interface's own), RFC 7515 section 5.1 and appendix F, RFC
+// 7518 section 3.5, RFC 7797 section 3, ETSI TS 119 182-1 clause 5.1
 import {
   constants,
   createHash,
@@ -26,7 +25,7 @@ export interface SignatureStyle {
 }
 
 export interface ProtectedHeader {
-  /** The header as it was sent: what the signature covers. */
+  /** The header as sent, which the signature covers. */
   readonly encoded: string;
   /** Leaf first; one to five different certificates. */
   readonly x5c: readonly Certificate[];
@@ -67,7 +66,7 @@ export async function digestInPieces(body: Body): Promise<string> {
 /** Bytes in memory: whole, or in the pieces in which they were made. */
 type Body = Uint8Array | readonly Uint8Array[];
 
-/** Bytes of a large body that are handled before the event loop gets its turn. */
+/** Bytes of a large body that are handled before yielding to the event loop. */
 const pieceBytes = 768 * 1024;
 
 /** Yields to the event loop between pieces, so that 30 MB do not block it. */
@@ -82,7 +81,7 @@ async function* inPieces(body: Body): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** A Digest header: the whole value as it was sent, and the one element that counts. */
+/** A Digest header: the whole value as sent, and the one element that counts. */
 interface DigestHeader {
   readonly sent: string;
   readonly sha256: string;
@@ -108,7 +107,7 @@ export function parseDigest(values: HeaderValues): DigestHeader {
 }
 
 /**
- * Compares the header with the digest of the bytes that were received; padding may be left out.
+ * Compares the header with the digest of the received bytes; padding may be left out.
  * @throws JadesError digest-mismatch
  */
 export function checkDigest(header: DigestHeader, actual: string): void {
@@ -138,7 +137,7 @@ export function onlyValue(
 
 /** A payload as it enters the signing input: encoded where `b64` is true. */
 export async function* payloadPieces(payload: Body, b64: boolean): AsyncGenerator<Uint8Array | string> {
-  // Keeps what does not fill a group of three bytes for the next piece.
+  // Carries bytes that do not fill a group of three over to the next piece.
   const encoder = new StringDecoder('base64url');
   for await (const piece of inPieces(payload)) {
     yield b64 ? encoder.write(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)) : piece;
@@ -200,7 +199,7 @@ export interface SignedHeaders {
 }
 
 export interface Signer {
-  /** @param digest of the body, where it is known already */
+  /** @param digest of the body, if known already */
   sign(body: Body, style: SignatureStyle, digest?: string): Promise<SignedHeaders>;
 }
 
@@ -214,7 +213,7 @@ interface SignerOptions {
   readonly time?: 'iat' | 'sigT' | 'none';
 }
 
-/** The style of each form where no request asks for another. */
+/** The style of each form when no request asks for another. */
 export const plainStyles: Readonly<Record<SignatureStyle['form'], SignatureStyle>> = {
   body: { form: 'body', b64: true },
   digest: { form: 'digest', b64: false },
@@ -242,7 +241,7 @@ export function createSigner(options: SignerOptions): Signer {
   };
 
   const signDigest = async (digest: string, style: SignatureStyle): Promise<string> => {
-    // Clause 5.2.8.2: the payload of this form is never encoded, whatever the request did.
+    // Clause 5.2.8.2: the payload of this form is never encoded, whatever the style of the request.
     const encoded = header({ ...style, b64: false });
     const input = Buffer.concat([Buffer.from(`${encoded}.`), digestPayload(digest)]);
     return `${encoded}..${(await signInPool(algorithm, options.key, input)).toString('base64url')}`;
@@ -276,17 +275,17 @@ function critical(style: SignatureStyle): Record<string, unknown> {
 
 // Algorithms.
 
-/** A signature algorithm of JWS, as `node:crypto` makes and checks it. */
+/** A signature algorithm of JWS, as `node:crypto` implements it. */
 export interface Algorithm {
   readonly hash: 'sha256' | 'sha384' | 'sha512';
-  /** Given to `node:crypto` beside the key. */
+  /** Passed to `node:crypto` with the key. */
   readonly options: {
     readonly padding?: number;
     readonly saltLength?: number;
     readonly dsaEncoding?: 'ieee-p1363';
   };
   readonly takesKey: (key: KeyObject) => boolean;
-  /** The key that it takes, for the sender of a message (Dutch) and for an operator (English). */
+  /** The key that it accepts, for the sender of a message (Dutch) and for an operator (English). */
   readonly key: { readonly nl: string; readonly en: string };
 }
 
@@ -311,7 +310,7 @@ export function isRsa(key: KeyObject): boolean {
   return key.asymmetricKeyType === 'rsa' || key.asymmetricKeyType === 'rsa-pss';
 }
 
-/** The first algorithm that takes a key, with its name; undefined when none does. */
+/** The first algorithm that accepts a key, with its name; undefined when none does. */
 export function algorithmFor(key: KeyObject): readonly [name: string, algorithm: Algorithm] | undefined {
   return [...algorithms].find(([, { takesKey }]) => takesKey(key));
 }

@@ -42,7 +42,7 @@ export interface VerifierOptions {
   readonly requiredPolicies?: readonly string[];
   readonly revocation: RevocationMode;
   readonly now: () => Date;
-  /** Milliseconds after its signing time in which a message is accepted. Absent: its times are not checked (for old proof). */
+  /** Milliseconds after its signing time in which a message is accepted. Absent: its times are not checked (for old evidence). */
   readonly maxSignatureAgeMs?: number;
   /** Calls the revocation services: the only network access of this library. The caller closes it, after the verifier. */
   readonly fetch: Fetch;
@@ -59,7 +59,7 @@ export interface SignedMessage {
 }
 
 export interface Verified {
-  /** To be passed to the signer for an answer in the same style. */
+  /** Pass it to the signer for an answer in the same style. */
   readonly style: SignatureStyle;
   /** The signer's OIN, if its certificate has one. */
   readonly oin: string | undefined;
@@ -72,7 +72,7 @@ export interface Verified {
 export interface Verifier {
   /** @throws {JadesError} when the message is refused; its `code` says why */
   verify(message: SignedMessage): Promise<Verified>;
-  /** Breaks off the requests to revocation services. */
+  /** Aborts the requests to revocation services. */
   close(): Promise<void>;
 }
 
@@ -126,7 +126,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
 }
 
 /**
- * Recognises a chain that was sent in reverse, whose signature would only be called invalid.
+ * Recognises a chain that was sent in reverse, whose signature would otherwise only be called invalid.
  * @throws JadesError signature-invalid
  */
 function checkOrder([first, second]: readonly Certificate[]): void {
@@ -155,7 +155,7 @@ function readSignature(values: HeaderValues, maxCharacters: number, read: PathCa
 // The protected header of a detached JWS, read strictly, with the times in it.
 // @see RFC 7515 section 4, RFC 7797 section 3, ETSI TS 119 182-1 clauses 5.1 and 5.2.8.2
 
-/** The members that are read; others are allowed, and not used. */
+/** The members that are read; others are allowed and ignored. */
 interface HeaderMembers {
   readonly alg: string;
   readonly x5c: readonly string[];
@@ -189,7 +189,7 @@ const isHeader = new Ajv2020({ ownProperties: true, allErrors: false }).compile<
     'x5t#S256': { type: 'string' },
     crit: { type: 'array', items: { enum: ['sigD', 'b64', 'sigT'] }, minItems: 1, uniqueItems: true },
     b64: { type: 'boolean' },
-    // Its only use is the signing of the Digest header.
+    // Only used for signing the Digest header.
     sigD: {
       type: 'object',
       required: ['mId', 'pars'],
@@ -204,7 +204,7 @@ const isHeader = new Ajv2020({ ownProperties: true, allErrors: false }).compile<
 
 /**
  * @param encoded the first part of the compact serialisation
- * @param read what reads the certificates
+ * @param read reads the certificates
  * @throws JadesError signature-malformed, signature-algorithm
  */
 export function parseProtectedHeader(
@@ -263,14 +263,14 @@ function readCertificates(texts: readonly string[], read: PathCache['read']): re
   }
 }
 
-// When a signature was made and when it expires, by its own header.
-// @see ETSI TS 119 182-1 clauses 5.1.11 (iat) and 5.2.1 (sigT), RFC 7519 section 4.1.4 (exp)
+// When a signature was made and when it expires, by its own header. @see ETSI TS 119 182-1 clauses 5.1.11 (iat) and 5.2.1 (sigT), RFC 7519 section
+// 4.1.4 (exp)
 
 /** The clock of a signer may be this much ahead of ours. */
 const leewayMs = 5 * 60_000;
 
 /**
- * Checks the age of a signature; one that names no time has none.
+ * Checks the age of a signature; one without a time has no age.
  * @param maxAgeMs how long after it was made a signature is accepted
  * @throws JadesError signature-expired, signature-not-yet-valid
  */
@@ -288,8 +288,8 @@ function checkAge({ signedAt, expiresAt }: SignatureTimes, now: Date, maxAgeMs: 
 }
 
 /**
- * Decodes base64url without padding (RFC 7515 section 2), in its one canonical spelling: two texts never mean the same
- * bytes, so nothing can be varied that a signature does not cover. Anything else is undefined.
+ * Decodes base64url without padding (RFC 7515 section 2) in its one canonical spelling: two texts never mean the same bytes, so that nothing outside
+ * the signature can vary. Anything else is undefined.
  */
 function decodeBase64url(text: string): Buffer | undefined {
   if (text === '') return undefined;

@@ -5,7 +5,7 @@
  */
 export function canonicalJson(value: unknown): string {
   if (isInOrder(value)) {
-    // Three times as fast as the rest. Only half of a surrogate pair is written as `\\ud…`; otherwise it is literal text.
+    // Three times as fast as the rest. Only half of a surrogate pair is written as `\ud…`; otherwise it is literal text.
     const text = JSON.stringify(value);
     if (!text.includes('\\ud')) return text;
   }
@@ -44,7 +44,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** A value without a form in RFC 8785. */
+/** A value that RFC 8785 gives no form. */
 export class CanonicalFormError extends TypeError {
   override readonly name = 'CanonicalFormError';
 }

@@ -1,6 +1,6 @@
 /**
- * Cuts a large JSON text into the items of its lists while it streams through: the items of one outer list, and in these the items of inner
- * lists. The text around them, a skeleton, is handed over too. Only structure is read: whether a text is JSON is up to its parser.
+ * Cuts a large JSON text into the items of its lists while it streams through: the items of one outer list, and in these the items of inner lists.
+ * The text around them, a skeleton, is handed over too. Only structure is read: whether a text is JSON is left to its parser.
  */
 import { isUtf8 } from 'node:buffer';
 import { MAX_DEPTH } from './parse-untrusted.ts';
@@ -36,7 +36,7 @@ interface CutLists<List> {
   readonly inner: ReadonlyMap<string, List>;
 }
 
-/** A validator may find a fault in every second byte of an item, each of some hundred bytes. */
+/** A validator may find a fault in every second byte of an item, each taking some hundred bytes. */
 const MAX_ITEM_BYTES = 1024 * 1024;
 const MAX_SKELETON_BYTES = 1024 * 1024;
 const QUOTE = 0x22;
@@ -58,7 +58,7 @@ interface ObjectFrame {
   /** Pointer of the member whose value is being read. */
   member: string | undefined;
 }
-/** A list that is read item by item, and what may follow in it. */
+/** A list that is read item by item, and the bytes that may follow in it. */
 interface CutFrame<List> {
   readonly kind: 'cut';
   /** Absent: the outer list. */
@@ -219,7 +219,7 @@ export class JsonCutter<List extends string> {
     }
   }
 
-  /** What the text outside items goes to. */
+  /** Destination of text outside items. */
   get #skeleton(): Skeleton {
     return this.#outer ?? this.#whole;
   }
@@ -237,7 +237,7 @@ export class JsonCutter<List extends string> {
   }
 }
 
-/** A member's name as a step of a pointer, its escapes resolved; a name that is not JSON is not a step. */
+/** A member's name as a step of a pointer, its escapes resolved; a name that is not JSON gives no step. */
 function pointerStep(quoted: string): string {
   try {
     return String(JSON.parse(quoted)).replaceAll('~', '~0').replaceAll('/', '~1');
@@ -246,7 +246,7 @@ function pointerStep(quoted: string): string {
   }
 }
 
-/** Finds where one item ends, however its bytes are spread over chunks. The hot loop of an import. */
+/** Finds the end of an item that may span chunks. The hot loop of an import. */
 class ItemScanner {
   /** Line that is being read. */
   line: number;
@@ -329,11 +329,11 @@ function scalarEnd(chunk: Buffer, from: number): number {
   return -1;
 }
 
-/** Text from which lists were cut; it knows the line in the whole of each of its characters. */
+/** Text from which lists were cut, with the line of each of its characters in the whole. */
 export class Skeleton {
-  /** Whether all of its bytes are. */
+  /** Whether all of its bytes are white space. */
   isUtf8 = true;
-  /** What lies between two cuts, with the line on which it begins. */
+  /** The text between two cuts, with the line on which it begins. */
   readonly #stretches: { readonly text: string; readonly line: number }[] = [];
   #open: Buffer[] = [];
   #line: number;
@@ -343,7 +343,7 @@ export class Skeleton {
     this.#line = line;
   }
 
-  /** @param bytes may be overwritten afterwards. @throws {CutError} when it has become larger than is reasonable */
+  /** @param bytes may be overwritten afterwards. @throws {CutError} when the text becomes unreasonably large */
   add(bytes: Buffer): void {
     this.#open.push(Buffer.from(bytes));
     this.#bytes += bytes.length;
@@ -352,7 +352,7 @@ export class Skeleton {
     throw new CutError(what, this.#line);
   }
 
-  /** What is added next begins on this line. */
+  /** The next addition begins on this line. */
   resume(line: number): void {
     this.close();
     this.#line = line;

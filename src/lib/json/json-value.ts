@@ -1,4 +1,4 @@
-/** Parsed JSON from outside: paths in it, and checks on it whose time the sender cannot stretch. */
+/** Parsed JSON from outside: paths in it, and checks on it whose running time the sender cannot inflate. */
 import { randomUUID } from 'node:crypto';
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
@@ -54,7 +54,7 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
 const SAMPLE_ELEMENTS = 1000;
 /** How many members of a value are searched; an object is searched whole or not at all. */
 const SAMPLE_MEMBERS = 2000;
-/** Deeper than any contract; what lies below is not searched. */
+/** Deeper than any contract; levels below are not searched. */
 const SAMPLE_DEPTH = 32;
 
 /** The value when it matches the schema, otherwise at least one fault. */
@@ -121,7 +121,7 @@ export function textAround<List extends string>(
   let marked = object;
   for (const [list, path] of lists)
     if (valueAt(object, path) !== undefined) marked = withValueAt(marked, path, NONCE + list);
-  // Splitting includes what the expression captures: text, list, text, list, text.
+  // Splitting includes the captures of the expression: text, list, text, list, text.
   const pieces = JSON.stringify(marked).split(PLACEHOLDER);
   return pieces.map((text, index) => {
     const list = index % 2 === 0 ? undefined : [...lists.keys()].find((name) => name === text);

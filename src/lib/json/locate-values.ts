@@ -1,7 +1,7 @@
-/** Where values begin in a JSON text, and where it has a fault. */
+/** Finds where values begin in a JSON text, and where it has a fault. */
 import { MAX_DEPTH } from './parse-untrusted.ts';
 
-/** A JSON text that is not JSON, or has a member twice; `offset` is where. */
+/** A text that is not JSON, or has a duplicate member; `offset` is where. */
 export class JsonTextError extends Error {
   readonly offset: number;
   /** True for a member that occurs twice; else the text is not JSON. */
@@ -15,9 +15,9 @@ export class JsonTextError extends Error {
 }
 
 /**
- * Where the values at some pointers begin in a JSON text. Slow and strict: only for texts with a fault, to say where it is. A text may have
- * as many values as half of its bytes, so nothing is kept of the others.
- * @throws {JsonTextError} at the first character that is not JSON, and at a member that its object already has
+ * Finds where the values at some pointers begin in a JSON text. Slow and strict: only for texts with a fault, to locate it. A text may have as many
+ * values as half of its bytes, so nothing is kept of the others.
+ * @throws {JsonTextError} at the first character that is not JSON, and at a duplicate member
  */
 export function locateValues(text: string, pointers: readonly string[] = []): ReadonlyMap<string, number> {
   const locator = new ValueLocator(text, pointers);
@@ -105,7 +105,7 @@ class ValueLocator {
     if (!this.#take(character)) throw this.#unexpected();
   }
 
-  /** @returns whether something other than nothing was there */
+  /** @returns whether the value is non-empty */
   #skip(pattern: RegExp): boolean {
     pattern.lastIndex = this.#at;
     if (!pattern.test(this.#text)) return false;

@@ -1,11 +1,11 @@
 /**
- * JSON that comes from outside. A text of brackets takes a hundred times its size in memory once it is parsed, and seconds to do it: so depth,
- * lists and objects, members and values are counted before anything is built, and a text that has more of them than its reader needs is refused.
+ * JSON from outside. A text of brackets takes a hundred times its size in memory once parsed, and seconds to parse: so depth, lists and objects,
+ * members and values are counted before anything is built, and a text that exceeds the limits of its reader is refused.
  */
 import { isUtf8 } from 'node:buffer';
 import { isRecord, type JsonObject } from './json-value.ts';
 
-/** The most that a document may have. */
+/** Limits of a document. */
 export interface JsonLimits {
   readonly bytes: number;
   /** Levels of nested objects and lists. */
@@ -14,18 +14,18 @@ export interface JsonLimits {
   readonly containers?: number;
   /** Members of all objects together. */
   readonly members?: number;
-  /** Members of one object: to parse many distinct names takes long, and to explain each longer. */
+  /** Members of one object: parsing many distinct names takes long, and explaining each takes longer. */
   readonly objectMembers?: number;
   /** Values of every kind at every level; an empty object or list counts twice. */
   readonly values?: number;
 }
 
 /**
- * For whatever sets no others. A page of a thousand records of a council feed has 10 000 objects and lists, 30 000 members and 35 000 values;
- * a window of the largest supplier's answer five times as many. What is within these limits takes less than 100 MB once it is parsed.
+ * The default. A page of a thousand records of a council feed has 10 000 objects and lists, 30 000 members and 35 000 values; a window of the largest
+ * supplier's answer five times as many. A text within these limits takes less than 100 MB once parsed.
  */
 const USUAL: Required<Omit<JsonLimits, 'bytes'>> = {
-  // Far more than a record may have: one that is nested too deeply is refused by itself, and a redaction beside it is carried out.
+  // Far more than a record may have: a record that is nested too deeply is refused alone, and a redaction beside it is carried out.
   depth: 25_000,
   containers: 300_000,
   members: 500_000,
@@ -44,7 +44,7 @@ export type UntrustedJsonCode =
   | 'not-utf8'
   | 'not-json';
 
-/** The message goes on after a name of the text, for operators, and shows nothing of it: `has more than 25000 levels`. */
+/** The message continues the name of the text, for operators, and shows nothing of its contents: `has more than 25000 levels`. */
 export class UntrustedJsonError extends Error {
   readonly code: UntrustedJsonCode;
 
@@ -58,7 +58,7 @@ export class UntrustedJsonError extends Error {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** What a byte outside strings means: every other byte is 0. */
+/** The meaning of a byte outside strings; every other byte is 0. */
 const QUOTED = 1;
 const OPENS = 2;
 const CLOSES = 3;
@@ -76,7 +76,8 @@ for (const [characters, meaning] of [
 }
 
 /**
- * Counts while a text streams through, so that reading it can end at the byte that is too many. Only structure is read: whether the text is JSON is up to its parser.
+ * Counts while a text streams through, so that reading can end at the first byte too many. Only structure is read: whether the text is JSON is left
+ * to its parser.
  */
 export class JsonCounter {
   readonly #limits: Required<JsonLimits>;
@@ -84,7 +85,7 @@ export class JsonCounter {
   #depth = 0;
   #containers = 0;
   #members = 0;
-  /** Of the innermost object or list, and of those around it; a list has none. */
+  /** Members of the innermost object, and of those around it; a list has none. */
   #ownMembers = 0;
   readonly #outerMembers: number[] = [];
   #values = 1;
@@ -96,7 +97,7 @@ export class JsonCounter {
     this.#limits = { ...USUAL, ...limits };
   }
 
-  /** Members of all objects so far, a name that occurs twice in one of them included. */
+  /** Members of all objects so far, including duplicate names. */
   get members(): number {
     return this.#members;
   }
@@ -184,8 +185,8 @@ function parseCounting(source: Uint8Array | string, counter: JsonCounter): unkno
 const STRICT_LEVELS = 16;
 
 /**
- * Parses a JSON object and refuses a member that occurs twice, at any level and however it is escaped: two readers of the same signed text
- * must never see different values (RFC 7515 section 4). Another value than an object is parsed as it is.
+ * Parses a JSON object and refuses a duplicate member, at any level and however it is escaped: two readers of the same signed text must never see
+ * different values (RFC 7515 section 4). A value other than an object is parsed as it is.
  * @throws {UntrustedJsonError}
  */
 export function parseStrict(source: Uint8Array | string, limits: JsonLimits): unknown {
@@ -206,12 +207,12 @@ export function parseStrictObject(text: string): JsonObject {
 }
 
 /**
- * Whether a member occurs twice in an object of a JSON text. `JSON.parse` silently takes the last one, and RFC 8785 (section 3.1, I-JSON)
- * knows no such object: what is published would not be what the source wrote.
+ * Whether an object of a JSON text has a duplicate member. `JSON.parse` silently takes the last one, and RFC 8785 (section 3.1, I-JSON) allows none:
+ * the published record would differ from that of the source.
  * @param value the parsed text
  */
 export function hasDoubleNames(text: string, value: unknown): boolean {
-  // What comes out as it went in has lost nothing: true of what most programs write, and several times faster.
+  // A text that serialises back to itself has lost nothing: true of what most programs write, and several times faster.
   if (JSON.stringify(value) === text) return false;
   const counter = new JsonCounter(UNLIMITED);
   counter.feed(Buffer.from(text));
@@ -221,7 +222,7 @@ export function hasDoubleNames(text: string, value: unknown): boolean {
 const none = Number.POSITIVE_INFINITY;
 const UNLIMITED = { bytes: none, depth: none, containers: none, members: none, objectMembers: none, values: none };
 
-/** How many members all objects within a parsed value have together: fewer than its text when one occurs twice. */
+/** The total number of members of all objects in a parsed value: fewer than in its text when one is duplicate. */
 export function countMembers(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   let count = 0;
@@ -240,11 +241,11 @@ export function countMembers(value: unknown): number {
 export const MAX_DEPTH = 100;
 
 /**
- * Why a value that `JSON.parse` made cannot be written as it was read, or `undefined`.
- * @param levels most levels of objects and lists
+ * Why a value from `JSON.parse` cannot be written as it was read, or `undefined`.
+ * @param levels maximum levels of objects and lists
  */
 export function unwritable(value: unknown, levels = MAX_DEPTH): string | undefined {
-  // Read as infinite, and it would be written as `null`.
+  // Parsed as infinite, and would be written as `null`.
   if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY)
     return 'has a number that is too large for JSON to be read';
   if (typeof value !== 'object' || value === null) return undefined;

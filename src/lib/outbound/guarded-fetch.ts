@@ -1,7 +1,7 @@
 /**
- * Calls to addresses that came from outside: which may be called, through which proxy, where a redirect may lead, and how much is read.
- * The address is judged when the connection is made, so a name that resolves differently the second time does not help. When a proxy makes
- * the connection, the target is judged beforehand.
+ * Calls to addresses that came from outside: which may be called, through which proxy, where a redirect may lead, and how much is read. The address
+ * is checked when the connection is made, so a name that resolves differently the second time does not help. When a proxy makes the connection, the
+ * target is checked beforehand.
  */
 import { type LookupAddress, lookup } from 'node:dns';
 import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
@@ -46,8 +46,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * Never called, whatever is allowed: link-local addresses (RFC 3927, RFC 4291 section 2.5.6) reach the machine's own network, cloud metadata
- * services give out its credentials, and IPv6 addresses with an IPv4 address in them (compatible, translated, 6to4) may be either.
+ * Never called, whatever is allowed: link-local addresses (RFC 3927, RFC 4291 section 2.5.6) reach the machine's own network, cloud metadata services
+ * give out its credentials, and IPv6 addresses with an IPv4 address in them (compatible, translated, 6to4) may be either.
  */
 const never = blockList(
   ...['169.254.0.0/16', '100.100.100.200/32', '168.63.129.16/32', '192.0.0.192/32', 'fe80::/10'],
@@ -133,13 +133,13 @@ export interface ProxySettings {
   readonly outboundNoProxy: readonly string[];
 }
 
-/** Connects directly or through the proxy. @param options of the connections; their `lookup` does not see what goes through the proxy */
+/** Connects directly or through the proxy. @param options of the connections; their `lookup` does not see calls through the proxy */
 export function createOutboundAgent(
   { outboundProxy, outboundNoProxy }: ProxySettings,
   options: Agent.Options,
 ): Dispatcher {
   if (outboundProxy === undefined) return new Agent(options);
-  // All are set: the library would take missing ones from the environment.
+  // All are set, because the library would take missing ones from the environment.
   const proxy = { httpProxy: outboundProxy, httpsProxy: outboundProxy, noProxy: outboundNoProxy.join(',') };
   return new EnvHttpProxyAgent({ ...options, ...proxy });
 }
@@ -277,7 +277,7 @@ async function readAnswer(
   }
 }
 
-/** The accepted encoding; decompressed piece by piece, so that a bomb is stopped at the limit. */
+/** The accepted encodings, decompressed piece by piece, so that a bomb is stopped at the limit. */
 export const ACCEPT_ENCODING = 'gzip';
 
 /**
@@ -330,8 +330,8 @@ function decompressed(body: Readable, encoding: string, maxBytes: number): Reada
     throw new OutboundError('encoding', `content-encoding ${encoding.slice(0, 40)} was not asked for`);
   }
   const inflate = createGunzip();
-  // A reader that stops early destroys both; errors reach it through `inflate`.
-  // Compressed bytes count too: pieces that expand to nothing could continue forever.
+  // A reader that stops early destroys both; errors reach it through `inflate`. Compressed bytes count too: pieces that expand to nothing could
+  // continue forever.
   pipeline(body, limited(maxBytes), inflate, () => undefined);
   return inflate;
 }

@@ -1,4 +1,4 @@
-/** Calls for JSON to services that an operator, or a document of such a service, named: with limits on everything. */
+/** Calls for JSON to services named by an operator, or by a document of such a service, with limits on everything. */
 import type { Dispatcher } from 'undici';
 import { JsonCounter, parseCounted, parseUntrusted, UntrustedJsonError } from '../json/parse-untrusted.ts';
 import { reasonOf } from '../log.ts';
@@ -31,9 +31,9 @@ interface OutboundOptions {
   readonly connections: number;
   /** The proxy for the calls; absent: direct. */
   readonly proxy?: ProxySettings | undefined;
-  /** Lets loopback and private addresses through; never link-local ones, nor those of a cloud's metadata service. */
+  /** Allows loopback and private addresses; never link-local ones, nor those of a cloud's metadata service. */
   readonly allowPrivate: boolean;
-  /** Connects over IPv4 only, where a host knows its callers by such an address. */
+  /** Connects over IPv4 only, for hosts that identify callers by such an address. */
   readonly ipv4Only?: boolean;
   /** Addresses that receive the trace context of a call; absent: no address does. */
   readonly traceContextTo?: readonly string[];
@@ -44,9 +44,7 @@ export interface OutboundRequest {
   readonly signal: AbortSignal;
   /** The ETag of an earlier answer from the same address. */
   readonly etag?: string | undefined;
-  /**
-   * `any-host` is for an address whose purpose is to redirect; never from https to http. With `none` a redirect is an unexpected status.
-   */
+  /** `any-host` is for an address whose purpose is to redirect; never from https to http. With `none` a redirect is an unexpected status. */
   readonly redirects: RedirectPolicy;
 }
 
@@ -55,7 +53,7 @@ export type OutboundAnswer = {
   /** Where the answer came from, after redirects. */
   readonly url: string;
   readonly etag: string | undefined;
-  /** How long the answer says it stays fresh, in milliseconds. */
+  /** How long the answer stays fresh, in milliseconds. */
   readonly freshForMs: number;
 } & (
   | {
@@ -67,9 +65,9 @@ export type OutboundAnswer = {
   | { readonly changed: false }
 );
 
-/** A call whose answer is text of another form than JSON. */
+/** A call whose answer is text in a form other than JSON. */
 export interface OutboundTextRequest extends OutboundRequest {
-  /** What is sent with POST. */
+  /** The body, sent with POST. */
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
   /** The `content-type` of a usable answer. */
@@ -78,7 +76,7 @@ export interface OutboundTextRequest extends OutboundRequest {
 
 export interface OutboundClient {
   /**
-   * Sends text and gives the text of the answer. The `problem` of an error with a status is the start of the body, as text.
+   * Sends text and returns the text of the answer. The `problem` of an error with a status is the start of the body, as text.
    * @throws {OutboundError} when no usable answer came; the signal's reason when it is aborted
    */
   postText(request: OutboundTextRequest): Promise<string>;
@@ -142,7 +140,7 @@ export function createOutboundClient(options: OutboundOptions): OutboundClient {
   };
 
   /**
-   * The body of a 200 answer of a type that is wanted.
+   * The body of a 200 answer of an expected type.
    * @throws {OutboundError}
    */
   const readWanted = async (
@@ -187,7 +185,7 @@ export function createOutboundClient(options: OutboundOptions): OutboundClient {
 
 interface Wanted {
   readonly type: RegExp;
-  /** What the start of the body of another answer says. */
+  /** The text at the start of the body of another answer. */
   readonly problemOf: (start: Buffer, type: string) => unknown;
   readonly counter?: JsonCounter;
 }
@@ -237,7 +235,7 @@ function asOutboundError(error: unknown): OutboundError {
   return new OutboundError('unreachable', `no connection (${cause})`, { cause: error });
 }
 
-/** How many milliseconds an answer says it stays fresh (RFC 9111 section 4.2); 0 when it does not say. */
+/** How many milliseconds an answer stays fresh (RFC 9111 section 4.2); 0 when it does not say. */
 export function freshForMs(cacheControl: string | undefined, age: string | undefined): number {
   if (cacheControl === undefined || /(^|[\s,])no-(store|cache)\b/i.test(cacheControl)) return 0;
   const maxAge = /(?:^|[\s,])max-age="?(\d{1,9})/i.exec(cacheControl)?.[1];

@@ -3,12 +3,12 @@
  * - `address`: an address that may not be called
  * - `unreachable`: no connection, or it was refused
  * - `timeout`: no complete answer in time
- * - `broken-off`: the answer ended before its end
+ * - `broken-off`: the answer ended early
  * - `status`: an unexpected HTTP status
  * - `redirect`: a redirect that is not followed, or too many
- * - `encoding`: a compression that was not asked for, or bytes that are not in it
+ * - `encoding`: a compression that was not requested, or bytes that do not match it
  * - `too-large`: more bytes than allowed, compressed or not, or JSON with more levels, members or values
- * - `content-type`: not JSON by its own account
+ * - `content-type`: not declared as JSON
  * - `not-json`: not JSON in UTF-8
  */
 type OutboundFault =

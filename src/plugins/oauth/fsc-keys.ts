@@ -1,4 +1,4 @@
-/** The certificates of our own FSC Manager's token signatures: from a file, read again when it changes, or from its published key set. */
+/** The token signing certificates of our own FSC Manager: from a file, read again when it changes, or from its published key set. */
 import { createPublicKey, hash, type KeyObject, X509Certificate } from 'node:crypto';
 import { isRecord } from '../../lib/json/json-value.ts';
 import type { ReadinessCheck } from '../../lib/operations.ts';

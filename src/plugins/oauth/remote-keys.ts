@@ -140,7 +140,7 @@ interface IssuerKeysOptions extends SourceOptions {
   readonly jwksUrl?: string | undefined;
 }
 
-/** How a token names its key. */
+/** The kid and algorithm by which a token names its key. */
 interface KeyName {
   readonly alg: string;
   readonly kid: string | undefined;

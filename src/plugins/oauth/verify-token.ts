@@ -167,7 +167,7 @@ function refusalOf(cause: unknown): TokenError {
   return new TokenError('invalid', isEarly ? 'not-yet-valid' : 'claims-malformed');
 }
 
-/** A claim that may be absent, and is text otherwise. */
+/** An optional claim that is text. */
 function optionalText(claims: Claims, name: string): string | undefined {
   const value = claims[name];
   if (value === undefined) return undefined;

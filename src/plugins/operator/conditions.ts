@@ -1,5 +1,5 @@
 /**
- * The conditions and sections of the operator's page and the health address, read independently and kept, so that a hanging database holds up nobody.
+ * The conditions and sections of the operator's page and the health address, read independently and kept, so that a hanging database delays nothing.
  */
 import { reasonOf } from '../../lib/log.ts';
 import type { OperatorSection, ReadinessCheck, ReadinessResult } from '../../lib/operations.ts';
@@ -8,7 +8,7 @@ import type { Clock } from '../../lib/time.ts';
 
 /** Milliseconds between checks of the conditions, and so the precision of "since". */
 export const WATCH_MS = 3000;
-/** A check that takes longer (milliseconds) counts as failed: the caller has a time-out too. */
+/** A check that takes longer (milliseconds) counts as failed, because its caller has a time-out too. */
 const CHECK_TIMEOUT_MS = 3000;
 
 interface Condition extends ReadinessResult {

@@ -1,4 +1,4 @@
-/** The operator's page: is it well, and if not, what is it? In English, as the logs and the documents for operators. */
+/** The operator's page: is the service well, and if not, why? In English, like the logs and the documents for operators. */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
@@ -11,9 +11,9 @@ import { SAMPLE_MS, type Samples, type Series } from './samples.ts';
 
 /** Seconds after which a browser reads the page again. */
 const REFRESH_SECONDS = 10;
-/** What takes longer (milliseconds) is shown as it was seen last: the page must answer while the database does not. */
+/** Sections that take longer (milliseconds) show their last values: the page must answer while the database does not. */
 const PATIENCE_MS = 1000;
-/** Milliseconds between the readings of sections when nobody looks. */
+/** Milliseconds between the readings of sections while nobody views the page. */
 const SECTIONS_MS = 60_000;
 
 const STYLE = `body{font:16px/1.5 system-ui,sans-serif;margin:0 auto;padding:1rem;max-width:70rem;color:#1b1b1b;background:#fff}
@@ -162,7 +162,7 @@ function rendered(cell: Cell): HtmlValue {
   return cell instanceof Date ? moment(cell) : cell;
 }
 
-/** To the second and in UTC, as the log lines have it. */
+/** To the second and in UTC, like the log lines. */
 function moment(date: Date): Html {
   const text = date.toISOString();
   return html`<time datetime="${text}">${text.slice(0, 10)} ${text.slice(11, 19)}Z</time>`;
@@ -171,7 +171,7 @@ function moment(date: Date): Html {
 const WIDTH = 360;
 const HEIGHT = 60;
 
-/** A line of the last hour; the words beside it say what it shows. */
+/** A line of the last hour; the words beside it explain it. */
 function chart({ title, unit, values }: Series): Html {
   const most = Math.max(...values, 1e-9);
   const from = WIDTH - values.length;

@@ -1,4 +1,4 @@
-/** The runbook, beside the page that links to its paragraphs: at night the network that has the documents may be what is away. */
+/** The runbook, served beside the page that links to it: at night the network that has the documents may be down. */
 import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
 import { type Html, html, trusted } from '../../lib/template.ts';

@@ -122,7 +122,7 @@ function figureNow(figure: Figure, now: Sample, before: Sample | undefined): num
 async function readAll(metrics: Registry): Promise<Readings> {
   const readings = new Map<string, Reading>();
   const found = await Promise.all(
-    // One by one: a metric that is read from an unavailable database must not hide the others.
+    // One by one, because a metric that is read from an unavailable database must not hide the others.
     metrics.getMetricsAsArray().map(({ name }) =>
       metrics
         .getSingleMetric(name)

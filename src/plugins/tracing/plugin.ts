@@ -54,7 +54,7 @@ const EXPORT_TIMEOUT_MS = 2000;
 const COMPLAINT_MS = 60_000;
 
 /**
- * Traces every request; registered before anything that has hooks (`isOutermost`).
+ * Traces every request; registered before anything that has hooks.
  * @throws {Error} when this process is traced already: OpenTelemetry has one context per process
  */
 export const tracing = fp(traceRequests, { name: 'tracing', dependencies: ['service'] });

@@ -7,7 +7,7 @@ import { vsNames } from './vs-record.ts';
 export interface Breaking {
   /** As `gegevens check` names it. */
   readonly rule: number | 'model';
-  /** What it does, in a few words. */
+  /** Describes the break in a few words. */
   readonly what: string;
   readonly envelop?: (envelop: JsonObject) => JsonObject;
   /** @param index of the levering */
@@ -22,7 +22,7 @@ export const LEAST_TO_BREAK = 8;
 
 type Step = string | number;
 
-/** The object with another value at a place; `undefined` removes it. */
+/** The object with another value at a path; `undefined` removes it. */
 function set(object: JsonObject, [step = '', ...rest]: readonly Step[], value: unknown): JsonObject {
   const child = object[step];
   if (rest.length === 0) {

@@ -39,7 +39,7 @@ export function daysIn({ start, end }: Period): number {
   return (Date.parse(end) - Date.parse(start)) / DAY_MS + 1;
 }
 
-/** Citizen service numbers that pass the eleven test and belong to nobody: those that begin with 99999 are for tests. */
+/** Citizen service numbers that pass the eleven test and belong to nobody: numbers that begin with 99999 are for tests. */
 const TEST_NUMBERS = Array.from({ length: 1000 }, (_, number) => {
   const digits = `99999${String(number).padStart(3, '0')}`;
   const check = [...digits].reduce((sum, digit, at) => sum + Number(digit) * (9 - at), 0) % 11;
@@ -52,13 +52,13 @@ export function testNumber({ place, levering, seed }: RecordPlace): string {
   return TEST_NUMBERS[(from + place) % TEST_NUMBERS.length] ?? '';
 }
 
-/** The address of a person: another for each place, and for a second person there. */
+/** The address of a person: a different one for each place, and for a second person there. */
 export function addressOf({ place, levering }: RecordPlace, next: (below: number) => number) {
   const letters = String.fromCharCode(65 + next(26), 65 + next(26));
   return { postcode: `${1000 + (levering % 9000)}${letters}`, huisnummer: String(1 + place) };
 }
 
-/** Of somebody between 18 and 80 at the end of the period. */
+/** A date of birth of somebody between 18 and 80 at the end of the period. */
 export function birthday({ period }: RecordPlace, next: (below: number) => number): string {
   return dayAfter(period.end, -18 * 366 - next(62 * 365));
 }

@@ -16,7 +16,7 @@ interface SyntheticOptions {
   /** Of all leveringen together. */
   readonly records: number;
   readonly seed: string;
-  /** Everything has ended on its last day. */
+  /** Everything ends by its last day. */
   readonly period: Period;
   readonly breaking?: Breaking | undefined;
 }
@@ -30,7 +30,7 @@ interface SyntheticLevering {
 
 /** For a levering: the number of test BSNs. */
 const MOST_RECORDS = 500;
-/** The first belongs to a municipality itself, the others to one organisation for several: the rules check both. */
+/** The first belongs to a municipality itself, the others to one organisation for several municipalities: the rules check both. */
 const LEAST_LEVERINGEN = 4;
 /** No municipality has a code from here on. */
 const FIRST_MUNICIPALITY = 9001;
