@@ -27,7 +27,7 @@ function addCommand(terminal: Terminal): Command {
     .action((given: string, options: Options) =>
       runCommand(terminal, { ...options, changes: true }, async ({ config, database, clock, output, interrupted }) => {
         const { addFeed, createRegisterClient } = await import('../register/register.ts');
-        const client = createRegisterClient({ config, clock });
+        const client = createRegisterClient(config, clock);
         try {
           const serviceUrl = await addFeed(database.pool, client, given, interrupted);
           output.result({ serviceUrl }, () => output.line(`Added: ${serviceUrl}`));

@@ -21,13 +21,11 @@ import {
 const CHECK_MS = 5000;
 const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024;
 
-interface ClientNeeds {
-  readonly config: Pick<Config, 'raadsfeed' | 'server'>;
-  readonly clock: Clock;
-}
-
 /** The client for feeds of the register: small answers only. */
-export function createRegisterClient({ config: { raadsfeed, server }, clock }: ClientNeeds): OutboundClient {
+export function createRegisterClient(
+  { raadsfeed, server }: Pick<Config, 'raadsfeed' | 'server'>,
+  clock: Clock,
+): OutboundClient {
   return createOutboundClient({
     clock,
     timeoutMs: Math.min(raadsfeed.sourcesTimeoutMs, 30_000),
@@ -40,7 +38,7 @@ export function createRegisterClient({ config: { raadsfeed, server }, clock }: C
 
 /** Refreshes each feed once a day; one that does not answer, every hour. */
 export function keepRegister(app: FastifyInstance, pool: Pool): void {
-  const client = createRegisterClient({ config: app.settings, clock: app.clock });
+  const client = createRegisterClient(app.settings, app.clock);
   app.addHook('onClose', () => client.close());
   repeatWork(app, {
     everyMs: CHECK_MS,

@@ -22,7 +22,7 @@ let client: OutboundClient;
 
 beforeAll(async () => {
   [source, register] = await Promise.all([startFeed(), startFeed(ENV)]);
-  client = createRegisterClient({ config: readTestConfig(ENV, 'tool'), clock: systemClock });
+  client = createRegisterClient(readTestConfig(ENV, 'tool'), systemClock);
   await source.publish([vergadering('v-1')]);
 });
 
