@@ -14,7 +14,7 @@ export interface Departure {
 /** A value that a schema refuses. */
 export interface WrongValue {
   readonly name: string;
-  readonly because: 'length' | 'form' | 'type' | 'bound';
+  readonly because: 'length' | 'form' | 'type' | 'bound' | 'absence';
   readonly value: unknown;
 }
 
