@@ -96,6 +96,8 @@ export function trackConnections(server: Server): Connections {
    */
   const quietTurn = async (): Promise<void> => {
     const giveUp = performance.now() + QUIET_WAIT_MS;
+    // Within the callback of an event, the first comes before the event loop looks for connections.
+    await immediate();
     for (;;) {
       const [before, began] = [accepted, performance.now()];
       await immediate();

@@ -1,7 +1,9 @@
 /** Stopping with connections open, each in another state: nothing that was asked is lost, nothing is waited for that will not come. */
 import { once } from 'node:events';
+import { stat } from 'node:fs/promises';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import process from 'node:process';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Connections, trackConnections } from '../../src/plugins/connections.ts';
@@ -163,16 +165,23 @@ it('closes the listener without resetting a connection whose first request was n
   expect(await received).toMatch(/unread$/);
 });
 
-it('closes the listener without resetting connections that the kernel has accepted and Node has not', async () => {
-  const opening = Array.from({ length: 20 }, open);
-  // The connections are begun, and no turn of the event loop takes them.
-  await new Promise((resolve) => setTimeout(resolve));
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
-  const stopped = stopServer();
-  const opened = await Promise.all(opening);
-  for (const { client } of opened) client.write(GET);
-  await nextHeld(opened.length);
-  for (const response of held) response.end('taken');
-  await stopped;
-  for (const { received } of opened) expect(await received).toMatch(/taken$/);
-});
+it.each([
+  ['a timer', () => new Promise((resolve) => setTimeout(resolve))],
+  ['an event', () => stat(import.meta.filename)],
+])(
+  'closes the listener, after %s, without resetting connections that the kernel has accepted and Node has not',
+  async (_, begin) => {
+    await begin();
+    const opening = Array.from({ length: 20 }, open);
+    // The connections are begun, and no turn of the event loop takes them.
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+    const stopped = stopServer();
+    const opened = await Promise.all(opening);
+    for (const { client } of opened) client.write(GET);
+    await nextHeld(opened.length);
+    for (const response of held) response.end('taken');
+    await stopped;
+    for (const { received } of opened) expect(await received).toMatch(/taken$/);
+  },
+);
