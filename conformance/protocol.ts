@@ -158,7 +158,7 @@ function parseAnswer(value: string): JsonObject {
   if (!isRecord(answer) || unwritable(answer) !== undefined)
     throw new ProtocolError(
       'not-json',
-      `the program wrote a line that is no object, or is nested too deeply: ${value.slice(0, 200)}`,
+      `the program wrote a line that is not an object, or is nested too deeply: ${value.slice(0, 200)}`,
     );
   return answer;
 }

@@ -284,7 +284,7 @@ export const ANSWERS: Chapter<GegevensSubject> = {
     },
     'A-ANS-17': {
       must: ddas('GegevensRequest', 'whose data is delivered'),
-      nl: 'Wie een organisatie noemt, krijgt alleen wat van haar is',
+      nl: 'Wie een organisatie noemt, krijgt alleen haar gegevens',
       en: 'A request for an organisation gets only what is its own',
       needs: ['A-ANS-03'],
       check: async (subject, run) => {

@@ -64,8 +64,8 @@ export const REQUEST_MESSAGE: Chapter<GegevensSubject> = {
     },
     'A-REQ-08': {
       must: errors('Invalid request (for example invalid filters or syntax)'),
-      nl: 'Wat geen JSON is, wordt geweigerd',
-      en: 'What is not JSON is refused',
+      nl: 'Een inhoud die geen JSON is, wordt geweigerd',
+      en: 'A body that is not JSON is refused',
       ...refusesBody('{"page": 1,', [400]),
     },
     'A-REQ-09': {

@@ -49,8 +49,8 @@ export const ANSWERS: Chapter<LdvSubject> = {
         'Bad Data',
         'cannot be decoded or is otherwise invalid … the server MUST respond with HTTP 400 Bad Request',
       ),
-      nl: 'Wat niet te lezen is, geeft 400',
-      en: 'What cannot be read gives 400',
+      nl: 'Een onleesbare inhoud geeft 400',
+      en: 'An unreadable body gives 400',
       test: async (intake) => {
         const wrong = [Buffer.from('{"resourceSpans":'), Buffer.from('[1]'), Buffer.from('{"resourceSpans":{"a":1}}')];
         for (const body of wrong) {
@@ -61,7 +61,7 @@ export const ANSWERS: Chapter<LdvSubject> = {
           body: Buffer.from('geen gzip'),
           headers: { 'content-encoding': 'gzip' },
         });
-        return status === 400 ? undefined : `what is not gzip gives status ${status}`;
+        return status === 400 ? undefined : `a body that is not gzip gives status ${status}`;
       },
     },
     'L-ANS-05': {
@@ -116,7 +116,7 @@ export const ANSWERS: Chapter<LdvSubject> = {
         'limit the size of the request body … including after decompression … 413 Content Too Large',
       ),
       nl: 'Wat uitgepakt veel te groot is, geeft 413',
-      en: 'What is far too large once unpacked gives 413',
+      en: 'A body that is far too large once unpacked gives 413',
       needs: ['L-OTLP-05'],
       test: async (intake) => {
         // Blanks after a request are JSON: nothing but its size is wrong.
@@ -193,8 +193,8 @@ export const ANSWERS: Chapter<LdvSubject> = {
     },
     'L-ANS-15': {
       open: otlp('Partial Success; Bad Data', 'If the request is only partially accepted … is otherwise invalid'),
-      nl: 'Wat het antwoord is als alle regels geweigerd zijn: gedeeltelijk succes, of 400',
-      en: 'What the answer is when all lines were refused: partial success, or 400',
+      nl: 'Het antwoord als alle regels geweigerd zijn: gedeeltelijk succes, of 400',
+      en: 'The answer when all lines were refused: partial success, or 400',
       needs: ['L-ANS-01'],
       test: async (intake) => intake.seen(await intake.wrong()),
     },

@@ -73,8 +73,8 @@ export const INTAKE: Chapter<LdvSubject> = {
         'Protocol Details',
         'All server components MUST support the following transport compression options … Gzip compression',
       ),
-      nl: 'Wat met gzip is ingepakt, wordt aangenomen',
-      en: 'What is packed with gzip is taken',
+      nl: 'Een inhoud die met gzip is ingepakt, wordt aangenomen',
+      en: 'A body packed with gzip is accepted',
       test: (intake) => intake.taken([intake.line()], { gzip: true }),
     },
     'L-OTLP-06': {

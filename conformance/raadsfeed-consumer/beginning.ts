@@ -38,8 +38,8 @@ export const BEGINNING = sceneChapter({
     },
     'K-BEG-04': {
       must: feedRule(8, 'so that changes during the traversal are not lost'),
-      nl: 'Wat verandert terwijl de stand gelezen wordt, gaat niet verloren',
-      en: 'What changes while the snapshot is read is not lost',
+      nl: 'Wijzigingen tijdens het lezen van de stand gaan niet verloren',
+      en: 'Changes made while the snapshot is read are not lost',
       needs: ['K-BEG-03'],
       prepare: (feed) => {
         feed.pageSize = 2;

@@ -230,7 +230,7 @@ export const FAILURES = sceneChapter({
     'K-ERR-14': {
       open: draft('Feed rules 3', 'It denotes a position in the complete feed'),
       nl: 'Hoe vaak het vraagt als een pagina zegt dat er meer is, maar niet verder gaat',
-      en: 'How often it asks when a page says that there is more, but does not move on',
+      en: 'How often it asks when a page announces more, but does not advance',
       prepare: two,
       play: async ({ feed, look, read, signal }) => {
         await look();

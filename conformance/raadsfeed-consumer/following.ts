@@ -25,8 +25,8 @@ export const FOLLOWING = sceneChapter({
     },
     'K-FEED-03': {
       must: draft('Events', 'A resource was created or changed.'),
-      nl: 'Wat terugkomt na een delete, is er weer',
-      en: 'What comes back after a delete is there again',
+      nl: 'Een resource die terugkomt na een delete, is er weer',
+      en: 'A resource that comes back after a delete is there again',
       needs: ['K-FEED-02'],
       prepare: (feed) => publish(feed, 'a', 'b'),
       changes: [(feed) => feed.remove('delete', 'a'), (feed) => publish(feed, 'a')],
@@ -77,8 +77,8 @@ export const FOLLOWING = sceneChapter({
     },
     'K-FEED-07': {
       must: feedRule(4, 'Records are always delivered ascending'),
-      nl: 'Wat er na elkaar met een resource gebeurt, gebeurt in die volgorde',
-      en: 'What happens to a resource happens in that order',
+      nl: 'Wijzigingen van een resource worden in hun volgorde verwerkt',
+      en: 'Changes of a resource are applied in their order',
       needs: ['K-FEED-02'],
       prepare: (feed) => publish(feed, 'a', 'c'),
       changes: [

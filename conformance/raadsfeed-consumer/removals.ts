@@ -10,7 +10,7 @@ export const REDACTIONS = sceneChapter({
     'K-RED-01': {
       must: everywhere,
       nl: 'Wat weggehaald is, verdwijnt',
-      en: 'What is redacted disappears',
+      en: 'Redacted content disappears',
       prepare: (feed) => publish(feed, 'a', 'b'),
       changes: [(feed) => feed.remove('redact', 'a')],
     },
@@ -30,8 +30,8 @@ export const REDACTIONS = sceneChapter({
     },
     'K-RED-03': {
       must: draft('Events', 'Earlier content was removed from the feed history'),
-      nl: 'Wat na een redactie opnieuw gepubliceerd wordt, blijft',
-      en: 'What is published again after a redaction stays',
+      nl: 'Een resource die na een redactie opnieuw gepubliceerd wordt, blijft',
+      en: 'A resource that is published again after a redaction stays',
       needs: ['K-RED-01'],
       prepare: (feed) => {
         feed.upsert('a', { auteur: 'Jansen' });

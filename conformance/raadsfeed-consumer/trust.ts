@@ -25,7 +25,7 @@ const ODD_NAMES = [
 
 export const TRUST = sceneChapter({
   id: 'K-TRUST',
-  title: { nl: 'Wat niet te vertrouwen is', en: 'What cannot be trusted' },
+  title: { nl: 'Onbetrouwbare gegevens', en: 'Untrustworthy data' },
   cases: {
     'K-TRUST-01': {
       should: named,
@@ -131,7 +131,7 @@ async function currentAsOf({ feed, ...run }: SceneRun): Promise<string | undefin
 
 export const AGGREGATORS = sceneChapter({
   id: 'K-AGG',
-  title: { nl: 'Wat een aggregator zelf publiceert', en: 'What an aggregator publishes itself' },
+  title: { nl: 'De eigen feed van een aggregator', en: 'The own feed of an aggregator' },
   cases: {
     'K-AGG-01': {
       must: draft('Rules for aggregators 1', 'The `resource` identity is passed on unchanged'),

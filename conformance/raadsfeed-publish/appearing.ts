@@ -16,8 +16,8 @@ export const APPEARING: Chapter<PublishSubject> = {
   cases: storyCases('P-NEW-01')({
     'P-NEW-01': {
       must: draft('Events', 'A resource was created or changed. `data` holds the full object.'),
-      nl: 'Wat gepubliceerd wordt, komt in de feed',
-      en: 'What is published appears in the feed',
+      nl: 'Een gepubliceerde resource komt in de feed',
+      en: 'A published resource appears in the feed',
       test: async ({ story }) => {
         const { feed } = await story.created();
         const missing = NEW.find((own) => !story.of(feed, own).some(({ record }) => record.op === 'upsert'));
@@ -27,7 +27,7 @@ export const APPEARING: Chapter<PublishSubject> = {
     'P-NEW-02': {
       must: feedRule(4, 'never inserts a record before a sequence number that has already been read'),
       nl: 'Wat nieuw is, staat na alles wat er al was',
-      en: 'What is new comes after all that was there',
+      en: 'New records come after all earlier ones',
       test: async ({ story }) => {
         const { head } = await story.begin();
         const { feed } = await story.created();
@@ -45,7 +45,7 @@ export const APPEARING: Chapter<PublishSubject> = {
     'P-NEW-03': {
       must: feedRule(4, 'A gap in the sequence occurs only as an explicit `redact` record'),
       nl: 'Wat nieuw is, krijgt nummers zonder gat',
-      en: 'What is new gets numbers without a gap',
+      en: 'New records get numbers without a gap',
       needs: ['P-NEW-02'],
       test: async ({ story }) => {
         const { head } = await story.begin();
@@ -204,8 +204,8 @@ export const APPEARING: Chapter<PublishSubject> = {
     },
     'P-NEW-14': {
       must: feedRule(4, 'A gap in the sequence occurs only as an explicit `redact` record'),
-      nl: 'Wat tegelijk gepubliceerd wordt, raakt niet kwijt en laat geen gat',
-      en: 'What is published at the same time is not lost, and leaves no gap',
+      nl: 'Resources die tegelijk gepubliceerd worden, raken niet kwijt en laten geen gat',
+      en: 'Resources published at the same time are not lost, and leave no gap',
       needs: ['P-NEW-03'],
       test: async ({ story }) => {
         const { head } = await story.begin();

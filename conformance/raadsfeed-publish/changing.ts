@@ -76,13 +76,13 @@ export const CHANGING: Chapter<PublishSubject> = {
         const { status, json } = await ask({ to: address, headers: { 'if-none-match': etag } });
         return status === 200 && isSameContent(json, data)
           ? undefined
-          : `with the \`ETag\` of before it gives status ${status}, and not the new content`;
+          : `with the previous \`ETag\` it gives status ${status}, and not the new content`;
       },
     },
     'P-CHG-06': {
       must: noOp,
-      nl: 'Wat gelijk blijft, komt niet in de feed',
-      en: 'What stays the same does not come into the feed',
+      nl: 'Een ongewijzigde resource komt niet in de feed',
+      en: 'An unchanged resource does not enter the feed',
       test: async ({ story }) => {
         const { feed } = await story.repeated();
         const found = story.of(feed, DOCUMENT);
@@ -93,8 +93,8 @@ export const CHANGING: Chapter<PublishSubject> = {
     },
     'P-CHG-07': {
       must: draft('Events', 'A resource was created or changed.'),
-      nl: 'Wat terugverandert, komt in de feed',
-      en: 'What changes back comes into the feed',
+      nl: 'Een resource die terugverandert, komt in de feed',
+      en: 'A resource that changes back enters the feed',
       needs: ['P-CHG-06'],
       test: async ({ story }) => {
         const { feed } = await story.returned();
@@ -149,26 +149,26 @@ export const DELETING: Chapter<PublishSubject> = {
     },
     'P-DEL-03': {
       must: snapshotRule,
-      nl: 'Wat verwijderd is, staat niet meer in de stand',
-      en: 'What was deleted is no longer in the snapshot',
+      nl: 'Een verwijderde resource staat niet meer in de stand',
+      en: 'A deleted resource is no longer in the snapshot',
       test: notIn('deleted', 'snapshot'),
     },
     'P-DEL-04': {
       may: contract('getVergadering', 'Onbekend of verwijderd: 404.'),
-      nl: 'Wat verwijderd is, is niet meer op zijn adres',
-      en: 'What was deleted is no longer at its address',
+      nl: 'Een verwijderde resource staat niet meer op haar adres',
+      en: 'A deleted resource is no longer at its address',
       test: notIn('deleted', 'resource'),
     },
     'P-DEL-05': {
       must: draft('Events', 'The resource was removed.'),
-      nl: 'Wat verwijderd is, staat niet meer in de lijst',
-      en: 'What was deleted is no longer in the list',
+      nl: 'Een verwijderde resource staat niet meer in de lijst',
+      en: 'A deleted resource is no longer in the list',
       test: notIn('deleted', 'listed'),
     },
     'P-DEL-06': {
       must: draft('Events', 'A resource was created or changed.'),
-      nl: 'Wat opnieuw gepubliceerd wordt, komt terug',
-      en: 'What is published again comes back',
+      nl: 'Een resource die opnieuw gepubliceerd wordt, komt terug',
+      en: 'A resource that is published again comes back',
       test: async ({ story }) => {
         const { feed, snapshot } = await story.recreated();
         const last = story.of(feed, ITEM).at(-1);

@@ -160,8 +160,8 @@ export const COLLECTION_PAGES: Chapter<FeedSubject> = {
     },
     'C-COL-11': {
       may: contract('getVergadering', 'Onbekend of verwijderd: 404.'),
-      nl: 'Wat verwijderd is, is niet meer op te vragen',
-      en: 'What was deleted can no longer be read',
+      nl: 'Een verwijderde resource is niet meer op te vragen',
+      en: 'A deleted resource can no longer be read',
       needs: ['C-COL-08'],
       check: isGoneAfter('delete'),
     },

@@ -280,7 +280,7 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
           const other = again.get(record.sequenceNumber);
           // A redaction in between is the only change that may be.
           if (other?.op !== 'redact' && JSON.stringify(other) !== JSON.stringify(record))
-            return `record ${String(record.sequenceNumber)} is another at a second reading`;
+            return `record ${String(record.sequenceNumber)} differs when it is read again`;
         }
         return undefined;
       },

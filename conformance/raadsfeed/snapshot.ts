@@ -99,8 +99,8 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
     },
     'C-SNAP-07': {
       must: draft('Snapshot', 'the current state of all resources'),
-      nl: 'Wat verwijderd is, staat niet in de huidige stand',
-      en: 'What was removed is not in the snapshot',
+      nl: 'Een verwijderde resource staat niet in de huidige stand',
+      en: 'A removed resource is not in the snapshot',
       needs: ['C-SNAP-04', 'C-REC-03'],
       check: async ({ history, snapshot, values }, run) => {
         const removed = new Map([...stateOf(history.records)].filter(([, { record }]) => record.op !== 'upsert'));

@@ -16,8 +16,10 @@ export function acceptance(report: ConformanceReport): Html | undefined {
   if (parties === undefined) return undefined;
   const announced = cases.filter(({ expected }) => expected === true).map(({ id }) => id);
   const terms = [
-    `What was tested is called ${subject} here, with the suite ${suite} of version ${version}.`,
-    conforms ? verdictOf(report) : 'At least one must failed: signing accepts that, until the date below.',
+    `The tested implementation is called ${subject} here, with the suite ${suite} of version ${version}.`,
+    conforms
+      ? verdictOf(report)
+      : 'At least one must failed: by signing, the parties accept that until the date below.',
     announced.length === 0 ? 'No failure was announced.' : `Failures that were announced: ${announced.join(', ')}.`,
   ];
   const blank = (): Html => html`<td class="blank"></td>`;

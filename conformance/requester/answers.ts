@@ -14,7 +14,7 @@ export const GOOD_ANSWERS: Chapter<RequesterSubject> = {
     [TAKES_GOOD]: {
       must: paging('Total number of records to be delivered'),
       nl: 'Een goede levering in pagina’s wordt aanvaard, met alle records',
-      en: 'A good delivery in pages is taken, with all records',
+      en: 'A valid delivery in pages is accepted, with all records',
       ...takes('pages'),
     },
     'R-ACC-02': {
@@ -170,8 +170,8 @@ export const PLANTED_FAULTS: Chapter<RequesterSubject> = {
     },
     'R-REF-16': {
       should: ddas('`gegevens` content', 'it follows an external exchange model'),
-      nl: 'Wat niet in het uitwisselmodel past, wordt geweigerd',
-      en: 'What does not fit the exchange model is refused',
+      nl: 'Een antwoord dat niet in het uitwisselmodel past, wordt geweigerd',
+      en: 'An answer that does not fit the exchange model is refused',
       ...refuses('other-model'),
     },
     'R-REF-17': {

@@ -214,8 +214,8 @@ export const RULES: Readonly<Record<RuleName, SignatureRule>> = {
   },
   form: {
     open: signing('detached payload, only the digest is signed'),
-    nl: 'Wat er is ondertekend: de body (tekst van juni 2026) of de digest (module Signing)',
-    en: 'What is signed: the body (text of June 2026) or the digest (module Signing)',
+    nl: 'De ondertekende inhoud: de body (tekst van juni 2026) of de digest (module Signing)',
+    en: 'The signed content: the body (text of June 2026) or the digest (module Signing)',
     needs: ['json'],
     judge: ({ header: { sigD, b64 = true } }) =>
       `${sigD === undefined ? 'the body' : 'the digest'}, with \`b64\` ${String(b64)}`,

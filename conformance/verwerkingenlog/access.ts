@@ -264,7 +264,7 @@ export const ACCESS: Chapter<LogSubject> = {
     'B-ACC-20': {
       may: contract('Geweigerd', 'De aanroeper mag dit niet. Er is niets veranderd.'),
       nl: 'Wat geweigerd is, heeft niets veranderd',
-      en: 'What was refused has changed nothing',
+      en: 'A refused request has changed nothing',
       needs: FUNCTIES.map((_, i) => `B-ACC-${String(i + 1).padStart(2, '0')}`).slice(5),
       test: async (log) => {
         for (const [name, actie] of [

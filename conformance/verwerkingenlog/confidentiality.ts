@@ -69,8 +69,8 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
     },
     'B-CNF-04': {
       must: vng('F2525', 'retourneert alleen verwerkingsacties waarvan de vertrouwelijkheid is opgeheven'),
-      nl: 'Wat is opgeheven, wordt gevonden als opgeheven (F2525)',
-      en: 'What was lifted is found as lifted (F2525)',
+      nl: 'Een opgeheven actie wordt gevonden als opgeheven (F2525)',
+      en: 'A lifted action is found as lifted (F2525)',
       test: async (log) => {
         return (
           found(await lifted(log), await log.ids(LIFTED_PERSON, LIFTED, 'read:confidential'), true) ??
@@ -80,8 +80,8 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
     },
     'B-CNF-05': {
       must: vng('F4086', 'alleen voorkomens … die niet vertrouwelijk zijn en dat ook nooit geweest zijn'),
-      nl: 'Wat ooit vertrouwelijk was, telt niet als `normaal`, ook als het is opgeheven',
-      en: 'What was once confidential does not count as `normaal`, also when it was lifted',
+      nl: 'Een actie die ooit vertrouwelijk was, telt niet als `normaal`, ook als zij is opgeheven',
+      en: 'An action that was once confidential does not count as `normaal`, even when it was lifted',
       needs: ['B-CNF-04'],
       test: async (log) => {
         const actie = await lifted(log);
@@ -93,8 +93,8 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
     },
     'B-CNF-06': {
       must: vng('F9787', 'retourneert geen verwerkingsacties die vertrouwelijk zijn of waren'),
-      nl: 'Wat ooit vertrouwelijk was en weer `normaal` is gemaakt, telt ook niet als `normaal`',
-      en: 'What was once confidential and was made `normaal` again does not count as `normaal` either',
+      nl: 'Een actie die ooit vertrouwelijk was en weer `normaal` is gemaakt, telt ook niet als `normaal`',
+      en: 'An action that was once confidential and was made `normaal` again does not count as `normaal` either',
       test: async (log) => {
         const actie = await secret(log, 'was-geheim');
         const body = { ...actie, vertrouwelijkheid: 'normaal' };

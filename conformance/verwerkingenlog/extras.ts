@@ -43,7 +43,7 @@ const activityOf = (log: Log, vertrouwelijkheid: string): [path: string, body: J
 
 export const EXTRAS: Chapter<LogSubject> = {
   id: 'B-EXT',
-  title: { nl: 'Wat een log kan aanbieden', en: 'What a log may offer' },
+  title: { nl: 'Functies die een log kan aanbieden', en: 'Optional functions of a log' },
   cases: logCases({
     'B-EXT-01': {
       may: contract('Conflict', 'Dezelfde `Idempotency-Key` is al gebruikt met een andere body.'),
@@ -161,7 +161,7 @@ export const EXTRAS: Chapter<LogSubject> = {
         'Neemt de verwerkingsactiviteit op onder dit kenmerk (201) of vervangt haar (200).',
       ),
       nl: 'Het register neemt een verwerkingsactiviteit op, en vervangt haar',
-      en: 'The register takes a processing activity, and replaces it',
+      en: 'The register accepts a processing activity, and replaces it',
       test: async (log) => {
         const [path, body] = activityOf(log, 'normaal');
         const { status } = await log.call('PUT', path, { as: 'register:write', body });

@@ -23,7 +23,7 @@ export function serveCommand(terminal: Terminal): Command {
         warnOfUnknown(terminal.env, log);
         // The first process of a container gets no signal without a handler, and migrating may take long.
         const endStart = (signal: NodeJS.Signals): void => {
-          log.info({ reason: signal }, 'stopped before it was started');
+          log.info({ reason: signal }, 'stopped before it had started');
           terminal.exit(0);
         };
         terminal.once('SIGTERM', endStart).once('SIGINT', endStart);

@@ -55,7 +55,7 @@ export function createFeedPublisher(options: FeedPublisherOptions): FeedPublishe
   const { databaseUrl: url, log = createLogger('warn') } = options;
   const { sealingKey } = options;
   if (sealingKey !== undefined && !SEALING_KEY.test(sealingKey))
-    throw new TypeError('a sealing key is a text as `koppelvlak proof key --sealing` makes it');
+    throw new TypeError('a sealing key is the output of `koppelvlak proof key --sealing`');
   const pool = createPool({
     url,
     size: 2,

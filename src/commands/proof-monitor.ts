@@ -47,7 +47,7 @@ export function proofMonitorCommand(terminal: Terminal): Command {
   return new Command('monitor')
     .description("follow anybody's logs: each checkpoint must continue the last one; what was seen is kept in a file")
     .argument('<url...>', 'address of a log, such as https://host/proof/v1/raadsfeed', readAddress)
-    .option('--key <vkey>', 'verifier key of a log; repeat it. Without: the key of the first time is kept', addKey, [])
+    .option('--key <vkey>', 'verifier key of a log; may be repeated (default: the key seen first)', addKey, [])
     .option('--state <file>', 'where the last checkpoints are kept', 'proof-monitor.json')
     .option('--once', 'read once, instead of every minute')
     .option('--json', 'one machine-readable result (with --once)')

@@ -23,7 +23,7 @@ const MAX_RECORD_BYTES = 64 * 1024 * 1024;
 /** `koppelvlak proof …`: keys, proofs and logs. @param loadLogs loads the logs that the areas register */
 export function proofCommand(terminal: Terminal, loadLogs: () => Promise<readonly ProvenLog[]>): Command {
   return new Command('proof')
-    .description('logs that nobody can change unseen: keys, proofs, logs of others')
+    .description('transparency logs: keys, proofs, logs of others')
     .addCommand(keyCommand(terminal))
     .addCommand(checkCommand(terminal))
     .addCommand(verifyCommand(terminal, loadLogs))
@@ -63,7 +63,12 @@ function checkCommand(terminal: Terminal): Command {
     .description('check offline that a record is the one that was logged, and was not changed since')
     .argument('<proof>', 'the proof, a .tlog-proof file')
     .argument('<record>', 'the record as JSON, as the service answered it')
-    .option('--key <vkey>', 'verifier key of the log, or of a witness that must have cosigned; repeat it', addKey, [])
+    .option(
+      '--key <vkey>',
+      'verifier key of the log, or of a witness that must have cosigned; may be repeated',
+      addKey,
+      [],
+    )
     .option('--json', 'one machine-readable result')
     .addHelpText(
       'after',
@@ -149,7 +154,7 @@ Example:
           const verified = await verifyStoredLog({ config, pool, proof, signal: interrupted, progress }, log);
           if (verified !== undefined) results.push(verified);
         }
-        if (results.length === 0) throw new CommandError('this log is not kept: PROOF_LOGS and AREAS say which are');
+        if (results.length === 0) throw new CommandError('this log is not kept: see PROOF_LOGS and AREAS');
         output.result({ logs: results }, () => {
           for (const { log, leaves, records, pending, unproven, faults } of results) {
             const rows = faults.slice(0, SHOWN).map(({ name, fault }) => [name, fault]);
@@ -168,7 +173,9 @@ Example:
 /** After a restored backup or a failover that lost entries. */
 function newOriginCommand(terminal: Terminal): Command {
   return new Command('new-origin')
-    .description('go on under a new origin after a conflict; its first leaf binds the last checkpoint of the old one')
+    .description(
+      'continue under a new origin after a conflict; its first leaf binds the last checkpoint of the old one',
+    )
     .addArgument(new Argument('<log>', 'which log').choices(PROOF_LOGS))
     .option('--json', 'one machine-readable result')
     .addHelpText(
@@ -187,7 +194,7 @@ Example:
         const begun = await beginNewOrigin(pool, log, key, await openPublishedCheckpoints(statePath(config)));
         output.result(begun, () => {
           output.line(
-            `${begun.origin} goes on; of the old origin ${begun.stored} of ${begun.published} leaves are here.`,
+            `${begun.origin} continues; of the old origin ${begun.stored} of ${begun.published} leaves are here.`,
           );
           output.line(begun.verifierKey);
         });

@@ -80,7 +80,7 @@ export async function startEmbedded({ dir, log, settings = {} }: EmbeddedOptions
     url: socketUrl(socketDir),
     stop,
     exited: exited.then((tail) => {
-      if (stopping === undefined) log.error({ dataDir, tail }, 'the embedded Postgres ended unasked');
+      if (stopping === undefined) log.error({ dataDir, tail }, 'the embedded Postgres ended unexpectedly');
     }),
   };
 }

@@ -39,7 +39,7 @@ interface ListOptions {
 
 function listCommand(terminal: Terminal): Command {
   return new Command('list')
-    .description('what is delivered, by period and organisation')
+    .description('the leveringen that are delivered, by period and organisation')
     .option('--municipality <code>', 'only for this municipality, with or without `GM`')
     .option('--all', 'include earlier versions that are not pruned yet')
     .option('--json', 'one machine-readable result')
@@ -115,7 +115,7 @@ function removeCommand(terminal: Terminal): Command {
         const removed = await removeLeveringen(database.pool, ids);
         output.result({ removed }, () => output.line(`No longer delivered: ${removed.join(', ') || 'none'}`));
         const unknown = ids.filter((id) => !removed.includes(id));
-        if (unknown.length > 0) throw new CommandError(`not there or removed before: ${unknown.join(', ')}`);
+        if (unknown.length > 0) throw new CommandError(`unknown or removed before: ${unknown.join(', ')}`);
       }),
     );
 }
@@ -132,7 +132,7 @@ function pruneCommand(terminal: Terminal): Command {
   return new Command('prune')
     .description('delete earlier versions that no requester can be paging through any more')
     .option('--older-than <days>', 'only versions not delivered for this many days', parseDays, 0)
-    .option('--dry-run', 'only show what would go')
+    .option('--dry-run', 'only show what would be deleted')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens prune --older-than 30 --dry-run')
     .action((options: PruneOptions) =>
@@ -145,7 +145,8 @@ function pruneCommand(terminal: Terminal): Command {
           minAgeMs: Math.max(options.olderThan * DAY_MS, config.gegevens.pagePinMinutes * 60_000),
           dryRun,
           signal: interrupted,
-          progress: ({ id, organisatie }) => output.progress(`${dryRun ? 'would go' : 'gone'}: ${id} ${organisatie}`),
+          progress: ({ id, organisatie }) =>
+            output.progress(`${dryRun ? 'would be deleted' : 'deleted'}: ${id} ${organisatie}`),
         });
         const records = pruned.reduce((sum, version) => sum + version.records, 0);
         output.result({ dryRun, leveringen: pruned, records }, () =>
@@ -169,7 +170,7 @@ interface JournalOptions {
 function journalCommand(terminal: Terminal, tools: GegevensTools | undefined): Command {
   return new Command('journal')
     .description(
-      'what was requested and delivered, newest first, and what was imported with --force; with a number: one entry with its signatures, and what was in the answer',
+      'requests and deliveries, newest first, and imports with --force; with a number: one entry with its signatures and the contents of the answer',
     )
     .argument('[id]', 'number of an entry', parseId)
     .option('--limit <number>', 'most entries', parseLimit, 50)

@@ -21,7 +21,7 @@ const signatureProblems = {
     slug: 'signature-algorithm',
     status: 422,
     title: 'Algoritme van de handtekening niet toegestaan',
-    explanation: `De handtekening is met een ander algoritme gezet dan hier wordt aanvaard; \`detail\` noemt welk wel. ${SIGN_AGAIN}`,
+    explanation: `De handtekening is met een ander algoritme gezet dan hier wordt aanvaard; \`detail\` noemt het juiste algoritme. ${SIGN_AGAIN}`,
   },
   'signature-invalid': {
     slug: 'signature-invalid',
@@ -39,7 +39,7 @@ const signatureProblems = {
     slug: 'signature-not-yet-valid',
     status: 422,
     title: 'Handtekening nog niet geldig',
-    explanation: `Volgens de handtekening is zij later gezet dan nu. Zet de klok gelijk. ${SIGN_AGAIN}`,
+    explanation: `De handtekening heeft een tijdstip in de toekomst. Zet de klok gelijk. ${SIGN_AGAIN}`,
   },
   'certificate-untrusted': {
     slug: 'certificate-untrusted',

@@ -15,4 +15,4 @@ export class UsageError extends CommandError {
 }
 
 /** The reason when a command ends because the reader of its output has closed it. */
-export const OUTPUT_CLOSED = 'the reader of the output has gone';
+export const OUTPUT_CLOSED = 'the reader of the output has closed it';

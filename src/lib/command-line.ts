@@ -7,7 +7,7 @@ import type { Terminal } from './terminal.ts';
 /** Runs a program with these arguments; the exit status is left in `terminal.exitCode`. */
 export async function runCommandLine(program: Command, words: readonly string[], terminal: Terminal): Promise<void> {
   program
-    .showHelpAfterError('(add --help to see what this command takes)')
+    .showHelpAfterError('(see --help for the arguments of this command)')
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({

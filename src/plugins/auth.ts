@@ -66,7 +66,7 @@ function tokenOf({ raw }: FastifyRequest, { clientCertificateHeader }: Authentic
 export function insufficientScope(scopes: readonly string[], detail?: string): Problem {
   const challenge = `Bearer error="insufficient_scope", scope="${scopes.join(' ')}"`;
   return new Problem(platformProblems.forbidden, {
-    detail: detail ?? `Nodig is een van de scopes ${scopes.join(', ')}.`,
+    detail: detail ?? `Vereist is een van de scopes ${scopes.join(', ')}.`,
     headers: { 'www-authenticate': challenge },
     fsc: 'ERROR_CODE_WRONG_GROUP_ID_IN_TOKEN',
   });

@@ -195,7 +195,7 @@ interface RequestValidator {
 /** A part of a request violates the contract; `faults` finds the faults of all parts. */
 export class InvalidRequestError extends Error {
   constructor() {
-    super('a part of the request is not as the contract has it');
+    super('a part of the request violates the contract');
     this.name = 'InvalidRequestError';
   }
 }

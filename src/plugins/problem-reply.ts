@@ -182,7 +182,7 @@ function problemOf(error: unknown, request: FastifyRequest): Problem {
 
 const NO_REQUEST: ProblemKind = {
   ...kinds.invalidRequest,
-  explanation: 'Wat er kwam, is geen volledig HTTP-verzoek.',
+  explanation: 'Het bericht is geen volledig HTTP-verzoek.',
 };
 const REQUEST_TIMEOUT: ProblemKind = { ...NO_REQUEST, status: 408 };
 

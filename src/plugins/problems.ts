@@ -20,7 +20,7 @@ export const platformProblems = {
     slug: 'forbidden',
     status: 403,
     title: 'Geen toegang',
-    explanation: 'Het toegangstoken is geldig, maar geeft geen recht op wat gevraagd wordt.',
+    explanation: 'Het toegangstoken is geldig, maar geeft geen recht op dit verzoek.',
   },
   notFound: {
     slug: 'not-found',
@@ -32,7 +32,7 @@ export const platformProblems = {
     slug: 'method-not-allowed',
     status: 405,
     title: 'Methode niet toegestaan',
-    explanation: 'Dit adres bestaat, maar niet met deze methode. De kop `Allow` noemt wat wel kan.',
+    explanation: 'Dit adres bestaat, maar niet met deze methode. De kop `Allow` noemt de toegestane methoden.',
   },
   notAcceptable: {
     slug: 'not-acceptable',

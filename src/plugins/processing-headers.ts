@@ -73,7 +73,7 @@ export function readProcessingHeaders(headers: HeaderValues, proven: readonly st
   const bewaartermijn = read(
     'Bewaartermijn',
     isTerm,
-    'moet een duur volgens ISO 8601 zijn, langer dan niets en hoogstens P1000Y',
+    'moet een duur volgens ISO 8601 zijn, langer dan nul en hoogstens P1000Y',
   );
   const afnemer = proven[0] ?? oin;
   const vertrouwelijkheid = confidentiality === undefined ? undefined : confidentialityOf(confidentiality);

@@ -22,7 +22,7 @@ export function askInstances(app: FastifyInstance): (log: StoredLog) => Promise<
       return [Buffer.from(bytes).toString('utf8')];
     } catch (error) {
       signal.throwIfAborted();
-      app.log.warn({ instance, reason: reasonOf(error) }, 'an instance did not say what it published last');
+      app.log.warn({ instance, reason: reasonOf(error) }, 'an instance did not report its last publication');
       return [];
     }
   };

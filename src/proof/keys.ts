@@ -53,7 +53,7 @@ export function sealingKeyOf(sealingKey: Uint8Array, log: ProofLogName): Sealing
 export function parseSealingKey(text: string): Uint8Array {
   const bytes = decodeBase64(text);
   if (bytes?.length !== PROOF_LOGS.length * PURPOSES.length * KEY_BYTES)
-    throw new TypeError('a sealing key is a text as `koppelvlak proof key --sealing` makes it');
+    throw new TypeError('a sealing key is the output of `koppelvlak proof key --sealing`');
   return bytes;
 }
 
@@ -71,7 +71,7 @@ export function readSealingKey(proof: Pick<Config['proof'], 'key' | 'sealingKey'
       {
         variable: 'PROOF_SEALING_KEY',
         wrong: 'does not follow from PROOF_KEY',
-        allowed: 'what `koppelvlak proof key --sealing` prints with this PROOF_KEY, or nothing beside it',
+        allowed: 'the output of `koppelvlak proof key --sealing` with this PROOF_KEY, or neither',
       },
     ]);
   return derived ?? own;

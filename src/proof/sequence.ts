@@ -85,7 +85,7 @@ export async function beginNewOrigin(
     const old = await readLog(db, log);
     if (old === undefined) throw new Error(`the proof log ${log} was never started in this database`);
     const last = published.get(old.origin) ?? old.checkpoint;
-    if (last === null) throw new Error(`no checkpoint of ${old.origin} is known: there is nothing to go on from`);
+    if (last === null) throw new Error(`no checkpoint of ${old.origin} is known: there is nothing to continue from`);
     await storeLastCheckpoint(db, old, last);
     const number = old.number + 1;
     const first = old.number === 1 ? old.origin : old.origin.replace(/\/\d+$/, '');

@@ -6,12 +6,12 @@ export const proofSettings = {
   proof: {
     key: secret(
       'PROOF_KEY',
-      text(/^[A-Za-z0-9+/]{43}=$/, 'as `koppelvlak proof key` makes it'),
+      text(/^[A-Za-z0-9+/]{43}=$/, 'output of `koppelvlak proof key`'),
       'Switches the proof logs on and signs them. It must stay the same.',
     ),
     sealingKey: secret(
       'PROOF_SEALING_KEY',
-      text(/^[A-Za-z0-9+/]{256}$/, 'as `koppelvlak proof key --sealing` makes it'),
+      text(/^[A-Za-z0-9+/]{256}$/, 'output of `koppelvlak proof key --sealing`'),
       'Instead of `PROOF_KEY` for commands (`feed publish`, `log prune`): seals entries, cannot sign.',
     ),
     logs: setting('PROOF_LOGS', choices(...LOGS), LOGS, 'Logs to keep, of the interfaces in `AREAS`.'),

@@ -49,7 +49,7 @@ async function read(path: string): Promise<Map<string, string>> {
   return new Map(
     Object.entries(isRecord(json) ? json : { json }).map(([origin, note]) => {
       if (typeof note !== 'string' || checkpointIn(note).origin !== origin)
-        throw new Error('the file of PROOF_STATE holds something else than checkpoints');
+        throw new Error('the file of PROOF_STATE holds something other than checkpoints');
       return [origin, note];
     }),
   );

@@ -143,7 +143,7 @@ async function verifyRecords(
       counts.pending += 1;
       if (queued === undefined) return;
       if (entry !== undefined && !queued.equals(entry))
-        return found({ name, fault: 'is not what its waiting entry says' });
+        return found({ name, fault: 'does not match its waiting entry' });
       for (const gone of removes) redacted.delete(gone);
       return;
     }
@@ -176,7 +176,7 @@ async function verifyRecords(
   }
   await judgeBatch(batch);
   for (const number of redacted)
-    found({ name: `record ${number}`, fault: 'looks redacted, and no later record says so' });
+    found({ name: `record ${number}`, fault: 'looks redacted, but no later record names it' });
   return counts;
 }
 
@@ -328,7 +328,7 @@ async function compareTiles(
     try {
       const [bytes] = await tileReader(db, stored)([{ level, index, width: hashes.length }]);
       if (bytes === undefined || Buffer.compare(bytes, Buffer.concat(hashes)) !== 0)
-        found({ name, fault: 'is not what its entries make' });
+        found({ name, fault: 'does not match its entries' });
     } catch (error) {
       if (!(error instanceof MissingTileError)) throw error;
       found({ name, fault: 'is missing' });

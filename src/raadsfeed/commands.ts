@@ -135,7 +135,7 @@ function feedPruneCommand(terminal: Terminal): Command {
 
 function feedVerifyCommand(terminal: Terminal): Command {
   return new Command('verify')
-    .description('check every promise of the feed on the stored data')
+    .description('check the stored data against the promises of the feed')
     .option('--files', 'also find files of the database that a crash left behind; needs the login of its owner')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak feed verify')

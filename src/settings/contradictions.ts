@@ -66,7 +66,7 @@ function interfaces({ server, database, tokens, gegevens, verwerkingenlog }: Con
       fault(
         ['GEGEVENS_REVOCATION_ALLOW_PRIVATE', 'NODE_ENV'],
         'is `true`',
-        '`false` in production: else the certificate in a request can have internal addresses called',
+        '`false` in production: otherwise the certificate in a request can cause calls to internal addresses',
       );
     }
   }
@@ -95,7 +95,7 @@ function interfaces({ server, database, tokens, gegevens, verwerkingenlog }: Con
       fault(
         ['OAUTH_CLIENT_OINS', 'OAUTH_OIN_CLAIM', 'GEGEVENS_ALLOWED_SIGNERS', 'NODE_ENV'],
         'is missing, and so are OAUTH_OIN_CLAIM and GEGEVENS_ALLOWED_SIGNERS',
-        'one of the three: else every holder of a token may ask with anybody’s signed request',
+        'one of the three: otherwise any holder of a token may use anybody’s signed request',
       );
     }
     const { signingKey, signingChain } = gegevens;
@@ -111,7 +111,7 @@ function ldv({ server, ldvOut }: Config, fault: Fault): void {
   const needed = { LDV_FORWARD_CLIENT_ID: forwardClientId, LDV_FORWARD_CLIENT_SECRET: forwardClientSecret };
   for (const [variable, value] of Object.entries(needed)) {
     if (forwardTokenUrl !== undefined && value === undefined)
-      fault([variable, 'LDV_FORWARD_TOKEN_URL'], 'is missing', 'what the token is asked for with');
+      fault([variable, 'LDV_FORWARD_TOKEN_URL'], 'is missing', 'the credentials for the token');
   }
   const addresses = { LDV_FORWARD_URL: forwardUrl, LDV_FORWARD_TOKEN_URL: forwardTokenUrl };
   for (const [variable, value = ''] of Object.entries(addresses)) {
@@ -148,7 +148,7 @@ function inzage(config: Config, fault: Fault): void {
       fault(
         [variable, 'NODE_ENV'],
         'is an address with `http:`',
-        'one with `https:` in production, for citizens log in',
+        'one with `https:` in production, because citizens log in',
       );
   }
 }

@@ -166,7 +166,7 @@ export const postgres: Kind<string> = {
     const parsed = /^postgres(ql)?:\/\//.test(value) ? URL.parse(value.replace('@/', '@host/')) : null;
     const several = /^[^/?#]*\/\/[^/?#]*,/.test(value) || parsed?.searchParams.get('host')?.includes(',') === true;
     if (several || parsed?.searchParams.has('target_session_attrs') === true)
-      throw new Error('names several hosts, or which of them qualifies: a proxy or an address that moves does that');
+      throw new Error('names several hosts, or which of them qualifies: a proxy or a virtual IP does that');
     if (parsed === null) throw new Error('is not an address');
     return value.replace(/(?<!\/)\/+$/, '');
   },

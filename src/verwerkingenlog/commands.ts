@@ -29,7 +29,7 @@ function logHistoryCommand(terminal: Terminal): Command {
     .description('every version of one action: content, time and author')
     .argument('<actieId>', 'identity of the action', parseUuid)
     .option('--identifiers', 'show persons’ identifiers instead of hiding them')
-    .option('--proof', 'of each version all parts in clear and its proof, as one machine-readable result')
+    .option('--proof', 'all parts of each version in clear, with its proof, as one machine-readable result')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak log history 0198c0de-7c1e-7aa0-9b1c-3d5e7f900000')
     .action((actieId: string, options: { identifiers?: boolean; proof?: boolean; json?: boolean }) =>
@@ -87,7 +87,7 @@ const SHOWN = 50;
 
 function logVerifyCommand(terminal: Terminal): Command {
   return new Command('verify')
-    .description('check the promises of the log on the stored data')
+    .description('check the stored data against the promises of the log')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak log verify')
     .action((options: { json?: boolean }) =>
@@ -156,7 +156,7 @@ function logPruneCommand(terminal: Terminal): Command {
 
 function logRotateKeyCommand(terminal: Terminal): Command {
   return new Command('rotate-key')
-    .description('re-encrypt with the first key of VERWERKINGENLOG_KEY whatever has another key')
+    .description('re-encrypt everything that has another key with the first key of VERWERKINGENLOG_KEY')
     .option('--json', 'one machine-readable result')
     .addHelpText(
       'after',

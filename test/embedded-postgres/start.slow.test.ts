@@ -102,14 +102,14 @@ describe('the embedded Postgres', () => {
     await right.stop();
   });
 
-  it('reports a Postgres that ended unasked', async () => {
+  it('reports a Postgres that ended unexpectedly', async () => {
     const dir = await initialisedHome();
     const { log, lines } = keepingLog();
     const postgres = await startEmbedded({ dir, log, settings });
     const postmaster = await findPostgres(join(dir, 'postgres'));
     process.kill(postmaster?.pid ?? 0, 'SIGQUIT');
     await postgres.exited;
-    expect(lines.join()).toContain('ended unasked');
+    expect(lines.join()).toContain('ended unexpectedly');
     await postgres.stop();
   });
 

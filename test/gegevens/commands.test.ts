@@ -25,7 +25,7 @@ describe('import', () => {
     expect([status, stdout]).toEqual([0, `${path}: 2026-01-01 to 2026-03-31, 1 levering(en), 3 records\n`]);
     const again = await run('import', '--variant', 'shv', path);
     expect(again.stdout).toContain(
-      '\n  replaces Noord, KvK 30000002, municipality 0001, 2026-01-01 to 2026-03-31: 3 records by 3, of which 3 stay, 0 go and 0 come\n',
+      '\n  replaces Noord, KvK 30000002, municipality 0001, 2026-01-01 to 2026-03-31: 3 records by 3, of which 3 stay, 0 are removed and 0 are added\n',
     );
   });
 

@@ -96,7 +96,7 @@ describe('the municipality of a levering', () => {
 describe('an import asks first', () => {
   const ten = Array.from({ length: 10 }, (_, n) => `r${n}`);
 
-  it('when more than a tenth of the records would go', async () => {
+  it('when more than a tenth of the records would be removed', async () => {
     await supplier.import('shv', shvFile(provider(of('GM7050', ten))));
     const nine = shvFile(provider(of('GM7050', ten.slice(1))));
     expect((await supplier.import('shv', nine, { replace: false })).replacements).toMatchObject([
@@ -300,7 +300,7 @@ describe('the command line', () => {
     const second = shvFile(provider(of('GM7071', ['b1'])));
     const third = shvFile(provider(of('GM7071', ['c1'])));
     expect(await run('import', '--variant', 'shv', first)).toMatchObject({ status: 0 });
-    const what = `Hulp, KvK ${kvk}, municipality 7071, 2026-01-01 to 2026-03-31: 3 records by 1, of which 1 stay, 2 go and 0 come (more than a tenth of the records would go)`;
+    const what = `Hulp, KvK ${kvk}, municipality 7071, 2026-01-01 to 2026-03-31: 3 records by 1, of which 1 stay, 2 are removed and 0 are added (more than a tenth of the records would be removed)`;
     const refused = await run('import', '--variant', 'shv', second);
     expect(refused.status).toBe(1);
     expect(refused.stdout).toBe(`${second}: nothing stored; --replace is needed\n  would replace ${what}\n`);
@@ -312,11 +312,11 @@ describe('the command line', () => {
     const replaced = await run('import', '--variant', 'shv', '--replace', second);
     expect(replaced).toMatchObject({ status: 0, stdout: expect.stringContaining(`\n  replaces ${what}\n`) });
     const again = await run('import', '--variant', 'shv', third);
-    expect(again.stdout).toContain(`: 1 records by 1, of which 1 stay, 0 go and 0 come\n`);
+    expect(again.stdout).toContain(`: 1 records by 1, of which 1 stay, 0 are removed and 0 are added\n`);
     const none = messageFile(shvMessage({ end: '2026-12-31', leveringen: [provider(of('Onbekend', ['d1']))] }));
     expect((await run('import', '--variant', 'shv', none)).stdout).toMatch(
       new RegExp(
-        `no municipality, 2026-01-01 to 2026-12-31: 1 records by 1, of which 1 stay, 0 go and 0 come \\(delivered both with a municipality and without one\\)\n    conflicts with levering \\d+: KvK ${kvk}, municipality 7071, 2026-01-01 to 2026-03-31, 1 records\n`,
+        `no municipality, 2026-01-01 to 2026-12-31: 1 records by 1, of which 1 stay, 0 are removed and 0 are added \\(delivered both with a municipality and without one\\)\n    conflicts with levering \\d+: KvK ${kvk}, municipality 7071, 2026-01-01 to 2026-03-31, 1 records\n`,
       ),
     );
     const all = await run('list', '--all', '--municipality', 'GM7071', '--json');

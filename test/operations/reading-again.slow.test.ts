@@ -205,5 +205,5 @@ it('ends with 0 on SIGTERM while the database is being migrated', async () => {
   program.child.kill('SIGTERM');
   const { status, stdout } = await program.ended;
   expect(status).toBe(0);
-  expect(stdout).toContain('stopped before it was started');
+  expect(stdout).toContain('stopped before it had started');
 });

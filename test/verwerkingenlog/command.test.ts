@@ -65,7 +65,7 @@ it('names each action whose persons are not found where its current version says
   await owner.end();
   const { code, json } = await koppelvlak(database.url, ['log', 'verify', '--json']);
   const [missing, left] = [
-    'a person is not found, or not as the version says',
+    'a person is not found, or not as in the version',
     'a location is not that of a current version',
   ];
   const faults = [

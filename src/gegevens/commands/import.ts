@@ -55,7 +55,7 @@ export function importCommand(terminal: Terminal, tools: GegevensTools | undefin
     .option('--model <version>', 'the model of the files: a built-in version, or the path of a schema')
     .option(
       '--replace',
-      'replace even when many records would go, the name differs, or the municipality or KvK number conflicts',
+      'replace even when many records would be removed, the name differs, or the municipality or KvK number conflicts',
     )
     .option('--json', 'one machine-readable result')
     .argument('<file...>', 'JSON files of the exchange model; with --mapping, CSV and XLSX files')
@@ -227,7 +227,7 @@ function blockingText({ check }: FileResult): string {
 }
 
 function changeText({ before, after, stay, go, come }: Change, kind: string): string {
-  return `${before} ${kind} by ${after}, of which ${stay} stay, ${go} go and ${come} come`;
+  return `${before} ${kind} by ${after}, of which ${stay} stay, ${go} are removed and ${come} are added`;
 }
 
 function conflictText({ id, kvkNummer, gemeente, periodeStart, periodeEinde, records }: Conflict): string {
@@ -237,8 +237,8 @@ function conflictText({ id, kvkNummer, gemeente, periodeStart, periodeEinde, rec
 }
 
 const REASONS: Readonly<Record<ReplaceReason, string>> = {
-  'fewer-records': 'more than a tenth of the records would go',
-  'fewer-cases': 'more than a tenth of the cases would go',
+  'fewer-records': 'more than a tenth of the records would be removed',
+  'fewer-cases': 'more than a tenth of the cases would be removed',
   'other-name': 'the name differs',
   municipality: 'delivered both with a municipality and without one',
   'kvk-number': 'delivered under this name both with a KvK number and without one',

@@ -1,4 +1,4 @@
-/** What the tools add to `gegevens import` and `gegevens journal`: tables, and the check. */
+/** Adds tables and the check to `gegevens import` and `gegevens journal`. */
 
 import type { ToolContext } from '../../commands/run-command.ts';
 import { CommandError, UsageError } from '../../lib/command-error.ts';
@@ -27,13 +27,13 @@ const MAX_SHOWN = 1000;
 export const gegevensTools: GegevensTools = {
   addImportOptions(command) {
     command
-      .option('--mapping <file>', 'the files are tables (CSV, XLSX); this says which column becomes which member')
+      .option('--mapping <file>', 'the files are tables (CSV, XLSX); this maps their columns to members')
       .option('--period <start/end>', 'first and last day of the tables, instead of those in the mapping', parsePeriod)
-      .option('--dry-run', 'show the first records of tables as they would be, and every fault; store nothing')
+      .option('--dry-run', 'show the first records of tables as they would be stored, and every fault; store nothing')
       .option('--show <count>', 'how many records of each list a dry run shows', wholeNumber(0, MAX_SHOWN), SHOWN)
       .option('--show-persons', 'show BSN, names, addresses and the keys of rows as they are')
-      .option('--check', 'report all that `gegevens check` finds, not only what blocks; in a dry run too')
-      .option('--force', 'store a file although something in it blocks a delivery; the journal keeps what')
+      .option('--check', 'report all findings of `gegevens check`, not only those that block; also in a dry run')
+      .option('--force', 'store a file despite findings that block a delivery; the journal keeps them')
       .addHelpText(
         'after',
         `  $ koppelvlak gegevens import --variant shv --mapping mapping.yaml --period 2026-01-01/2026-03-31 --dry-run 2026-q1.csv

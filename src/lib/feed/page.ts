@@ -62,7 +62,7 @@ export function readFeedPage(
   const page = asPage(json);
   const { cursor, head, hasMore } = page;
   if (!isCursor(cursor)) throw new FeedFault('page', 'the page has no cursor');
-  if (typeof hasMore !== 'boolean') throw new FeedFault('page', 'the page does not say hasMore');
+  if (typeof hasMore !== 'boolean') throw new FeedFault('page', 'the page has no hasMore');
   if (typeof head !== 'number' || !Number.isSafeInteger(head) || head < 0) {
     throw new FeedFault('page', 'the page has no head');
   }
@@ -78,7 +78,7 @@ export function readFeedPage(
     last = sequenceNumber;
   }
   if (last !== undefined && head < last) report('numbers', `head ${head} is lower than number ${last}`);
-  if (cursor === position.cursor && records.length > 0) report('cursor-stands-still', 'the cursor did not move');
+  if (cursor === position.cursor && records.length > 0) report('cursor-stands-still', 'the cursor did not advance');
   return {
     records,
     cursor,
@@ -102,10 +102,10 @@ export function readSnapshotPage(
   const { cursor, hasMore } = page;
   const feedCursor = position.feedCursor ?? page.feedCursor;
   if (!isCursor(feedCursor)) throw new FeedFault('page', 'the snapshot has no feedCursor');
-  if (typeof hasMore !== 'boolean') throw new FeedFault('page', 'the snapshot does not say hasMore');
+  if (typeof hasMore !== 'boolean') throw new FeedFault('page', 'the snapshot has no hasMore');
   if (hasMore && !isCursor(cursor)) throw new FeedFault('page', 'the snapshot has more, but no cursor');
   if (hasMore && cursor === position.cursor) {
-    throw new FeedFault('cursor-stands-still', 'the cursor of the snapshot did not move');
+    throw new FeedFault('cursor-stands-still', 'the cursor of the snapshot did not advance');
   }
   return { records: numbered(page.records, report), feedCursor, cursor: hasMore && isCursor(cursor) ? cursor : null };
 }
@@ -157,7 +157,7 @@ function numbered(records: readonly unknown[], report: Report): FeedRecord[] {
   for (const record of records) {
     const sequenceNumber = isRecord(record) ? sequenceNumberOf(record) : undefined;
     if (isRecord(record) && sequenceNumber !== undefined) found.push({ sequenceNumber, record });
-    else report('numbers', 'there is something that is not a record, or has no sequenceNumber');
+    else report('numbers', 'an item is not a record, or has no sequenceNumber');
   }
   return found;
 }

@@ -77,7 +77,7 @@ export function parseCertificate(der: Uint8Array): Certificate {
   // A copy: the parsers keep views on their input.
   const bytes = Buffer.from(new Uint8Array(der).buffer);
   const x509 = new X509Certificate(bytes);
-  if (!x509.raw.equals(bytes)) throw new Error('the certificate is not in DER or has bytes behind it');
+  if (!x509.raw.equals(bytes)) throw new Error('the certificate is not in DER, or is followed by other bytes');
   const pki = PkiCertificate.fromBER(new Uint8Array(bytes));
   if (bytes.indexOf(new Uint8Array(pki.tbs)) !== headerLength(bytes)) {
     throw new Error('the certificate is read differently by two parsers');

@@ -107,7 +107,7 @@ function split(der: Uint8Array): Parts {
   if (signed === undefined || algorithm === undefined || signature === undefined || more.length > 0) {
     throw new Error('the list cannot be read');
   }
-  if (outer.end !== der.length) throw new Error('the list has bytes behind it');
+  if (outer.end !== der.length) throw new Error('the list is followed by other bytes');
   // version?, signature, issuer, thisUpdate, nextUpdate?, revokedCertificates?, [0] extensions?
   const parts = [...children(der, signed)];
   const from = parts[0]?.tag === tag.integer ? 1 : 0;
@@ -140,7 +140,7 @@ function checkScope(scope: IssuingDistributionPoint | undefined, certificate: Ce
   if (scope === undefined) return;
   const { distributionPoint, onlyContainsUserCerts, onlyContainsCACerts } = scope;
   if (authority(certificate).ca ? onlyContainsUserCerts : onlyContainsCACerts)
-    throw new Error('the list is about others');
+    throw new Error('the list covers other certificates');
   if (!Array.isArray(distributionPoint)) return;
   const addresses = distributionPoint.map(uriOf);
   if (!crlAddresses(certificate).some((address) => addresses.includes(address))) {

@@ -116,7 +116,7 @@ async function findAnswer(answers: readonly SingleResponse[], subject: Subject):
   const id = await CertID.create(subject.certificate.pki, certIdOptions(subject));
   const [answer, ...more] = answers.filter(({ certID }) => certID.isEqual(id));
   if (answer === undefined) throw new Error('the answer is about another certificate');
-  if (more.length > 0) throw new Error('the answer speaks of the certificate more than once');
+  if (more.length > 0) throw new Error('the answer has the certificate more than once');
   return answer;
 }
 

@@ -277,7 +277,7 @@ const leewayMs = 5 * 60_000;
 function checkAge({ signedAt, expiresAt }: SignatureTimes, now: Date, maxAgeMs: number): void {
   const time = now.getTime();
   if (signedAt.some((moment) => moment > time + leewayMs)) {
-    throw new JadesError('signature-not-yet-valid', 'De handtekening is van een moment dat nog moet komen.');
+    throw new JadesError('signature-not-yet-valid', 'De handtekening heeft een tijdstip in de toekomst.');
   }
   if (signedAt.some((moment) => moment < time - maxAgeMs)) {
     throw new JadesError('signature-expired', 'De handtekening is te lang geleden gezet.');

@@ -331,7 +331,7 @@ function scalarEnd(chunk: Buffer, from: number): number {
 
 /** Text from which lists were cut, with the line of each of its characters in the whole. */
 export class Skeleton {
-  /** Whether all of its bytes are white space. */
+  /** Whether all of its bytes are UTF-8. */
   isUtf8 = true;
   /** The text between two cuts, with the line on which it begins. */
   readonly #stretches: { readonly text: string; readonly line: number }[] = [];

@@ -105,7 +105,7 @@ class ValueLocator {
     if (!this.#take(character)) throw this.#unexpected();
   }
 
-  /** @returns whether the value is non-empty */
+  /** @returns whether a text of at least one character was skipped */
   #skip(pattern: RegExp): boolean {
     pattern.lastIndex = this.#at;
     if (!pattern.test(this.#text)) return false;

@@ -140,7 +140,7 @@ interface IssuerKeysOptions extends SourceOptions {
   readonly jwksUrl?: string | undefined;
 }
 
-/** The kid and algorithm by which a token names its key. */
+/** The key and algorithm that a token names. */
 interface KeyName {
   readonly alg: string;
   readonly kid: string | undefined;

@@ -92,7 +92,7 @@ function render({ seen, parts, samples, isStopping, now }: View): string {
       : warnings > 0
         ? `Ready, with ${warnings} ${warnings === 1 ? 'warning' : 'warnings'}.`
         : seen === undefined
-          ? 'The conditions have not been looked at yet.'
+          ? 'The conditions have not been checked yet.'
           : 'All is well.';
   return html`<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">

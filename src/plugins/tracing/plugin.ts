@@ -180,6 +180,6 @@ function complainer(log: Logger): () => void {
   return () => {
     if (performance.now() - complained < COMPLAINT_MS) return;
     complained = performance.now();
-    log.warn('spans were not taken by TRACING_ENDPOINT');
+    log.warn('TRACING_ENDPOINT did not accept spans');
   };
 }

@@ -91,7 +91,7 @@ function readKey(vkey = '', type: VerifierKey['type'], others: readonly Verifier
   const key = parseVerifierKey(vkey);
   if (key.type !== type) throw new FormatError(`a ${type === LOG_KEY ? 'log' : 'witness'} has a key of type ${type}`);
   if (others.some(({ publicKey }) => Buffer.compare(publicKey, key.publicKey) === 0))
-    throw new FormatError('the same public key is there twice');
+    throw new FormatError('the same public key occurs twice');
   return key;
 }
 

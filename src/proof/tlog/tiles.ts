@@ -91,7 +91,7 @@ export function readHashesFromTiles(size: number, readTiles: ReadTiles): ReadHas
     const tiles = new Map([...needed.keys()].map((path, place) => [path, read[place]]));
     return places.map(({ path, first, count }) => {
       const bytes = tiles.get(path)?.subarray(first * HASH_BYTES, (first + count) * HASH_BYTES);
-      if (bytes?.length !== count * HASH_BYTES) throw new Error(`${path} is not there, or too short`);
+      if (bytes?.length !== count * HASH_BYTES) throw new Error(`${path} is missing or too short`);
       return subtreeHash(bytes);
     });
   };

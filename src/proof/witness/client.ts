@@ -103,7 +103,7 @@ export function createWitnessClient(options: WitnessClientOptions): WitnessClien
   const metrics = {
     requests: new Counter({
       name: 'koppelvlak_proof_witness_requests_total',
-      help: 'Checkpoints that a witness was asked to cosign, by what came of it',
+      help: 'Checkpoints that a witness was asked to cosign, by outcome',
       labelNames: ['witness', 'result'],
       registers,
     }),
@@ -167,7 +167,7 @@ export function createWitnessClient(options: WitnessClientOptions): WitnessClien
       // No checkpoint of this log continues a larger tree: either another instance was faster, or this log lost entries.
       if (known > tree.size) return { contradiction: { witness: name, known } };
       if (known === oldSize && known === tree.size && known > 0) return refused;
-      if (known === oldSize) return { failure: 'it refuses the size that it names itself' };
+      if (known === oldSize) return { failure: 'it refuses the size that it named' };
       if (known === 0 && !teach) return { had: 0 };
       oldSize = known;
     }

@@ -44,7 +44,7 @@ export async function checkCoverage(
     const coverage = totalCoverage(months);
     if (coverage.percentage < 100 || !complete) {
       const fields = { source: source.adres, coverage: coverage.percentage, complete };
-      log.warn(fields, 'the feed has not all that the supplier shows');
+      log.warn(fields, 'the feed lacks resources that the supplier shows');
     }
     return { ...coverage, complete, leftOut };
   });

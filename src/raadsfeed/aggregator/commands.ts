@@ -23,7 +23,7 @@ export function bronCommand(terminal: Terminal): Command {
 
 function listCommand(terminal: Terminal): Command {
   return new Command('list')
-    .description('the sources, how far they were read and what is wrong with them')
+    .description('the sources, with their progress and faults')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak bron list')
     .action((options: { json?: boolean }) =>

@@ -4,17 +4,21 @@ import { readForMetrics } from '../../lib/scheduling.ts';
 import { readSourceStates, type SourceState } from './store/sources.ts';
 
 const GAUGES: readonly (readonly [name: string, help: string, value: (state: SourceState) => number | null])[] = [
-  ['lag_seconds', 'Time since the source was last read to its end.', ({ lagSeconds }) => lagSeconds],
-  ['behind_records', 'Records of the source that were not yet read, as far as known.', ({ behind }) => behind],
-  ['failures', 'Consecutive failures of the source.', ({ mislukt }) => mislukt],
+  ['lag_seconds', 'Time since the source was last read to its end', ({ lagSeconds }) => lagSeconds],
+  ['behind_records', 'Records of the source that were not yet read, as far as known', ({ behind }) => behind],
+  ['failures', 'Consecutive failures of the source', ({ mislukt }) => mislukt],
   [
     'resources_refused',
-    'Resources whose last record was refused: while there are any, the source is not up to date.',
+    'Resources whose last record was refused: while there are any, the source is not up to date',
     ({ openGeweigerd }) => openGeweigerd,
   ],
-  ['withheld_deletes', 'Deletes that wait for an operator.', ({ achtergehouden }) => achtergehouden],
-  ['issues', 'Open issues of the source.', ({ meldingen }) => meldingen],
-  ['coverage_percent', 'What the feed has of what the supplier shows.', ({ dekking }) => dekking],
+  ['withheld_deletes', 'Deletes that wait for an operator', ({ achtergehouden }) => achtergehouden],
+  ['issues', 'Open issues of the source', ({ meldingen }) => meldingen],
+  [
+    'coverage_percent',
+    'Share of the resources of the supplier that the feed has, in per cent',
+    ({ dekking }) => dekking,
+  ],
 ];
 
 /** Shown by every instance, because they are read from the database at each scrape. */

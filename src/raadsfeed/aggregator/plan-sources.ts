@@ -44,9 +44,7 @@ export function planSources(
   return wanted.map((source): PlannedSource => {
     const isTwice = seen.has(source.adres);
     seen.add(source.adres);
-    const refusal = isTwice
-      ? `${source.adres} is there twice`
-      : refusalOf(source, before, [...after.values()], numbered);
+    const refusal = isTwice ? `${source.adres} occurs twice` : refusalOf(source, before, [...after.values()], numbered);
     if (refusal !== undefined) return { source, what: 'refused', why: refusal };
     const known = before.get(source.adres);
     if (known === undefined) return { source, what: 'new', why: '' };

@@ -27,7 +27,7 @@ export function feedPublishCommand(terminal: Terminal): Command {
     .argument('[file...]', 'files to read; none, or -, is standard input')
     .option('--organisatie <code>', 'refuse lines of another organisation', parseOrganisatie)
     .option('--strict', 'stop at the first line that is refused; nothing is published')
-    .option('--partial', 'publish the good lines even when others are refused')
+    .option('--partial', 'publish the valid lines even when others are refused')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak feed publish vergaderingen.ndjson')
     .action((files: string[], { organisatie, strict = false, partial = false, json = false }: PublishOptions) =>
@@ -57,10 +57,12 @@ interface SyncOptions {
 
 export function feedSyncCommand(terminal: Terminal): Command {
   return new Command('sync')
-    .description('bring the feed to a full state of an organisation: publishes what differs, deletes what is not there')
+    .description(
+      'bring the feed to the full state of an organisation: publishes differences, deletes missing resources',
+    )
     .argument('[file...]', 'files with an upsert for every resource; none, or -, is standard input')
     .requiredOption('--organisatie <code>', 'the organisation that the state is of', parseOrganisatie)
-    .option('--allow-mass-delete', 'delete even when it is more than a tenth of what the organisation has')
+    .option('--allow-mass-delete', 'delete even when it is more than a tenth of the resources of the organisation')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak feed sync --organisatie gm9901 stand.ndjson')
     .action((files: string[], options: SyncOptions) =>
@@ -79,7 +81,7 @@ export function feedSyncCommand(terminal: Terminal): Command {
             const before = keys.size;
             return keys.add(resourceKey(resourceType, resource)).size > before
               ? undefined
-              : 'the resource is there twice';
+              : 'the resource occurs twice';
           },
           checked: async () => {
             missing = await findMissing(database.pool, organisatie, keys);

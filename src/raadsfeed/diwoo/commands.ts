@@ -15,7 +15,7 @@ export function diwooCommand(terminal: Terminal): Command {
 
 function reportCommand(terminal: Terminal): Command {
   return new Command('report')
-    .description('what is offered, and what is left out with the reason')
+    .description('the offered documents, and those left out with the reason')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak diwoo report')
     .action((options: { json?: boolean }) =>

@@ -167,10 +167,10 @@ function readPosition(bytes: Buffer): FeedPosition {
 }
 
 const REASONS = {
-  onleesbaar: 'is geen cursor die hier gegeven is',
+  onleesbaar: 'is geen cursor van deze dienst',
   'andere-feed': 'is niet van deze feed',
   'voor-de-geschiedenis': 'ligt voor de geschiedenis die bewaard is',
-  'verder-dan-de-feed': 'ligt verder dan deze feed is',
+  'verder-dan-de-feed': 'ligt voorbij het einde van deze feed',
   'andere-geschiedenis': 'is van een geschiedenis die deze feed niet meer heeft',
 } as const satisfies Record<string, string>;
 

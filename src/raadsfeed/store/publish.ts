@@ -95,7 +95,7 @@ export async function publishBatch(
 function requireProof({ hasProof }: FeedRow, proof: ProofWriter | undefined): void {
   if (hasProof && proof === undefined)
     throw new Error(
-      'a proof log is kept of this feed: who publishes needs its sealing key, PROOF_SEALING_KEY or in the client `sealingKey` (`koppelvlak proof key --sealing`)',
+      'a proof log is kept of this feed: publishing needs its sealing key, PROOF_SEALING_KEY or in the client `sealingKey` (`koppelvlak proof key --sealing`)',
     );
 }
 

@@ -66,7 +66,7 @@ export interface SourceCompleteness {
   readonly behind: number | null;
   /** Its resources whose last record was refused. */
   readonly refused: number;
-  /** Percentage of the supplier's resources that the feed has, by the last measurement; `null` without one. */
+  /** Share of the resources of the supplier that the feed has, in per cent, by the last measurement; `null` without one. */
   readonly coverage: number | null;
   /** Reading fails since this moment; `null` when the last reading succeeded. */
   readonly failingSince: Date | null;

@@ -31,10 +31,7 @@ export function logExportCommand(
     .requiredOption('--to <moment>', 'performed (tijdstip) before this date or time', parseMoment)
     .option('--activity <id>', 'only of this verwerkingsactiviteitId', parseUuid)
     .option('--processing <id>', 'only of this verwerkingId', parseUuid)
-    .option(
-      '--history',
-      'every version of the actions of which any version is selected, deletions too, with who made it',
-    )
+    .option('--history', 'every version of actions with a selected version, deletions too, with its author')
     .addHelpText(
       'after',
       `

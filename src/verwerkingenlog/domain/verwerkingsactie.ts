@@ -290,7 +290,7 @@ export function actieFaults(
 /** The faults of a `bewaartermijn` that is a duration; the contract refuses any other form. */
 export function termFaults(bewaartermijn: unknown): InvalidParam[] {
   if (typeof bewaartermijn !== 'string' || isTerm(bewaartermijn) || !isDuration(bewaartermijn)) return [];
-  return [{ name: 'bewaartermijn', code: 'range', reason: `moet langer dan niets zijn, en hoogstens ${LONGEST_TERM}` }];
+  return [{ name: 'bewaartermijn', code: 'range', reason: `moet langer dan nul zijn, en hoogstens ${LONGEST_TERM}` }];
 }
 
 function bsnFaults({ soortAfnemerId, afnemerId, verwerkteObjecten }: Judged): InvalidParam[] {

@@ -32,7 +32,7 @@ export const inzageSettings = {
       'INZAGE_OIDC_ACR',
       list(/^[\x21-\x2b\x2d-\x7e]{1,200}$/, 'comma list of values of `acr`'),
       [],
-      'Accepted levels of assurance, the wanted one first. Absent: the provider decides.',
+      'Accepted levels of assurance, the preferred one first. Absent: the provider decides.',
     ),
     sessionKey: secret(
       'INZAGE_SESSION_KEY',

@@ -50,7 +50,7 @@ export function frontPage(settings: Settings, notice: Notice, logoutAddress: str
         alert('warning', 'U bent uitgelogd, omdat u een tijd niets deed of al lang was ingelogd. Log opnieuw in.'),
       notice === 'logged-out' && alert('info', loggedOut(logoutAddress)),
       paragraph(
-        `Als ${settings.organisation} uw persoonsgegevens bekijkt, verandert of aan iemand geeft, dan schrijven wij dat op. Hier ziet u wat wij hebben opgeschreven over u.`,
+        `Als ${settings.organisation} uw persoonsgegevens bekijkt, verandert of aan iemand geeft, dan schrijven wij dat op. Hier ziet u wat wij over u hebben opgeschreven.`,
       ),
       html`<p class="utrecht-paragraph utrecht-paragraph--distanced"><a class="utrecht-button utrecht-button--primary-action" href="${LOGIN}">Inloggen</a></p>`,
       heading(2, 'Wat u moet weten'),

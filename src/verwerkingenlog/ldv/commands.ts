@@ -10,7 +10,7 @@ const SHOWN = 1000;
 /** `koppelvlak log forward-issues`: where the other logbook differs from this one. */
 export function logForwardIssuesCommand(terminal: Terminal): Command {
   return new Command('forward-issues')
-    .description('what the logbook of LDV_FORWARD_URL does not have as it is here, the newest 1000 first')
+    .description('the differences of the logbook of LDV_FORWARD_URL from this one, the newest 1000')
     .addOption(new Option('--kind <kind>', 'only of this kind').choices(FORWARD_ISSUES))
     .option('--json', 'one machine-readable result')
     .addHelpText(

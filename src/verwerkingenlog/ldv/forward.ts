@@ -283,7 +283,7 @@ function createMetrics(registry: Registry, pool: Pool) {
   gauge('lag_seconds', 'How long the first of them has waited', (lag, state) => lag.set(state.oldestSeconds));
   gauge(
     'issues',
-    'What the other logbook does not have as it is here, by kind: `koppelvlak log forward-issues` lists them',
+    'Differences between the other logbook and this one, by kind: `koppelvlak log forward-issues` lists them',
     (issues, state) => {
       for (const [kind, count] of Object.entries(state.issues)) issues.set({ kind }, count);
     },

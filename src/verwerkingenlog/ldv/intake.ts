@@ -41,7 +41,7 @@ export function createIntake(
   const { checkBsn } = settings.verwerkingenlog;
   const counter = new Counter({
     name: 'koppelvlak_ldv_spans_total',
-    help: 'Spans that came over OTLP, by what became of them',
+    help: 'Spans received over OTLP, by outcome',
     labelNames: ['outcome'],
     registers: [metrics],
   });

@@ -181,7 +181,7 @@ function readValue(value: unknown, depth: number): AttributeValue {
     else [read, given] = [reader, value[kind]];
   }
   if (read !== undefined) return read(given, depth);
-  if (isUnknown) throw new OtlpError('the value of an attribute is of an unknown kind');
+  if (isUnknown) throw new OtlpError('the value of an attribute has an unknown kind');
   return null;
 }
 
@@ -210,7 +210,7 @@ export function readStatus(status: unknown): SpanStatus {
   const { code } = status;
   if (typeof code === 'string' && code.startsWith(STATUS_NAME)) {
     const named = STATUSES.find((one) => code === `${STATUS_NAME}${one.toUpperCase()}`);
-    if (named === undefined) throw new OtlpError('the status is of an unknown name');
+    if (named === undefined) throw new OtlpError('the status has an unknown name');
     return named;
   }
   return STATUSES[Number(readInteger(code))] ?? 'Unset';

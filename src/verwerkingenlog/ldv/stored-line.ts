@@ -70,7 +70,7 @@ export function readLdvOf({ ldv }: Pick<Versie, 'ldv'>): LdvLine | undefined {
 /** @throws {TypeError} for a text that is not a line */
 export function readLine(text: string): LdvLine {
   const line: unknown = JSON.parse(text);
-  if (!isRecord(line)) throw new TypeError('what is stored is not a line of LDV');
+  if (!isRecord(line)) throw new TypeError('the stored text is not a line of LDV');
   const parentSpanId = readText(line.parentSpanId);
   return {
     client: readText(line.client),

@@ -232,6 +232,6 @@ export async function watchKeys(
 
 function readinessOf({ faults, isForgotten }: KeyState, { current }: IdentityKeys): ReadinessResult {
   const found = faults.map(({ variable, wrong }) => `${variable} ${wrong}`);
-  if (isForgotten) found.push(`the log has forgotten the key ${current}, and stores nothing that is written with it`);
+  if (isForgotten) found.push(`the log has deleted the key ${current}, and stores nothing that is written with it`);
   return found.length === 0 ? { ok: true } : { ok: false, detail: found.join('; ') };
 }

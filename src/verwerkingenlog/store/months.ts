@@ -24,7 +24,7 @@ export async function listMonths(db: Db): Promise<Month[]> {
   return rows;
 }
 
-/** Months that are made ahead, the running one included. */
+/** Months that are created ahead, including the current one. */
 const MONTHS_AHEAD = 4;
 
 /** Creates missing partitions of the coming months. Safe with several at once. */

@@ -235,7 +235,7 @@ async function rewrite(old: StoredVersie, keys: IdentityKeys, keyOfLine: KeyOfLi
     const line = ldv === null ? undefined : keyOfLine(ldv, (text) => keys.hashIdempotency(keys.current, text));
     return { old, fresh, line: old.versie === 1 ? line : undefined };
   } catch {
-    return unreadable('what is kept of its line of LDV cannot be read');
+    return unreadable('its stored line of LDV cannot be read');
   }
 }
 

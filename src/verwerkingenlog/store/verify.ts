@@ -73,7 +73,7 @@ const VERSION_FAULTS = `
   ), judged as (
     select actie_id as "actieId", case
       when versie <> nummer then 'versions are not numbered from 1 without gaps'
-      when was and not ooit_vertrouwelijk then 'was confidential once and no longer says so'
+      when was and not ooit_vertrouwelijk then 'was confidential once, but is no longer marked so'
       when was_vervallen then 'has a version after its end'
       when versie = 1 and date_trunc('milliseconds', tijdstip_registratie) <> to_timestamp(
         ('x' || lpad(left(replace(actie_id::text, '-', ''), 12), 16, '0'))::bit(64)::bigint / 1000.0)
@@ -127,7 +127,7 @@ async function compareLocations(pool: Pool, range: Range): Promise<LogFault[]> {
       const isMissing = should.done !== true && (is.done === true || should.value.says < is.value.says);
       const isStray = !isMissing && is.done !== true && (should.done === true || should.value.says > is.value.says);
       if (isMissing)
-        faults.push({ fault: 'a person is not found, or not as the version says', actieId: should.value.actieId });
+        faults.push({ fault: 'a person is not found, or not as in the version', actieId: should.value.actieId });
       if (isStray) faults.push({ fault: 'a location is not that of a current version', actieId: is.value.actieId });
       if (!isStray) should = await expected.next();
       if (!isMissing) is = await actual.next();
@@ -173,7 +173,7 @@ async function contentFault(
     try {
       if (read.ldv !== null) keyOfLine(read.ldv, () => '');
     } catch {
-      return 'what is kept of its line of LDV cannot be read';
+      return 'its stored line of LDV cannot be read';
     }
     return undefined;
   } catch {

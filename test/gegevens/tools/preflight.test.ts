@@ -27,7 +27,7 @@ describe('when all is well', () => {
     expect([status, stderr]).toEqual([0, '']);
     expect(Object.values(lines).map(({ name, state }) => `${name} ${state}`)).toEqual(ALL.map((name) => `${name} ok`));
     expect(lines['request-shv']?.detail).toMatch(
-      /shv\/v1\/gegevens: answered in \d+ ms; digest, signature and model hold/,
+      /shv\/v1\/gegevens: answered in \d+ ms; digest, signature and model are valid/,
     );
     expect(lines['certificate-key-size']?.detail).toContain('production needs 3072');
   });

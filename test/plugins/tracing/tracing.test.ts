@@ -205,7 +205,7 @@ describe('a collector', () => {
     const collector = await startCollector();
     collector.status = 401;
     const { logged } = await ask(collector);
-    expect(logged).toContain('spans were not taken by TRACING_ENDPOINT');
+    expect(logged).toContain('TRACING_ENDPOINT did not accept spans');
     expect(logged).not.toContain('the collector says why');
     await collector.close();
   });

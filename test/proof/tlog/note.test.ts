@@ -153,7 +153,7 @@ describe('policies', () => {
   const [first = ''] = cosigners.map(({ text }) => text);
   it.each([
     ['quorum two', 'line 1: "two" is not defined above'],
-    [`witness a ${first}\nwitness b ${first}\nquorum a`, 'line 2: the same public key is there twice'],
+    [`witness a ${first}\nwitness b ${first}\nquorum a`, 'line 2: the same public key occurs twice'],
     [`witness a ${first}\ngroup a any a\nquorum a`, 'line 2: the name "a" is taken'],
     [`witness a ${first}\ngroup g 2 a\nquorum g`, 'line 2: a group of 1 needs all, any, or 1 to 1'],
     [`witness a ${first}\ngroup g any a\ngroup h any a\nquorum h`, 'line 3: "a" is in a group already'],

@@ -154,7 +154,7 @@ describe('bron check', () => {
     expect(nothing).toMatchObject({ status: 1, stderr: expect.stringContaining('0 % is covered') });
     expect(nothing.stdout).toMatch(/^2025-01 +2 +0 +2 +0$/m);
     expect(nothing.stdout).toContain('missing: Vergadering/meeting-11\n');
-    expect(nothing.stderr).toContain('the feed has not all that the supplier shows');
+    expect(nothing.stderr).toContain('the feed lacks resources that the supplier shows');
     // A meeting, of which nothing further is read, and a document of the other.
     expect(nothing.stdout).toContain('\nleft out: 2 confidential, 0 of other bodies, 0 of other days\n');
     expect((await program.json('bron', 'list')).result).toMatchObject([{ dekking: 0 }]);

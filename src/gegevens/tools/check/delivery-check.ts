@@ -264,7 +264,7 @@ export class DeliveryCheck implements DeliveryConsumer {
       else if (!isGiven(code) && !isGiven(kvk)) report(1, 'blocking', 'has neither', object);
       else if (isGiven(code) && !isCode(code)) report(1, 'blocking', 'is not a gemeentecode', gemeentecode);
       else if (isGiven(kvk) && !(typeof kvk === 'string' && /^\d{8}$/.test(kvk.trim())))
-        report(1, 'blocking', 'is no KvK number: eight digits', kvkNummer);
+        report(1, 'blocking', 'is not a KvK number of eight digits', kvkNummer);
     }
     const { contactpersonen } = this.#places;
     if (contactpersonen === undefined) return;

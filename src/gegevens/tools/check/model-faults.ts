@@ -88,7 +88,7 @@ const COMPARED: Readonly<Record<string, string>> = {
 
 function unexpected(found: string): string {
   if (found === 'end of text') return 'de tekst houdt te vroeg op';
-  if (found === 'character') return 'daar staat een teken dat er niet kan staan';
+  if (found === 'character') return 'daar staat een ongeldig teken';
   return `daar staat ${found.replace(/^byte /, 'het byte ')}, en dat kan daar niet`;
 }
 

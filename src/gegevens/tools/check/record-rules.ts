@@ -110,7 +110,7 @@ function judgePersons(
     if (geslacht !== undefined && sex !== undefined && !SEXES.includes(sex))
       report(9, 'blocking', 'is another value', [...path, ...geslacht]);
     if (geboortedatum !== undefined && isBornTooLate(valueAt(item, geboortedatum), begin, today))
-      report(14, 'blocking', 'born on or after the day of the begin', [...path, ...geboortedatum]);
+      report(14, 'blocking', 'born on or after the first day', [...path, ...geboortedatum]);
   }
 }
 

@@ -32,7 +32,7 @@ const ENGLISH_RULES: Readonly<Record<Rule, string>> = {
   13: 'a signal in a case is one taken up, and the case begins on the day that it was taken up',
   14: 'dates are in order: begin before end, no end in the future, born before the begin',
   15: 'a BSN passes its eleven test, and no record or item of one is there twice',
-  16: 'a record is of the period of its delivery: a trajectory runs in it, a signal or its case falls in it',
+  16: 'a record belongs to the period of its delivery: a trajectory runs in it, a signal or its case falls in it',
 };
 
 const utc = (moment: Date): string => moment.toISOString().slice(0, 16).replace('T', ' ');
@@ -97,8 +97,8 @@ const DUTCH_RULES: Readonly<Record<Rule, string>> = {
   12: 'een cliënt heeft in een gemeente één traject tegelijk',
   13: 'een signaal in een zaak is opgepakt, en de zaak begint op de dag waarop dat gebeurde',
   14: 'datums staan in volgorde: begin voor einde, geen einde in de toekomst, geboren voor het begin',
-  15: 'een BSN doorstaat de elfproef, en geen record of onderdeel ervan staat er twee keer in',
-  16: 'een record is van de periode van de levering: een traject loopt erin, een signaal of de zaak ervan valt erin',
+  15: 'een BSN voldoet aan de elfproef, en geen record of onderdeel ervan staat er twee keer in',
+  16: 'een record hoort bij de periode van de levering: een traject loopt erin, een signaal of de zaak ervan valt erin',
 };
 
 /** Possible faults at a place, except those of the model. */
@@ -112,7 +112,7 @@ export const DUTCH_WHAT = {
   'has both: which of the two is it?': 'heeft allebei: welke van de twee is het?',
   'has neither': 'heeft geen van beide',
   'is not a gemeentecode': 'is geen gemeentecode',
-  'is no KvK number: eight digits': 'is geen KvK-nummer: acht cijfers',
+  'is not a KvK number of eight digits': 'is geen KvK-nummer: acht cijfers',
   'no contact with an e-mail address': 'geen contactpersoon met een e-mailadres',
   'no gemeentecode': 'geen gemeentecode',
   'is not in the other place': 'staat niet op de andere plaats',
@@ -122,11 +122,11 @@ export const DUTCH_WHAT = {
   'before the day on which the case was taken up': 'voor de dag waarop de zaak is opgepakt',
   'ends before it begins': 'eindigt voor het begin',
   'ends in the future': 'eindigt in de toekomst',
-  'does not pass the eleven test': 'doorstaat de elfproef niet',
+  'does not pass the eleven test': 'voldoet niet aan de elfproef',
   'is another value': 'is een andere waarde',
   'is after the period of its delivery': 'valt na de periode van de levering',
   'is before the period of its delivery': 'valt voor de periode van de levering',
-  'born on or after the day of the begin': 'geboren op of na de dag van het begin',
+  'born on or after the first day': 'geboren op of na de begindatum',
 };
 export type What = keyof typeof DUTCH_WHAT;
 export type ModelFault = `line ${number}: ${string}`;
@@ -153,7 +153,7 @@ const dutch: ReportWords = {
   summary: (blocking, warnings) =>
     `${blocking} blokkerend, ${warnings} ${warnings === 1 ? 'waarschuwing' : 'waarschuwingen'}`,
   blocked: ': kan zo niet worden geleverd',
-  nothing: 'Er is niets gevonden dat tegen een regel is.',
+  nothing: 'Er is niets gevonden dat in strijd is met een regel.',
   findings: 'Bevindingen',
   footer:
     'Een plaats is een JSON Pointer: getallen daarin tellen vanaf 0. Van een bevinding staan hier hoogstens 100 plaatsen. In dit rapport staan geen gegevens van personen.',

@@ -35,17 +35,17 @@ interface CheckOptions {
 export function checkCommand(terminal: Terminal): Command {
   return new Command('check')
     .description(
-      'judge files before import, or without files what is stored: the model, the rules of the statistics office, and its counts',
+      'check files before import, or without files the stored leveringen: the model, the rules of the statistics office, and its counts',
     )
     .addOption(new Option('--variant <variant>', 'exchange model').choices(['shv', 'vs']).makeOptionMandatory())
     .option(
       '--period <start/end>',
-      'in which persons are active; of tables and of what is stored (default: that of the files, of the mapping, or the most recent one that is stored)',
+      'in which persons count as active; also the period of tables and of stored leveringen (default: that of the files, of the mapping, or the most recent one stored)',
       parsePeriod,
     )
     .option('--model <version>', 'the model to judge by: a built-in version, or the path of a schema')
-    .option('--mapping <file>', 'the files are tables (CSV, XLSX); this says which column becomes which member')
-    .option('--show-persons', 'show the keys of rows of tables, which may be of persons')
+    .option('--mapping <file>', 'the files are tables (CSV, XLSX); this maps their columns to members')
+    .option('--show-persons', 'show the keys of table rows, which may identify persons')
     .option('--json', 'one machine-readable result')
     .addOption(new Option('--html', 'one page to read, send or print').conflicts('json'))
     .addOption(
@@ -159,7 +159,7 @@ export async function checkEntry(
   const configured = await chooseModel(config.gegevens, entry.variant, undefined);
   const checked = await checkAnswer(database.pool, entry, { configured, now: clock.now(), signal });
   if (checked === undefined) {
-    const text = 'What was in this answer is not known any more: its leveringen have been pruned.';
+    const text = 'The contents of this answer are no longer known: its leveringen have been pruned.';
     return { text, json: null, blocking: 0, blockers: [] };
   }
   const { describeReport } = await import('../check/report-text.ts');

@@ -38,7 +38,7 @@ export function generateCommand(terminal: Terminal): Command {
         .argParser(wholeNumber(0, MOST_RECORDS))
         .makeOptionMandatory(),
     )
-    .addOption(new Option('--seed <text>', 'another one makes another delivery').argParser(shortText).default('1'))
+    .addOption(new Option('--seed <text>', 'another seed makes another delivery').argParser(shortText).default('1'))
     .addOption(
       new Option('--period <dates>', 'reporting period')
         .argParser(parsePeriod)

@@ -25,7 +25,7 @@ Example:
 
 export function preflightCommand(terminal: Terminal): Command {
   const command = new Command('preflight')
-    .description('check everything that usually goes wrong before the first request, and print the data sheet')
+    .description('check for the usual problems before the first request, and print the data sheet')
     .option('--transport-certificate <file>', 'certificate of the Inway (PEM), to compare with that of the signatures')
     .option('--contact <text>', 'a contact for the data sheet; may be repeated', collect, []);
   return tokenOptions(command)

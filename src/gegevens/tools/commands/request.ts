@@ -58,7 +58,7 @@ export function requestCommand(terminal: Terminal): Command {
 async function requestAll(context: ToolContext, named: string | undefined, options: RequestOptions): Promise<void> {
   if (options.resume && options.keep === undefined) throw new UsageError('--resume needs --keep: where the pages are');
   if (options.suppliers !== undefined) {
-    if (named !== undefined) throw new UsageError('an address goes without --suppliers: the file has them');
+    if (named !== undefined) throw new UsageError('give an address or --suppliers, not both');
     const { requestSuppliers } = await import('./request-suppliers.ts');
     await requestSuppliers(context, options.suppliers, options);
     return;
@@ -76,7 +76,7 @@ async function requestAll(context: ToolContext, named: string | undefined, optio
     });
     output.result({ url, records, pages }, () => {
       output.line(
-        `${pages.length} page(s); every digest, signature and certificate holds, and all of it fits the model`,
+        `${pages.length} page(s); every digest, signature and certificate is valid, and everything fits the model`,
       );
       if (records === 0) output.line(`nothing was delivered: ${leveringen} levering(en) without records`);
       if (options.out !== undefined) output.line(`written to ${options.out}`);

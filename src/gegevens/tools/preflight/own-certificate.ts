@@ -36,7 +36,7 @@ type Line = (typeof LINES)[number];
 
 const PRODUCTION_BITS = 3072;
 const BITS_TODO = `make an RSA key of ${PRODUCTION_BITS} bits or more and request a certificate for it`;
-const DAYS_TODO = 'request a new certificate, and replace the files: the service takes them up without a restart';
+const DAYS_TODO = 'request a new certificate, and replace the files: the service loads them without a restart';
 const FILES_TODO = 'name readable files in GEGEVENS_SIGNING_KEY and GEGEVENS_SIGNING_CHAIN';
 
 /** Reasons that make the own key unusable, by the line that fails, with the remedy. */
@@ -122,7 +122,7 @@ function checkChain(
 /** Whether a requester can learn that no certificate of the path is revoked. */
 export async function checkRevocation({ config, path, now, timeoutMs }: PreflightContext): Promise<Verdict> {
   const { gegevens, server } = config;
-  if (path === undefined) return notChecked('only the addresses in a certificate whose chain holds are called');
+  if (path === undefined) return notChecked('only addresses in a certificate with a valid chain are called');
   const network = createGuardedFetch({ allowPrivate: gegevens.revocationAllowPrivate, proxy: server });
   const ended = new AbortController();
   const statusOf = createRevocationSource({
@@ -176,7 +176,7 @@ export function checkTransport(file: string | undefined, own: OwnKey | undefined
   const leaf = own?.chain[0]?.x509;
   if (leaf === undefined) return { certificate, verdict: notChecked('no signing certificate to compare with') };
   const todo =
-    'request a certificate of its own for the signatures, with a key of its own: the interface requires two, so that whoever holds the Inway cannot sign';
+    'request a separate certificate, with its own key, for the signatures: the interface requires two, so that access to the Inway is not enough to sign';
   if (certificate.raw.equals(leaf.raw)) {
     return { certificate, verdict: failed('the connection uses the signing certificate itself', todo) };
   }

@@ -34,7 +34,7 @@ export async function checkSelf(
     const detail = 'PUBLIC_BASE_URL is not set';
     return server.environment === 'production' ? failed(detail, todo) : notChecked(detail, todo);
   }
-  if (path === undefined) return notChecked('there is no certificate to sign with whose chain holds');
+  if (path === undefined) return notChecked('there is no signing certificate with a valid chain');
   const { prefix, model: version } = variantSettings(gegevens, variant);
   const url = `${server.publicBaseUrl}${prefix}/gegevens`;
   const requester = await openRequester(config, now, { revocationDeadlineMs: timeoutMs, ocspTimeoutMs: timeoutMs });
@@ -51,7 +51,7 @@ export async function checkSelf(
     } catch (error) {
       signal.throwIfAborted();
       const todo =
-        'no fault when only your Inway is let through there; else start the service, or correct PUBLIC_BASE_URL';
+        'not a fault if only your Inway has access there; otherwise start the service, or correct PUBLIC_BASE_URL';
       return notChecked(`not reachable from here: ${reasonOf(error)}`, todo);
     }
     const { status, headers, body } = answered;
@@ -62,14 +62,14 @@ export async function checkSelf(
     }
     const { allowedSigners } = gegevens;
     if (status === 403 && allowedSigners.length > 0 && !allowedSigners.includes(own?.oin ?? '')) {
-      return ok(`${address}: token and signature hold; the own OIN may not ask, as GEGEVENS_ALLOWED_SIGNERS says`);
+      return ok(`${address}: token and signature are valid, but GEGEVENS_ALLOWED_SIGNERS lacks the own OIN`);
     }
     if (status !== 200) {
       const detail = `${address} answers status ${status}: ${describeProblem(body, code)}`;
       return failed(detail, todoOf(status, own?.oin ?? 'unknown'));
     }
     await checkAnswer(answered, requester.verifier, loadModel(variant, version));
-    return ok(`${address}: answered in ${now().getTime() - started} ms; digest, signature and model hold`);
+    return ok(`${address}: answered in ${now().getTime() - started} ms; digest, signature and model are valid`);
   } catch (error) {
     if (!(error instanceof RequesterError)) throw error;
     const todo =
@@ -96,6 +96,6 @@ function todoOf(status: number, oin: string): string {
     case 431:
       return 'raise the limits of the proxies in between: a certificate chain makes a header of 8 to 12 KB';
     default:
-      return 'what the detail names; else find the log line of the service for this request';
+      return 'correct what the detail names, or find the log line of the service for this request';
   }
 }

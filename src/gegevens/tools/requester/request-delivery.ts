@@ -140,7 +140,7 @@ async function findKept(
     return { ...(await checkAnswer(answered, requester.verifier, model)), answered, request: undefined };
   } catch (error) {
     if (!(error instanceof RequesterError)) throw error;
-    tell(`page ${page} was kept but does not hold (${error.message}): asking for it again`);
+    tell(`page ${page} was kept but is not valid (${error.message}): requesting it again`);
     return undefined;
   }
 }

@@ -61,12 +61,12 @@ export function createConvert({ source, type, form, defaults, date1904 }: Conver
     if (all === '') return null;
     const match = pattern?.exec(all);
     if (match === null && other === 'fault')
-      return new CellFault('does not fit the pattern of the mapping', all, 'widen `pattern`, or say `other: keep`');
+      return new CellFault('does not fit the pattern of the mapping', all, 'widen `pattern`, or set `other: keep`');
     const [cell, text] = match ? [groupsOf(match), groupsOf(match)] : [whole, all];
     if (map !== undefined) {
       const mapped = map.get(fold(text));
       if (mapped !== undefined) return mapped;
-      const remedy = 'add them to `values`, or say `other: keep`';
+      const remedy = 'add them to `values`, or set `other: keep`';
       if (other === 'fault') return new CellFault('is not among the values that the mapping knows', text, remedy);
     }
     if (digits !== undefined && form?.kind !== 'number') {

@@ -186,8 +186,7 @@ class TableReader {
         }
       }
     }
-    for (const { index } of tables)
-      if (!this.#bound.has(index)) this.faults.add({ sheet, message: 'no row of column names' });
+    for (const { index } of tables) if (!this.#bound.has(index)) this.faults.add({ sheet, message: 'no header row' });
   }
 
   /** Whether a row has bytes that are not UTF-8, in a column that is read or in another. */
@@ -207,7 +206,7 @@ class TableReader {
   #begin(table: TablePlan, file: TableFile, sheet: string | undefined, row: Row): void {
     const { header = row.number } = table.mapping;
     if (row.number < header) return;
-    if (row.number > header) throw new UnreadableTable('the row of names is empty', { sheet, row: header });
+    if (row.number > header) throw new UnreadableTable('the header row is empty', { sheet, row: header });
     const report = (place: Place, message: string): void => {
       this.#incomplete.add(table.index);
       this.faults.add({ ...place, message });

@@ -71,7 +71,7 @@ export function readPostcode(cell: Cell): string | CellFault {
 /** The damage that a spreadsheet did to an identifying number. */
 function damageOf(cell: Cell, text: string): CellFault | undefined {
   if (text.startsWith("'")) {
-    const remedy = 'export the column without it, or say `remove: "\'"` in the mapping';
+    const remedy = 'export the column without it, or set `remove: "\'"` in the mapping';
     return new CellFault(
       'begins with an apostrophe, which a spreadsheet puts before a number that is text',
       text,

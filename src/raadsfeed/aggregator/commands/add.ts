@@ -24,7 +24,7 @@ const collect = (text: string, before: readonly string[] = []): readonly string[
 
 export function addCommand(terminal: Terminal): Command {
   return new Command('add')
-    .description('follow a feed, or the API of a supplier for one organisation; a known source becomes what is given')
+    .description('follow a feed, or the API of a supplier for one organisation; a known source is changed')
     .argument('<source>', SOURCE_FORMS)
     .option(
       '--organisatie <code>',
@@ -40,10 +40,10 @@ export function addCommand(terminal: Terminal): Command {
       'only meeting types, bodies and registers with such a name: a site may serve several organisations',
     )
     .option('--not-bodies <regex>', 'none with such a name')
-    .option('--document-types <names>', 'of go, v2: types of documents to publish though they belong to no meeting')
-    .option('--rid-file <path>', 'of parlaeus: file with the key of its interface')
-    .option('--replaces <source>', 'of go and parlaeus: a removed source, the same system at its address of before')
-    .option('--yes', 'do not ask before it is added')
+    .option('--document-types <names>', 'for go v2: types of documents to publish without a meeting')
+    .option('--rid-file <path>', 'for parlaeus: file with the key of its API')
+    .option('--replaces <source>', 'for go and parlaeus: a removed source, the same system at its former address')
+    .option('--yes', 'add it without asking')
     .option('--json', 'one machine-readable result')
     .addHelpText(
       'after',
@@ -76,7 +76,7 @@ export function importCommand(terminal: Terminal): Command {
       '<file>',
       'JSON lines, or CSV with a header: bron, organisatie, naam, portaal, from, until, bodies, not-bodies',
     )
-    .option('--yes', 'do not ask before they are added')
+    .option('--yes', 'add them without asking')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak bron import bronnen.csv')
     .action((file: string, options: { readonly yes?: boolean; readonly json?: boolean }) =>

@@ -56,14 +56,9 @@ export function sourceCommands(terminal: Terminal): Command[] {
       command('sync', 'read a source now, publish what changed and report what was done', YEAR_EXAMPLE, sync),
     ).option('--allow-mass-delete', 'delete even when more than a tenth of an organisation is gone'),
     withDays(
-      command(
-        'check',
-        'count per month what the supplier shows and what the feed holds, and name what is missing',
-        YEAR_EXAMPLE,
-        check,
-      ),
+      command('check', 'compare the supplier with the feed by month, and name missing items', YEAR_EXAMPLE, check),
     ),
-    command('issues', 'what is wrong with a source: what, where, since when and how often', 'notubiz:281', showIssues),
+    command('issues', 'the issues of a source: kind, place, since when and how often', 'notubiz:281', showIssues),
     switchCommand(terminal),
   ];
 }

@@ -88,7 +88,7 @@ export async function followFeed(begin: FollowState, options: FollowOptions): Pr
       gaps = withoutNamed([...gaps, ...next.gaps], namedNumbers(next.records.map(({ record }) => record)));
       const moved = next.state.cursor !== cursor || next.state.phase !== phase;
       if (next.hasMore && !moved) {
-        throw new FeedFault('cursor-stands-still', `${url} says that there is more, but does not move on`);
+        throw new FeedFault('cursor-stands-still', `${url} announces more, but does not advance`);
       }
       const numbers = next.records.map(({ sequenceNumber }) => sequenceNumber);
       const step = { cursor: next.state.cursor ?? '', numbers, isSnapshot: phase === 'snapshot' };
@@ -140,7 +140,7 @@ function advance(state: FollowState, json: unknown, fault: (text: string) => voi
   const { records, cursor, head, hasMore, gaps } = readFeedPage(json, position, report);
   const lastNumber = records.at(-1)?.sequenceNumber ?? state.lastNumber;
   const saysEnd = isRecord(json) && json.hasMore === false;
-  if (saysEnd && lastNumber !== null && lastNumber < head) fault(`says to be at the end, but head is ${head}`);
+  if (saysEnd && lastNumber !== null && lastNumber < head) fault(`claims to be at the end, but head is ${head}`);
   return { records, gaps, hasMore: hasMore && !saysEnd, state: { ...state, cursor, lastNumber } };
 }
 

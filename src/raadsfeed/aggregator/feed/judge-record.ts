@@ -50,7 +50,7 @@ export function checkRecord(record: JsonObject, sequenceNumber: number, context:
   if (judged.op === 'delete') {
     return { kind: 'taken', changes: [{ ...judged, resource, ...reasonOf(record), ...origin }] };
   }
-  if (other.fault !== undefined) return refused(`what it has besides the members that are known ${other.fault}`);
+  if (other.fault !== undefined) return refused(`the part with unknown members ${other.fault}`);
   return checkUpsert({ ...record, data: judged.data }, resource, origin, context);
 }
 
@@ -72,7 +72,7 @@ function checkUpsert(
   const change = prepareChange(checked.line, { ...origin, ...(foreign === undefined ? {} : { sourceHash: foreign }) });
   const { organisatiecode, bronidentificatie } = change.resource;
   if (organisatiecode !== resource.organisatiecode || bronidentificatie !== resource.bronidentificatie) {
-    return refused('data is of another resource than resource names');
+    return refused('data belongs to another resource than `resource`');
   }
   return { kind: 'taken', changes: [change], hash };
 }

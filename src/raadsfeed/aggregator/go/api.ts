@@ -309,7 +309,8 @@ function pageOf(answer: unknown): Page {
   const [records] = lists;
   const total =
     isRecord(result) && /^\d{1,15}$/.test(String(result.totalCount)) ? Number(result.totalCount) : undefined;
-  if (records === undefined || lists.length > 1) throw new SupplierError('unreadable', 'the answer has no one list');
+  if (records === undefined || lists.length > 1)
+    throw new SupplierError('unreadable', 'the answer does not have exactly one list');
   if (total === undefined) throw new SupplierError('unreadable', 'the answer does not say how many there are');
   return { records, total };
 }

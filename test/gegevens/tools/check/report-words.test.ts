@@ -79,7 +79,7 @@ describe('the words of a report', () => {
     ['not JSON', 'is geen JSON'],
     ["not JSON: unexpected '}'", "is geen JSON: daar staat '}', en dat kan daar niet"],
     ['not JSON: unexpected end of text', 'is geen JSON: de tekst houdt te vroeg op'],
-    ['not JSON: unexpected character', 'is geen JSON: daar staat een teken dat er niet kan staan'],
+    ['not JSON: unexpected character', 'is geen JSON: daar staat een ongeldig teken'],
     ['unexpected byte 7', 'is geen JSON: daar staat het byte 7, en dat kan daar niet'],
     ['the file ends too early', 'het bestand houdt te vroeg op'],
     ['more than 64 levels deep', 'heeft te veel niveaus'],

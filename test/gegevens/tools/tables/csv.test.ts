@@ -158,7 +158,7 @@ describe('a CSV file that cannot be read', () => {
     ['is cut off within quotes', 'BSN;Postcode\n1;"a\n2;b\n', /row has|never closed/],
     ['has a quote within a cell', 'BSN;Postcode\n1;a\n2;b"c"\n', /quote within a cell/],
     ['is UTF-16', Buffer.from('\ufeffBSN;Postcode\n1;2', 'utf16le'), /not UTF-8 or Windows-1252/],
-    ['is empty', '', /no row of column names/],
+    ['is empty', '', /no header row/],
   ])('%s', async (_, text, message) => {
     const { status, faults } = await tryTable(mapping(), fileNamed('tabel.csv', text));
     expect(status).toBe(1);

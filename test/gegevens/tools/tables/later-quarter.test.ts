@@ -64,7 +64,7 @@ describe('the file of the second quarter, with --period forgotten', () => {
       expect(stdout).toBe(
         [
           `${file}: nothing stored, 2 blocking findings; --force stores it nevertheless`,
-          'blocking rule 16, 2 times: a record is of the period of its delivery: a trajectory runs in it, a signal or its case falls in it',
+          'blocking rule 16, 2 times: a record belongs to the period of its delivery: a trajectory runs in it, a signal or its case falls in it',
           '  trajecten.csv, row 4, column Dossier, column BSN  /leveringen/0/schuldhulptrajecten/2/startdatum  is after the period of its delivery',
           '  trajecten.csv, row 5, column Dossier, column BSN  /leveringen/0/schuldhulptrajecten/3/startdatum  is after the period of its delivery',
           '2 blocking, 0 warnings',

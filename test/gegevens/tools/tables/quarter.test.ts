@@ -185,7 +185,7 @@ it('says once what the model has against a whole column, and each of a few rows 
       row: 2,
       column: 'Start',
       message:
-        'is not among the values that the mapping knows (11 rows, such as Aa9); add them to `values`, or say `other: keep`',
+        'is not among the values that the mapping knows (11 rows, such as Aa9); add them to `values`, or set `other: keep`',
     },
   ]);
 });
