@@ -24,7 +24,6 @@ const INTERVAL_MS = 60_000;
 /** Maximum bytes of a checkpoint or a tile. */
 const MAX_BYTES = 256 * 1024;
 
-/** The saved state of a log. */
 interface Seen {
   readonly key: string;
   readonly checkpoint?: string;
@@ -37,7 +36,6 @@ type FetchBelow = (path: string) => Promise<Uint8Array>;
 
 interface Observation {
   readonly note: string;
-  /** For the person who follows the log. */
   readonly text: string;
   /** `older`: an ancestor of the last checkpoint, from a cache or an instance that is behind. */
   readonly kind: 'continued' | 'older' | 'conflict';

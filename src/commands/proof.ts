@@ -20,7 +20,6 @@ import { runCommand, runTool, type ToolContext } from './run-command.ts';
 const SHOWN = 1000;
 const MAX_RECORD_BYTES = 64 * 1024 * 1024;
 
-/** `koppelvlak proof …`: keys, proofs and logs. @param loadLogs loads the logs that the areas register */
 export function proofCommand(terminal: Terminal, loadLogs: () => Promise<readonly ProvenLog[]>): Command {
   return new Command('proof')
     .description('transparency logs: keys, proofs, logs of others')

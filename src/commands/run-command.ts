@@ -11,7 +11,6 @@ import { unknownVariables } from '../settings/unknown-variables.ts';
 /** The context of a command with the database open. */
 export interface CommandContext extends ToolContext {
   readonly database: Database;
-  /** The proof logs that are switched on. */
   readonly proof: ProofWriters;
   readonly clock: Clock;
   /** Address that clients see, without a trailing slash. */
@@ -58,7 +57,6 @@ export function warnOfUnknown(env: Environment, log: Logger): void {
   }
 }
 
-/** Runs a command with the database open. */
 export async function runCommand(
   terminal: Terminal,
   options: CommandOptions,

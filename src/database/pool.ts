@@ -56,7 +56,6 @@ export function createPool(options: PoolOptions): Pool {
   return pool;
 }
 
-/** Limits how many callers wait. */
 class BoundedPool extends pg.Pool {
   readonly #maxWaiting: number;
   readonly #variable: string | undefined;

@@ -1,4 +1,3 @@
-/** Server settings that a connection starts with. */
 interface SessionSettings {
   readonly statementTimeoutMs: number;
   /** The role to act as; the login must be a member. */

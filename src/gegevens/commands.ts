@@ -10,7 +10,6 @@ import type { Journalled } from './store/journal.ts';
 import { toolCommands } from './tools/commands.ts';
 import { gegevensTools } from './tools/gegevens-tools.ts';
 
-/** `koppelvlak gegevens …`: deliveries, and the tools of suppliers and requesters. */
 export function gegevensCommand(terminal: Terminal): Command {
   const command = new Command('gegevens').description(
     'the data exchange: import, check, inspect and prune deliveries; request one',

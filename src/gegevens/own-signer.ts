@@ -12,7 +12,6 @@ const WARNING_DAYS = 30;
 /** How often the log is warned of a certificate that expires soon. */
 const EXPIRY_CHECK_MS = 6 * 3_600_000;
 
-/** Signs answers with the own key. */
 export interface OwnSigner {
   /** The last key that could be used. */
   readonly current: { readonly key: OwnKey; readonly signer: Signer };

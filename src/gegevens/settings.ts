@@ -81,7 +81,6 @@ const gegevens = {
   ),
 };
 
-/** Settings of area A, by group. */
 export const gegevensSettings = { gegevens };
 
 /** Settings that no operator has a reason to change, by group; tests override them. */

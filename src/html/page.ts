@@ -10,9 +10,7 @@ export interface PageLink {
 export interface Site {
   /** Shown in the banner and at the end of every title. */
   readonly name: string;
-  /** Path of its front page. */
   readonly home: string;
-  /** Path of the style sheet. */
   readonly stylesheet: string;
   readonly menu: readonly PageLink[];
   readonly footer: Html;
@@ -24,7 +22,6 @@ export interface Page {
   readonly description: string;
   /** The canonical address of this page; absent for errors, which are not indexed. */
   readonly canonical?: string | undefined;
-  /** Address of the JSON form. */
   readonly json?: string | undefined;
   readonly alternates?: readonly { readonly href: string; readonly type: string; readonly title: string }[];
   /** schema.org, as JSON-LD. */

@@ -15,10 +15,7 @@ const SHORT_TEXT_BYTES = 4096;
 const shortInner = Buffer.alloc(BLOCK_BYTES + SHORT_TEXT_BYTES, 0x36);
 const outer = Buffer.alloc(BLOCK_BYTES + HASH_BYTES, 0x5c);
 
-/**
- * HMAC-SHA-256 (RFC 2104) in two hashes: `createHmac` takes more than three times as long, and every append makes several.
- * @param key of 32 bytes
- */
+/** HMAC-SHA-256 (RFC 2104) in two hashes: `createHmac` takes more than three times as long, and every append makes several. @param key of 32 bytes */
 export function hmacSha256(key: Octets, text: string, encoding: 'binary' | 'hex' = 'binary'): string {
   if (key.length !== HASH_BYTES) throw new TypeError(`a key has ${HASH_BYTES} bytes`);
   // A UTF-16 unit is three bytes of UTF-8 at most.

@@ -23,7 +23,6 @@ export interface DescribedInterface {
   readonly document: OpenapiDocument;
   /** Its full address. */
   readonly url: () => string;
-  /** The contract as JSON, with that address. */
   readonly specification: () => string;
   /** Requests per minute per client; 0 is no limit. */
   readonly rateLimit: number;
@@ -55,10 +54,7 @@ export function isOpenapiDocument(value: unknown): value is OpenapiDocument {
 
 const documents = new Map<string, OpenapiDocument>();
 
-/**
- * Reads a contract of `openapi/`, once per process: the result must not be changed.
- * @throws {TypeError} when the file is not an OpenAPI document
- */
+/** Reads a contract of `openapi/`, once per process: the result must not be changed. @throws {TypeError} when the file is not an OpenAPI document */
 export function readOpenapi(file: URL): OpenapiDocument {
   const known = documents.get(file.href);
   if (known !== undefined) return known;

@@ -10,7 +10,6 @@ export interface Output {
   line(text: string): void;
   /** The one result: printed as JSON with `--json`, else through `people`. */
   result(value: unknown, people: () => void): void;
-  /** A line about progress, on standard error. */
   progress(text: string): void;
 }
 

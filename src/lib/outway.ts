@@ -1,4 +1,3 @@
-/** Requests through an Outway of FSC. */
 import { randomBytes } from 'node:crypto';
 
 /** A UUID of version 7 (RFC 9562 section 5.7): the time in milliseconds, then random bits. */

@@ -1,7 +1,6 @@
 /** The source of time: a parameter, so that a test can choose the moment. */
 export type Clock = { now(): Date };
 
-/** The time of the machine. */
 export const systemClock: Clock = { now: () => new Date() };
 
 /** The form of a date, whether or not the calendar has it. */
@@ -133,7 +132,6 @@ function offsetMs(at: Date): number {
 const DURATION =
   /^P(?:(?<weeks>\d{1,5})W|(?=\d|T\d)(?:(?<years>\d{1,5})Y)?(?:(?<months>\d{1,5})M)?(?:(?<days>\d{1,5})D)?(?:T(?=\d)(?:(?<hours>\d{1,5})H)?(?:(?<minutes>\d{1,5})M)?(?:(?<seconds>\d{1,5})S)?)?)$/;
 
-/** The longest term for personal data. */
 export const LONGEST_TERM = 'P1000Y';
 const LONGEST_MONTHS = 12_000;
 

@@ -1,7 +1,6 @@
 /** The options of commands that call a service with an access token. */
 import type { Command } from 'commander';
 
-/** Where an access token comes from. */
 export interface TokenOptions {
   readonly tokenFile?: string;
   readonly tokenUrl?: string;

@@ -19,10 +19,7 @@ declare module 'fastify' {
   }
 }
 
-/**
- * The authenticated caller.
- * @throws {TypeError} on a route without authentication, which is a bug
- */
+/** The authenticated caller. @throws {TypeError} on a route without authentication, which is a bug */
 export function callerOf(request: FastifyRequest): Caller {
   const { caller } = request;
   if (caller === undefined) throw new TypeError('this route has no caller');

@@ -143,7 +143,6 @@ function withoutBody({ body: _, ...operation }: OpenapiOperation): OpenapiOperat
   return operation;
 }
 
-/** A hook for a step that may be asynchronous. */
 function waiting(step: RequestHook): preValidationHookHandler {
   return (request, reply, done) => {
     const pending = step(request, reply);
@@ -339,7 +338,6 @@ function refuseOddNumbers(names: readonly string[], given: unknown): void {
   }
 }
 
-/** One object schema for all parameters in one place. */
 function parametersSchema(parameters: Parameters, place: Place): object {
   return {
     type: 'object',

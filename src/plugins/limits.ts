@@ -97,7 +97,6 @@ export function createOpenCounter(max: number): (client: string, request: Fastif
   };
 }
 
-/** Limits a mount. */
 export type ClientShare = (app: FastifyInstance) => void;
 
 interface ClientShareOptions {

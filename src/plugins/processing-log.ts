@@ -28,7 +28,6 @@ export interface OwnEntry
   readonly kind: OwnKind;
   /** The requester, and its processing. */
   readonly consumer: ProcessingContext;
-  /** Whether the requested data are confidential. */
   readonly confidential: boolean;
 }
 

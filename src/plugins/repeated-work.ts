@@ -16,7 +16,6 @@ interface RepeatedWork {
   readonly onWork?: (callback: () => void) => () => void;
 }
 
-/** The failure state of a retried task. */
 export interface Failing {
   /** Since when, and the reason of the last failure, for operators; undefined when the last attempt succeeded. */
   text(): string | undefined;

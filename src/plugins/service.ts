@@ -66,7 +66,6 @@ export const service = fp(
   { name: 'service' },
 );
 
-/** Address that a server listens on, or will listen on. */
 export function listenAddress({ server }: FastifyInstance, { host, port }: { host: string; port: number }): string {
   const address = server.address();
   return `http://${host.includes(':') ? `[${host}]` : host}:${isAddressInfo(address) ? address.port : port}`;

@@ -57,10 +57,7 @@ type CheckVerdict =
   | (TrustedCheckpoint & { readonly isProven: true; readonly hiddenParts: number })
   | { readonly isProven: false; readonly reason: string };
 
-/**
- * Checks a record with its proof. Never throws because of their content.
- * @param keysFor trusted verifier keys of an origin
- */
+/** Checks a record with its proof. Never throws because of their content. @param keysFor trusted verifier keys of an origin */
 export function checkRecord(
   proofText: string,
   record: unknown,

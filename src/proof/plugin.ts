@@ -23,7 +23,6 @@ import { createProofWriters, logsOf } from './writer.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The proof logs that are switched on. */
     readonly proof: ProofWriters;
   }
 }

@@ -147,10 +147,7 @@ export async function isProofLogOn(db: Db, log: ProofLogName): Promise<boolean> 
   return rows[0]?.on === true;
 }
 
-/**
- * The writer of a log, needed to remove records.
- * @throws {Error} for operators, when this database has the log and it is not configured
- */
+/** The writer of a log, needed to remove records. @throws {Error} for operators, when this database has the log and it is not configured */
 export async function requireProofWriter(
   db: Db,
   log: ProofLogName,

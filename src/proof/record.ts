@@ -16,7 +16,6 @@ const SECRET_BYTES = 32;
 /** The first format of records, and the only one of other entries. */
 const FIRST_FORMAT = 0x01;
 
-/** Parts of a record by name. */
 export type Parts = Readonly<Record<string, unknown>>;
 
 /** A record: see `ProofRecord`, which this file does not import so that it stays pure. */

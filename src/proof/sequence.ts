@@ -23,7 +23,6 @@ import { EMPTY_ROOT, Frontier } from './tlog/merkle.ts';
 import { checkpointIn } from './tlog/note.ts';
 import { readHashesFromTiles } from './tlog/tiles.ts';
 
-/** Entries that are sequenced in one transaction. */
 const BATCH = 20_000;
 /** Records of the feed that are sealed in one transaction when the log is switched on. */
 const TAKE_OVER = 1000;
@@ -45,7 +44,6 @@ export async function openLog(options: LogOptions): Promise<StoredLog> {
   return (await readLog(options.pool, options.log)) ?? (await begin(options));
 }
 
-/** Begins a log, which fixes its origin. */
 async function begin({ pool, log, proofKey, host, numbered }: LogOptions): Promise<StoredLog> {
   const origin = `${host()}/proof/v1/${log}`;
   const verifierKey = signerOf(proofKey, origin).key.text;
@@ -115,7 +113,6 @@ export async function sequenceBatch(options: LogOptions): Promise<boolean> {
   });
 }
 
-/** The next entries of the tree. */
 async function nextEntries(
   db: Db,
   stored: StoredLog,

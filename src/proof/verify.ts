@@ -260,10 +260,7 @@ class VerifiedTree {
   }
 }
 
-/**
- * Compares bundles, tiles, root and checkpoints of one origin.
- * @param before the previous origin
- */
+/** Compares bundles, tiles, root and checkpoints of one origin. @param before the previous origin */
 async function verifyTree(
   options: VerifyOptions,
   stored: StoredLog,

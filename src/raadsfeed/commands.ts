@@ -14,12 +14,10 @@ import { registerCommand } from './commands/register.ts';
 import { diwooCommand } from './diwoo/commands.ts';
 import type { Removal } from './domain/change.ts';
 
-/** The commands of area C and its features. */
 export function raadsfeedCommands(terminal: Terminal): Command[] {
   return [feedCommand(terminal), registerCommand(terminal), bronCommand(terminal), diwooCommand(terminal)];
 }
 
-/** `koppelvlak feed …`: publishes to, maintains and follows a council feed. */
 function feedCommand(terminal: Terminal): Command {
   return new Command('feed')
     .description('publish to the council feed, maintain it')

@@ -98,10 +98,7 @@ function isOfAnother({ feedId, number }: IndexPosition, head: FeedHead): boolean
   return feedId !== head.feedId || number > head.head.sequenceNumber || number < head.historyAfter.sequenceNumber;
 }
 
-/**
- * Applies the next records.
- * @returns the outcome: `busy` when another process does it
- */
+/** Applies the next records. @returns the outcome: `busy` when another process does it */
 export async function followFeed(pool: Pool, index: FeedIndex): Promise<'changed' | 'done' | 'busy'> {
   const { schema, stepRecords, write } = index;
   return await transaction(pool, async (db) => {

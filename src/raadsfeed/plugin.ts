@@ -30,7 +30,6 @@ const FOLLOW_MS = 500;
 /** The share of the memory for unread answers that streams have, beside whole answers. */
 const STREAM_SHARE = 1 / 4;
 
-/** Area C: the public council feed. */
 export const raadsfeed = fp(serveRaadsfeed, {
   name: 'raadsfeed',
   dependencies: ['database', 'operations', 'metrics', 'routes'],

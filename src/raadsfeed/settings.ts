@@ -36,7 +36,6 @@ const raadsfeed = {
   register: setting('RAADSFEED_REGISTER', flag, false, 'Keep and serve a register of feeds.'),
 };
 
-/** Settings of area C and its features, by group. */
 export const raadsfeedSettings = { raadsfeed, ...aggregatorSettings, ...diwooSettings, ...pagesSettings };
 
 /** Settings that no operator has a reason to change, by group; tests override them. */
@@ -58,7 +57,6 @@ export const raadsfeedConstants = {
     streamDrainSeconds: 30,
     /** Time between comment lines on an idle stream. */
     streamHeartbeatSeconds: 15,
-    /** Time for one answer of a source. */
     sourcesTimeoutMs: 60_000,
   },
   ...aggregatorConstants,

@@ -54,10 +54,7 @@ export const RECEIPT: Term = { resource: `${THESAURUS}c_dfcee535`, label: 'ontva
 
 const KINDS = { gm: 'gemeente', pv: 'provincie', ws: 'waterschap' } as const;
 
-/**
- * The address of an organisation.
- * @param code as in the feed: `gm0363`, `pv27`, `ws0155`
- */
+/** The address of an organisation. @param code as in the feed: `gm0363`, `pv27`, `ws0155` */
 export function organisationAddress(code: string): string {
   const kind = code.startsWith('gm') ? KINDS.gm : code.startsWith('pv') ? KINDS.pv : KINDS.ws;
   return `https://identifier.overheid.nl/tooi/id/${kind}/${code}`;

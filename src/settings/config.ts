@@ -36,7 +36,6 @@ export type Config = {
     (G extends keyof Constants ? Readonly<Constants[G]> : unknown);
 };
 
-/** One fault of the configuration. */
 export interface ConfigFault {
   readonly variable: string;
   readonly wrong: string;

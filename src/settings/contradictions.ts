@@ -4,7 +4,6 @@ import { builtInModel } from '../lib/exchange-model/built-in-models.ts';
 import type { Config, ConfigFault, Fault } from './config.ts';
 import { whyUnreadable } from './readable-file.ts';
 
-/** Finds missing and contradictory settings. */
 export function contradictions(config: Config, fault: Fault): void {
   for (const check of [interfaces, ldv, inzage, aggregator, proof, tracing]) check(config, fault);
 }

@@ -50,7 +50,6 @@ export function text(pattern = /^/, allowed = 'text'): Kind<string> {
 
 export const file = text(undefined, 'path of a file');
 
-/** One word of a list. */
 export function choice<const T extends string>(...words: readonly T[]): Kind<T> {
   return {
     allowed: words.map((word) => `\`${word}\``).join(', '),
@@ -75,7 +74,6 @@ export function choices<const T extends string>(...words: readonly T[]): Kind<re
   };
 }
 
-/** Texts separated by commas. */
 export function list(item: RegExp, allowed: string): Kind<readonly string[]> {
   return {
     allowed,
@@ -102,7 +100,6 @@ export function pairs(item: RegExp, allowed: string): Kind<ReadonlyMap<string, s
   };
 }
 
-/** A whole number within bounds. */
 export function integer(min: number, max: number): Kind<number> {
   return {
     allowed: `${min} to ${max}`,

@@ -22,7 +22,6 @@ const WEB = ['https', 'http'] as const;
 const AREAS = ['shv', 'vs', 'verwerkingenlog', 'raadsfeed'] as const;
 const ADDRESSES = /^https?:\/\/[^\s,/?#@]+(\/[^\s,?#]*)?$/;
 
-/** Settings of the process and its listeners. */
 const server = {
   areas: setting('AREAS', choices(...AREAS), AREAS, 'Interfaces to serve.'),
   host: setting('HOST', text(), '127.0.0.1', 'Address of the public listener.'),
@@ -90,7 +89,6 @@ const server = {
   ),
 };
 
-/** Settings of the database. */
 const database = {
   url: postgresUrl(
     'DATABASE_URL',
@@ -167,7 +165,6 @@ const tokens = {
   ),
 };
 
-/** Settings of all pages for people. */
 const html = {
   themeCss: optional(
     'PAGES_THEME_CSS',
@@ -185,7 +182,6 @@ const html = {
   ),
 };
 
-/** Settings of traces. */
 const tracing = {
   endpoint: optional(
     'TRACING_ENDPOINT',
@@ -194,7 +190,6 @@ const tracing = {
   ),
 };
 
-/** Settings that all areas share, by group. */
 export const platformSettings = { server, database, tokens, html, tracing };
 
 /** Settings that no operator has a reason to change, by group; tests override them. */

@@ -5,7 +5,6 @@ import type { Environment } from '../lib/terminal.ts';
 /** A variable that looks like one of ours but is not. */
 interface UnknownVariable {
   readonly variable: string;
-  /** The setting that was probably intended. */
   readonly nearest: string;
 }
 
@@ -13,7 +12,6 @@ interface UnknownVariable {
 const SHARED_WORDS = ['BODY', 'CLIENT', 'HEADER', 'LOG', 'NODE', 'PUBLIC', 'REQUEST', 'TRUST'];
 /** Variables that Kubernetes and Docker set for a service with our name. */
 const OF_A_SERVICE = /_(SERVICE_(HOST|PORT\w*)|PORT(_\d+_(TCP|UDP)\w*)?)$/;
-/** Maximum number of differing letters. */
 const SLIP = 2;
 const MIN_LENGTH = 8;
 

@@ -13,17 +13,13 @@ export const LARGE_OBJECTS = 1000;
 
 export interface ActieLog extends ProcessingLog {
   readonly keys: IdentityKeys;
-  /** @see KeyWatch.requireAll */
   readonly requireAllKeys: KeyWatch['requireAll'];
-  /** @see KeyWatch.lockHashing */
   readonly lockHashing: KeyWatch['lockHashing'];
   readonly latestMoment: LatestMoment;
   readonly store: VersionStore;
   /** Whether new versions are queued for another logbook. */
   readonly forwards: boolean;
-  /** @see Appender.append */
   readonly append: Appender['append'];
-  /** Counts added versions in the metrics. */
   count(result: Appended): void;
   /** An entry of the service itself, to be added in a transaction. */
   makeOwn(entry: OwnEntry, author: ProcessingAuthor): Promise<Append>;
@@ -36,7 +32,6 @@ export interface ActieLog extends ProcessingLog {
 
 export interface AppendOptions {
   readonly idempotencyKey?: string | undefined;
-  /** The trace of the request. */
   readonly trace?: () => TraceContext;
 }
 

@@ -23,7 +23,6 @@ const REPLAY_TRIES = 4;
 /** Objects that are encrypted before yielding to other work. */
 const YIELD_OBJECTS = 500;
 
-/** An append that waits for its group. */
 interface AppendRequest {
   readonly actie: Actie;
   readonly auteur: Auteur;
@@ -199,7 +198,6 @@ interface GroupCommitOptions<T, R> {
   /** The weight of an item; absent: 0. A group of several items weighs at most `maxWeight`. */
   readonly weight?: (item: T) => number;
   readonly maxWeight?: number;
-  /** Maximum number of concurrent groups. */
   readonly inFlight: number;
   /** Maximum number of waiting items; the next is refused. */
   readonly maxWaiting: number;

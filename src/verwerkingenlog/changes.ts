@@ -40,7 +40,6 @@ const RETRY_MS = 40;
 const LOCK_WAIT_MS = 60_000;
 /** Share of the connections that the changes of one client may use. */
 const CLIENT_SHARE = 0.75;
-/** Changes that may wait for a connection, per connection. */
 const WAITING_PER_CONNECTION = 100;
 
 /**

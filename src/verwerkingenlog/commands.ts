@@ -8,7 +8,6 @@ import { logExportCommand } from './commands/export.ts';
 import { logForwardIssuesCommand } from './ldv/commands.ts';
 import type { LogFault } from './store/verify.ts';
 
-/** `koppelvlak log …`: inspects and maintains the processing log. */
 export function verwerkingenlogCommand(terminal: Terminal): Command {
   return new Command('log')
     .description('inspect the processing log, prune it, check it')

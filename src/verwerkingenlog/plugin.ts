@@ -37,7 +37,6 @@ declare module 'fastify' {
   }
 }
 
-/** Area B: the processing log. */
 export const verwerkingenlog = fp(serveVerwerkingenlog, {
   name: 'verwerkingenlog',
   dependencies: ['database', 'proof-writers', 'operations', 'metrics', 'routes', 'tokens', 'processing-log'],

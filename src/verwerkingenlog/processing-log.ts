@@ -102,7 +102,6 @@ async function openProcessingLog(app: FastifyInstance, forward: QueueForward | u
   };
 }
 
-/** Entries of the service itself. */
 export function createOwnEntries(
   clock: Clock,
   rules: OwnRules,
@@ -155,7 +154,6 @@ function startUpkeep({ database, clock, log }: FastifyInstance): { stop: () => P
 /** The activity that the register begins with, as its migration enters it. */
 const DEFAULT_ACTIVITY = '7d9f3c52-6b0e-4a5d-8f4e-2c1a90b6d3e7';
 
-/** The settings for own entries. */
 interface OwnRules {
   /** Shortest term of an own entry. */
   readonly ownRetention: string;

@@ -38,7 +38,6 @@ const verwerkingenlog = {
   ),
 };
 
-/** Settings of area B and its features, by group. */
 export const verwerkingenlogSettings = { verwerkingenlog, ...inzageSettings, ...ldvSettings };
 
 /** Settings that no operator has a reason to change, by group; tests override them. */

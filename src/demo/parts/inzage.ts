@@ -5,7 +5,6 @@ import { serveLogin } from './login.ts';
 
 const PROVIDER = '/digid';
 const CLIENT = 'inzage-pagina';
-/** The OIN of the demo's supplier. */
 const SUPPLIER = '00000099000000002000';
 
 const clientSecret = ({ secret }: DemoSetup): Promise<string> => secret('inspection-client');

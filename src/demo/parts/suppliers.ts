@@ -134,7 +134,6 @@ async function serveNotubiz(app: FastifyInstance, days: Days): Promise<void> {
   app.get('/events/meetings/1', async () => ({ meeting: meetingOn(days) }));
 }
 
-/** The members of an element, as XML. */
 function xml(members: Readonly<Record<string, string>>): string {
   return Object.entries(members)
     .map(([name, value]) => `<${name}>${value}</${name}>`)

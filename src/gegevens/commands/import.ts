@@ -110,7 +110,6 @@ async function chooseModel(
   return { configured, model: named === undefined ? configured : loadModel(variant, named) };
 }
 
-/** A finding blocks the import. */
 class ImportBlocked extends Error {}
 
 async function importOne(

@@ -17,7 +17,6 @@ export interface GegevensTools {
   ): ((context: ToolContext, model: Model) => Promise<void>) | undefined;
   /** Begins an import with these options. @throws {CommandError} */
   beginImport(command: Command, model: Model): Promise<ImportAid>;
-  /** The findings for an answer, for an entry of the journal. */
   describeAnswer(context: CommandContext, entry: Journalled): Promise<Report>;
 }
 
@@ -33,7 +32,6 @@ export interface OpenedFile {
   readonly notes: readonly FileFault[];
   /** Checks the contents as they are read. */
   readonly consumer: DeliveryConsumer;
-  /** Ends the check. */
   report(): Report;
   close(): void;
 }

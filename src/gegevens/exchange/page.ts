@@ -73,7 +73,6 @@ interface PageFinderOptions {
   readonly pool: Pool;
   readonly clock: Clock;
   readonly model: Model;
-  /** Caches written pages. */
   readonly cache: LRUCache<string, PageBytes>;
   /** The memory for large answers that are being made or sent. */
   readonly memory: Semaphore;
@@ -220,7 +219,6 @@ interface FrameOptions {
   readonly slices: readonly Slice[];
   readonly paginering: Paginering | undefined;
   readonly leverancierscode: string;
-  /** The bounds in the answer. */
   readonly period: Period;
   /** When the newest levering of all pages was delivered, so that every page has the same value. */
   readonly deliveredAt: Date;

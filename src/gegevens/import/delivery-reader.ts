@@ -33,13 +33,11 @@ export interface ReadDelivery {
   readonly leveringen: readonly ReadLevering[];
 }
 
-/** A readable record or case. */
 export interface DeliveryItem {
   readonly levering: number;
   readonly list: ItemList;
   readonly nummer: number;
   readonly value: unknown;
-  /** Whether it fits the model. */
   readonly fits: boolean;
 }
 
@@ -288,7 +286,6 @@ interface OpenLevering {
   bytes: number;
   /** Over the texts of its items. */
   readonly hash: Hash;
-  /** Municipalities that its records name. */
   readonly municipalities: Set<string>;
 }
 

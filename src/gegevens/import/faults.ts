@@ -14,7 +14,6 @@ export const MAX_FAULTS = 100;
 /** Reading has stopped: there are enough faults, or the rest cannot be parsed. */
 export class ImportStopped extends Error {}
 
-/** The faults of one file, in order. */
 export class Faults {
   readonly list: ImportFault[] = [];
   readonly #most: number;

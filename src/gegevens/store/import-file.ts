@@ -43,7 +43,6 @@ export interface ImportJudge {
 export interface Imported {
   readonly invoerId: number;
   readonly delivery: ReadDelivery;
-  /** The leveringen that became earlier versions. */
   readonly replacements: readonly Replacement[];
   readonly bytes: number;
 }

@@ -79,7 +79,6 @@ export async function writeJournal(
   return { result: Promise.all([written, appended]).then(([id]) => id) };
 }
 
-/** The number and time of an entry. */
 type Place = Pick<Journalled, 'id' | 'klaargezetOp'>;
 const NOW = `date_trunc('milliseconds', clock_timestamp())`;
 

@@ -31,7 +31,6 @@ interface ListOptions {
   /** Earlier versions too. */
   readonly all?: boolean | undefined;
   readonly id?: number | undefined;
-  /** Key of a municipality. */
   readonly gemeente?: string | undefined;
 }
 
@@ -52,7 +51,6 @@ export async function listLeveringen(db: Db, { all = false, id, gemeente }: List
   return rows;
 }
 
-/** A levering with empty lists, as JSON. */
 export async function readHead(db: Db, id: number): Promise<unknown> {
   const { rows } = await db.query<{ envelope: string }>(
     'select envelope from gegevens.leveringen where id = $1::bigint',

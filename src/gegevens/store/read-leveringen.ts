@@ -25,7 +25,6 @@ export interface RequestedDeliverers {
   readonly recent: Period | undefined;
 }
 
-/** The requested organisations that have leveringen. */
 export async function findDeliverers(db: Db, filter: Filter): Promise<RequestedDeliverers> {
   const { rows } = await db.query<Deliverer & { recent: string[] }>({
     name: 'gegevens-find-deliverers',

@@ -21,10 +21,7 @@ export class MessageStore {
     this.#mapping = mapping;
   }
 
-  /**
-   * Adds the JSON text of a record or case. Those of a list are in the order of their rows, then as they were added.
-   * @throws {ScratchFull}
-   */
+  /** Adds the JSON text of a record or case. Those of a list are in the order of their rows, then as they were added. @throws {ScratchFull} */
   add(levering: number, list: ItemList, text: string, { row = 0, key }: Partial<ItemRow> = {}): void {
     this.#items.insert(levering, list, row, text, key ?? null);
   }

@@ -60,7 +60,6 @@ export class BeginDays {
   readonly #period: Period | undefined;
   readonly #today: string;
   #last = '';
-  /** Whether a record begins in the period. */
   isWithin = false;
 
   constructor({ levering }: Mapping, period: Period | undefined, now: Date) {

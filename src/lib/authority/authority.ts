@@ -40,7 +40,6 @@ export interface AuthorityOptions {
 
 export interface Party {
   readonly key: string;
-  /** The certificate and the intermediate. */
   readonly chain: string;
   readonly certificate: string;
   readonly oin: string;

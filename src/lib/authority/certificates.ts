@@ -10,12 +10,10 @@ const ATTRIBUTES = {
   organization: '2.5.4.10',
 } as const;
 
-/** Attributes in the order of the name. */
 export type Name = readonly (readonly [keyof typeof ATTRIBUTES, string])[];
 /** Or the encoded name of another certificate. */
 type AnyName = Name | pkijs.RelativeDistinguishedNames;
 
-/** Signs certificates, lists and answers. */
 export interface Issuer {
   readonly name: Name;
   readonly key: KeyObject;

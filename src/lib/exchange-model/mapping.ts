@@ -30,7 +30,6 @@ export interface Mapping {
     readonly teller: Path;
     readonly records: Path;
     readonly recordId?: Path;
-    /** The municipality that a levering is for. */
     readonly gemeentecode?: Path;
     /** The members read from each record: its period, and its identification. */
     readonly record: {
@@ -102,7 +101,6 @@ function withSteps(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, withSteps(part)]));
 }
 
-/** Where the lists of a levering are. */
 export function listsOf({ levering: { records, zaken } }: Mapping): ReadonlyMap<ItemList, Path> {
   return new Map<ItemList, Path>([
     ['records', records],

@@ -17,7 +17,6 @@ import { readTextFileSync } from '../text-file.ts';
 import { builtInModel, defaultModels, modelsDirectory } from './built-in-models.ts';
 import { type Mapping, readMapping, type Variant } from './mapping.ts';
 
-/** A check of one part of a message. */
 export interface PartCheck {
   readonly ok: (value: unknown) => boolean;
   /** All faults; called only when `ok` is false, because it is slower. */
@@ -37,9 +36,7 @@ export interface Model {
   readonly schema: JsonObject;
   /** Of a message that is in memory. */
   readonly whole: PartCheck;
-  /** The message without its leveringen. */
   readonly envelop: PartCheck;
-  /** A levering without its records and cases. */
   readonly levering: PartCheck;
   readonly record: PartCheck;
   readonly zaak: PartCheck | undefined;

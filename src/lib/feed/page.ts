@@ -41,7 +41,6 @@ interface SnapshotPage {
 /** Called for a doubtful value; may throw. */
 export type Report = (code: FeedFaultCode, message: string) => void;
 
-/** Longest accepted cursor. */
 const MAX_CURSOR = 4096;
 
 /** The records of an answer that are objects, even when the rest of it is not a page. */
@@ -232,14 +231,10 @@ interface PageStep {
   readonly cursor: string;
   readonly numbers: readonly number[];
   readonly isSnapshot: boolean;
-  /** Maximum of records of a snapshot. */
   readonly maxRecords: number;
 }
 
-/**
- * Records a page that is not the last.
- * @throws {FeedFault} `cursor-circle`, `snapshot-endless`
- */
+/** Records a page that is not the last. @throws {FeedFault} `cursor-circle`, `snapshot-endless` */
 export function notePage(
   before: ReadingProgress,
   { cursor, numbers, isSnapshot, maxRecords }: PageStep,

@@ -59,10 +59,7 @@ export function judgeRecord({ op, resourceType, gewijzigdOp, storedAt, data }: J
   return fault === undefined ? { op, resourceType, data } : { fault: `data ${fault}` };
 }
 
-/**
- * `contentHash` of a resource: SHA-256 over its canonical JSON.
- * @throws {CanonicalFormError} when it has no canonical form
- */
+/** `contentHash` of a resource: SHA-256 over its canonical JSON. @throws {CanonicalFormError} when it has no canonical form */
 export function contentHash(data: unknown): string {
   return `sha256:${hash('sha256', canonicalJson(data))}`;
 }

@@ -15,7 +15,6 @@ export interface FeedAddresses {
   readonly snapshotUrl: string;
 }
 
-/** The parts of a service document that are used. */
 export interface ServiceDocument extends FeedAddresses {
   readonly rol: 'bronhouder' | 'aggregator';
   readonly streamUrl: string | null;

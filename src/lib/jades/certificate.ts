@@ -69,10 +69,7 @@ export interface Subject {
   readonly issuer: Certificate;
 }
 
-/**
- * Reads one DER certificate with nothing behind it.
- * @throws Error when either parser refuses it
- */
+/** Reads one DER certificate with nothing behind it. @throws Error when either parser refuses it */
 export function parseCertificate(der: Uint8Array): Certificate {
   // A copy: the parsers keep views on their input.
   const bytes = Buffer.from(new Uint8Array(der).buffer);
@@ -234,7 +231,6 @@ export function signerOin(leaf: Certificate): string | undefined {
   return values.length === 1 && oin !== undefined && /^\d{20}$/.test(oin) ? oin : undefined;
 }
 
-/** The texts of all attributes of one type. */
 export function attributeTexts(name: RelativeDistinguishedNames, type: string): string[] {
   const found: string[] = [];
   for (const entry of name.typesAndValues) {
@@ -274,7 +270,6 @@ export function readElement(bytes: Uint8Array, start: number, limit: number): El
   return { tag, start, from, end };
 }
 
-/** The elements inside another one, in order. */
 export function* children(bytes: Uint8Array, parent: Element): Generator<Element> {
   for (let at = parent.from; at < parent.end; ) {
     const element = readElement(bytes, at, parent.end);
@@ -283,7 +278,6 @@ export function* children(bytes: Uint8Array, parent: Element): Generator<Element
   }
 }
 
-/** An element of these contents. */
 export function encodeElement(tag: number, contents: Uint8Array): Buffer {
   const length = contents.length;
   if (length < 0x80) return Buffer.concat([Buffer.from([tag, length]), contents]);

@@ -155,10 +155,7 @@ function isRevoked({ certStatus }: SingleResponse): boolean {
 
 const ocspSigning = '1.3.6.1.5.5.7.3.9';
 
-/**
- * A delegate has the OCSP-signing purpose, was issued directly by the issuer it answers for, and is valid now.
- * @throws Error
- */
+/** A delegate has the OCSP-signing purpose, was issued directly by the issuer it answers for, and is valid now. @throws Error */
 async function checkResponder(candidate: PkiCertificate, issuer: Certificate, now: Date): Promise<void> {
   const delegate = parseCertificate(new Uint8Array(candidate.toSchema().toBER()));
   if (purposes(delegate)?.includes(ocspSigning) !== true) throw new Error('the responder may not sign answers');

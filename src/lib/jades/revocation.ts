@@ -5,7 +5,6 @@ import { type Certificate, crlAddresses, JadesError, ocspAddresses, type Subject
 import { isListed, type RevocationList, readCrl } from './crl.ts';
 import { createOcspRequest, readOcspAnswer } from './ocsp.ts';
 
-/** One request to a revocation address. */
 export interface FetchRequest {
   readonly url: string;
   readonly method: 'GET' | 'POST';
@@ -23,7 +22,6 @@ export type Fetch = (request: FetchRequest) => Promise<Uint8Array>;
 /** Without an answer, `hard` refuses and `soft` accepts. Both refuse a revoked certificate. */
 export type RevocationMode = 'hard' | 'soft';
 
-/** An issuer's status of a certificate. */
 interface RevocationStatus {
   readonly revoked: boolean;
   readonly validUntil: Date;
@@ -40,10 +38,7 @@ interface RevocationOptions {
   readonly deadlineMs: number;
 }
 
-/**
- * @param path leaf first, anchor last
- * @throws JadesError certificate-revoked, revocation-unknown
- */
+/** @param path leaf first, anchor last @throws JadesError certificate-revoked, revocation-unknown */
 export async function checkRevocation(
   path: readonly Certificate[],
   statusOf: RevocationSource,
@@ -261,10 +256,7 @@ const retryMs = 30_000;
 /** An older answer is refused, whatever its `nextUpdate`. */
 const maxAgeMs = 400 * 24 * 60 * 60 * 1000;
 
-/**
- * The moment until which an answer is valid.
- * @throws Error when it is not yet or no longer valid
- */
+/** The moment until which an answer is valid. @throws Error when it is not yet or no longer valid */
 function validUntil(thisUpdate: Date, nextUpdate: Date, now: Date): Date {
   const time = now.getTime();
   if (Number.isNaN(thisUpdate.getTime())) throw new Error('the answer has no readable date');

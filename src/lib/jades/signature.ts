@@ -106,10 +106,7 @@ export function parseDigest(values: HeaderValues): DigestHeader {
   return { sent, sha256 };
 }
 
-/**
- * Compares the header with the digest of the received bytes; padding may be left out.
- * @throws JadesError digest-mismatch
- */
+/** Compares the header with the digest of the received bytes; padding may be left out. @throws JadesError digest-mismatch */
 export function checkDigest(header: DigestHeader, actual: string): void {
   if (header.sha256 !== actual && `${header.sha256}=` !== actual) {
     throw new JadesError('digest-mismatch', 'De header Digest past niet bij de ontvangen bytes.');
@@ -150,10 +147,7 @@ function digestPayload(digestHeader: string): Buffer {
   return Buffer.from(`digest: ${digestHeader}`, 'latin1');
 }
 
-/**
- * Checks the signature with the key of the first certificate, and no other.
- * @throws JadesError signature-algorithm, signature-invalid
- */
+/** Checks the signature with the key of the first certificate, and no other. @throws JadesError signature-algorithm, signature-invalid */
 export async function verifySignature(
   header: ProtectedHeader,
   signature: Uint8Array,

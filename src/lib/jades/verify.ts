@@ -21,7 +21,6 @@ import {
 } from './signature.ts';
 
 export interface VerifierLimits {
-  /** Characters of the signature header. */
   readonly signatureCharacters: number;
   /** Milliseconds that a verification waits for revocation answers. */
   readonly revocationDeadlineMs: number;
@@ -125,10 +124,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
   };
 }
 
-/**
- * Recognises a chain that was sent in reverse, whose signature would otherwise only be called invalid.
- * @throws JadesError signature-invalid
- */
+/** Recognises a chain that was sent in reverse, whose signature would otherwise only be called invalid. @throws JadesError signature-invalid */
 function checkOrder([first, second]: readonly Certificate[]): void {
   if (first === undefined || second === undefined) return;
   if (second.pki.issuer.isEqual(first.pki.subject)) {

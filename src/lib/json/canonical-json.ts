@@ -12,7 +12,6 @@ export function canonicalJson(value: unknown): string {
   return sorted(value);
 }
 
-/** Whether all members are already in order. */
 function isInOrder(value: unknown): boolean {
   if (!isObject(value)) return true;
   if (Array.isArray(value)) return value.every(isInOrder);

@@ -248,7 +248,6 @@ function pointerStep(quoted: string): string {
 
 /** Finds the end of an item that may span chunks. The hot loop of an import. */
 class ItemScanner {
-  /** Line that is being read. */
   line: number;
   readonly #firstLine: number;
   readonly #isScalar: boolean;

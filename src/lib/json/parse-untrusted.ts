@@ -5,14 +5,11 @@
 import { isUtf8 } from 'node:buffer';
 import { isRecord, type JsonObject } from './json-value.ts';
 
-/** Limits of a document. */
 export interface JsonLimits {
   readonly bytes: number;
-  /** Levels of nested objects and lists. */
   readonly depth?: number;
   /** Objects and lists together: each takes about a hundred bytes, be it empty. */
   readonly containers?: number;
-  /** Members of all objects together. */
   readonly members?: number;
   /** Members of one object: parsing many distinct names takes long, and explaining each takes longer. */
   readonly objectMembers?: number;
@@ -168,10 +165,7 @@ function tooMany(what: 'containers' | 'members' | 'values', most: number): Untru
   return new UntrustedJsonError(`too-many-${what}`, `has more than ${most} ${named}`);
 }
 
-/**
- * Parses JSON from outside: UTF-8, read strictly, with or without a byte order mark.
- * @throws {UntrustedJsonError}
- */
+/** Parses JSON from outside: UTF-8, read strictly, with or without a byte order mark. @throws {UntrustedJsonError} */
 export function parseUntrusted(source: Uint8Array | string, limits: JsonLimits): unknown {
   return parseCounting(source, new JsonCounter(limits));
 }
@@ -240,10 +234,7 @@ export function countMembers(value: unknown): number {
 /** Maximum number of levels of nested objects and lists: writing JSON takes a stack frame for each, and no message has a tenth of them. */
 export const MAX_DEPTH = 100;
 
-/**
- * Why a value from `JSON.parse` cannot be written as it was read, or `undefined`.
- * @param levels maximum levels of objects and lists
- */
+/** Why a value from `JSON.parse` cannot be written as it was read, or `undefined`. @param levels maximum levels of objects and lists */
 export function unwritable(value: unknown, levels = MAX_DEPTH): string | undefined {
   // Parsed as infinite, and would be written as `null`.
   if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY)
@@ -257,10 +248,7 @@ export function unwritable(value: unknown, levels = MAX_DEPTH): string | undefin
   return undefined;
 }
 
-/**
- * Parses bytes that a `JsonCounter` has counted.
- * @throws {UntrustedJsonError} `not-utf8`, `not-json`
- */
+/** Parses bytes that a `JsonCounter` has counted. @throws {UntrustedJsonError} `not-utf8`, `not-json` */
 export function parseCounted(bytes: Uint8Array): unknown {
   if (!isUtf8(bytes)) throw new UntrustedJsonError('not-utf8', 'is not UTF-8');
   return parse(new TextDecoder().decode(bytes));

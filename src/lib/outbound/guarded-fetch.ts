@@ -351,7 +351,6 @@ function tooLarge(maxBytes: number): OutboundError {
   return new OutboundError('too-large', `the answer is larger than ${maxBytes} bytes`);
 }
 
-/** The first value of a header. */
 export function headerValue(header: string | string[] | undefined): string | undefined {
   return typeof header === 'string' ? header : header?.[0];
 }

@@ -27,7 +27,6 @@ interface OutboundOptions {
   readonly timeoutMs: number;
   /** Largest answer in bytes, after decompression. */
   readonly maxBytes: number;
-  /** Maximum number of connections to one host. */
   readonly connections: number;
   /** The proxy for the calls; absent: direct. */
   readonly proxy?: ProxySettings | undefined;
@@ -139,10 +138,7 @@ export function createOutboundClient(options: OutboundOptions): OutboundClient {
     }
   };
 
-  /**
-   * The body of a 200 answer of an expected type.
-   * @throws {OutboundError}
-   */
+  /** The body of a 200 answer of an expected type. @throws {OutboundError} */
   const readWanted = async (
     { statusCode, headers, body }: Dispatcher.ResponseData,
     { type: wanted, problemOf, counter }: Wanted,
@@ -221,7 +217,6 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-/** Maximum number of characters of a cause. */
 const MAX_CAUSE = 200;
 
 function asOutboundError(error: unknown): OutboundError {

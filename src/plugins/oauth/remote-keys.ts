@@ -14,10 +14,7 @@ export interface VerifierLog {
 
 export interface Keys<T extends object> extends KeySource {
   latest(): T | undefined;
-  /**
-   * Fetches once more for an unknown key.
-   * @param before the keys in use when it was requested: newer ones need no other fetch
-   */
+  /** Fetches once more for an unknown key. @param before the keys in use when it was requested: newer ones need no other fetch */
   refreshForUnknown(before: T | undefined): Promise<void>;
   fetchedAt(): Date | undefined;
   close(): void;

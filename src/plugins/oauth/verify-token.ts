@@ -167,7 +167,6 @@ function refusalOf(cause: unknown): TokenError {
   return new TokenError('invalid', isEarly ? 'not-yet-valid' : 'claims-malformed');
 }
 
-/** An optional claim that is text. */
 function optionalText(claims: Claims, name: string): string | undefined {
   const value = claims[name];
   if (value === undefined) return undefined;

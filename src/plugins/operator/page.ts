@@ -33,7 +33,6 @@ tr{padding:.5rem 0;border-bottom:1px solid #d5d9de}tbody th,td{border:0;padding:
 a{color:#154273}@media print{body{max-width:none;font-size:11pt}tr{break-inside:avoid}}`;
 const POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
-/** Headers of the pages for operators. */
 const OPERATOR_HEADERS = {
   'content-security-policy': POLICY,
   'x-content-type-options': 'nosniff',

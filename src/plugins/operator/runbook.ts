@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
 import { type Html, html, trusted } from '../../lib/template.ts';
 
-/** Path of the page. */
 export const RUNBOOK = '/runbook';
 const FILE = new URL('../../../docs/runbook.md', import.meta.url);
 

@@ -63,7 +63,6 @@ export interface Samples {
   take(): Promise<void>;
   /** Takes the first sample, unless there is one. */
   begin(): Promise<void>;
-  /** The figures of this process. */
   readonly series: () => Series[];
   /** The latest sum over the labels of a metric, if this process has it. */
   readonly latest: (metric: string) => number | undefined;

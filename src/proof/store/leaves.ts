@@ -50,7 +50,6 @@ interface StoredBundle {
   readonly numbers: readonly number[];
 }
 
-/** Bundles from a given one on. */
 export async function readBundles(
   db: Db,
   { log, number }: Origin,
@@ -66,7 +65,6 @@ export async function readBundles(
   return rows.map(({ index, entries, numbers }) => ({ index, entries, numbers: numbers.map(Number) }));
 }
 
-/** The position of an entry. */
 export interface Place {
   readonly origin: number;
   readonly index: number;

@@ -163,7 +163,6 @@ export async function readQueue(db: Db, log: ProofLogName): Promise<{ pending: n
   return rows[0] ?? { pending: 0, oldestSeconds: 0 };
 }
 
-/** Waiting entries, by their number. */
 export async function readPending(db: Db, log: ProofLogName, numbers: readonly number[]): Promise<Map<number, Buffer>> {
   if (numbers.length === 0) return new Map();
   const { rows } = await db.query<{ number: number; entry: Buffer }>({

@@ -47,10 +47,7 @@ export async function rootHash(size: number, read: ReadHashes): Promise<Uint8Arr
   return (await Frontier.load(size, read)).root();
 }
 
-/**
- * The audit path of RFC 6962 section 2.1.1, from the leaf's sibling up.
- * @throws {RangeError} when the leaf is not in the tree
- */
+/** The audit path of RFC 6962 section 2.1.1, from the leaf's sibling up. @throws {RangeError} when the leaf is not in the tree */
 export async function proveInclusion(index: number, size: number, read: ReadHashes): Promise<Uint8Array[]> {
   if (!isSize(index) || !isSize(size) || index >= size) throw new RangeError('the leaf is not in the tree');
   return await hashesOf(split(index, size, ({ low, high }) => high - low === 1).siblings, read);
@@ -165,7 +162,6 @@ function completeSubtrees({ low, high }: Range): StoredHash[] {
   return subtrees;
 }
 
-/** The hash of each range, all read at once. */
 async function hashesOf(ranges: readonly Range[], read: ReadHashes): Promise<Uint8Array[]> {
   const subtrees = ranges.map(completeSubtrees);
   const hashes = [...(await readAll(read, subtrees.flat()))];

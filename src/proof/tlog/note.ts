@@ -88,10 +88,7 @@ function verifierKey(name: string, type: KeyType, publicKey: Uint8Array): Verifi
 
 export interface NoteSigner {
   readonly key: VerifierKey;
-  /**
-   * A signature line for a text, with its newline.
-   * @param time seconds since 1970, for a cosignature; ignored by a log's key
-   */
+  /** A signature line for a text, with its newline. @param time seconds since 1970, for a cosignature; ignored by a log's key */
   sign(text: string, time?: number): string;
 }
 

@@ -10,7 +10,6 @@ export interface PolicyWitness {
 
 export interface Policy {
   readonly witnesses: readonly PolicyWitness[];
-  /** Whether these cosigners are enough. */
   isQuorum(cosigners: readonly VerifierKey[]): boolean;
 }
 

@@ -44,10 +44,7 @@ export interface GrowingTile {
   readonly hashes: Uint8Array[];
 }
 
-/**
- * Adds a completed hash to its tile; tiles hold only each eighth level.
- * @param tiles by level and index
- */
+/** Adds a completed hash to its tile; tiles hold only each eighth level. @param tiles by level and index */
 export function addToTiles(
   tiles: Map<string, GrowingTile>,
   { level, index, hash }: StoredHash & { readonly hash: Uint8Array },

@@ -64,7 +64,6 @@ interface Asked {
 }
 
 export interface WitnessClient {
-  /** Whether the policy demands cosignatures. */
   readonly isNeeded: boolean;
   /** Asks every witness that has not cosigned this checkpoint, all at once. Never rejects because of a witness. */
   cosign(note: string): Promise<Asked>;

@@ -7,7 +7,6 @@ import { sourceCommands } from './commands/on-source.ts';
 import { periodText } from './plan-sources.ts';
 import type { SourceState } from './store/sources.ts';
 
-/** `koppelvlak bron …`: the sources that an aggregator follows. */
 export function bronCommand(terminal: Terminal): Command {
   const bron = new Command('bron').description('the sources of an aggregator');
   for (const command of [

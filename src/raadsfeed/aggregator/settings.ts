@@ -30,7 +30,6 @@ export const aggregatorSettings = {
 /** Settings that no operator has a reason to change, by group; tests override them. */
 export const aggregatorConstants = {
   aggregator: {
-    /** Base address of the NotuBiz API. */
     notubizUrl: 'https://api.notubiz.nl',
     /** Minutes between quick readings, which read what was modified in the current quarters. */
     notubizQuickMinutes: 15,

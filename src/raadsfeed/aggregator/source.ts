@@ -39,7 +39,6 @@ export interface Source {
   readonly progress: unknown;
   /** A hash of this source equalled ours. */
   readonly hashMatches: boolean;
-  /** Organisations that its service document names. */
   readonly named: readonly string[];
   readonly allowMassDelete: boolean;
   readonly compareAgainAt: Date | null;

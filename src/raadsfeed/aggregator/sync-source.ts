@@ -1,4 +1,3 @@
-/** Reads one source now, for an operator. */
 import { randomUUID } from 'node:crypto';
 import {
   closeDependencies,

@@ -9,7 +9,6 @@ interface Options {
   readonly json?: boolean;
 }
 
-/** `koppelvlak register …`: the addresses of council feeds. */
 export function registerCommand(terminal: Terminal): Command {
   return new Command('register')
     .description('the register of feeds: where they are, and nothing of their content')

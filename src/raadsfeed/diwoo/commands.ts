@@ -5,7 +5,6 @@ import { table } from '../../lib/output.ts';
 import type { Terminal } from '../../lib/terminal.ts';
 import type { Reason } from './offer.ts';
 
-/** `koppelvlak diwoo …`: the documents offered to the national index. */
 export function diwooCommand(terminal: Terminal): Command {
   return new Command('diwoo')
     .description('the documents that are offered to the national index (DiWoo)')
@@ -73,7 +72,6 @@ function robotsCommand(terminal: Terminal): Command {
 /** Why a document of the feed is not offered. */
 type LeftOutReason = Reason | 'removed' | 'redacted';
 
-/** The explanation of each reason. */
 const REASONS: Readonly<Record<LeftOutReason, string>> = {
   'no-file': 'no bestandsurl',
   'not-https': 'the bestandsurl is not https',

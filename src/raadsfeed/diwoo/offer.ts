@@ -22,7 +22,6 @@ export type Reason =
 /** Shortest and longest address that a sitemap may hold (sitemaps.org 0.9); the longest in bytes as written. */
 const MIN_LOC = 12;
 const MAX_LOC_BYTES = 2048;
-/** Characters of a title that are offered. */
 const MAX_TITLE = 500;
 const MAX_ITEMS = 500;
 const MAX_IDENTIFICATION = 4000;
@@ -44,7 +43,6 @@ export function toOffer(organisatiecode: string, data: JsonObject) {
     submittedOn,
     formaat: address && fileType(data.formaat, address),
     reason: file instanceof URL ? unusable : file,
-    /** The agenda items that it names. */
     items: itemsOf(organisatiecode, data.agendapunten),
   };
 }

@@ -23,7 +23,6 @@ const KEPT_MS = 1000;
 /** A document in a sitemap takes about half of what a record takes. */
 const MEMORY_RECORDS = SITEMAP_PLACES / 2;
 
-/** Addresses of the indexes. */
 export const indexAddresses = (baseUrl: string, categories: readonly number[]): string[] =>
   categories.map((categorie) => `${baseUrl}${indexPath(categorie)}`);
 

@@ -42,7 +42,6 @@ export function readName(file: string): SitemapName | { readonly categorie: numb
     : { categorie: Number(categorie), organisatiecode, page: Number(page) };
 }
 
-/** The categories that are not empty now. */
 export async function listCategories(db: Db): Promise<number[]> {
   const { rows } = await db.query<{ categorie: number }>({
     name: 'raadsfeed-diwoo-categorieen',

@@ -10,7 +10,6 @@ import { type FeedChange, type FeedIndex, MOST_REMOVED } from '../follow-index.t
 import { toItemState, toOffer } from './offer.ts';
 import { SITEMAP_PLACES, type SitemapName } from './sitemaps.ts';
 
-/** A sitemap that changed. */
 interface Touched extends SitemapName {
   readonly modified: Date;
 }

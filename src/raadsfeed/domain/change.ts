@@ -1,7 +1,6 @@
 import { contentHash, type Verwijderreden } from '../../lib/feed/record.ts';
 import type { Resource, ResourceType } from '../../lib/feed/resource.ts';
 
-/** Where an aggregator got a record from. */
 export interface Herkomst {
   readonly feedUrl: string;
   readonly sequenceNumber: number;
@@ -59,7 +58,6 @@ export type PubliceerRegel =
       readonly toelichting?: string;
     };
 
-/** The resource that a line is about. */
 export function resourceOf(line: PubliceerRegel): Resource {
   if (line.op !== 'upsert') return line.resource;
   const { bronidentificatie, organisatie } = line.data;
@@ -77,10 +75,7 @@ export interface Origin
   readonly herkomst: Herkomst;
 }
 
-/**
- * Makes a valid line ready to be written: identity, text and hash.
- * @throws {TypeError} when `data` has no canonical form
- */
+/** Makes a valid line ready to be written: identity, text and hash. @throws {TypeError} when `data` has no canonical form */
 export function prepareChange(line: PubliceerRegel, origin?: Origin): Change {
   const { op, resourceType } = line;
   if (op === 'upsert') {

@@ -62,12 +62,10 @@ export function filterConditions(filter: RecordFilter, firstParameter: number) {
   };
 }
 
-/** The value that each filter compares. */
 export function filterableValues(record: Filterable): RecordFilter {
   return Object.fromEntries(NAMES.map((name) => [name, FILTERS[name].valueOf(record)]));
 }
 
-/** Whether a record with these values passes. */
 export function passesFilter(values: RecordFilter, filter: RecordFilter): boolean {
   return NAMES.every((name) => (filter[name] ?? values[name]) === values[name]);
 }

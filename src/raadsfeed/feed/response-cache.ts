@@ -18,7 +18,6 @@ import { type HeadCache, isAtLeast, isSameHead, isSameHistory } from './head.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Key of the response in the cache. */
     responseKey?: string | undefined;
   }
 }
@@ -84,7 +83,6 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 /** Approximate overhead of an entry. */
 const ENTRY_BYTES = 1000;
 const MAX_KEY_LENGTH = 2500;
-/** Estimated bytes of a record. */
 const RECORD_BYTES = 2048;
 /** An answer is held three times: as strings, as the body, and compressed. */
 const COPIES = 3;

@@ -91,7 +91,6 @@ const PAGES = {
 const PART = 64 * 1024;
 /** Smaller parts, such as new records, do not wait for memory: the number of streams bounds them. */
 const SMALL_PART = 8 * 1024;
-/** Share of the memory for one client. */
 const CLIENT_SHARE = 1 / 4;
 /** Concurrent reads of the database, so that pages do not wait behind them; one client has half. */
 const READS = 4;

@@ -32,7 +32,6 @@ export interface PagesContext {
   readonly site: Site;
   /** Address of this service without a trailing slash. */
   readonly baseUrl: () => string;
-  /** Address of the feed's API. */
   readonly apiUrl: () => string;
   /** Call it before reading from the index. @throws {Problem} 503 while a large part of the feed is not in it */
   readonly requireIndex: () => Promise<void>;

@@ -16,10 +16,7 @@ export function otherMonth(month: string, by: number): string {
 
 const offset = new Intl.DateTimeFormat('en-GB', { timeZone: TIME_ZONE, timeZoneName: 'longOffset' });
 
-/**
- * The first moment of a day. The clock changes at one o'clock UTC, so midnight has the offset of midnight in UTC.
- * @param later number of days
- */
+/** The first moment of a day. The clock changes at one o'clock UTC, so midnight has the offset of midnight in UTC. @param later number of days */
 export function midnight(day: string, later = 0): Date {
   const utc = new Date(`${day}T00:00:00Z`);
   utc.setUTCDate(utc.getUTCDate() + later);

@@ -19,7 +19,6 @@ import type { Item } from './search/lists.ts';
 import { MOST_TERMS, QUERY_LENGTH, readQuery } from './search/query.ts';
 import { findMissing, type Marks, type MissingTerm, markWords, readWords, type WordQuery } from './search/words.ts';
 
-/** Time limit of a search. */
 const SEARCH_MS = 3000;
 /** The planner has no statistics of words: it would scan the table, compile short queries, and sort on disk. */
 const PLANNING = `select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true), set_config('work_mem', '16MB', true)`;

@@ -226,10 +226,7 @@ export async function resolveListCursor(
   return { feedId, after };
 }
 
-/**
- * The head, after refreshing it if needed to include a number.
- * @throws {Problem} `ongeldige-cursor`; or errors of reading the head
- */
+/** The head, after refreshing it if needed to include a number. @throws {Problem} `ongeldige-cursor`; or errors of reading the head */
 export async function resolveNumber(heads: HeadCache, sequenceNumber: number, name?: CursorName): Promise<FeedHead> {
   const head = await heads.headAtLeast(sequenceNumber);
   assertInRange(head, sequenceNumber, name);

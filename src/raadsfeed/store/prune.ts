@@ -5,7 +5,6 @@ import type { ProofWriter } from '../../proof/proof-log.ts';
 import { lockFeedRow, moveBeginning } from './records.ts';
 import { markForRewrite } from './text-partitions.ts';
 
-/** Numbers that one transaction covers. */
 const STEP = 20_000;
 
 export interface Pruned {

@@ -5,7 +5,6 @@ import { filterConditions, type RecordFilter } from '../domain/record-filter.ts'
 import { dataOf } from '../domain/record-text.ts';
 import { FEED_HEAD, joinHeads, type Read, readTexts, toFeedHead } from './records.ts';
 
-/** A current resource. */
 interface CurrentResource {
   readonly bronidentificatie: string;
   readonly sequenceNumber: number;

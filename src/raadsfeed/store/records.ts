@@ -93,7 +93,6 @@ export async function moveHead(db: Db, head: FeedPosition, storedAt: Date, redac
   );
 }
 
-/** Moves the beginning of the history. */
 export async function moveBeginning(db: Db, after: FeedPosition, since: Date): Promise<void> {
   await move(
     db,
@@ -236,7 +235,6 @@ export function joinHeads(first: FeedHead, second: FeedHead): FeedHead {
 
 interface Numbers {
   readonly name: string;
-  /** A select of numbers in order. */
   readonly numbers: string;
   readonly values: readonly unknown[];
 }

@@ -7,7 +7,6 @@ import { type Resource, type ResourceType, resourceKey } from '../../lib/feed/re
 import type { Herkomst, Removal } from '../domain/change.ts';
 import { firstOfPartition, markForRewrite, PARTITION_NUMBERS } from './text-partitions.ts';
 
-/** A record that holds content. */
 interface ContentRecord {
   readonly sequenceNumber: number;
   readonly storedAt: string;

@@ -4,7 +4,6 @@ import type { components } from '../../contracts/raadsfeed.ts';
 import type { Db } from '../../database/transaction.ts';
 import type { ServiceDocument } from '../../lib/feed/service-document.ts';
 
-/** A feed as the register lists it. */
 type RegisterFeed = components['schemas']['RegisterFeed'];
 
 /** The address of a feed, and its self-description. */

@@ -64,7 +64,6 @@ export interface SourceCompleteness {
   readonly readAt: Date | null;
   /** Its records that were not yet read; `null` when unknown. */
   readonly behind: number | null;
-  /** Its resources whose last record was refused. */
   readonly refused: number;
   /** Share of the resources of the supplier that the feed has, in per cent, by the last measurement; `null` without one. */
   readonly coverage: number | null;
@@ -77,7 +76,6 @@ export interface SourceCompleteness {
 const ORGANISATION = `select organisatiecode, naam, laatst_bijgewerkt as "laatstBijgewerkt", herkomst, herkomst_soort as "herkomstSoort"
   from raadsfeed.organisaties`;
 
-/** Every organisation of this feed, by code. */
 export async function readOrganisations(db: Db): Promise<FeedOrganisation[]> {
   const { rows } = await db.query<FeedOrganisation>({
     name: 'raadsfeed-organisations',
@@ -86,7 +84,6 @@ export async function readOrganisations(db: Db): Promise<FeedOrganisation[]> {
   return rows;
 }
 
-/** One organisation of this feed. */
 export async function readOrganisation(db: Db, organisatiecode: string): Promise<FeedOrganisation | undefined> {
   const { rows } = await db.query<FeedOrganisation>({
     name: 'raadsfeed-organisation',

@@ -12,12 +12,10 @@ export async function ensureTextPartitions(db: Db, { partitionedTo }: FeedRow, u
   await db.query('select raadsfeed.ensure_text_partitions($1::bigint)', [upTo + PARTITION_NUMBERS]);
 }
 
-/** First number of the partition that a number lies in. */
 export function firstOfPartition(sequenceNumber: number): number {
   return sequenceNumber - (sequenceNumber % PARTITION_NUMBERS);
 }
 
-/** Marks the partitions of removed numbers. */
 export async function markForRewrite(db: Db, numbers: readonly number[]): Promise<void> {
   await db.query({
     name: 'raadsfeed-note-removed',

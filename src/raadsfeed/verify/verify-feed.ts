@@ -30,10 +30,7 @@ interface VerifyOptions {
 const STEP = 1000;
 const LISTED_FAULTS = 1000;
 
-/**
- * Checks the whole log up to its present head. Memory: the identity and hash of each current resource.
- * @throws the signal's reason
- */
+/** Checks the whole log up to its present head. Memory: the identity and hash of each current resource. @throws the signal's reason */
 export async function verifyFeed(db: Db, { signal, progress, clock }: VerifyOptions): Promise<VerifyResult> {
   const feed = await readFeedRow(db);
   const faults: VerifyFault[] = [];

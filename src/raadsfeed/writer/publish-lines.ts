@@ -23,7 +23,6 @@ interface PublishLinesOptions {
   /** Stops after so many refused lines. */
   readonly mostRefused?: number | undefined;
   readonly progress: (lines: number) => void;
-  /** Fires to stop between two batches. */
   readonly signal: AbortSignal;
 }
 

@@ -15,10 +15,7 @@ interface ExportOptions {
   readonly history?: boolean;
 }
 
-/**
- * `koppelvlak log export`: the log for an auditor.
- * @param openForward opens the forwarding of the entry about the export
- */
+/** `koppelvlak log export`: the log for an auditor. @param openForward opens the forwarding of the entry about the export */
 export function logExportCommand(
   terminal: Terminal,
   openForward: (settings: Config['ldvOut']) => Promise<QueueForward | undefined>,

@@ -262,10 +262,7 @@ export function provenRecord({ keyName, actieId, seed }: StoredVersie, versie: V
   return { record: proofRecordOf(versie, Number(format)), seed: Buffer.from(base64, 'base64') };
 }
 
-/**
- * The version that a row holds; it may have very many objects.
- * @throws {UnknownKeyError} when it was encrypted with a key that is not configured
- */
+/** The version that a row holds; it may have very many objects. @throws {UnknownKeyError} when it was encrypted with a key that is not configured */
 export async function reveal(stored: StoredVersie, keys: IdentityKeys): Promise<Versie> {
   const { keyName, seed: _, bewijsNr: __, afnemerId, ldv, ...versie } = stored;
   const decrypt = (text: string): string => keys.decrypt(keyName, versie.actieId, text);

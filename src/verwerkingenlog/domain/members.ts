@@ -26,7 +26,6 @@ export const ANSWERED_NAMES = MEMBER_NAMES.filter(isAnswered);
 const isHistory = (name: MemberName): name is Having<{ history: true }> => TABLE[name].history === true;
 export const HISTORY_NAMES = MEMBER_NAMES.filter(isHistory);
 
-/** The format of new proofs. */
 export const PROOF_FORMAT = Math.max(...MEMBER_NAMES.map((name) => TABLE[name].since ?? 1));
 
 /** The members of a part in a format of the proof, in their canonical order. */

@@ -9,7 +9,6 @@ import { type GenummerdObject, pick, type Versie, verwerktObjectId } from './ver
 export const BASIS: Part = 'basis';
 export const AANVULLEND: Part = 'aanvullend';
 
-/** The part of an object of a version. */
 export function objectPart(actieId: string, number: number): string {
   return `object/${verwerktObjectId(actieId, number)}`;
 }

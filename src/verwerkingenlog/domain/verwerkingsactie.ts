@@ -31,7 +31,6 @@ interface ActieVelden
   readonly tijdstipOffset: string | null;
 }
 
-/** An action as a caller gives it. */
 export interface Actie extends ActieVelden {
   readonly verwerkteObjecten: readonly VerwerktObject[];
 }
@@ -60,13 +59,11 @@ export interface GenummerdObject extends VerwerktObject {
   readonly nummer: number;
 }
 
-/** One version of an action. */
 export interface Versie extends ActieVelden, Auteur, Aanroep {
   readonly actieId: string;
   /** Counts from 1. */
   readonly versie: number;
   readonly tijdstipRegistratie: string;
-  /** Whether this version ends the action. */
   readonly vervallen: boolean;
   /** Whether this or an earlier version was confidential or lifted. */
   readonly ooitVertrouwelijk: boolean;
@@ -315,7 +312,6 @@ export function isBsn(text: string): boolean {
 
 // Persons, however their identifications are written.
 
-/** A person's identification, as callers write it. */
 export interface Person {
   readonly soortObjectId: string;
   readonly objectId: string;

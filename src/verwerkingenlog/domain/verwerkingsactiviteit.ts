@@ -14,7 +14,6 @@ export interface Activiteit extends ActiviteitVelden {
   readonly tijdstipRegistratie: string;
 }
 
-/** A body that the contract accepts. */
 type ActiviteitBody = components['schemas']['VerwerkingsactiviteitInvoer'];
 
 export function readActiviteitBody(body: ActiviteitBody): ActiviteitVelden {

@@ -9,7 +9,6 @@ import { OVERVIEW, type Settings } from './site.ts';
 import { keptFor, termsOf } from './terms.ts';
 
 interface Manner {
-  /** Whether each entry is shown unfolded. */
   readonly open: boolean;
 }
 

@@ -209,7 +209,6 @@ function send(reply: FastifyReply, site: Site, page: Page, status = 200): Fastif
   return reply.code(status).type('text/html; charset=utf-8').send(renderPage(site, page));
 }
 
-/** The selection in the address. */
 function readAsked(request: FastifyRequest): { readonly asked: Asked; readonly faults: readonly string[] } {
   const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '');
   const text = (name: string): string | undefined => query.get(name)?.trim().slice(0, 200) || undefined;

@@ -24,7 +24,6 @@ const PROOFS = '/bewijs';
 const CHECKER = '/proof/v1/controleer';
 
 interface ProofPages {
-  /** The writer of the processing log's proof. */
   readonly writer: ProofWriter;
   readonly log: ActieLog;
   readonly loggedRead: LoggedRead;
@@ -35,7 +34,6 @@ interface ProofPages {
   readonly send: (reply: FastifyReply, page: Page, status?: number) => FastifyReply;
 }
 
-/** Address of the page of an entry. */
 export function proofAddress(actieId: string): string {
   return `${HOME}${PROOFS}/${actieId}`;
 }

@@ -24,7 +24,6 @@ interface OverviewOptions {
 /** Days are `2026-01-31`; absent: no limit at that end. */
 export interface Period {
   readonly from?: string | undefined;
-  /** The last day that is shown. */
   readonly to?: string | undefined;
 }
 
@@ -43,7 +42,6 @@ export interface Entry {
   readonly actieNaam: string | null;
   readonly handelingNaam: string | null;
   readonly verwerkingNaam: string | null;
-  /** The organisation that performed the action. */
   readonly uitvoerder: string | null;
   /** The receiver of the data. */
   readonly ontvanger: string | null;
@@ -53,7 +51,6 @@ export interface Entry {
   readonly bewijs?: string;
 }
 
-/** The register's explanation of an activity. */
 export interface Explanation
   extends Pick<
     Activiteit,

@@ -11,7 +11,6 @@ import type { Clock } from '../../lib/time.ts';
 import { isBsn } from '../domain/verwerkingsactie.ts';
 import { endSession, isEnded } from './store/ended-sessions.ts';
 
-/** A citizen who is logged in. */
 export interface Session {
   readonly id: string;
   readonly bsn: string;

@@ -6,7 +6,6 @@ import { type Html, html, safeUrl } from '../../lib/template.ts';
 import type { Config } from '../../settings/read-config.ts';
 import type { SignInFailure } from './sign-in.ts';
 
-/** Path of the pages. */
 export const HOME = '/inzage';
 export const OVERVIEW = `${HOME}/overzicht`;
 export const LOGIN = `${HOME}/inloggen`;

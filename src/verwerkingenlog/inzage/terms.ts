@@ -1,4 +1,3 @@
-/** Retention periods in words. */
 import { isDuration } from '../../lib/time.ts';
 import type { Entry, Group } from './read-overview.ts';
 

@@ -39,7 +39,6 @@ const INTERRUPTED_MS = 1000;
 const LONGEST_SLEEP_MS = 30_000;
 const FIRST_WAIT_MS = 500;
 
-/** An action and one of its lines. */
 interface Line {
   readonly actieId: string;
   readonly span: Span;

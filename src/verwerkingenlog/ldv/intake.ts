@@ -14,7 +14,6 @@ import { IGNORED, isId, judge, MAX_LINE } from './rules.ts';
 import { activityOf, dateOf, NS_PER_MS, type Span } from './span.ts';
 import { writeLine } from './stored-line.ts';
 
-/** Reasons that an answer names. */
 const NAMED_REASONS = 10;
 const CONFLICT = 'onder deze ids staat al een andere regel van deze client';
 

@@ -19,18 +19,15 @@ import {
 import { lineKeyOf, readLineKeys, takeLineKeys } from './store/line-keys.ts';
 import type { LdvLine } from './stored-line.ts';
 
-/** The sender of lines, from its token. */
 export interface LineSender {
   /** The owner of the lines: ids are unique for this client only. */
   readonly client: string;
   readonly auteur: Auteur;
-  /** The trace of the request. */
   readonly trace: () => TraceContext;
   /** Another logbook, whose account of the route of a line is trusted. */
   readonly isPeer: boolean;
   /** OIN of the organisation, when the token has one. */
   readonly oin: string | undefined;
-  /** May log lines of confidential activities. */
   readonly mayBeConfidential: boolean;
 }
 
@@ -43,10 +40,7 @@ export interface NewLine extends LdvLine {
 /** `conflict`: the client has stored another line under the same ids. */
 export type LineOutcome = 'stored' | 'known' | 'conflict';
 
-/**
- * Resolves when all lines are committed to disk, with the outcome of each.
- * @throws {Problem} 503 when too much waits
- */
+/** Resolves when all lines are committed to disk, with the outcome of each. @throws {Problem} 503 when too much waits */
 export type StoreLines = (lines: readonly NewLine[], sender: LineSender) => Promise<readonly LineOutcome[]>;
 
 /** A line with its stored form. */
@@ -68,7 +62,6 @@ const GROUPS_IN_FLIGHT = 2;
 /** Lines of several requests that share a transaction; one request may have more. */
 const GROUP_LINES = 5000;
 const MAX_WAITING = 5000;
-/** Lines of one statement. */
 const STATEMENT_LINES = 5000;
 
 export function createLineStore(app: FastifyInstance): StoreLines {

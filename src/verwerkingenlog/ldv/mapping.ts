@@ -27,7 +27,6 @@ import { LOGBOOKS, readLdvOf } from './stored-line.ts';
 
 /** Characters of a text in an action; a longer one is shortened there, and whole in the LDV line. */
 export const MAX_TEXT = 242;
-/** Characters of an address. */
 export const MAX_URL = 2042;
 const UUID_AT_END = new RegExp(`(?:^|[:=#/])(${UUID_DIGITS})/?$`, 'i');
 const URI = /^[a-z][a-z0-9+.-]*:\S+$/i;
@@ -140,7 +139,6 @@ export interface LineContext {
   readonly uitvoerder: string | null;
 }
 
-/** The action of a line. */
 export function actieOfSpan(span: Span, context: LineContext): Actie {
   const actie = { ...EMPTY, ...context };
   for (const { toActie } of ROWS) Object.assign(actie, toActie(span));

@@ -27,7 +27,6 @@ export interface UnreadableSpan {
   readonly traceId: string;
   readonly spanId: string;
   readonly reason: string;
-  /** Whether it has no attribute of LDV. */
   readonly isOther: boolean;
 }
 
@@ -60,7 +59,6 @@ interface Opened {
 
 interface Resource {
   readonly attributes: Attributes;
-  /** Why its spans are refused. */
   readonly fault?: string;
 }
 
@@ -156,7 +154,6 @@ export function nameInMessage(name: string): string {
   return /^[\p{L}\p{N}_.-]{1,100}$/u.test(name) && !/(?:\p{N}\P{N}*){6}/u.test(name) ? name : '(een andere naam)';
 }
 
-/** A field of a message of protobuf. */
 interface Field {
   readonly number: number;
   /** Its contents, when it is a message, a text or bytes. */

@@ -44,7 +44,6 @@ export function isOfLdv(name: unknown): boolean {
   return typeof name === 'string' && name.startsWith('dpl.');
 }
 
-/** The attributes that LDV defines. */
 export const DPL = {
   activity: 'dpl.core.processing_activity_id',
   subject: 'dpl.core.data_subject_id',
@@ -61,12 +60,10 @@ export function textOf(attributes: Attributes, name: string): string | undefined
   return typeof value === 'bigint' ? String(value) : typeof value === 'string' ? value : undefined;
 }
 
-/** The activity that a span names. */
 export function activityOf({ attributes }: Pick<Span, 'attributes'>): string | undefined {
   return textOf(attributes, DPL.activity);
 }
 
-/** The person that a span is about. */
 export function subjectOf({
   attributes,
 }: Pick<Span, 'attributes'>): { soortObjectId: string; objectId: string } | undefined {
@@ -93,10 +90,7 @@ export class OtlpError extends Error {
 /** Levels of lists and maps in the value of an attribute. */
 const MAX_DEPTH = 8;
 
-/**
- * Attributes in the JSON form of OTLP: integers as texts, bytes as base64.
- * @param text converts a text; default: unchanged
- */
+/** Attributes in the JSON form of OTLP: integers as texts, bytes as base64. @param text converts a text; default: unchanged */
 export function writeAttributes(attributes: Attributes, text = asItIs): object[] {
   return [...attributes].map(([key, value]) => ({ key: text(key), value: writeValue(value, text) }));
 }

@@ -75,7 +75,6 @@ function onlyPerson(versie: Versie, person: PersonQuery): Versie {
   return { ...versie, objecten: versie.objecten.filter((object) => isSamePerson(object, person)) };
 }
 
-/** The query of a person's list. */
 export type PersonQuery = operations['getVerwerkteObjecten']['parameters']['query'];
 
 /** A person whom a query may name, in full or in part. */
@@ -147,7 +146,6 @@ function readPersonCursor(text: string, per: PersonFilter['per']): Cursor<readon
   return !Number.isNaN(Date.parse(tijdstip)) && toUtc(tijdstip) === tijdstip ? cursor : undefined;
 }
 
-/** Address of the next or previous page. */
 function pageLink(
   request: FastifyRequest,
   address: string,
@@ -161,7 +159,6 @@ function pageLink(
   return linkTo(request, address, writeCursor({ direction, key }));
 }
 
-/** The address of the request with another cursor. */
 export function linkTo(request: FastifyRequest, address: string, cursor: string): string {
   const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '');
   query.set('cursor', cursor);

@@ -96,10 +96,7 @@ const FUNCTIES: readonly Functie[] = [
   { functie: 'F2265', handeling: 'verwijderen', categorieen: CATEGORIEEN, scopes: ['delete:confidential'] },
 ];
 
-/**
- * The row of the matrix for a call; undefined when no function covers it, whatever the scope.
- * @param touched categories that the call touches
- */
+/** The row of the matrix for a call; undefined when no function covers it, whatever the scope. @param touched categories that the call touches */
 function functieOf(handeling: Handeling, touched: readonly Categorie[], beperkteSet?: boolean): Functie | undefined {
   return FUNCTIES.find(
     (row) =>
@@ -120,10 +117,7 @@ export function may(
   return functieOf(handeling, touched, beperkteSet)?.scopes.some((scope) => scopes.has(scope)) ?? false;
 }
 
-/**
- * Checks the caller's scopes against the matrix.
- * @throws {Problem} 403
- */
+/** Checks the caller's scopes against the matrix. @throws {Problem} 403 */
 export function allow(
   request: FastifyRequest,
   handeling: Handeling,

@@ -70,10 +70,7 @@ export async function countActiviteiten(db: Db, shown: readonly Vertrouwelijkhei
   return rows[0]?.count ?? 0;
 }
 
-/**
- * Adds an activity to the register, or replaces the one with its identity. The caller holds its lock.
- * @param known its version; 0: it is new
- */
+/** Adds an activity to the register, or replaces the one with its identity. The caller holds its lock. @param known its version; 0: it is new */
 export async function writeActiviteit(
   db: Db,
   id: string,

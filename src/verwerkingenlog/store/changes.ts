@@ -13,7 +13,6 @@ import { fromRow, SELECT_VERSIE, type VersieRow } from './versions.ts';
 
 // A change of an action holds the lock of the action and that of its processing; a change of a whole processing only the latter.
 
-/** The lock of an action. */
 export function lockOfActie(id: string): string {
   return `actie ${id}`;
 }
@@ -23,7 +22,6 @@ export function lockOfVerwerking(id: string | null): string[] {
   return id === null ? [] : [`verwerking ${id}`];
 }
 
-/** The lock of an activity in the register. */
 export function lockOfActiviteit(id: string): string {
   return `verwerkingsactiviteit ${id}`;
 }
@@ -93,7 +91,6 @@ export async function lastObjectNumber(db: Db, actieId: string): Promise<number>
   return rows[0]?.last ?? 0;
 }
 
-/** A current action of a processing. */
 interface ActieOfVerwerking {
   readonly actieId: string;
   readonly categorie: Categorie;
@@ -157,7 +154,6 @@ export async function patchActies(
   }
 }
 
-/** Actions to be changed together. */
 function* batchesOf(acties: readonly ActieOfVerwerking[]): Generator<readonly string[]> {
   let ids: string[] = [];
   let objects = 0;

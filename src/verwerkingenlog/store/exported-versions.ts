@@ -5,7 +5,6 @@ import type { StoredVersie } from '../domain/encryption.ts';
 import { listMonths, type Month } from './months.ts';
 import { fromRow, SELECT_VERSIE, type VersieRow } from './versions.ts';
 
-/** Selects the actions that are exported. */
 export interface Selection {
   /** From, included: a UTC text, compared with `tijdstip`. */
   readonly from: string;
@@ -30,7 +29,6 @@ const SCAN = 2000;
 const VERSIONS = 500;
 const BYTES = 1_000_000;
 
-/** Whether anything confidential is exported. */
 export async function hasConfidential(pool: Pool, selection: Selection, signal: AbortSignal): Promise<boolean> {
   for await (const { confidential } of chosenVersions(pool, selection, signal)) if (confidential) return true;
   return false;

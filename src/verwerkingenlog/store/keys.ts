@@ -121,7 +121,6 @@ export async function writeWithKeys(db: Db, names: readonly string[]): Promise<v
   await db.query('select verwerkingenlog.write_with_keys($1::text[])', [names.toSorted()]);
 }
 
-/** Stores the check values of new keys. */
 async function addKeys(db: Db, keys: IdentityKeys): Promise<void> {
   const { names } = keys;
   await db.query(

@@ -20,10 +20,7 @@ export async function proofNumbersOf(db: Db, actieIds: readonly string[]): Promi
 /** A proof as text, or why there is no proof: the action was deleted, its entry is older than the log, or in no published checkpoint yet. */
 export type VersionProof = { readonly proof: string } | { readonly none: 'removed' | 'without-entry' | 'pending' };
 
-/**
- * The proof of a version for a reader who sees these parts of it.
- * @param versie the stored version in clear, whole
- */
+/** The proof of a version for a reader who sees these parts of it. @param versie the stored version in clear, whole */
 export async function proveVersion(
   db: Db,
   writer: ProofWriter | undefined,

@@ -265,7 +265,6 @@ async function dropEmpty({ pool, now }: Work, run: number, { name }: Month): Pro
   });
 }
 
-/** The record of one run. */
 interface RetentionRun {
   readonly begunAt: Date;
   /** Absent: it is still running, or was killed. */

@@ -36,19 +36,15 @@ interface Unreadable {
 }
 
 interface Rotated {
-  /** Versions that were rewritten. */
   readonly rewritten: number;
   /** Versions that were left unchanged. */
   readonly unreadable: readonly Unreadable[];
-  /** Keys that no version needs any more. */
   readonly forgotten: readonly string[];
   /** Keys that only idempotency keys need, until the given moment. */
   readonly keptUntil: readonly { readonly key: string; readonly until: string }[];
-  /** Keys that running instances still need. */
   readonly inUse: readonly string[];
 }
 
-/** Versions in one transaction. */
 const BATCH = 1000;
 
 /**
@@ -215,7 +211,6 @@ interface Rewritten {
   readonly line: LineKey | undefined;
 }
 
-/** A version re-encrypted with the current key. */
 async function rewrite(old: StoredVersie, keys: IdentityKeys, keyOfLine: KeyOfLine): Promise<Rewritten | Unreadable> {
   const unreadable = (reason: string) => ({ actieId: old.actieId, versie: old.versie, key: old.keyName, reason });
   let fresh: StoredVersie;

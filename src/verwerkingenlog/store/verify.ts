@@ -1,4 +1,3 @@
-/** Checking the log on the stored data. */
 import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
 import type { IdentityKeys } from '../domain/encryption.ts';

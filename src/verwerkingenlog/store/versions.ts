@@ -80,7 +80,6 @@ export async function* versionsOfMonth(
 interface WantedObjects {
   readonly hashes?: readonly string[] | undefined;
   readonly number?: number;
-  /** Maximum number for each action. */
   readonly most?: number;
 }
 

@@ -24,7 +24,6 @@ export interface CheckPlaces {
   readonly gelijk?: readonly { readonly regel: number; readonly lijst?: Path; readonly plaatsen: readonly Path[] }[];
   readonly waarAlleenMet?: { readonly plaats: Path; readonly met: Path };
   readonly perioden?: readonly PeriodPlaces[];
-  /** Steps of a trajectory, in their order. */
   readonly stappen?: readonly Path[];
   readonly soort?: Path;
   readonly status?: Path;

@@ -181,7 +181,6 @@ export class DeliveryCheck implements DeliveryConsumer {
     }
   }
 
-  /** Ends the check. */
   report(): CheckReport {
     const { variant } = this.#mapping;
     const period = this.#period ?? this.#read;
@@ -307,7 +306,6 @@ export class DeliveryCheck implements DeliveryConsumer {
   }
 }
 
-/** A levering that is being read. */
 function startLevering() {
   return {
     records: 0,

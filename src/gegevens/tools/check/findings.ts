@@ -3,7 +3,6 @@ import type { ItemList, Mapping } from '../../../lib/exchange-model/mapping.ts';
 import type { Period } from '../../model/selection.ts';
 import type { ItemPlace, ModelFault, Rule, Severity, What } from './report-words.ts';
 
-/** The counts of one municipality. */
 export interface MunicipalityCounts {
   /** As the first record spells it; `null`: for records without one. */
   readonly gemeentecode: string | null;

@@ -85,10 +85,7 @@ export class Persons {
     return [...overlapping].map(({ record }) => Number(record));
   }
 
-  /**
-   * By municipality.
-   * @param period in which a person is active, in days; absent: unknown, so nobody is
-   */
+  /** By municipality. @param period in which a person is active, in days; absent: unknown, so nobody is */
   count(period: { readonly start: number; readonly end: number } | undefined): ReadonlyMap<number, PersonCounts> {
     const { start, end } = period ?? { start: STILL, end: ALWAYS };
     const counts = new Map<number, PersonCounts>();

@@ -8,10 +8,7 @@ import type { Severity, What } from './report-words.ts';
 import type { Run } from './runs.ts';
 
 type Path = readonly string[];
-/**
- * Receives violations of a rule.
- * @param path from the record
- */
+/** Receives violations of a rule. @param path from the record */
 export type Report = (rule: number, severity: Severity, what: What, path: readonly (string | number)[]) => void;
 
 const SEXES: readonly unknown[] = ['Man', 'Vrouw', 'Onbekend', 'Leeg'];
@@ -114,7 +111,6 @@ function judgePersons(
   }
 }
 
-/** A person, or each of a list of persons. */
 export function personsAt(value: unknown, at: Path): ReturnType<typeof itemsOf> {
   const found = valueAt(value, at);
   return Array.isArray(found) ? itemsOf(value, at) : isRecord(found) ? [{ item: found, path: at }] : [];

@@ -1,4 +1,3 @@
-/** The report of a check as one page. */
 import { reportPage } from '../../../lib/report-page.ts';
 import { type Html, html, withCode } from '../../../lib/template.ts';
 import type { CheckReport, Finding } from './findings.ts';

@@ -36,7 +36,6 @@ export function reportJson({ variant, period, municipalities, findings }: CheckR
   };
 }
 
-/** The counts by municipality as a table. */
 export function countsTable({ municipalities }: CheckReport, nameOf = WORDS.municipality) {
   const columns = Object.keys(municipalities[0]?.counts ?? {});
   const groups = [...new Set(municipalities.flatMap((each) => Object.keys(each.groups)))];

@@ -1,4 +1,3 @@
-/** Options that several commands have. */
 import { InvalidArgumentError } from 'commander';
 import { CommandError } from '../../../lib/command-error.ts';
 import type { Variant } from '../../../lib/exchange-model/mapping.ts';

@@ -3,7 +3,6 @@ import type { OwnKey } from '../../../lib/jades/own-key.ts';
 import { reasonOf } from '../../../lib/log.ts';
 import type { Config } from '../../../settings/read-config.ts';
 
-/** A verdict of preflight. */
 export interface Verdict {
   /** `not-checked`: not determinable from here, or not applicable. Only `failed` counts as a failure. */
   readonly state: 'ok' | 'warning' | 'failed' | 'not-checked';

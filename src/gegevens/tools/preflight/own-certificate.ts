@@ -157,10 +157,7 @@ interface TransportCheck {
   readonly certificate?: X509Certificate;
 }
 
-/**
- * Whether the connection uses another certificate than the signature.
- * @param file PEM
- */
+/** Whether the connection uses another certificate than the signature. @param file PEM */
 export function checkTransport(file: string | undefined, own: OwnKey | undefined): TransportCheck {
   if (file === undefined) {
     const todo = 'name the certificate of your Inway: --transport-certificate FILE';

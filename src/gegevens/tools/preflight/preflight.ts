@@ -7,7 +7,6 @@ import { checkSelf, type SelfRequest } from './self-request.ts';
 import { checkClock, checkDatabase, checkTokens } from './surroundings.ts';
 
 interface PreflightOptions extends Omit<PreflightContext, 'own' | 'path'>, SelfRequest {
-  /** Contradictions between settings. */
   readonly faults: readonly ConfigFault[];
   readonly contacts: readonly string[];
   /** PEM file of the certificate of the connection. */

@@ -14,18 +14,15 @@ export interface RowValues {
   readonly values: readonly Converted[];
   /** By list with keys: that of this row's item. */
   readonly items: Readonly<Record<string, string>>;
-  /** Whether a cell could not be read. */
   readonly isFaulty: boolean;
 }
 
-/** The cell of a value. */
 interface Origin {
   readonly table: number;
   readonly row: number;
   readonly column: Column;
 }
 
-/** A table's contribution to a record. */
 interface Filling {
   readonly members: readonly Pick<BoundMember, 'member' | 'column'>[];
   readonly constants: readonly ConstantMember[];
@@ -49,7 +46,6 @@ export class Assembly {
   readonly #fillingOf: (table: number) => Filling;
   readonly #whole: Part = { value: {}, table: 0, origins: new Map() };
   readonly #lists = new Map<string, List>();
-  /** Cells that contradict an earlier row. */
   readonly contradictions: (Origin & { readonly earlier: number | undefined })[] = [];
 
   constructor(rows: readonly RowValues[], fillingOf: (table: number) => Filling) {

@@ -27,7 +27,6 @@ interface BindOptions {
   readonly table: TablePlan;
   readonly file: TableFile;
   readonly sheet: string | undefined;
-  /** The header row. */
   readonly header: Row;
   readonly report: (place: Place, message: string) => void;
 }

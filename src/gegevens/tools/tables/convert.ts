@@ -318,10 +318,7 @@ export function serialDate(serial: number, date1904: boolean): ReturnType<DateFo
 
 const DAY_SECONDS = 86_400;
 
-/**
- * The day of a spreadsheet's number. The 1900 system counts a 29 February 1900 that never was.
- * @returns `undefined` for a number without a day
- */
+/** The day of a spreadsheet's number. The 1900 system counts a 29 February 1900 that never was. @returns `undefined` for a number without a day */
 function serialDay(serial: number, date1904: boolean): string | undefined {
   if (!Number.isFinite(serial)) return undefined;
   // The fraction is the time; half a second allows for its rounding.

@@ -93,10 +93,7 @@ function readText(path: string): string {
   }
 }
 
-/**
- * Reads a mapping file and checks it against its schema.
- * @throws {MappingError} naming all faults; errors of the file system
- */
+/** Reads a mapping file and checks it against its schema. @throws {MappingError} naming all faults; errors of the file system */
 export function readMappingFile(path: string): MappingFile {
   const { size } = statSync(path);
   if (size > MAX_MAPPING_BYTES) throw new MappingError(path, [`it has more than ${MAX_MAPPING_BYTES} bytes`]);

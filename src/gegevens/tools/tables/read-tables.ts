@@ -202,7 +202,6 @@ class TableReader {
     return bound !== undefined;
   }
 
-  /** The header row of a table. */
   #begin(table: TablePlan, file: TableFile, sheet: string | undefined, row: Row): void {
     const { header = row.number } = table.mapping;
     if (row.number < header) return;

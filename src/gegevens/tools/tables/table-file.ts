@@ -40,10 +40,7 @@ export interface TableFile {
   readonly readAs: string;
   /** The first Excel day number is 1 January 1904 instead of 1900. */
   readonly date1904: boolean;
-  /**
-   * The rows in batches: an asynchronous step for each row would take longer than reading it.
-   * @param sheet `undefined` for CSV
-   */
+  /** The rows in batches: an asynchronous step for each row would take longer than reading it. @param sheet `undefined` for CSV */
   rows(sheet: string | undefined): AsyncIterable<readonly Row[]>;
   close(): void;
 }

@@ -12,10 +12,7 @@ const ZIP = Buffer.from('PK\u0003\u0004', 'latin1');
 /** The format of Excel before 2007, and of workbooks with a password. */
 const OLE = Buffer.from([0xd0, 0xcf, 0x11, 0xe0]);
 
-/**
- * Opens a file of tables: XLSX by its name or its first bytes, else CSV.
- * @throws {UnreadableTable} when it is neither; errors of the file system
- */
+/** Opens a file of tables: XLSX by its name or its first bytes, else CSV. @throws {UnreadableTable} when it is neither; errors of the file system */
 export async function openTableFile(path: string, plan: Plan, options: OpenOptions): Promise<TableFile> {
   const start = await firstBytes(path);
   if (start.equals(OLE)) {

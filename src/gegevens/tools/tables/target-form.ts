@@ -36,10 +36,7 @@ const MAX_EXACT = 10 ** 15;
 const LOST_DIGITS = 'is a number in exponent form: its last digits are lost';
 const AS_TEXT = 'give the column the format of text in the spreadsheet, type the numbers again, and export it';
 
-/**
- * Reads a number of a fixed length as text: removes separators, restores lost zeros.
- * @param digits instead of those of the form
- */
+/** Reads a number of a fixed length as text: removes separators, restores lost zeros. @param digits instead of those of the form */
 export function readFixedNumber(
   cell: Cell,
   { name, digits: own, isMunicipality = false }: TargetForm & { readonly kind: 'number' },

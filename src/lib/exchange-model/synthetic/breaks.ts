@@ -7,7 +7,6 @@ import { vsNames } from './vs-record.ts';
 export interface Breaking {
   /** As `gegevens check` names it. */
   readonly rule: number | 'model';
-  /** Describes the break in a few words. */
   readonly what: string;
   readonly envelop?: (envelop: JsonObject) => JsonObject;
   /** @param index of the levering */

@@ -46,7 +46,6 @@ const TEST_NUMBERS = Array.from({ length: 1000 }, (_, number) => {
   return check === 10 ? undefined : `${digits}${check}`;
 }).filter((number) => number !== undefined);
 
-/** A different number for each place of a levering. */
 export function testNumber({ place, levering, seed }: RecordPlace): string {
   const from = chance({ place: 0, levering, seed, version: '', period: { start: '', end: '' } }, 'numbers')(1000);
   return TEST_NUMBERS[(from + place) % TEST_NUMBERS.length] ?? '';

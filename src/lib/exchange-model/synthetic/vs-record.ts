@@ -13,7 +13,6 @@ const CONTACTS = ['Brief', 'Telefoon', 'Huisbezoek'] as const;
 /** Days from the first signal to the end of its matching. */
 const MATCHING_DAYS = 14;
 
-/** Version-specific names of shared members. */
 export function vsNames(version: string) {
   const isNew = version === '1.2';
   const isLower = isNew || version === '1.1-draft';

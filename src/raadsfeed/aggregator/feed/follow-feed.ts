@@ -29,7 +29,6 @@ export interface FollowState extends FeedAddresses {
   readonly phase: 'snapshot' | 'feed';
   /** A cursor in the snapshot or the feed, depending on `phase`. */
   readonly cursor: string | null;
-  /** Where the feed continues after the snapshot. */
   readonly feedCursor: string | null;
   /** The last number of the feed that was seen. */
   readonly lastNumber: number | null;

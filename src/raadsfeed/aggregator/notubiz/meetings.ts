@@ -103,10 +103,7 @@ function listedMeeting(id: string, day: string | undefined): ListedMeeting {
   return { kind: 'meeting', id, key, day, stamp: undefined, naam: key, hidden: false, path: meetingPath(id) };
 }
 
-/**
- * An assembly and its children. They are read in every round: no list says when a child was modified, and children have nearly all
- * documents.
- */
+/** An assembly and its children. They are read in every round: no list says when a child was modified, and children have nearly all documents. */
 async function listAssembly(session: Session, event: EventSummary): Promise<readonly ListedMeeting[]> {
   const own = listedEvent(session, event);
   if (own.hidden) return [own];

@@ -14,10 +14,7 @@ interface CallLimits {
   readonly perMinute?: number;
 }
 
-/**
- * Call slots of a supplier or one of its hosts, in the database and by its clock.
- * @see docs/decisions/0025-one-reader-for-each-source.md
- */
+/** Call slots of a supplier or one of its hosts, in the database and by its clock. @see docs/decisions/0025-one-reader-for-each-source.md */
 export function createCallSlots(
   db: Db,
   supplier: string,

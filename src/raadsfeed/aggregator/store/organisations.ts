@@ -1,5 +1,3 @@
-/** Which source an organisation is taken from. */
-
 import type { Db } from '../../../database/transaction.ts';
 import type { SourceOrganisation } from '../../../lib/feed/service-document.ts';
 

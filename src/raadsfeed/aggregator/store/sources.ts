@@ -204,10 +204,7 @@ export async function takeOverOrganisations(
   });
 }
 
-/**
- * Waits for a publishing transaction. Its rows refer to the source and lock it weakly; a weaker lock here would let both wait for each
- * other.
- */
+/** Waits for a publishing transaction. Its rows refer to the source and lock it weakly; a weaker lock here would let both wait for each other. */
 async function lockForRemoval(db: Db, id: number): Promise<void> {
   await db.query('select from aggregator.sources where id = $1::integer for update', [id]);
 }

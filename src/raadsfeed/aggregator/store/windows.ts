@@ -8,7 +8,6 @@ import { isRegisters, periodOf, REGISTERS } from '../supplier/windows.ts';
 
 export interface DueWindow extends DateWindow {
   readonly depth: 'quick' | 'full';
-  /** When its last complete reading began. */
   readonly completeAt?: Date | null;
 }
 

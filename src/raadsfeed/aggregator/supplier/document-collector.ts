@@ -1,6 +1,5 @@
 import { type DocumentRead, type Part, type PartName, withoutAbsent } from './source-adapter.ts';
 
-/** The items to which a document belongs. */
 export interface Attachment {
   /** bronidentificaties. */
   readonly vergaderingen: readonly string[];

@@ -25,7 +25,6 @@ export type IssueKind = keyof typeof KINDS;
 /** Further ones are counted by kind: a register may have one fault thousands of times. */
 const MAX_DISTINCT = 1000;
 
-/** Counts repeated issues of one reading. */
 export class IssueLog {
   readonly #issues = new Map<string, SourceIssue>();
   readonly #blocked = new Set<string>();
@@ -52,7 +51,6 @@ export class IssueLog {
     return (what, detail) => this.add(what, where, detail);
   }
 
-  /** Something makes the window incomplete. */
   get blocked(): boolean {
     return this.#blocked.size > 0;
   }

@@ -54,10 +54,7 @@ export function isSet(flag: Flag | undefined): boolean {
   return Number(flag) === 1;
 }
 
-/**
- * A required list that is absent counts as empty. Its reading is incomplete, unless its holder is hidden: the list may still have had
- * items.
- */
+/** A required list that is absent counts as empty. Its reading is incomplete, unless its holder is hidden: the list may still have had items. */
 export function listOf<T>(items: AnswerSchema<T>): AnswerSchema<readonly T[]> {
   return { type: 'array', items, absent: { value: [] }, wrong: { value: [] } };
 }

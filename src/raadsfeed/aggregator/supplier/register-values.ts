@@ -1,6 +1,5 @@
 import { lineOfHtml } from './html-text.ts';
 
-/** A labelled value of a register entry. */
 export interface RegisterValue {
   readonly label: string | undefined;
   readonly value: string | undefined;

@@ -47,7 +47,6 @@ export interface Part extends PartName {
   readonly bestandsurl?: string;
 }
 
-/** A stored item. */
 export interface KnownItem {
   /** `meeting-<id>` or `register-<register>-<id>`. */
   readonly key: string;
@@ -97,7 +96,6 @@ export interface SourceIssue {
   readonly detail: string;
   /** In this reading. */
   readonly times: number;
-  /** It makes the window incomplete. */
   readonly blocking: boolean;
 }
 

@@ -94,9 +94,7 @@ export interface Mapping extends Reading {
   readonly isShown: (key: string) => boolean;
 }
 
-/**
- * Deviations from the known interface go into `reading.issues`; a failed call throws `SupplierError`, which makes the window incomplete.
- */
+/** Deviations from the known interface go into `reading.issues`; a failed call throws `SupplierError`, which makes the window incomplete. */
 export interface Supplier<L extends Listed, D> {
   /** Listed in the window `REGISTERS`, beside those of days. */
   readonly hasRegisters: boolean;

@@ -68,7 +68,6 @@ interface Found extends SearchResult {
 }
 
 const HIT = 's.number, s.organisatiecode, s.resource_type, s.gremium, s.gremiumnaam, s.datum, s.first_number';
-/** The score of a hit in titles. */
 const BEST = 2;
 
 async function find(db: Db, { words, sort, offset, limit, ...filter }: SearchRequest, way: Way): Promise<Found> {
@@ -149,7 +148,6 @@ const SORTED: Readonly<Record<SearchSort, string>> = {
   nieuwste: 'first_number desc',
 };
 
-/** Values of a facet that are counted. */
 const FACETS = 20;
 
 function valuesOf(column: string, label = column): string {

@@ -33,10 +33,7 @@ export interface KindQuery {
   readonly query: SearchQuery | undefined;
 }
 
-/**
- * Reads a query that has a word for a kind and, besides, at most an organisation or a day.
- * @param asked the type that was chosen already
- */
+/** Reads a query that has a word for a kind and, besides, at most an organisation or a day. @param asked the type that was chosen already */
 export function readKind(
   { groups, isCut }: SearchQuery,
   organisations: readonly { readonly naam: string }[],

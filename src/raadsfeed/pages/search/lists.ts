@@ -101,10 +101,7 @@ const LINKED_ORDER = {
   Informatieobject: 's.datum desc nulls last, s.number',
 } as const;
 
-/**
- * References of one kind that lead `to` or `from` a resource.
- * @param of a meeting's documents are those under none of its items
- */
+/** References of one kind that lead `to` or `from` a resource. @param of a meeting's documents are those under none of its items */
 export async function listLinked(
   db: Db,
   direction: 'from' | 'to',
@@ -162,7 +159,6 @@ export async function listDocumentsOf(
 export interface Outline {
   readonly bronidentificatie: string;
   readonly titel: string;
-  /** The parent item. */
   readonly hoofd: string | null;
   readonly volgnummer: string | null;
   readonly geplandvolgnummer: string | null;

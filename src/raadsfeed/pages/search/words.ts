@@ -27,7 +27,6 @@ interface WordTerm extends Pick<Term, 'text' | 'kind'> {
 interface Word {
   readonly word: string;
   readonly stem: string;
-  /** Organisations that it is a name of. */
   readonly codes: readonly string[];
   /** A word like `de`, or one in the names of most organisations: it counts only if no other word does. */
   readonly isWeak: boolean;
@@ -165,7 +164,6 @@ function termQuery({ text, kind, isExcluded }: Term, words: readonly Word[], for
 /** Half-open ranges of characters, in order. */
 export type Marks = readonly (readonly [from: number, to: number])[];
 
-/** Where words of a query are in texts. */
 export async function markWords(db: Db, { terms }: WordQuery, texts: readonly string[]): Promise<Marks[]> {
   const places = texts.map((text) =>
     [...text.matchAll(/[\p{L}\p{N}\p{M}'’]+/gu)].map(({ 0: word, index }) => ({ word, index, folded: fold(word) })),

@@ -9,10 +9,7 @@ export async function isEnded(db: Db, session: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/**
- * Ends a session for good, and forgets sessions that would have ended by now.
- * @param until when the session would have ended by itself
- */
+/** Ends a session for good, and forgets sessions that would have ended by now. @param until when the session would have ended by itself */
 export async function endSession(db: Db, session: string, until: Date, now: Date): Promise<void> {
   await db.query(
     `insert into verwerkingenlog.ended_sessions (session_id, ends_at) values ($1::uuid, $2::timestamptz) on conflict do nothing`,

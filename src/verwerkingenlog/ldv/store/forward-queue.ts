@@ -96,7 +96,6 @@ export async function recordForwardFailure(db: Db, reason: string, waitMs: numbe
   });
 }
 
-/** An action in the queue. */
 export interface QueuedActie {
   readonly position: number;
   readonly actieId: string;
@@ -133,7 +132,6 @@ export async function readForwardQueue(db: Db, limit: number): Promise<QueuedAct
   return queued.map((one) => ({ ...removed, ...known.get(one.actieId), ...one }));
 }
 
-/** The first versions of actions, by action. */
 export async function readFirstVersies(db: Db, acties: readonly string[]): Promise<Map<string, StoredVersie>> {
   const { rows } = await db.query<VersieRow>({
     name: 'verwerkingenlog-forward-versies',

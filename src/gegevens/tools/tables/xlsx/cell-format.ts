@@ -6,10 +6,7 @@ export type CellFormat = 'date' | { readonly digits: number } | undefined;
 /** Numbers of the built-in date formats, which are not in the file. */
 const BUILT_IN_DATES: ReadonlySet<number> = new Set([14, 15, 16, 17, 22]);
 
-/**
- * Reads `styles.xml`.
- * @param formats is filled: by style of a cell
- */
+/** Reads `styles.xml`. @param formats is filled: by style of a cell */
 export function collectFormats(formats: CellFormat[]): (element: XmlElement) => void {
   const codes = new Map<number, string>();
   return ({ name, attributes, parent }) => {

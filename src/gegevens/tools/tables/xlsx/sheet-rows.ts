@@ -220,10 +220,7 @@ class MergedAreas {
   }
 }
 
-/**
- * Finds the merged areas of a sheet. They follow its rows, so a sheet with any is read twice.
- * @param read gives the bytes of the sheet
- */
+/** Finds the merged areas of a sheet. They follow its rows, so a sheet with any is read twice. @param read gives the bytes of the sheet */
 export async function findMergedAreas(read: () => AsyncIterable<Buffer>, part: string): Promise<MergedAreas> {
   const areas: Area[] = [];
   if (await mentions(read(), Buffer.from('mergeCell'))) {

@@ -81,10 +81,7 @@ interface Relation {
   readonly target: string;
 }
 
-/**
- * The parts that a part refers to.
- * @param part the empty text for the file as a whole
- */
+/** The parts that a part refers to. @param part the empty text for the file as a whole */
 async function relations(archive: Archive, part: string): Promise<Relation[]> {
   const found: Relation[] = [];
   const name = posix.join(posix.dirname(part), '_rels', `${posix.basename(part)}.rels`);
