@@ -68,7 +68,7 @@ export interface TrustedCheckpoint {
 export function verifyProof(proof: Proof, entry: Uint8Array, keys: readonly VerifierKey[]): TrustedCheckpoint {
   const opened = openCheckpoint(proof.checkpoint, keys);
   if (!verifyInclusion(proof.index, leafHash(entry), opened.checkpoint, proof.hashes))
-    throw new FormatError('the entry is not at this index in the tree of the checkpoint');
+    throw new FormatError('the entry is not in the tree of the checkpoint at this index');
   return opened;
 }
 

@@ -234,7 +234,7 @@ describe('with --resume', () => {
     writeFileSync(join(keep, 'page-2.json'), '{}');
     outway.requests.length = 0;
     const { status, stderr } = await request('--page-size', '2', '--keep', keep, '--resume');
-    expect([status, stderr]).toEqual([0, expect.stringContaining('page 2 was kept but does not hold')]);
+    expect([status, stderr]).toEqual([0, expect.stringContaining('page 2 was kept but is not valid')]);
     expect(pagesAsked()).toEqual([2, 3, 4]);
   });
 

@@ -179,7 +179,7 @@ describe('the certificate of the connection', () => {
 
   it('is not that of the signatures', async () => {
     const own = ['--transport-certificate', kit.supplier.authority.supplier.certificate];
-    await kit.fails(name, /uses the signing certificate itself/, /certificate of its own/, {}, ...own);
+    await kit.fails(name, /uses the signing certificate itself/, /separate certificate/, {}, ...own);
   });
 
   it('has another key', async () => {
@@ -189,7 +189,7 @@ describe('the certificate of the connection', () => {
     await kit.fails(
       name,
       /use the same key/,
-      /key of its own/,
+      /its own key/,
       kit.signedWith(minted),
       '--transport-certificate',
       file,

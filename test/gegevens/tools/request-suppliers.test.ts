@@ -175,7 +175,7 @@ it.each([
   [['--variant', 'shv'], /variant, model and grant hash come from the file/],
   [['--resume'], /--resume needs --keep/],
   [['--at-once', '33'], /At most 32/],
-  [[`http://127.0.0.1:1/`], /an address goes without --suppliers/],
+  [[`http://127.0.0.1:1/`], /give an address or --suppliers/],
 ])('does not go with %j', async (more, text) => {
   const { status, stderr } = await callProgram(await wordsFor([`${base}/x shv`], ...more), environment());
   expect([status, stderr]).toEqual([2, expect.stringMatching(text)]);

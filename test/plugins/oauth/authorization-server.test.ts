@@ -248,7 +248,7 @@ describe('the secrets of the demo', () => {
     expect((await loadDemoClients(directory)).find((client) => client.id === 'statistiek')?.secret).toBe(secret);
     expect(await readdir(directory)).toContain('client-niemand.json');
     await writeFile(path, '{');
-    await expect(loadDemoClients(directory)).rejects.toThrow('is not JSON');
+    await expect(loadDemoClients(directory)).rejects.toThrow('is damaged');
     await rm(directory, { recursive: true });
   });
 });

@@ -138,7 +138,7 @@ describe('reports what is wrong with a feed and ends with status 1:', () => {
     [
       'something that is not a record',
       [page('a', 6, false, { nummer: 6 }, upsert(6))],
-      'something that is not a record',
+      'an item is not a record',
     ],
   ])('%s', async (_what, pages, fault) => {
     answers = { '/dienst': [service], '/snapshot': [snapshot()], '/feed': pages };
@@ -226,5 +226,5 @@ it('ends at cursors that go round', async () => {
 
 it('does not go on with a feed that says there is more and stays where it is', async () => {
   answers = { '/dienst': [service], '/snapshot': [snapshot()], '/feed': [page('begin', 6, true)] };
-  expect(await follow()).toMatchObject({ status: 1, stderr: expect.stringContaining('does not move on') });
+  expect(await follow()).toMatchObject({ status: 1, stderr: expect.stringContaining('does not advance') });
 });
