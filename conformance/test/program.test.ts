@@ -31,7 +31,7 @@ it.each(createConformance(process).commands.map((command) => command.name()))(
 it('refuses a word that is no suite, and says that there is help', async () => {
   const { status, stderr } = await callConformance(['raadsfed'], {});
   expect(status).toBe(2);
-  expect(stderr).toMatch(/Did you mean raadsfeed\?[\s\S]*\(add --help to see what this command takes\)/);
+  expect(stderr).toMatch(/Did you mean raadsfeed\?[\s\S]*\(see --help for the arguments of this command\)/);
 });
 
 it.each([

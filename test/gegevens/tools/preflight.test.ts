@@ -186,14 +186,7 @@ describe('the certificate of the connection', () => {
     const minted = kit.mint();
     const same = kit.mint({ pair: minted.key, days: 90 });
     const file = kit.write('zelfde.pem', same.chain);
-    await kit.fails(
-      name,
-      /use the same key/,
-      /its own key/,
-      kit.signedWith(minted),
-      '--transport-certificate',
-      file,
-    );
+    await kit.fails(name, /use the same key/, /its own key/, kit.signedWith(minted), '--transport-certificate', file);
   });
 
   it('must be one', async () => {

@@ -135,11 +135,7 @@ describe('reports what is wrong with a feed and ends with status 1:', () => {
     ['a redaction without numbers', [page('a', 6, false, redact(6))], 'a redact names no numbers'],
     ['a head that is behind', [page('a', 5, false, upsert(6))], 'head 5 is lower than number 6'],
     ['an end that is not the end', [page('a', 9, false, upsert(6))], 'claims to be at the end, but head is 9'],
-    [
-      'something that is not a record',
-      [page('a', 6, false, { nummer: 6 }, upsert(6))],
-      'an item is not a record',
-    ],
+    ['something that is not a record', [page('a', 6, false, { nummer: 6 }, upsert(6))], 'an item is not a record'],
   ])('%s', async (_what, pages, fault) => {
     answers = { '/dienst': [service], '/snapshot': [snapshot()], '/feed': pages };
     const { status, stderr } = await follow();
