@@ -27,7 +27,6 @@ const MAX_BYTES = 256 * 1024;
 interface Seen {
   readonly key: string;
   readonly checkpoint?: string;
-  /** The checkpoints that contradict each other: evidence. */
   readonly conflict?: readonly string[];
 }
 

@@ -128,7 +128,6 @@ function parseRecord(bytes: Buffer, path: string): unknown {
   }
 }
 
-/** Recomputes every leaf from the stored records. */
 function verifyCommand(terminal: Terminal, loadLogs: () => Promise<readonly ProvenLog[]>): Command {
   return new Command('verify')
     .description('recompute every leaf from the stored records; name each record that was changed, removed or added')

@@ -27,11 +27,9 @@ const SOURCES_CONNECTIONS = 6;
 export interface Database {
   /** For commands, and in a service for everything except requests. */
   readonly pool: Pool;
-  /** For new actions and LDV lines. */
   readonly appendPool: Pool;
   /** For other requests of the processing log. Pipelined: statements are sent without waiting for answers, so no COPY and no cursors. */
   readonly logPool: Pool;
-  /** For the data exchange; pipelined. */
   readonly exchangePool: Pool;
   /** For public reads: the feed, pages and proof logs. */
   readonly publicPool: Pool;

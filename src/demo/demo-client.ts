@@ -29,7 +29,6 @@ export interface DemoFile {
     readonly certificate: string;
     readonly services: { readonly shv: string; readonly vs: string };
   };
-  /** Variables for a command beside the demo. */
   readonly environment: Readonly<Record<string, string>>;
   readonly pid: number;
 }

@@ -9,7 +9,6 @@ import type { Transcript } from './transcript.ts';
 export interface Demo {
   readonly file: DemoFile;
   readonly config: Config;
-  /** Directory of its data and keys. */
   readonly home: string;
   readonly log: Logger;
   readonly logFile: string;
@@ -31,7 +30,6 @@ export interface TourNeeds {
 
 /** The parameters of a part before the service starts. */
 export interface DemoSetup {
-  /** Directory of the demo's data. */
   readonly home: string;
   /** 32 random bytes as base64, which the demo keeps under this name. */
   readonly secret: (name: string) => Promise<string>;

@@ -97,9 +97,7 @@ export const gegevensConstants = {
     crlMaxMb: 50,
     /** Memory in megabytes for pages that were served; 0 keeps none. */
     cacheMb: 64,
-    /** Maximum number of trajectories in one answer. */
     shvMaxRecords: 25_000,
-    /** Maximum number of signals in one answer. */
     vsMaxRecords: 50_000,
     /** How long in milliseconds a large answer waits for its memory before it is refused. */
     answersWaitMs: 10_000,

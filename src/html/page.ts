@@ -125,7 +125,6 @@ export function link(href: string, text: HtmlValue): Html {
 
 type BadgeKind = 'neutral' | 'warning' | 'danger' | 'success';
 
-/** A highlighted word or two. */
 export function badge(text: string, kind: BadgeKind = 'neutral'): Html {
   return html`<span class="utrecht-status-badge utrecht-status-badge--${kind}">${text}</span>`;
 }
@@ -140,7 +139,6 @@ export function paragraph(text: HtmlValue): Html {
   return html`<p class="utrecht-paragraph utrecht-paragraph--distanced">${text}</p>`;
 }
 
-/** A box with essential information. */
 export function alert(kind: 'info' | 'warning' | 'error', text: HtmlValue): Html {
   return html`<div class="utrecht-alert utrecht-alert--${kind}"><div class="utrecht-alert__content"><div class="utrecht-alert__message">${paragraph(text)}</div></div></div>`;
 }

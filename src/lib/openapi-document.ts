@@ -21,7 +21,6 @@ export interface OpenapiDocument {
 export interface DescribedInterface {
   readonly prefix: string;
   readonly document: OpenapiDocument;
-  /** Its full address. */
   readonly url: () => string;
   readonly specification: () => string;
   /** Requests per minute per client; 0 is no limit. */

@@ -52,7 +52,6 @@ function render(value: HtmlValue): string {
   return escapeHtml(stripControls(String(value)));
 }
 
-/** Text with backquotes around code. */
 export function withCode(text: string): HtmlValue {
   return text.split('`').map((part, i) => (i % 2 === 0 ? part : html`<code>${part}</code>`));
 }

@@ -13,7 +13,6 @@ export interface Terminal {
   readonly stderr: Writable & { readonly isTTY?: boolean };
   /** Exit status once there is nothing left to do. */
   exitCode?: number | string | null | undefined;
-  /** Ends the process at once. */
   exit(code: number): void;
   once(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): this;
   off(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): this;

@@ -35,7 +35,6 @@ interface ProcessingHeadersReading {
   readonly context: ProcessingContext;
   /** Headers with an invalid value; `context` leaves them out. */
   readonly malformed: readonly InvalidParam[];
-  /** Missing headers that are expected. */
   readonly missing: readonly ProcessingHeader[];
   /** Whether an organisation was proven and the header `OIN` names another. */
   readonly otherOin: boolean;

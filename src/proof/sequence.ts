@@ -31,7 +31,6 @@ export interface LogOptions {
   readonly pool: Pool;
   readonly log: ProofLogName;
   readonly proofKey: Uint8Array;
-  /** Host of the addresses, without its port. */
   readonly host: () => string;
   /** Each batch is padded to a multiple of this; 0: no padding. */
   readonly pad: number;

@@ -51,7 +51,6 @@ interface ProofVerification {
   readonly unproven: number;
 }
 
-/** The verified parts, and every fault. */
 export type VerifiedLog = ProofVerification & { readonly faults: readonly ProofFault[] };
 
 /** The parts of the service that a command and the demo have: see `CommandContext`. */
@@ -226,7 +225,6 @@ async function verifyRemovalLeaf(
   return place;
 }
 
-/** A tree, with its explained leaves. */
 class VerifiedTree {
   readonly stored: StoredLog;
   /** A bit for each leaf explained by a record, a removal, padding or a number that was pruned before the log began. */

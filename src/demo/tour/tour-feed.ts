@@ -49,7 +49,6 @@ export async function followFeed(client: DemoClient, start: string): Promise<Fol
 }
 
 const STREAM_DEADLINE_MS = 10_000;
-/** Larger feeds are not read whole. */
 const MOST_RECORDS = 5000;
 
 /** A re-user starts at the snapshot, follows the feed to its head, and then listens to the stream. */

@@ -36,13 +36,11 @@ export interface OpenedFile {
   close(): void;
 }
 
-/** A fault for people and for programs. */
 export interface FileFault {
   readonly text: string;
   readonly fault: object;
 }
 
-/** A report for people and for programs. */
 export interface Report {
   readonly text: string;
   readonly json: unknown;

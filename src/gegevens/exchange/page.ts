@@ -65,7 +65,6 @@ export interface FoundPage extends PageBytes {
   readonly page: number;
   readonly pageSize: number;
   readonly leveringen: readonly number[];
-  /** Requested days that no delivery covers. */
   readonly uncovered: readonly Uncovered[];
 }
 
@@ -77,7 +76,6 @@ interface PageFinderOptions {
   /** The memory for large answers that are being made or sent. */
   readonly memory: Semaphore;
   readonly leverancierscode: string;
-  /** Maximum number of records in one answer. */
   readonly maximum: number;
   /** How many minutes later pages come from the state of the first. */
   readonly pinMinutes: number;

@@ -15,7 +15,6 @@ export interface ReadLevering {
   /** Place in the file, from 0. */
   readonly nummer: number;
   readonly organisatie: Organisation;
-  /** The levering with its lists left empty. */
   readonly head: JsonObject;
   readonly records: number;
   readonly zaken: number;

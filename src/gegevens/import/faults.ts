@@ -8,7 +8,6 @@ export interface ImportFault {
   readonly message: string;
 }
 
-/** Reading stops at this number of faults. */
 export const MAX_FAULTS = 100;
 
 /** Reading has stopped: there are enough faults, or the rest cannot be parsed. */

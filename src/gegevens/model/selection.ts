@@ -117,7 +117,6 @@ function objectKey(object: unknown): string {
   return createHash('sha256').update(text).digest('base64url');
 }
 
-/** One levering as stored, without its records. */
 export interface Levering {
   readonly id: number;
   readonly invoerId: number;

@@ -28,9 +28,7 @@ declare module 'fastify' {
   }
 }
 
-/** A request whose digest and signature hold. */
 interface Exchange extends Verified {
-  /** The body as received. */
   readonly text: string;
   /** Whether no answer to the same signed request is known. */
   readonly isFirst: boolean;

@@ -156,7 +156,6 @@ export async function recogniseModel(
 
 interface ReadOptions extends DeliveryReaderOptions {
   readonly signal: AbortSignal;
-  /** Awaited between pieces of the file. */
   readonly progress?: ((bytesRead: number, records: number) => Promise<void> | void) | undefined;
 }
 

@@ -33,13 +33,11 @@ export interface Journalled {
   readonly bytes: number;
   readonly antwoordDigest: string;
   readonly antwoordHandtekening: string;
-  /** Requested days that no delivery covered. */
   readonly ongedekt: readonly Uncovered[];
   /** Absent: no delegation. A line without it has the same proof as before it was recorded. */
   readonly machtiging?: Machtiging | undefined;
 }
 
-/** A delegation according to the access token. */
 interface Machtiging {
   /** The caller on behalf of the requester. */
   readonly gemachtigde?: string | undefined;

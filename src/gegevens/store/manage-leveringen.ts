@@ -3,7 +3,6 @@ import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
 import type { Variant } from '../../lib/exchange-model/mapping.ts';
 
-/** A levering as operators see it. */
 interface ListedLevering {
   readonly id: number;
   readonly variant: Variant;

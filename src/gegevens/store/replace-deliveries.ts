@@ -116,7 +116,6 @@ export async function replaceDeliveries(db: Db, options: ReplaceOptions): Promis
 
 /** The replacements of an import, before records are compared. */
 interface Replaced extends Omit<Replacement, 'records' | 'zaken'> {
-  /** Places of the leveringen in the import. */
   readonly by: readonly number[];
 }
 

@@ -6,7 +6,6 @@ import { pipeline } from 'node:stream/promises';
 
 const PIECE_CHARACTERS = 256 * 1024;
 
-/** Joins short texts into pieces worth writing. */
 export function* inPieces(texts: Iterable<string>): Generator<string> {
   let piece = '';
   for (const text of texts) {

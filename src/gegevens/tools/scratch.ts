@@ -5,7 +5,6 @@ const PAGE_BYTES = 4096;
 const MAX_DISK_BYTES = 16 * 1024 ** 3;
 const SQLITE_FULL = 13;
 
-/** The limit on disk space is reached. */
 export class ScratchFull extends Error {}
 
 export class Scratch {

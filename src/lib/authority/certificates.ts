@@ -106,7 +106,6 @@ export function signRevocationList(
   return Buffer.from(list.toSchema(true).toBER());
 }
 
-/** A positive integer of hexadecimal digits. */
 function integer(hex: string): asn1.Integer {
   return asn1.Integer.fromBigInt(BigInt(`0x${hex}`));
 }

@@ -201,7 +201,6 @@ function namesCursor(problem: unknown): boolean {
   return Array.isArray(invalidParams) && invalidParams.some((param) => isRecord(param) && param.name === 'cursor');
 }
 
-/** Longest feed text that is shown. */
 const MAX_DETAIL = 500;
 
 export function detailOf({ problem }: OutboundError): string {

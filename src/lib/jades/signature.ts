@@ -29,7 +29,6 @@ export interface ProtectedHeader {
   readonly encoded: string;
   /** Leaf first; one to five different certificates. */
   readonly x5c: readonly Certificate[];
-  /** The name of the algorithm. */
   readonly alg: string;
   readonly algorithm: Algorithm;
   readonly style: SignatureStyle;

@@ -64,14 +64,12 @@ export interface Verified {
   readonly oin: string | undefined;
   /** `SHA-256=<base64>`. */
   readonly digest: string;
-  /** The signature header as received. */
   readonly signature: string;
 }
 
 export interface Verifier {
   /** @throws {JadesError} when the message is refused; its `code` says why */
   verify(message: SignedMessage): Promise<Verified>;
-  /** Aborts the requests to revocation services. */
   close(): Promise<void>;
 }
 

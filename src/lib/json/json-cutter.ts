@@ -17,7 +17,6 @@ export class CutError extends Error {
 /** One item, as written. The bytes are valid only until the next ones are read. */
 export interface CutItem {
   readonly bytes: Buffer;
-  /** Line that it begins on. */
   readonly line: number;
   /** Colons outside strings: as many as the text has members, when it is JSON. */
   readonly colons: number;
@@ -219,7 +218,6 @@ export class JsonCutter<List extends string> {
     }
   }
 
-  /** Destination of text outside items. */
   get #skeleton(): Skeleton {
     return this.#outer ?? this.#whole;
   }

@@ -156,7 +156,6 @@ interface GuardedConnectionsOptions {
 
 interface GuardedAnswer {
   readonly answer: Dispatcher.ResponseData;
-  /** Where it came from, after redirects. */
   readonly url: URL;
 }
 

@@ -49,7 +49,6 @@ export interface OutboundRequest {
 
 /** A 200 answer, parsed but not validated, or a 304. */
 export type OutboundAnswer = {
-  /** Where the answer came from, after redirects. */
   readonly url: string;
   readonly etag: string | undefined;
   /** How long the answer stays fresh, in milliseconds. */
@@ -58,7 +57,6 @@ export type OutboundAnswer = {
   | {
       readonly changed: true;
       readonly json: unknown;
-      /** Size after decompression. */
       readonly bytes: number;
     }
   | { readonly changed: false }

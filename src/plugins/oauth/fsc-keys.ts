@@ -23,7 +23,6 @@ export interface FscKeys extends Omit<Keys<FscKeyMap>, 'refreshForUnknown'> {
   find(thumbprint: string): Promise<{ readonly found: FscKey; readonly keys: object }>;
   /** Expiry of the certificate that is valid longest; undefined without certificates. */
   validUntil(): Date | undefined;
-  /** Why a changed file was not loaded. */
   refused(): string | undefined;
 }
 

@@ -86,7 +86,6 @@ export interface SeenSection {
   readonly content?: Content;
   /** When it was read; absent when that was just now. */
   readonly at?: Date;
-  /** Why it could not be read now. */
   readonly fault?: string;
 }
 

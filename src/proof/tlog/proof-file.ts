@@ -54,7 +54,6 @@ export function parseProof(text: string): Proof {
   return { extra, index: parseSize(index.slice(6), 'the index'), hashes, checkpoint: text.slice(end + 2) };
 }
 
-/** A checkpoint whose signatures were verified. */
 export interface TrustedCheckpoint {
   readonly checkpoint: Checkpoint;
   readonly cosignatures: readonly VerifiedSignature[];

@@ -27,7 +27,6 @@ interface SchedulerOptions {
 
 interface Scheduler {
   start(): void;
-  /** Waits for sources that are being read. */
   close(): Promise<void>;
 }
 

@@ -172,7 +172,6 @@ function documentsOf(db: Db, items: readonly Resource[]): Promise<Resource[]> {
 
 interface Judged extends Resource {
   readonly categorie: number;
-  /** Its sitemap until now. */
   readonly page: number | null;
   /** Why it is left out from now on; `null`: it is offered. */
   readonly exclusion: string | null;

@@ -22,7 +22,6 @@ declare module 'fastify' {
   }
 }
 
-/** An answer before it is encoded. */
 export interface Answer {
   /** In pieces when long: in one string, a single character outside Latin-1 makes encoding eight times slower. */
   readonly body: string | readonly string[];
@@ -32,7 +31,6 @@ export interface Answer {
   readonly link?: string | undefined;
   /** Default JSON. */
   readonly contentType?: string;
-  /** File name, for a download. */
   readonly filename?: string | undefined;
   /** Other request headers than `Accept-Encoding` that the answer depends on. */
   readonly vary?: string;
@@ -80,7 +78,6 @@ interface CachedResponse extends Response {
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Approximate overhead of an entry. */
 const ENTRY_BYTES = 1000;
 const MAX_KEY_LENGTH = 2500;
 const RECORD_BYTES = 2048;

@@ -28,7 +28,6 @@ export interface FeedHead {
   readonly redactions: number;
 }
 
-/** The whole row, for writers. */
 export interface FeedRow extends FeedHead {
   readonly historieVanaf: Date;
   readonly lastStoredAt: Date | null;

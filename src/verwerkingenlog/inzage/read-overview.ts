@@ -43,7 +43,6 @@ export interface Entry {
   readonly handelingNaam: string | null;
   readonly verwerkingNaam: string | null;
   readonly uitvoerder: string | null;
-  /** The receiver of the data. */
   readonly ontvanger: string | null;
   readonly rol: readonly string[];
   readonly soortenGegevens: readonly string[];

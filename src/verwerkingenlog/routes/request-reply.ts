@@ -26,7 +26,6 @@ export interface LogInterface {
   readonly loggedRead: LoggedRead;
   readonly access: NonNullable<ServeOptions['authenticate']>;
   readonly headersOf: (request: FastifyRequest) => ProcessingContext;
-  /** Address of the mount. */
   readonly base: () => string;
 }
 
@@ -154,7 +153,6 @@ function fields(versie: Versie, base: string, beperkteSet: boolean) {
   return { url: `${base}/verwerkingsacties/${versie.actieId}`, ...shown, tijdstip };
 }
 
-/** An action as answered. */
 export function actieAnswer(versie: Versie, base: string, beperkteSet: boolean): Answers['Verwerkingsactie'] {
   return {
     ...fields(versie, base, beperkteSet),

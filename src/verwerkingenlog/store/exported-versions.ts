@@ -34,7 +34,6 @@ export async function hasConfidential(pool: Pool, selection: Selection, signal: 
   return false;
 }
 
-/** The exported versions, encrypted as stored. */
 export async function* exportedVersions(
   pool: Pool,
   selection: Selection,

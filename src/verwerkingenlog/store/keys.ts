@@ -147,7 +147,6 @@ function wrong(name: string): ConfigFault {
   };
 }
 
-/** The keys of a running instance. */
 export interface KeyWatch {
   readonly keys: IdentityKeys;
   /**

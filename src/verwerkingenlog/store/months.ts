@@ -6,7 +6,6 @@ export interface Month {
   readonly name: string;
   /** Lowest identity that belongs to it. */
   readonly from: string;
-  /** Lowest identity of the next month. */
   readonly to: string;
 }
 

@@ -6,7 +6,6 @@ import type { KeyOfLine } from '../domain/line-key.ts';
 import { listMonths, type Month } from './months.ts';
 import { versionsOfMonth } from './versions.ts';
 
-/** An inconsistency in the stored data. */
 export interface LogFault {
   readonly fault: string;
   readonly actieId: string;

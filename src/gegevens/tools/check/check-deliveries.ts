@@ -34,7 +34,6 @@ type RunOptions = CheckOptions & { readonly signal: AbortSignal };
 /** Tables as a message; to be closed. */
 interface OpenedTables {
   readonly bytes: DeliveryBytes;
-  /** Names the rows of the findings. */
   locate(findings: Findings, showPersons: boolean): void;
   close(): void;
 }

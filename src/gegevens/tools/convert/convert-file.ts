@@ -14,7 +14,6 @@ import { type Converted, convertValue, type Equivalents, type Loss } from './con
 
 /** Something lost, or an item that cannot be converted. */
 export interface Named {
-  /** JSON Pointer in the file. */
   readonly place: string;
   /** The key that the supplier gave the record; of a case, that of its first signal. */
   readonly key?: string;
@@ -45,7 +44,6 @@ interface ConvertFileOptions {
   readonly faults: Faults;
   readonly lost: (loss: NamedLoss) => void;
   readonly refused: (refusal: Refusal) => void;
-  /** Awaited between pieces of the file. */
   readonly progress: (bytesRead: number, records: number) => void;
 }
 

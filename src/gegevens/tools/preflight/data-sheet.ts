@@ -6,7 +6,6 @@ import type { PreflightContext } from './line.ts';
 import { oneLine } from './own-certificate.ts';
 
 interface SheetNeeds {
-  /** The certificate of the connection. */
   readonly transport: X509Certificate | undefined;
   readonly contacts: readonly string[];
 }

@@ -51,7 +51,6 @@ export function reasonsOf(error: unknown): string {
   return [...new Set(causes.map((cause) => reasonOf(cause)))].join('; ');
 }
 
-/** An address without its secrets. */
 export function shownAddress(address: string): string {
   const url = URL.parse(address);
   return url === null ? address : `${url.origin}${url.pathname === '/' ? '' : url.pathname}`;

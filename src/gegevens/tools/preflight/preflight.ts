@@ -63,7 +63,6 @@ function settingsVerdict(faults: readonly ConfigFault[]): Verdict {
   return failed(detail, faults.map(({ variable, allowed }) => `${variable}: ${allowed}`).join('; '));
 }
 
-/** Hides secrets in messages of libraries. */
 function secretsHidden(config: Config): (text: string) => string {
   const groups = new Map(Object.entries(config));
   const secrets = Object.entries(settingGroups).flatMap(([group, entries]) => {

@@ -164,7 +164,6 @@ export async function checkClock(context: PreflightContext): Promise<Verdict> {
 
 interface ClockReading {
   readonly address: string;
-  /** How far this machine is ahead. */
   readonly aheadMs: number;
 }
 

@@ -9,7 +9,6 @@ import { MessageStore } from '../message-store.ts';
 import { type DeliveredPage, type RequestDeliveryOptions, requestDelivery } from './request-delivery.ts';
 
 interface CollectOptions extends RequestDeliveryOptions {
-  /** File of the exchange model. */
   readonly out: string | undefined;
   readonly onPage?: (page: DeliveredPage) => void;
 }

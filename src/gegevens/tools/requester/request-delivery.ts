@@ -47,14 +47,12 @@ export async function openRequester(
 export interface RequestDeliveryOptions {
   readonly url: string;
   readonly body: JsonObject;
-  /** Headers beside those of digest and signature. */
   readonly headers: Readonly<Record<string, string>>;
   /** Headers that are new for each request. */
   readonly freshHeaders: (() => Readonly<Record<string, string>>) | undefined;
   readonly model: Model;
   readonly requester: Requester;
   readonly form: 'digest' | 'body';
-  /** Directory of the answers as received. */
   readonly keep: string | undefined;
   /** Whether pages that an earlier run kept are checked like any other, and not requested again. */
   readonly resume: boolean;

@@ -38,7 +38,6 @@ export class BoundTable {
   readonly sheet: string | undefined;
   /** As they are written. */
   readonly names: readonly string[];
-  /** Cells of the header row. */
   readonly width: number;
   readonly key: readonly Column[];
   readonly record: readonly BoundMember[];

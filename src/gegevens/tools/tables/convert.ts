@@ -18,7 +18,6 @@ export function readPattern(pattern: string): RegExp | undefined {
 /** A value of a record, several for a split cell, or `null` for an empty cell. */
 export type Converted = Scalar | readonly Scalar[] | null;
 
-/** Receives remarks made once per column. */
 export type Note = (message: string) => void;
 
 /** Converts a cell into the value of a member. */

@@ -107,7 +107,6 @@ class TableReader {
   readonly #incomplete = new Set<number>();
   /** The last row that was reported for its length: several tables may be in a sheet. */
   #reportedRow = 0;
-  /** Remarks about a column. */
   readonly #said = new Set<string>();
   /** Numbers of leveringen, by their values in a row. */
   readonly #leveringen = new Map<string, number>();

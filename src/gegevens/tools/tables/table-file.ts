@@ -36,7 +36,6 @@ export interface Row {
 
 export interface TableFile {
   readonly sheets: readonly string[] | undefined;
-  /** For messages: how the file was read. */
   readonly readAs: string;
   /** The first Excel day number is 1 January 1904 instead of 1900. */
   readonly date1904: boolean;
@@ -111,7 +110,6 @@ export function faultText({ sheet, row, column, cell, pointer, message }: TableF
 /** A fault in several rows of a column is reported once, with their number. */
 const MAX_OF_COLUMN = 10;
 
-/** Reading stops at this number of faults. */
 const MAX_TABLE_FAULTS = 1000;
 
 export class TableFaults {

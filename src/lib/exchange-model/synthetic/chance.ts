@@ -34,7 +34,6 @@ export function oneOf<Value>(values: readonly [Value, ...Value[]], next: (below:
   return values[next(values.length)] ?? values[0];
 }
 
-/** Days of a period, both ends counted. */
 export function daysIn({ start, end }: Period): number {
   return (Date.parse(end) - Date.parse(start)) / DAY_MS + 1;
 }

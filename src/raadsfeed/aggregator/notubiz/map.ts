@@ -21,7 +21,6 @@ import {
   registerValue,
 } from './schema.ts';
 
-/** Used by every mapping of one reading. */
 export interface MappingContext {
   readonly source: AdapterSource;
   /** `undefined` when the organisation gives none. */

@@ -50,7 +50,6 @@ interface Export {
   readonly type: 'text/csv' | 'text/calendar' | 'application/atom+xml' | 'application/xml';
   readonly body: string;
   readonly filename?: string;
-  /** The next part. */
   readonly link?: string | undefined;
 }
 

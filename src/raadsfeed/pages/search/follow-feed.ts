@@ -70,7 +70,6 @@ interface Present extends Pick<FeedChange, 'sequenceNumber' | 'resource' | 'reso
 
 /** The words of a row: of its texts `a` and `x`, of the name of its body `c`, and of the organisation and day. Each has its own weights. */
 export const WORDS = `pages.words_of(a, '=', 'A') || pages.words_of(x, '', 'A') || pages.words_of(c, '@', 'B') || pages.place_of(o, datum)`;
-/** The words of the row itself. */
 export const OWN_WORDS = `ts_filter(s.words, '{a}')`;
 
 /** The first record of `g` since it was last removed; pruned history does not count. Each kind has an index of its own. */

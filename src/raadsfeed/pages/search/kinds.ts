@@ -25,11 +25,9 @@ const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 export interface KindQuery {
-  /** The word for the kind, as typed. */
   readonly word: string;
   /** Absent: the kind has items of several types. */
   readonly type?: ResourceType;
-  /** The rest of the query, if any. */
   readonly query: SearchQuery | undefined;
 }
 

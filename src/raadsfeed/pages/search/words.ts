@@ -19,7 +19,6 @@ export interface WordQuery {
   readonly terms: readonly WordTerm[];
 }
 
-/** A term that must be there. */
 interface WordTerm extends Pick<Term, 'text' | 'kind'> {
   readonly tsquery: string;
 }

@@ -8,7 +8,6 @@ const MAX_PART_BYTES = 16 * 1024 * 1024;
 const MAX_STRINGS_BYTES = 1024 ** 3;
 /** For the shared strings of cells, which are held in memory. */
 const MAX_TEXT_BYTES = 128 * 1024 * 1024;
-/** Overhead of a string beside its characters. */
 const TEXT_OVERHEAD = 32;
 
 interface Sheet {
@@ -76,7 +75,6 @@ async function readWorkbook(archive: Archive): Promise<CellContext & { readonly 
 
 interface Relation {
   readonly id: string;
-  /** The last segment of its address. */
   readonly type: string;
   readonly target: string;
 }
