@@ -153,7 +153,6 @@ export interface Permit {
 }
 
 interface Wanted {
-  /** Estimated. */
   readonly bytes: number;
   /** The client whose share it takes; absent if clients are not distinguished. */
   readonly client?: string;

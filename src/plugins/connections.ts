@@ -20,7 +20,6 @@ declare module 'fastify' {
 export interface Connections {
   /** Whether the listener is to be closed: then a balancer should move elsewhere. */
   readonly isDraining: () => boolean;
-  /** Announces it. */
   readonly beginDrain: () => void;
   /**
    * Closes the listener, and makes the next answer on each connection its last (`Connection: close`). A proxy that finds the listener closed moves to

@@ -11,7 +11,6 @@ import { addToQueue } from './store/logs.ts';
 export interface StoredRemoval {
   readonly number: number;
   readonly log: ProofLogName;
-  /** JSON text. */
   readonly content: string;
   readonly entry: Uint8Array;
 }

@@ -63,7 +63,6 @@ interface PruneOptions {
   readonly now: Date;
   /** Only those that have not been delivered for this long. */
   readonly minAgeMs: number;
-  /** Deletes nothing. */
   readonly dryRun: boolean;
   readonly signal: AbortSignal;
   readonly progress: (version: PrunedLevering) => void;

@@ -49,7 +49,6 @@ export type Authority = Awaited<ReturnType<typeof createAuthority>>;
 
 interface PartyName {
   readonly organization: string;
-  /** Twenty digits. */
   readonly oin: string;
 }
 

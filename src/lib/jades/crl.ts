@@ -92,7 +92,6 @@ function isCritical(der: Uint8Array, entry: Element): boolean {
 }
 
 interface Parts {
-  /** The signed part. */
   readonly tbs: Uint8Array;
   readonly entries: Element | undefined;
   /** A copy of the whole without entries, for the library to read. */

@@ -21,7 +21,6 @@ interface SchedulerOptions {
   readonly concurrency: number;
   readonly leaseSeconds: number;
   readonly stopping: AbortSignal;
-  /** Never throws. */
   readonly run: (lease: Lease, signal: AbortSignal) => Promise<void>;
 }
 
@@ -92,7 +91,6 @@ type ReadSource<D> = (
 /** After a fault in this service. */
 const OWN_FAULT_MS = 5000;
 
-/** Never throws. */
 export async function runSource<D extends WorkerDependencies>(
   lease: Lease,
   read: ReadSource<D>,

@@ -24,7 +24,6 @@ import {
 } from './table-file.ts';
 import { damageOfKey } from './target-form.ts';
 
-/** Each is in memory. */
 const MAX_LEVERINGEN = 10_000;
 
 interface ReadOptions {

@@ -19,7 +19,6 @@ const MAX_SILENT = { unanswered: 2, answered: 3 } as const;
 interface Halving<T> {
   readonly issues: IssueLog;
   readonly request: Pick<WindowRequest, 'window'>;
-  /** For issues. */
   readonly path: string;
   /** By key; a part that is not `divisible` is one day. @throws {SupplierError} */
   readonly read: (part: DateWindow, divisible: boolean) => Promise<Iterable<readonly [string, T]>>;

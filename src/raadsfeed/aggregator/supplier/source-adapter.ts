@@ -92,7 +92,6 @@ export interface SourceIssue {
   readonly what: string;
   /** A call or resource: `/events/meetings/12`. */
   readonly where: string;
-  /** For people. */
   readonly detail: string;
   /** In this reading. */
   readonly times: number;

@@ -132,7 +132,6 @@ export interface CallSlots {
   acquire(): Promise<
     { readonly release: () => Promise<void> } | { readonly waitMs: number } | { readonly blocked: string }
   >;
-  /** Never throws. */
   pauseFor(ms: number): Promise<void>;
   /** Until an operator resumes the supplier. */
   block(reason: string): Promise<void>;
