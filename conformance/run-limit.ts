@@ -20,7 +20,7 @@ export const longestRunMs = (rate: number): number => LONGEST_RUN_MS * Math.max(
 export const longestWaitMs = ({ chapters }: Pick<SuiteDescription, 'chapters'>, eachMs: number): number =>
   chapters.flatMap(({ cases }) => cases).length * eachMs;
 
-/** What comes of work, unless a signal fires first: the work goes on, and nobody waits for it. @throws the reason of the signal */
+/** The result of work, unless a signal fires first: the work then continues unawaited. @throws the reason of the signal */
 export async function unlessAborted<T>(signal: AbortSignal, work: T | PromiseLike<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const end = (): void => reject(signal.reason);

@@ -13,7 +13,7 @@ const BEAT_MS = 1000;
 const SILENT_MS = 30_000;
 const WATCHING = 'koppelvlak-conformance-watch';
 
-/** Ends the process where the run goes on long after this signal. @returns what calls that off */
+/** Ends the process if the run continues long after this signal. @returns a function that cancels this */
 export function exitAfter(signal: AbortSignal, terminal: Terminal, ms = ENDING_MS): () => void {
   let timer: NodeJS.Timeout | undefined;
   const begin = (): void => {

@@ -10,7 +10,7 @@ import { readJson } from './files.ts';
 import { inTemporary } from './packed.ts';
 import { lacking, type Report, records } from './report.ts';
 
-/** Titles by what became of the test. */
+/** Titles by the outcome of the test. */
 interface Titles {
   readonly passed: readonly string[];
   readonly failed: readonly string[];

@@ -48,7 +48,7 @@ function content({ settings, asked, overview }: OverviewPage & { readonly overvi
       : organisationSections(overview.groups, settings, { open: asked.all }),
     readingsOfLog(overview, settings, asked),
     pager(overview),
-    takeAlong(asked),
+    saveSection(asked),
   ];
 }
 
@@ -142,8 +142,8 @@ ${next !== null && html`<a class="utrecht-link utrecht-link--html-a" href="${nex
 </nav>`;
 }
 
-/** The same, in another form. */
-function takeAlong(asked: Asked): Html {
+/** Links to the same selection for printing and download. */
+function saveSection(asked: Asked): Html {
   const query = new URLSearchParams();
   if (asked.from !== undefined) query.set('van', asked.from);
   if (asked.to !== undefined) query.set('tot', asked.to);
