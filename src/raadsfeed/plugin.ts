@@ -6,6 +6,7 @@ import { readOpenapi, readValidation } from '../lib/openapi-document.ts';
 import { createContract } from '../plugins/contract.ts';
 import { repeatWork } from '../plugins/repeated-work.ts';
 import { mount, mountAddress } from '../plugins/requests.ts';
+import type { Feed } from './app-feed.ts';
 import { createFeedReader, createHeadCache } from './feed/head.ts';
 import { createResponseCache } from './feed/response-cache.ts';
 import { createStreams } from './feed/stream.ts';
@@ -15,7 +16,6 @@ import { feedRoute } from './routes/feed.ts';
 import { listRoutes } from './routes/lists.ts';
 import { serviceRoute, wellKnownRoutes } from './routes/service.ts';
 import { streamRoute } from './routes/stream.ts';
-import type { Feed } from './services.ts';
 import { readFeedRow } from './store/records.ts';
 import { rewriteContentTables, rewritePartitions } from './store/text-partitions.ts';
 
@@ -93,7 +93,7 @@ async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
   });
   wellKnownRoutes(app, mountUrl);
   const routes = (scope: FastifyInstance): void => {
-    responses.register(scope);
+    responses.answerFromMemory(scope);
     serviceRoute(scope, contract);
     feedRoute(scope, contract);
     streamRoute(scope, contract, streams);

@@ -74,10 +74,13 @@ describe('the memory for answers', () => {
     await app.register(routes);
     app.decorate('metrics', new Registry());
     await app.register(requests, { requestTimeoutMs: 60_000, overloadEventLoopDelayMs: 0 });
-    responses.register(app);
+    responses.answerFromMemory(app);
     const body = randomBytes(bodyBytes).toString('hex');
     app.get('/:name', { config: { public: true } }, (request, reply) =>
-      responses.answer(request, reply, 1, async () => ({ body, maxAgeSeconds: 5, head: await heads.head() })),
+      responses.answer(request, reply, {
+        records: 1,
+        read: async () => ({ body, maxAgeSeconds: 5, head: await heads.head() }),
+      }),
     );
     for (const [url, encoding] of asked) await app.inject({ url, headers: { 'accept-encoding': encoding } });
     await app.close();

@@ -43,12 +43,15 @@ afterEach(async () => {
 it('does not keep a page of history that was read before a backup was restored', async () => {
   let text = 'before';
   let read = Promise.resolve();
-  responses.register(app);
+  responses.answerFromMemory(app);
   app.get('/feed', { config: { public: true } }, (request, reply) =>
-    responses.answer(request, reply, 1, async () => {
-      const found = { head: await heads.head(), text };
-      await read;
-      return { body: found.text, maxAgeSeconds: 60, isHistory: true, head: found.head };
+    responses.answer(request, reply, {
+      records: 1,
+      read: async () => {
+        const found = { head: await heads.head(), text };
+        await read;
+        return { body: found.text, maxAgeSeconds: 60, isHistory: true, head: found.head };
+      },
     }),
   );
   const ask = async (): Promise<string> => (await app.inject('/feed')).body;
@@ -69,13 +72,16 @@ it('does not keep a page of history that was read before a backup was restored',
 
 it('reads a page for a crowd no more often than there is memory for', async () => {
   let reads = 0;
-  responses.register(app);
+  responses.answerFromMemory(app);
   const head = await heads.head();
   app.get('/feed', { config: { public: true } }, (request, reply) =>
-    responses.answer(request, reply, 1000, async () => {
-      reads += 1;
-      await new Promise((resolve) => setTimeout(resolve, 10));
-      return { body: 'page', maxAgeSeconds: 60, head };
+    responses.answer(request, reply, {
+      records: 1000,
+      read: async () => {
+        reads += 1;
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        return { body: 'page', maxAgeSeconds: 60, head };
+      },
     }),
   );
   const answers = await Promise.all(Array.from({ length: 200 }, async () => (await app.inject('/feed')).body));
@@ -86,10 +92,10 @@ it('reads a page for a crowd no more often than there is memory for', async () =
 it('keeps a small answer in about the bytes that it counts', async () => {
   const answers = 600;
   const words = Array.from({ length: 100 }, (_, i) => `woord ${i} `.repeat(50));
-  responses.register(app);
+  responses.answerFromMemory(app);
   const head = await heads.head();
   app.get('/feed', { config: { public: true } }, (request, reply) =>
-    responses.answer(request, reply, 1, async () => ({ body: words, maxAgeSeconds: 60, head })),
+    responses.answer(request, reply, { records: 1, read: async () => ({ body: words, maxAgeSeconds: 60, head }) }),
   );
   collectGarbage();
   const before = process.memoryUsage().arrayBuffers;

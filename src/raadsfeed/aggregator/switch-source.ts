@@ -3,7 +3,7 @@
  * published again.
  */
 
-import { askPage, NO_PROGRESS, notePage, readSnapshotPage } from '../../lib/feed/page.ts';
+import { askPage, NO_PROGRESS, notePage, readSnapshotPage } from '../../lib/feed/read-page.ts';
 import { isResourceType, readResource } from '../../lib/feed/resource.ts';
 import { FeedFault, readServiceDocument } from '../../lib/feed/service-document.ts';
 import { isMassDelete } from '../domain/change.ts';

@@ -4,7 +4,7 @@ import { isRecord } from '../../lib/json/json-value.ts';
 import { Problem } from '../../lib/problem.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { mountScope } from '../../plugins/requests.ts';
-import type { FollowedIndex } from '../followed-index.ts';
+import type { ServedIndex } from '../serve-index.ts';
 import {
   indexPath,
   listCategories,
@@ -27,7 +27,7 @@ export const indexAddresses = (baseUrl: string, categories: readonly number[]): 
   categories.map((categorie) => `${baseUrl}${indexPath(categorie)}`);
 
 /** The sitemaps. The `robots.txt` of the host names every index that is not empty. */
-export async function serveDiwoo(server: FastifyInstance, index: FollowedIndex): Promise<void> {
+export async function serveDiwoo(server: FastifyInstance, index: ServedIndex): Promise<void> {
   const { heads, responses } = server.feed;
   // Reads the primary, because a redaction takes effect once the index has followed.
   const { publicPool: pool } = server.database;
@@ -49,13 +49,16 @@ export async function serveDiwoo(server: FastifyInstance, index: FollowedIndex):
     prefix: WOO,
     rateLimit: server.settings.raadsfeed.rateLimit,
     routes: (app) => {
-      responses.register(app);
+      responses.answerFromMemory(app);
       app.get('/:file', { config: { public: true } }, (request, reply) =>
-        responses.answer(request, reply, MEMORY_RECORDS, async () => {
-          const head = await heads.head();
-          const body = await readBody(isRecord(request.params) ? String(request.params.file) : '');
-          const contentType = 'application/xml; charset=utf-8';
-          return { body, contentType, maxAgeSeconds: MAX_AGE_SECONDS, head, keptMs: KEPT_MS };
+        responses.answer(request, reply, {
+          records: MEMORY_RECORDS,
+          read: async () => {
+            const head = await heads.head();
+            const body = await readBody(isRecord(request.params) ? String(request.params.file) : '');
+            const contentType = 'application/xml; charset=utf-8';
+            return { body, contentType, maxAgeSeconds: MAX_AGE_SECONDS, head, keptMs: KEPT_MS };
+          },
         }),
       );
     },

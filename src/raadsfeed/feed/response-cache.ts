@@ -42,20 +42,20 @@ export interface Answer {
   readonly keptMs?: number;
 }
 
+interface Reading {
+  /** How many records the answer may hold: memory for that many is reserved before it is read. */
+  readonly records: number;
+  readonly read: () => Promise<Answer>;
+}
+
 export interface ResponseCache {
-  /** Serves cached answers before a route of this scope runs. */
-  register(app: FastifyInstance): void;
+  /** Adds a hook that serves cached answers before a route of this scope runs. */
+  answerFromMemory(scope: FastifyInstance): void;
   /**
    * Reads an answer, once there is memory for it, and sends it.
-   * @param records that it may hold
    * @throws {Problem} `unavailable` when there is no memory in time
    */
-  answer(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    records: number,
-    read: () => Promise<Answer>,
-  ): Promise<FastifyReply>;
+  answer(request: FastifyRequest, reply: FastifyReply, reading: Reading): Promise<FastifyReply>;
   readonly bytes: () => number;
 }
 
@@ -152,9 +152,9 @@ export function createResponseCache(maxBytes: number, heads: HeadCache): Respons
   };
 
   return {
-    register(app) {
-      app.decorateRequest('responseKey');
-      app.addHook('onRequest', (request, reply, done) => {
+    answerFromMemory(scope) {
+      scope.decorateRequest('responseKey');
+      scope.addHook('onRequest', (request, reply, done) => {
         // Before the contract converts the parameters.
         request.responseKey = keyOf(request, encodingOf(request));
         const found = findFresh(request);
@@ -162,7 +162,7 @@ export function createResponseCache(maxBytes: number, heads: HeadCache): Respons
         else done();
       });
     },
-    async answer(request, reply, records, read) {
+    async answer(request, reply, { records, read }) {
       const closed = requestClosedSignal(reply);
       const bytes = records * RECORD_BYTES * COPIES;
       const permit = await memory.acquire({ bytes }, closed).catch((error: unknown) => {

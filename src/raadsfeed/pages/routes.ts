@@ -32,15 +32,18 @@ const PAGE_RECORDS = 50;
 export function pagesRoutes(app: FastifyInstance, context: PagesContext, stylesheet: Stylesheet): void {
   const { site, responses, heads } = context;
   const send = (request: FastifyRequest, reply: FastifyReply, make: () => Promise<Made>): Promise<FastifyReply> =>
-    responses.answer(request, reply, PAGE_RECORDS, async () => {
-      // First, so that a redaction in between is not missed.
-      const head = await heads.head();
-      const { page, status } = await make();
-      return {
-        body: renderPage(site, page),
-        ...{ status, head, maxAgeSeconds: MAX_AGE_SECONDS, keptMs: KEPT_MS, contentType: 'text/html; charset=utf-8' },
-        link: page.json === undefined ? undefined : `<${page.json}>; rel="alternate"; type="application/json"`,
-      };
+    responses.answer(request, reply, {
+      records: PAGE_RECORDS,
+      read: async () => {
+        // First, so that a redaction in between is not missed.
+        const head = await heads.head();
+        const { page, status } = await make();
+        return {
+          body: renderPage(site, page),
+          ...{ status, head, maxAgeSeconds: MAX_AGE_SECONDS, keptMs: KEPT_MS, contentType: 'text/html; charset=utf-8' },
+          link: page.json === undefined ? undefined : `<${page.json}>; rel="alternate"; type="application/json"`,
+        };
+      },
     });
   const page = (path: string, handler: (request: PagesRequest) => Promise<Page>): void => {
     app.get(path, (request: PagesRequest, reply) =>
@@ -51,7 +54,7 @@ export function pagesRoutes(app: FastifyInstance, context: PagesContext, stylesh
     );
   };
 
-  responses.register(app);
+  responses.answerFromMemory(app);
   serveStylesheet(app, () => stylesheet);
   exportRoutes(app, context);
   const fromOf = ({ query }: PagesRequest): number => readNumber(query, 'vanaf', 0, 0);

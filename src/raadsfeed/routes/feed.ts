@@ -7,10 +7,10 @@ import type { FastifyInstance } from 'fastify';
 import type { operations } from '../../contracts/raadsfeed.ts';
 import { Problem } from '../../lib/problem.ts';
 import type { Contract } from '../../plugins/contract.ts';
+import type { Feed } from '../app-feed.ts';
 import { filterParameters, type RecordFilter, readFilter } from '../domain/record-filter.ts';
 import type { HeadCache } from '../feed/head.ts';
 import { raadsfeedProblems } from '../problems.ts';
-import type { Feed } from '../services.ts';
 import {
   type FeedHead,
   type FeedPosition,
@@ -23,23 +23,27 @@ import {
 export function feedRoute(app: FastifyInstance, contract: Contract<operations>): void {
   const { feed } = app;
   const { historyMaxAgeSeconds, headMaxAgeSeconds } = app.settings.raadsfeed;
+  // While its answer is in memory, a repeated request does not get here: the hook of `feed/response-cache.ts` sends the answer first.
   contract.serve(app, 'getFeed', {}, (request, reply) => {
     const query = readPageQuery(request);
-    return feed.responses.answer(request, reply, query.limit, async () => {
-      const { last, head, records } = await readPage(feed, query);
-      const hasMore = last.sequenceNumber < head.head.sequenceNumber;
-      const mount = feed.mountUrl();
-      const cursor = encodeFeedCursor(head.feedId, last);
-      const next = pageUrl(`${mount}/feed`, { ...query, cursor });
-      const end = `"cursor":"${cursor}","head":${head.head.sequenceNumber},"hasMore":${hasMore},"next":${hasMore ? JSON.stringify(next) : 'null'}`;
-      const self = pageUrl(`${mount}/feed`, query);
-      return {
-        body: ['{"records":[', ...withCommas(records.map((record) => joinRecord(record, mount))), `],${end}}`],
-        maxAgeSeconds: hasMore ? historyMaxAgeSeconds : headMaxAgeSeconds,
-        link: `<${next}>; rel="next", <${self}>; rel="self", <${mount}/openapi.json>; rel="service-desc"`,
-        head,
-        isHistory: hasMore,
-      };
+    return feed.responses.answer(request, reply, {
+      records: query.limit,
+      read: async () => {
+        const { last, head, records } = await readPage(feed, query);
+        const hasMore = last.sequenceNumber < head.head.sequenceNumber;
+        const mount = feed.mountUrl();
+        const cursor = encodeFeedCursor(head.feedId, last);
+        const next = pageUrl(`${mount}/feed`, { ...query, cursor });
+        const end = `"cursor":"${cursor}","head":${head.head.sequenceNumber},"hasMore":${hasMore},"next":${hasMore ? JSON.stringify(next) : 'null'}`;
+        const self = pageUrl(`${mount}/feed`, query);
+        return {
+          body: ['{"records":[', ...withCommas(records.map((record) => joinRecord(record, mount))), `],${end}}`],
+          maxAgeSeconds: hasMore ? historyMaxAgeSeconds : headMaxAgeSeconds,
+          link: `<${next}>; rel="next", <${self}>; rel="self", <${mount}/openapi.json>; rel="service-desc"`,
+          head,
+          isHistory: hasMore,
+        };
+      },
     });
   });
 }

@@ -29,29 +29,32 @@ export function listRoutes(app: FastifyInstance, contract: Contract<operations>,
 
   contract.serve(app, 'getSnapshot', {}, (request, reply) => {
     const query = readPageQuery(request);
-    return responses.answer(request, reply, query.limit, async () => {
-      const { feed, after } = await resolveSnapshotCursor(heads, query.cursor);
-      const upTo = feed.sequenceNumber;
-      const found = await reader.read((db) => readSnapshot(db, after, upTo, query.limit + 1, query.filter));
-      assertInRange(found.head, upTo);
-      assertSameEpoch(found.head, feed, found.epoch);
-      const { feedId } = found.head;
-      const { rows, last } = cut(found.records, query.limit, found.isAll);
-      const cursor = last === undefined ? null : encodeSnapshotCursor(feedId, { feed, after: last.sequenceNumber });
-      return {
-        ...listPage(
-          'records',
-          rows.map((record) => joinRecord(record, mountUrl())),
-          `${mountUrl()}/snapshot`,
-          {
-            ...{ query, cursor },
-            more: `"feedCursor":"${encodeFeedCursor(feedId, feed)}",`,
-          },
-        ),
-        maxAgeSeconds,
-        // The position of a first page was fixed before its rows were read: once the head has moved on, the page is that of an earlier head.
-        head: query.cursor === undefined ? { ...found.head, head: feed } : found.head,
-      };
+    return responses.answer(request, reply, {
+      records: query.limit,
+      read: async () => {
+        const { feed, after } = await resolveSnapshotCursor(heads, query.cursor);
+        const upTo = feed.sequenceNumber;
+        const found = await reader.read((db) => readSnapshot(db, after, upTo, query.limit + 1, query.filter));
+        assertInRange(found.head, upTo);
+        assertSameEpoch(found.head, feed, found.epoch);
+        const { feedId } = found.head;
+        const { rows, last } = cut(found.records, query.limit, found.isAll);
+        const cursor = last === undefined ? null : encodeSnapshotCursor(feedId, { feed, after: last.sequenceNumber });
+        return {
+          ...listPage(
+            'records',
+            rows.map((record) => joinRecord(record, mountUrl())),
+            `${mountUrl()}/snapshot`,
+            {
+              ...{ query, cursor },
+              more: `"feedCursor":"${encodeFeedCursor(feedId, feed)}",`,
+            },
+          ),
+          maxAgeSeconds,
+          // The position of a first page was fixed before its rows were read: once the head has moved on, the page is that of an earlier head.
+          head: query.cursor === undefined ? { ...found.head, head: feed } : found.head,
+        };
+      },
     });
   });
 
@@ -62,29 +65,35 @@ export function listRoutes(app: FastifyInstance, contract: Contract<operations>,
       const query = readPageQuery(request);
       const { limit } = query;
       const { feedId, after } = await resolveListCursor(heads, query.cursor);
-      return responses.answer(request, reply, limit, async () => {
-        const of = { ...query.filter, organisatiecode, resourceType };
-        const { found, isAll, head } = await reader.read((db) => readCollection(db, of, after, limit + 1));
-        const { rows, last } = cut(found, limit, isAll);
-        const url = `${mountUrl()}/organisaties/${organisatiecode}/${COLLECTIONS[resourceType]}`;
-        const next = last === undefined ? null : encodeListCursor(feedId, last.bronidentificatie);
-        const texts = rows.map(({ dataText }) => dataText);
-        return { ...listPage('results', texts, url, { query, cursor: next }), maxAgeSeconds, head };
+      return responses.answer(request, reply, {
+        records: limit,
+        read: async () => {
+          const of = { ...query.filter, organisatiecode, resourceType };
+          const { found, isAll, head } = await reader.read((db) => readCollection(db, of, after, limit + 1));
+          const { rows, last } = cut(found, limit, isAll);
+          const url = `${mountUrl()}/organisaties/${organisatiecode}/${COLLECTIONS[resourceType]}`;
+          const next = last === undefined ? null : encodeListCursor(feedId, last.bronidentificatie);
+          const texts = rows.map(({ dataText }) => dataText);
+          return { ...listPage('results', texts, url, { query, cursor: next }), maxAgeSeconds, head };
+        },
       });
     });
 
     contract.serve(app, one, {}, (request, reply) =>
-      responses.answer(request, reply, 1, async () => {
-        const { bronidentificatie } = request.params;
-        const organisatiecode = codeOf(request.params.organisatiecode);
-        await heads.head();
-        const { resource, head } = await reader.read((db) =>
-          readResource(db, { organisatiecode, resourceType, bronidentificatie }),
-        );
-        if (resource === undefined) {
-          throw new Problem(platformProblems.notFound, { detail: 'Deze resource is onbekend of verwijderd.' });
-        }
-        return { body: resource.dataText, maxAgeSeconds, head };
+      responses.answer(request, reply, {
+        records: 1,
+        read: async () => {
+          const { bronidentificatie } = request.params;
+          const organisatiecode = codeOf(request.params.organisatiecode);
+          await heads.head();
+          const { resource, head } = await reader.read((db) =>
+            readResource(db, { organisatiecode, resourceType, bronidentificatie }),
+          );
+          if (resource === undefined) {
+            throw new Problem(platformProblems.notFound, { detail: 'Deze resource is onbekend of verwijderd.' });
+          }
+          return { body: resource.dataText, maxAgeSeconds, head };
+        },
       }),
     );
   }
@@ -94,11 +103,14 @@ export function listRoutes(app: FastifyInstance, contract: Contract<operations>,
     const query = readPageQuery(request);
     const { limit, filter } = query;
     const { feedId, after } = await resolveListCursor(heads, query.cursor);
-    return responses.answer(request, reply, limit, async () => {
-      const { rows, last } = cut(await listFeeds(pool, after, limit + 1, filter.organisatiecode), limit);
-      const next = last === undefined ? null : encodeListCursor(feedId, last.serviceUrl);
-      const texts = rows.map((row) => JSON.stringify(row));
-      return { ...listPage('results', texts, `${mountUrl()}/register`, { query, cursor: next }), maxAgeSeconds };
+    return responses.answer(request, reply, {
+      records: limit,
+      read: async () => {
+        const { rows, last } = cut(await listFeeds(pool, after, limit + 1, filter.organisatiecode), limit);
+        const next = last === undefined ? null : encodeListCursor(feedId, last.serviceUrl);
+        const texts = rows.map((row) => JSON.stringify(row));
+        return { ...listPage('results', texts, `${mountUrl()}/register`, { query, cursor: next }), maxAgeSeconds };
+      },
     });
   });
 }

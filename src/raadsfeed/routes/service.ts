@@ -14,21 +14,24 @@ export function serviceRoute(app: FastifyInstance, contract: Contract<operations
   const { heads, reader, responses, mountUrl } = app.feed;
   const settings = app.settings.raadsfeed;
   contract.serve(app, 'getServicedocument', {}, (request, reply) =>
-    responses.answer(request, reply, 1, async () => {
-      await heads.head();
-      const { head, organisations } = await reader.read(async (db) => ({
-        organisations: await readOrganisations(db),
-        head: await readFeedRow(db),
-      }));
-      const document = serviceDocument(mountUrl(), settings, head, organisations);
-      // Whether the client prefers HTML to JSON, or takes both and names it first (RFC 9110 12.5.1).
-      const isPage = acceptedTypes(request.headers.accept, ['application/json', 'text/html'])[0] === 'text/html';
-      return {
-        body: isPage ? servicePage(document, mountUrl()) : JSON.stringify(document),
-        ...(isPage ? { contentType: 'text/html; charset=utf-8' } : {}),
-        maxAgeSeconds: settings.headMaxAgeSeconds,
-        vary: 'Accept',
-      };
+    responses.answer(request, reply, {
+      records: 1,
+      read: async () => {
+        await heads.head();
+        const { head, organisations } = await reader.read(async (db) => ({
+          organisations: await readOrganisations(db),
+          head: await readFeedRow(db),
+        }));
+        const document = serviceDocument(mountUrl(), settings, head, organisations);
+        // Whether the client prefers HTML to JSON, or takes both and names it first (RFC 9110 12.5.1).
+        const isPage = acceptedTypes(request.headers.accept, ['application/json', 'text/html'])[0] === 'text/html';
+        return {
+          body: isPage ? servicePage(document, mountUrl()) : JSON.stringify(document),
+          ...(isPage ? { contentType: 'text/html; charset=utf-8' } : {}),
+          maxAgeSeconds: settings.headMaxAgeSeconds,
+          vary: 'Accept',
+        };
+      },
     }),
   );
 }

@@ -5,10 +5,10 @@ import { Problem } from '../../lib/problem.ts';
 import type { Contract, RequestOf } from '../../plugins/contract.ts';
 import { clientAddress } from '../../plugins/headers.ts';
 import { createOpenCounter } from '../../plugins/limits.ts';
+import type { Feed } from '../app-feed.ts';
 import { readFilter } from '../domain/record-filter.ts';
 import type { Streams } from '../feed/stream.ts';
 import { raadsfeedProblems } from '../problems.ts';
-import type { Feed } from '../services.ts';
 import { readFiltered } from '../store/records.ts';
 import { assertSameEpoch, resolveCursor, resolveNumber } from './feed.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { withoutNamed } from '../../../src/lib/feed/page.ts';
+import { withoutNamed } from '../../../src/lib/feed/read-page.ts';
 
 it('takes the numbers that redactions name out of the gaps, and nothing else', () => {
   const gap = fc.tuple(fc.nat(40), fc.nat(12)).map(([from, length]) => ({ from, to: from + length }));

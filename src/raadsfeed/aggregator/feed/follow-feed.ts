@@ -14,7 +14,7 @@ import {
   readFeedPage,
   readSnapshotPage,
   withoutNamed,
-} from '../../../lib/feed/page.ts';
+} from '../../../lib/feed/read-page.ts';
 import { judgeHash } from '../../../lib/feed/record.ts';
 import { discover, type FeedAddresses, FeedFault, readAddresses } from '../../../lib/feed/service-document.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';

@@ -1,5 +1,5 @@
 import { setImmediate as pause } from 'node:timers/promises';
-import type { FeedRecord } from '../../../lib/feed/page.ts';
+import type { FeedRecord } from '../../../lib/feed/read-page.ts';
 import { cameFrom } from '../../../lib/feed/record.ts';
 import { isResourceType, readResource, resourceKey } from '../../../lib/feed/resource.ts';
 import { reasonOf } from '../../../lib/log.ts';

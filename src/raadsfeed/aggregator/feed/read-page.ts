@@ -13,7 +13,7 @@ import {
   readSnapshotPage,
   toProgress,
   withoutNamed,
-} from '../../../lib/feed/page.ts';
+} from '../../../lib/feed/read-page.ts';
 import { readResource } from '../../../lib/feed/resource.ts';
 import { FeedFault } from '../../../lib/feed/service-document.ts';
 import type { OutboundAnswer } from '../../../lib/outbound/outbound-client.ts';

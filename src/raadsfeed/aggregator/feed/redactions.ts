@@ -1,7 +1,7 @@
 /** Redactions of a source. They are carried out whatever else is wrong with their page, because redacted text must not stay readable here. */
 
 import { type Db, transaction } from '../../../database/transaction.ts';
-import { looseRecords } from '../../../lib/feed/page.ts';
+import { looseRecords } from '../../../lib/feed/read-page.ts';
 import { cameFrom, redactedNumbers, sequenceNumberOf } from '../../../lib/feed/record.ts';
 import {
   isResourceType,

@@ -63,10 +63,13 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
   const get = (path: string, handler: (request: PagesRequest) => Promise<Export>, usesIndex = true): void => {
     app.get(path, (request: PagesRequest, reply) =>
       // Without a head: too large to cache.
-      responses.answer(request, reply, EXPORT_RECORDS, async () => {
-        if (usesIndex) await context.requireIndex();
-        const { type, body, filename, link } = await handler(request);
-        return { body, filename, link, contentType: `${type}; charset=utf-8`, maxAgeSeconds: MAX_AGE_SECONDS };
+      responses.answer(request, reply, {
+        records: EXPORT_RECORDS,
+        read: async () => {
+          if (usesIndex) await context.requireIndex();
+          const { type, body, filename, link } = await handler(request);
+          return { body, filename, link, contentType: `${type}; charset=utf-8`, maxAgeSeconds: MAX_AGE_SECONDS };
+        },
       }),
     );
   };

@@ -8,13 +8,13 @@ import { type FeedIndex, followFeed, readIndexProgress } from './follow-index.ts
 /** Seconds before a client may retry: reading a large feed takes minutes. */
 const RETRY_SECONDS = '60';
 
-export interface FollowedIndex {
+export interface ServedIndex {
   /** @throws {Problem} 503 while the index lacks older records of the feed */
   requireRead(): Promise<void>;
 }
 
 /** @param name as operators know it */
-export function followIndex(app: FastifyInstance, name: string, index: FeedIndex): FollowedIndex {
+export function serveIndex(app: FastifyInstance, name: string, index: FeedIndex): ServedIndex {
   const { pool, publicPool } = app.database;
   const failing = app.feed.follow(`the ${name}`, () => followFeed(pool, index));
   app.readiness.push({
