@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { loadPemKey } from '../../src/lib/jades/own-key.ts';
-import { createSigner, plainStyles } from '../../src/lib/jades/signature.ts';
+import { createSigner, PLAIN_STYLES } from '../../src/lib/jades/signature.ts';
 
 /** A request as it goes out. */
 export interface SignedRequest {
@@ -31,7 +31,7 @@ export function createSignedClient(key: string, chain: string, authorization: st
   const client: SignedClient = {
     async sign(value, form) {
       const body = Buffer.from(JSON.stringify(value));
-      const { digest, signature } = await signer.sign(body, plainStyles[form]);
+      const { digest, signature } = await signer.sign(body, PLAIN_STYLES[form]);
       const headers = {
         'content-type': 'application/json',
         'content-length': body.length,

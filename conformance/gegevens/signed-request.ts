@@ -8,7 +8,7 @@ import {
   sign as signBytes,
   X509Certificate,
 } from 'node:crypto';
-import { digestOf, httpHeaders } from '../../src/lib/jades/signature.ts';
+import { digestOf, HTTP_HEADERS } from '../../src/lib/jades/signature.ts';
 import type { JsonObject } from '../../src/lib/json/json-value.ts';
 import type { Ask } from '../exchange.ts';
 
@@ -76,7 +76,7 @@ export function signedHeaders(
   const kid = hash('sha256', new X509Certificate(leaf).publicKey.export({ type: 'spki', format: 'der' }), 'base64url');
   const members = {
     ...{ alg: 'PS256', typ: 'JOSE', kid, x5c: identity.x5c, 'x5t#S256': thumbprint, iat: Math.floor(now / 1000) },
-    ...(form === 'body' ? {} : { b64: false, crit: ['sigD', 'b64'], sigD: { mId: httpHeaders, pars: ['digest'] } }),
+    ...(form === 'body' ? {} : { b64: false, crit: ['sigD', 'b64'], sigD: { mId: HTTP_HEADERS, pars: ['digest'] } }),
     ...header,
   };
   const encoded = Buffer.from(JSON.stringify(members)).toString('base64url');

@@ -1,5 +1,5 @@
 /** A signed statement of what was tested, in the form of every signed message: it can be checked with `conformance signature`. */
-import { digestOf, plainStyles, type Signer } from '../../src/lib/jades/signature.ts';
+import { digestOf, PLAIN_STYLES, type Signer } from '../../src/lib/jades/signature.ts';
 import { messageBytes } from '../saved-exchanges.ts';
 import { type ConformanceReport, verdictOf } from './report.ts';
 
@@ -11,7 +11,7 @@ export async function signedStatement(report: ConformanceReport, json: string, s
     ...{ verdict: verdictOf(report), report: digestOf(Buffer.from(json)) },
   };
   const body = Buffer.from(`${JSON.stringify(statement, null, 2)}\n`);
-  const { digest, signature } = await signer.sign(body, plainStyles.digest);
+  const { digest, signature } = await signer.sign(body, PLAIN_STYLES.digest);
   return messageBytes(
     undefined,
     { 'Content-Type': 'application/json', Digest: digest, 'nlgov-adr-payload-sig': signature },

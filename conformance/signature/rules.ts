@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Certificate } from '../../src/lib/jades/certificate.ts';
-import { digestOf, httpHeaders, verifySignature } from '../../src/lib/jades/signature.ts';
+import { digestOf, HTTP_HEADERS, verifySignature } from '../../src/lib/jades/signature.ts';
 import { parseProtectedHeader } from '../../src/lib/jades/verify.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { parseStrictObject } from '../../src/lib/json/parse-untrusted.ts';
@@ -208,7 +208,7 @@ export const RULES: Readonly<Record<RuleName, SignatureRule>> = {
     judge: ({ header: { sigD } }) => {
       if (sigD === undefined) throw new Absent('there is no `sigD`: the body is signed');
       const { mId, pars } = isRecord(sigD) ? sigD : {};
-      if (mId !== httpHeaders) return `\`mId\` is ${JSON.stringify(mId)}`;
+      if (mId !== HTTP_HEADERS) return `\`mId\` is ${JSON.stringify(mId)}`;
       return isDeepStrictEqual(pars, ['digest']) ? undefined : `\`pars\` is ${JSON.stringify(pars)}`;
     },
   },

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadModel } from '../../src/lib/exchange-model/model.ts';
-import { plainStyles } from '../../src/lib/jades/signature.ts';
+import { PLAIN_STYLES } from '../../src/lib/jades/signature.ts';
 import { FIXTURES, openSupplier, type Supplier } from './support/supplier.ts';
 
 /** Published examples of both variants, where they are beside the checkout; the project does not carry them. */
@@ -31,7 +31,7 @@ describe.each([
   });
 
   it('are delivered for VS in the body form', async () => {
-    const { gegevens } = await supplier.get({}, { variant: 'vs', style: plainStyles.body });
+    const { gegevens } = await supplier.get({}, { variant: 'vs', style: PLAIN_STYLES.body });
     expect(loadModel('vs').whole.faults(gegevens)).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readJournal } from '../../src/gegevens/store/journal.ts';
-import { plainStyles } from '../../src/lib/jades/signature.ts';
+import { PLAIN_STYLES } from '../../src/lib/jades/signature.ts';
 import { messageFile, shvMessage, vsMessage } from './support/messages.ts';
 import { openSupplier, type Supplier } from './support/supplier.ts';
 
@@ -23,7 +23,7 @@ async function logged(): Promise<Record<string, unknown>[]> {
 
 it('records in the journal what was asked and delivered, with both signatures', async () => {
   const body = '{"page": 1, "pageSize":2}';
-  const signed = await supplier.requester.sign(body, plainStyles.body);
+  const signed = await supplier.requester.sign(body, PLAIN_STYLES.body);
   const headers = { ...signed, 'fsc-transaction-id': VERWERKING };
   const answer = await supplier.get(body, { headers });
   const [entry] = await readJournal(supplier.pool, { limit: 1 });

@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readJournal } from '../../src/gegevens/store/journal.ts';
-import { plainStyles } from '../../src/lib/jades/signature.ts';
+import { PLAIN_STYLES } from '../../src/lib/jades/signature.ts';
 import { messageFile, shvMessage } from './support/messages.ts';
 import { openSupplier, type Supplier } from './support/supplier.ts';
 
@@ -36,7 +36,7 @@ async function open(): Promise<IncomingMessage> {
 const sent = async () => (await readJournal(supplier.pool, { limit: 2 })).map(({ verzondenOp }) => verzondenOp);
 
 it.each(['body', 'digest'] as const)('has a digest and signature of the %s form over all of it', async (form) => {
-  const { gegevens, bytes, headers } = await supplier.get({}, { style: plainStyles[form] });
+  const { gegevens, bytes, headers } = await supplier.get({}, { style: PLAIN_STYLES[form] });
   expect(bytes.length).toBeGreaterThan(20_000_000);
   expect(headers.get('content-length')).toBe(String(bytes.length));
   expect(gegevens.leveringen).toMatchObject([{ schuldhulptrajecten: { length: RECORDS } }]);

@@ -2,7 +2,7 @@ import { createHash, X509Certificate } from 'node:crypto';
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { plainStyles } from '../../src/lib/jades/signature.ts';
+import { PLAIN_STYLES } from '../../src/lib/jades/signature.ts';
 import { servicesPolicy } from '../support/authority/profiles.ts';
 import type { RawAnswer } from './support/requester.ts';
 import { FIXTURES, openSupplier, type Supplier } from './support/supplier.ts';
@@ -133,11 +133,11 @@ describe('digest and signature', () => {
   it('accepts a digest header with other algorithms beside it', async () => {
     const { digest } = await supplier.requester.sign('{}');
     const headers = { digest: `SHA-512=${sha512('{}')}, ${digest}` };
-    expect((await supplier.ask({}, { headers, style: plainStyles.body })).status).toBe(200);
+    expect((await supplier.ask({}, { headers, style: PLAIN_STYLES.body })).status).toBe(200);
   });
 
   it.each(['body', 'digest'] as const)('answers the %s form in that form', async (form) => {
-    const { headers } = await supplier.get({}, { style: plainStyles[form] });
+    const { headers } = await supplier.get({}, { style: PLAIN_STYLES[form] });
     const [header = ''] = (headers.get('nlgov-adr-payload-sig') ?? '').split('.');
     const members = JSON.parse(Buffer.from(header, 'base64url').toString());
     expect('sigD' in members).toBe(form === 'digest');

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadPemKey } from '../../src/lib/jades/own-key.ts';
-import { createSigner, plainStyles } from '../../src/lib/jades/signature.ts';
+import { createSigner, PLAIN_STYLES } from '../../src/lib/jades/signature.ts';
 import { ConfigError, readConfig } from '../../src/settings/read-config.ts';
 import { craft, kitOf } from '../lib/jades/support/kit.ts';
 import type { TestServer } from '../support/server.ts';
@@ -275,7 +275,7 @@ describe('a default answer', () => {
     JSON.parse(Buffer.from((headers.get('nlgov-adr-payload-sig') ?? '').split('.')[0] ?? '', 'base64url').toString());
 
   it.each(['body', 'digest'] as const)('in the %s form names when it was signed', async (form) => {
-    const members = headerOf(await supplier.get({}, { style: plainStyles[form] }));
+    const members = headerOf(await supplier.get({}, { style: PLAIN_STYLES[form] }));
     expect(Math.abs(Number(members.iat) * 1000 - Date.now())).toBeLessThan(MINUTE);
     expect(members).not.toHaveProperty('sigT');
     expect(members).toMatchObject({ typ: 'JOSE', kid: expect.any(String), 'x5t#S256': expect.any(String) });
@@ -292,7 +292,7 @@ describe('a default answer', () => {
     );
     const { digest } = await createSigner({ ...own, now: () => new Date() }).sign(
       Buffer.from(text),
-      plainStyles.digest,
+      PLAIN_STYLES.digest,
     );
     const message = craft(
       kitOf(supplier.authority, async () => {}),

@@ -89,7 +89,7 @@ export function parseCertificate(der: Uint8Array): Certificate {
   };
 }
 
-const pemBlock = /-----BEGIN ([A-Z0-9 ]+)-----([A-Za-z0-9+/=\s]*)-----END \1-----/g;
+const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----([A-Za-z0-9+/=\s]*)-----END \1-----/g;
 
 /**
  * Every certificate of a PEM text, in the order of the text; text around the blocks is allowed, other blocks are not read.
@@ -97,7 +97,7 @@ const pemBlock = /-----BEGIN ([A-Z0-9 ]+)-----([A-Za-z0-9+/=\s]*)-----END \1----
  */
 export function parsePemCertificates(text: string): Certificate[] {
   const found: Certificate[] = [];
-  for (const [, label, body] of text.matchAll(pemBlock)) {
+  for (const [, label, body] of text.matchAll(PEM_BLOCK)) {
     if (label !== 'CERTIFICATE' || body === undefined) continue;
     found.push(parseCertificate(Buffer.from(body, 'base64')));
   }
@@ -119,7 +119,7 @@ function headerLength(der: Uint8Array): number {
 
 // Extensions, each checked to be of the class that its identifier denotes. @see RFC 5280 section 4.2
 
-export const oid = {
+export const OID = {
   keyUsage: '2.5.29.15',
   subjectAltName: '2.5.29.17',
   basicConstraints: '2.5.29.19',
@@ -139,7 +139,7 @@ export const oid = {
 } as const;
 
 /** Bits of the first byte of a key usage (RFC 5280 section 4.2.1.3). */
-export const usage = { digitalSignature: 0x80, nonRepudiation: 0x40, keyCertSign: 0x04, cRLSign: 0x02 } as const;
+export const USAGE = { digitalSignature: 0x80, nonRepudiation: 0x40, keyCertSign: 0x04, cRLSign: 0x02 } as const;
 
 export function extension(certificate: Certificate, id: string): Extension | undefined {
   return certificate.pki.extensions?.find((entry) => entry.extnID === id);
@@ -167,7 +167,7 @@ export function extensionFault(extensions: readonly Extension[], known: Readonly
 
 /** The first byte of the key usage; undefined when the certificate has none. */
 export function keyUsage(certificate: Certificate): number | undefined {
-  const entry = extension(certificate, oid.keyUsage);
+  const entry = extension(certificate, OID.keyUsage);
   if (entry === undefined) return undefined;
   const value = parsedValue(entry);
   return value instanceof BitString ? (value.valueBlock.valueHexView[0] ?? 0) : 0;
@@ -175,7 +175,7 @@ export function keyUsage(certificate: Certificate): number | undefined {
 
 /** The purposes of the extended key usage; undefined when the certificate has none. */
 export function purposes(certificate: Certificate): readonly string[] | undefined {
-  const entry = extension(certificate, oid.extKeyUsage);
+  const entry = extension(certificate, OID.extKeyUsage);
   if (entry === undefined) return undefined;
   const value = parsedValue(entry);
   return value instanceof ExtKeyUsage ? value.keyPurposes : [];
@@ -183,7 +183,7 @@ export function purposes(certificate: Certificate): readonly string[] | undefine
 
 /** Whether it is a certificate authority, and how many authorities may follow below it. */
 export function authority(certificate: Certificate): { readonly ca: boolean; readonly pathLength: number } {
-  const value = parsedValue(extension(certificate, oid.basicConstraints));
+  const value = parsedValue(extension(certificate, OID.basicConstraints));
   if (!(value instanceof BasicConstraints)) return { ca: false, pathLength: 0 };
   const limit = value.pathLenConstraint;
   if (limit === undefined) return { ca: value.cA, pathLength: Number.POSITIVE_INFINITY };
@@ -191,7 +191,7 @@ export function authority(certificate: Certificate): { readonly ca: boolean; rea
 }
 
 export function nameConstraints(certificate: Certificate): NameConstraints | undefined {
-  const value = parsedValue(extension(certificate, oid.nameConstraints));
+  const value = parsedValue(extension(certificate, OID.nameConstraints));
   return value instanceof NameConstraints ? value : undefined;
 }
 
@@ -203,16 +203,16 @@ export function uriOf(name: GeneralName): string | undefined {
 
 /** The addresses of the OCSP responders of its issuer, http and https only. */
 export function ocspAddresses(certificate: Certificate): string[] {
-  const value = parsedValue(extension(certificate, oid.authorityInfoAccess));
+  const value = parsedValue(extension(certificate, OID.authorityInfoAccess));
   if (!(value instanceof InfoAccess)) return [];
   return value.accessDescriptions
-    .filter((description) => description.accessMethod === oid.ocsp)
+    .filter((description) => description.accessMethod === OID.ocsp)
     .flatMap((description) => webAddress(uriOf(description.accessLocation)));
 }
 
 /** The addresses of complete lists by the issuer itself; partial and indirect lists are left out. */
 export function crlAddresses(certificate: Certificate): string[] {
-  const value = parsedValue(extension(certificate, oid.crlDistributionPoints));
+  const value = parsedValue(extension(certificate, OID.crlDistributionPoints));
   if (!(value instanceof CRLDistributionPoints)) return [];
   return value.distributionPoints
     .filter((point) => point.reasons === undefined && point.cRLIssuer === undefined)
@@ -226,7 +226,7 @@ function webAddress(text: string | undefined): string[] {
 
 /** The OIN (20 digits) in the subject's serialNumber; undefined when there is no OIN, or more than one attribute. */
 export function signerOin(leaf: Certificate): string | undefined {
-  const values = attributeTexts(leaf.pki.subject, oid.serialNumber);
+  const values = attributeTexts(leaf.pki.subject, OID.serialNumber);
   const [oin] = values;
   return values.length === 1 && oin !== undefined && /^\d{20}$/.test(oin) ? oin : undefined;
 }

@@ -10,11 +10,11 @@ import {
   isSelfIssued,
   JadesError,
   keyUsage,
-  oid,
+  OID,
   parseCertificate,
   parsePemCertificates,
   purposes,
-  usage,
+  USAGE,
 } from './certificate.ts';
 import { meetsNameConstraints, meetsPolicies } from './path-constraints.ts';
 import { isRsa } from './signature.ts';
@@ -26,10 +26,12 @@ interface PathCacheOptions {
   readonly now: () => Date;
 }
 
+/** Parses certificates, or takes them from the cache if they are there. @throws Error when one is not a certificate */
+export type ReadCertificates = (ders: readonly Uint8Array[]) => readonly Certificate[];
+
 /** Validated paths and the parsed certificates in them, for a while. Nothing of a refused sender is cached. */
 export interface PathCache {
-  /** @throws Error when one is not a certificate */
-  read(ders: readonly Uint8Array[]): readonly Certificate[];
+  readonly readCertificates: ReadCertificates;
   /** The validated path, leaf first and anchor last. @throws JadesError */
   find(x5c: readonly Certificate[]): readonly Certificate[];
 }
@@ -42,23 +44,23 @@ interface ValidatedPath {
 }
 
 /** Memory of a parsed certificate, as a multiple of its encoded size. */
-const parsedFactor = 60;
-const maxBytes = 32 * 1024 * 1024;
-const pathLifeMs = 5 * 60_000;
+const PARSED_FACTOR = 60;
+const MAX_BYTES = 32 * 1024 * 1024;
+const PATH_LIFE_MS = 5 * 60_000;
 
 /** @throws Error when the bundle holds no readable anchor */
 export function createPathCache({ anchors: bundle, requiredPolicies, now }: PathCacheOptions): PathCache {
   const anchors = parsePemCertificates(bundle);
   if (anchors.length === 0) throw new Error('the bundle of trust anchors holds no certificate');
   const paths = new LRUCache<string, ValidatedPath>({
-    maxSize: maxBytes,
+    maxSize: MAX_BYTES,
     // The sent certificates may continue beyond the anchor, with ones that anybody can make.
     sizeCalculation: ({ x5c, path }, key) =>
-      [...new Set([...x5c, ...path])].reduce((sum, { der }) => sum + parsedFactor * der.length, 2 * key.length + 100),
+      [...new Set([...x5c, ...path])].reduce((sum, { der }) => sum + PARSED_FACTOR * der.length, 2 * key.length + 100),
   });
 
   return {
-    read(ders) {
+    readCertificates(ders) {
       const key = ders.map((der) => createHash('sha256').update(der).digest('base64url')).join();
       return paths.get(key)?.x5c ?? ders.map(parseCertificate);
     },
@@ -71,7 +73,7 @@ export function createPathCache({ anchors: bundle, requiredPolicies, now }: Path
         return known.path;
       }
       const path = validatePath(x5c, { anchors, requiredPolicies, at });
-      paths.set(key, { x5c, path, until: at.getTime() + pathLifeMs });
+      paths.set(key, { x5c, path, until: at.getTime() + PATH_LIFE_MS });
       return path;
     },
   };
@@ -123,20 +125,24 @@ function isIssuedBy(certificate: Certificate, issuer: Certificate): boolean {
 }
 
 /** The extensions that are processed here. A certificate with another critical one is refused. */
-const known: ReadonlySet<string> = new Set([
-  oid.keyUsage,
-  oid.subjectAltName,
-  oid.basicConstraints,
-  oid.nameConstraints,
-  oid.certificatePolicies,
-  oid.extKeyUsage,
+const KNOWN_EXTENSIONS: ReadonlySet<string> = new Set([
+  OID.keyUsage,
+  OID.subjectAltName,
+  OID.basicConstraints,
+  OID.nameConstraints,
+  OID.certificatePolicies,
+  OID.extKeyUsage,
 ]);
 
 /** Policy mappings and policy constraints are not processed; they narrow the valid policies, critical or not. */
-const refused: ReadonlySet<string> = new Set([oid.policyMappings, oid.policyConstraints, oid.inhibitAnyPolicy]);
+const REFUSED_EXTENSIONS: ReadonlySet<string> = new Set([
+  OID.policyMappings,
+  OID.policyConstraints,
+  OID.inhibitAnyPolicy,
+]);
 
 /** Extended key usages under which a message may be signed: those of PKIoverheid services and seal certificates. */
-const signingPurposes: ReadonlySet<string> = new Set([
+const SIGNING_PURPOSES: ReadonlySet<string> = new Set([
   '2.5.29.37.0', // any
   '1.3.6.1.5.5.7.3.1', // serverAuth
   '1.3.6.1.5.5.7.3.2', // clientAuth
@@ -182,9 +188,9 @@ function checkKey({ x509 }: Certificate): void {
 export function checkForm({ pki }: Certificate): void {
   const extensions = pki.extensions ?? [];
   if (extensions.length > 0 && pki.version !== 2) throw untrusted('een certificaat met extensies is geen versie 3');
-  const fault = extensionFault(extensions, known);
+  const fault = extensionFault(extensions, KNOWN_EXTENSIONS);
   if (fault !== undefined) throw untrusted(`een certificaat bevat ${fault}`);
-  if (extensions.some(({ extnID }) => refused.has(extnID)))
+  if (extensions.some(({ extnID }) => REFUSED_EXTENSIONS.has(extnID)))
     throw untrusted('een certificaat beperkt of vertaalt beleid');
 }
 
@@ -203,7 +209,7 @@ function checkAuthority(path: readonly Certificate[], index: number, isAnchor: b
   const { ca, pathLength } = authority(certificate);
   if (!ca) throw untrusted('een certificaat in het pad is geen uitgever');
   const bits = keyUsage(certificate);
-  if (bits === undefined ? !isAnchor : (bits & usage.keyCertSign) === 0) {
+  if (bits === undefined ? !isAnchor : (bits & USAGE.keyCertSign) === 0) {
     throw untrusted('een uitgever in het pad mag geen certificaten ondertekenen');
   }
   const between = path.slice(1, index).filter((other) => !isSelfIssued(other)).length;
@@ -215,11 +221,11 @@ function checkLeafUsage(path: readonly Certificate[]): void {
   const [leaf] = path;
   if (leaf === undefined) return;
   const bits = keyUsage(leaf) ?? 0;
-  if ((bits & (usage.digitalSignature | usage.nonRepudiation)) === 0) {
+  if ((bits & (USAGE.digitalSignature | USAGE.nonRepudiation)) === 0) {
     throw misused('het sleutelgebruik omvat digitalSignature noch nonRepudiation');
   }
-  if (authority(leaf).ca || (bits & usage.keyCertSign) !== 0) throw misused('het is een certificaat van een uitgever');
-  let allowed = [...signingPurposes];
+  if (authority(leaf).ca || (bits & USAGE.keyCertSign) !== 0) throw misused('het is een certificaat van een uitgever');
+  let allowed = [...SIGNING_PURPOSES];
   for (const certificate of path.slice(0, -1)) {
     const named = purposes(certificate);
     if (named === undefined || named.includes('2.5.29.37.0')) continue;
@@ -235,7 +241,7 @@ function misused(what: string): JadesError {
 
 // Strong signature algorithms and keys.
 
-const signatureAlgorithms: ReadonlySet<string> = new Set([
+const SIGNATURE_ALGORITHMS: ReadonlySet<string> = new Set([
   '1.2.840.113549.1.1.11', // sha256WithRSAEncryption
   '1.2.840.113549.1.1.12', // sha384WithRSAEncryption
   '1.2.840.113549.1.1.13', // sha512WithRSAEncryption
@@ -243,25 +249,25 @@ const signatureAlgorithms: ReadonlySet<string> = new Set([
   '1.2.840.10045.4.3.3', // ecdsa-with-SHA384
   '1.2.840.10045.4.3.4', // ecdsa-with-SHA512
 ]);
-const rsaPss = '1.2.840.113549.1.1.10';
-const strongHashes: ReadonlySet<string> = new Set([
+const RSA_PSS = '1.2.840.113549.1.1.10';
+const STRONG_HASHES: ReadonlySet<string> = new Set([
   '2.16.840.1.101.3.4.2.1',
   '2.16.840.1.101.3.4.2.2',
   '2.16.840.1.101.3.4.2.3',
 ]);
-const curves: ReadonlySet<string> = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
+const CURVES: ReadonlySet<string> = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
 
-const minRsaBits = 2048;
-const maxRsaBits = 8192;
+const MIN_RSA_BITS = 2048;
+const MAX_RSA_BITS = 8192;
 
 /** True for RSA and ECDSA with SHA-2; SHA-1 and everything unknown is refused. */
 export function isStrongSignature(algorithm: AlgorithmIdentifier): boolean {
-  if (algorithm.algorithmId !== rsaPss) return signatureAlgorithms.has(algorithm.algorithmId);
+  if (algorithm.algorithmId !== RSA_PSS) return SIGNATURE_ALGORITHMS.has(algorithm.algorithmId);
   const parameters: unknown = algorithm.algorithmParams;
   if (parameters === undefined) return false; // the defaults are SHA-1
   try {
     const pss = new RSASSAPSSParams({ schema: parameters });
-    return strongHashes.has(pss.hashAlgorithm.algorithmId) && mgfHash(pss) === pss.hashAlgorithm.algorithmId;
+    return STRONG_HASHES.has(pss.hashAlgorithm.algorithmId) && mgfHash(pss) === pss.hashAlgorithm.algorithmId;
   } catch {
     return false; // parameters that cannot be read name no strong algorithm
   }
@@ -277,12 +283,12 @@ function mgfHash(pss: RSASSAPSSParams): string {
 export function keyFault(key: KeyObject): string | undefined {
   const details = key.asymmetricKeyDetails;
   if (key.asymmetricKeyType === 'ec') {
-    return curves.has(details?.namedCurve ?? '') ? undefined : 'gebruikt een kromme die niet is toegestaan';
+    return CURVES.has(details?.namedCurve ?? '') ? undefined : 'gebruikt een kromme die niet is toegestaan';
   }
   if (!isRsa(key)) return 'heeft een soort sleutel die niet is toegestaan';
   const bits = details?.modulusLength ?? 0;
-  if (bits < minRsaBits) return `heeft een RSA-sleutel van ${bits} bits; ten minste ${minRsaBits} is vereist`;
-  if (bits > maxRsaBits) return `heeft een RSA-sleutel van ${bits} bits; ten hoogste ${maxRsaBits} is toegestaan`;
+  if (bits < MIN_RSA_BITS) return `heeft een RSA-sleutel van ${bits} bits; ten minste ${MIN_RSA_BITS} is vereist`;
+  if (bits > MAX_RSA_BITS) return `heeft een RSA-sleutel van ${bits} bits; ten hoogste ${MAX_RSA_BITS} is toegestaan`;
   if ((details?.publicExponent ?? 0n) < 3n) return 'heeft een zwakke RSA-exponent';
   return undefined;
 }

@@ -12,11 +12,11 @@ import {
   encodeElement,
   extensionFault,
   keyUsage,
-  oid,
+  OID,
   parsedValue,
   readElement,
+  USAGE,
   uriOf,
-  usage,
 } from './certificate.ts';
 import { isStrongSignature } from './chain.ts';
 
@@ -30,10 +30,14 @@ export interface RevocationList {
   readonly scope: IssuingDistributionPoint | undefined;
 }
 
-const tag = { boolean: 0x01, integer: 0x02, sequence: 0x30, extensions: 0xa0 } as const;
-const entriesPerTick = 5_000;
+const TAG = { boolean: 0x01, integer: 0x02, sequence: 0x30, extensions: 0xa0 } as const;
+const ENTRIES_PER_TICK = 5_000;
 /** A partial list has another critical extension. */
-const known: ReadonlySet<string> = new Set([oid.crlNumber, oid.issuingDistributionPoint, oid.authorityKeyIdentifier]);
+const KNOWN_EXTENSIONS: ReadonlySet<string> = new Set([
+  OID.crlNumber,
+  OID.issuingDistributionPoint,
+  OID.authorityKeyIdentifier,
+]);
 
 /**
  * Reads a list and checks that this issuer signed it, and that all of it is understood. The caller judges its dates.
@@ -43,7 +47,7 @@ export async function readCrl(der: Uint8Array, issuer: Certificate): Promise<Rev
   const { tbs, entries, withoutEntries } = split(der);
   const crl = CertificateRevocationList.fromBER(withoutEntries);
   const bits = keyUsage(issuer);
-  if (bits !== undefined && (bits & usage.cRLSign) === 0) throw new Error('the issuer may not sign lists');
+  if (bits !== undefined && (bits & USAGE.cRLSign) === 0) throw new Error('the issuer may not sign lists');
   if (!isStrongSignature(crl.signatureAlgorithm)) throw new Error('the list is signed with a weak algorithm');
   crl.tbs = Uint8Array.from(tbs).buffer;
   if (!(await crl.verify({ issuerCertificate: issuer.pki }))) throw new Error('the list is not signed by the issuer');
@@ -76,7 +80,7 @@ async function findEntry(
   for (const entry of children(der, entries)) {
     if (isFound(entry)) return true;
     count += 1;
-    if (count % entriesPerTick === 0) await setImmediate();
+    if (count % ENTRIES_PER_TICK === 0) await setImmediate();
   }
   return false;
 }
@@ -87,7 +91,7 @@ function isCritical(der: Uint8Array, entry: Element): boolean {
   if (extensions === undefined) return false;
   return [...children(der, extensions)].some((extension) => {
     const [, flag] = children(der, extension);
-    return flag?.tag === tag.boolean && der[flag.from] !== 0;
+    return flag?.tag === TAG.boolean && der[flag.from] !== 0;
   });
 }
 
@@ -109,16 +113,16 @@ function split(der: Uint8Array): Parts {
   if (outer.end !== der.length) throw new Error('the list is followed by other bytes');
   // version?, signature, issuer, thisUpdate, nextUpdate?, revokedCertificates?, [0] extensions?
   const parts = [...children(der, signed)];
-  const from = parts[0]?.tag === tag.integer ? 1 : 0;
+  const from = parts[0]?.tag === TAG.integer ? 1 : 0;
   const inner = parts[from];
   if (inner === undefined || !Buffer.from(bytesOf(inner)).equals(bytesOf(algorithm))) {
     throw new Error('the list names two different algorithms');
   }
-  const entries = parts.slice(from + 2).find((part) => part.tag === tag.sequence);
+  const entries = parts.slice(from + 2).find((part) => part.tag === TAG.sequence);
   const others = parts.filter((part) => part !== entries).map(bytesOf);
   const withoutEntries = encodeElement(
-    tag.sequence,
-    Buffer.concat([encodeElement(tag.sequence, Buffer.concat(others)), bytesOf(algorithm), bytesOf(signature)]),
+    TAG.sequence,
+    Buffer.concat([encodeElement(TAG.sequence, Buffer.concat(others)), bytesOf(algorithm), bytesOf(signature)]),
   );
   return { tbs: bytesOf(signed), entries, withoutEntries: Uint8Array.from(withoutEntries) };
 }
@@ -126,8 +130,9 @@ function split(der: Uint8Array): Parts {
 /** Partial and indirect lists are not used, nor those with a relative name, which is not resolved. @throws Error */
 function scopeOf({ crlExtensions }: CertificateRevocationList): IssuingDistributionPoint | undefined {
   const { extensions = [] } = crlExtensions ?? {};
-  if (extensionFault(extensions, known) !== undefined) throw new Error('an extension of the list is not understood');
-  const scope = parsedValue(extensions.find(({ extnID }) => extnID === oid.issuingDistributionPoint));
+  if (extensionFault(extensions, KNOWN_EXTENSIONS) !== undefined)
+    throw new Error('an extension of the list is not understood');
+  const scope = parsedValue(extensions.find(({ extnID }) => extnID === OID.issuingDistributionPoint));
   if (!(scope instanceof IssuingDistributionPoint)) return undefined;
   const { distributionPoint = [], onlySomeReasons, indirectCRL, onlyContainsAttributeCerts } = scope;
   const isPartial = onlySomeReasons !== undefined || indirectCRL || onlyContainsAttributeCerts;

@@ -1,7 +1,7 @@
 /** The public exports of `koppelvlak-jades`: detached JAdES signatures over HTTP messages, made and verified. */
 import type { OwnKey } from './own-key.ts';
 import type { Fetch } from './revocation.ts';
-import { createSigner, plainStyles, type SignatureStyle, type SignedHeaders } from './signature.ts';
+import { createSigner, PLAIN_STYLES, type SignatureStyle, type SignedHeaders } from './signature.ts';
 
 export { JadesError, type JadesErrorCode, jadesErrorCodes } from './certificate.ts';
 export { loadPemKey, loadPkcs12Key, type OwnKey, OwnKeyError, type OwnKeyFault } from './own-key.ts';
@@ -36,7 +36,7 @@ export interface SignOptions {
  */
 export function sign(body: Uint8Array, key: OwnKey, options: SignOptions = {}): Promise<SignedHeaders> {
   const { form = 'digest', now = () => new Date(), time = 'iat' } = options;
-  return createSigner({ ...key, now, time }).sign(body, typeof form === 'string' ? plainStyles[form] : form);
+  return createSigner({ ...key, now, time }).sign(body, typeof form === 'string' ? PLAIN_STYLES[form] : form);
 }
 
 /**

@@ -19,14 +19,14 @@ import {
   parseCertificate,
   purposes,
   type Subject,
-  usage,
+  USAGE,
 } from './certificate.ts';
 import { checkForm, checkSignatureAlgorithm, isStrongSignature, keyFault } from './chain.ts';
 
-const nonceExtension = '1.3.6.1.5.5.7.48.1.2';
-const basicResponse = '1.3.6.1.5.5.7.48.1.1';
-const understood: ReadonlySet<string> = new Set([nonceExtension]);
-const maxCertificates = 5;
+const NONCE_EXTENSION = '1.3.6.1.5.5.7.48.1.2';
+const BASIC_RESPONSE = '1.3.6.1.5.5.7.48.1.1';
+const KNOWN_EXTENSIONS: ReadonlySet<string> = new Set([NONCE_EXTENSION]);
+const MAX_CERTIFICATES = 5;
 
 /** A request for one certificate, with a nonce of its own. */
 interface OcspRequest {
@@ -39,7 +39,7 @@ export async function createOcspRequest(subject: Subject): Promise<OcspRequest> 
   const request = new OCSPRequest();
   await request.createForCertificate(subject.certificate.pki, certIdOptions(subject));
   const value = new OctetString({ valueHex: nonce }).toBER();
-  request.tbsRequest.requestExtensions = [new Extension({ extnID: nonceExtension, extnValue: value })];
+  request.tbsRequest.requestExtensions = [new Extension({ extnID: NONCE_EXTENSION, extnValue: value })];
   return { der: new Uint8Array(request.toSchema(true).toBER()), nonce };
 }
 
@@ -74,13 +74,13 @@ function parse(der: Uint8Array): BasicOCSPResponse {
   const status = response.responseStatus.valueBlock.valueDec;
   if (status !== 0) throw new Error(`the responder gives status ${status}`);
   const bytes = response.responseBytes;
-  if (bytes?.responseType !== basicResponse) throw new Error('the answer is not a basic response');
+  if (bytes?.responseType !== BASIC_RESPONSE) throw new Error('the answer is not a basic response');
   return BasicOCSPResponse.fromBER(Uint8Array.from(bytes.response.valueBlock.valueHexView));
 }
 
 async function checkSigner(basic: BasicOCSPResponse, subject: Subject, now: Date): Promise<void> {
   const enclosed = basic.certs ?? [];
-  if (enclosed.length > maxCertificates) throw new Error('the answer holds too many certificates');
+  if (enclosed.length > MAX_CERTIFICATES) throw new Error('the answer holds too many certificates');
   if (!isStrongSignature(basic.signatureAlgorithm)) throw new Error('the answer is signed with a weak algorithm');
   let fault: unknown = new Error('the answer names no signer that is known');
   for (const candidate of [subject.issuer.pki, ...enclosed]) {
@@ -127,13 +127,13 @@ function certIdOptions({ issuer }: Subject) {
 
 /** An answer with an unknown critical extension, or with an extension twice, is not used (RFC 6960 section 4.4). */
 function checkExtensions(extensions: readonly Extension[] = []): void {
-  if (extensionFault(extensions, understood) !== undefined)
+  if (extensionFault(extensions, KNOWN_EXTENSIONS) !== undefined)
     throw new Error('an extension of the answer is not understood');
 }
 
 /** A responder that does not repeat the nonce sends prepared answers, which must have an end. */
 function checkNonce(basic: BasicOCSPResponse, nonce: Uint8Array, hasEnd: boolean): void {
-  const echoed = basic.tbsResponseData.responseExtensions?.find(({ extnID }) => extnID === nonceExtension);
+  const echoed = basic.tbsResponseData.responseExtensions?.find(({ extnID }) => extnID === NONCE_EXTENSION);
   if (echoed === undefined) {
     if (!hasEnd) throw new Error('the answer has neither our nonce nor an end');
     return;
@@ -153,13 +153,13 @@ function isRevoked({ certStatus }: SingleResponse): boolean {
 // Whether a delegate may answer for an issuer.
 // @see RFC 6960 section 4.2.2.2
 
-const ocspSigning = '1.3.6.1.5.5.7.3.9';
+const OCSP_SIGNING = '1.3.6.1.5.5.7.3.9';
 
 /** A delegate has the OCSP-signing purpose, was issued directly by the issuer it answers for, and is valid now. @throws Error */
 async function checkResponder(candidate: PkiCertificate, issuer: Certificate, now: Date): Promise<void> {
   const delegate = parseCertificate(new Uint8Array(candidate.toSchema().toBER()));
-  if (purposes(delegate)?.includes(ocspSigning) !== true) throw new Error('the responder may not sign answers');
-  if (((keyUsage(delegate) ?? usage.digitalSignature) & usage.digitalSignature) === 0) {
+  if (purposes(delegate)?.includes(OCSP_SIGNING) !== true) throw new Error('the responder may not sign answers');
+  if (((keyUsage(delegate) ?? USAGE.digitalSignature) & USAGE.digitalSignature) === 0) {
     throw new Error('the key usage of the responder leaves out signatures');
   }
   checkForm(delegate);

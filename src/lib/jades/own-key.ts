@@ -8,10 +8,10 @@ import {
   parseCertificate,
   parsePemCertificates,
   signerOin,
-  usage,
+  USAGE,
 } from './certificate.ts';
 import { keyFault } from './chain.ts';
-import { algorithmFor, algorithms } from './signature.ts';
+import { ALGORITHMS, algorithmFor } from './signature.ts';
 
 export type OwnKeyFault =
   | 'unreadable-key'
@@ -58,7 +58,7 @@ interface Pkcs12Key {
   readonly passphrase: string;
 }
 
-const dayMs = 24 * 60 * 60 * 1000;
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Reads a PEM key and a PEM chain in any order.
@@ -93,7 +93,7 @@ export function loadPkcs12Key(file: Pkcs12Key, at: Date): OwnKey {
 
 /** Whole days until the first certificate of the chain expires; negative afterwards. */
 export function daysToExpiry(own: Pick<OwnKey, 'notAfter'>, at: Date): number {
-  return Math.floor((own.notAfter.getTime() - at.getTime()) / dayMs);
+  return Math.floor((own.notAfter.getTime() - at.getTime()) / DAY_MS);
 }
 
 function readPemKey(pem: string): KeyObject {
@@ -113,10 +113,10 @@ function accept(key: KeyObject, certificates: readonly Certificate[], at: Date):
     throw new OwnKeyError('mismatched-pair', 'none of the certificates belongs to the signing key');
   const { publicKey } = leaf.x509;
   if (algorithmFor(publicKey) === undefined || keyFault(publicKey) !== undefined) {
-    const wanted = [...algorithms.values()].map(({ key: { en } }) => en).join(' or ');
+    const wanted = [...ALGORITHMS.values()].map(({ key: { en } }) => en).join(' or ');
     throw new OwnKeyError('weak-key', `the signing key is not ${wanted}`);
   }
-  const signing = (keyUsage(leaf) ?? 0) & (usage.digitalSignature | usage.nonRepudiation);
+  const signing = (keyUsage(leaf) ?? 0) & (USAGE.digitalSignature | USAGE.nonRepudiation);
   if (signing === 0 || authority(leaf).ca) {
     throw new OwnKeyError('wrong-usage', 'the signing certificate is not meant for signing messages');
   }

@@ -15,11 +15,11 @@ import {
   extension,
   isSelfIssued,
   nameConstraints,
-  oid,
+  OID,
   parsedValue,
 } from './certificate.ts';
 
-const anyPolicy = '2.5.29.32.0';
+const ANY_POLICY = '2.5.29.32.0';
 
 /**
  * Whether one of these policies holds in every certificate below the anchor. Constraints on policies and mappings of them are not
@@ -30,18 +30,18 @@ const anyPolicy = '2.5.29.32.0';
 export function meetsPolicies(path: readonly Certificate[], required: readonly string[]): boolean {
   const named = path.slice(0, -1).map(policiesOf);
   return (
-    required.length === 0 || required.some((id) => named.every((ids) => ids.includes(id) || ids.includes(anyPolicy)))
+    required.length === 0 || required.some((id) => named.every((ids) => ids.includes(id) || ids.includes(ANY_POLICY)))
   );
 }
 
 function policiesOf(certificate: Certificate): readonly string[] {
-  const value = parsedValue(extension(certificate, oid.certificatePolicies));
+  const value = parsedValue(extension(certificate, OID.certificatePolicies));
   return value instanceof CertificatePolicies ? value.certificatePolicies.map((policy) => policy.policyIdentifier) : [];
 }
 
 /** Types of general names that are compared; a constraint on any other makes a name of that type unacceptable. */
-const type = { email: 1, dns: 2, directory: 4 } as const;
-const emailAttribute = '1.2.840.113549.1.9.1';
+const NAME_TYPE = { email: 1, dns: 2, directory: 4 } as const;
+const EMAIL_ATTRIBUTE = '1.2.840.113549.1.9.1';
 
 interface Name {
   readonly type: number;
@@ -56,7 +56,7 @@ interface Name {
 export function meetsNameConstraints(path: readonly Certificate[]): boolean {
   return path.every((issuer, depth) => {
     const constraints = nameConstraints(issuer);
-    if (constraints === undefined) return extension(issuer, oid.nameConstraints) === undefined;
+    if (constraints === undefined) return extension(issuer, OID.nameConstraints) === undefined;
     const permitted = constraints.permittedSubtrees ?? [];
     const excluded = constraints.excludedSubtrees ?? [];
     if (![...permitted, ...excluded].every(hasNoDistance)) return false;
@@ -83,10 +83,10 @@ function isAcceptable(name: Name, permitted: readonly GeneralSubtree[], excluded
 /** Every name in a certificate that a constraint can apply to. */
 function namesOf(certificate: Certificate): Name[] {
   const { subject } = certificate.pki;
-  const alternative = parsedValue(extension(certificate, oid.subjectAltName));
+  const alternative = parsedValue(extension(certificate, OID.subjectAltName));
   const names: Name[] = alternative instanceof AltName ? [...alternative.altNames] : [];
-  if (subject.typesAndValues.length > 0) names.push({ type: type.directory, value: subject });
-  for (const value of attributeTexts(subject, emailAttribute)) names.push({ type: type.email, value });
+  if (subject.typesAndValues.length > 0) names.push({ type: NAME_TYPE.directory, value: subject });
+  for (const value of attributeTexts(subject, EMAIL_ATTRIBUTE)) names.push({ type: NAME_TYPE.email, value });
   return names;
 }
 
@@ -97,8 +97,8 @@ function matches(name: Name, constraint: unknown): boolean | undefined {
     return relativeNames(constraint).every((part, index) => parts[index] === part);
   }
   if (typeof name.value !== 'string' || typeof constraint !== 'string') return undefined;
-  if (name.type === type.dns) return isWithinDomain(name.value.toLowerCase(), constraint.toLowerCase());
-  return name.type === type.email ? matchesEmail(name.value, constraint) : undefined;
+  if (name.type === NAME_TYPE.dns) return isWithinDomain(name.value.toLowerCase(), constraint.toLowerCase());
+  return name.type === NAME_TYPE.email ? matchesEmail(name.value, constraint) : undefined;
 }
 
 /** The relative names of a name, each a set of attributes: equal ones have equal texts (RFC 5280 section 7.1). */

@@ -80,15 +80,15 @@ interface SourceOptions {
   readonly refreshFailed: (reason: unknown) => void;
 }
 
-const maxAddresses = 2;
-const maxOcspBytes = 64 * 1024;
-const maxStatusBytes = 1024 * 1024;
-const statusBytes = 500;
+const MAX_ADDRESSES = 2;
+const MAX_OCSP_BYTES = 64 * 1024;
+const MAX_STATUS_BYTES = 1024 * 1024;
+const STATUS_BYTES = 500;
 
 export function createRevocationSource(options: SourceOptions): RevocationSource {
   const { now, signal } = options;
   const fetchInTurn = createQueues();
-  const statuses = new Answers<RevocationStatus>(options, maxStatusBytes, () => statusBytes);
+  const statuses = new Answers<RevocationStatus>(options, MAX_STATUS_BYTES, () => STATUS_BYTES);
   const lists = new Answers<ListAnswer>(options, 2 * options.crlBytes, ({ list }) => list.der.length);
   const ocspInFlight = new Map<string, Promise<RevocationStatus>>();
 
@@ -101,7 +101,7 @@ export function createRevocationSource(options: SourceOptions): RevocationSource
 
   const fetchOcsp = async (url: string, subject: Subject): Promise<RevocationStatus> => {
     const { der, nonce } = await createOcspRequest(subject);
-    const limits = { timeoutMs: options.ocspLateMs, maxBytes: maxOcspBytes, signal };
+    const limits = { timeoutMs: options.ocspLateMs, maxBytes: MAX_OCSP_BYTES, signal };
     const contentType = 'application/ocsp-request';
     const answer = await fetch({ url, method: 'POST', body: der, contentType, ...limits });
     const { revoked, thisUpdate, nextUpdate } = await readOcspAnswer(answer, subject, nonce, now());
@@ -140,10 +140,10 @@ export function createRevocationSource(options: SourceOptions): RevocationSource
   const askIssuer = async (subject: Subject): Promise<RevocationStatus> => {
     const attempts = [
       ...ocspAddresses(subject.certificate)
-        .slice(0, maxAddresses)
+        .slice(0, MAX_ADDRESSES)
         .map((url) => () => askOcsp(url, subject)),
       ...crlAddresses(subject.certificate)
-        .slice(0, maxAddresses)
+        .slice(0, MAX_ADDRESSES)
         .map((url) => () => askList(url, subject)),
     ];
     const faults: unknown[] = [];
@@ -201,7 +201,7 @@ class Answers<T extends { readonly validUntil: Date; readonly refreshAt?: Date }
     if (known === undefined || now >= known.answer.validUntil) return await this.#ask(key, ask);
     if (now >= known.refreshAt) {
       // The cached answer is used until it expires; a failed refresh is retried later.
-      known.refreshAt = new Date(now.getTime() + retryMs);
+      known.refreshAt = new Date(now.getTime() + RETRY_MS);
       this.#ask(key, ask).catch(this.#refreshFailed);
     }
     return known;
@@ -211,7 +211,7 @@ class Answers<T extends { readonly validUntil: Date; readonly refreshAt?: Date }
   keep(key: string, answer: T): Kept<T> {
     const now = this.#now();
     const kept = { answer, refreshAt: answer.refreshAt ?? refreshTime(now, answer.validUntil) };
-    if (answer.validUntil.getTime() - now.getTime() > minLifetimeMs) this.#kept.set(key, kept);
+    if (answer.validUntil.getTime() - now.getTime() > MIN_LIFETIME_MS) this.#kept.set(key, kept);
     else this.#kept.delete(key);
     return kept;
   }
@@ -227,14 +227,14 @@ class Answers<T extends { readonly validUntil: Date; readonly refreshAt?: Date }
   }
 }
 
-const maxWaiting = 32;
+const MAX_WAITING = 32;
 
 /** Runs one task at a time per address, so that a slow responder is never called twice at once; rejects when too many wait for it already. */
 function createQueues() {
   const queues = new Map<string, { tail: Promise<unknown>; waiting: number }>();
   return async <T>(address: string, task: () => Promise<T>): Promise<T> => {
     const queue = queues.get(address) ?? { tail: Promise.resolve(), waiting: 0 };
-    if (queue.waiting >= maxWaiting) throw new Error(`too many are waiting for ${address}`);
+    if (queue.waiting >= MAX_WAITING) throw new Error(`too many are waiting for ${address}`);
     queues.set(address, queue);
     queue.waiting += 1;
     const result = queue.tail.then(task).finally(() => {
@@ -247,28 +247,28 @@ function createQueues() {
 }
 
 /** Clocks of responders may differ this much from ours. */
-const skewMs = 60_000;
+const SKEW_MS = 60_000;
 /** An answer that ends sooner than this, or has no end, is not cached. */
-const minLifetimeMs = 5_000;
-const refreshMs = 12 * 60 * 60 * 1000;
+const MIN_LIFETIME_MS = 5_000;
+const REFRESH_MS = 12 * 60 * 60 * 1000;
 /** The pause before a failed refresh is retried. */
-const retryMs = 30_000;
+const RETRY_MS = 30_000;
 /** An older answer is refused, whatever its `nextUpdate`. */
-const maxAgeMs = 400 * 24 * 60 * 60 * 1000;
+const MAX_AGE_MS = 400 * 24 * 60 * 60 * 1000;
 
 /** The moment until which an answer is valid. @throws Error when it is not yet or no longer valid */
 function validUntil(thisUpdate: Date, nextUpdate: Date, now: Date): Date {
   const time = now.getTime();
   if (Number.isNaN(thisUpdate.getTime())) throw new Error('the answer has no readable date');
-  if (thisUpdate.getTime() > time + skewMs) throw new Error('the answer is dated in the future');
-  if (thisUpdate.getTime() < time - maxAgeMs) throw new Error('the answer is too old');
-  if (!(nextUpdate.getTime() > time - skewMs)) throw new Error('the answer is stale');
-  if (nextUpdate.getTime() < thisUpdate.getTime() - skewMs) throw new Error('the answer ends before it begins');
+  if (thisUpdate.getTime() > time + SKEW_MS) throw new Error('the answer is dated in the future');
+  if (thisUpdate.getTime() < time - MAX_AGE_MS) throw new Error('the answer is too old');
+  if (!(nextUpdate.getTime() > time - SKEW_MS)) throw new Error('the answer is stale');
+  if (nextUpdate.getTime() < thisUpdate.getTime() - SKEW_MS) throw new Error('the answer ends before it begins');
   return nextUpdate;
 }
 
 /** When to ask again: after three quarters of the time to the end, and at least twice a day. */
 function refreshTime(now: Date, end: Date): Date {
   const ahead = (end.getTime() - now.getTime()) * 0.75;
-  return new Date(now.getTime() + Math.min(ahead, refreshMs));
+  return new Date(now.getTime() + Math.min(ahead, REFRESH_MS));
 }

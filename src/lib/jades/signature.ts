@@ -36,7 +36,7 @@ export interface ProtectedHeader {
   readonly times: SignatureTimes;
 }
 
-export const httpHeaders = 'http://uri.etsi.org/19182/HttpHeaders';
+export const HTTP_HEADERS = 'http://uri.etsi.org/19182/HttpHeaders';
 
 /** Moments in milliseconds since 1970; each may be absent. */
 export interface SignatureTimes {
@@ -46,8 +46,8 @@ export interface SignatureTimes {
   readonly expiresAt: number | undefined;
 }
 
-const sha256Pattern = /^SHA-256=[A-Za-z0-9+/=]{43,44}$/;
-const instanceDigest = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+=[!-~]+$/;
+const SHA256_PATTERN = /^SHA-256=[A-Za-z0-9+/=]{43,44}$/;
+const INSTANCE_DIGEST = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+=[!-~]+$/;
 
 /** The value of the Digest header for these bytes. */
 export function digestOf(bytes: Uint8Array): string {
@@ -56,7 +56,7 @@ export function digestOf(bytes: Uint8Array): string {
 
 /** The same for a body of any size. */
 export async function digestInPieces(body: Body): Promise<string> {
-  if (body instanceof Uint8Array && body.length <= pieceBytes) return digestOf(body);
+  if (body instanceof Uint8Array && body.length <= PIECE_BYTES) return digestOf(body);
   const hash = createHash('sha256');
   for await (const piece of inPieces(body)) hash.update(piece);
   return `SHA-256=${hash.digest('base64')}`;
@@ -66,16 +66,16 @@ export async function digestInPieces(body: Body): Promise<string> {
 type Body = Uint8Array | readonly Uint8Array[];
 
 /** Bytes of a large body that are handled before yielding to the event loop. */
-const pieceBytes = 768 * 1024;
+const PIECE_BYTES = 768 * 1024;
 
 /** Yields to the event loop between pieces, so that 30 MB do not block it. */
 async function* inPieces(body: Body): AsyncGenerator<Uint8Array> {
   let isFirst = true;
   for (const part of body instanceof Uint8Array ? [body] : body) {
-    for (let from = 0; from < part.length; from += pieceBytes) {
+    for (let from = 0; from < part.length; from += PIECE_BYTES) {
       if (!isFirst) await setImmediate();
       isFirst = false;
-      yield part.subarray(from, from + pieceBytes);
+      yield part.subarray(from, from + PIECE_BYTES);
     }
   }
 }
@@ -93,13 +93,13 @@ interface DigestHeader {
 export function parseDigest(values: HeaderValues): DigestHeader {
   const sent = onlyValue(values, 'digest-missing', 'digest-mismatch', 'Digest');
   const elements = sent.split(',').map((element) => element.trim());
-  const malformed = elements.find((element) => !instanceDigest.test(element));
+  const malformed = elements.find((element) => !INSTANCE_DIGEST.test(element));
   if (malformed !== undefined) throw new JadesError('digest-mismatch', 'De header Digest is niet leesbaar.');
   const found = elements.filter((element) => /^sha-256=/i.test(element));
   const [sha256] = found;
   if (sha256 === undefined) throw new JadesError('digest-missing', 'De header Digest bevat geen SHA-256.');
   if (found.length > 1) throw new JadesError('digest-mismatch', 'De header Digest bevat SHA-256 meer dan eens.');
-  if (!sha256Pattern.test(sha256)) {
+  if (!SHA256_PATTERN.test(sha256)) {
     throw new JadesError('digest-mismatch', 'De header Digest heeft niet de vorm SHA-256=<base64>.');
   }
   return { sent, sha256 };
@@ -207,7 +207,7 @@ interface SignerOptions {
 }
 
 /** The style of each form when no request asks for another. */
-export const plainStyles: Readonly<Record<SignatureStyle['form'], SignatureStyle>> = {
+export const PLAIN_STYLES: Readonly<Record<SignatureStyle['form'], SignatureStyle>> = {
   body: { form: 'body', b64: true },
   digest: { form: 'digest', b64: false },
 };
@@ -260,7 +260,7 @@ export function createSigner(options: SignerOptions): Signer {
 /** `sigD` in the digest form, `b64` when the payload is not encoded; `crit` names both. */
 function critical(style: SignatureStyle): Record<string, unknown> {
   const members: Record<string, unknown> = {};
-  if (style.form === 'digest') members.sigD = { mId: httpHeaders, pars: ['digest'] };
+  if (style.form === 'digest') members.sigD = { mId: HTTP_HEADERS, pars: ['digest'] };
   if (!style.b64) members.b64 = false;
   const names = Object.keys(members);
   return names.length > 0 ? { crit: names, ...members } : {};
@@ -286,7 +286,7 @@ export interface Algorithm {
  * The algorithms that messages may be signed with: verification, signing, checks of keys and messages about them follow from this table.
  * @see RFC 7518 section 3
  */
-export const algorithms = new Map<string, Algorithm>([
+export const ALGORITHMS = new Map<string, Algorithm>([
   [
     'PS256',
     {
@@ -305,10 +305,10 @@ export function isRsa(key: KeyObject): boolean {
 
 /** The first algorithm that accepts a key, with its name; undefined when none does. */
 export function algorithmFor(key: KeyObject): readonly [name: string, algorithm: Algorithm] | undefined {
-  return [...algorithms].find(([, { takesKey }]) => takesKey(key));
+  return [...ALGORITHMS].find(([, { takesKey }]) => takesKey(key));
 }
 
 /** The names of all algorithms, for a sentence in Dutch. */
 export function algorithmNames(): string {
-  return [...algorithms.keys()].join(' of ');
+  return [...ALGORITHMS.keys()].join(' of ');
 }

@@ -3,15 +3,15 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { JsonObject } from '../json/json-value.ts';
 import { parseStrictObject } from '../json/parse-untrusted.ts';
 import { type Certificate, JadesError, malformed, parseCertificate, signerOin } from './certificate.ts';
-import { createPathCache, type PathCache } from './chain.ts';
+import { createPathCache, type ReadCertificates } from './chain.ts';
 import { checkRevocation, createRevocationSource, type Fetch, type RevocationMode } from './revocation.ts';
 import {
+  ALGORITHMS,
   algorithmNames,
-  algorithms,
   checkDigest,
   digestInPieces,
   type HeaderValues,
-  httpHeaders,
+  HTTP_HEADERS,
   onlyValue,
   type ProtectedHeader,
   parseDigest,
@@ -73,7 +73,7 @@ export interface Verifier {
   close(): Promise<void>;
 }
 
-const defaultLimits: VerifierLimits = {
+const DEFAULT_LIMITS: VerifierLimits = {
   signatureCharacters: 64 * 1024,
   revocationDeadlineMs: 5_000,
   ocspTimeoutMs: 2_000,
@@ -90,7 +90,7 @@ const defaultLimits: VerifierLimits = {
  * const { oin } = await verifier.verify({ body, digestHeader, signatureHeader });
  */
 export function createVerifier(options: VerifierOptions): Verifier {
-  const limits = { ...defaultLimits, ...options.limits };
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const { now, fetch } = options;
   const stop = new AbortController();
   const refreshFailed = (reason: unknown): void => {
@@ -105,11 +105,18 @@ export function createVerifier(options: VerifierOptions): Verifier {
     async verify({ signatureHeader, digestHeader, body }) {
       const digest = parseDigest(digestHeader);
       checkDigest(digest, await digestInPieces(body));
-      const { header, signature, sent } = readSignature(signatureHeader, limits.signatureCharacters, paths.read);
-      await verifySignature(header, signature, body, digest.sent).catch((error: unknown) => {
+      const { header, signature, sent } = readSignature(
+        signatureHeader,
+        limits.signatureCharacters,
+        paths.readCertificates,
+      );
+      try {
+        await verifySignature(header, signature, body, digest.sent);
+      } catch (error) {
+        // A reversed chain looks like a wrong signature.
         checkOrder(header.x5c);
         throw error;
-      });
+      }
       if (options.maxSignatureAgeMs !== undefined) checkAge(header.times, now(), options.maxSignatureAgeMs);
       const path = paths.find(header.x5c);
       await checkRevocation(path, statusOf, revocation);
@@ -133,7 +140,7 @@ function checkOrder([first, second]: readonly Certificate[]): void {
   }
 }
 
-function readSignature(values: HeaderValues, maxCharacters: number, read: PathCache['read']) {
+function readSignature(values: HeaderValues, maxCharacters: number, readCertificates: ReadCertificates) {
   const sent = onlyValue(values, 'signature-missing', 'signature-malformed', 'nlgov-adr-payload-sig');
   if (sent.length > maxCharacters) throw malformed(`langer dan ${maxCharacters} tekens`);
   const [encoded, payload, last, ...more] = sent.split('.');
@@ -143,7 +150,7 @@ function readSignature(values: HeaderValues, maxCharacters: number, read: PathCa
   if (payload !== '') throw malformed('de handtekening bevat de inhoud, die er los van moet staan');
   const signature = decodeBase64url(last);
   if (signature === undefined) throw malformed('het laatste deel is geen base64url');
-  return { header: parseProtectedHeader(encoded, read), signature, sent };
+  return { header: parseProtectedHeader(encoded, readCertificates), signature, sent };
 }
 
 // The protected header of a detached JWS, read strictly, with the times in it.
@@ -163,7 +170,7 @@ interface HeaderMembers {
 }
 
 /** Seconds since 1970, up to the last moment that a Date can hold. */
-const numericDate = { type: 'number', minimum: 0, maximum: 8.64e12 };
+const NUMERIC_DATE = { type: 'number', minimum: 0, maximum: 8.64e12 };
 
 const isHeader = new Ajv2020({ ownProperties: true, allErrors: false }).compile<HeaderMembers>({
   type: 'object',
@@ -187,30 +194,29 @@ const isHeader = new Ajv2020({ ownProperties: true, allErrors: false }).compile<
     sigD: {
       type: 'object',
       required: ['mId', 'pars'],
-      properties: { mId: { const: httpHeaders }, pars: { const: ['digest'] } },
+      properties: { mId: { const: HTTP_HEADERS }, pars: { const: ['digest'] } },
       additionalProperties: false,
     },
     sigT: { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?Z$' },
-    iat: numericDate,
-    exp: numericDate,
+    iat: NUMERIC_DATE,
+    exp: NUMERIC_DATE,
   },
 });
 
 /**
  * @param encoded the first part of the compact serialisation
- * @param read reads the certificates
  * @throws JadesError signature-malformed, signature-algorithm
  */
 export function parseProtectedHeader(
   encoded: string,
-  read: PathCache['read'] = (ders) => ders.map(parseCertificate),
+  readCertificates: ReadCertificates = (ders) => ders.map(parseCertificate),
 ): ProtectedHeader {
   const members = decode(encoded);
   if (!isHeader(members)) {
     const at = isHeader.errors?.[0]?.instancePath || 'de header';
     throw malformed(`${at} heeft niet de voorgeschreven vorm`);
   }
-  const algorithm = algorithms.get(members.alg);
+  const algorithm = ALGORITHMS.get(members.alg);
   if (algorithm === undefined) {
     throw new JadesError('signature-algorithm', `Alleen het algoritme ${algorithmNames()} is toegestaan.`);
   }
@@ -223,7 +229,7 @@ export function parseProtectedHeader(
     expiresAt: members.exp === undefined ? undefined : members.exp * 1000,
   };
   if (times.signedAt.some(Number.isNaN)) throw malformed('sigT is geen tijdstip in UTC');
-  const x5c = readCertificates(members.x5c, read);
+  const x5c = decodeCertificates(members.x5c, readCertificates);
   const { 'x5t#S256': thumbprint = x5c[0]?.thumbprint } = members;
   if (thumbprint !== x5c[0]?.thumbprint) throw malformed('x5t#S256 hoort niet bij het eerste certificaat');
   return {
@@ -246,12 +252,12 @@ function decode(encoded: string): JsonObject {
   }
 }
 
-function readCertificates(texts: readonly string[], read: PathCache['read']): readonly Certificate[] {
+function decodeCertificates(texts: readonly string[], readCertificates: ReadCertificates): readonly Certificate[] {
   const ders = texts.map((text) => Buffer.from(text, 'base64'));
   // Only the canonical spelling: two texts never mean the same certificate.
   if (ders.some((der, index) => der.toString('base64') !== texts[index])) throw malformed('x5c is geen base64');
   try {
-    return read(ders);
+    return readCertificates(ders);
   } catch (cause) {
     throw malformed('x5c bevat iets anders dan certificaten in DER', cause);
   }
@@ -261,7 +267,7 @@ function readCertificates(texts: readonly string[], read: PathCache['read']): re
 // 4.1.4 (exp)
 
 /** The clock of a signer may be this much ahead of ours. */
-const leewayMs = 5 * 60_000;
+const LEEWAY_MS = 5 * 60_000;
 
 /**
  * Checks the age of a signature; one without a time has no age.
@@ -270,7 +276,7 @@ const leewayMs = 5 * 60_000;
  */
 function checkAge({ signedAt, expiresAt }: SignatureTimes, now: Date, maxAgeMs: number): void {
   const time = now.getTime();
-  if (signedAt.some((moment) => moment > time + leewayMs)) {
+  if (signedAt.some((moment) => moment > time + LEEWAY_MS)) {
     throw new JadesError('signature-not-yet-valid', 'De handtekening heeft een tijdstip in de toekomst.');
   }
   if (signedAt.some((moment) => moment < time - maxAgeMs)) {

@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import type { Party } from '../../../src/lib/authority/authority.ts';
 import { loadPemKey } from '../../../src/lib/jades/own-key.ts';
 import type { SignatureStyle } from '../../../src/lib/jades/signature.ts';
-import { createSigner, plainStyles, type Signer } from '../../../src/lib/jades/signature.ts';
+import { createSigner, PLAIN_STYLES, type Signer } from '../../../src/lib/jades/signature.ts';
 
 /** An answer as its bytes came. */
 export interface RawAnswer {
@@ -62,7 +62,7 @@ export function createRequester(party: Pick<Party, 'key' | 'chain'>): Requester 
   });
   return {
     signer,
-    async sign(body, style = plainStyles.digest) {
+    async sign(body, style = PLAIN_STYLES.digest) {
       const { digest, signature } = await signer.sign(Buffer.from(body), style);
       return { digest, 'nlgov-adr-payload-sig': signature };
     },

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { plainStyles } from '../../../src/lib/jades/signature.ts';
+import { PLAIN_STYLES } from '../../../src/lib/jades/signature.ts';
 import { callProgram, type Ended, startProgram } from '../../support/program.ts';
 import { messageFile, shvMessage } from '../support/messages.ts';
 import { createRequester, type Requester } from '../support/requester.ts';
@@ -133,7 +133,7 @@ describe('against a supplier that', () => {
     [
       'signs another body',
       async () => {
-        const { 'nlgov-adr-payload-sig': signature } = await theirs.sign('{}', plainStyles.body);
+        const { 'nlgov-adr-payload-sig': signature } = await theirs.sign('{}', PLAIN_STYLES.body);
         return {
           body: body(),
           headers: { digest: (await theirs.sign(body())).digest, 'nlgov-adr-payload-sig': signature },

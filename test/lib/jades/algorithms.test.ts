@@ -2,7 +2,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { parseCertificate } from '../../../src/lib/jades/certificate.ts';
-import { type Algorithm, algorithms, createSigner, plainStyles } from '../../../src/lib/jades/signature.ts';
+import { ALGORITHMS, type Algorithm, createSigner, PLAIN_STYLES } from '../../../src/lib/jades/signature.ts';
 import { type Kit, leafFor, openKit, verifierFor } from './support/kit.ts';
 
 let kit: Kit;
@@ -18,7 +18,7 @@ const ES256: Algorithm = {
   key: { nl: 'een sleutel op P-256', en: 'a key on P-256' },
 };
 
-it.each(Object.entries(plainStyles))(
+it.each(Object.entries(PLAIN_STYLES))(
   'signs and verifies with a row that is added: the %s form',
   async (_form, style) => {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
@@ -26,15 +26,15 @@ it.each(Object.entries(plainStyles))(
     const options = { key: privateKey, chain, kid: 'sleutel', now: () => new Date() };
     expect(() => createSigner(options)).toThrow(TypeError);
 
-    algorithms.set('ES256', ES256);
-    onTestFinished(() => void algorithms.delete('ES256'));
+    ALGORITHMS.set('ES256', ES256);
+    onTestFinished(() => void ALGORITHMS.delete('ES256'));
     const body = Buffer.from('{"page":1}');
     const { digest, signature } = await createSigner(options).sign(body, style);
     const message = { body, digestHeader: digest, signatureHeader: signature };
     const verifier = verifierFor(kit);
     expect(await verifier.verify(message)).toMatchObject({ digest });
 
-    algorithms.delete('ES256');
+    ALGORITHMS.delete('ES256');
     const detail = 'Alleen het algoritme PS256 is toegestaan.';
     await expect(verifier.verify(message)).rejects.toMatchObject({ code: 'signature-algorithm', detail });
   },

@@ -318,9 +318,9 @@ describe('the cache of paths', () => {
     const certificates = chain({}, {}, {});
     const cache = createPathCache({ anchors: pemOf(certificates.at(-1)), requiredPolicies: [], now: () => at });
     const ders = certificates.map(({ raw }) => raw);
-    const parsed = cache.read(ders);
+    const parsed = cache.readCertificates(ders);
     cache.find(parsed);
-    expect(cache.read(ders)[0]).toBe(parsed[0]);
+    expect(cache.readCertificates(ders)[0]).toBe(parsed[0]);
   });
 
   it('counts certificates beyond the anchor too, which anybody can make', async () => {
@@ -337,8 +337,8 @@ describe('the cache of paths', () => {
     });
     const cache = createPathCache({ anchors: pemOf(certificates.at(-1)), requiredPolicies: [], now: () => at });
     const ders = [...certificates, beyond].map(({ raw }) => raw);
-    const parsed = cache.read(ders);
+    const parsed = cache.readCertificates(ders);
     expect(cache.find(parsed)).toHaveLength(3);
-    expect(cache.read(ders)[0]).not.toBe(parsed[0]);
+    expect(cache.readCertificates(ders)[0]).not.toBe(parsed[0]);
   });
 });

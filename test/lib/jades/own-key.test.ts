@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import forge from 'node-forge';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { daysToExpiry, loadPemKey, loadPkcs12Key } from '../../../src/lib/jades/own-key.ts';
-import { createSigner, plainStyles } from '../../../src/lib/jades/signature.ts';
+import { createSigner, PLAIN_STYLES } from '../../../src/lib/jades/signature.ts';
 import { basicConstraints, keyUsage } from '../../support/authority/certificates.ts';
 import { mintAuthority } from '../../support/authority/profiles.ts';
 import { type Kit, leafFor, openKit, verifierFor } from './support/kit.ts';
@@ -49,7 +49,7 @@ describe('an own key in PEM', () => {
     expect(own.chain.map(({ x509 }) => x509.ca)).toEqual([false, true]);
     expect(daysToExpiry(own, now())).toBe(729);
     const body = Buffer.from('{}');
-    const { digest, signature } = await createSigner({ ...own, now }).sign(body, plainStyles.digest);
+    const { digest, signature } = await createSigner({ ...own, now }).sign(body, PLAIN_STYLES.digest);
     await verifierFor(kit).verify({ signatureHeader: signature, digestHeader: digest, body });
   });
 

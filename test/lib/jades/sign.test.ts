@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parsePemCertificates } from '../../../src/lib/jades/certificate.ts';
 import { loadPemKey } from '../../../src/lib/jades/own-key.ts';
 import type { SignatureStyle } from '../../../src/lib/jades/signature.ts';
-import { createSigner, payloadPieces, plainStyles, type Signer } from '../../../src/lib/jades/signature.ts';
+import { createSigner, PLAIN_STYLES, payloadPieces, type Signer } from '../../../src/lib/jades/signature.ts';
 import { type Kit, openKit, verifierFor } from './support/kit.ts';
 
 let kit: Kit;
@@ -25,9 +25,9 @@ beforeAll(async () => {
 afterAll(() => kit.close());
 
 const styles: [string, SignatureStyle][] = [
-  ['the body form', plainStyles.body],
+  ['the body form', PLAIN_STYLES.body],
   ['the body form, not encoded', { form: 'body', b64: false }],
-  ['the digest form', plainStyles.digest],
+  ['the digest form', PLAIN_STYLES.digest],
   ['the digest form, encoded', { form: 'digest', b64: true }],
 ];
 
@@ -41,7 +41,7 @@ describe('signing', () => {
     const { digest, signature } = await signer.sign(body, style);
     const verified = await verifierFor(kit).verify({ signatureHeader: signature, digestHeader: digest, body });
     expect(verified).toMatchObject({
-      style: style.form === 'digest' ? plainStyles.digest : style,
+      style: style.form === 'digest' ? PLAIN_STYLES.digest : style,
       oin: kit.authority.supplier.oin,
       digest,
     });
@@ -90,7 +90,7 @@ describe('signing', () => {
       new Date(),
     );
     const other = createSigner({ ...own, now: () => new Date('2026-01-02T03:04:05.678Z'), time });
-    const { iat, sigT } = headerOf((await other.sign(Buffer.from('{}'), plainStyles.body)).signature);
+    const { iat, sigT } = headerOf((await other.sign(Buffer.from('{}'), PLAIN_STYLES.body)).signature);
     expect({ ...(iat === undefined ? {} : { iat }), ...(sigT === undefined ? {} : { sigT }) }).toEqual(expected);
   });
 
@@ -111,7 +111,7 @@ describe('signing', () => {
       if (busy) setImmediate(other);
     };
     other();
-    const { digest, signature } = await signer.sign(body, plainStyles.body);
+    const { digest, signature } = await signer.sign(body, PLAIN_STYLES.body);
     await verifier.verify({ signatureHeader: signature, digestHeader: digest, body });
     busy = false;
     expect(turns).toBeGreaterThan(100);

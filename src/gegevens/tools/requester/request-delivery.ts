@@ -2,7 +2,7 @@
 
 import { builtInVersions, loadModel, type Model } from '../../../lib/exchange-model/model.ts';
 import { JadesError } from '../../../lib/jades/certificate.ts';
-import { createSigner, plainStyles, type Signer } from '../../../lib/jades/signature.ts';
+import { createSigner, PLAIN_STYLES, type Signer } from '../../../lib/jades/signature.ts';
 import { createVerifier, type Verified, type Verifier, type VerifierOptions } from '../../../lib/jades/verify.ts';
 import { isRecord, type JsonObject, valueAt } from '../../../lib/json/json-value.ts';
 import { createGuardedFetch } from '../../../lib/outbound/guarded-fetch.ts';
@@ -165,7 +165,7 @@ function countRecords({ gegevens }: CheckedPage, { mapping: { envelop, levering 
 }
 
 export async function signedHeaders(signer: Signer, form: 'digest' | 'body', body: string) {
-  const { digest, signature } = await signer.sign(Buffer.from(body), plainStyles[form]);
+  const { digest, signature } = await signer.sign(Buffer.from(body), PLAIN_STYLES[form]);
   return {
     'content-type': 'application/json',
     accept: 'application/json, application/problem+json',
