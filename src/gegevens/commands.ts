@@ -214,10 +214,10 @@ async function printProof(
   const writer = proof('leveringen', 'kept');
   if (writer === undefined) throw new CommandError('the proof log leveringen is not kept: see PROOF_KEY');
   const [found] = await readJournalAfter(database.pool, id - 1, 1);
-  if (found?.entry.id !== id) throw new CommandError(`there is no entry ${id}`);
+  if (found?.line.id !== id) throw new CommandError(`there is no entry ${id}`);
   const text = await proveDelivery(database.pool, writer, found);
   if (text === undefined) throw new CommandError('it is in no published checkpoint yet: try again later');
-  output.result({ ...Object.fromEntries(proofRecordOf(found.entry).parts), proof: text }, () =>
+  output.result({ ...Object.fromEntries(proofRecordOf(found.line).parts), proof: text }, () =>
     terminal.stdout.write(text),
   );
 }

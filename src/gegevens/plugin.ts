@@ -8,13 +8,15 @@ import { readTextFileSync } from '../lib/text-file.ts';
 import { authenticate, processingHeaders } from '../plugins/auth.ts';
 import { createClientShare } from '../plugins/limits.ts';
 import { mount } from '../plugins/requests.ts';
-import { createAnswerMemory, createPageCache, createPageFinder } from './exchange/page.ts';
+import { createAnswerMemory } from './exchange/answer-memory.ts';
+import { createPageCache, createPageFinder } from './exchange/page.ts';
+import { fscStyle } from './fsc-style.ts';
 import { createMetrics } from './metrics.ts';
 import { createOwnSigner } from './own-signer.ts';
 import { gegevensProblems } from './problems.ts';
 import { type ExchangeOptions, postGegevens, rawJsonBody, verifyExchange } from './routes/post-gegevens.ts';
 import { deliveriesSection } from './store/journal.ts';
-import { fscStyle, variantContract } from './variant-contract.ts';
+import { variantContract } from './variant-contract.ts';
 import { variantSettings } from './variant-settings.ts';
 
 const MEGABYTE = 1024 * 1024;
@@ -46,7 +48,9 @@ async function serveGegevens(app: FastifyInstance): Promise<void> {
     limits: { ocspTimeoutMs: settings.ocspTimeoutMs, crlBytes: settings.crlMaxMb * MEGABYTE },
   });
   const ownSigner = createOwnSigner({
-    ...{ config, clock, log },
+    config,
+    clock,
+    log,
     keyLoaded: ({ notAfter }) => metrics.certificateExpiry.set(notAfter.getTime() / 1000),
   });
   const memory = createAnswerMemory(settings, metrics);
@@ -65,9 +69,18 @@ async function serveGegevens(app: FastifyInstance): Promise<void> {
     const own = variantSettings(settings, variant);
     const contract = variantContract(variant, model, own.maximum, config);
     const options: ExchangeOptions = {
-      ...{ variant, mapping: model.mapping, verifier, ownSigner, consumerOf, metrics },
+      variant,
+      mapping: model.mapping,
+      verifier,
+      ownSigner,
+      consumerOf,
+      metrics,
       findPage: createPageFinder({
-        ...{ pool, clock, model, cache, memory },
+        pool,
+        clock,
+        model,
+        cache,
+        memory,
         leverancierscode: settings.supplierCode,
         maximum: own.maximum,
         pinMinutes: settings.pagePinMinutes,

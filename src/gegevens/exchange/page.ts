@@ -1,4 +1,7 @@
-/** The page of an answer: found in the state of its requester, and written from stored texts. */
+/**
+ * The page of an answer: first how it is found, in the state of its requester, then how its bytes are written from stored texts.
+ * @see docs/decisions/0012-pages-come-from-a-list-of-leveringen.md
+ */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { LRUCache } from 'lru-cache';
@@ -9,16 +12,17 @@ import { listsOf } from '../../lib/exchange-model/mapping.ts';
 import type { Model } from '../../lib/exchange-model/model.ts';
 import { isRecord, type JsonObject, textAround, withValueAt } from '../../lib/json/json-value.ts';
 import { Problem } from '../../lib/problem.ts';
-import { createSemaphore, eventLoopBudget, type Semaphore } from '../../lib/scheduling.ts';
+import { eventLoopBudget, type Semaphore } from '../../lib/scheduling.ts';
 import { type Clock, moment } from '../../lib/time.ts';
 import type { Config } from '../../settings/config.ts';
-import type { GegevensMetrics } from '../metrics.ts';
 import {
   chooseLeveringen,
   emptySlices,
   estimateBytes,
   type Filter,
   filterKey,
+  type IndexedPart,
+  latestDelivery,
   type PagePlan,
   type PageQuery,
   type Paginering,
@@ -60,7 +64,7 @@ export interface FoundPage extends PageBytes {
   /** Call this when the bytes are no longer needed, whether they were sent or not. */
   readonly release: () => void;
   /** Saves the state for the later pages, if this is the first of several, in the transaction that records the answer. */
-  readonly pin: (db: Db) => Promise<void>;
+  readonly saveState: (db: Db) => Promise<void>;
   readonly records: number;
   readonly page: number;
   readonly pageSize: number;
@@ -81,34 +85,13 @@ interface PageFinderOptions {
   readonly pinMinutes: number;
 }
 
-type AnswerSettings = Pick<Config['gegevens'], 'answersMb' | 'answersWaitMs' | 'cacheMb' | 'pagePinMinutes'>;
+type CacheSettings = Pick<Config['gegevens'], 'cacheMb' | 'pagePinMinutes'>;
 
 const MEGABYTE = 1024 * 1024;
-/** Largest share of one client in the memory for large answers. */
-const CLIENT_SHARE = 1 / 2;
-
-/** The memory of both mounts for large answers that are being made or sent. */
-export function createAnswerMemory({ answersMb, answersWaitMs }: AnswerSettings, metrics: GegevensMetrics): Semaphore {
-  return createSemaphore({
-    maxBytes: answersMb * MEGABYTE,
-    waitMs: answersWaitMs,
-    smallBytes: SMALL_BYTES,
-    clientShare: CLIENT_SHARE,
-    full: () =>
-      new Problem(gegevensProblems.dienstOnbereikbaar, {
-        detail: 'Er zijn nu te veel grote leveringen tegelijk onderweg; er is niets geleverd.',
-        headers: { 'retry-after': String(Math.max(1, Math.ceil(answersWaitMs / 1000))) },
-        fsc: 'ERROR_CODE_SERVICE_UNREACHABLE',
-      }),
-    changed: ({ bytes, waiting }) => {
-      metrics.answersBytes.set(bytes);
-      metrics.answersWaiting.set(waiting);
-    },
-  });
-}
+const MAX_COUNT_BYTES = 4 * 1024 * 1024;
 
 /** Pages while a requester can ask for them. The key of one names its leveringen, so a page with a removed levering is not found. */
-export function createPageCache({ cacheMb, pagePinMinutes }: AnswerSettings): LRUCache<string, PageBytes> {
+export function createPageCache({ cacheMb, pagePinMinutes }: CacheSettings): LRUCache<string, PageBytes> {
   return new LRUCache({
     maxSize: Math.max(1, cacheMb * MEGABYTE),
     sizeCalculation: ({ bytes }, key) => bytes + 2 * key.length,
@@ -125,69 +108,64 @@ export function createPageFinder(options: PageFinderOptions): PageFinder {
   const { pool, clock, model, cache, memory, leverancierscode, maximum, pinMinutes: minutes } = options;
   const lists = listsOf(model.mapping);
   const byRunningTime = model.mapping.levering.recordId === undefined;
-  const counts = new LRUCache<string, ReadonlyMap<number, number>>({
+  const countCache = new LRUCache<string, ReadonlyMap<number, number>>({
     maxSize: MAX_COUNT_BYTES,
-    sizeCalculation: (counted, key) => 100 + 2 * key.length + 50 * counted.size,
+    sizeCalculation: (counts, key) => 100 + 2 * key.length + 50 * counts.size,
   });
+
   return async (request, signal) => {
     const { filter, afnemer } = request;
     const at = clock.now();
     const query: PageQuery = { page: request.page, pageSize: request.pageSize, maximum };
-    const pagingKey = { variant: filter.variant, afnemer, filter: filterKey(filter) };
     const requested = await findDeliverers(pool, filter);
-    const pinned = (query.page ?? 1) > 1 ? await findPagingState(pool, pagingKey, at) : undefined;
-    const state = pinned ?? (await currentState(filter, requested, at));
-    const chosen = chooseLeveringen(state.leveringen, state.period);
-    const selected = chosen.flatMap(({ levering, selection }) =>
-      selection === undefined ? [] : [{ levering, selection }],
-    );
-    const select = { all: selected, byRunningTime };
-    const ids = selected.map(({ levering }) => levering.id);
-    // Leveringen never change, so counts stay correct.
-    const countKey = JSON.stringify([state.period, ids]);
-    const counted = counts.get(countKey) ?? (await countSelected(pool, select, signal));
-    counts.set(countKey, counted);
-    const plan = chosen.length > 0 ? planPage(chosen, counted, query) : await emptyPlan(filter, requested, query);
-    // Page 1 pins a new state, a later page uses the pinned one, and a page past the end changes nothing.
-    const pins = plan.paginering !== undefined && pinned === undefined && !plan.isPastEnd && chosen.length > 0;
-    const deliveredAt = newest(chosen.map(({ levering }) => levering.aangeleverdOp)) ?? at;
-    // A stored levering never changes, so its number identifies its contents.
-    const slices = plan.slices.map(({ levering, selection, from, to }) => [
-      ...[levering.id, levering.records, levering.zaken, from, to, selection],
-    ]);
-    const key = JSON.stringify([filter.variant, filter.model, state.period, deliveredAt, plan.paginering, slices, ids]);
-    const permit = await memory.acquire({ bytes: estimateBytes(plan), client: request.client }, signal);
-    const known = cache.get(key);
-    const write = (): Promise<PageBytes> => {
-      const frame = { lists, model, ...plan, leverancierscode, period: state.period, deliveredAt };
-      return withAbort(pool, signal, (client) => writePage(client, answerFrame(frame), select));
+    const pagingKey = { variant: filter.variant, afnemer, filter: filterKey(filter) };
+    const savedState = (query.page ?? 1) > 1 ? await findPagingState(pool, pagingKey, at) : undefined;
+    const state = savedState ?? (await currentState(filter, requested, at));
+    const { period } = state;
+    const chosen = chooseLeveringen(state.leveringen, period);
+    const selectOptions: SelectOptions = {
+      all: chosen.flatMap(({ levering, selection }) => (selection === undefined ? [] : [{ levering, selection }])),
+      byRunningTime,
     };
-    const page =
-      known ??
-      (await write().catch((error: unknown) => {
-        permit.release();
-        throw error;
-      }));
+    const counts = await countsOf(selectOptions, period, signal);
+    const plan = chosen.length > 0 ? planPage(chosen, counts, query) : await emptyPlan(filter, requested, query);
+    const planned: PlannedPage = { plan, period, deliveredAt: latestDelivery(chosen) ?? at, selectOptions };
+    const key = pageKey(filter, planned);
+    const permit = await memory.acquire({ bytes: estimateBytes(plan), client: request.client }, signal);
+    const { page, from } = await reuseOrWrite(key, planned, signal).catch((error: unknown) => {
+      permit.release();
+      throw error;
+    });
     permit.resize(page.bytes);
-    cache.set(key, page);
+    // Page 1 starts paging through a new state, a later page comes from the saved one, and a page past the end changes nothing.
+    const startsPaging =
+      plan.paginering !== undefined && savedState === undefined && !plan.isPastEnd && chosen.length > 0;
     return {
       ...page,
-      from: known === undefined ? 'database' : 'memory',
+      from,
       release: permit.release,
-      async pin(db) {
-        if (pins) await savePagingState(db, { ...pagingKey, ...state, at, minutes });
+      async saveState(db) {
+        if (startsPaging) await savePagingState(db, { ...pagingKey, ...state, at, minutes });
       },
       records: plan.records,
       page: plan.paginering?.currentPage ?? 1,
       pageSize: plan.paginering?.pageSize ?? maximum,
       leveringen: chosen.map(({ levering }) => levering.id),
-      uncovered: uncoveredDays(requested.deliverers, chosen, state.period),
+      uncovered: uncoveredDays(requested.deliverers, chosen, period),
     };
   };
 
   async function currentState(filter: Filter, { recent }: RequestedDeliverers, at: Date): Promise<PagingState> {
     const period = periodOf(filter, recent, at);
     return { period, leveringen: recent === undefined ? [] : await findLeveringen(pool, filter, period) };
+  }
+
+  /** The numbers of records of the leveringen that are delivered in part. Leveringen never change, so counts stay correct. */
+  async function countsOf(selectOptions: SelectOptions, period: Period, signal: AbortSignal) {
+    const key = JSON.stringify([period, selectOptions.all.map(({ levering }) => levering.id)]);
+    const counts = countCache.get(key) ?? (await countSelected(pool, selectOptions, signal));
+    countCache.set(key, counts);
+    return counts;
   }
 
   async function emptyPlan(filter: Filter, { deliverers }: RequestedDeliverers, query: PageQuery): Promise<PagePlan> {
@@ -198,13 +176,38 @@ export function createPageFinder(options: PageFinderOptions): PageFinder {
     }
     return { ...planPage([], new Map(), query), slices: emptySlices(await findOrganisations(pool, filter)) };
   }
+
+  async function reuseOrWrite(
+    key: string,
+    { plan, period, deliveredAt, selectOptions }: PlannedPage,
+    signal: AbortSignal,
+  ) {
+    const cached = cache.get(key);
+    const frame = { lists, model, ...plan, leverancierscode, period, deliveredAt };
+    const page =
+      cached ?? (await withAbort(pool, signal, (client) => writePage(client, answerFrame(frame), selectOptions)));
+    cache.set(key, page);
+    return { page, from: cached === undefined ? ('database' as const) : ('memory' as const) };
+  }
 }
 
-function newest(moments: readonly Date[]): Date | undefined {
-  return moments.reduce<Date | undefined>((last, each) => (last === undefined || each > last ? each : last), undefined);
+interface PlannedPage {
+  readonly plan: PagePlan;
+  readonly period: Period;
+  /** When the newest levering of all pages was delivered, so that every page has the same value. */
+  readonly deliveredAt: Date;
+  readonly selectOptions: SelectOptions;
 }
 
-const MAX_COUNT_BYTES = 4 * 1024 * 1024;
+/** Equal for pages with the same bytes. A stored levering never changes, so its number identifies its contents. */
+function pageKey({ variant, model }: Filter, { plan, period, deliveredAt, selectOptions }: PlannedPage): string {
+  const sliceKeys = plan.slices.map(({ levering, selection, from, to }) => {
+    const { id, records, zaken } = levering;
+    return [id, records, zaken, from, to, selection];
+  });
+  const selectedIds = selectOptions.all.map(({ levering }) => levering.id);
+  return JSON.stringify([variant, model, period, deliveredAt, plan.paginering, sliceKeys, selectedIds]);
+}
 
 // The bytes of a page.
 
@@ -218,7 +221,6 @@ interface FrameOptions {
   readonly paginering: Paginering | undefined;
   readonly leverancierscode: string;
   readonly period: Period;
-  /** When the newest levering of all pages was delivered, so that every page has the same value. */
   readonly deliveredAt: Date;
 }
 
@@ -269,8 +271,6 @@ export interface PageBytes {
   readonly digest: string;
 }
 
-/** Smaller answers are not counted: thousands of them take less memory than the connections that request them. */
-export const SMALL_BYTES = 256 * 1024;
 /** Most answers are small, and allocating large buffers outside the heap for each would trigger the garbage collector often. */
 const FIRST_BYTES = 8 * 1024;
 const PIECE_BYTES = 256 * 1024;
@@ -280,7 +280,7 @@ const MAX_BYTES_PER_CHARACTER = 3;
 async function writePage(
   client: pg.ClientBase,
   parts: readonly AnswerPart[],
-  select: SelectOptions,
+  selectOptions: SelectOptions,
 ): Promise<PageBytes> {
   const writer = new PieceWriter();
   let next = 0;
@@ -292,18 +292,16 @@ async function writePage(
   };
   for (const group of groupLists(parts)) {
     const counts = new Map<number, number>();
-    const take = (text: string, nth: number): void => {
-      const index = group[nth]?.index ?? next;
+    const take = (text: string, index: number): void => {
       writeUpTo(index);
       const count = counts.get(index) ?? 0;
       if (count > 0) writer.add(',');
       counts.set(index, count + 1);
       writer.add(text);
     };
-    const lists = group.map(({ part }) => part);
-    const [first] = lists;
-    if (first?.slice.selection !== undefined) await streamSelected(client, lists, take, select);
-    else if (first !== undefined) await streamList(client, first, take);
+    const [first] = group;
+    if (first?.part.slice.selection !== undefined) await streamSelected(client, group, take, selectOptions);
+    else if (first !== undefined) await streamList(client, first.part, (text) => take(text, first.index));
     for (const { part, index } of group) checkCount(part, counts.get(index) ?? 0);
   }
   writeUpTo(parts.length);
@@ -324,12 +322,6 @@ async function* yieldingPieces(pieces: readonly Buffer[]): AsyncGenerator<Buffer
       await eventLoopBudget.yield();
     }
   }
-}
-
-interface IndexedPart {
-  readonly part: TextsPart;
-  /** Among the parts of the answer. */
-  readonly index: number;
 }
 
 /**

@@ -7,7 +7,8 @@ import { CutError, type CutItem, JsonCutter, newlines, type Skeleton } from '../
 import { isRecord, type JsonObject, toPointer, valueAt } from '../../lib/json/json-value.ts';
 import { JsonTextError, locateValues } from '../../lib/json/locate-values.ts';
 import { countMembers } from '../../lib/json/parse-untrusted.ts';
-import { municipalityKey, type Organisation, organisationOf } from '../model/selection.ts';
+import { type Organisation, organisationOf } from '../model/organisation.ts';
+import { municipalityKey } from '../model/selection.ts';
 import { type BirthDates, createBirthDates } from './birth-dates.ts';
 import { describeError, type Faults, MAX_FAULTS } from './faults.ts';
 

@@ -1,8 +1,6 @@
 /** The selection of a request: its filter and period, the leveringen that answer it, and their division into pages. */
-import { createHash } from 'node:crypto';
 import type { components } from '../../contracts/gegevens.ts';
 import type { ItemList, Mapping, Variant } from '../../lib/exchange-model/mapping.ts';
-import { isRecord, valueAt } from '../../lib/json/json-value.ts';
 import { dayAfter } from '../../lib/time.ts';
 
 /** A request that fits the contract. The member for the organisation has the name or names that the model defines. */
@@ -52,57 +50,8 @@ export function periodOf({ periodeStart, periodeEinde }: Filter, recent: Period 
   return periodeStart === undefined ? { start: end, end } : { start, end: start };
 }
 
-/** The organisation and municipality of a levering, with their lookup keys. */
-export interface Organisation {
-  /** The same for every levering of an organisation, however its name is spelled. */
-  readonly sleutel: string;
-  readonly naam: string | undefined;
-  readonly naamSleutel: string | undefined;
-  readonly kvkNummer: string | undefined;
-  readonly gemeentecode: string | undefined;
-  /** `undefined`: no municipality, or several. */
-  readonly gemeenteSleutel: string | undefined;
-}
-
-/**
- * The deliverer of a levering: the organisation by its number in the trade register, its name or else its municipality; the municipality from the
- * levering, else the organisation, else its records when they name only one.
- * @param recordGemeenten keys of the municipalities that its records name
- */
-export function organisationOf(
-  levering: unknown,
-  { levering: paths }: Pick<Mapping, 'levering'>,
-  recordGemeenten: ReadonlySet<string>,
-): Organisation {
-  const { object, naam: naamPath, kvkNummer: kvkPath, gemeentecode: gemeentePath } = paths.organisatie;
-  const read = (path: readonly string[] | undefined): string | undefined => {
-    const value = path === undefined ? undefined : valueAt(levering, path);
-    return typeof value === 'string' && value.trim() !== '' ? value : undefined;
-  };
-  const naam = read(naamPath);
-  const kvkNummer = read(kvkPath)?.trim();
-  const naamSleutel = naam === undefined ? undefined : nameKey(naam);
-  const own = knownMunicipality(read(gemeentePath));
-  const [only, ...others] = recordGemeenten;
-  const gemeentecode = knownMunicipality(read(paths.gemeentecode)) ?? own ?? (others.length === 0 ? only : undefined);
-  const sleutel =
-    kvkNummer !== undefined
-      ? `kvk ${kvkNummer}`
-      : naamSleutel !== undefined
-        ? `naam ${naamSleutel}`
-        : own !== undefined
-          ? `gemeente ${municipalityKey(own)}`
-          : `object ${objectKey(valueAt(levering, object))}`;
-  const gemeenteSleutel = gemeentecode === undefined ? undefined : municipalityKey(gemeentecode);
-  return { sleutel, naam, naamSleutel, kvkNummer, gemeentecode, gemeenteSleutel };
-}
-
-function knownMunicipality(code: string | undefined): string | undefined {
-  return code === undefined || municipalityKey(code) === undefined ? undefined : code;
-}
-
 /** Ignores case, surrounding space and the composition of accents. */
-function nameKey(name: string): string {
+export function nameKey(name: string): string {
   return name.trim().normalize('NFC').toLowerCase();
 }
 
@@ -110,11 +59,6 @@ function nameKey(name: string): string {
 export function municipalityKey(code: string): string | undefined {
   const key = code.trim().replace(/^gm/i, '').toLowerCase();
   return key === '' || key === 'onbekend' ? undefined : key;
-}
-
-function objectKey(object: unknown): string {
-  const text = JSON.stringify(isRecord(object) ? object : {});
-  return createHash('sha256').update(text).digest('base64url');
 }
 
 export interface Levering {
@@ -182,8 +126,12 @@ export function chooseLeveringen(leveringen: readonly Levering[], period: Period
   const chosen = new Map<Levering, ChosenLevering>();
   let group = 0;
   for (const own of Map.groupBy(leveringen, delivererKey).values()) {
-    const exact = newest(own.filter((each) => each.periodeStart === period.start && each.periodeEinde === period.end));
-    const covering = newest(own.filter((each) => each.periodeStart <= period.start && each.periodeEinde >= period.end));
+    const exact = newestImport(
+      own.filter((each) => each.periodeStart === period.start && each.periodeEinde === period.end),
+    );
+    const covering = newestImport(
+      own.filter((each) => each.periodeStart <= period.start && each.periodeEinde >= period.end),
+    );
     const given = exact ?? covering ?? own;
     for (const levering of given) {
       const selection = exact === undefined ? { group, rank: levering.invoerId, period } : undefined;
@@ -195,10 +143,16 @@ export function chooseLeveringen(leveringen: readonly Levering[], period: Period
 }
 
 /** The parts of the newest import among leveringen. */
-function newest(leveringen: readonly Levering[]): readonly Levering[] | undefined {
+function newestImport(leveringen: readonly Levering[]): readonly Levering[] | undefined {
   if (leveringen.length === 0) return undefined;
   const last = leveringen.reduce((highest, { invoerId }) => Math.max(highest, invoerId), 0);
   return leveringen.filter(({ invoerId }) => invoerId === last);
+}
+
+/** When the newest of these leveringen was delivered; `undefined` when there are none. */
+export function latestDelivery(chosen: readonly ChosenLevering[]): Date | undefined {
+  const moments = chosen.map(({ levering }) => levering.aangeleverdOp);
+  return moments.reduce<Date | undefined>((last, each) => (last === undefined || each > last ? each : last), undefined);
 }
 
 /** By deliverer: the days of a period that none of the chosen leveringen covers. */
@@ -254,6 +208,12 @@ export interface TextsPart {
   readonly list: ItemList;
 }
 
+export interface IndexedPart {
+  readonly part: TextsPart;
+  /** Among the parts of the answer. */
+  readonly index: number;
+}
+
 export interface Paginering {
   readonly pageSize: number;
   readonly currentPage: number;
@@ -307,7 +267,9 @@ export function planPage(
 export function emptySlices(leveringen: readonly Levering[]): Slice[] {
   return leveringen.map((levering) => ({
     levering: { ...levering, records: 0, zaken: 0, bytes: 0 },
-    ...{ selection: undefined, from: 0, to: 0 },
+    selection: undefined,
+    from: 0,
+    to: 0,
   }));
 }
 

@@ -1,5 +1,7 @@
-/** `POST /gegevens`: verifies the signed request, and answers with the requested page, signed and recorded. */
-
+/**
+ * `POST /gegevens`: verifies the signed request, and answers with the requested page, signed and recorded.
+ * @see docs/decisions/0013-a-signed-request-has-one-caller.md
+ */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { operations } from '../../contracts/gegevens.ts';
 import type { Mapping, Variant } from '../../lib/exchange-model/mapping.ts';
@@ -14,12 +16,13 @@ import { clientKey, fscTransaction, hasOtherCharset, headerValues, traceOf } fro
 import type { Caller } from '../../plugins/oauth/token.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import type { ProcessingContext } from '../../plugins/processing-headers.ts';
-import { type PageFinder, SMALL_BYTES, sendPage } from '../exchange/page.ts';
+import { SMALL_BYTES } from '../exchange/answer-memory.ts';
+import { type FoundPage, type PageFinder, sendPage } from '../exchange/page.ts';
 import type { GegevensMetrics } from '../metrics.ts';
 import { filterOf } from '../model/selection.ts';
 import type { OwnSigner } from '../own-signer.ts';
 import { gegevensProblems } from '../problems.ts';
-import { findFirstAnswer, isAnsweredMeanwhile, markSent, writeJournal } from '../store/journal.ts';
+import { findFirstAnswer, isAnsweredMeanwhile, type JournalLine, markSent, writeJournal } from '../store/journal.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -69,7 +72,9 @@ export function verifyExchange({ settings, database }: FastifyInstance, options:
     // Checked before any work is done; among simultaneous callers the journal decides.
     const { subject } = caller;
     const first = await findFirstAnswer(database.exchangePool, {
-      ...{ variant, subject, vraagHandtekening: verified.signature },
+      variant,
+      subject,
+      vraagHandtekening: verified.signature,
     });
     if (first === 'another caller or variant') throw refused(REUSED);
     request.exchange = { ...verified, text, isFirst: first === 'none' };
@@ -165,7 +170,6 @@ export function postGegevens(app: FastifyInstance, options: ExchangeOptions) {
   app.addHook('onClose', async () => void (await Promise.all(running)));
 
   return async (request: RequestOf<operations['postGegevens']>, reply: FastifyReply): Promise<FastifyReply> => {
-    const caller = callerOf(request);
     const { body, exchange } = request;
     if (exchange === undefined) throw new TypeError('this route verifies no signature');
     const consumer = consumerOf(request, exchange.oin);
@@ -179,7 +183,7 @@ export function postGegevens(app: FastifyInstance, options: ExchangeOptions) {
         filter: filterOf(mapping, body),
         page: body.page,
         pageSize: body.pageSize,
-        afnemer: exchange.oin ?? caller.subject,
+        afnemer: exchange.oin ?? callerOf(request).subject,
         client: clientKey(request),
       },
       requestClosedSignal(reply),
@@ -195,85 +199,14 @@ export function postGegevens(app: FastifyInstance, options: ExchangeOptions) {
       return reply;
     }
     reply.raw.once('close', page.release);
-    // In the form of the request, which its sender can certainly verify.
+    // In the style (body or digest) of the request, which its sender can certainly verify.
     const { key, signer } = ownSigner.current;
     const { signature } = await signer.sign(page.pieces, exchange.style, page.digest);
-
-    const { fscTransactionId } = fscTransaction(request);
-    const trace = traceOf(request);
-    const { actor, publishedFor } = caller;
-    const line = {
-      variant,
-      requestId: request.id,
-      oin: exchange.oin ?? null,
-      subject: caller.subject,
-      tokenHash: caller.tokenHash,
-      fscTransactieId: fscTransactionId ?? null,
-      traceId: trace.traceId,
-      spanId: trace.spanId,
-      parentSpanId: trace.parentSpanId ?? null,
-      vraag: exchange.text,
-      vraagDigest: exchange.digest,
-      vraagHandtekening: exchange.signature,
-      pagina: page.page,
-      paginaGrootte: page.pageSize,
-      leveringen: page.leveringen,
-      records: page.records,
-      bytes: page.bytes,
-      antwoordDigest: page.digest,
-      antwoordHandtekening: signature,
-      ongedekt,
-      ...(actor === undefined && publishedFor === undefined
-        ? {}
-        : { machtiging: { gemachtigde: actor, publicatieNamens: publishedFor } }),
-    };
-    const record = (isFirst: boolean): Promise<number> =>
-      processingLog.record(
-        pool,
-        async (db) => {
-          const { result } = await writeJournal(db, line, { proof, isFirst });
-          return { result: Promise.all([result, page.pin(db)]).then(([id]) => id) };
-        },
-        {
-          kind: variant,
-          actieNaam: ACTIE[variant],
-          handelingNaam: handelingOf(caller),
-          consumer,
-          confidential: false,
-          uitvoerder: key.oin,
-          systeem: 'koppelvlak',
-          tijdstip: clock.now(),
-        },
-        { subject: caller.subject, requestId: request.id, trace, fscTransactionId },
-      );
-    const journalId = await record(exchange.isFirst)
-      .catch(async (error: unknown) => {
-        if (!isAnsweredMeanwhile(error)) throw error;
-        if ((await findFirstAnswer(pool, line)) === 'another caller or variant') throw refused(REUSED);
-        return await record(false);
-      })
-      .catch((cause: unknown) => {
-        if (cause instanceof Problem) throw cause;
-        throw new Problem(gegevensProblems.dienstOnbereikbaar, {
-          detail: 'De levering kan nu niet worden vastgelegd; er is niets geleverd.',
-          fsc: 'ERROR_CODE_SERVICE_UNREACHABLE',
-          cause,
-        });
-      });
+    const line = journalLine(request, exchange, { variant, page, ongedekt, signature });
+    const journalId = await recordDelivery(request, { line, page, consumer, uitvoerder: key.oin }, exchange.isFirst);
     if (reply.sent) return reply;
     metrics.pages.inc({ from: page.from });
-    reply.raw.once('finish', () => {
-      // A hook or the deadline may have replaced the page with a problem; then it was not delivered.
-      if (reply.raw.statusCode !== 200) return;
-      metrics.deliveries.inc({ variant });
-      metrics.deliveredBytes.inc({ variant }, page.bytes);
-      const marking = markSent(pool, journalId)
-        .catch((error: unknown) =>
-          request.log.warn({ err: error, journalId }, 'an answer was sent, but the journal could not be updated'),
-        )
-        .finally(() => running.delete(marking));
-      running.add(marking);
-    });
+    reply.raw.once('finish', () => afterSending(request, reply, page, journalId));
     if (page.bytes > SMALL_BYTES) endSlowReader(request, reply, minSpeed);
     return reply
       .headers({
@@ -284,6 +217,111 @@ export function postGegevens(app: FastifyInstance, options: ExchangeOptions) {
       })
       .type('application/json; charset=utf-8')
       .send(sendPage(page));
+  };
+
+  /**
+   * Writes the line of the journal and the entry of the processing log in one transaction.
+   * @param isFirst whether no answer to this signed request is known; another caller may be the first meanwhile
+   * @returns the number of the line
+   */
+  async function recordDelivery(request: FastifyRequest, delivery: Delivery, isFirst: boolean): Promise<number> {
+    try {
+      return await writeDelivery(request, delivery, isFirst).catch(async (error: unknown) => {
+        if (!isAnsweredMeanwhile(error)) throw error;
+        if ((await findFirstAnswer(pool, delivery.line)) === 'another caller or variant') throw refused(REUSED);
+        return await writeDelivery(request, delivery, false);
+      });
+    } catch (cause) {
+      if (cause instanceof Problem) throw cause;
+      throw new Problem(gegevensProblems.dienstOnbereikbaar, {
+        detail: 'De levering kan nu niet worden vastgelegd; er is niets geleverd.',
+        fsc: 'ERROR_CODE_SERVICE_UNREACHABLE',
+        cause,
+      });
+    }
+  }
+
+  function writeDelivery(request: FastifyRequest, delivery: Delivery, isFirst: boolean): Promise<number> {
+    const { line, page, consumer, uitvoerder } = delivery;
+    const caller = callerOf(request);
+    return processingLog.record(
+      pool,
+      async (db) => {
+        const { result } = await writeJournal(db, line, { proof, isFirst });
+        return { result: Promise.all([result, page.saveState(db)]).then(([id]) => id) };
+      },
+      {
+        kind: variant,
+        actieNaam: ACTIE[variant],
+        handelingNaam: handelingOf(caller),
+        consumer,
+        confidential: false,
+        uitvoerder,
+        systeem: 'koppelvlak',
+        tijdstip: clock.now(),
+      },
+      { subject: caller.subject, requestId: request.id, trace: traceOf(request), ...fscTransaction(request) },
+    );
+  }
+
+  /** Counts an answer whose last byte was handed to the connection, and marks it in the journal. */
+  function afterSending(request: FastifyRequest, reply: FastifyReply, page: FoundPage, journalId: number): void {
+    // A hook or the deadline may have replaced the page with a problem; then it was not delivered.
+    if (reply.raw.statusCode !== 200) return;
+    metrics.deliveries.inc({ variant });
+    metrics.deliveredBytes.inc({ variant }, page.bytes);
+    const marking = markSent(pool, journalId)
+      .catch((error: unknown) =>
+        request.log.warn({ err: error, journalId }, 'an answer was sent, but the journal could not be updated'),
+      )
+      .finally(() => running.delete(marking));
+    running.add(marking);
+  }
+}
+
+/** What is recorded before an answer is sent. */
+interface Delivery {
+  readonly line: JournalLine;
+  readonly page: FoundPage;
+  readonly consumer: ProcessingContext;
+  readonly uitvoerder: string | undefined;
+}
+
+interface Answer {
+  readonly variant: Variant;
+  readonly page: FoundPage;
+  readonly ongedekt: FoundPage['uncovered'];
+  readonly signature: string;
+}
+
+function journalLine(request: FastifyRequest, exchange: Exchange, answer: Answer): JournalLine {
+  const { variant, page, ongedekt, signature } = answer;
+  const { subject, tokenHash, actor, publishedFor } = callerOf(request);
+  const trace = traceOf(request);
+  return {
+    variant,
+    requestId: request.id,
+    oin: exchange.oin ?? null,
+    subject,
+    tokenHash,
+    fscTransactieId: fscTransaction(request).fscTransactionId ?? null,
+    traceId: trace.traceId,
+    spanId: trace.spanId,
+    parentSpanId: trace.parentSpanId ?? null,
+    vraag: exchange.text,
+    vraagDigest: exchange.digest,
+    vraagHandtekening: exchange.signature,
+    pagina: page.page,
+    paginaGrootte: page.pageSize,
+    leveringen: page.leveringen,
+    records: page.records,
+    bytes: page.bytes,
+    antwoordDigest: page.digest,
+    antwoordHandtekening: signature,
+    ongedekt,
+    ...(actor === undefined && publishedFor === undefined
+      ? {}
+      : { machtiging: { gemachtigde: actor, publicatieNamens: publishedFor } }),
   };
 }
 

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Db } from '../../database/transaction.ts';
-import type { ItemList } from '../../lib/exchange-model/mapping.ts';
+import { type ItemList, KIND } from '../../lib/exchange-model/mapping.ts';
 import type { RecordTraits } from '../import/record-traits.ts';
 
 /** Signature, no flags, no extension (Postgres documentation of COPY, "Binary Format"). */
@@ -88,8 +88,12 @@ export class ImportRows {
     text: 'text',
   });
   readonly #traits = new TableRows('gegevens.record_periods', {
-    ...{ import_id: 8, levering: 4, number: 4 },
-    ...{ start_date: 4, end_date: 4, identity_hash: 'text' },
+    import_id: 8,
+    levering: 4,
+    number: 4,
+    start_date: 4,
+    end_date: 4,
+    identity_hash: 'text',
   });
   readonly #named = new TableRows(NAMED_SIGNALS, { levering: 4, zaak: 4, identity_hash: 'text' });
   #writing: Promise<void> = Promise.resolve();
@@ -101,7 +105,7 @@ export class ImportRows {
   }
 
   text(levering: number, list: ItemList, nummer: number, bytes: Buffer): void {
-    this.#records.add([this.#invoerId, levering, list === 'records' ? 0 : 1, nummer, bytes]);
+    this.#records.add([this.#invoerId, levering, KIND[list], nummer, bytes]);
   }
 
   traits(levering: number, nummer: number, { begin, einde, sleutel }: RecordTraits): void {
@@ -155,7 +159,7 @@ export class ImportRows {
        select $1::bigint, r.levering, coalesce(min(s.signaal), 0), r.number
        from gegevens.records r
        left join gegevens.case_signals s on s.import_id = r.import_id and s.levering = r.levering and s.zaak = r.number
-       where r.import_id = $1::bigint and r.kind = 1
+       where r.import_id = $1::bigint and r.kind = ${KIND.zaken}
        group by r.levering, r.number`,
       [this.#invoerId],
     );

@@ -46,10 +46,10 @@ interface Machtiging {
 }
 
 /** The request, and the answer that is ready to be sent. */
-type JournalEntry = Omit<Journalled, 'id' | 'klaargezetOp' | 'verzondenOp'>;
+export type JournalLine = Omit<Journalled, 'id' | 'klaargezetOp' | 'verzondenOp'>;
 
 /**
- * Sends the statements that write an entry, in the caller's transaction. The first answer to a signed request has the unique hash of its signature
+ * Sends the statements that write a line, in the caller's transaction. The first answer to a signed request has the unique hash of its signature
  * value, so concurrent callers with the same request wait for the first and then fail.
  * @param proof the proof log of deliveries, if there is one
  * @param isFirst whether no answer to this signed request is known
@@ -57,11 +57,11 @@ type JournalEntry = Omit<Journalled, 'id' | 'klaargezetOp' | 'verzondenOp'>;
  */
 export async function writeJournal(
   db: Db,
-  entry: JournalEntry,
+  line: JournalLine,
   { proof, isFirst }: { readonly proof: ProofWriter | undefined; readonly isFirst: boolean },
 ): Promise<{ readonly result: Promise<number> }> {
-  const signature = isFirst ? signatureHash(entry.vraagHandtekening) : null;
-  if (proof === undefined) return { result: insertLine(db, entry, { signature }) };
+  const signature = isFirst ? signatureHash(line.vraagHandtekening) : null;
+  if (proof === undefined) return { result: insertLine(db, line, { signature }) };
   // Its number and time are sealed with it.
   const { rows } = await db.query<Place & { proofNumber: number }>({
     name: 'gegevens-next-entry',
@@ -70,9 +70,9 @@ export async function writeJournal(
   const [next] = rows;
   if (next === undefined) throw new TypeError('a sequence gave no number');
   const { proofNumber: number, ...place } = next;
-  const { seed, entry: leaf } = proof.seal(proofRecordOf({ ...entry, ...place, verzondenOp: null }));
+  const { seed, entry: leaf } = proof.seal(proofRecordOf({ ...line, ...place, verzondenOp: null }));
   const encrypted = proof.encryptSeed(seedName(place.id), seed);
-  const written = insertLine(db, entry, { signature, place, seed: encrypted, proofNumber: number });
+  const written = insertLine(db, line, { signature, place, seed: encrypted, proofNumber: number });
   const appended = proof.append(db, [{ number, entry: leaf }]);
   return { result: Promise.all([written, appended]).then(([id]) => id) };
 }
@@ -80,7 +80,7 @@ export async function writeJournal(
 type Place = Pick<Journalled, 'id' | 'klaargezetOp'>;
 const NOW = `date_trunc('milliseconds', clock_timestamp())`;
 
-/** Whether an entry could not be written because the same signed request was answered meanwhile. */
+/** Whether a line could not be written because the same signed request was answered meanwhile. */
 export function isAnsweredMeanwhile(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.constraint === 'journal_first_signature';
 }
@@ -88,7 +88,7 @@ export function isAnsweredMeanwhile(error: unknown): boolean {
 /** The recipient of the first answer to a signed request. */
 export async function findFirstAnswer(
   db: Db,
-  { variant, subject, vraagHandtekening }: Pick<JournalEntry, 'variant' | 'subject' | 'vraagHandtekening'>,
+  { variant, subject, vraagHandtekening }: Pick<JournalLine, 'variant' | 'subject' | 'vraagHandtekening'>,
 ): Promise<'none' | 'this caller' | 'another caller or variant'> {
   const { rows } = await db.query<{ same: boolean }>({
     name: 'gegevens-find-first-answer',
@@ -115,7 +115,7 @@ interface Stored {
   readonly proofNumber?: number;
 }
 
-async function insertLine(db: Db, line: JournalEntry, stored: Stored): Promise<number> {
+async function insertLine(db: Db, line: JournalLine, stored: Stored): Promise<number> {
   const { signature, place, seed, proofNumber } = stored;
   const { rows } = await db.query<{ id: number }>({
     name: 'gegevens-write-journal',
@@ -129,11 +129,32 @@ async function insertLine(db: Db, line: JournalEntry, stored: Stored): Promise<n
          $20::text, $21::text, $22::text, $23::jsonb, $24::text, $25::bigint, $26::bytea)
       returning id`,
     values: [
-      ...[place?.id, place?.klaargezetOp, line.variant, line.requestId, line.oin, line.subject, line.tokenHash],
-      ...[line.fscTransactieId, line.vraag, line.vraagDigest, line.vraagHandtekening, line.pagina, line.paginaGrootte],
-      ...[line.leveringen, line.records, line.bytes, line.antwoordDigest, line.antwoordHandtekening],
-      ...[JSON.stringify(line.ongedekt), line.traceId, line.spanId, line.parentSpanId],
-      ...[line.machtiging === undefined ? null : JSON.stringify(line.machtiging), seed, proofNumber, signature],
+      place?.id,
+      place?.klaargezetOp,
+      line.variant,
+      line.requestId,
+      line.oin,
+      line.subject,
+      line.tokenHash,
+      line.fscTransactieId,
+      line.vraag,
+      line.vraagDigest,
+      line.vraagHandtekening,
+      line.pagina,
+      line.paginaGrootte,
+      line.leveringen,
+      line.records,
+      line.bytes,
+      line.antwoordDigest,
+      line.antwoordHandtekening,
+      JSON.stringify(line.ongedekt),
+      line.traceId,
+      line.spanId,
+      line.parentSpanId,
+      line.machtiging === undefined ? null : JSON.stringify(line.machtiging),
+      seed,
+      proofNumber,
+      signature,
     ],
   });
   const [written] = rows;
@@ -168,13 +189,13 @@ function toLine({ machtiging, ...line }: StoredLine): Journalled {
   return machtiging === null ? line : { ...line, machtiging };
 }
 
-/** Entries after a number, in order, with their data for the proof log. */
+/** Lines after a number, in order, with their data for the proof log. */
 export async function readJournalAfter(db: Db, after: number, limit: number): Promise<ProvenDelivery[]> {
   const { rows } = await db.query<StoredLine & { seed: string | null; proofNumber: number | null }>(
     `select ${LINE}, seed as seed, proof_number as "proofNumber" from gegevens.journal where id > $1::bigint order by id limit $2::int`,
     [after, limit],
   );
-  return rows.map(({ seed, proofNumber, ...line }) => ({ entry: toLine(line), seed, proofNumber }));
+  return rows.map(({ seed, proofNumber, ...line }) => ({ line: toLine(line), seed, proofNumber }));
 }
 
 export async function readJournal(db: Db, { id, limit }: JournalQuery): Promise<Journalled[]> {
@@ -192,7 +213,7 @@ export async function readJournal(db: Db, { id, limit }: JournalQuery): Promise<
 
 const DELIVERY_PART = 'levering';
 
-/** A line of the journal as `--json` prints it, without `verzondenOp`: that is written after the entry. */
+/** A line of the journal as `--json` prints it, without `verzondenOp`: that is written after the leaf. */
 export function proofRecordOf({ verzondenOp: _, ...line }: Journalled): ProofRecord {
   return { parts: [[DELIVERY_PART, JSON.parse(JSON.stringify(line))]] };
 }
@@ -204,7 +225,7 @@ function seedName(id: number): string {
 
 /** A line with its data for the proof log. */
 interface ProvenDelivery {
-  readonly entry: Journalled;
+  readonly line: Journalled;
   readonly seed: string | null;
   readonly proofNumber: number | null;
 }
@@ -217,19 +238,19 @@ interface ProvenDelivery {
 export async function proveDelivery(
   db: Db,
   writer: ProofWriter,
-  { entry, seed, proofNumber }: ProvenDelivery,
+  { line, seed, proofNumber }: ProvenDelivery,
 ): Promise<string | undefined> {
   if (seed === null || proofNumber === null)
-    throw new Error(`delivery ${entry.id} is from before the proof log was switched on`);
+    throw new Error(`delivery ${line.id} is from before the proof log was switched on`);
   return await writer.prove(db, {
-    record: proofRecordOf(entry),
-    seed: writer.decryptSeed(seedName(entry.id), seed),
+    record: proofRecordOf(line),
+    seed: writer.decryptSeed(seedName(line.id), seed),
     number: proofNumber,
     shown: new Set([DELIVERY_PART]),
   });
 }
 
-/** When the last delivery with an entry was made; undefined if none has one. */
+/** When the last delivery with a leaf was made; undefined if none has one. */
 export async function lastProven(db: Db): Promise<Date | undefined> {
   const { rows } = await db.query<{ at: Date | null }>(
     'select max(prepared_at) as at from gegevens.journal where proof_number is not null',
@@ -243,22 +264,22 @@ const BATCH = 500;
 export async function* storedDeliveries(db: Db, writer: ProofWriter): AsyncGenerator<StoredProof> {
   for (let after = 0; ; ) {
     const lines = await readJournalAfter(db, after, BATCH);
-    for (const line of lines) yield storedProof(line, writer);
+    for (const proven of lines) yield storedProof(proven, writer);
     const last = lines.at(-1);
     if (last === undefined) return;
-    after = last.entry.id;
+    after = last.line.id;
   }
 }
 
-function storedProof({ entry, seed, proofNumber }: ProvenDelivery, writer: ProofWriter): StoredProof {
-  const name = `delivery ${entry.id}`;
+function storedProof({ line, seed, proofNumber }: ProvenDelivery, writer: ProofWriter): StoredProof {
+  const name = `delivery ${line.id}`;
   if (proofNumber === null) {
     const fault = 'was recorded without an entry';
-    return seed === null ? { name, recordedAt: entry.klaargezetOp, fault } : { name, fault };
+    return seed === null ? { name, recordedAt: line.klaargezetOp, fault } : { name, fault };
   }
   try {
-    const found = writer.entryOf(proofRecordOf(entry), writer.decryptSeed(seedName(entry.id), seed ?? ''));
-    return { name, number: proofNumber, entry: found };
+    const leaf = writer.entryOf(proofRecordOf(line), writer.decryptSeed(seedName(line.id), seed ?? ''));
+    return { name, number: proofNumber, entry: leaf };
   } catch {
     return { name, number: proofNumber, fault: 'its seed cannot be read' };
   }
@@ -290,7 +311,12 @@ export function deliveriesSection(pool: Pool): OperatorSection {
       return {
         columns: ['day', 'variant', 'answers', 'records', 'MB', 'not sent whole'],
         rows: rows.map(({ dag, variant, answers, records, bytes, broken }) => [
-          ...[dag, variant, answers, records, (bytes / 1e6).toFixed(1), broken],
+          dag,
+          variant,
+          answers,
+          records,
+          (bytes / 1e6).toFixed(1),
+          broken,
         ]),
       };
     },

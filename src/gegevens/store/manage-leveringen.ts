@@ -2,6 +2,8 @@ import { refuseClockAhead } from '../../database/checks.ts';
 import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
 import type { Variant } from '../../lib/exchange-model/mapping.ts';
+import type { Levering } from '../model/selection.ts';
+import { LEVERING } from './read-leveringen.ts';
 
 interface ListedLevering {
   readonly id: number;
@@ -149,4 +151,18 @@ export async function removeLeveringen(db: Db, ids: readonly number[]): Promise<
     [ids],
   );
   return rows.map(({ id }) => id);
+}
+
+/** Leveringen by number, in that order, even if replaced or removed since; pruned ones are left out. */
+export async function findLeveringenById(
+  db: Db,
+  ids: readonly number[],
+): Promise<(Levering & { readonly modelVersie: string })[]> {
+  const { rows } = await db.query<Levering & { modelVersie: string } & Record<string, unknown>>(
+    `select ${LEVERING}, l.model_version as "modelVersie" from unnest($1::bigint[]) with ordinality as k (id, position)
+     join gegevens.leveringen l on l.id = k.id
+     order by k.position`,
+    [ids],
+  );
+  return rows;
 }

@@ -2,9 +2,18 @@
 import pg from 'pg';
 import { type Pool, withAbort } from '../../database/pool.ts';
 import type { Db } from '../../database/transaction.ts';
-import type { Variant } from '../../lib/exchange-model/mapping.ts';
+import { KIND, type Variant } from '../../lib/exchange-model/mapping.ts';
 import { eventLoopBudget } from '../../lib/scheduling.ts';
-import type { ChosenLevering, Deliverer, Filter, Levering, Period, Selection, TextsPart } from '../model/selection.ts';
+import type {
+  ChosenLevering,
+  Deliverer,
+  Filter,
+  IndexedPart,
+  Levering,
+  Period,
+  Selection,
+  TextsPart,
+} from '../model/selection.ts';
 
 /** Organisation, then period, then the order of the file; the same on every call. */
 const ORDER = `l.name_key collate "C" nulls last, l.organisation_key collate "C", l.period_start, l.period_end,
@@ -68,20 +77,6 @@ export async function findOrganisations(db: Db, filter: Filter): Promise<Leverin
   return rows;
 }
 
-/** Leveringen by number, in that order, even if replaced or removed since; pruned ones are left out. */
-export async function findLeveringenById(
-  db: Db,
-  ids: readonly number[],
-): Promise<(Levering & { readonly modelVersie: string })[]> {
-  const { rows } = await db.query<Levering & { modelVersie: string } & Record<string, unknown>>(
-    `select ${LEVERING}, l.model_version as "modelVersie" from unnest($1::bigint[]) with ordinality as k (id, position)
-     join gegevens.leveringen l on l.id = k.id
-     order by k.position`,
-    [ids],
-  );
-  return rows;
-}
-
 /** Identifies the pages that belong together: one requester, one filter. */
 interface PagingKey {
   readonly variant: Variant;
@@ -103,6 +98,8 @@ interface SavePagingStateOptions extends PagingKey, PagingState {
 /** Saves the paging state of a requester in place of an earlier one, and removes some expired ones. */
 export async function savePagingState(db: Db, options: SavePagingStateOptions): Promise<void> {
   const { variant, afnemer, filter, leveringen, period, at, minutes } = options;
+  const ids = leveringen.map(({ id }) => id);
+  const expiresAt = new Date(at.getTime() + minutes * 60_000);
   await db.query({
     name: 'gegevens-save-paging-state',
     text: `with expired as (
@@ -114,10 +111,7 @@ export async function savePagingState(db: Db, options: SavePagingStateOptions): 
       on conflict (variant, afnemer, filter) do update
       set leveringen = excluded.leveringen, created_at = excluded.created_at, expires_at = excluded.expires_at,
         period_start = excluded.period_start, period_end = excluded.period_end`,
-    values: [
-      ...[variant, afnemer, filter, leveringen.map(({ id }) => id), at, new Date(at.getTime() + minutes * 60_000)],
-      ...[period.start, period.end],
-    ],
+    values: [variant, afnemer, filter, ids, at, expiresAt, period.start, period.end],
   });
 }
 
@@ -146,25 +140,27 @@ export async function findPagingState(
 }
 
 /** A levering, for the alias `l`. */
-const LEVERING = `l.id, l.import_id as "invoerId", l.number as nummer, l.organisation_key as "organisatieSleutel", l.name as naam,
+export const LEVERING = `l.id, l.import_id as "invoerId", l.number as nummer, l.organisation_key as "organisatieSleutel", l.name as naam,
   l.municipality_key as "gemeenteSleutel", l.period_start as "periodeStart", l.period_end as "periodeEinde",
   l.submitted_at as "aangeleverdOp", l.envelope as head, l.records, l.zaken, l.bytes`;
 
 // Texts: whole lists, or the records that overlap a period, each record once. `offset 0` keeps the planner from merging the subqueries: it has no
 // statistics of a newly loaded table, and might scan it once for each row instead of using a key.
 
-/** Receives a stored text when it arrives. @param index of its list among those requested */
-type TakeText = (text: string, index: number) => void;
-
 /** Streams the texts of one list, in order. Cases of a whole levering are read along their key, those of a part by the records they go with. */
-export function streamList(client: pg.ClientBase, { slice, list }: TextsPart, take: TakeText): Promise<void> {
-  const { levering, from, to } = slice;
+export function streamList(
+  client: pg.ClientBase,
+  { slice: { levering, from, to }, list }: TextsPart,
+  take: (text: string) => void,
+): Promise<void> {
   const key = [levering.invoerId, levering.nummer];
+  const takeRow: TakeRow = ([text]) => take(text ?? '');
   if (list === 'records' || (from === 0 && to === levering.records)) {
     const text = `select text from gegevens.records
       where import_id = $1::bigint and levering = $2::int and kind = $3::smallint and number >= $4::int and number < $5::int
       order by number`;
-    return streamTexts(client, take, text, [...key, ...(list === 'records' ? [0, from, to] : [1, 0, levering.zaken])]);
+    const range = list === 'records' ? [from, to] : [0, levering.zaken];
+    return streamTexts(client, takeRow, text, [...key, KIND[list], ...range]);
   }
   const text = `select r.text from (
       select zaak from gegevens.case_records
@@ -173,11 +169,11 @@ export function streamList(client: pg.ClientBase, { slice, list }: TextsPart, ta
       offset 0) z
     cross join lateral (
       select text from gegevens.records
-      where import_id = $1::bigint and levering = $2::int and kind = 1 and number = z.zaak
+      where import_id = $1::bigint and levering = $2::int and kind = ${KIND.zaken} and number = z.zaak
       offset 0) r
     order by z.zaak`;
   // The cases of a levering without records go with record 0.
-  return streamTexts(client, take, text, [...key, from, Math.max(to, from + 1)]);
+  return streamTexts(client, takeRow, text, [...key, from, Math.max(to, from + 1)]);
 }
 
 export interface SelectOptions {
@@ -188,13 +184,15 @@ export interface SelectOptions {
 }
 
 /**
- * $1 to $5: the leveringen (import, index in it, group, rank, number of cases); $6 and $7: the period; $8: `byRunningTime`. `overlapping`: their
- * records that overlap the period. `delivered`: those that do not occur in a newer delivery of their group; the newest needs no comparison.
+ * $1 to $5: the leveringen (import, index in it, group, rank, number of cases); $6 and $7: the period; $8: `byRunningTime`; for `streamSelected` also $9
+ * to $13: the slices (levering as its place in $1, list, first record, record after the last, place in the answer).
  */
 const DELIVERED = `chosen as (
+    -- The leveringen; slot: the place of one in the parameters, from 1.
     select *, rank = max(rank) over (partition by grp) as is_newest from unnest($1::bigint[], $2::int[], $3::int[], $4::bigint[], $5::int[]) with ordinality
       as c (import_id, levering, grp, rank, zaken, slot)
   ), overlapping as materialized (
+    -- Their records that overlap the period.
     select c.slot, c.grp, c.rank, c.is_newest, t.number, t.start_date, t.end_date, t.identity_hash
     from chosen c
     cross join lateral (
@@ -203,6 +201,7 @@ const DELIVERED = `chosen as (
         and coalesce(l.start_date <= $7::date, true) and coalesce(l.end_date >= $6::date, true)
       offset 0) t
   ), delivered as materialized (
+    -- Those that do not occur in a newer delivery of their group; the newest needs no comparison.
     select slot, number from overlapping where is_newest
     union all
     select o.slot, o.number
@@ -241,23 +240,27 @@ export async function countSelected(
  */
 export async function streamSelected(
   client: pg.ClientBase,
-  lists: readonly TextsPart[],
-  take: TakeText,
+  lists: readonly IndexedPart[],
+  take: (text: string, index: number) => void,
   { all: ofAnswer, byRunningTime }: SelectOptions,
 ): Promise<void> {
-  const groups = new Set(lists.map(({ slice }) => slice.selection?.group));
+  const groups = new Set(lists.map(({ part }) => part.slice.selection?.group));
   const all = ofAnswer.filter(({ selection }) => groups.has(selection.group));
   const slots = new Map(all.map(({ levering }, index) => [levering, index + 1]));
   const text = `with ${DELIVERED}, slices as (
+      -- The lists to read.
       select * from unnest($9::int[], $10::int[], $11::int[], $12::int[], $13::int[])
         as s (slot, kind, from_nr, to_nr, part)
     ), numbered as (
+      -- The delivered records of each levering, counted from 0.
       select slot, number, row_number() over (partition by slot order by number) - 1 as nr from delivered
     ), on_page as materialized (
+      -- Those in the slices, for each list.
       select s.slot, s.kind, s.part, n.number
       from slices s
       join numbered n on n.slot = s.slot and n.nr >= s.from_nr and n.nr < s.to_nr
     ), named as materialized (
+      -- The overlapping signals that cases name.
       select o.slot, o.grp, o.rank, o.identity_hash, o.number, z.zaak
       from (select * from chosen where zaken > 0) c
       cross join lateral (
@@ -266,6 +269,7 @@ export async function streamSelected(
         offset 0) z
       join overlapping o on o.slot = c.slot and o.number = z.signaal
     ), zaken as (
+      -- The delivered cases, each with the signal that it is delivered with.
       select m.slot, m.zaak, min(m.number) as number
       from named m
       join delivered g on g.slot = m.slot and g.number = m.number
@@ -274,13 +278,14 @@ export async function streamSelected(
         join named n on n.grp = o.grp and n.identity_hash = o.identity_hash and n.rank > o.rank)
       group by m.slot, m.zaak
     ), wanted as (
-      select slot, part, 0 as kind, number from on_page where kind = 0
+      -- The records, the cases that go with one of them, and at record 0 the cases that name no signal of the levering.
+      select slot, part, ${KIND.records} as kind, number from on_page where kind = ${KIND.records}
       union all
-      select p.slot, p.part, 1, z.zaak from on_page p
+      select p.slot, p.part, ${KIND.zaken}, z.zaak from on_page p
       join zaken z on z.slot = p.slot and z.number = p.number
-      where p.kind = 1
+      where p.kind = ${KIND.zaken}
       union all
-      select s.slot, s.part, 1, z.zaak
+      select s.slot, s.part, ${KIND.zaken}, z.zaak
       from slices s
       join chosen c on c.slot = s.slot
       cross join lateral (
@@ -289,7 +294,7 @@ export async function streamSelected(
           select from gegevens.case_signals z
           where z.import_id = c.import_id and z.levering = c.levering and z.zaak = n)
         offset 0) z
-      where s.kind = 1 and s.from_nr = 0
+      where s.kind = ${KIND.zaken} and s.from_nr = 0
     )
     select t.text, w.part
     from (
@@ -305,13 +310,14 @@ export async function streamSelected(
     order by w.part, w.number`;
   const values = [
     ...selectionValues({ all, byRunningTime }),
-    lists.map(({ slice }) => slots.get(slice.levering)),
-    lists.map(({ list }) => (list === 'records' ? 0 : 1)),
-    lists.map(({ slice }) => slice.from),
-    lists.map(({ slice }) => slice.to),
-    lists.map((_, index) => index),
+    lists.map(({ part }) => slots.get(part.slice.levering)),
+    lists.map(({ part }) => KIND[part.list]),
+    lists.map(({ part }) => part.slice.from),
+    lists.map(({ part }) => part.slice.to),
+    lists.map(({ index }) => index),
   ];
-  await withoutNestedLoops(client, () => streamTexts(client, take, text, values));
+  const takeRow: TakeRow = ([stored, index]) => take(stored ?? '', Number(index));
+  await withoutNestedLoops(client, () => streamTexts(client, takeRow, text, values));
 }
 
 /**
@@ -346,11 +352,14 @@ function selectionValues({ all, byRunningTime }: SelectOptions): unknown[] {
   ];
 }
 
+/** Receives a row when it arrives: its values in the form of text. */
+type TakeRow = (fields: readonly (string | null)[]) => void;
+
 /**
  * Takes rows one by one as they arrive, so that no list of them is in memory. The statement has no name: a named one would not work
  * behind a transaction pooler, where the next use may reach another server process.
  */
-function streamTexts(client: pg.ClientBase, take: TakeText, text: string, values: unknown[]): Promise<void> {
+function streamTexts(client: pg.ClientBase, take: TakeRow, text: string, values: unknown[]): Promise<void> {
   return new Promise((resolve, reject) => {
     const done = (error: Error | null | undefined): void => (error == null ? resolve() : reject(error));
     client.query(new TextsQuery(client.connection, take, { text, values }, done));
@@ -363,12 +372,12 @@ function streamTexts(client: pg.ClientBase, take: TakeText, text: string, values
  */
 class TextsQuery extends pg.Query {
   readonly #connection: pg.Connection;
-  readonly #take: TakeText;
+  readonly #take: TakeRow;
 
   /** @param done a callback, not events: for its own time limit the driver sets one itself, and then emits no error */
   constructor(
     connection: pg.Connection,
-    take: TakeText,
+    take: TakeRow,
     config: pg.QueryConfig<unknown[]>,
     done: (error: Error | null | undefined) => void,
   ) {
@@ -377,9 +386,9 @@ class TextsQuery extends pg.Query {
     this.#take = take;
   }
 
-  /** Called by the driver for each row. @param message.fields the values in the form of text */
-  handleDataRow({ fields: [text, index] }: { fields: (string | null)[] }): void {
-    this.#take(text ?? '', Number(index ?? 0));
+  /** Called by the driver for each row. */
+  handleDataRow({ fields }: { fields: (string | null)[] }): void {
+    this.#take(fields);
     const { stream } = this.#connection;
     if (stream.isPaused() || !eventLoopBudget.exhausted()) return;
     stream.pause();

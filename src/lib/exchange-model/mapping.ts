@@ -7,6 +7,9 @@ export type Variant = 'shv' | 'vs';
 /** The lists of a levering whose items are stored one by one. */
 export type ItemList = 'records' | 'zaken';
 
+/** The column `kind` of a stored item: its list. */
+export const KIND = { records: 0, zaken: 1 } as const satisfies Readonly<Record<ItemList, number>>;
+
 /** The member of the request that the contract of the interface names. */
 export const CONTRACT_MEMBER = 'aanleverende_organisatie';
 

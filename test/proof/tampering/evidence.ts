@@ -153,9 +153,9 @@ async function proofOf(
   }
   const number = Number(words[1]);
   if (log === 'leveringen') {
-    const [line] = await readJournalAfter(db, number - 1, 1);
-    if (line?.entry.id !== number) return undefined;
-    return { parts: deliveryRecordOf(line.entry).parts, proof: await proveDelivery(db, writer, line) };
+    const [proven] = await readJournalAfter(db, number - 1, 1);
+    if (proven?.line.id !== number) return undefined;
+    return { parts: deliveryRecordOf(proven.line).parts, proof: await proveDelivery(db, writer, proven) };
   }
   const found = await readRecordProof(db, writer, number);
   if (found.found !== 'record') return undefined;

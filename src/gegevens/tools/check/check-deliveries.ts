@@ -17,11 +17,11 @@ import {
 } from '../../model/selection.ts';
 import { type DeliveryBytes, readDelivery } from '../../store/import-file.ts';
 import type { Journalled } from '../../store/journal.ts';
+import { findLeveringenById } from '../../store/manage-leveringen.ts';
 import {
   countSelected,
   findDeliverers,
   findLeveringen,
-  findLeveringenById,
   streamList,
   streamSelected,
 } from '../../store/read-leveringen.ts';
@@ -179,21 +179,22 @@ async function judgeAnswer(
 ): Promise<readonly Levering[]> {
   const chosen = chooseLeveringen(leveringen, period);
   const all = chosen.flatMap(({ levering, selection }) => (selection === undefined ? [] : [{ levering, selection }]));
-  const select = { all, byRunningTime: model.mapping.levering.recordId === undefined };
-  const counts = await countSelected(pool, select, signal);
+  const selectOptions = { all, byRunningTime: model.mapping.levering.recordId === undefined };
+  const counts = await countSelected(pool, selectOptions, signal);
   for (const [index, slice] of planPage(chosen, counts, query).slices.entries()) {
     const nummers = { records: 0, zaken: 0 };
     for (let { from } = slice; from === slice.from || from < slice.to; from += CHUNK_RECORDS) {
-      const part = { ...slice, from, to: Math.min(from + CHUNK_RECORDS, slice.to) };
+      const chunk = { ...slice, from, to: Math.min(from + CHUNK_RECORDS, slice.to) };
       for (const list of listsOf(model.mapping).keys()) {
+        const part = { slice: chunk, list };
         const take = (text: string): void => {
           check.item({ levering: index, list, nummer: nummers[list], value: JSON.parse(text), fits: true });
           nummers[list] += 1;
         };
         await withAbort(pool, signal, (client) =>
           slice.selection === undefined
-            ? streamList(client, { slice: part, list }, take)
-            : streamSelected(client, [{ slice: part, list }], take, select),
+            ? streamList(client, part, take)
+            : streamSelected(client, [{ part, index: 0 }], take, selectOptions),
         );
       }
     }
