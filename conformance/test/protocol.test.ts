@@ -25,7 +25,7 @@ it('answers each request in its turn, whatever else is written to standard error
 it.each([
   ['ended', `console.error('no key'); process.exit(3)`, /status 3.*no key/],
   ['not-json', `process.stdout.write('hello\\n')`, /not JSON: hello/],
-  ['not-json', 'say([1])', /no object/],
+  ['not-json', 'say([1])', /not an object/],
   ['timeout', '', /no answer within 0\.3 seconds/],
   ['line-too-long', `process.stdout.write('x'.repeat(2 ** 21))`, /more than 1048576 bytes/],
 ] as const)('fails with %s, now and from then on: %s', async (code, onLine, message) => {

@@ -318,7 +318,7 @@ describe.skipIf(bin === undefined)(
       await expect.poll(() => ready(service), PATIENT).toMatch(/(nothing is signed[^}]*}[^}]*){3}/);
       expect(await ofEachLog(service, 'checkpoint')).toEqual(checkpoints);
       const begun = await works(newOrigin, operator);
-      expect(begun.match(/\/2 goes on; of the old origin \d+ of \d+ leaves are here\./g)).toHaveLength(3);
+      expect(begun.match(/\/2 continues; of the old origin \d+ of \d+ leaves are here\./g)).toHaveLength(3);
       for (const log of LOGS) await hasLeaves(`${service.url}/proof/v1/${log}/2`, 1);
       expect(await ready(service)).not.toContain('nothing is signed');
       const { said } = await shell('koppelvlak proof verify', operator);

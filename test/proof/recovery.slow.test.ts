@@ -244,7 +244,9 @@ it('signs nothing after a restored backup, serves the last good checkpoint, and 
         logs: [{ faults: [{ name: expect.stringMatching(/^checkpoint outside/) }] }],
       });
       const begun = await koppelvlak(url, ['proof', 'new-origin', 'raadsfeed'], env);
-      expect(begun.out).toContain('127.0.0.1/proof/v1/raadsfeed/2 goes on; of the old origin 2 of 3 leaves are here.');
+      expect(begun.out).toContain(
+        '127.0.0.1/proof/v1/raadsfeed/2 continues; of the old origin 2 of 3 leaves are here.',
+      );
       await hasLeaves(`${again}/2`, 1);
       expect((await getText(`${again}/checkpoint`)).text).toBe(last);
       expect(await warnings(restored.managementUrl)).not.toContain('was published');
