@@ -42,15 +42,23 @@ export async function transaction<T>(
 }
 
 /**
- * The same on a connection that pipelines: `fn` resolves when all its statements have been sent, and `commit` follows at once. Statements
- * that do not depend on an earlier answer then cost one round trip together.
+ * What work on a connection that pipelines resolves to: `Promise<Sent<T>>`. The outer promise resolves when all statements of the work have been sent,
+ * so that the next can follow at once; `result`, inside it, when they are answered. (A promise of a promise would be one promise.)
+ */
+export interface Sent<T> {
+  readonly result: Promise<T>;
+}
+
+/**
+ * The same on a connection that pipelines: `commit` is sent at once when `fn` has sent its statements. Statements that do not depend on an earlier
+ * answer then cost one round trip together.
  * @param pool opened with `pipeline`
  * @param signal fires when the result is no longer wanted: the connection is then closed
  * @throws the signal's reason when it fired
  */
 export async function pipelinedTransaction<T>(
   pool: Pool,
-  fn: (client: pg.PoolClient) => Promise<{ readonly result: Promise<T> }>,
+  fn: (client: pg.PoolClient) => Promise<Sent<T>>,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<T> {
   signal.throwIfAborted();

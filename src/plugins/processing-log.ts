@@ -1,7 +1,7 @@
 /** The log of processing of personal data. Area A uses this without knowing area B. */
 
 import type { Pool } from '../database/pool.ts';
-import type { Db } from '../database/transaction.ts';
+import type { Db, Sent } from '../database/transaction.ts';
 import type { TraceContext } from '../lib/trace-context.ts';
 import type { ProcessingContext, ProcessingEntry } from './processing-headers.ts';
 
@@ -36,12 +36,7 @@ export interface ProcessingLog {
    * Runs work in a transaction and adds an entry about it there. Resolves when both are committed to disk; rejects when neither is, and then
    * nothing may be delivered.
    * @param pool opened with `pipeline`
-   * @param work resolves when all its statements have been sent: entry and commit follow at once
+   * @param work the statements that it sends are followed at once by the entry and the commit
    */
-  record<T>(
-    pool: Pool,
-    work: (db: Db) => Promise<{ readonly result: Promise<T> }>,
-    entry: OwnEntry,
-    author: ProcessingAuthor,
-  ): Promise<T>;
+  record<T>(pool: Pool, work: (db: Db) => Promise<Sent<T>>, entry: OwnEntry, author: ProcessingAuthor): Promise<T>;
 }

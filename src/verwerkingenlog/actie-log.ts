@@ -5,7 +5,7 @@ import type { TraceContext } from '../lib/trace-context.ts';
 import type { OwnEntry, ProcessingAuthor, ProcessingLog } from '../plugins/processing-log.ts';
 import type { IdentityKeys } from './domain/encryption.ts';
 import type { Actie, Auteur, Versie } from './domain/verwerkingsactie.ts';
-import type { Append, Appended, LatestMoment, VersionStore } from './store/append.ts';
+import type { Appended, LatestMoment, NewVersion, VersionStore } from './store/append.ts';
 import type { KeyWatch } from './store/keys.ts';
 
 /** An action about more persons is stored or changed one at a time. */
@@ -13,8 +13,7 @@ export const LARGE_OBJECTS = 1000;
 
 export interface ActieLog extends ProcessingLog {
   readonly keys: IdentityKeys;
-  readonly requireAllKeys: KeyWatch['requireAll'];
-  readonly lockHashing: KeyWatch['lockHashing'];
+  readonly keyWatch: KeyWatch;
   readonly latestMoment: LatestMoment;
   readonly store: VersionStore;
   /** Whether new versions are queued for another logbook. */
@@ -22,9 +21,9 @@ export interface ActieLog extends ProcessingLog {
   readonly append: Appender['append'];
   count(result: Appended): void;
   /** An entry of the service itself, to be added in a transaction. */
-  makeOwn(entry: OwnEntry, author: ProcessingAuthor): Promise<Append>;
+  makeOwn(entry: OwnEntry, author: ProcessingAuthor): Promise<NewVersion>;
   /** @throws {DatabaseError} also when its month has no partition yet: see `withMonths` */
-  appendOwn(db: Db, own: Append): Promise<void>;
+  appendOwn(db: Db, own: NewVersion): Promise<void>;
   readonly changes: SerialChanges;
   readonly checks: readonly ReadinessCheck[];
   close(): Promise<void>;

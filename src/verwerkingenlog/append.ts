@@ -1,4 +1,8 @@
-/** Appending first versions of actions: sealed and encrypted here, and stored in groups that share a transaction. */
+/**
+ * Appending first versions of actions. The first half seals and encrypts them, and answers replays of an idempotency key; the second half,
+ * `createGroupCommit`, is the generic group commit that they are stored by, together with what arrives at the same time. Lines of LDV use it too.
+ * @see docs/decisions/0017-appends-that-arrive-together-are-one-statement.md
+ */
 import { isDeepStrictEqual } from 'node:util';
 import type { FastifyInstance } from 'fastify';
 import { Histogram } from 'prom-client';
@@ -6,19 +10,19 @@ import { Problem } from '../lib/problem.ts';
 import { eventLoopBudget, type OneAtATime } from '../lib/scheduling.ts';
 import type { TraceContext } from '../lib/trace-context.ts';
 import { type ActieLog, type Appender, LARGE_OBJECTS } from './actie-log.ts';
-import { reveal, type SealedVersie, sealed, sealedWithinBudget } from './domain/encryption.ts';
+import { reveal, type SealedVersie, toStore, toStoreWithinBudget } from './domain/encryption.ts';
 import { type Actie, type Auteur, eersteVersie, newActieId, type Versie } from './domain/verwerkingsactie.ts';
 import { logFull, verwerkingenlogProblems } from './problems.ts';
-import { type Append, type Appended, isFaultOfValue, withMonths } from './store/append.ts';
+import { type Appended, isFaultOfValue, type NewVersion } from './store/append.ts';
 import { readIdempotency } from './store/idempotency.ts';
 import { readVersie } from './store/versions.ts';
 
-/** The first group is large, and few actions arrive while it is committed: a second one would cost a whole statement for those few. */
+/** One at a time: what arrives during a commit forms the next group. A second one at once would be small, and cost a whole statement. */
 const GROUPS_IN_FLIGHT = 1;
 const MAX_WAITING = 20_000;
 /** Processed objects that go to the database together, unless one action has more. */
 const GROUP_OBJECTS = 5000;
-/** A used idempotency key can end its 24 hours before it is read; then it is free, and another key of the log may hash it by then. */
+/** A used idempotency key can end its 24 hours before it is read; then it is free, and another log key may hash it by then. */
 const REPLAY_TRIES = 4;
 /** Objects that are encrypted before yielding to other work. */
 const YIELD_OBJECTS = 500;
@@ -27,26 +31,33 @@ interface AppendRequest {
   readonly actie: Actie;
   readonly auteur: Auteur;
   readonly idempotencyKey: string | undefined;
-  /** The key that the idempotency key is hashed with. */
-  readonly hashing: string;
+  /** The name of the log key that the idempotency key is hashed with. */
+  readonly hashedWith: string;
   readonly trace: TraceContext | undefined;
-  /** Set for a large action; all others are prepared with the group. */
-  readonly prepared?: PreparedAppend;
+  /** Set for a large action; all others are made ready with the group. */
+  readonly ready?: ReadyVersion;
 }
 
-interface PreparedAppend {
+interface ReadyVersion {
   /** The first version in clear, for its caller and not for the store. */
   readonly clear: Versie;
-  readonly append: Append;
+  readonly version: NewVersion;
 }
 
+/**
+ * The rule for an idempotency key, of which only a hash by a log key is stored:
+ * 1. Look under the other log keys: before a rotation it may have been hashed with one of those, and nothing new is.
+ * 2. Append. Unless the idempotency key was used, or a log key may be missing here, the version is kept.
+ * 3. When it was not kept, make sure that no log key is missing, and look under the one that hashes now.
+ * Begin again when it is not there either: its 24 hours have ended meanwhile, or another log key hashes by now.
+ */
 export function createAppender(
   { settings: config, database, clock, metrics, proof }: FastifyInstance,
-  log: Pick<ActieLog, 'keys' | 'requireAllKeys' | 'lockHashing' | 'store' | 'count' | 'forwards'>,
+  actieLog: Pick<ActieLog, 'keys' | 'keyWatch' | 'store' | 'count' | 'forwards'>,
   large: OneAtATime,
 ): Appender {
   const pool = database.appendPool;
-  const { keys, requireAllKeys, lockHashing, store, count, forwards } = log;
+  const { keys, keyWatch, store, count, forwards } = actieLog;
   const { groupSize } = config.verwerkingenlog;
   const writer = proof('verwerkingen');
   const groupSizes = new Histogram({
@@ -57,21 +68,21 @@ export function createAppender(
   });
 
   /** The stored form of an idempotency key: a keyed hash, because the key itself may reveal whom the action is about. */
-  const hashedKey = ({ auteur, idempotencyKey: key }: AppendRequest, name: string): string | undefined =>
-    key === undefined ? undefined : keys.hashIdempotency(name, `sleutel\n${callersKey(auteur, key)}`);
+  const hashedKey = ({ auteur, idempotencyKey: key }: AppendRequest, logKey: string): string | undefined =>
+    key === undefined ? undefined : keys.hashIdempotency(logKey, `sleutel\n${callersKey(auteur, key)}`);
 
   const firstVersion = ({ actie, auteur }: AppendRequest, now: Date): Versie =>
     eersteVersie(actie, newActieId(now), now, auteur);
 
-  const prepared = (request: AppendRequest, clear: Versie, made: SealedVersie): PreparedAppend => {
-    const { hashing, trace } = request;
-    return { clear, append: { ...made, idempotencyKey: hashedKey(request, hashing), hashing, trace } };
+  const ready = (request: AppendRequest, clear: Versie, stored: SealedVersie): ReadyVersion => {
+    const { hashedWith, trace } = request;
+    return { clear, version: { ...stored, idempotencyKey: hashedKey(request, hashedWith), hashedWith, trace } };
   };
 
   /** Gives each action its identity, and encrypts its persons. */
-  async function prepareGroup(group: readonly AppendRequest[]): Promise<PreparedAppend[]> {
+  async function readyGroup(group: readonly AppendRequest[]): Promise<ReadyVersion[]> {
     const now = clock.now();
-    const made: PreparedAppend[] = [];
+    const made: ReadyVersion[] = [];
     let objects = 0;
     for (const request of group) {
       objects += request.actie.verwerkteObjecten.length;
@@ -80,22 +91,26 @@ export function createAppender(
         objects = 0;
         await eventLoopBudget.yield();
       }
-      const clear = firstVersion(request, now);
-      made.push(request.prepared ?? prepared(request, clear, sealed(writer, clear, keys)));
+      made.push(request.ready ?? readySmall(request, now));
     }
     return made;
   }
 
-  async function prepareLarge(request: AppendRequest): Promise<PreparedAppend> {
-    const clear = firstVersion(request, clock.now());
-    return prepared(request, clear, await sealedWithinBudget(writer, clear, keys));
+  function readySmall(request: AppendRequest, now: Date): ReadyVersion {
+    const clear = firstVersion(request, now);
+    return ready(request, clear, toStore(writer, clear, keys));
   }
 
-  const groups = createGroupCommit<AppendRequest, Appended & Pick<PreparedAppend, 'clear'>>({
+  async function readyLarge(request: AppendRequest): Promise<ReadyVersion> {
+    const clear = firstVersion(request, clock.now());
+    return ready(request, clear, await toStoreWithinBudget(writer, clear, keys));
+  }
+
+  const groups = createGroupCommit<AppendRequest, Appended & Pick<ReadyVersion, 'clear'>>({
     commit: async (group) => {
-      const made = await prepareGroup(group);
-      const appends = made.map(({ append }) => append);
-      const results = await withMonths({ pool, clock }, () => store.commit(pool, appends, keys.names));
+      const made = await readyGroup(group);
+      const versions = made.map(({ version }) => version);
+      const results = await store.commit({ pool, clock }, versions, keys.names);
       return made.flatMap(({ clear }, i) => {
         const result = results[i];
         return result === undefined ? [] : [{ ...result, clear }];
@@ -117,16 +132,14 @@ export function createAppender(
 
   function add(request: AppendRequest): ReturnType<typeof groups.add> {
     if (request.actie.verwerkteObjecten.length <= LARGE_OBJECTS) return groups.add(request);
-    return large.run(request.auteur.door, async () =>
-      groups.add({ ...request, prepared: await prepareLarge(request) }),
-    );
+    return large.run(request.auteur.door, async () => groups.add({ ...request, ready: await readyLarge(request) }));
   }
 
-  /** The first version under the idempotency key of a request, by one of these keys of the log. @throws {Problem} 409 for another action */
-  async function replay(request: AppendRequest, names: readonly string[]): Promise<Versie | undefined> {
-    for (const name of names) {
-      const key = hashedKey(request, name);
-      const actieId = key === undefined ? undefined : await readIdempotency(pool, key);
+  /** The first version under the idempotency key of a request, hashed with one of these log keys. @throws {Problem} 409 for another action */
+  async function replay(request: AppendRequest, logKeys: readonly string[]): Promise<Versie | undefined> {
+    for (const logKey of logKeys) {
+      const keyHash = hashedKey(request, logKey);
+      const actieId = keyHash === undefined ? undefined : await readIdempotency(pool, keyHash);
       if (actieId === undefined) continue;
       const stored = await readVersie(pool, actieId, 1);
       if (stored === undefined)
@@ -144,25 +157,23 @@ export function createAppender(
   return {
     async append(actie, auteur, { idempotencyKey, trace } = {}) {
       for (let tries = 0; tries < REPLAY_TRIES; tries += 1) {
-        const { hashing } = keys;
+        const { hashing: hashedWith } = keys;
         const request = {
           actie,
           auteur,
           idempotencyKey,
-          hashing,
+          hashedWith,
           trace: forwards ? trace?.() : undefined,
         };
-        // Before a rotation it may have been stored under another key; nothing is stored under that one any more.
-        const others = keys.names.filter((name) => name !== hashing);
+        const others = keys.names.filter((name) => name !== hashedWith);
         const before = others.length === 0 ? undefined : await replay(request, others);
         if (before !== undefined) return before;
         const result = await add(request);
         count(result);
         if (result.kept) return result.clear;
-        // It may have been used with a key of the log that is missing here.
-        await requireAllKeys(pool);
-        await lockHashing(pool);
-        const earlier = await replay(request, [hashing]);
+        await keyWatch.requireAll(pool);
+        await keyWatch.lockHashing(pool);
+        const earlier = await replay(request, [hashedWith]);
         if (earlier !== undefined) return earlier;
       }
       throw logFull();
@@ -188,7 +199,7 @@ function actieIn(versie: Versie, { verwerkteObjecten: _, ...fields }: Actie): ob
 /** An idempotency key belongs to one caller. */
 const callersKey = ({ door }: Auteur, key: string): string => `${door}\n${key}`;
 
-// Groups.
+// The group commit: it knows nothing of actions.
 
 interface GroupCommitOptions<T, R> {
   /** Does the work of a group: all of it or none. Its results are in the order of the group. */

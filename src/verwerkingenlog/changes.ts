@@ -10,7 +10,7 @@ import { Problem } from '../lib/problem.ts';
 import { createKeyedSemaphore, createSemaphore, type OneAtATime, type Permit } from '../lib/scheduling.ts';
 import type { ProofWriter } from '../proof/proof-log.ts';
 import { type ActieLog, LARGE_OBJECTS, type SerialChanges } from './actie-log.ts';
-import { reveal, sealedWithinBudget } from './domain/encryption.ts';
+import { reveal, toStoreWithinBudget } from './domain/encryption.ts';
 import type { Versie } from './domain/verwerkingsactie.ts';
 import { verwerkingenlogProblems } from './problems.ts';
 import { lastObjectNumber, lockOfActie, lockOfVerwerking, replaceVersies, tryLockChanges } from './store/changes.ts';
@@ -48,12 +48,14 @@ const WAITING_PER_CONNECTION = 100;
  * @throws {Problem} 400 for too many objects, 503 when too many wait, and errors of `change`
  */
 export async function changeActie(
-  log: ActieLog,
+  actieLog: ActieLog,
   writer: ProofWriter | undefined,
   { actieId, verwerkingId, objects, client, signal, change }: ActieChange,
 ): Promise<Versie | undefined> {
   for (let tries = 0; tries < CHANGE_TRIES; tries += 1) {
-    const [seen] = await log.changes.read({ client, signal }, (db) => readCurrentParts(db, [actieId], { most: 0 }));
+    const [seen] = await actieLog.changes.read({ client, signal }, (db) =>
+      readCurrentParts(db, [actieId], { most: 0 }),
+    );
     if (seen === undefined) return undefined;
     const names = [
       lockOfActie(actieId),
@@ -61,14 +63,14 @@ export async function changeActie(
       ...lockOfVerwerking(verwerkingId),
     ];
     const isLarge = Math.max(objects, seen.objects) > LARGE_OBJECTS;
-    const outcome = await log.changes.run({ names, client, signal, isLarge }, async (db) => {
+    const outcome = await actieLog.changes.run({ names, client, signal, isLarge }, async (db) => {
       const current = await readCurrent(db, actieId);
       if (current === undefined) return {};
       if (current.verwerkingId !== seen.stored.verwerkingId) return { again: true };
       const lastNumber = await lastObjectNumber(db, actieId);
-      const next = change(await reveal(current, log.keys), lastNumber);
-      const made = await sealedWithinBudget(writer, next, log.keys);
-      for (const appended of await replaceVersies(db, [current], [made], log.store)) log.count(appended);
+      const next = change(await reveal(current, actieLog.keys), lastNumber);
+      const made = await toStoreWithinBudget(writer, next, actieLog.keys);
+      for (const appended of await replaceVersies(db, [current], [made], actieLog.store)) actieLog.count(appended);
       return { next };
     });
     if (outcome.again !== true) return outcome.next;

@@ -1,25 +1,22 @@
-/** Opens and maintains the processing log, and makes the entries of the service itself: what it did with personal data, and who read the log. */
+/** Opens and maintains the processing log, and adds the entries of the service itself. The entry about a reading of the log is in `logged-read.ts`. */
 
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import type pg from 'pg';
-import { pipelinedTransaction } from '../database/transaction.ts';
-import { OIN } from '../lib/patterns.ts';
-import { Problem } from '../lib/problem.ts';
+import type { Pool } from '../database/pool.ts';
+import { type Db, pipelinedTransaction, type Sent } from '../database/transaction.ts';
 import { createOneAtATime } from '../lib/scheduling.ts';
 import type { Clock } from '../lib/time.ts';
-import { consumerTerm, entryFromHeaders, type ProcessingContext } from '../plugins/processing-headers.ts';
+import { consumerTerm, entryFromHeaders } from '../plugins/processing-headers.ts';
 import type { OwnEntry, ProcessingAuthor, ProcessingLog } from '../plugins/processing-log.ts';
 import type { ProofWriter } from '../proof/proof-log.ts';
 import type { ActieLog } from './actie-log.ts';
 import { createAppender } from './append.ts';
 import { createSerialChanges } from './changes.ts';
-import { sealedWithinBudget } from './domain/encryption.ts';
+import { toStoreWithinBudget } from './domain/encryption.ts';
 import { type Aanroep, type Actie, actieOf, eersteVersie, newActieId } from './domain/verwerkingsactie.ts';
 import { watchRetention } from './retention-runs.ts';
 import {
-  type Append,
   createAppendCounters,
   createLatestMoment,
   openVersionStore,
@@ -42,13 +39,13 @@ declare module 'fastify' {
 /** Opens the processing log for all interfaces that process personal data: `app.processingLog`. */
 export const processingLog = fp(
   async (app: FastifyInstance, { forward }: { readonly forward?: QueueForward | undefined }) => {
-    const log = await openProcessingLog(app, forward);
-    app.decorate('processingLog', log);
-    app.decorate('actieLog', log);
+    const actieLog = await openProcessingLog(app, forward);
+    app.decorate('processingLog', actieLog);
+    app.decorate('actieLog', actieLog);
     // Without its keys the log serves nothing; a council feed beside it needs none.
     const vital = !app.settings.server.areas.includes('raadsfeed');
-    app.readiness.push(...log.checks.map((check) => ({ vital, ...check })));
-    app.addHook('onClose', log.close);
+    app.readiness.push(...actieLog.checks.map((check) => ({ vital, ...check })));
+    app.addHook('onClose', actieLog.close);
   },
   { name: 'processing-log', dependencies: ['service', 'operations', 'metrics', 'database', 'proof-writers'] },
 );
@@ -60,44 +57,50 @@ export const processingLog = fp(
 async function openProcessingLog(app: FastifyInstance, forward: QueueForward | undefined): Promise<ActieLog> {
   const { settings: config, clock, metrics } = app;
   const { appendPool: pool, logPool } = app.database;
-  const watch = await watchKeys(pool, config, app.log);
-  const { keys, requireAll: requireAllKeys, lockHashing } = watch;
+  const keyWatch = await watchKeys(pool, config, app.log);
+  const { keys } = keyWatch;
   // One action about very many persons at a time in the whole process, appends and changes together.
   const large = createOneAtATime();
   const store = await openVersionStore(pool, forward);
   const forwards = forward !== undefined;
   const count = createAppendCounters(app.metrics);
-  const { append, idle } = createAppender(app, { keys, requireAllKeys, lockHashing, store, count, forwards }, large);
+  const { append, idle } = createAppender(app, { keys, keyWatch, store, count, forwards }, large);
   const upkeep = startUpkeep(app);
   const writer = app.proof('verwerkingen');
   const { makeOwn, appendOwn } = createOwnEntries(clock, config.verwerkingenlog, writer, { keys, store, count });
+
+  function record<T>(
+    recordPool: Pool,
+    work: (db: Db) => Promise<Sent<T>>,
+    entry: OwnEntry,
+    author: ProcessingAuthor,
+  ): Promise<T> {
+    const attempt = async (db: Db): Promise<Sent<T>> => {
+      const own = await makeOwn(entry, author);
+      const { result } = await work(db);
+      const both = Promise.all([result, appendOwn(db, own)]).then(([value]) => value);
+      // `add` may send several statements; all must be answered before the commit is sent.
+      if (!store.isOneStatement) await both;
+      return { result: both };
+    };
+    return withMonths({ pool, clock }, () => pipelinedTransaction(recordPool, attempt));
+  }
+
   return {
     keys,
-    requireAllKeys,
-    lockHashing,
+    keyWatch,
     latestMoment: createLatestMoment(pool),
     store,
     forwards,
     append,
     count,
     changes: createSerialChanges(logPool, config.verwerkingenlog.changesWaiting, large),
-    checks: [watch.check, watchRetention(pool, metrics, clock)],
-    ...{ makeOwn, appendOwn },
-    record: (recordPool, work, entry, author) =>
-      withMonths({ pool, clock }, () =>
-        pipelinedTransaction(recordPool, async (db) => {
-          const own = await makeOwn(entry, author);
-          const { result } = await work(db);
-          const both = Promise.all([result, appendOwn(db, own)]).then(([value]) => value);
-          // More than one statement, each after the answer of the one before it.
-          if (!store.isOneStatement) await both;
-          return { result: both };
-        }),
-      ),
+    checks: [keyWatch.check, watchRetention(pool, metrics, clock)],
+    ...{ makeOwn, appendOwn, record },
     async close() {
       await idle();
       await upkeep.stop();
-      await watch.stop();
+      await keyWatch.stop();
     },
   };
 }
@@ -114,7 +117,7 @@ export function createOwnEntries(
       const auteur = { door: author.subject, verzoekId: author.requestId };
       const actie = ownActie(entry, rules);
       const versie = eersteVersie(actie, newActieId(now), now, auteur, null, aanroepOf(author));
-      const made = await sealedWithinBudget(writer, versie, keys);
+      const made = await toStoreWithinBudget(writer, versie, keys);
       return { ...made, trace: author.trace };
     },
     async appendOwn(db, own) {
@@ -129,14 +132,14 @@ const UPKEEP_MS = 3_600_000;
  * Creates partitions ahead and deletes old idempotency keys: at once, and every hour. A failure is logged and retried the next time; a month that is
  * missing nevertheless is created by the first append that needs it.
  */
-function startUpkeep({ database, clock, log }: FastifyInstance): { stop: () => Promise<void> } {
+function startUpkeep({ database, clock, log: logger }: FastifyInstance): { stop: () => Promise<void> } {
   const pool = database.appendPool;
   const work = async (): Promise<void> => {
     try {
       await makeMonths(pool, clock.now());
       await forgetIdempotency(pool, clock.now());
     } catch (err) {
-      log.warn({ err }, 'maintenance of the processing log failed; it will be retried');
+      logger.warn({ err }, 'maintenance of the processing log failed; it will be retried');
     }
   };
   let running = work();
@@ -185,84 +188,4 @@ function aanroepOf({ trace, fscTransactionId }: ProcessingAuthor): Aanroep {
     ouderSpanId: trace.parentSpanId ?? null,
     fscTransactieId: fscTransactionId ?? null,
   };
-}
-
-/** Name of the action of reading the log. */
-export const READING = 'Raadplegen verwerkingenlog';
-
-/** The result of a reading, for the entry about it. */
-export interface Reading<T> {
-  /** May still be running: the entry is sent without waiting for it. */
-  readonly result: T | Promise<T>;
-  readonly persons: readonly { readonly soortObjectId: string; readonly objectId: string }[];
-  /** Whether any of the actions that were read is confidential: then so is the fact that somebody read it. */
-  readonly confidential: boolean;
-}
-
-export interface Reader {
-  readonly context: ProcessingContext;
-  readonly author: ProcessingAuthor;
-  /** A description of the query that a citizen understands. */
-  readonly handelingNaam: string;
-  /** Fires when the client disconnects: reading then stops, and no entry is logged. */
-  readonly signal: AbortSignal;
-}
-
-export type LoggedRead = <T>(reader: Reader, read: (db: pg.PoolClient) => Promise<Reading<T>>) => Promise<T>;
-
-/** Reads the log and stores an entry about it in one transaction: without the entry nothing is answered. */
-export function createLoggedRead({ settings, database, clock, actieLog: log }: FastifyInstance): LoggedRead {
-  const { appendPool: pool, logPool } = database;
-  const { logReads } = settings.verwerkingenlog;
-  const { fscPeerId } = settings.tokens;
-  const uitvoerder = fscPeerId !== undefined && OIN.test(fscPeerId) ? fscPeerId : undefined;
-
-  /** The entry is sent behind the queries of the reading, and the commit behind the entry. */
-  function attempt<T>(reader: Reader, read: (db: pg.PoolClient) => Promise<Reading<T>>): Promise<T> {
-    const readAndLog = async (db: pg.PoolClient) => {
-      const reading = await read(db).catch(async (error: unknown) => {
-        // A missing record may have been stored with a key that this instance lacks.
-        if (error instanceof Problem) await log.requireAllKeys(db);
-        throw error;
-      });
-      // Awaited with the rest; until then a failure must not count as unhandled.
-      const result = Promise.resolve(reading.result);
-      result.catch(() => undefined);
-      const complete = log.requireAllKeys(db);
-      complete.catch(() => undefined);
-      const entry = logReads ? log.appendOwn(db, await makeEntry(reader, reading)) : undefined;
-      // A failed reading fails the entry too, but only with the end of the transaction: the reading has the reason.
-      entry?.catch(() => undefined);
-      const both = result.then(async (value) => {
-        await complete;
-        await entry;
-        return value;
-      });
-      // More than one statement, each after the answer of the one before it.
-      if (!log.store.isOneStatement) await both;
-      return { result: both };
-    };
-    return pipelinedTransaction(logPool, readAndLog, reader.signal);
-  }
-
-  function makeEntry(reader: Reader, reading: Reading<unknown>): Promise<Append> {
-    const entry: OwnEntry = {
-      kind: 'log',
-      actieNaam: READING,
-      handelingNaam: reader.handelingNaam,
-      consumer: reader.context,
-      confidential: reading.confidential,
-      uitvoerder,
-      systeem: 'Verwerkingenlog',
-      tijdstip: clock.now(),
-      verwerkteObjecten: reading.persons.map(({ soortObjectId, objectId }) => ({
-        soortObjectId,
-        objectId,
-        soortenGegevens: ['Verwerkingsacties'],
-      })),
-    };
-    return log.makeOwn(entry, reader.author);
-  }
-
-  return (reader, read) => withMonths({ pool, clock }, () => attempt(reader, read));
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import pg from 'pg';
 import type { Pool } from '../../database/pool.ts';
-import type { Db } from '../../database/transaction.ts';
+import type { Db, Sent } from '../../database/transaction.ts';
 import type { Variant } from '../../lib/exchange-model/mapping.ts';
 import type { OperatorSection } from '../../lib/operations.ts';
 import { NEXT_PROOF_NUMBER, type ProofRecord, type ProofWriter, type StoredProof } from '../../proof/proof-log.ts';
@@ -59,7 +59,7 @@ export async function writeJournal(
   db: Db,
   line: JournalLine,
   { proof, isFirst }: { readonly proof: ProofWriter | undefined; readonly isFirst: boolean },
-): Promise<{ readonly result: Promise<number> }> {
+): Promise<Sent<number>> {
   const signature = isFirst ? signatureHash(line.vraagHandtekening) : null;
   if (proof === undefined) return { result: insertLine(db, line, { signature }) };
   // Its number and time are sealed with it.

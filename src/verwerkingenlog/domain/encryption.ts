@@ -228,14 +228,14 @@ export interface SealedVersie {
 }
 
 /** Prepares a version for the database, sealed when there is a proof log; its seed is encrypted with the key of its row. */
-export function sealed(writer: ProofWriter | undefined, versie: Versie, keys: IdentityKeys): SealedVersie {
+export function toStore(writer: ProofWriter | undefined, versie: Versie, keys: IdentityKeys): SealedVersie {
   if (writer === undefined) return { versie: protect(versie, keys) };
   const { seed, entry } = writer.seal(proofRecordOf(versie));
   return { versie: protect(versie, keys, encryptSeed(keys.current, versie.actieId, seed, keys)), entry };
 }
 
 /** The same for a version that may have very many objects. */
-export async function sealedWithinBudget(
+export async function toStoreWithinBudget(
   writer: ProofWriter | undefined,
   versie: Versie,
   keys: IdentityKeys,

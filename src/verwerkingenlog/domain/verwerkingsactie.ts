@@ -219,7 +219,7 @@ export type ActieBody = Invoer;
 type ReplacingBody = components['schemas']['VerwerkingsactieVolledig'];
 type ObjectBody = components['schemas']['VerwerktObjectInvoer'];
 
-/** Reads a body accepted by the contract; a moment outside the calendar is an empty text, and one of `actieFaults`. */
+/** Reads a body accepted by the contract. `tijdstip` is empty when it lies outside the calendar: `momentFaults` then refuses the body. */
 export function readActie(body: ActieBody): Actie {
   return {
     ...optionalOf(body),
@@ -261,27 +261,25 @@ function readObject(object: ObjectBody): VerwerktObject {
   };
 }
 
-/** The members of a body that are checked, of whatever type. */
+/** The members of a body that `bodyFaults` checks, of whatever type. */
 type Judged = {
-  readonly [Member in 'tijdstip' | 'bewaartermijn' | 'soortAfnemerId' | 'afnemerId' | 'verwerkteObjecten']?: unknown;
+  readonly [Member in 'bewaartermijn' | 'soortAfnemerId' | 'afnemerId' | 'verwerkteObjecten']?: unknown;
 };
 
+/** The faults of a body that a contract cannot express, except for its moment. The body may be anything; members of the wrong type are skipped. */
+export function bodyFaults(body: Judged, { checkBsn }: { readonly checkBsn: boolean }): InvalidParam[] {
+  return checkBsn ? [...bsnFaults(body), ...termFaults(body.bewaartermijn)] : termFaults(body.bewaartermijn);
+}
+
 /**
- * The faults of a body that a contract cannot express. The body may be anything; members of the wrong type are skipped.
- * @param utc its `tijdstip` as `toUtc` reads it
- * @param latest the latest accepted moment (milliseconds since 1970), if that is to be judged
+ * The fault of the moment of an action, if it has one.
+ * @param utc its `tijdstip` as `toUtc` reads it; empty outside the calendar
+ * @param latest the latest accepted moment (milliseconds since 1970); absent: the database was not asked
  */
-export function actieFaults(
-  body: Judged,
-  { checkBsn }: { readonly checkBsn: boolean },
-  utc = typeof body.tijdstip === 'string' ? toUtc(body.tijdstip) : undefined,
-  latest = Number.POSITIVE_INFINITY,
-): InvalidParam[] {
-  const faults = checkBsn ? [...bsnFaults(body), ...termFaults(body.bewaartermijn)] : termFaults(body.bewaartermijn);
-  const fault = (reason: string) => faults.push({ name: 'tijdstip', code: 'range', reason });
-  if (typeof body.tijdstip === 'string' && !utc) fault('moet in UTC in de jaren 1 tot en met 9999 liggen');
-  if (Date.parse(utc ?? '') > latest) fault('mag niet meer dan 24 uur in de toekomst liggen');
-  return faults;
+export function momentFaults(utc: string, latest = Number.POSITIVE_INFINITY): InvalidParam[] {
+  const fault = (reason: string): InvalidParam[] => [{ name: 'tijdstip', code: 'range', reason }];
+  if (utc === '') return fault('moet in UTC in de jaren 1 tot en met 9999 liggen');
+  return Date.parse(utc) > latest ? fault('mag niet meer dan 24 uur in de toekomst liggen') : [];
 }
 
 /** The faults of a `bewaartermijn` that is a duration; the contract refuses any other form. */

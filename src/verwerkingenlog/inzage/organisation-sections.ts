@@ -3,7 +3,7 @@
 import { dayAndTime } from '../../html/format.ts';
 import { facts, heading, link, paragraph } from '../../html/page.ts';
 import { type Html, type HtmlValue, html, safeUrl } from '../../lib/template.ts';
-import { READING } from '../processing-log.ts';
+import { READING } from '../logged-read.ts';
 import type { Entry, Explanation, Group } from './read-overview.ts';
 import { OVERVIEW, type Settings } from './site.ts';
 import { keptFor, termsOf } from './terms.ts';

@@ -50,7 +50,7 @@ const POLICY = [
 export const inzage = fp(serveInzage, { name: 'inzage', dependencies: ['verwerkingenlog'] });
 
 async function serveInzage(server: FastifyInstance): Promise<void> {
-  const { settings: config, clock, publicBaseUrl, log, metrics } = server;
+  const { settings: config, clock, publicBaseUrl, log: logger, metrics } = server;
   const pool = server.database.logPool;
   const settings = {
     ...config.inzage,
@@ -171,7 +171,7 @@ async function serveInzage(server: FastifyInstance): Promise<void> {
 
     if (writer !== undefined) {
       proofPages(app, {
-        ...{ writer, log: actieLog, loggedRead, requireSession },
+        ...{ writer, actieLog, loggedRead, requireSession },
         intervalSeconds: writer.intervalSeconds,
         send: (reply, page, status) => send(reply, site, page, status),
       });
@@ -188,7 +188,7 @@ async function serveInzage(server: FastifyInstance): Promise<void> {
     });
   };
 
-  log.info({ issuer: settings.issuer, path: HOME }, 'citizens can see what was done with their data');
+  logger.info({ issuer: settings.issuer, path: HOME }, 'citizens can see what was done with their data');
   server.addHook('onClose', signIn.close);
   await mountPages(server, {
     headers: { 'content-security-policy': POLICY },

@@ -10,7 +10,7 @@ import { reveal } from '../domain/encryption.ts';
 import { BASIS, objectPart, proofRecordOf } from '../domain/proof-parts.ts';
 import type { Versie } from '../domain/verwerkingsactie.ts';
 import { isSamePerson } from '../domain/verwerkingsactie.ts';
-import type { LoggedRead } from '../processing-log.ts';
+import type { LoggedRead } from '../logged-read.ts';
 import { proveVersion, type VersionProof } from '../store/proof.ts';
 import { readCurrent } from '../store/versions.ts';
 import { namesAnother, readerOf } from './read-overview.ts';
@@ -25,7 +25,7 @@ const CHECKER = '/proof/v1/controleer';
 
 interface ProofPages {
   readonly writer: ProofWriter;
-  readonly log: ActieLog;
+  readonly actieLog: ActieLog;
   readonly loggedRead: LoggedRead;
   /** Seconds between two checkpoints. */
   readonly intervalSeconds: number;
@@ -77,7 +77,7 @@ async function readProof(
   reply: FastifyReply,
   { bsn }: Session,
   actieId: string,
-  { writer, log, loggedRead }: ProofPages,
+  { writer, actieLog, loggedRead }: ProofPages,
 ): Promise<OwnProof | undefined> {
   const reader = readerOf(request, reply, OWN_PROOF);
   return await loggedRead(reader, async (db) => {
@@ -85,11 +85,11 @@ async function readProof(
     const persons = [{ soortObjectId: 'BSN', objectId: bsn }];
     const nothing = { result: undefined, persons, confidential: false };
     if (stored === undefined || categorieOf(stored) !== 'normaal') return nothing;
-    const versie = await reveal(stored, log.keys);
+    const versie = await reveal(stored, actieLog.keys);
     const own = ownObjects(versie, bsn);
     if (own.length === 0) return nothing;
     const parts = new Map(proofRecordOf(versie).parts);
-    const proof = await proveVersion(db, writer, { stored, versie, shown: [BASIS, ...own] }, log.keys);
+    const proof = await proveVersion(db, writer, { stored, versie, shown: [BASIS, ...own] }, actieLog.keys);
     const record = { ...Object(parts.get(BASIS)), verwerkteObjecten: own.map((name) => parts.get(name)) };
     return { ...nothing, result: { record, proof } };
   });

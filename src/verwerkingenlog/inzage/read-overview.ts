@@ -8,7 +8,7 @@ import { traceOf } from '../../plugins/headers.ts';
 import type { Versie } from '../domain/verwerkingsactie.ts';
 import { isBsnKind, isSamePerson } from '../domain/verwerkingsactie.ts';
 import type { Activiteit } from '../domain/verwerkingsactiviteit.ts';
-import type { Reader } from '../processing-log.ts';
+import type { Reader } from '../logged-read.ts';
 import { hashesOf, type PersonQuery, preparePersonPage } from '../routes/person-page.ts';
 import { readActiviteiten } from '../store/activiteiten.ts';
 import type { Session } from './sessions.ts';

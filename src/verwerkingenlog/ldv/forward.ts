@@ -53,7 +53,7 @@ type Send = (lines: readonly Line[]) => Promise<ExportResponse>;
  * @param pool holds one connection while lines are sent
  */
 export function startForwarding(app: FastifyInstance, address: string, pool: Pool): void {
-  const { settings, log, publicBaseUrl } = app;
+  const { settings, log: logger, publicBaseUrl } = app;
   const { ldvOut } = settings;
   const base = mountAddress(app, settings.verwerkingenlog.prefix);
   const client = createForwardClient(settings, app.clock, address);
@@ -83,7 +83,8 @@ export function startForwarding(app: FastifyInstance, address: string, pool: Poo
     const all = [...issues, ...refused];
     await finishForwarding(db, { positions: batch.map(({ position }) => position), sent, issues: all });
     metrics.sent.inc(sent);
-    if (all.length > 0) log.warn({ issues: all.length, refused: refusedLines }, 'not all actions could be forwarded');
+    if (all.length > 0)
+      logger.warn({ issues: all.length, refused: refusedLines }, 'not all actions could be forwarded');
   }
 
   /** Forwards a batch, if there is one and this process holds the lock. @returns milliseconds to wait before the next */
@@ -100,7 +101,7 @@ export function startForwarding(app: FastifyInstance, address: string, pool: Poo
         const failures = begun.failures + 1;
         const waitMs = backoffMs(backoff, failures, error.retryAfterMs);
         metrics.failures.inc();
-        log.warn({ err: error, failures, waitMs }, 'actions could not be forwarded; forwarding will be retried');
+        logger.warn({ err: error, failures, waitMs }, 'actions could not be forwarded; forwarding will be retried');
         await recordForwardFailure(db, error.message, waitMs);
         return waitMs;
       }
@@ -114,7 +115,7 @@ export function startForwarding(app: FastifyInstance, address: string, pool: Poo
       } catch (error) {
         if (signal.aborted) return;
         metrics.failures.inc();
-        log.warn({ err: error }, 'forwarding was interrupted and will continue');
+        logger.warn({ err: error }, 'forwarding was interrupted and will continue');
         await sleep(INTERRUPTED_MS, undefined, { signal }).catch(() => undefined);
       }
     }
@@ -178,7 +179,7 @@ function traceOfBatch(batch: readonly QueuedActie[]): Record<string, string> {
  */
 async function linesOf(
   db: Db,
-  { settings, log, actieLog: { keys } }: FastifyInstance,
+  { settings, log: logger, actieLog: { keys } }: FastifyInstance,
   base: string,
   batch: readonly QueuedActie[],
 ): Promise<{ lines: Line[]; issues: ForwardIssue[] }> {
@@ -205,7 +206,7 @@ async function linesOf(
       } catch (error) {
         // Another instance may have the key, or this one may get it: the action is not at fault.
         if (error instanceof UnknownKeyError) throw error;
-        log.error({ err: error, actieId }, 'an action cannot be read and is not forwarded');
+        logger.error({ err: error, actieId }, 'an action cannot be read and is not forwarded');
         leaveOut('onleesbaar', 'it cannot be read: the log of the service says why');
       }
     }

@@ -4,14 +4,14 @@ import { type Db, transaction } from '../../database/transaction.ts';
 import { eventLoopBudget } from '../../lib/scheduling.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
 import { createGroupCommit } from '../append.ts';
-import { sealedWithinBudget } from '../domain/encryption.ts';
+import { toStoreWithinBudget } from '../domain/encryption.ts';
 import type { LineKey } from '../domain/line-key.ts';
 import { type Actie, type Auteur, eersteVersie, newActieId } from '../domain/verwerkingsactie.ts';
 import { logFull } from '../problems.ts';
 import {
-  type Append,
   type Appended,
   isFaultOfValue,
+  type NewVersion,
   retryConflicts,
   type VersionStore,
   withMonths,
@@ -45,13 +45,13 @@ export type StoreLines = (lines: readonly NewLine[], sender: LineSender) => Prom
 
 /** A line with its stored form. */
 interface PreparedLine {
-  readonly append: Append;
+  readonly version: NewVersion;
   readonly key: LineKey;
-  /** Its key as hashed by the other keys of the log: before a rotation it may have been stored under one of those. */
+  /** Its key as hashed with the other log keys: before a rotation it may have been stored under one of those. */
   readonly otherKeys: readonly LineKey[];
 }
 
-/** Another key of the log became the one that hashes new lines since the lines were prepared. */
+/** Another log key became the one that hashes new lines since the lines were prepared. */
 class HashingChangedError extends Error {}
 
 /**
@@ -65,22 +65,25 @@ const MAX_WAITING = 5000;
 const STATEMENT_LINES = 5000;
 
 export function createLineStore(app: FastifyInstance): StoreLines {
-  const { settings: config, clock, proof, actieLog: log } = app;
+  const { settings: config, clock, proof, actieLog } = app;
   const pool = app.database.appendPool;
-  const { keys } = log;
+  const { keys, keyWatch } = actieLog;
   const writer = proof('verwerkingen');
 
   async function prepare(
     line: NewLine,
-    hashing: string,
+    hashedWith: string,
     at: Date,
     { auteur, trace }: LineSender,
   ): Promise<PreparedLine> {
     const versie = eersteVersie(line.actie, newActieId(at), at, auteur, line.text);
-    const otherNames = keys.names.filter((name) => name !== hashing);
+    const otherNames = keys.names.filter((name) => name !== hashedWith);
     return {
-      append: { ...(await sealedWithinBudget(writer, versie, keys)), ...(log.forwards ? { trace: trace() } : {}) },
-      key: lineKeyOf(line, (text) => keys.hashIdempotency(hashing, text)),
+      version: {
+        ...(await toStoreWithinBudget(writer, versie, keys)),
+        ...(actieLog.forwards ? { trace: trace() } : {}),
+      },
+      key: lineKeyOf(line, (text) => keys.hashIdempotency(hashedWith, text)),
       otherKeys: otherNames.map((name) => lineKeyOf(line, (text) => keys.hashIdempotency(name, text))),
     };
   }
@@ -88,23 +91,22 @@ export function createLineStore(app: FastifyInstance): StoreLines {
   async function storeGroup(
     group: readonly { readonly lines: readonly NewLine[]; readonly sender: LineSender }[],
   ): Promise<StoredLines> {
-    const { hashing } = keys;
+    const { hashing: hashedWith } = keys;
     const all: PreparedLine[] = [];
     for (const { lines, sender } of group) {
       const at = clock.now();
       for (const line of lines) {
         if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
-        all.push(await prepare(line, hashing, at, sender));
+        all.push(await prepare(line, hashedWith, at, sender));
       }
     }
     return await withMonths({ pool, clock }, () =>
       retryConflicts(() =>
         transaction(pool, async (db) => {
-          if ((await log.lockHashing(db)) !== hashing) throw new HashingChangedError();
-          // A line may have been stored with a key of the log that is missing here.
-          await log.requireAllKeys(db);
-          const hashedWith = hashing === keys.current ? null : hashing;
-          return await storeLines(db, all, hashedWith, log.store);
+          if ((await keyWatch.lockHashing(db)) !== hashedWith) throw new HashingChangedError();
+          // A line may have been stored with a log key that is missing here.
+          await keyWatch.requireAll(db);
+          return await storeLines(db, all, hashedWith === keys.current ? null : hashedWith, actieLog.store);
         }),
       ),
     );
@@ -116,7 +118,7 @@ export function createLineStore(app: FastifyInstance): StoreLines {
         if (!(error instanceof HashingChangedError)) throw error;
         return storeGroup(group);
       });
-      for (const result of stored.appended) log.count(result);
+      for (const result of stored.appended) actieLog.count(result);
       let next = 0;
       return group.map(({ lines }) => lines.map(() => stored.outcomes[next++] ?? 'conflict'));
     },
@@ -149,7 +151,7 @@ async function storeLines(
   // Of lines with the same key, the first is the one that may be stored.
   const firsts = new Map<string, PreparedLine>();
   for (const line of lines) if (!firsts.has(line.key.key)) firsts.set(line.key.key, line);
-  /** The content that is stored under a key, by any key of the log. */
+  /** The content that is stored under a key, by any log key. */
   const stored = new Map<string, string>();
   const others = [...firsts.values()].flatMap(({ otherKeys }) => otherKeys.map(({ key }) => key));
   if (others.length > 0) for (const [key, content] of await readLineKeys(db, others)) stored.set(key, content);
@@ -158,7 +160,7 @@ async function storeLines(
   const wanted = [...firsts.values()].filter((line) => !isElsewhere(line));
   const taken = await takeLineKeys(
     db,
-    wanted.map(({ key, append }) => ({ ...key, actieId: append.versie.actieId })),
+    wanted.map(({ key, version }) => ({ ...key, actieId: version.versie.actieId })),
     hashedWith,
   );
   const missed = wanted.filter(({ key }) => !taken.has(key.key)).map(({ key }) => key.key);
@@ -171,7 +173,7 @@ async function storeLines(
     appended.push(
       ...(await store.add(
         db,
-        part.map(({ append }) => append),
+        part.map(({ version }) => version),
       )),
     );
   }

@@ -11,7 +11,7 @@ import { type Cursor, pageOf, readCursor, writeCursor } from '../domain/cursor.t
 import { type IdentityKeys, reveal } from '../domain/encryption.ts';
 import type { Versie } from '../domain/verwerkingsactie.ts';
 import { isSamePerson, type Person } from '../domain/verwerkingsactie.ts';
-import type { Reading } from '../processing-log.ts';
+import type { Reading } from '../logged-read.ts';
 import { countLocations, findLocations, type Location, type PersonFilter, readVersionsAt } from '../store/find.ts';
 
 interface PersonPage {

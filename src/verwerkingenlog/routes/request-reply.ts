@@ -17,8 +17,8 @@ import { CATEGORIEEN, type Categorie } from '../domain/categories.ts';
 import { ANSWERED_NAMES, BASIS_NAMES } from '../domain/members.ts';
 import { type Auteur, type GenummerdObject, pick, type Versie, verwerktObjectId } from '../domain/verwerkingsactie.ts';
 import type { Activiteit } from '../domain/verwerkingsactiviteit.ts';
+import type { LoggedRead, Reader } from '../logged-read.ts';
 import { verwerkingenlogProblems } from '../problems.ts';
-import type { LoggedRead, Reader } from '../processing-log.ts';
 
 /** The dependencies that the routes of this area share. */
 export interface LogInterface {

@@ -1,4 +1,6 @@
 import type { FastifyInstance } from 'fastify';
+import type { InvalidParam } from '../../lib/problem.ts';
+import { toUtc } from '../../lib/time.ts';
 import { callerOf } from '../../plugins/auth.ts';
 import { requestClosedSignal } from '../../plugins/connections.ts';
 import { invalidRequest, refuse } from '../../plugins/faults.ts';
@@ -8,9 +10,10 @@ import { categorieOf } from '../domain/categories.ts';
 import {
   type Actie,
   type ActieBody,
-  actieFaults,
+  bodyFaults,
   ended,
   isWhole,
+  momentFaults,
   readActie,
   readVertrouwelijkheid,
   replaced,
@@ -24,8 +27,17 @@ import { actieAnswer, allow, auteurOf, etag, requireMatch, unknownVerwerkingsact
 async function parseAction(body: ActieBody, { settings, actieLog }: FastifyInstance): Promise<Actie> {
   const actie = readActie(body);
   const latest = await actieLog.latestMoment(Date.parse(actie.tijdstip));
-  refuse(actieFaults(body, settings.verwerkingenlog, actie.tijdstip, latest));
+  refuse([...bodyFaults(body, settings.verwerkingenlog), ...momentFaults(actie.tijdstip, latest)]);
   return actie;
+}
+
+/** The faults of a body that the contract has refused for others: all are answered together. */
+function furtherFaults(
+  body: Readonly<Record<string, unknown>>,
+  settings: { readonly checkBsn: boolean },
+): InvalidParam[] {
+  const { tijdstip } = body;
+  return [...bodyFaults(body, settings), ...(typeof tijdstip === 'string' ? momentFaults(toUtc(tijdstip) ?? '') : [])];
 }
 
 /** F7446 and F6624: storing an action. */
@@ -35,7 +47,7 @@ export function postVerwerkingsactie(app: FastifyInstance): void {
   contract.serve(
     app,
     'postVerwerkingsactie',
-    { authenticate: access, furtherFaults: ({ body }) => actieFaults(Object(body), settings) },
+    { authenticate: access, furtherFaults: ({ body }) => furtherFaults(Object(body), settings) },
     async (request, reply) => {
       const actie = await parseAction(request.body, app);
       allow(request, 'vastleggen', [actie.vertrouwelijkheid]);
@@ -54,19 +66,19 @@ export function postVerwerkingsactie(app: FastifyInstance): void {
 export function changeVerwerkingsactie(app: FastifyInstance): void {
   const { contract, access, base } = app.verwerkingenlog;
   const { verwerkingenlog: settings } = app.settings;
-  const { clock, actieLog: log } = app;
+  const { clock, actieLog } = app;
   const writer = app.proof('verwerkingen');
 
   contract.serve(
     app,
     'putVerwerkingsactie',
-    { authenticate: access, furtherFaults: ({ body }) => actieFaults(Object(body), settings) },
+    { authenticate: access, furtherFaults: ({ body }) => furtherFaults(Object(body), settings) },
     async (request, reply) => {
       const { body } = request;
       const actie = isWhole(body) ? await parseAction(body, app) : undefined;
       // No scope allows this: only a whole processing can be lifted.
       if (actie?.vertrouwelijkheid === 'opgeheven') allow(request, 'vastleggen', ['opgeheven']);
-      const versie = await changeActie(log, writer, {
+      const versie = await changeActie(actieLog, writer, {
         actieId: request.params.actieId.toLowerCase(),
         verwerkingId: actie?.verwerkingId ?? null,
         objects: actie?.verwerkteObjecten.length ?? 0,
@@ -87,7 +99,7 @@ export function changeVerwerkingsactie(app: FastifyInstance): void {
   );
 
   contract.serve(app, 'deleteVerwerkingsactie', { authenticate: access }, async (request, reply) => {
-    const versie = await changeActie(log, writer, {
+    const versie = await changeActie(actieLog, writer, {
       actieId: request.params.actieId.toLowerCase(),
       verwerkingId: null,
       objects: 0,
@@ -107,7 +119,7 @@ export function changeVerwerkingsactie(app: FastifyInstance): void {
 /** F2969 and F4415: the confidentiality or term of a whole processing. All of its actions change, or none. */
 export function patchVerwerkingsacties(app: FastifyInstance): void {
   const { contract, access } = app.verwerkingenlog;
-  const { clock, actieLog: log } = app;
+  const { clock, actieLog } = app;
   const writer = app.proof('verwerkingen');
   contract.serve(app, 'patchVerwerkingsacties', { authenticate: access }, async (request, reply) => {
     const { bewaartermijn } = request.body;
@@ -116,10 +128,10 @@ export function patchVerwerkingsacties(app: FastifyInstance): void {
     const vertrouwelijkheid = word === undefined ? undefined : readVertrouwelijkheid(word);
     const verwerkingId = request.query.verwerkingId.toLowerCase();
     const names = lockOfVerwerking(verwerkingId);
-    const proof = writer === undefined ? undefined : { writer, keys: log.keys };
+    const proof = writer === undefined ? undefined : { writer, keys: actieLog.keys };
     const withLdv = callerOf(request).scopes.has('update:confidential');
     const change = { names, client: callerOf(request).subject, signal: requestClosedSignal(reply) };
-    await log.changes.run(change, async (db) => {
+    await actieLog.changes.run(change, async (db) => {
       // Later appends are not affected.
       const acties = await readActies(db, verwerkingId, { withLdv });
       if (acties.length === 0) throw unknownVerwerkingsactie('verwerkingId');
@@ -129,7 +141,7 @@ export function patchVerwerkingsacties(app: FastifyInstance): void {
         acties.map(({ categorie }) => categorie),
       );
       const patch = { vertrouwelijkheid, bewaartermijn, proof };
-      await patchActies(db, acties, patch, clock.now(), auteurOf(request), log.store);
+      await patchActies(db, acties, patch, clock.now(), auteurOf(request), actieLog.store);
     });
     return reply.code(204).send();
   });

@@ -1,7 +1,6 @@
 /**
- * Adds versions to the log. On one machine a group is one statement. On Citus it is a statement for each table, in one transaction: a single
- * statement over differently distributed tables would become many small ones on the workers, and on one machine the other form takes the server twice
- * as much processor time. Everything else that depends on Citus is here too, and in `migrations/distributed`.
+ * Adds versions to the log: first opening the store, its retries and the limits of moments, then the statement for one machine. On Citus
+ * `append-by-table.ts` is used instead; on one machine that form takes the server twice as much processor time.
  */
 import pg from 'pg';
 import { Counter, type Registry } from 'prom-client';
@@ -12,16 +11,16 @@ import type { Clock } from '../../lib/time.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
 import { NEXT_PROOF_NUMBER } from '../../proof/proof-log.ts';
 import { positionsByPerson, type SealedVersie } from '../domain/encryption.ts';
-import { lockHashingKey, OTHER_HASHING_KEYS, requireHashingKeys } from './idempotency.ts';
-import { OTHER_KEYS_IN_USE, requireAllKeys, writeWithKeys } from './keys.ts';
+import { OTHER_HASHING_KEYS } from './idempotency.ts';
+import { OTHER_LOG_KEYS_IN_USE } from './keys.ts';
 import { makeMonths } from './months.ts';
 import { VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';
 
 /** A version to be stored, with the hashed idempotency key of its request when it has one. */
-export interface Append extends SealedVersie {
+export interface NewVersion extends SealedVersie {
   readonly idempotencyKey?: string | undefined;
-  /** The key of the log that it was hashed with. The idempotency key is not taken when another key hashes by now. */
-  readonly hashing?: string | undefined;
+  /** The name of the log key that it was hashed with. The idempotency key is not taken when another log key hashes by now. */
+  readonly hashedWith?: string | undefined;
   /** The trace of its request, for the other logbook. */
   readonly trace?: TraceContext | undefined;
 }
@@ -34,43 +33,61 @@ export interface Appended {
 }
 
 /** Queues new versions for another logbook, in the transaction that adds them. */
-export type QueueForward = (db: Db, added: readonly Append[]) => Promise<void>;
+export type QueueForward = (db: Db, added: readonly NewVersion[]) => Promise<void>;
 
 export interface VersionStore {
   /** Whether `add` is one statement, which needs no transaction of its own and can be sent ahead of a commit. */
   readonly isOneStatement: boolean;
   /**
    * Adds versions, and the locations of their persons: all or none. No two may have the same idempotency key.
-   * @param knownKeys the instance's keys of the log: while others may be in use, no idempotency key is taken, for it may have been used
-   *   under them
+   * @param knownLogKeys names of the instance's log keys: while others may be in use, no idempotency key is taken, because it may have been used
+   *   already, hashed with one of those
    * @returns the outcome of each, in the order given
    * @throws {DatabaseError} 23514 when a month has no partition yet, 23505 when a version exists
    */
-  add(db: Db, appends: readonly Append[], knownKeys?: readonly string[]): Promise<Appended[]>;
-  /** The same in a transaction of its own. */
-  commit(pool: Pool, appends: readonly Append[], knownKeys: readonly string[]): Promise<Appended[]>;
+  add(db: Db, versions: readonly NewVersion[], knownLogKeys?: readonly string[]): Promise<Appended[]>;
+  /** The same, committed to disk; creates missing months, and retries after a conflict. A single statement needs no transaction around it. */
+  commit(
+    own: { readonly pool: Pool; readonly clock: Clock },
+    versions: readonly NewVersion[],
+    knownLogKeys: readonly string[],
+  ): Promise<Appended[]>;
 }
 
 /** @param forward absent: nothing is forwarded */
 export async function openVersionStore(pool: Db, forward: QueueForward | undefined): Promise<VersionStore> {
   const distributed = await isDistributed(pool);
-  const insert = distributed ? appendByTable : appendTogether;
+  const insert = distributed ? (await import('./append-by-table.ts')).appendByTable : appendTogether;
   const isOneStatement = !distributed && forward === undefined;
-  const add: VersionStore['add'] = async (db, appends, knownKeys = []) => {
-    const appended = await insert(db, appends, knownKeys);
+  const add: VersionStore['add'] = async (db, versions, knownLogKeys = []) => {
+    const appended = await insert(db, versions, knownLogKeys);
     if (forward === undefined) return appended;
-    const added = appends.filter((_, i) => appended[i]?.kept);
+    const added = versions.filter((_, i) => appended[i]?.kept);
     if (added.length > 0) await forward(db, added);
     return appended;
   };
   return {
     isOneStatement,
     add,
-    commit: (own, appends, knownKeys) =>
-      retryConflicts(() =>
-        isOneStatement ? add(own, appends, knownKeys) : transaction(own, (db) => add(db, appends, knownKeys)),
-      ),
+    commit: (own, versions, knownLogKeys) => {
+      const attempt = isOneStatement
+        ? () => add(own.pool, versions, knownLogKeys)
+        : () => transaction(own.pool, (db) => add(db, versions, knownLogKeys));
+      return withMonths(own, () => retryConflicts(attempt));
+    },
   };
+}
+
+/** Whether the tables of the log are distributed over the nodes of Citus: `koppelvlak migrate --distributed`. */
+async function isDistributed(db: Db): Promise<boolean> {
+  const { rows } = await db.query<{ citus: boolean }>(
+    `select to_regclass('pg_catalog.pg_dist_partition') is not null as citus`,
+  );
+  if (rows[0]?.citus !== true) return false;
+  const { rows: found } = await db.query(
+    `select 1 from pg_catalog.pg_dist_partition where logicalrelid = to_regclass('verwerkingenlog.versies')`,
+  );
+  return found.length > 0;
 }
 
 /** Counts versions in the metrics once they were added. */
@@ -102,6 +119,23 @@ export async function withMonths<T>(
     if (!isMissingMonth(error)) throw error;
     await makeMonths(pool, clock.now());
     return await attempt();
+  }
+}
+
+/** Two groups need one more try; more tries only when further instances take the same idempotency keys at the same time. */
+const CONFLICT_TRIES = 4;
+
+/**
+ * Adds versions in a transaction that takes idempotency keys or keys of lines, and retries when the database ended it in favour of another one. On
+ * one machine these are taken in one order, but deleted in any; on Citus they are taken in several shards in parallel.
+ */
+export async function retryConflicts<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (tries === CONFLICT_TRIES || !isConflict(error)) throw error;
+    }
   }
 }
 
@@ -140,58 +174,58 @@ export function createLatestMoment(db: Db): LatestMoment {
   return (moment) => (moment > latest ? ask() : latest);
 }
 
-type Columns = readonly (readonly [column: string, kind: string, member: string])[];
+export type Columns = readonly (readonly [column: string, kind: string, member: string])[];
 
 /** The rows of a JSON parameter, with their numbers from 1 as `nr`: one text costs both sides less than an array for each column. */
-function rowsIn(parameter: string, alias: string, columns: Columns): string {
+export function rowsIn(parameter: string, alias: string, columns: Columns): string {
   return `rows from (json_to_recordset(${parameter}::json) as (${columns.map(([, kind, member]) => `"${member}" ${kind}`).join(', ')}))
       with ordinality as ${alias}(${columns.map(([column]) => column).join(', ')}, nr)`;
 }
 
-const VERSIE_ROW: Columns = [...VERSIE_COLUMNS, ['objecten', 'json', 'objecten']];
+export const VERSIE_ROW: Columns = [...VERSIE_COLUMNS, ['objecten', 'json', 'objecten']];
 
-const APPEND_ROW: Columns = [
+export const NEW_VERSION_ROW: Columns = [
   ...VERSIE_ROW,
   ['key_hash', 'uuid', 'idempotencyKey'],
   ['hashed_with', 'text', 'hashedWith'],
   ['entry', 'bytea', 'entry'],
 ];
 
-function rowOf({ versie, idempotencyKey, hashing, entry }: Append): object {
+export function rowOf({ versie, idempotencyKey, hashedWith, entry }: NewVersion): object {
   return {
     ...versie,
     idempotencyKey,
-    hashedWith: hashing,
+    hashedWith,
     entry: entry === undefined ? undefined : `\\x${Buffer.from(entry).toString('hex')}`,
   };
 }
 
-const LOCATION_ROW: Columns = [
+export const LOCATION_ROW: Columns = [
   ['person_hash', 'uuid', 'hash'],
   ['version_nr', 'integer', 'row'],
   ['positions', 'integer[]', 'positions'],
 ];
 
 /** The locations of persons, with the numbers of their versions from 1. */
-function locationsOf(appends: readonly Pick<SealedVersie, 'versie'>[]): object[] {
+export function locationsOf(versions: readonly Pick<SealedVersie, 'versie'>[]): object[] {
   const locations: object[] = [];
-  for (const [i, { versie }] of appends.entries()) {
+  for (const [i, { versie }] of versions.entries()) {
     if (versie.vervallen) continue;
     for (const [hash, positions] of positionsByPerson(versie)) locations.push({ hash, row: i + 1, positions });
   }
   return locations;
 }
 
-const INSERT_LOCATIONS = `
+export const INSERT_LOCATIONS = `
     insert into verwerkingenlog.locations (person_hash, tijdstip, actie_id, versie, category, verwerkingsactiviteit_id, positions)
     select p.person_hash, v.tijdstip, v.actie_id, v.versie, verwerkingenlog.category(v.vertrouwelijkheid, v.ooit_vertrouwelijk),
       v.verwerkingsactiviteit_id, p.positions`;
 
 /**
- * Takes keys in order, so that two groups cannot deadlock. A used key is free again after 24 hours, also by the clock of the database: the stored
+ * Takes idempotency keys in order, so that two groups cannot deadlock. A used one is free again after 24 hours, also by the clock of the database: the stored
  * moment is never far ahead of it, so an instance whose clock is ahead does not free one too early.
  */
-const takeKeys = (source: string): string => `
+export const takeIdempotencyKeys = (source: string): string => `
     insert into verwerkingenlog.idempotency_keys as old (key_hash, actie_id, used_at)
     select key_hash, actie_id, least(tijdstip_registratie, clock_timestamp() + interval '5 seconds') from ${source}
     order by key_hash
@@ -200,22 +234,22 @@ const takeKeys = (source: string): string => `
     returning actie_id`;
 
 /**
- * The statement for one machine: `$1` the versions, `$2` the locations, `$3` the known keys. It reads the hashing key without locking its row, which
- * would be a write for each group: a statement that inserts idempotency keys waits for `hashWithCurrentKey` before its snapshot is taken, and holds
- * that up until it is committed.
+ * The statement for one machine: `$1` the versions, `$2` the locations, `$3` the known log keys. It reads which log key hashes without locking that
+ * row, because a row lock would be a write for each group. The lock of the table `idempotency_keys` is enough: inserting takes it before the
+ * statement's snapshot, so the statement and `hashWithCurrentKey` wait for each other's commit.
  */
 const APPEND = {
   name: 'verwerkingenlog-append',
   text: `
   with input as materialized (
     select i.*, i.verwerkingsactiviteit_id is not null and a.verwerkingsactiviteit_id is null as is_unknown
-    from ${rowsIn('$1', 'i', APPEND_ROW)}
+    from ${rowsIn('$1', 'i', NEW_VERSION_ROW)}
       left join verwerkingenlog.verwerkingsactiviteiten a on a.verwerkingsactiviteit_id = i.verwerkingsactiviteit_id
   ), hashing as materialized (
     select key_name from verwerkingenlog.idempotency_hashing where needed_until = 'infinity'
-  ), taken as (${takeKeys(`input
+  ), taken as (${takeIdempotencyKeys(`input
     where key_hash is not null and hashed_with in (select key_name from hashing)
-      and not exists (${OTHER_KEYS_IN_USE('$3')}) and not exists (${OTHER_HASHING_KEYS('$3')})`)}
+      and not exists (${OTHER_LOG_KEYS_IN_USE('$3')}) and not exists (${OTHER_HASHING_KEYS('$3')})`)}
   ), added as materialized (
     select *, case when entry is not null then ${NEXT_PROOF_NUMBER} end as proof_number from input
     where key_hash is null or actie_id in (select actie_id from taken)
@@ -230,142 +264,14 @@ const APPEND = {
   select nr in (select nr from added) as kept, is_unknown as "unknownActivity" from input order by nr`,
 };
 
-async function appendTogether(db: Db, appends: readonly Append[], knownKeys: readonly string[]): Promise<Appended[]> {
+async function appendTogether(
+  db: Db,
+  versions: readonly NewVersion[],
+  knownLogKeys: readonly string[],
+): Promise<Appended[]> {
   const { rows } = await db.query<Appended>({
     ...APPEND,
-    values: [JSON.stringify(appends.map(rowOf)), JSON.stringify(locationsOf(appends)), knownKeys],
+    values: [JSON.stringify(versions.map(rowOf)), JSON.stringify(locationsOf(versions)), knownLogKeys],
   });
   return rows;
-}
-
-// On Citus: a statement for each table, in one transaction.
-
-async function appendByTable(db: Db, appends: readonly Append[], knownKeys: readonly string[]): Promise<Appended[]> {
-  const registered = await readRegistered(db, appends);
-  const taken = await readTaken(db, appends, knownKeys);
-  const kept = new Set(
-    appends.filter(({ idempotencyKey, versie }) => idempotencyKey === undefined || taken.has(versie.actieId)),
-  );
-  if (kept.size > 0) {
-    await insertVersies(db, [...kept]);
-    await insertLocations(db, [...kept]);
-  }
-  return appends.map((append) => {
-    const { verwerkingsactiviteitId: id } = append.versie;
-    return { kept: kept.has(append), unknownActivity: id !== null && !registered.has(id) };
-  });
-}
-
-/** The values that a location takes from its version. */
-const LOCATED = new Set([
-  'actieId',
-  'versie',
-  'tijdstip',
-  'vertrouwelijkheid',
-  'ooitVertrouwelijk',
-  'verwerkingsactiviteitId',
-]);
-const LOCATED_ROW = VERSIE_ROW.filter(([, , member]) => LOCATED.has(member));
-
-/** Adds the locations of the persons of these versions. */
-export async function insertLocations(db: Db, versions: readonly Pick<SealedVersie, 'versie'>[]): Promise<void> {
-  const located = versions.map(({ versie }) =>
-    Object.fromEntries(Object.entries(versie).filter(([name]) => LOCATED.has(name))),
-  );
-  await db.query({
-    name: 'verwerkingenlog-insert-locations',
-    text: `${INSERT_LOCATIONS} from ${rowsIn('$2', 'p', LOCATION_ROW)} join ${rowsIn('$1', 'v', LOCATED_ROW)} on v.nr = p.version_nr`,
-    values: [JSON.stringify(located), JSON.stringify(locationsOf(versions))],
-  });
-}
-
-/** Which of the activities are in the register. */
-async function readRegistered(db: Db, appends: readonly Append[]): Promise<Set<string>> {
-  const ids = new Set(appends.map(({ versie }) => versie.verwerkingsactiviteitId).filter((id) => id !== null));
-  if (ids.size === 0) return new Set();
-  const { rows } = await db.query<{ id: string }>({
-    name: 'verwerkingenlog-distributed-register',
-    text: `select verwerkingsactiviteit_id as id from verwerkingenlog.verwerkingsactiviteiten
-      where verwerkingsactiviteit_id = any($1::uuid[])`,
-    values: [[...ids]],
-  });
-  return new Set(rows.map(({ id }) => id));
-}
-
-/** Takes idempotency keys that were not used in the last 24 hours. @returns the actions whose keys were taken */
-async function readTaken(db: Db, appends: readonly Append[], knownKeys: readonly string[]): Promise<Set<string>> {
-  if (appends.every(({ idempotencyKey }) => idempotencyKey === undefined)) return new Set();
-  const name = await lockHashingKey(db);
-  await requireAllKeys(db, { names: knownKeys });
-  await requireHashingKeys(db, knownKeys);
-  const keyed = appends.filter(({ idempotencyKey, hashing }) => idempotencyKey !== undefined && hashing === name);
-  if (keyed.length === 0) return new Set();
-  const { rows } = await db.query<{ actie_id: string }>({
-    name: 'verwerkingenlog-distributed-keys',
-    text: takeKeys(rowsIn('$1', 'k', APPEND_ROW)),
-    values: [JSON.stringify(keyed.map(rowOf))],
-  });
-  return new Set(rows.map(({ actie_id: id }) => id));
-}
-
-const NUMBERED_ROW: Columns = [...VERSIE_ROW, ['proof_number', 'bigint', 'bewijsNr']];
-const INSERT_VERSIES = {
-  name: 'verwerkingenlog-insert-versies',
-  text: `
-    insert into verwerkingenlog.versies (${VERSIE_NAMES}, objecten, proof_number)
-    select ${VERSIE_NAMES}, objecten, proof_number from ${rowsIn('$1', 'v', NUMBERED_ROW)}`,
-};
-
-async function insertVersies(db: Db, added: readonly SealedVersie[]): Promise<void> {
-  // On one machine a trigger does this as well.
-  await writeWithKeys(db, [...new Set(added.map(({ versie }) => versie.keyName))]);
-  const numbers = await queueEntries(db, added);
-  const rows = added.map(({ versie }, i) => ({ ...versie, bewijsNr: numbers[i] }));
-  await db.query({ ...INSERT_VERSIES, values: [JSON.stringify(rows)] });
-}
-
-/** The entries of the proof log; its tables are on the coordinator. @returns the number of each, when there is a proof log */
-async function queueEntries(db: Db, next: readonly SealedVersie[]): Promise<readonly number[]> {
-  const entries = next.flatMap(({ entry }) => (entry === undefined ? [] : [Buffer.from(entry)]));
-  if (entries.length === 0) return [];
-  const { rows } = await db.query<{ nr: number }>(
-    `select ${NEXT_PROOF_NUMBER} as nr from generate_series(1, $1::integer)`,
-    [entries.length],
-  );
-  const numbers = rows.map(({ nr }) => nr);
-  await db.query(
-    `insert into proof.queue (log, number, entry)
-     select 'verwerkingen', b.number, b.entry from unnest($1::bigint[], $2::bytea[]) as b(number, entry)`,
-    [numbers, entries],
-  );
-  return numbers;
-}
-
-/** Whether the tables of the log are distributed over the nodes of Citus: `koppelvlak migrate --distributed`. */
-export async function isDistributed(db: Db): Promise<boolean> {
-  const { rows } = await db.query<{ citus: boolean }>(
-    `select to_regclass('pg_catalog.pg_dist_partition') is not null as citus`,
-  );
-  if (rows[0]?.citus !== true) return false;
-  const { rows: found } = await db.query(
-    `select 1 from pg_catalog.pg_dist_partition where logicalrelid = to_regclass('verwerkingenlog.versies')`,
-  );
-  return found.length > 0;
-}
-
-/** Two groups need one more try; more tries only when further instances take the same keys at the same time. */
-const KEY_TRIES = 4;
-
-/**
- * Adds versions in a transaction that takes keys, and retries when the database ended it in favour of another one. On one machine keys are taken in
- * one order, but deleted in any; on Citus they are taken in several shards in parallel.
- */
-export async function retryConflicts<T>(attempt: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (tries === KEY_TRIES || !isConflict(error)) throw error;
-    }
-  }
 }

@@ -1,10 +1,10 @@
-/** Idempotency keys of the last 24 hours, as keyed hashes, and the key that hashes them. Appending takes them. */
+/** Idempotency keys of the last 24 hours, as keyed hashes, and the log key that hashes them. Appending takes them. */
 import { refuseClockAhead } from '../../database/checks.ts';
 import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
 import { type IdentityKeys, UnknownKeyError } from '../domain/encryption.ts';
 
-/** A key that hashes idempotency keys, or did. */
+/** A log key that hashes idempotency keys, or did. */
 export interface HashingKey {
   readonly name: string;
   readonly checkValue: string;
@@ -22,7 +22,7 @@ export async function readHashingKeys(db: Db): Promise<HashingKey[]> {
   return rows.map((row) => ({ ...row, until: row.until ?? undefined }));
 }
 
-/** Whether anything that was hashed with this key may be looked up: an idempotency key, or a line of LDV. */
+/** Whether anything that was hashed with this log key may be looked up: an idempotency key, or a line of LDV. */
 export async function isHashedWith(db: Db, { name, until, isOver }: Omit<HashingKey, 'checkValue'>): Promise<boolean> {
   if (until === undefined ? await hasIdempotencyKeys(db) : !isOver) return true;
   const { rowCount } = await db.query('select 1 from verwerkingenlog.ldv_keys where hashed_with = $1::text limit 1', [
@@ -38,7 +38,7 @@ async function hasIdempotencyKeys(db: Db): Promise<boolean> {
   return rowCount !== 0;
 }
 
-/** The key that hashes new idempotency keys, and does so until the transaction of `db` ends. An instance may lack it. */
+/** The name of the log key that hashes new idempotency keys, and does so until the transaction of `db` ends. An instance may lack it. */
 export async function lockHashingKey(db: Db): Promise<string> {
   const { rows } = await db.query<{ name: string }>({
     name: 'verwerkingenlog-hashing-key',
@@ -48,25 +48,25 @@ export async function lockHashingKey(db: Db): Promise<string> {
   return rows[0].name;
 }
 
-/** Selects the keys that may be needed for idempotency keys, and that are not among those of a `text[]` parameter. */
+/** Selects the log keys that may be needed for idempotency keys, and that are not among those of a `text[]` parameter. */
 export const OTHER_HASHING_KEYS = (known: string): string =>
   `select key_name from verwerkingenlog.idempotency_hashing
    where needed_until > clock_timestamp() and key_name <> all(${known}::text[])`;
 
-/** @throws {UnknownKeyError} when an idempotency key may be hashed with a key that is not among these */
-export async function requireHashingKeys(db: Db, names: IdentityKeys['names']): Promise<void> {
+/** @throws {UnknownKeyError} when an idempotency key may be hashed with a log key that is not among these */
+export async function requireHashingKeys(db: Db, knownLogKeys: IdentityKeys['names']): Promise<void> {
   const { rows } = await db.query<{ key_name: string }>({
     name: 'verwerkingenlog-other-hashing-keys',
     text: OTHER_HASHING_KEYS('$1'),
-    values: [names],
+    values: [knownLogKeys],
   });
   if (rows[0] !== undefined) throw new UnknownKeyError(rows[0].key_name);
 }
 
 /**
- * Makes the current key hash everything new, at once in all instances, after running appends. The previous key is needed as long as it recognises an
- * idempotency key.
- * @param mayReplace whether the key that hashes now is to be replaced
+ * Makes the current log key hash everything new, at once in all instances, after running appends. The previous one is needed as long as it recognises
+ * an idempotency key.
+ * @param mayReplace whether the log key that hashes now is to be replaced
  */
 export async function hashWithCurrentKey(
   pool: Pool,
@@ -79,8 +79,8 @@ export async function hashWithCurrentKey(
   if (await stays(pool, await readBefore(pool))) return;
   await transaction(pool, async (client) => {
     const db = await allowLongStatements(client, 0);
-    // Waits for transactions that have locked the key or take idempotency keys, and keeps others from beginning. In this order, because LDV does
-    // both.
+    // The first table waits for `lockHashingKey`, the second for statements that take idempotency keys; new ones of both wait here. In this order,
+    // because a transaction of LDV takes its locks in this order.
     await db.query(
       'lock table verwerkingenlog.idempotency_hashing, verwerkingenlog.idempotency_keys in exclusive mode',
     );
@@ -103,11 +103,11 @@ export async function hashWithCurrentKey(
   });
 }
 
-/** The action that was stored under a key; undefined when none was, or the key was forgotten. */
-export async function readIdempotency(db: Db, key: string): Promise<string | undefined> {
+/** The action that was stored under a hashed idempotency key; undefined when none was, or it was forgotten. */
+export async function readIdempotency(db: Db, keyHash: string): Promise<string | undefined> {
   const { rows } = await db.query<{ actieId: string }>(
     'select actie_id as "actieId" from verwerkingenlog.idempotency_keys where key_hash = $1::uuid',
-    [key],
+    [keyHash],
   );
   return rows[0]?.actieId;
 }
@@ -115,8 +115,8 @@ export async function readIdempotency(db: Db, key: string): Promise<string | und
 const FORGET_BATCH = 10_000;
 
 /**
- * Deletes keys that are older than 24 hours.
- * @throws {Error} when `now` is ahead of the clock of the database: deleting a valid key would allow a second entry
+ * Deletes idempotency keys that are older than 24 hours.
+ * @throws {Error} when `now` is ahead of the clock of the database: deleting a valid one would allow a second entry
  */
 export async function forgetIdempotency(db: Db, now: Date): Promise<number> {
   await refuseClockAhead(db, now);

@@ -1,4 +1,4 @@
-/** The keys of the log: compares the configured ones with those that it was written with, which other instances can change at any time. */
+/** Log keys, the secrets of the log: compares the configured ones with those that it was written with, which other instances can change any time. */
 import { randomUUID } from 'node:crypto';
 import type { Pool } from '../../database/pool.ts';
 import type { Db } from '../../database/transaction.ts';
@@ -62,7 +62,7 @@ interface KeyState {
   readonly faults: readonly ConfigFault[];
   /** Whether the log has deleted the key that new versions are written with: it refuses them. */
   readonly isForgotten: boolean;
-  /** The key that idempotency keys are hashed with; absent until the first start that writes. */
+  /** The log key that idempotency keys are hashed with; absent until the first start that writes. */
   readonly hashing: string | undefined;
 }
 
@@ -86,7 +86,7 @@ async function readKeyState(db: Db, keys: IdentityKeys): Promise<KeyState> {
   };
 }
 
-/** The fault of a key without which idempotency keys would not be recognised. */
+/** The fault of a log key without which idempotency keys would not be recognised. */
 async function hashingFault(db: Db, hashing: HashingKey, keys: IdentityKeys): Promise<ConfigFault | undefined> {
   const { name, checkValue, until, isOver } = hashing;
   if (keys.has(name)) return isOver || checkValue === keys.checkValue(name) ? undefined : wrong(name);
@@ -98,23 +98,23 @@ async function hashingFault(db: Db, hashing: HashingKey, keys: IdentityKeys): Pr
   };
 }
 
-/** Selects the keys that versions may have, and that are not among those of a `text[]` parameter. */
-export const OTHER_KEYS_IN_USE = (known: string): string =>
+/** Selects the log keys that versions may have, and that are not among those of a `text[]` parameter. */
+export const OTHER_LOG_KEYS_IN_USE = (known: string): string =>
   `select name from verwerkingenlog.keys where used and name <> all(${known}::text[])`;
 
-/** @throws {UnknownKeyError} when versions may have a key that is not among these */
-export async function requireAllKeys(db: Db, { names }: Pick<IdentityKeys, 'names'>): Promise<void> {
+/** @throws {UnknownKeyError} when versions may have a log key that is not among these */
+export async function refuseOtherKeys(db: Db, knownLogKeys: IdentityKeys['names']): Promise<void> {
   const { rows } = await db.query<{ name: string }>({
     name: 'verwerkingenlog-other-keys',
-    text: OTHER_KEYS_IN_USE('$1'),
-    values: [names],
+    text: OTHER_LOG_KEYS_IN_USE('$1'),
+    values: [knownLogKeys],
   });
   if (rows[0] !== undefined) throw new UnknownKeyError(rows[0].name);
 }
 
 /**
- * Locks the keys that versions are written with until the transaction ends, and records that they are used. On one machine a trigger does this for
- * added versions.
+ * Locks the log keys that versions are written with until the transaction ends, and records that they are used. On one machine the trigger
+ * `with_keys` does this for added versions.
  * @throws {DatabaseError} KV001 when the log has deleted one
  */
 export async function writeWithKeys(db: Db, names: readonly string[]): Promise<void> {
@@ -150,12 +150,12 @@ function wrong(name: string): ConfigFault {
 export interface KeyWatch {
   readonly keys: IdentityKeys;
   /**
-   * Refuses an answer that may be incomplete. Call it after reading: anything that another instance stored before that with a new key is seen here.
-   * @throws {UnknownKeyError} when versions may have a key that this instance lacks
+   * Refuses an answer that may be incomplete. Call it after reading: anything that another instance stored before that with a new log key is seen here.
+   * @throws {UnknownKeyError} when versions may have a log key that this instance lacks
    */
   readonly requireAll: (db: Db) => Promise<void>;
   /**
-   * The key that hashes idempotency keys, and continues to until the transaction of `db` ends.
+   * The name of the log key that hashes idempotency keys, and continues to until the transaction of `db` ends.
    * @throws {UnknownKeyError} when this instance lacks it, or one that did so in the last 24 hours
    */
   readonly lockHashing: (db: Db) => Promise<string>;
@@ -172,7 +172,7 @@ const COMPARE_EVERY_MS = 5000;
 export async function watchKeys(
   pool: Pool,
   config: Pick<Config, 'server' | 'verwerkingenlog'>,
-  log: Logger,
+  logger: Logger,
 ): Promise<KeyWatch> {
   const keys = { ...(await openIdentityKeys(pool, config, 'write')) };
   const instance = randomUUID();
@@ -194,7 +194,7 @@ export async function watchKeys(
     try {
       state = await compare();
     } catch (err) {
-      log.warn({ err }, 'the keys of the processing log could not be compared; retrying in a few seconds');
+      logger.warn({ err }, 'the keys of the processing log could not be compared; retrying in a few seconds');
     }
   });
   const timer = setInterval(() => void comparing.run(), COMPARE_EVERY_MS).unref();
@@ -203,7 +203,7 @@ export async function watchKeys(
     keys,
     async requireAll(db) {
       try {
-        await requireAllKeys(db, keys);
+        await refuseOtherKeys(db, keys.names);
       } catch (error) {
         if (error instanceof UnknownKeyError) void comparing.run();
         throw error;
@@ -222,7 +222,7 @@ export async function watchKeys(
       await comparing.running();
       await pool.query('delete from verwerkingenlog.instances where instance_id = $1::uuid', [instance]).catch((err) =>
         // `rotate-key` considers it running for another minute.
-        log.warn({ err }, 'the end of this instance could not be noted'),
+        logger.warn({ err }, 'the end of this instance could not be noted'),
       );
     },
   };

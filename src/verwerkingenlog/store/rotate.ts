@@ -10,7 +10,7 @@ import {
   UnknownKeyError,
 } from '../domain/encryption.ts';
 import type { KeyOfLine, LineKey } from '../domain/line-key.ts';
-import { insertLocations } from './append.ts';
+import { insertLocations } from './append-by-table.ts';
 import { lockChanges, preferIndexes, removeLocations } from './changes.ts';
 import { hashWithCurrentKey, readHashingKeys } from './idempotency.ts';
 import { writeWithKeys } from './keys.ts';

@@ -1,6 +1,6 @@
 /** The times of actions on a person's data, and which of those were readings of the log, by the person on these pages or by another. */
 import type { Db } from '../../../database/transaction.ts';
-import { READING } from '../../processing-log.ts';
+import { READING } from '../../logged-read.ts';
 import { findLocations, MAX_COUNT, type PersonFilter } from '../../store/find.ts';
 
 /** The subject under which these pages log their readings. */

@@ -4,7 +4,7 @@ import type { Db } from '../../../database/transaction.ts';
 import { traceHeaders } from '../../../lib/trace-context.ts';
 import type { Config } from '../../../settings/config.ts';
 import type { StoredVersie } from '../../domain/encryption.ts';
-import type { Append, QueueForward } from '../../store/append.ts';
+import type { NewVersion, QueueForward } from '../../store/append.ts';
 import { fromRow, SELECT_VERSIE, type VersieRow } from '../../store/versions.ts';
 
 /** Queues first versions, and notes later ones of forwarded actions. @returns undefined when nothing is forwarded */
@@ -24,7 +24,7 @@ export function createForwardQueue({
   };
 }
 
-async function queueFirst(db: Db, added: readonly Append[]): Promise<void> {
+async function queueFirst(db: Db, added: readonly NewVersion[]): Promise<void> {
   const traces = added.map(({ trace }) => (trace === undefined ? {} : traceHeaders(trace)));
   await db.query({
     name: 'verwerkingenlog-forward-queue',
@@ -41,7 +41,7 @@ async function queueFirst(db: Db, added: readonly Append[]): Promise<void> {
 }
 
 /** In two statements, because on Citus the log is distributed and the notes are not. */
-async function noteLater(db: Db, added: readonly Append[], isConfidentialToo: boolean): Promise<void> {
+async function noteLater(db: Db, added: readonly NewVersion[], isConfidentialToo: boolean): Promise<void> {
   const { rows } = await db.query<{ actieId: string }>({
     name: 'verwerkingenlog-forward-sent',
     text: `select actie_id as "actieId" from verwerkingenlog.versies

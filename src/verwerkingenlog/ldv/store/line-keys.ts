@@ -14,7 +14,7 @@ export function lineKeyOf({ client, span }: LdvLine, hash: (text: string) => str
 
 /**
  * Takes free keys in one order, so that two requests cannot deadlock; waits for a transaction that is taking one of them.
- * @param hashedWith the key of the log that they were hashed with; `null`: the one that their versions are encrypted with
+ * @param hashedWith the log key that they were hashed with; `null`: the one that their versions are encrypted with
  * @returns the keys that were taken
  */
 export async function takeLineKeys(

@@ -1,0 +1,89 @@
+/** Reads the log and logs that it was read: by the API, and by the pages for citizens. */
+import type { FastifyInstance } from 'fastify';
+import type pg from 'pg';
+import { pipelinedTransaction, type Sent } from '../database/transaction.ts';
+import { OIN } from '../lib/patterns.ts';
+import { Problem } from '../lib/problem.ts';
+import type { ProcessingContext } from '../plugins/processing-headers.ts';
+import type { OwnEntry, ProcessingAuthor } from '../plugins/processing-log.ts';
+import { type NewVersion, withMonths } from './store/append.ts';
+
+/** Name of the action of reading the log. */
+export const READING = 'Raadplegen verwerkingenlog';
+
+/** The result of a reading, for the entry about it. */
+export interface Reading<T> {
+  /** May still be running: the entry is sent without waiting for it. */
+  readonly result: T | Promise<T>;
+  readonly persons: readonly { readonly soortObjectId: string; readonly objectId: string }[];
+  /** Whether any of the actions that were read is confidential: then so is the fact that somebody read it. */
+  readonly confidential: boolean;
+}
+
+export interface Reader {
+  readonly context: ProcessingContext;
+  readonly author: ProcessingAuthor;
+  /** A description of the query that a citizen understands. */
+  readonly handelingNaam: string;
+  /** Fires when the client disconnects: reading then stops, and no entry is logged. */
+  readonly signal: AbortSignal;
+}
+
+export type LoggedRead = <T>(reader: Reader, read: (db: pg.PoolClient) => Promise<Reading<T>>) => Promise<T>;
+
+/** Reads the log and stores an entry about it in one transaction: without the entry nothing is answered. */
+export function createLoggedRead({ settings, database, clock, actieLog }: FastifyInstance): LoggedRead {
+  const { appendPool: pool, logPool } = database;
+  const { logReads } = settings.verwerkingenlog;
+  const { fscPeerId } = settings.tokens;
+  const uitvoerder = fscPeerId !== undefined && OIN.test(fscPeerId) ? fscPeerId : undefined;
+
+  /** The entry is sent behind the queries of the reading, and the commit behind the entry. */
+  function attempt<T>(reader: Reader, read: (db: pg.PoolClient) => Promise<Reading<T>>): Promise<T> {
+    const readAndLog = async (db: pg.PoolClient): Promise<Sent<T>> => {
+      const reading = await read(db).catch(async (error: unknown) => {
+        // A missing record may have been stored with a log key that this instance lacks.
+        if (error instanceof Problem) await actieLog.keyWatch.requireAll(db);
+        throw error;
+      });
+      // Awaited with the rest; until then a failure must not count as unhandled.
+      const result = Promise.resolve(reading.result);
+      result.catch(() => undefined);
+      const complete = actieLog.keyWatch.requireAll(db);
+      complete.catch(() => undefined);
+      const entry = logReads ? actieLog.appendOwn(db, await makeEntry(reader, reading)) : undefined;
+      // A failed reading fails the entry too, but only with the end of the transaction: the reading has the reason.
+      entry?.catch(() => undefined);
+      const both = result.then(async (value) => {
+        await complete;
+        await entry;
+        return value;
+      });
+      // `add` may send several statements; all must be answered before the commit is sent.
+      if (!actieLog.store.isOneStatement) await both;
+      return { result: both };
+    };
+    return pipelinedTransaction(logPool, readAndLog, reader.signal);
+  }
+
+  function makeEntry(reader: Reader, reading: Reading<unknown>): Promise<NewVersion> {
+    const entry: OwnEntry = {
+      kind: 'log',
+      actieNaam: READING,
+      handelingNaam: reader.handelingNaam,
+      consumer: reader.context,
+      confidential: reading.confidential,
+      uitvoerder,
+      systeem: 'Verwerkingenlog',
+      tijdstip: clock.now(),
+      verwerkteObjecten: reading.persons.map(({ soortObjectId, objectId }) => ({
+        soortObjectId,
+        objectId,
+        soortenGegevens: ['Verwerkingsacties'],
+      })),
+    };
+    return actieLog.makeOwn(entry, reader.author);
+  }
+
+  return (reader, read) => withMonths({ pool, clock }, () => attempt(reader, read));
+}
