@@ -14,11 +14,11 @@ import { proofRecordOf } from './proof-parts.ts';
 import { type GenummerdObject, personKey, type Versie } from './verwerkingsactie.ts';
 
 export interface IdentityKeys {
-  /** The name of the key that new versions are written with. */
+  /** The name of the log key that new versions are written with. */
   readonly current: string;
-  /** Every key that can be read with, the current one first. */
+  /** The names of all configured log keys, the current one first. */
   readonly names: readonly string[];
-  /** The key that hashes idempotency keys: the same in all instances, whichever key is their first. */
+  /** The name of the log key that hashes idempotency keys: the same in all instances, whichever key is their first. */
   readonly hashing: string;
   has(name: string): boolean;
   /** The keyed hash of a person, in the form of a UUID: the same however kind and number are written. @throws {UnknownKeyError} */

@@ -48,7 +48,7 @@ export interface VersionStore {
   add(db: Db, versions: readonly NewVersion[], knownLogKeys?: readonly string[]): Promise<Appended[]>;
   /** The same, committed to disk; creates missing months, and retries after a conflict. A single statement needs no transaction around it. */
   commit(
-    own: { readonly pool: Pool; readonly clock: Clock },
+    context: { readonly pool: Pool; readonly clock: Clock },
     versions: readonly NewVersion[],
     knownLogKeys: readonly string[],
   ): Promise<Appended[]>;
@@ -69,11 +69,11 @@ export async function openVersionStore(pool: Db, forward: QueueForward | undefin
   return {
     isOneStatement,
     add,
-    commit: (own, versions, knownLogKeys) => {
+    commit: (context, versions, knownLogKeys) => {
       const attempt = isOneStatement
-        ? () => add(own.pool, versions, knownLogKeys)
-        : () => transaction(own.pool, (db) => add(db, versions, knownLogKeys));
-      return withMonths(own, () => retryConflicts(attempt));
+        ? () => add(context.pool, versions, knownLogKeys)
+        : () => transaction(context.pool, (db) => add(db, versions, knownLogKeys));
+      return withMonths(context, () => retryConflicts(attempt));
     },
   };
 }
@@ -222,8 +222,8 @@ export const INSERT_LOCATIONS = `
       v.verwerkingsactiviteit_id, p.positions`;
 
 /**
- * Takes idempotency keys in order, so that two groups cannot deadlock. A used one is free again after 24 hours, also by the clock of the database: the stored
- * moment is never far ahead of it, so an instance whose clock is ahead does not free one too early.
+ * Takes idempotency keys in order, so that two groups cannot deadlock. A used one is free again after 24 hours, also by the clock of the database: the
+ * stored moment is never far ahead of it, so an instance whose clock is ahead does not free one too early.
  */
 export const takeIdempotencyKeys = (source: string): string => `
     insert into verwerkingenlog.idempotency_keys as old (key_hash, actie_id, used_at)
