@@ -6,10 +6,10 @@ import { MIGRATIONS, migrate, requireMigrations } from './migrate.ts';
 import { createPool, type Pool, type PoolOptions } from './pool.ts';
 import type { Db } from './transaction.ts';
 
-/** The role of the service, created by migration 0001. */
+/** The role of the service, created by `migrations/0001-roles.sql`. */
 const SERVICE_ROLE = 'koppelvlak_dienst';
 
-/** The role that removes data past its retention, created by migration 0001. */
+/** The role that removes data past its retention, created by `migrations/0001-roles.sql`. */
 const RETENTION_ROLE = 'koppelvlak_opschoner';
 /** Removal runs in larger batches than a request (milliseconds). */
 const RETENTION_STATEMENT_TIMEOUT_MS = 300_000;
