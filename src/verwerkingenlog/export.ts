@@ -10,9 +10,10 @@ import { HISTORY_NAMES } from './domain/members.ts';
 import { pick } from './domain/verwerkingsactie.ts';
 import { createOwnEntries } from './processing-log.ts';
 import { actieAnswer } from './routes/request-reply.ts';
-import { openVersionStore, type QueueForward, withMonths } from './store/append.ts';
+import { type QueueForward, withMonths } from './store/append.ts';
 import { exportedVersions, hasConfidential, type Selection } from './store/exported-versions.ts';
 import { openIdentityKeys } from './store/keys.ts';
+import { openVersionStore } from './store/open-version-store.ts';
 
 /**
  * The lines of an export: records as the interface answers them, with all fields. With the history each has its version and author. Nothing is

@@ -16,16 +16,11 @@ import { createSerialChanges } from './changes.ts';
 import { toStoreWithinBudget } from './domain/encryption.ts';
 import { type Aanroep, type Actie, actieOf, eersteVersie, newActieId } from './domain/verwerkingsactie.ts';
 import { watchRetention } from './retention-runs.ts';
-import {
-  createAppendCounters,
-  createLatestMoment,
-  openVersionStore,
-  type QueueForward,
-  withMonths,
-} from './store/append.ts';
+import { createAppendCounters, createLatestMoment, type QueueForward, withMonths } from './store/append.ts';
 import { forgetIdempotency } from './store/idempotency.ts';
 import { watchKeys } from './store/keys.ts';
 import { makeMonths } from './store/months.ts';
+import { openVersionStore } from './store/open-version-store.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {

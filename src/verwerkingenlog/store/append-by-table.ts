@@ -6,9 +6,9 @@ import type { Db } from '../../database/transaction.ts';
 import { NEXT_PROOF_NUMBER } from '../../proof/proof-log.ts';
 import type { SealedVersie } from '../domain/encryption.ts';
 import {
-  type Appended,
   type Columns,
   INSERT_LOCATIONS,
+  type Insert,
   LOCATION_ROW,
   locationsOf,
   NEW_VERSION_ROW,
@@ -22,11 +22,7 @@ import { lockHashingKey, requireHashingKeys } from './idempotency.ts';
 import { refuseOtherKeys, writeWithKeys } from './keys.ts';
 import { VERSIE_NAMES } from './versions.ts';
 
-export async function appendByTable(
-  db: Db,
-  versions: readonly NewVersion[],
-  knownLogKeys: readonly string[],
-): Promise<Appended[]> {
+export const appendByTable: Insert = async (db, versions, knownLogKeys) => {
   const registered = await readRegistered(db, versions);
   const taken = await readTaken(db, versions, knownLogKeys);
   const kept = new Set(
@@ -40,7 +36,7 @@ export async function appendByTable(
     const { verwerkingsactiviteitId: id } = version.versie;
     return { kept: kept.has(version), unknownActivity: id !== null && !registered.has(id) };
   });
-}
+};
 
 /** The values that a location takes from its version. */
 const LOCATED = new Set([

@@ -1,5 +1,5 @@
 /**
- * Adds versions to the log: first opening the store, its retries and the limits of moments, then the statement for one machine. On Citus
+ * Adds versions to the log: first the store, its retries and the limits of moments, then the statement for one machine. On Citus
  * `append-by-table.ts` is used instead; on one machine that form takes the server twice as much processor time.
  */
 import pg from 'pg';
@@ -54,11 +54,14 @@ export interface VersionStore {
   ): Promise<Appended[]>;
 }
 
+/** Adds versions in one of the two forms. */
+export type Insert = (db: Db, versions: readonly NewVersion[], knownLogKeys: readonly string[]) => Promise<Appended[]>;
+
 /** @param forward absent: nothing is forwarded */
-export async function openVersionStore(pool: Db, forward: QueueForward | undefined): Promise<VersionStore> {
-  const distributed = await isDistributed(pool);
-  const insert = distributed ? (await import('./append-by-table.ts')).appendByTable : appendTogether;
-  const isOneStatement = !distributed && forward === undefined;
+export function createVersionStore(
+  insert: Insert,
+  { isOneStatement, forward }: { readonly isOneStatement: boolean; readonly forward: QueueForward | undefined },
+): VersionStore {
   const add: VersionStore['add'] = async (db, versions, knownLogKeys = []) => {
     const appended = await insert(db, versions, knownLogKeys);
     if (forward === undefined) return appended;
@@ -76,18 +79,6 @@ export async function openVersionStore(pool: Db, forward: QueueForward | undefin
       return withMonths(context, () => retryConflicts(attempt));
     },
   };
-}
-
-/** Whether the tables of the log are distributed over the nodes of Citus: `koppelvlak migrate --distributed`. */
-async function isDistributed(db: Db): Promise<boolean> {
-  const { rows } = await db.query<{ citus: boolean }>(
-    `select to_regclass('pg_catalog.pg_dist_partition') is not null as citus`,
-  );
-  if (rows[0]?.citus !== true) return false;
-  const { rows: found } = await db.query(
-    `select 1 from pg_catalog.pg_dist_partition where logicalrelid = to_regclass('verwerkingenlog.versies')`,
-  );
-  return found.length > 0;
 }
 
 /** Counts versions in the metrics once they were added. */
@@ -264,14 +255,10 @@ const APPEND = {
   select nr in (select nr from added) as kept, is_unknown as "unknownActivity" from input order by nr`,
 };
 
-async function appendTogether(
-  db: Db,
-  versions: readonly NewVersion[],
-  knownLogKeys: readonly string[],
-): Promise<Appended[]> {
+export const appendTogether: Insert = async (db, versions, knownLogKeys) => {
   const { rows } = await db.query<Appended>({
     ...APPEND,
     values: [JSON.stringify(versions.map(rowOf)), JSON.stringify(locationsOf(versions)), knownLogKeys],
   });
   return rows;
-}
+};
