@@ -19,8 +19,8 @@ import { platformProblems } from './problems.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The problem of a request that the validators of the route refuse, with all faults. */
-    refuse?: (request: FastifyRequest) => Problem;
+    /** Makes the 400 with all faults of a request in which a validator of the route found one. */
+    invalidProblem?: (request: FastifyRequest) => Problem;
   }
 }
 
@@ -128,7 +128,8 @@ export function createContract<Operations extends Record<keyof Operations, Opera
         validatorCompiler: validator.compile,
         config: {
           operationId,
-          refuse: (request) => invalidRequest(withFurther(validator.faults(request), options.furtherFaults?.(request))),
+          invalidProblem: (request) =>
+            invalidRequest(withFurther(validator.faults(request), options.furtherFaults?.(request))),
           ...(operation.scopes === undefined ? { public: true } : { scopes: operation.scopes }),
         },
         onRequest: admission(operation, options),
@@ -191,7 +192,10 @@ interface RequestValidator {
   readonly faults: (request: FastifyRequest) => InvalidParam[];
 }
 
-/** A part of a request violates the contract; `faults` finds the faults of all parts. */
+/**
+ * A part of a request violates the contract. Fastify stops at the first such part, so the error holds no faults: `problem-reply.ts` asks
+ * `config.invalidProblem` of the route, which validates all parts again.
+ */
 export class InvalidRequestError extends Error {
   constructor() {
     super('a part of the request violates the contract');
@@ -291,7 +295,7 @@ function parameterCheck(parameters: Parameters, place: Place, validate: Validate
     .filter(({ schema }) => 'type' in schema && schema.type === 'integer')
     .map(({ name }) => keyOf(place, name));
   return (given) => {
-    if (integers.length > 0) refuseOddNumbers(integers, given);
+    if (integers.length > 0) spoilOddNumbers(integers, given);
     if (validate(given)) return [];
     const lostPlus = place === 'query' && isRecord(given) ? namesWithLostPlus(given) : new Set<string>();
     const faults = invalidParams(validate.errors ?? []).filter(({ name }) => !lostPlus.has(name));
@@ -328,8 +332,8 @@ function withFurther(faults: readonly InvalidParam[], further: readonly InvalidP
   return [...faults, ...further.filter(({ name }) => !named.has(name))];
 }
 
-/** Coercion also reads `1e2` and `0x10` as numbers; a whole-number parameter has digits only. */
-function refuseOddNumbers(names: readonly string[], given: unknown): void {
+/** Coercion also reads `1e2` and `0x10` as numbers; a whole-number parameter has digits only, so any other value is made one that is refused. */
+function spoilOddNumbers(names: readonly string[], given: unknown): void {
   if (!isRecord(given)) return;
   for (const name of names) {
     const value = given[name];

@@ -173,9 +173,10 @@ export function handleProblems(
   return refuseUnknown;
 }
 
-/** An incomplete body is the sender's fault, although it surfaces as a connection error. */
+/** The route makes the problem of an invalid request. An incomplete body is the sender's fault, although it surfaces as a connection error. */
 function problemOf(error: unknown, request: FastifyRequest): Problem {
-  if (error instanceof InvalidRequestError) return request.routeOptions.config.refuse?.(request) ?? toProblem(error);
+  if (error instanceof InvalidRequestError)
+    return request.routeOptions.config.invalidProblem?.(request) ?? toProblem(error);
   if (error !== request.raw.errored) return toProblem(error);
   return new Problem(kinds.invalidRequest, { detail: 'Het verzoek brak af.', cause: error });
 }
