@@ -5,7 +5,7 @@ import { loadModel, type Model } from '../lib/exchange-model/model.ts';
 import { createVerifier } from '../lib/jades/verify.ts';
 import { createGuardedFetch } from '../lib/outbound/guarded-fetch.ts';
 import { readTextFileSync } from '../lib/text-file.ts';
-import { authenticate, processingHeaders } from '../plugins/auth.ts';
+import { authenticate, createConsumerReader } from '../plugins/auth.ts';
 import { createClientShare } from '../plugins/limits.ts';
 import { mount } from '../plugins/requests.ts';
 import { createAnswerMemory } from './exchange/answer-memory.ts';
@@ -56,7 +56,7 @@ async function serveGegevens(app: FastifyInstance): Promise<void> {
   const memory = createAnswerMemory(settings, metrics);
   const cache = createPageCache(settings);
 
-  const consumerOf = processingHeaders({ mode: settings.processingHeaders, metrics: app.metrics });
+  const consumerOf = createConsumerReader({ mode: settings.processingHeaders, metrics: app.metrics });
 
   // Both mounts share the pool, so clients have one share of it.
   const shareAmongClients = createClientShare({ pool, waitMs: config.database.connectTimeoutMs });

@@ -1,3 +1,7 @@
+/**
+ * The caller of a request: `authenticate` verifies its token, `callerOf` gives it, and `createConsumerReader` reads the six headers with which it
+ * explains the request. The headers alone are in `processing-headers.ts`, which packages of the client use without Fastify.
+ */
 import type { FastifyRequest } from 'fastify';
 import { Counter, type Registry } from 'prom-client';
 import { OIN } from '../lib/patterns.ts';
@@ -123,7 +127,7 @@ function tokenProblem(cause: TokenError): Problem {
 
 const METRIC = 'koppelvlak_processing_headers_missing_total';
 
-interface ProcessingHeaderOptions {
+interface ConsumerReaderOptions {
   /** `required` refuses a call without `OIN` or `VerwerkingId`. */
   readonly mode: 'optional' | 'required';
   readonly metrics: Registry;
@@ -134,8 +138,8 @@ interface ProcessingHeaderOptions {
  * names them all; an unproven `OIN` gives a 403; missing headers are counted and logged. `vertrouwelijk` has effect only with a token that may log
  * confidential actions: no other caller can hide its request.
  */
-export function processingHeaders(
-  options: ProcessingHeaderOptions,
+export function createConsumerReader(
+  options: ConsumerReaderOptions,
 ): (request: FastifyRequest, signerOin?: string) => ProcessingContext {
   const missingHeaders = missingCounter(options.metrics);
   return (request, signerOin) => {

@@ -1,6 +1,7 @@
 /**
  * The six headers with which a consumer explains a request for personal data. They are read on every call that delivers personal data, and copied
- * into the provider's own entry in the processing log.
+ * into the provider's own entry in the processing log. The package of the client imports this file, so it imports no Fastify:
+ * `createConsumerReader` in `auth.ts` compares the headers with the token and makes the answers.
  * @see API-standaard voor logging van verwerkingen, "Verwerkingsattributen"
  */
 

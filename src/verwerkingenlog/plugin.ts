@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import type { operations } from '../contracts/verwerkingenlog.ts';
 import { readOpenapi, readValidation } from '../lib/openapi-document.ts';
-import { authenticate, processingHeaders } from '../plugins/auth.ts';
+import { authenticate, createConsumerReader } from '../plugins/auth.ts';
 import { createContract } from '../plugins/contract.ts';
 import { createClientShare } from '../plugins/limits.ts';
 import { mount, mountAddress } from '../plugins/requests.ts';
@@ -52,7 +52,8 @@ async function serveVerwerkingenlog(app: FastifyInstance): Promise<void> {
     contract,
     loggedRead: createLoggedRead(app),
     access: authenticate({ verifier, clientCertificateHeader: tokens.clientCertificateHeader?.toLowerCase() }),
-    headersOf: processingHeaders({ mode: gegevens.processingHeaders, metrics }),
+    // One setting for the headers of both areas.
+    consumerOf: createConsumerReader({ mode: gegevens.processingHeaders, metrics }),
     base: mountAddress(app, prefix),
   });
   app.problemKinds.push(...Object.values(verwerkingenlogProblems));

@@ -25,7 +25,7 @@ export interface LogInterface {
   readonly contract: Contract<operations>;
   readonly loggedRead: LoggedRead;
   readonly access: NonNullable<ServeOptions['authenticate']>;
-  readonly headersOf: (request: FastifyRequest) => ProcessingContext;
+  readonly consumerOf: (request: FastifyRequest) => ProcessingContext;
   readonly base: () => string;
 }
 
@@ -36,7 +36,7 @@ export function auteurOf(request: FastifyRequest): Auteur {
 
 export function readerOf(request: FastifyRequest, reply: FastifyReply, handelingNaam: string): Reader {
   return {
-    context: request.server.verwerkingenlog.headersOf(request),
+    context: request.server.verwerkingenlog.consumerOf(request),
     author: {
       subject: callerOf(request).subject,
       requestId: request.id,
