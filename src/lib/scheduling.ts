@@ -147,21 +147,22 @@ export function readForMetrics<T>(read: () => Promise<T>): () => Promise<T | und
 
 /** Held from `acquire` until `release`. */
 export interface Permit {
-  /** Corrects the estimate to the real number of bytes. */
-  resize(bytes: number): void;
+  /** Corrects the estimated weight. */
+  resize(weight: number): void;
   release(): void;
 }
 
 interface Wanted {
-  readonly bytes: number;
+  /** Bytes of memory, or 1 where requests or locks are counted. */
+  readonly weight: number;
   /** The client whose share it takes; absent if clients are not distinguished. */
   readonly client?: string;
 }
 
 /**
- * A weighted semaphore with a share for each client and a deadline: over the memory for answers being made or sent, or over running requests, which
- * weigh 1. Waiting is in order of arrival. A client that has used its share waits, so that it cannot starve the others, but always gets one item,
- * however large; an item larger than the whole is admitted when nothing else is held.
+ * A weighted semaphore with a share for each client and a deadline: over the memory for answers being made or sent, or over running requests or
+ * locks, which weigh 1. Waiting is in order of arrival. A client that has used its share waits, so that it cannot starve the others, but always
+ * gets one item, however heavy; an item heavier than the whole is admitted when nothing else is held.
  */
 export interface Semaphore {
   /** @throws `full()` after `waitMs`; the signal's reason */
@@ -169,17 +170,17 @@ export interface Semaphore {
 }
 
 interface SemaphoreOptions {
-  readonly maxBytes: number;
+  readonly maxWeight: number;
   readonly waitMs: number;
-  /** Answers up to this size are not counted and never wait. Default 0. */
-  readonly smallBytes?: number;
-  /** The share of the memory that one client may hold, unless it is one answer. Absent: clients are not distinguished. */
+  /** Items up to this weight are not counted and never wait. Default 0. */
+  readonly smallWeight?: number;
+  /** The share of `maxWeight` that one client may hold, unless it is one item. Absent: clients are not distinguished. */
   readonly clientShare?: number;
   /** How many items may wait; more are refused at once. Default: no limit. */
   readonly maxWaiting?: number;
   /** The error for a waiter that timed out. */
   readonly full: () => Error;
-  readonly changed?: (state: { readonly bytes: number; readonly waiting: number }) => void;
+  readonly changed?: (state: { readonly weight: number; readonly waiting: number }) => void;
 }
 
 interface Waiter extends Wanted {
@@ -188,9 +189,9 @@ interface Waiter extends Wanted {
 
 export function createSemaphore(options: SemaphoreOptions): Semaphore {
   const {
-    maxBytes,
+    maxWeight,
     waitMs,
-    smallBytes = 0,
+    smallWeight = 0,
     clientShare,
     maxWaiting = Number.POSITIVE_INFINITY,
     full,
@@ -200,37 +201,37 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
   const usedBy = new Map<string, number>();
   let used = 0;
 
-  const charge = (client: string, bytes: number): void => {
-    used += bytes;
-    const total = (usedBy.get(client) ?? 0) + bytes;
+  const charge = (client: string, weight: number): void => {
+    used += weight;
+    const total = (usedBy.get(client) ?? 0) + weight;
     if (total > 0) usedBy.set(client, total);
     else usedBy.delete(client);
-    changed?.({ bytes: used, waiting: queue.size });
+    changed?.({ weight: used, waiting: queue.size });
   };
-  const fits = (bytes: number): boolean => used === 0 || used + bytes <= maxBytes;
-  const hasShare = ({ bytes, client = '' }: Wanted): boolean => {
+  const fits = (weight: number): boolean => used === 0 || used + weight <= maxWeight;
+  const hasShare = ({ weight, client = '' }: Wanted): boolean => {
     const own = usedBy.get(client) ?? 0;
-    return clientShare === undefined || own === 0 || own + bytes <= maxBytes * clientShare;
+    return clientShare === undefined || own === 0 || own + weight <= maxWeight * clientShare;
   };
   const admitWaiting = (): void => {
     for (const waiter of queue) {
-      // A client without share left is skipped and blocks no other; one that lacks only memory is not overtaken.
+      // A client without share left is skipped and blocks no other; one that lacks only room is not overtaken.
       if (!hasShare(waiter)) continue;
-      if (!fits(waiter.bytes)) break;
+      if (!fits(waiter.weight)) break;
       queue.delete(waiter);
       waiter.admit();
     }
-    changed?.({ bytes: used, waiting: queue.size });
+    changed?.({ weight: used, waiting: queue.size });
   };
 
-  const grant = ({ bytes, client = '' }: Wanted): Permit => {
-    let held = bytes > smallBytes ? bytes : 0;
+  const grant = ({ weight, client = '' }: Wanted): Permit => {
+    let held = weight > smallWeight ? weight : 0;
     let isReleased = false;
     charge(client, held);
     const resize = (actual: number): void => {
       if (isReleased) return;
       const before = held;
-      held = actual > smallBytes ? actual : 0;
+      held = actual > smallWeight ? actual : 0;
       charge(client, held - before);
       if (queue.size > 0) admitWaiting();
     };
@@ -246,8 +247,8 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
   return {
     async acquire(wanted, signal) {
       signal.throwIfAborted();
-      if (wanted.bytes <= smallBytes) return grant(wanted);
-      if (queue.size === 0 && fits(wanted.bytes) && hasShare(wanted)) return grant(wanted);
+      if (wanted.weight <= smallWeight) return grant(wanted);
+      if (queue.size === 0 && fits(wanted.weight) && hasShare(wanted)) return grant(wanted);
       if (queue.size >= maxWaiting) throw full();
       return await new Promise<Permit>((resolve, reject) => {
         const cleanUp = (): void => {
@@ -264,7 +265,7 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
         const giveUp = (reason: unknown): void => {
           cleanUp();
           queue.delete(waiter);
-          // Later ones may be smaller.
+          // Later ones may weigh less.
           admitWaiting();
           reject(reason);
         };
@@ -280,18 +281,18 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
 
 /** One semaphore per key, as long as it is held or waited for: all with the same limits, where each item weighs 1. */
 export function createKeyedSemaphore(
-  options: Pick<SemaphoreOptions, 'maxBytes' | 'maxWaiting' | 'waitMs' | 'full'>,
+  options: Pick<SemaphoreOptions, 'maxWeight' | 'maxWaiting' | 'waitMs' | 'full'>,
 ): (key: string, signal: AbortSignal) => Promise<Permit> {
   const semaphores = new Map<string, Semaphore>();
   const create = (key: string): Semaphore => {
     const semaphore = createSemaphore({
       ...options,
-      changed: ({ bytes, waiting }) =>
-        void (bytes + waiting > 0 ? semaphores.set(key, semaphore) : semaphores.delete(key)),
+      changed: ({ weight, waiting }) =>
+        void (weight + waiting > 0 ? semaphores.set(key, semaphore) : semaphores.delete(key)),
     });
     return semaphore;
   };
-  return (key, signal) => (semaphores.get(key) ?? create(key)).acquire({ bytes: 1 }, signal);
+  return (key, signal) => (semaphores.get(key) ?? create(key)).acquire({ weight: 1 }, signal);
 }
 
 /**

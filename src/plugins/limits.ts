@@ -1,8 +1,23 @@
-/** Limits: calls per minute, open exchanges, database work and bytes of one client; also the reading of a JSON body. */
+/**
+ * The limits of a mount, in this order:
+ * - `RateCounter`, `countCall`: calls of a client per minute
+ * - `createOpenCounter`: open streams of a client
+ * - `createClientShare`: simultaneous requests of a client
+ * - `checkAnnouncedBody`, `limitBodies`: bytes of bodies in progress
+ * - `limitUnreadAnswers`: bytes of answers that are not read
+ * - `jsonBody`: the parser of JSON bodies, and what they may contain
+ */
 import { isUtf8 } from 'node:buffer';
 import type { ServerResponse } from 'node:http';
 import { Transform } from 'node:stream';
-import type { FastifyInstance, FastifyReply, FastifyRequest, preParsingHookHandler, RequestPayload } from 'fastify';
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  preParsingHookHandler,
+  RequestPayload,
+  RouteOptions,
+} from 'fastify';
 import fp from 'fastify-plugin';
 import { LRUCache } from 'lru-cache';
 import type { Pool } from '../database/pool.ts';
@@ -97,7 +112,8 @@ export function createOpenCounter(max: number): (client: string, request: Fastif
   };
 }
 
-export type ClientShare = (app: FastifyInstance) => void;
+/** Limits the routes that are registered on the mount after the call. */
+export type LimitMount = (app: FastifyInstance) => void;
 
 interface ClientShareOptions {
   readonly pool: Pool;
@@ -113,14 +129,14 @@ const WAITING_PER_REQUEST = 100;
 /**
  * Runs at most as many simultaneous requests of one client as three quarters of the connections of their pool. More wait, and get 503 when they wait
  * too long or too many do, so that one client cannot keep the others of an area from the database.
- * @returns limits a mount; call it before the routes are registered. Mounts limited by the same function share the count
+ * @returns mounts limited by the same function share the count
  */
-export function createClientShare({ pool, uses = () => true, waitMs }: ClientShareOptions): ClientShare {
+export function createClientShare({ pool, uses = () => true, waitMs }: ClientShareOptions): LimitMount {
   const { max } = pool.options;
   const running = Math.max(1, max - Math.max(1, Math.floor(max / 4)));
   // One for each client, so that requests waiting for others cost a request nothing.
   const acquire = createKeyedSemaphore({
-    maxBytes: running,
+    maxWeight: running,
     maxWaiting: running * WAITING_PER_REQUEST,
     waitMs,
     full: busy,
@@ -139,7 +155,7 @@ export function createClientShare({ pool, uses = () => true, waitMs }: ClientSha
   return (app) => holdBeforeBody(app, uses, acquireShare);
 }
 
-/** Adds a step before the body is read to the routes with such a method. It may hold something until `releaseAfter`. */
+/** Adds a step before the body is read to the routes with such a method. What it holds, it releases with `releaseAfter`. */
 function holdBeforeBody(
   app: FastifyInstance,
   isWanted: (method: string) => boolean,
@@ -148,13 +164,25 @@ function holdBeforeBody(
   app.addHook('onRoute', (route) => {
     if (![route.method].flat().some(isWanted)) return;
     route.preParsing = [...[route.preParsing ?? []].flat(), step];
-    const { handler } = route;
-    route.handler = function tracked(request, reply) {
-      const work = handler.call(this, request, reply);
-      request.handling = Promise.resolve(work).catch(() => undefined);
-      return work;
-    };
+    trackHandling(route);
   });
+}
+
+const trackedHandlers = new WeakSet<RouteOptions['handler']>();
+
+/**
+ * Wraps the handler of a route so that `request.handling` ends with it: a client that hangs up does not stop the handler, which still uses what the
+ * request holds.
+ */
+function trackHandling(route: RouteOptions): void {
+  const { handler } = route;
+  if (trackedHandlers.has(handler)) return;
+  route.handler = function tracked(request, reply) {
+    const work = handler.call(this, request, reply);
+    request.handling = Promise.resolve(work).catch(() => undefined);
+    return work;
+  };
+  trackedHandlers.add(route.handler);
 }
 
 /** Releases the resources of a request when its exchange and its handler have both ended: disconnecting frees no slot. */

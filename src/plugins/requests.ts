@@ -1,6 +1,8 @@
 /**
- * The beginning of every request of the public server (its deadline, security headers, `Host`, load, and measurements at its end), and the additions
- * of every mount: limits, headers, errors in its own shape, log lines, and a share for each client.
+ * The first hooks of every request of the public server.
+ * - `requests`: of the server: deadline, security headers, `Host`, load, and the measurement at the end.
+ * - `mountScope`: of a prefix: its headers, limits, log line, and errors in its own shape.
+ * - `mount`: `mountScope` for an interface, with its version, limits of clients and bodies, and pages about it.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -19,9 +21,9 @@ import {
   traceOf,
 } from './headers.ts';
 import {
-  type ClientShare,
   checkAnnouncedBody,
   countCall,
+  type LimitMount,
   limitBodies,
   limitUnreadAnswers,
   RateCounter,
@@ -191,7 +193,7 @@ interface MountOptions extends Omit<ScopeOptions, 'headers'> {
   /** Bytes of bodies in progress; absent: as configured for every mount. */
   readonly bodiesInProgressBytes?: number;
   /** Divides the connections of a pool among clients. */
-  readonly share?: ClientShare;
+  readonly share?: LimitMount;
 }
 
 /** Mounts an interface, with its version, its contract and pages about it. */

@@ -81,7 +81,7 @@ export async function changeActie(
 /** @param maxWaiting changes that may wait for one lock */
 export function createSerialChanges(pool: Pool, maxWaiting: number, large: OneAtATime): SerialChanges {
   const acquireLock = createKeyedSemaphore({
-    maxBytes: 1,
+    maxWeight: 1,
     maxWaiting,
     waitMs: LOCK_WAIT_MS,
     full: busy,
@@ -89,7 +89,7 @@ export function createSerialChanges(pool: Pool, maxWaiting: number, large: OneAt
   // Half, because readings use the same pool.
   const max = Math.max(2, Math.ceil(pool.options.max / 2));
   const connections = createSemaphore({
-    maxBytes: max,
+    maxWeight: max,
     clientShare: CLIENT_SHARE,
     maxWaiting: max * WAITING_PER_CONNECTION,
     waitMs: MAX_WAIT_MS,
@@ -97,7 +97,7 @@ export function createSerialChanges(pool: Pool, maxWaiting: number, large: OneAt
   });
 
   async function withinShare<T>(client: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    const permit = await connections.acquire({ bytes: 1, client }, signal);
+    const permit = await connections.acquire({ weight: 1, client }, signal);
     try {
       return await work();
     } finally {

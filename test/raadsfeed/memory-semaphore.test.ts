@@ -9,11 +9,11 @@ const here = new AbortController().signal;
 function createAnswerMemory(maxBytes: number, waitMs: number) {
   const full = (): Problem => new Problem(platformProblems.unavailable, { headers: { 'retry-after': '1' } });
   let used = 0;
-  const changed = ({ bytes }: { readonly bytes: number }): void => {
-    used = bytes;
+  const changed = ({ weight }: { readonly weight: number }): void => {
+    used = weight;
   };
-  const { acquire } = createSemaphore({ maxBytes, waitMs, full, changed });
-  return { acquire: (bytes: number, signal: AbortSignal) => acquire({ bytes }, signal), used: () => used };
+  const { acquire } = createSemaphore({ maxWeight: maxBytes, waitMs, full, changed });
+  return { acquire: (bytes: number, signal: AbortSignal) => acquire({ weight: bytes }, signal), used: () => used };
 }
 
 it('grants what fits, and a request larger than the bound when nothing else holds memory', async () => {

@@ -16,9 +16,9 @@ export const SMALL_BYTES = 256 * 1024;
 /** The memory of both mounts for large answers that are being made or sent. */
 export function createAnswerMemory({ answersMb, answersWaitMs }: AnswerSettings, metrics: GegevensMetrics): Semaphore {
   return createSemaphore({
-    maxBytes: answersMb * MEGABYTE,
+    maxWeight: answersMb * MEGABYTE,
     waitMs: answersWaitMs,
-    smallBytes: SMALL_BYTES,
+    smallWeight: SMALL_BYTES,
     clientShare: CLIENT_SHARE,
     full: () =>
       new Problem(gegevensProblems.dienstOnbereikbaar, {
@@ -26,8 +26,8 @@ export function createAnswerMemory({ answersMb, answersWaitMs }: AnswerSettings,
         headers: { 'retry-after': String(Math.max(1, Math.ceil(answersWaitMs / 1000))) },
         fsc: 'ERROR_CODE_SERVICE_UNREACHABLE',
       }),
-    changed: ({ bytes, waiting }) => {
-      metrics.answersBytes.set(bytes);
+    changed: ({ weight, waiting }) => {
+      metrics.answersBytes.set(weight);
       metrics.answersWaiting.set(waiting);
     },
   });

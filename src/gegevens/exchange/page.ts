@@ -131,7 +131,7 @@ export function createPageFinder(options: PageFinderOptions): PageFinder {
     const plan = chosen.length > 0 ? planPage(chosen, counts, query) : await emptyPlan(filter, requested, query);
     const planned: PlannedPage = { plan, period, deliveredAt: latestDelivery(chosen) ?? at, selectOptions };
     const key = pageKey(filter, planned);
-    const permit = await memory.acquire({ bytes: estimateBytes(plan), client: request.client }, signal);
+    const permit = await memory.acquire({ weight: estimateBytes(plan), client: request.client }, signal);
     const { page, from } = await reuseOrWrite(key, planned, signal).catch((error: unknown) => {
       permit.release();
       throw error;

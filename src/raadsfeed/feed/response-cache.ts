@@ -90,7 +90,7 @@ const READING_BYTES = 64 * 1024 * 1024;
 /** @param maxBytes 0 keeps nothing */
 export function createResponseCache(maxBytes: number, heads: HeadCache): ResponseCache {
   const memory = createSemaphore({
-    ...{ maxBytes: READING_BYTES, waitMs: WAIT_MS },
+    ...{ maxWeight: READING_BYTES, waitMs: WAIT_MS },
     full: () => new Problem(platformProblems.unavailable, { headers: { 'retry-after': '1' } }),
   });
   const responses = new LRUCache<string, CachedResponse>({
@@ -165,7 +165,7 @@ export function createResponseCache(maxBytes: number, heads: HeadCache): Respons
     async answer(request, reply, { records, read }) {
       const closed = requestClosedSignal(reply);
       const bytes = records * RECORD_BYTES * COPIES;
-      const permit = await memory.acquire({ bytes }, closed).catch((error: unknown) => {
+      const permit = await memory.acquire({ weight: bytes }, closed).catch((error: unknown) => {
         if (closed.aborted) return undefined;
         throw error;
       });

@@ -109,18 +109,18 @@ export function createStreams(options: StreamsOptions): Streams {
   const { heads, reader, log, mountUrl, memoryBytes, drainTimeoutMs, stopping } = options;
   const open = new Set<OpenStream>();
   const memory = createSemaphore({
-    ...{ maxBytes: memoryBytes, smallBytes: SMALL_PART, clientShare: CLIENT_SHARE, waitMs: WAIT_MS },
+    ...{ maxWeight: memoryBytes, smallWeight: SMALL_PART, clientShare: CLIENT_SHARE, waitMs: WAIT_MS },
     full: () => new Error('there was no memory for it: too many clients do not read'),
   });
   const turns = createSemaphore({
-    ...{ maxBytes: READS, clientShare: 1 / 2, waitMs: WAIT_MS },
+    ...{ maxWeight: READS, clientShare: 1 / 2, waitMs: WAIT_MS },
     full: () => new Error('it could not read in time: too many streams catch up'),
   });
   const pages = new LRUCache<string, Page, StreamStart>({
     ...PAGES,
     sizeCalculation: ({ bytes }) => bytes.length + 1,
     fetchMethod: async (_key, _stale, { context: { client, position, filter } }) => {
-      const turn = await turns.acquire({ bytes: 1, client }, stopping);
+      const turn = await turns.acquire({ weight: 1, client }, stopping);
       try {
         return await readPage(position, filter);
       } finally {
@@ -209,7 +209,7 @@ export function createStreams(options: StreamsOptions): Streams {
       }
       const bytes = (await nextPart(stream, sent))?.part.length;
       if (bytes === undefined) continue;
-      const permit = await memory.acquire({ bytes, client: stream.client }, stream.ended);
+      const permit = await memory.acquire({ weight: bytes, client: stream.client }, stream.ended);
       try {
         const next = await nextPart(stream, sent);
         if (next === undefined) continue;

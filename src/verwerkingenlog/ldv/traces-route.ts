@@ -31,7 +31,7 @@ export function postTraces(app: FastifyInstance, contract: Contract<operations>,
   const kept = keptAttributes(ldv.keepAttributes);
   // Bytes of decompressed bodies that are processed at a time.
   const memory = createSemaphore({
-    maxBytes: Math.max(maxBytes, server.bodiesInProgressBytes),
+    maxWeight: Math.max(maxBytes, server.bodiesInProgressBytes),
     waitMs: server.requestTimeoutMs / 2,
     clientShare: CLIENT_SHARE,
     full: () => new Problem(platformProblems.unavailable, { headers: RETRY }),
@@ -55,7 +55,7 @@ export function postTraces(app: FastifyInstance, contract: Contract<operations>,
       const body: unknown = request.body ?? Buffer.alloc(0);
       if (!Buffer.isBuffer(body)) throw new TypeError('the body was not read as bytes');
       const most = isPacked ? Math.min(maxBytes, body.length * MOST_PER_BYTE) : body.length;
-      const wanted = { bytes: most, client: clientKey(request) };
+      const wanted = { weight: most, client: clientKey(request) };
       const permit = await memory.acquire(wanted, requestClosedSignal(reply));
       try {
         const bytes = isPacked ? await unpack(body, maxBytes) : body;

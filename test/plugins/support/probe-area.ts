@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import { isOpenapiDocument, type OpenapiDocument } from '../../../src/lib/openapi-document.ts';
 import { authenticate } from '../../../src/plugins/auth.ts';
 import { type Contract, createContract } from '../../../src/plugins/contract.ts';
-import type { ClientShare } from '../../../src/plugins/limits.ts';
+import type { LimitMount } from '../../../src/plugins/limits.ts';
 import { mount } from '../../../src/plugins/requests.ts';
 import { createTokenVerifier } from '../../../src/plugins/tokens.ts';
 
@@ -102,7 +102,7 @@ export interface ProbeOptions {
   readonly jwksUrl?: string;
   readonly rateLimit?: number;
   /** Of the mount that asks for a token. */
-  readonly share?: ClientShare;
+  readonly share?: LimitMount;
 }
 
 /** An area with one route for each thing that the service must be able to handle, on the real server. */
