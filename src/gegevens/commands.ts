@@ -247,7 +247,11 @@ function ifAny(forced: readonly ForcedImport[]): { readonly forced?: readonly Fo
 function forcedText(imports: readonly ForcedImport[]): string {
   if (imports.length === 0) return '';
   const rows = imports.map(({ ingevoerdOp, variant, bestand, periodeStart, periodeEinde, leveringen, bevindingen }) => [
-    ...[ingevoerdOp.toISOString(), variant, bestand ?? '-', `${periodeStart} to ${periodeEinde}`, leveringen.join(' ')],
+    ingevoerdOp.toISOString(),
+    variant,
+    bestand ?? '-',
+    `${periodeStart} to ${periodeEinde}`,
+    leveringen.join(' '),
     bevindingen.map(({ rule, count }) => `${rule === 'model' ? rule : `rule ${rule}`}: ${count}`).join(', '),
   ]);
   const head = ['imported', 'variant', 'file', 'period', 'leveringen', 'blocking findings'];

@@ -141,7 +141,13 @@ async function importOne(
     if (opened !== undefined && opened.faults.length > 0) return { file: path, faults: opened.faults };
     const judge = opened && { consumer: opened.consumer, approve: () => approve(opened) };
     const imported = await importFile(database.pool, {
-      ...{ path, bytes: opened?.bytes, model, replace, judge, signal: interrupted, progress: show },
+      path,
+      bytes: opened?.bytes,
+      model,
+      replace,
+      judge,
+      signal: interrupted,
+      progress: show,
     });
     const { leveringen, periodeStart, periodeEinde } = imported.delivery;
     return {

@@ -83,7 +83,11 @@ export async function importFile(pool: Pool, options: ImportOptions): Promise<Im
     const forced = options.judge?.approve() ?? [];
     const { variant } = model;
     const replacements = await replaceDeliveries(db, {
-      ...{ variant, model: model.mapping.versie, invoerId, delivery, force },
+      variant,
+      model: model.mapping.versie,
+      invoerId,
+      delivery,
+      force,
     });
     if (forced.length > 0) await writeForcedImport(db, invoerId, forced);
     return { invoerId, delivery, replacements, bytes: size };
@@ -111,7 +115,10 @@ async function copyRecords(
   };
   try {
     const delivery = await readDelivery(bytes ?? path, {
-      ...{ model, faults, signal, consumers: judge === undefined ? [store] : [judge.consumer, store] },
+      model,
+      faults,
+      signal,
+      consumers: judge === undefined ? [store] : [judge.consumer, store],
       progress: async (bytesRead, records) => {
         progress?.(bytesRead, records);
         await rows.write();

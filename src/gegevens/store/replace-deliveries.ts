@@ -100,8 +100,12 @@ export async function replaceDeliveries(db: Db, options: ReplaceOptions): Promis
        and (organisation_key = any($3::text[]) or name_key = any($4::text[]))
        and period_start <= $6::date and period_end >= $5::date`,
     [
-      ...[variant, model, leveringen.map(({ organisatie }) => organisatie.sleutel)],
-      ...[leveringen.flatMap(({ organisatie }) => organisatie.naamSleutel ?? []), periodeStart, periodeEinde],
+      variant,
+      model,
+      leveringen.map(({ organisatie }) => organisatie.sleutel),
+      leveringen.flatMap(({ organisatie }) => organisatie.naamSleutel ?? []),
+      periodeStart,
+      periodeEinde,
     ],
   );
   const replacements = await compareRecords(db, options.invoerId, findReplaced(earlier, delivery));
@@ -236,7 +240,12 @@ async function insertLeveringen(db: Db, { variant, model, invoerId, delivery }: 
      from jsonb_to_recordset($7::jsonb) as l (nummer int, sleutel text, naam text, "naamSleutel" text, "kvkNummer" text,
         gemeentecode text, "gemeenteSleutel" text, envelope text, records int, zaken int, bytes bigint, vingerafdruk text)`,
     [
-      ...[variant, invoerId, model, delivery.periodeStart, delivery.periodeEinde, delivery.aangeleverdOp],
+      variant,
+      invoerId,
+      model,
+      delivery.periodeStart,
+      delivery.periodeEinde,
+      delivery.aangeleverdOp,
       JSON.stringify(rows),
     ],
   );

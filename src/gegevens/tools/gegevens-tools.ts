@@ -62,7 +62,9 @@ Nothing of a file is stored when something in it blocks a delivery: \`gegevens c
         const tables = plan && (await readTableFile(context, { plan, period: options.period }, path));
         const judge = await createJudge(model, options, { tables, now: context.clock.now() });
         return {
-          ...{ bytes: tables?.bytes, consumer: judge.check, report: judge.report },
+          bytes: tables?.bytes,
+          consumer: judge.check,
+          report: judge.report,
           faults: (tables?.faults ?? []).map(asFault),
           notes: (tables?.notes ?? []).map(asFault),
           close() {
@@ -116,7 +118,9 @@ async function dryRun(
       // Includes faults that only all records together can have: two equal ones, a period that ends before it starts.
       if (tables.faults.length === 0) {
         await readDelivery(tables.bytes, {
-          ...{ model, faults: ofMessage, signal: context.interrupted },
+          model,
+          faults: ofMessage,
+          signal: context.interrupted,
           consumers: options.check === true ? [check] : [],
         });
         if (ofMessage.list.length === 0 && options.check === true) report = judged();
@@ -130,7 +134,12 @@ async function dryRun(
     const shown = options.showPersons === true ? samples : maskPersons(samples);
     results.push({ faults, blocking: report?.blocking ?? 0 });
     shownResults.push({
-      ...{ file, leveringen, ...records, shown, faults, notes },
+      file,
+      leveringen,
+      ...records,
+      shown,
+      faults,
+      notes,
       ...(report === undefined ? {} : { check: report.json }),
     });
     output.line(

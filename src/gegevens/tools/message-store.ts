@@ -32,7 +32,9 @@ export class MessageStore {
       `select nummer, row, key from (
          select row_number() over (order by row, rowid) - 1 as nummer, row, key from items where levering = ? and list = ?)
        where nummer in (select value from json_each(?))`,
-      ...[levering, list, JSON.stringify(nummers)],
+      levering,
+      list,
+      JSON.stringify(nummers),
     );
     return new Map(
       [...found].map(({ nummer, row, key }) => [

@@ -240,7 +240,8 @@ export class DeliveryCheck implements DeliveryConsumer {
     if (personen === undefined || this.#blockingOnly) return;
     const identity = personen.kenmerken ?? own?.kenmerken ?? [];
     this.#persons.add({
-      ...{ record: nummer, municipality },
+      record: nummer,
+      municipality,
       persons: personsAt(value, personen.plaats).map(({ item }) => personIdentity(item, identity)),
       ...run,
       step: stappen.findLastIndex((path) => saysSomething(valueAt(value, path))),
@@ -291,7 +292,11 @@ export class DeliveryCheck implements DeliveryConsumer {
     const key = isMissing ? '' : (municipalityKey(text) ?? 'onbekend');
     const index = this.#municipalities.size;
     const municipality = this.#municipalities.get(key) ?? {
-      ...{ index, code: isMissing ? null : text, records: 0, cases: 0, kinds: new Map<string, number>() },
+      index,
+      code: isMissing ? null : text,
+      records: 0,
+      cases: 0,
+      kinds: new Map<string, number>(),
     };
     this.#municipalities.set(key, municipality);
     return { municipality, key: isMissing || isUnknown ? undefined : key };

@@ -93,7 +93,8 @@ export class Persons {
       `select municipality, count(distinct person) as persons,
         count(distinct case when begins <= ? and ends >= ? then person end) as active
       from occurrences group by municipality`,
-      ...[end, start],
+      end,
+      start,
     );
     for (const row of persons) {
       const own = { persons: Number(row.persons), active: Number(row.active), steps: new Map<number, number>() };

@@ -28,7 +28,9 @@ export function reportJson({ variant, period, municipalities, findings }: CheckR
       [name]: groups,
     })),
     findings: findings.map(({ rule, severity, count, places }) => ({
-      ...{ rule, severity, count },
+      rule,
+      severity,
+      count,
       /** JSON Pointers; at most a hundred. */
       places: places.map(({ pointer }) => pointer),
       ...(places.some(({ row }) => row !== undefined) ? { rows: places.map(({ row }) => row ?? null) } : {}),

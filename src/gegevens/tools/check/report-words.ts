@@ -50,7 +50,12 @@ function rowText({ file, sheet, row, key }: ItemPlace, words: { sheet: string; r
 const english = {
   language: 'en',
   title: (variant: string) => `Check of a delivery, ${variant}`,
-  ...{ checked: 'Checked', period: 'Period', model: 'Model', made: 'Made', result: 'Result', unknown: 'unknown' },
+  checked: 'Checked',
+  period: 'Period',
+  model: 'Model',
+  made: 'Made',
+  result: 'Result',
+  unknown: 'unknown',
   between: (start: string, end: string) => `${start} to ${end}`,
   at: (moment: Date) => `${utc(moment)} UTC`,
   summary: (blocking: number, warnings: number) =>
@@ -146,8 +151,12 @@ const isWhat = (text: string): text is What => Object.hasOwn(DUTCH_WHAT, text);
 const dutch: ReportWords = {
   language: 'nl',
   title: (variant) => `Controle van een levering, ${variant}`,
-  ...{ checked: 'Gecontroleerd', period: 'Periode', model: 'Model', made: 'Gemaakt' },
-  ...{ result: 'Resultaat', unknown: 'onbekend' },
+  checked: 'Gecontroleerd',
+  period: 'Periode',
+  model: 'Model',
+  made: 'Gemaakt',
+  result: 'Resultaat',
+  unknown: 'onbekend',
   between: (start, end) => `${start} tot en met ${end}`,
   at: (moment) => `${utc(moment)} UTC`,
   summary: (blocking, warnings) =>

@@ -86,7 +86,11 @@ function checkFilesGiven(terminal: Terminal, files: readonly string[], options: 
     );
     const now = systemClock.now();
     const report = await checkFiles(files, {
-      ...{ model, period: options.period, now, signal, showPersons: options.showPersons ?? false },
+      model,
+      period: options.period,
+      now,
+      signal,
+      showPersons: options.showPersons ?? false,
       ...(plan && { open: (file: string) => openTables(context, plan, options, file) }),
       progress: (bytes, records) => {
         progress.reached(bytes);
@@ -119,7 +123,11 @@ function checkWhatIsStored(terminal: Terminal, options: CheckOptions): Promise<v
     const model = await chooseModel(gegevens, options.variant, options.model);
     const now = clock.now();
     const { report, leveringen } = await checkStored(database.pool, {
-      ...{ model, period: options.period, now, signal, leverancierscode: gegevens.supplierCode },
+      model,
+      period: options.period,
+      now,
+      signal,
+      leverancierscode: gegevens.supplierCode,
     });
     const sources = storedNames(leveringen, report, model, wordsOf(options));
     await write({ output }, options, report, { model: model.mapping.versie, made: now, sources });

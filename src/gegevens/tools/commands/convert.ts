@@ -89,7 +89,11 @@ async function convert(context: ToolContext, path: string, options: ConvertOptio
   let converted: ConvertedFile | undefined;
   try {
     converted = await convertFile({
-      ...{ path, from, to, signal, faults },
+      path,
+      from,
+      to,
+      signal,
+      faults,
       lost: (loss) => {
         findings.lost(loss);
         if (list !== undefined) writeSync(list, `${JSON.stringify(loss)}\n`);

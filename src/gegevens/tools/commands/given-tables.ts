@@ -82,7 +82,11 @@ export async function readTableFile(
     envelopOf({ plan, now, period: period ?? (isSettled ? undefined : quarterAround(now.toISOString())) });
   const progress = createProgress(terminal, 'records read', path.toLowerCase().endsWith('.csv') ? size : undefined);
   const tables = await readTables({
-    ...{ plan, envelop: envelop(), signal, samples: samples ?? 0, progress: progress.update },
+    plan,
+    envelop: envelop(),
+    signal,
+    samples: samples ?? 0,
+    progress: progress.update,
     open: () => openTableFile(path, plan, { signal, onBytes: progress.reached }),
     onRecord: (list, record) => {
       if (list === 'records') days.add(record);

@@ -41,7 +41,10 @@ async function check(context: ToolContext, options: PreflightOptions): Promise<v
   const { config, terminal, output, interrupted: signal } = context;
   const headers = hasToken(options) ? await authorization(options) : {};
   const result = await preflight({
-    ...{ config, signal, now: () => new Date(), timeoutMs: options.timeout * 1000 },
+    config,
+    signal,
+    now: () => new Date(),
+    timeoutMs: options.timeout * 1000,
     transportCertificate: options.transportCertificate,
     faults: faultsOfService(terminal),
     contacts: options.contact,

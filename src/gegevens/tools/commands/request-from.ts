@@ -44,7 +44,14 @@ export async function requestFrom(named: string | undefined, { context, options,
   const [lid] = model.mapping.organisatieLeden;
   const body = { aanleverperiodeStartdatum: start, aanleverperiodeEinddatum: end, [lid]: organisation, pageSize };
   const collected = await collectDelivery({
-    ...{ ...target, ...more, model, signal, form, resume, keep, out },
+    ...target,
+    ...more,
+    model,
+    signal,
+    form,
+    resume,
+    keep,
+    out,
     body: Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined)),
     headers: needsToken ? await authorization(options) : {},
   });

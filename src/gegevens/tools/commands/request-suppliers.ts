@@ -82,12 +82,17 @@ async function requestOne(
   const own = { ...options, variant, model, keep, out, ...(isGrant ? { outway, grantHash: supplier } : {}) };
   try {
     const { records, zaken, report } = await requestFrom(isGrant ? undefined : supplier, {
-      ...{ context, requester, options: own },
+      context,
+      requester,
+      options: own,
       tell: (text) => output.progress(`${supplier}: ${text}`),
     });
     return {
-      ...{ ...line, records, zaken },
-      ...{ blocking: countFindings(report, 'blocking'), warnings: countFindings(report, 'warning') },
+      ...line,
+      records,
+      zaken,
+      blocking: countFindings(report, 'blocking'),
+      warnings: countFindings(report, 'warning'),
       outcome: records === 0 ? 'empty' : 'delivered',
       ...(out === undefined ? {} : { file: out }),
     };

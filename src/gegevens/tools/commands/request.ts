@@ -71,7 +71,10 @@ async function requestAll(context: ToolContext, named: string | undefined, optio
   const pages: object[] = [];
   try {
     const { url, records, leveringen } = await requestFrom(named, {
-      ...{ context, requester, options: { ...options, variant }, tell: output.progress },
+      context,
+      requester,
+      options: { ...options, variant },
+      tell: output.progress,
       onPage: (page) => pages.push(summary(page)),
     });
     output.result({ url, records, pages }, () => {
@@ -89,7 +92,12 @@ async function requestAll(context: ToolContext, named: string | undefined, optio
 function summary({ page, records, paginering, verified, answered, request }: DeliveredPage): object {
   const { digest, style, oin } = verified;
   return {
-    ...{ page, records, paginering, bytes: answered.body.length, digest, form: style.form },
+    page,
+    records,
+    paginering,
+    bytes: answered.body.length,
+    digest,
+    form: style.form,
     transactionId: answered.transactionId,
     ...(request === undefined ? { kept: true } : {}),
     signer: { oin },

@@ -92,7 +92,10 @@ export async function convertFile(options: ConvertFileOptions): Promise<Converte
   };
   try {
     const delivery = await readDelivery(path, {
-      ...{ model: from, faults, signal, progress },
+      model: from,
+      faults,
+      signal,
+      progress,
       consumers: [{ item: convertItem }],
     });
     if (delivery === undefined) {

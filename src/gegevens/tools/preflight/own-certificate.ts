@@ -126,8 +126,13 @@ export async function checkRevocation({ config, path, now, timeoutMs }: Prefligh
   const network = createGuardedFetch({ allowPrivate: gegevens.revocationAllowPrivate, proxy: server });
   const ended = new AbortController();
   const statusOf = createRevocationSource({
-    ...{ now, fetch: network.fetch, signal: ended.signal, refreshFailed: () => undefined },
-    ...{ ocspTimeoutMs: timeoutMs, ocspLateMs: timeoutMs, crlTimeoutMs: timeoutMs },
+    now,
+    fetch: network.fetch,
+    signal: ended.signal,
+    refreshFailed: () => undefined,
+    ocspTimeoutMs: timeoutMs,
+    ocspLateMs: timeoutMs,
+    crlTimeoutMs: timeoutMs,
     crlBytes: gegevens.crlMaxMb * 1024 * 1024,
   });
   try {

@@ -44,7 +44,12 @@ export async function checkSelf(
     let answered: SupplierResponse;
     try {
       answered = await sendRequest({
-        ...{ url, body: BODY, timeoutMs, maxBytes: MAX_BYTES, attempts: 1, waiting: () => undefined },
+        url,
+        body: BODY,
+        timeoutMs,
+        maxBytes: MAX_BYTES,
+        attempts: 1,
+        waiting: () => undefined,
         signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
         headers: { ...token, ...(await signedHeaders(requester.signer, 'digest', BODY)) },
       });

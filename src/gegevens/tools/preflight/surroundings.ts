@@ -173,7 +173,11 @@ async function readClock(
   allowPrivate: boolean,
 ): Promise<ClockReading | undefined> {
   const connections = createGuardedConnections({
-    ...{ rules: { allowPrivate }, proxy: config.server, maxRedirects: 0, connectTimeoutMs: timeoutMs, agent: {} },
+    rules: { allowPrivate },
+    proxy: config.server,
+    maxRedirects: 0,
+    connectTimeoutMs: timeoutMs,
+    agent: {},
   });
   try {
     const asked = now().getTime();

@@ -31,7 +31,11 @@ export async function openRequester(
   const { fetch, close } = createGuardedFetch({ allowPrivate: gegevens.revocationAllowPrivate, proxy: server });
   const { requiredPolicies, revocation, crlMaxMb } = gegevens;
   const verifier = createVerifier({
-    ...{ fetch, anchors, requiredPolicies, revocation, now },
+    fetch,
+    anchors,
+    requiredPolicies,
+    revocation,
+    now,
     limits: { ...limits, crlBytes: crlMaxMb * 1024 * 1024 },
   });
   return {

@@ -32,7 +32,9 @@ export async function openCsv(
       const source = createReadStream(path, { highWaterMark: CHUNK_BYTES, signal, start: separatorLine.length });
       let isExceeded = false;
       const bounded = csvBytes(source, {
-        ...{ encoding, firstLine, onBytes },
+        encoding,
+        firstLine,
+        onBytes,
         onExceeded: () => {
           isExceeded = true;
         },

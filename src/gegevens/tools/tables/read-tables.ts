@@ -143,7 +143,11 @@ class TableReader {
   #builder(list: ItemList): RecordBuilder {
     const { plan, samples, progress, onRecord } = this.#options;
     return new RecordBuilder({
-      ...{ plan, list, message: this.message, faults: this.faults, notes: this.notes },
+      plan,
+      list,
+      message: this.message,
+      faults: this.faults,
+      notes: this.notes,
       tableOf: (index) => {
         const table = this.#bound.get(index);
         if (table === undefined) throw new TypeError('a row of a table without columns');
