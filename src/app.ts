@@ -3,14 +3,16 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import { front } from './html/front/plugin.ts';
 import { type Clock, systemClock } from './lib/time.ts';
 import { connections } from './plugins/connections.ts';
+import { database } from './plugins/database.ts';
 import { cutTarget, newRequestId, SECURITY_HEADERS } from './plugins/headers.ts';
 import { jsonBody } from './plugins/limits.ts';
 import { management } from './plugins/management.ts';
+import { metrics } from './plugins/metrics.ts';
 import { rootPages } from './plugins/pages.ts';
 import { refuseUnreadable, sendProblem } from './plugins/problem-reply.ts';
 import { requests } from './plugins/requests.ts';
 import { MAX_PARAM_LENGTH, routes } from './plugins/routes.ts';
-import { database, metrics, operations, service } from './plugins/service.ts';
+import { operations, service } from './plugins/service.ts';
 import { proof, proofWriters } from './proof/plugin.ts';
 import type { ProvenLog } from './proof/proof-log.ts';
 import type { Config } from './settings/read-config.ts';
@@ -65,26 +67,27 @@ export async function buildApp({
 async function registerServed(app: FastifyInstance): Promise<void> {
   const { areas } = app.settings.server;
   const servesGegevens = areas.includes('shv') || areas.includes('vs');
-  const logs: ProvenLog[] = [];
+  const proofLogs: ProvenLog[] = [];
   // The feed alone needs no tokens, logs no processing, and need not have the keys of the log.
   if (servesGegevens || areas.includes('verwerkingenlog')) {
     await app.register((await import('./plugins/tokens.ts')).tokens);
+    // Made here, because the log is a layer below its feature `ldv`, and yet queues lines in the transaction of an append.
     const { createForwardQueue } = await import('./verwerkingenlog/ldv/store/forward-queue.ts');
     const forward = createForwardQueue(app.settings.ldvOut);
     await app.register((await import('./verwerkingenlog/processing-log.ts')).processingLog, { forward });
-    logs.push((await import('./verwerkingenlog/proof-log.ts')).verwerkingenProofLog);
+    proofLogs.push((await import('./verwerkingenlog/proof-log.ts')).verwerkingenProofLog);
   }
   if (servesGegevens) {
     await app.register((await import('./gegevens/plugin.ts')).gegevens);
-    logs.push((await import('./gegevens/proof-log.ts')).leveringenProofLog);
+    proofLogs.push((await import('./gegevens/proof-log.ts')).leveringenProofLog);
   }
   if (areas.includes('verwerkingenlog'))
     await app.register((await import('./verwerkingenlog/plugin.ts')).verwerkingenlog);
   if (areas.includes('raadsfeed')) {
     await app.register((await import('./raadsfeed/plugin.ts')).raadsfeed);
-    logs.push((await import('./raadsfeed/proof-log.ts')).raadsfeedProofLog);
+    proofLogs.push((await import('./raadsfeed/proof-log.ts')).raadsfeedProofLog);
   }
-  await app.register(proof, { logs });
+  await app.register(proof, { logs: proofLogs });
   // It links to the pages of the others.
   await app.register(front);
 }

@@ -1,10 +1,7 @@
-/** The shared parts of the service: settings, clock, address and end of the process; metrics; reports to operators; the database. */
+/** What every plugin may use: `service` gives settings, clock, address and end of the process, `operations` the lists that plugins add to. */
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import { databaseChecks, slowStatements } from '../database/checks.ts';
-import { type Database, openDatabase } from '../database/open-database.ts';
 import type { DescribedInterface } from '../lib/openapi-document.ts';
 import type { FrontEntry, OperatorSection, ReadinessCheck, SiteMaps } from '../lib/operations.ts';
 import type { ProblemKind } from '../lib/problem.ts';
@@ -21,7 +18,6 @@ declare module 'fastify' {
     readonly publicBaseUrl: () => string;
     /** Fires when the process begins to stop: streams and waiting loops end on it. */
     readonly stopping: AbortSignal;
-    readonly metrics: Registry;
     readonly readiness: ReadinessCheck[];
     readonly operatorPage: OperatorSection[];
     /** Where routes are registered below a prefix. */
@@ -34,7 +30,6 @@ declare module 'fastify' {
     /** Landing-page entries, and the site maps that `/robots.txt` names. */
     readonly frontEntries: FrontEntry[];
     readonly siteMaps: SiteMaps[];
-    readonly database: Database;
   }
 }
 
@@ -75,18 +70,6 @@ function isAddressInfo(address: unknown): address is AddressInfo {
   return typeof address === 'object' && address !== null && 'port' in address;
 }
 
-/** The registry, with the process (processor, memory, event loop) measured. */
-export const metrics = fp(
-  async (app: FastifyInstance) => {
-    const registry = new Registry();
-    const { organisation } = app.settings.server;
-    if (organisation !== undefined) registry.setDefaultLabels({ organisation });
-    collectDefaultMetrics({ register: registry });
-    app.decorate('metrics', registry);
-  },
-  { name: 'metrics', dependencies: ['service'] },
-);
-
 /** Lists that plugins add to while the server is put together. */
 export const operations = fp(
   async (app: FastifyInstance) => {
@@ -100,49 +83,3 @@ export const operations = fp(
   },
   { name: 'operations' },
 );
-
-/** Opens the database, and migrates it when configured so. */
-export const database = fp(
-  async (app: FastifyInstance) => {
-    const { settings, clock, metrics, log } = app;
-    const opened = await openDatabase({ config: settings, log, purpose: 'service' });
-    app.decorate('database', opened);
-    app.addHook('onClose', opened.close);
-    app.readiness.push(...databaseChecks({ database: opened, clock, areas: settings.server.areas }));
-    app.operatorPage.push(slowStatements(opened.pool));
-    measurePools(metrics, opened);
-  },
-  { name: 'database', dependencies: ['service', 'operations', 'metrics'] },
-);
-
-function measurePools(metrics: Registry, opened: Database): void {
-  const pools = Object.entries({
-    background: opened.pool,
-    append: opened.appendPool,
-    log: opened.logPool,
-    exchange: opened.exchangePool,
-    public: opened.publicPool,
-    retention: opened.retentionPool,
-  });
-  new Gauge({
-    name: 'koppelvlak_database_pool_connections',
-    help: 'Connections of each pool: in total, and idle',
-    labelNames: ['pool', 'state'],
-    registers: [metrics],
-    collect() {
-      for (const [pool, { totalCount, idleCount }] of pools) {
-        this.set({ pool, state: 'total' }, totalCount);
-        this.set({ pool, state: 'idle' }, idleCount);
-      }
-    },
-  });
-  new Gauge({
-    name: 'koppelvlak_database_pool_waiting',
-    help: 'Callers that wait for a connection of each pool',
-    labelNames: ['pool'],
-    registers: [metrics],
-    collect() {
-      for (const [pool, { waitingCount }] of pools) this.set({ pool }, waitingCount);
-    },
-  });
-}
