@@ -18,7 +18,7 @@ import {
   takeIdempotencyKeys,
   VERSIE_ROW,
 } from './append.ts';
-import { lockHashingKey, requireHashingKeys } from './idempotency.ts';
+import { lockHashingKey, refuseOtherHashingKeys } from './idempotency.ts';
 import { refuseOtherKeys, writeWithKeys } from './keys.ts';
 import { VERSIE_NAMES } from './versions.ts';
 
@@ -83,7 +83,7 @@ async function readTaken(
   if (versions.every(({ idempotencyKey }) => idempotencyKey === undefined)) return new Set();
   const name = await lockHashingKey(db);
   await refuseOtherKeys(db, knownLogKeys);
-  await requireHashingKeys(db, knownLogKeys);
+  await refuseOtherHashingKeys(db, knownLogKeys);
   const keyed = versions.filter(
     ({ idempotencyKey, hashedWith }) => idempotencyKey !== undefined && hashedWith === name,
   );

@@ -54,7 +54,7 @@ export const OTHER_HASHING_KEYS = (known: string): string =>
    where needed_until > clock_timestamp() and key_name <> all(${known}::text[])`;
 
 /** @throws {UnknownKeyError} when an idempotency key may be hashed with a log key that is not among these */
-export async function requireHashingKeys(db: Db, knownLogKeys: IdentityKeys['names']): Promise<void> {
+export async function refuseOtherHashingKeys(db: Db, knownLogKeys: IdentityKeys['names']): Promise<void> {
   const { rows } = await db.query<{ key_name: string }>({
     name: 'verwerkingenlog-other-hashing-keys',
     text: OTHER_HASHING_KEYS('$1'),

@@ -14,7 +14,7 @@ import {
   isHashedWith,
   lockHashingKey,
   readHashingKeys,
-  requireHashingKeys,
+  refuseOtherHashingKeys,
 } from './idempotency.ts';
 
 /**
@@ -212,7 +212,7 @@ export async function watchKeys(
     async lockHashing(db) {
       const name = await lockHashingKey(db);
       if (!keys.has(name)) throw new UnknownKeyError(name);
-      await requireHashingKeys(db, keys.names);
+      await refuseOtherHashingKeys(db, keys.names);
       keys.hashing = name;
       return name;
     },
