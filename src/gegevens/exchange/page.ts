@@ -12,16 +12,18 @@ import { listsOf } from '../../lib/exchange-model/mapping.ts';
 import type { Model } from '../../lib/exchange-model/model.ts';
 import { isRecord, type JsonObject, textAround, withValueAt } from '../../lib/json/json-value.ts';
 import { Problem } from '../../lib/problem.ts';
-import { eventLoopBudget, type Semaphore } from '../../lib/scheduling.ts';
+import { createSemaphore, eventLoopBudget, type Semaphore } from '../../lib/scheduling.ts';
 import { type Clock, moment } from '../../lib/time.ts';
 import type { Config } from '../../settings/config.ts';
+import type { GegevensMetrics } from '../metrics.ts';
 import {
+  type AnswerPart,
   chooseLeveringen,
   emptySlices,
   estimateBytes,
   type Filter,
   filterKey,
-  type IndexedPart,
+  groupLists,
   latestDelivery,
   type PagePlan,
   type PageQuery,
@@ -85,13 +87,37 @@ interface PageFinderOptions {
   readonly pinMinutes: number;
 }
 
-type CacheSettings = Pick<Config['gegevens'], 'cacheMb' | 'pagePinMinutes'>;
+type AnswerSettings = Pick<Config['gegevens'], 'answersMb' | 'answersWaitMs' | 'cacheMb' | 'pagePinMinutes'>;
 
 const MEGABYTE = 1024 * 1024;
+/** Largest share of one client in the memory for large answers. */
+const CLIENT_SHARE = 1 / 2;
+/** Smaller answers are not counted: thousands of them take less memory than the connections that request them. */
+export const SMALL_BYTES = 256 * 1024;
 const MAX_COUNT_BYTES = 4 * 1024 * 1024;
 
+/** The memory of both mounts for large answers that are being made or sent. */
+export function createAnswerMemory({ answersMb, answersWaitMs }: AnswerSettings, metrics: GegevensMetrics): Semaphore {
+  return createSemaphore({
+    maxWeight: answersMb * MEGABYTE,
+    waitMs: answersWaitMs,
+    smallWeight: SMALL_BYTES,
+    clientShare: CLIENT_SHARE,
+    full: () =>
+      new Problem(gegevensProblems.dienstOnbereikbaar, {
+        detail: 'Er zijn nu te veel grote leveringen tegelijk onderweg; er is niets geleverd.',
+        headers: { 'retry-after': String(Math.max(1, Math.ceil(answersWaitMs / 1000))) },
+        fsc: 'ERROR_CODE_SERVICE_UNREACHABLE',
+      }),
+    changed: ({ weight, waiting }) => {
+      metrics.answersBytes.set(weight);
+      metrics.answersWaiting.set(waiting);
+    },
+  });
+}
+
 /** Pages while a requester can ask for them. The key of one names its leveringen, so a page with a removed levering is not found. */
-export function createPageCache({ cacheMb, pagePinMinutes }: CacheSettings): LRUCache<string, PageBytes> {
+export function createPageCache({ cacheMb, pagePinMinutes }: AnswerSettings): LRUCache<string, PageBytes> {
   return new LRUCache({
     maxSize: Math.max(1, cacheMb * MEGABYTE),
     sizeCalculation: ({ bytes }, key) => bytes + 2 * key.length,
@@ -211,9 +237,6 @@ function pageKey({ variant, model }: Filter, { plan, period, deliveredAt, select
 
 // The bytes of a page.
 
-/** An answer in parts: text, and lists of stored texts. */
-type AnswerPart = string | TextsPart;
-
 interface FrameOptions {
   readonly model: Model;
   readonly lists: ReturnType<typeof listsOf>;
@@ -322,25 +345,6 @@ async function* yieldingPieces(pieces: readonly Buffer[]): AsyncGenerator<Buffer
       await eventLoopBudget.yield();
     }
   }
-}
-
-/**
- * Neighbouring lists of selected records are read together, because which records of one are delivered depends on the others. Whole lists are read
- * alone.
- */
-function groupLists(parts: readonly AnswerPart[]): IndexedPart[][] {
-  const groups: IndexedPart[][] = [];
-  for (const [index, part] of parts.entries()) {
-    if (typeof part === 'string' || isEmpty(part)) continue;
-    const last = groups.at(-1);
-    if (part.slice.selection !== undefined && last?.[0]?.part.slice.selection !== undefined) last.push({ part, index });
-    else groups.push([{ part, index }]);
-  }
-  return groups;
-}
-
-function isEmpty({ slice, list }: TextsPart): boolean {
-  return list === 'records' ? slice.to === slice.from : slice.levering.zaken === 0;
 }
 
 function checkCount({ slice: { levering, from, to }, list }: TextsPart, count: number): void {

@@ -208,10 +208,32 @@ export interface TextsPart {
   readonly list: ItemList;
 }
 
+/** An answer in parts: text, and lists of stored texts. */
+export type AnswerPart = string | TextsPart;
+
 export interface IndexedPart {
   readonly part: TextsPart;
   /** Among the parts of the answer. */
   readonly index: number;
+}
+
+/**
+ * Neighbouring lists of selected records are read together, because which records of one are delivered depends on the others. Whole lists are read
+ * alone.
+ */
+export function groupLists(parts: readonly AnswerPart[]): IndexedPart[][] {
+  const groups: IndexedPart[][] = [];
+  for (const [index, part] of parts.entries()) {
+    if (typeof part === 'string' || isEmpty(part)) continue;
+    const last = groups.at(-1);
+    if (part.slice.selection !== undefined && last?.[0]?.part.slice.selection !== undefined) last.push({ part, index });
+    else groups.push([{ part, index }]);
+  }
+  return groups;
+}
+
+function isEmpty({ slice, list }: TextsPart): boolean {
+  return list === 'records' ? slice.to === slice.from : slice.levering.zaken === 0;
 }
 
 export interface Paginering {

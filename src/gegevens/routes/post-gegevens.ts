@@ -16,8 +16,7 @@ import { clientKey, fscTransaction, hasOtherCharset, headerValues, traceOf } fro
 import type { Caller } from '../../plugins/oauth/token.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import type { ProcessingContext } from '../../plugins/processing-headers.ts';
-import { SMALL_BYTES } from '../exchange/answer-memory.ts';
-import { type FoundPage, type PageFinder, sendPage } from '../exchange/page.ts';
+import { type FoundPage, type PageFinder, SMALL_BYTES, sendPage } from '../exchange/page.ts';
 import type { GegevensMetrics } from '../metrics.ts';
 import { filterOf } from '../model/selection.ts';
 import type { OwnSigner } from '../own-signer.ts';
