@@ -1,11 +1,11 @@
 import type { Failing, WorkStep } from '../plugins/repeated-work.ts';
-import type { FeedReader, HeadCache } from './feed/head.ts';
 import type { ResponseCache } from './feed/response-cache.ts';
+import type { FeedReader, FeedStateCache } from './feed/state-cache.ts';
 import type { SourceCompleteness } from './store/state.ts';
 
 /** `app.feed`, for the routes of the feed and its features. */
 export interface Feed {
-  readonly heads: HeadCache;
+  readonly stateCache: FeedStateCache;
   readonly reader: FeedReader;
   readonly responses: ResponseCache;
   /** Address of the feed's API as clients see it, without a trailing slash. */

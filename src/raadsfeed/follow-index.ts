@@ -7,14 +7,14 @@ import { type Db, transaction } from '../database/transaction.ts';
 import { isResourceType, type Resource, type ResourceType, resourceKey } from '../lib/feed/resource.ts';
 import { isRecord, type JsonObject } from '../lib/json/json-value.ts';
 import {
-  FEED_HEAD,
-  type FeedHead,
+  FEED_STATE,
+  type FeedState,
   joinRecord,
+  readAfter,
   readFeedRow,
-  readFiltered,
   readSnapshot,
   type StoredRecord,
-  toFeedHead,
+  toFeedState,
 } from './store/records.ts';
 
 /** Rows that one step of `begin` removes from a table, well within the statement timeout. */
@@ -79,23 +79,23 @@ export async function readIndexProgress(
     table === undefined
       ? 'false'
       : `exists (select from ${schema}.${table} t where t.number > p."scanAfter" and t.number <= p."scanTo")`;
-  const { rows } = await db.query<IndexPosition & { head: string; isOver: boolean }>({
+  const { rows } = await db.query<IndexPosition & { state: string; isOver: boolean }>({
     name: `${schema}-progress`,
-    text: `select p.*, f.head, ${isOver} as "isOver"
-             from (${select(schema)}) p, (select ${FEED_HEAD} as head from raadsfeed.feed) f`,
+    text: `select p.*, f.state, ${isOver} as "isOver"
+             from (${select(schema)}) p, (select ${FEED_STATE} as state from raadsfeed.feed) f`,
   });
   const [found] = rows;
   if (found === undefined) throw new Error(`${schema}.position has no row; was the database migrated?`);
-  const head = toFeedHead(found.head);
-  const of = head.head.sequenceNumber;
-  if (isOfAnother(found, head)) return { read: 0, of, canAnswer: of === 0 };
+  const state = toFeedState(found.state);
+  const of = state.head.sequenceNumber;
+  if (isOfAnother(found, state)) return { read: 0, of, canAnswer: of === 0 };
   if (found.scanAfter < found.scanTo) return { read: found.scanAfter, of: found.scanTo, canAnswer: found.isOver };
   return { read: found.number + BEHIND < of ? found.number : of, of, canAnswer: true };
 }
 
 /** Whether an index belongs to another feed, to a backup restored since, or to history that was pruned before it was read. */
-function isOfAnother({ feedId, number }: IndexPosition, head: FeedHead): boolean {
-  return feedId !== head.feedId || number > head.head.sequenceNumber || number < head.historyAfter.sequenceNumber;
+function isOfAnother({ feedId, number }: IndexPosition, state: FeedState): boolean {
+  return feedId !== state.feedId || number > state.head.sequenceNumber || number < state.historyAfter.sequenceNumber;
 }
 
 /** Applies the next records. @returns the outcome: `busy` when another process does it */
@@ -108,16 +108,16 @@ export async function followFeed(pool: Pool, index: FeedIndex): Promise<'changed
     });
     const [found] = rows;
     if (found === undefined) return 'busy';
-    const head = await readFeedRow(db);
-    const top = head.head.sequenceNumber;
+    const feed = await readFeedRow(db);
+    const top = feed.head.sequenceNumber;
     // From the current state.
-    if (isOfAnother(found, head)) {
+    if (isOfAnother(found, feed)) {
       if (await index.begin(db))
-        await move(db, schema, { feedId: head.feedId, number: top, scanAfter: 0, scanTo: top });
+        await move(db, schema, { feedId: feed.feedId, number: top, scanAfter: 0, scanTo: top });
       return 'changed';
     }
     if (found.number < top) {
-      const { records } = await readFiltered(db, found.number, stepRecords, {});
+      const { records } = await readAfter(db, found.number, stepRecords, {});
       await write(db, lastChanges(records));
       await move(db, schema, { ...found, number: found.number + records.length });
       return 'changed';

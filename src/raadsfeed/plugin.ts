@@ -7,8 +7,8 @@ import { createContract } from '../plugins/contract.ts';
 import { repeatWork } from '../plugins/repeated-work.ts';
 import { mount, mountAddress } from '../plugins/requests.ts';
 import type { Feed } from './app-feed.ts';
-import { createFeedReader, createHeadCache } from './feed/head.ts';
 import { createResponseCache } from './feed/response-cache.ts';
+import { createFeedReader, createFeedStateCache } from './feed/state-cache.ts';
 import { createStreams } from './feed/stream.ts';
 import { raadsfeedProblems } from './problems.ts';
 import { keepRegister } from './register/register.ts';
@@ -42,30 +42,30 @@ async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
   const { prefix } = settings;
   const contract = createContract<operations>(readOpenapi(CONTRACT), readValidation(CONTRACT));
   const mountUrl = mountAddress(app, prefix);
-  const heads = createHeadCache({ db: publicPool, listener, log });
-  const reader = createFeedReader(publicPool, heads);
-  const responses = createResponseCache(settings.cacheMb * 1024 * 1024, heads);
+  const stateCache = createFeedStateCache({ db: publicPool, listener, log });
+  const reader = createFeedReader(publicPool, stateCache);
+  const responses = createResponseCache(settings.cacheMb * 1024 * 1024, stateCache);
   const streams = createStreams({
-    ...{ heads, reader, mountUrl, log, stopping },
+    ...{ stateCache, reader, mountUrl, log, stopping },
     heartbeatSeconds: settings.streamHeartbeatSeconds,
     memoryBytes: config.server.unreadAnswersBytes * STREAM_SHARE,
     drainTimeoutMs: settings.streamDrainSeconds * 1000,
   });
   let completenessOf: Feed['completenessOf'] = async () => undefined;
   app.decorate('feed', {
-    ...{ heads, reader, responses, mountUrl },
+    ...{ stateCache, reader, responses, mountUrl },
     completenessOf: (organisatiecode) => completenessOf(organisatiecode),
     setCompletenessSource: (read) => {
       completenessOf = read;
     },
     follow: (name, step) =>
       repeatWork(app, {
-        ...{ step, everyMs: FOLLOW_MS, onWork: heads.onChange },
+        ...{ step, everyMs: FOLLOW_MS, onWork: stateCache.onChange },
         failure: `${name} cannot follow the feed; it will be retried`,
       }),
   });
   // Called in reverse order; a failing one does not keep the others from closing.
-  app.addHook('onClose', async () => heads.close());
+  app.addHook('onClose', async () => stateCache.close());
   app.addHook('onClose', async () => streams.close());
   repeatWork(app, {
     everyMs: REWRITE_MS,
@@ -79,7 +79,7 @@ async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
   if (settings.register) keepRegister(app, pool);
   app.problemKinds.push(...Object.values(raadsfeedProblems));
   gauge(app.metrics, 'head', 'Highest sequence number that this process knows', () => {
-    return heads.knownHead()?.head.sequenceNumber ?? 0;
+    return stateCache.known()?.head.sequenceNumber ?? 0;
   });
   gauge(app.metrics, 'streams', 'Streams that are open on this process', streams.count);
   gauge(app.metrics, 'cache_bytes', 'Memory that pages and answers take on this process', responses.bytes);

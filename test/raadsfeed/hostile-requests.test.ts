@@ -7,8 +7,8 @@ import type { Db } from '../../src/database/transaction.ts';
 import { acceptedEncoding } from '../../src/plugins/headers.ts';
 import { requests } from '../../src/plugins/requests.ts';
 import { routes } from '../../src/plugins/routes.ts';
-import { createHeadCache } from '../../src/raadsfeed/feed/head.ts';
 import { createResponseCache } from '../../src/raadsfeed/feed/response-cache.ts';
+import { createFeedStateCache } from '../../src/raadsfeed/feed/state-cache.ts';
 import { processorMs } from '../support/processor-time.ts';
 import { document, type FeedServer, quiet, silentListener, startFeed } from './support.ts';
 
@@ -62,14 +62,14 @@ describe('the memory for answers', () => {
     expect(await cacheBytes()).toBe(before);
   });
 
-  const rows: never[] = JSON.parse('[{ "head": "0123456789abcdef 100 1 0 0 0" }]');
+  const rows: never[] = JSON.parse('[{ "state": "0123456789abcdef 100 1 0 0 0" }]');
   const primary: Db = { query: async () => ({ rows, rowCount: 1, command: 'SELECT', oid: 0, fields: [] }) };
   const encodings = ['zstd', 'br', 'gzip', 'identity'];
 
   /** Answers of this many bytes that do not become smaller, from a cache of this many. */
   async function fill(maxBytes: number, bodyBytes: number, asked: readonly (readonly [string, string])[]) {
-    const heads = createHeadCache({ db: primary, listener: silentListener, log: quiet });
-    const responses = createResponseCache(maxBytes, heads);
+    const stateCache = createFeedStateCache({ db: primary, listener: silentListener, log: quiet });
+    const responses = createResponseCache(maxBytes, stateCache);
     const app = Fastify({ routerOptions: { maxParamLength: 5000 } });
     await app.register(routes);
     app.decorate('metrics', new Registry());
@@ -79,12 +79,12 @@ describe('the memory for answers', () => {
     app.get('/:name', { config: { public: true } }, (request, reply) =>
       responses.answer(request, reply, {
         records: 1,
-        read: async () => ({ body, maxAgeSeconds: 5, head: await heads.head() }),
+        read: async () => ({ body, maxAgeSeconds: 5, state: await stateCache.current() }),
       }),
     );
     for (const [url, encoding] of asked) await app.inject({ url, headers: { 'accept-encoding': encoding } });
     await app.close();
-    heads.close();
+    stateCache.close();
     return responses.bytes();
   }
 

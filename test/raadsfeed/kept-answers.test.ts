@@ -6,8 +6,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Db } from '../../src/database/transaction.ts';
 import { requests } from '../../src/plugins/requests.ts';
 import { routes } from '../../src/plugins/routes.ts';
-import { createHeadCache, type HeadCache } from '../../src/raadsfeed/feed/head.ts';
 import { createResponseCache, type ResponseCache } from '../../src/raadsfeed/feed/response-cache.ts';
+import { createFeedStateCache, type FeedStateCache } from '../../src/raadsfeed/feed/state-cache.ts';
 import { collectGarbage } from '../support/garbage.ts';
 import { quiet, silentListener } from './support.ts';
 
@@ -15,7 +15,7 @@ const headAt = (number: number, epoch: number): string => `0123456789abcdef ${nu
 
 let now: number;
 let stored: string;
-let heads: HeadCache;
+let stateCache: FeedStateCache;
 let responses: ResponseCache;
 let app: FastifyInstance;
 
@@ -24,19 +24,19 @@ beforeEach(async () => {
   stored = headAt(100, 1);
   const primary: Db = {
     async query() {
-      const rows: never[] = JSON.parse(JSON.stringify([{ head: stored }]));
+      const rows: never[] = JSON.parse(JSON.stringify([{ state: stored }]));
       return { rows, rowCount: 1, command: 'SELECT', oid: 0, fields: [] };
     },
   };
-  heads = createHeadCache({ db: primary, listener: silentListener, log: quiet, now: () => now });
-  responses = createResponseCache(64 * 1024 * 1024, heads);
+  stateCache = createFeedStateCache({ db: primary, listener: silentListener, log: quiet, now: () => now });
+  responses = createResponseCache(64 * 1024 * 1024, stateCache);
   app = Fastify();
   await app.register(routes);
   app.decorate('metrics', new Registry());
   await app.register(requests, { requestTimeoutMs: 60_000, overloadEventLoopDelayMs: 0 });
 });
 afterEach(async () => {
-  heads.close();
+  stateCache.close();
   await app.close();
 });
 
@@ -48,9 +48,9 @@ it('does not keep a page of history that was read before a backup was restored',
     responses.answer(request, reply, {
       records: 1,
       read: async () => {
-        const found = { head: await heads.head(), text };
+        const found = { state: await stateCache.current(), text };
         await read;
-        return { body: found.text, maxAgeSeconds: 60, isHistory: true, head: found.head };
+        return { body: found.text, maxAgeSeconds: 60, isHistory: true, state: found.state };
       },
     }),
   );
@@ -58,11 +58,11 @@ it('does not keep a page of history that was read before a backup was restored',
   const gate = Promise.withResolvers<void>();
   read = gate.promise;
   const slow = ask();
-  await expect.poll(() => heads.knownHead()?.head.sequenceNumber).toBe(100);
+  await expect.poll(() => stateCache.known()?.head.sequenceNumber).toBe(100);
   now = 10;
   stored = headAt(80, 2);
   text = 'restored';
-  await heads.refreshHead();
+  await stateCache.refresh();
   gate.resolve();
   expect(await slow).toBe('before');
   expect(await ask()).toBe('restored');
@@ -73,14 +73,14 @@ it('does not keep a page of history that was read before a backup was restored',
 it('reads a page for a crowd no more often than there is memory for', async () => {
   let reads = 0;
   responses.answerFromMemory(app);
-  const head = await heads.head();
+  const state = await stateCache.current();
   app.get('/feed', { config: { public: true } }, (request, reply) =>
     responses.answer(request, reply, {
       records: 1000,
       read: async () => {
         reads += 1;
         await new Promise((resolve) => setTimeout(resolve, 10));
-        return { body: 'page', maxAgeSeconds: 60, head };
+        return { body: 'page', maxAgeSeconds: 60, state };
       },
     }),
   );
@@ -93,9 +93,9 @@ it('keeps a small answer in about the bytes that it counts', async () => {
   const answers = 600;
   const words = Array.from({ length: 100 }, (_, i) => `woord ${i} `.repeat(50));
   responses.answerFromMemory(app);
-  const head = await heads.head();
+  const state = await stateCache.current();
   app.get('/feed', { config: { public: true } }, (request, reply) =>
-    responses.answer(request, reply, { records: 1, read: async () => ({ body: words, maxAgeSeconds: 60, head }) }),
+    responses.answer(request, reply, { records: 1, read: async () => ({ body: words, maxAgeSeconds: 60, state }) }),
   );
   collectGarbage();
   const before = process.memoryUsage().arrayBuffers;

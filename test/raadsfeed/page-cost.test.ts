@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { typeParsers } from '../../src/database/pool.ts';
 import type { Db } from '../../src/database/transaction.ts';
 import { readCollection } from '../../src/raadsfeed/store/read-current.ts';
-import { readFiltered, readSnapshot } from '../../src/raadsfeed/store/records.ts';
+import { readAfter, readSnapshot } from '../../src/raadsfeed/store/records.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { generateHistory } from './generate-history.ts';
 
@@ -18,10 +18,10 @@ const organisatiecode = 'gm9007';
 const resourceType = 'Informatieobject';
 
 const reads: readonly (readonly [string, (db: Db) => Promise<number>])[] = [
-  ['of all', async (db) => (await readFiltered(db, AFTER, LIMIT, {})).records.length],
-  ['of an organisation', async (db) => (await readFiltered(db, AFTER, LIMIT, { organisatiecode })).records.length],
-  ['of a kind', async (db) => (await readFiltered(db, AFTER, LIMIT, { resourceType })).records.length],
-  ['of both', async (db) => (await readFiltered(db, AFTER, LIMIT, { organisatiecode, resourceType })).records.length],
+  ['of all', async (db) => (await readAfter(db, AFTER, LIMIT, {})).records.length],
+  ['of an organisation', async (db) => (await readAfter(db, AFTER, LIMIT, { organisatiecode })).records.length],
+  ['of a kind', async (db) => (await readAfter(db, AFTER, LIMIT, { resourceType })).records.length],
+  ['of both', async (db) => (await readAfter(db, AFTER, LIMIT, { organisatiecode, resourceType })).records.length],
   ['of a snapshot', async (db) => (await readSnapshot(db, AFTER, RECORDS, LIMIT, {})).records.length],
   [
     'of a snapshot of an organisation',

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, get, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Listener } from '../../src/database/listen.ts';
-import { createFeedReader, createHeadCache, type FeedReader } from '../../src/raadsfeed/feed/head.ts';
+import { createFeedReader, createFeedStateCache, type FeedReader } from '../../src/raadsfeed/feed/state-cache.ts';
 import { createStreams } from '../../src/raadsfeed/feed/stream.ts';
 import { document, type FeedServer, PATIENT, quiet, removal, startFeed, vergadering } from './support.ts';
 
@@ -22,9 +22,9 @@ const listener: Listener = {
 
 it('is cut when the system may still hold for its client what was redacted', async () => {
   await feed.publish(Array.from({ length: 250 }, (_, i) => vergadering(`v-${i}`)));
-  const heads = createHeadCache({ db: feed.pool, listener, log: quiet });
-  const real = createFeedReader(feed.pool, heads);
-  const from = (await heads.head()).head.sequenceNumber - 250;
+  const stateCache = createFeedStateCache({ db: feed.pool, listener, log: quiet });
+  const real = createFeedReader(feed.pool, stateCache);
+  const from = (await stateCache.current()).head.sequenceNumber - 250;
   let waiting = false;
   let reads = 0;
   // What it catches up with second takes long; what is new is read beside it.
@@ -40,7 +40,7 @@ it('is cut when the system may still hold for its client what was redacted', asy
     },
   };
   const streams = createStreams({
-    ...{ heads, reader, log: quiet, stopping: new AbortController().signal, mountUrl: () => feed.mount },
+    ...{ stateCache, reader, log: quiet, stopping: new AbortController().signal, mountUrl: () => feed.mount },
     ...{ heartbeatSeconds: 15, memoryBytes: 64_000_000, drainTimeoutMs: 600_000 },
   });
   const server = createServer((_request, response) => {
@@ -66,15 +66,15 @@ it('is cut when the system may still hold for its client what was redacted', asy
     await expect.poll(() => ended).toBe(true);
   } finally {
     streams.close();
-    heads.close();
+    stateCache.close();
     server.closeAllConnections();
     server.close();
   }
 });
 
 it('reads what is new once, whatever the filters of the streams', async () => {
-  const heads = createHeadCache({ db: feed.pool, listener, log: quiet });
-  const real = createFeedReader(feed.pool, heads);
+  const stateCache = createFeedStateCache({ db: feed.pool, listener, log: quiet });
+  const real = createFeedReader(feed.pool, stateCache);
   let reads = 0;
   const reader: FeedReader = {
     ...real,
@@ -84,10 +84,10 @@ it('reads what is new once, whatever the filters of the streams', async () => {
     },
   };
   const streams = createStreams({
-    ...{ heads, reader, log: quiet, stopping: new AbortController().signal, mountUrl: () => feed.mount },
+    ...{ stateCache, reader, log: quiet, stopping: new AbortController().signal, mountUrl: () => feed.mount },
     ...{ heartbeatSeconds: 15, memoryBytes: 64_000_000, drainTimeoutMs: 600_000 },
   });
-  const position = (await heads.head()).head.sequenceNumber;
+  const position = (await stateCache.current()).head.sequenceNumber;
   const server = createServer(({ url = '' }, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     const filter = { organisatiecode: url.slice(1), resourceType: 'Vergadering' } as const;
@@ -117,7 +117,7 @@ it('reads what is new once, whatever the filters of the streams', async () => {
     expect(texts.map(({ text }) => text.join('').match(/^id: /gm)?.length ?? 0)).toEqual([1, ...Array(30).fill(0)]);
   } finally {
     streams.close();
-    heads.close();
+    stateCache.close();
     server.closeAllConnections();
     server.close();
   }

@@ -28,7 +28,7 @@ export const indexAddresses = (baseUrl: string, categories: readonly number[]): 
 
 /** The sitemaps. The `robots.txt` of the host names every index that is not empty. */
 export async function serveDiwoo(server: FastifyInstance, index: ServedIndex): Promise<void> {
-  const { heads, responses } = server.feed;
+  const { stateCache, responses } = server.feed;
   // Reads the primary, because a redaction takes effect once the index has followed.
   const { publicPool: pool } = server.database;
   server.siteMaps.push(async () => indexAddresses(server.publicBaseUrl(), await listCategories(pool)));
@@ -54,10 +54,10 @@ export async function serveDiwoo(server: FastifyInstance, index: ServedIndex): P
         responses.answer(request, reply, {
           records: MEMORY_RECORDS,
           read: async () => {
-            const head = await heads.head();
+            const state = await stateCache.current();
             const body = await readBody(isRecord(request.params) ? String(request.params.file) : '');
             const contentType = 'application/xml; charset=utf-8';
-            return { body, contentType, maxAgeSeconds: MAX_AGE_SECONDS, head, keptMs: KEPT_MS };
+            return { body, contentType, maxAgeSeconds: MAX_AGE_SECONDS, state, keptMs: KEPT_MS };
           },
         }),
       );

@@ -13,8 +13,8 @@ import { createSemaphore, type Permit } from '../../lib/scheduling.ts';
 import { requestClosedSignal } from '../../plugins/connections.ts';
 import { acceptedEncoding, acceptedTypes, isKnown } from '../../plugins/headers.ts';
 import { platformProblems } from '../../plugins/problems.ts';
-import type { FeedHead } from '../store/records.ts';
-import { type HeadCache, isAtLeast, isSameHead, isSameHistory } from './head.ts';
+import type { FeedState } from '../store/records.ts';
+import { type FeedStateCache, isAtLeast, isSameHistory, isSameState } from './state-cache.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -34,11 +34,11 @@ export interface Answer {
   readonly filename?: string | undefined;
   /** Other request headers than `Accept-Encoding` that the answer depends on. */
   readonly vary?: string;
-  /** The feed's head when the rows were read. Absent: not cached. */
-  readonly head?: FeedHead;
+  /** The state of the feed when the rows were read. Absent: not cached. */
+  readonly state?: FeedState;
   /** A full page of history: cached for its `max-age`, whatever is published. */
   readonly isHistory?: boolean;
-  /** Longest time in the cache, for an answer that depends on more than the head. */
+  /** Longest time in the cache, for an answer that depends on more than the state of the feed. */
   readonly keptMs?: number;
 }
 
@@ -69,10 +69,10 @@ interface Response {
 }
 
 interface CachedResponse extends Response {
-  /** The object of `HeadCache`, compared by identity. */
-  readonly head: FeedHead;
+  /** The object of `FeedStateCache`, compared by identity. */
+  readonly state: FeedState;
   readonly isHistory: boolean;
-  /** By the clock of `HeadCache`. */
+  /** By the clock of `FeedStateCache`. */
   readonly until: number;
 }
 
@@ -88,7 +88,7 @@ const WAIT_MS = 5000;
 const READING_BYTES = 64 * 1024 * 1024;
 
 /** @param maxBytes 0 keeps nothing */
-export function createResponseCache(maxBytes: number, heads: HeadCache): ResponseCache {
+export function createResponseCache(maxBytes: number, stateCache: FeedStateCache): ResponseCache {
   const memory = createSemaphore({
     ...{ maxWeight: READING_BYTES, waitMs: WAIT_MS },
     full: () => new Problem(platformProblems.unavailable, { headers: { 'retry-after': '1' } }),
@@ -98,15 +98,15 @@ export function createResponseCache(maxBytes: number, heads: HeadCache): Respons
     maxSize: Math.max(1, Math.floor(maxBytes)),
     sizeCalculation: ({ body }, key) => ENTRY_BYTES + 2 * key.length + body.length,
   });
-  let known: FeedHead | undefined;
-  heads.onChange((head) => {
-    if (known === undefined || !isSameHistory(head, known) || !isAtLeast(head, known)) responses.clear();
-    known = head;
+  let known: FeedState | undefined;
+  stateCache.onChange((state) => {
+    if (known === undefined || !isSameHistory(state, known) || !isAtLeast(state, known)) responses.clear();
+    known = state;
   });
 
-  const isFresh = ({ head, isHistory, until }: CachedResponse): boolean => {
-    const current = heads.cachedHead();
-    return current !== undefined && (isHistory || head === current) && heads.now() < until;
+  const isFresh = ({ state, isHistory, until }: CachedResponse): boolean => {
+    const current = stateCache.fresh();
+    return current !== undefined && (isHistory || state === current) && stateCache.now() < until;
   };
 
   const findFresh = (request: FastifyRequest): CachedResponse | undefined => {
@@ -117,12 +117,14 @@ export function createResponseCache(maxBytes: number, heads: HeadCache): Respons
 
   /** An answer that was read before a redaction or a restore is not cached after it. */
   const keep = (key: string, answer: Answer, response: Response): void => {
-    const { head, isHistory = false, maxAgeSeconds, keptMs = isHistory ? maxAgeSeconds * 1000 : undefined } = answer;
-    const current = heads.cachedHead();
-    if (head === undefined || current === undefined || key.length > MAX_KEY_LENGTH) return;
-    const isCurrent = isHistory ? isSameHistory(head, current) && isAtLeast(current, head) : isSameHead(head, current);
-    const until = heads.now() + (keptMs ?? Number.POSITIVE_INFINITY);
-    if (isCurrent) responses.set(key, { ...response, head: current, isHistory, until });
+    const { state, isHistory = false, maxAgeSeconds, keptMs = isHistory ? maxAgeSeconds * 1000 : undefined } = answer;
+    const current = stateCache.fresh();
+    if (state === undefined || current === undefined || key.length > MAX_KEY_LENGTH) return;
+    const isCurrent = isHistory
+      ? isSameHistory(state, current) && isAtLeast(current, state)
+      : isSameState(state, current);
+    const until = stateCache.now() + (keptMs ?? Number.POSITIVE_INFINITY);
+    if (isCurrent) responses.set(key, { ...response, state: current, isHistory, until });
   };
 
   const send = async (
@@ -143,7 +145,7 @@ export function createResponseCache(maxBytes: number, heads: HeadCache): Respons
       ...(filename === undefined ? {} : { 'content-disposition': `attachment; filename="${filename}"` }),
     };
     // Not cached, so no other request needs it encoded.
-    if (answer.head === undefined && status === 200 && isKnown(request, etag))
+    if (answer.state === undefined && status === 200 && isKnown(request, etag))
       return reply.headers(headers).code(304).send();
     const encoding = encodingOf(request);
     const response = { status, etag, headers, ...(await encodeBody(plain, encoding, contentType)) };

@@ -15,11 +15,11 @@ import {
   passesFilter,
   type RecordFilter,
 } from '../domain/record-filter.ts';
-import { joinRecord, type OctetLimits, type Read, readFiltered, type StoredRecord } from '../store/records.ts';
-import { type FeedReader, type HeadCache, isAtLeast, isSameHistory } from './head.ts';
+import { joinRecord, type OctetLimits, type Read, readAfter, type StoredRecord } from '../store/records.ts';
+import { type FeedReader, type FeedStateCache, isAtLeast, isSameHistory } from './state-cache.ts';
 
 interface StreamsOptions {
-  readonly heads: HeadCache;
+  readonly stateCache: FeedStateCache;
   readonly reader: FeedReader;
   readonly mountUrl: () => string;
   readonly heartbeatSeconds: number;
@@ -106,7 +106,7 @@ const RETRY_LINE = Buffer.from('retry: 3000\n');
 const HEARTBEAT = Buffer.from(':\n');
 
 export function createStreams(options: StreamsOptions): Streams {
-  const { heads, reader, log, mountUrl, memoryBytes, drainTimeoutMs, stopping } = options;
+  const { stateCache, reader, log, mountUrl, memoryBytes, drainTimeoutMs, stopping } = options;
   const open = new Set<OpenStream>();
   const memory = createSemaphore({
     ...{ maxWeight: memoryBytes, smallWeight: SMALL_PART, clientShare: CLIENT_SHARE, waitMs: WAIT_MS },
@@ -130,7 +130,7 @@ export function createStreams(options: StreamsOptions): Streams {
   });
 
   const fetchPage = async (start: StreamStart): Promise<Page | undefined> => {
-    const isNew = (heads.knownHead()?.head.sequenceNumber ?? 0) <= start.position + PAGE_RECORDS;
+    const isNew = (stateCache.known()?.head.sequenceNumber ?? 0) <= start.position + PAGE_RECORDS;
     // New records are read once for all filters: otherwise each publication would cost a read per filter.
     const filter = isNew ? {} : start.filter;
     const page = await pages.fetch(keyOf({ ...start, filter }), { context: { ...start, filter } });
@@ -139,29 +139,29 @@ export function createStreams(options: StreamsOptions): Streams {
 
   const readPage = async (after: number, filter: RecordFilter): Promise<Page> => {
     const read = (octets: OctetLimits) =>
-      reader.read((db) => readFiltered(db, after, octets === WHOLE ? 1 : PAGE_RECORDS, filter, octets));
+      reader.read((db) => readAfter(db, after, octets === WHOLE ? 1 : PAGE_RECORDS, filter, octets));
     const some = await read(PAGE);
-    const { head, records, isAll } = some.records.length === 0 && some.large !== undefined ? await read(WHOLE) : some;
+    const { state, records, isAll } = some.records.length === 0 && some.large !== undefined ? await read(WHOLE) : some;
     // The event has no name, so that `onmessage` gets it; the text of a record has no line break.
     const texts = records.map((record) => `id: ${record.sequenceNumber}\ndata: ${joinRecord(record, mountUrl())}\n\n`);
     const bytes = Buffer.from(texts.join(''));
-    const last = isAll ? head.head.sequenceNumber : (records.at(-1)?.sequenceNumber ?? after);
+    const last = isAll ? state.head.sequenceNumber : (records.at(-1)?.sequenceNumber ?? after);
     let from = 0;
     const toEvent = (record: StoredRecord, i: number): StreamEvent => {
       const begin = from;
       from += Buffer.byteLength(texts[i] ?? '');
       return { values: valuesOf(record), bytes: bytes.subarray(begin, from) };
     };
-    return { head, bytes, end: Math.max(after, last), events: isFiltered(filter) ? [] : records.map(toEvent) };
+    return { state, bytes, end: Math.max(after, last), events: isFiltered(filter) ? [] : records.map(toEvent) };
   };
 
-  let known = heads.knownHead();
-  const unsubscribe = heads.onChange((head) => {
-    const before = known ?? head;
-    known = head;
+  let known = stateCache.known();
+  const unsubscribe = stateCache.onChange((state) => {
+    const before = known ?? state;
+    known = state;
     // Records after a restored backup would be mistaken for records that were sent.
-    const isForward = isAtLeast(head, before);
-    if (!isForward || !isSameHistory(before, head)) {
+    const isForward = isAtLeast(state, before);
+    if (!isForward || !isSameHistory(before, state)) {
       pages.clear();
       // Data that waits for a client may hold redacted content.
       for (const stream of [...open]) if (!isForward || performance.now() - stream.sentAt < RECENT_MS) stream.cut();
@@ -178,12 +178,12 @@ export function createStreams(options: StreamsOptions): Streams {
     const { position, filter, client } = stream;
     const page = await fetchPage({ position, filter, client });
     if (page === undefined) return undefined;
-    if (position < page.head.historyAfter.sequenceNumber) throw new Error('its history was pruned away meanwhile');
-    const isCurrent = heads.isCurrentHistory(page.head);
+    if (position < page.state.historyAfter.sequenceNumber) throw new Error('its history was pruned away meanwhile');
+    const isCurrent = stateCache.isCurrentHistory(page.state);
     if (isCurrent && page.end > position) return page;
     for (const one of [filter, {}]) pages.delete(keyOf({ position, filter: one }));
     if (isCurrent) await sleep(NOTHING_NEW_MS, undefined, { ref: false });
-    else await heads.refreshHead();
+    else await stateCache.refresh();
     return undefined;
   };
 
@@ -199,8 +199,8 @@ export function createStreams(options: StreamsOptions): Streams {
   const serve = async (stream: OpenStream): Promise<void> => {
     await stream.send(RETRY_LINE);
     for (let sent = 0; !stream.ended.aborted; ) {
-      await heads.head();
-      if (stream.position >= (heads.knownHead()?.head.sequenceNumber ?? 0)) {
+      await stateCache.current();
+      if (stream.position >= (stateCache.known()?.head.sequenceNumber ?? 0)) {
         await new Promise<void>((resolve) => {
           stream.wake = resolve;
         });

@@ -15,15 +15,15 @@ import { html } from '../../lib/template.ts';
 import type { Clock } from '../../lib/time.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import type { Config } from '../../settings/read-config.ts';
-import type { HeadCache } from '../feed/head.ts';
 import type { ResponseCache } from '../feed/response-cache.ts';
+import type { FeedStateCache } from '../feed/state-cache.ts';
 import { type FeedOrganisation, readOrganisation, type SourceCompleteness } from '../store/state.ts';
 
 export const HOME = '/raad';
 const BEGIN: PageLink = { href: HOME, text: 'Begin' };
 
 export interface PagesContext {
-  readonly heads: HeadCache;
+  readonly stateCache: FeedStateCache;
   /** Reads the primary: a redaction takes effect with its commit. */
   readonly pool: Pool;
   readonly responses: ResponseCache;

@@ -18,7 +18,7 @@ async function servePages(app: FastifyInstance): Promise<void> {
   const site = createSite(stylesheet.path, settings.prefix, readBrand(config));
   const { requireRead: requireIndex } = serveIndex(app, 'search index', PAGES_INDEX);
   const context = {
-    ...{ pool: publicPool, settings, clock, site, heads: feed.heads, responses: feed.responses },
+    ...{ pool: publicPool, settings, clock, site, stateCache: feed.stateCache, responses: feed.responses },
     ...{ requireIndex, baseUrl: publicBaseUrl, apiUrl: feed.mountUrl, completenessOf: feed.completenessOf },
   };
   app.frontEntries.push({

@@ -30,17 +30,23 @@ const KEPT_MS = 1000;
 const PAGE_RECORDS = 50;
 
 export function pagesRoutes(app: FastifyInstance, context: PagesContext, stylesheet: Stylesheet): void {
-  const { site, responses, heads } = context;
+  const { site, responses, stateCache } = context;
   const send = (request: FastifyRequest, reply: FastifyReply, make: () => Promise<Made>): Promise<FastifyReply> =>
     responses.answer(request, reply, {
       records: PAGE_RECORDS,
       read: async () => {
         // First, so that a redaction in between is not missed.
-        const head = await heads.head();
+        const state = await stateCache.current();
         const { page, status } = await make();
         return {
           body: renderPage(site, page),
-          ...{ status, head, maxAgeSeconds: MAX_AGE_SECONDS, keptMs: KEPT_MS, contentType: 'text/html; charset=utf-8' },
+          ...{
+            status,
+            state,
+            maxAgeSeconds: MAX_AGE_SECONDS,
+            keptMs: KEPT_MS,
+            contentType: 'text/html; charset=utf-8',
+          },
           link: page.json === undefined ? undefined : `<${page.json}>; rel="alternate"; type="application/json"`,
         };
       },

@@ -1,7 +1,12 @@
 /**
- * `GET /feed`, the log after a position; and the parts that all lists share: the query, the addresses of pages, and cursors, which are opaque to
- * clients and bound to this feed. A position is a number with the epoch of its record, so that a number that is reused after a restored backup is not
- * mistaken for the same position.
+ * `GET /feed`, the log after a position, and what it shares with the lists and the stream. In the order of this file:
+ * - the route, and how it reads a page;
+ * - the query of a list (`readPageQuery`), the address of a page (`pageUrl`), and the body of a list (`withCommas`);
+ * - cursors: how they are encoded and decoded. They are opaque to clients and belong to one feed. A position is a number with the epoch of its
+ *   record: after a restored backup a number may be issued again, with another epoch;
+ * - the problem of a cursor that cannot be used (`invalidCursor`);
+ * - the position that a cursor stands for (`resolveCursor` and its like);
+ * - the checks whether a position is in the feed (`assertInRange`) and has the same epoch (`assertSameEpoch`).
  */
 import type { FastifyInstance } from 'fastify';
 import type { operations } from '../../contracts/raadsfeed.ts';
@@ -9,14 +14,14 @@ import { Problem } from '../../lib/problem.ts';
 import type { Contract } from '../../plugins/contract.ts';
 import type { Feed } from '../app-feed.ts';
 import { filterParameters, type RecordFilter, readFilter } from '../domain/record-filter.ts';
-import type { HeadCache } from '../feed/head.ts';
+import type { FeedStateCache } from '../feed/state-cache.ts';
 import { raadsfeedProblems } from '../problems.ts';
 import {
-  type FeedHead,
   type FeedPosition,
+  type FeedState,
   joinRecord,
   MissingNumberError,
-  readFiltered,
+  readAfter,
   type StoredRecord,
 } from '../store/records.ts';
 
@@ -29,18 +34,18 @@ export function feedRoute(app: FastifyInstance, contract: Contract<operations>):
     return feed.responses.answer(request, reply, {
       records: query.limit,
       read: async () => {
-        const { last, head, records } = await readPage(feed, query);
-        const hasMore = last.sequenceNumber < head.head.sequenceNumber;
+        const { last, state, records } = await readPage(feed, query);
+        const hasMore = last.sequenceNumber < state.head.sequenceNumber;
         const mount = feed.mountUrl();
-        const cursor = encodeFeedCursor(head.feedId, last);
+        const cursor = encodeFeedCursor(state.feedId, last);
         const next = pageUrl(`${mount}/feed`, { ...query, cursor });
-        const end = `"cursor":"${cursor}","head":${head.head.sequenceNumber},"hasMore":${hasMore},"next":${hasMore ? JSON.stringify(next) : 'null'}`;
+        const end = `"cursor":"${cursor}","head":${state.head.sequenceNumber},"hasMore":${hasMore},"next":${hasMore ? JSON.stringify(next) : 'null'}`;
         const self = pageUrl(`${mount}/feed`, query);
         return {
           body: ['{"records":[', ...withCommas(records.map((record) => joinRecord(record, mount))), `],${end}}`],
           maxAgeSeconds: hasMore ? historyMaxAgeSeconds : headMaxAgeSeconds,
           link: `<${next}>; rel="next", <${self}>; rel="self", <${mount}/openapi.json>; rel="service-desc"`,
-          head,
+          state,
           isHistory: hasMore,
         };
       },
@@ -50,31 +55,31 @@ export function feedRoute(app: FastifyInstance, contract: Contract<operations>):
 
 interface Page {
   readonly last: FeedPosition;
-  readonly head: FeedHead;
+  readonly state: FeedState;
   readonly records: readonly StoredRecord[];
 }
 
 /** @throws {Problem} `ongeldige-cursor` */
-async function readPage({ heads, reader }: Feed, { cursor, limit, filter }: PageQuery): Promise<Page> {
-  const { position: from, head: known } = await resolveCursor(heads, cursor);
+async function readPage({ stateCache, reader }: Feed, { cursor, limit, filter }: PageQuery): Promise<Page> {
+  const { position: from, state: known } = await resolveCursor(stateCache, cursor);
   const after = from.sequenceNumber;
   // A poll at the head costs the database nothing.
   if (after === known.head.sequenceNumber) {
     assertSameEpoch(known, from);
-    return { last: from, head: known, records: [] };
+    return { last: from, state: known, records: [] };
   }
   const read = await reader
-    .read((db) => readFiltered(db, after, limit, filter))
+    .read((db) => readAfter(db, after, limit, filter))
     .catch((error: unknown) => {
       // A client must not read past a gap; the snapshot has the current state.
       throw error instanceof MissingNumberError ? invalidCursor('voor-de-geschiedenis') : error;
     });
-  const { head, records, isAll, epoch } = read;
+  const { state, records, isAll, epoch } = read;
   // Also without a cursor: the history was pruned further meanwhile.
-  assertInRange(head, after);
-  assertSameEpoch(head, from, epoch);
+  assertInRange(state, after);
+  assertSameEpoch(state, from, epoch);
   // Fewer than requested: everything up to the head was read.
-  return { head, records, last: isAll ? head.head : (records.at(-1) ?? head.head) };
+  return { state, records, last: isAll ? state.head : (records.at(-1) ?? state.head) };
 }
 
 const DEFAULT_LIMIT = 500;
@@ -190,38 +195,41 @@ export function invalidCursor(why: keyof typeof REASONS, name: CursorName = 'cur
 }
 
 /**
- * The position that a request begins after: that of its cursor, or the beginning of the history. A cursor ahead of this instance refreshes the head
+ * The position that a request begins after: that of its cursor, or the beginning of the history. A cursor ahead of this instance refreshes the state
  * first. The epoch is checked against the rows that were read (`assertSameEpoch`).
- * @throws {Problem} `ongeldige-cursor`; or errors of reading the head
+ * @throws {Problem} `ongeldige-cursor`; or errors of reading the state
  */
 export async function resolveCursor(
-  heads: HeadCache,
+  stateCache: FeedStateCache,
   cursor: string | undefined,
-): Promise<{ position: FeedPosition; head: FeedHead }> {
-  const head = await heads.head();
-  if (cursor === undefined) return { position: head.historyAfter, head };
-  const position = readPosition(decode(FEED, head.feedId, cursor, POSITION_BYTES));
-  return { position, head: await resolveNumber(heads, position.sequenceNumber) };
+): Promise<{ position: FeedPosition; state: FeedState }> {
+  const state = await stateCache.current();
+  if (cursor === undefined) return { position: state.historyAfter, state };
+  const position = readPosition(decode(FEED, state.feedId, cursor, POSITION_BYTES));
+  return { position, state: await resolveNumber(stateCache, position.sequenceNumber) };
 }
 
 /** The position of a snapshot in the feed is fixed before the first row is read, and travels in the cursor. @throws as `resolveCursor` */
-export async function resolveSnapshotCursor(heads: HeadCache, cursor: string | undefined): Promise<SnapshotPosition> {
-  const { feedId, head } = await heads.head();
+export async function resolveSnapshotCursor(
+  stateCache: FeedStateCache,
+  cursor: string | undefined,
+): Promise<SnapshotPosition> {
+  const { feedId, head } = await stateCache.current();
   if (cursor === undefined) return { feed: head, after: 0 };
   const bytes = decode(SNAPSHOT, feedId, cursor, POSITION_BYTES + NUMBER_BYTES);
   const feed = readPosition(bytes);
   const after = bytes.readUIntBE(POSITION_BYTES, NUMBER_BYTES);
   if (after > feed.sequenceNumber) throw invalidCursor('onleesbaar');
-  await resolveNumber(heads, feed.sequenceNumber);
+  await resolveNumber(stateCache, feed.sequenceNumber);
   return { feed, after };
 }
 
 /** Where a list sorted by text continues; after the empty text at its beginning. @throws as `resolveCursor` */
 export async function resolveListCursor(
-  heads: HeadCache,
+  stateCache: FeedStateCache,
   cursor: string | undefined,
 ): Promise<{ feedId: string; after: string }> {
-  const { feedId } = await heads.head();
+  const { feedId } = await stateCache.current();
   if (cursor === undefined) return { feedId, after: '' };
   const bytes = decode(LIST, feedId, cursor);
   const after = bytes.toString();
@@ -230,15 +238,19 @@ export async function resolveListCursor(
   return { feedId, after };
 }
 
-/** The head, after refreshing it if needed to include a number. @throws {Problem} `ongeldige-cursor`; or errors of reading the head */
-export async function resolveNumber(heads: HeadCache, sequenceNumber: number, name?: CursorName): Promise<FeedHead> {
-  const head = await heads.headAtLeast(sequenceNumber);
-  assertInRange(head, sequenceNumber, name);
-  return head;
+/** The state, after refreshing it if needed to include a number. @throws {Problem} `ongeldige-cursor`; or errors of reading the state */
+export async function resolveNumber(
+  stateCache: FeedStateCache,
+  sequenceNumber: number,
+  name?: CursorName,
+): Promise<FeedState> {
+  const state = await stateCache.currentAtLeast(sequenceNumber);
+  assertInRange(state, sequenceNumber, name);
+  return state;
 }
 
 /** @throws {Problem} `ongeldige-cursor` when the number was pruned or is not there yet */
-export function assertInRange({ head, historyAfter }: FeedHead, sequenceNumber: number, name?: CursorName): void {
+export function assertInRange({ head, historyAfter }: FeedState, sequenceNumber: number, name?: CursorName): void {
   if (sequenceNumber > head.sequenceNumber) throw invalidCursor('verder-dan-de-feed', name);
   if (sequenceNumber < historyAfter.sequenceNumber) throw invalidCursor('voor-de-geschiedenis', name);
 }
@@ -248,7 +260,7 @@ export function assertInRange({ head, historyAfter }: FeedHead, sequenceNumber: 
  * @throws {Problem} `ongeldige-cursor` when the number was reused since
  */
 export function assertSameEpoch(
-  { head, historyAfter }: FeedHead,
+  { head, historyAfter }: FeedState,
   { sequenceNumber, epoch }: FeedPosition,
   found?: number,
 ): void {

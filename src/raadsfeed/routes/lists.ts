@@ -24,7 +24,7 @@ import {
 } from './feed.ts';
 
 export function listRoutes(app: FastifyInstance, contract: Contract<operations>, pool: Pool): void {
-  const { heads, reader, responses, mountUrl } = app.feed;
+  const { stateCache, reader, responses, mountUrl } = app.feed;
   const { headMaxAgeSeconds: maxAgeSeconds, register } = app.settings.raadsfeed;
 
   contract.serve(app, 'getSnapshot', {}, (request, reply) => {
@@ -32,12 +32,12 @@ export function listRoutes(app: FastifyInstance, contract: Contract<operations>,
     return responses.answer(request, reply, {
       records: query.limit,
       read: async () => {
-        const { feed, after } = await resolveSnapshotCursor(heads, query.cursor);
+        const { feed, after } = await resolveSnapshotCursor(stateCache, query.cursor);
         const upTo = feed.sequenceNumber;
         const found = await reader.read((db) => readSnapshot(db, after, upTo, query.limit + 1, query.filter));
-        assertInRange(found.head, upTo);
-        assertSameEpoch(found.head, feed, found.epoch);
-        const { feedId } = found.head;
+        assertInRange(found.state, upTo);
+        assertSameEpoch(found.state, feed, found.epoch);
+        const { feedId } = found.state;
         const { rows, last } = cut(found.records, query.limit, found.isAll);
         const cursor = last === undefined ? null : encodeSnapshotCursor(feedId, { feed, after: last.sequenceNumber });
         return {
@@ -51,8 +51,8 @@ export function listRoutes(app: FastifyInstance, contract: Contract<operations>,
             },
           ),
           maxAgeSeconds,
-          // The position of a first page was fixed before its rows were read: once the head has moved on, the page is that of an earlier head.
-          head: query.cursor === undefined ? { ...found.head, head: feed } : found.head,
+          // The position of a first page was fixed before its rows were read: once the head has moved on, the page is that of an earlier state.
+          state: query.cursor === undefined ? { ...found.state, head: feed } : found.state,
         };
       },
     });
@@ -64,17 +64,17 @@ export function listRoutes(app: FastifyInstance, contract: Contract<operations>,
       const organisatiecode = codeOf(request.params.organisatiecode);
       const query = readPageQuery(request);
       const { limit } = query;
-      const { feedId, after } = await resolveListCursor(heads, query.cursor);
+      const { feedId, after } = await resolveListCursor(stateCache, query.cursor);
       return responses.answer(request, reply, {
         records: limit,
         read: async () => {
           const of = { ...query.filter, organisatiecode, resourceType };
-          const { found, isAll, head } = await reader.read((db) => readCollection(db, of, after, limit + 1));
+          const { found, isAll, state } = await reader.read((db) => readCollection(db, of, after, limit + 1));
           const { rows, last } = cut(found, limit, isAll);
           const url = `${mountUrl()}/organisaties/${organisatiecode}/${COLLECTIONS[resourceType]}`;
           const next = last === undefined ? null : encodeListCursor(feedId, last.bronidentificatie);
           const texts = rows.map(({ dataText }) => dataText);
-          return { ...listPage('results', texts, url, { query, cursor: next }), maxAgeSeconds, head };
+          return { ...listPage('results', texts, url, { query, cursor: next }), maxAgeSeconds, state };
         },
       });
     });
@@ -85,14 +85,14 @@ export function listRoutes(app: FastifyInstance, contract: Contract<operations>,
         read: async () => {
           const { bronidentificatie } = request.params;
           const organisatiecode = codeOf(request.params.organisatiecode);
-          await heads.head();
-          const { resource, head } = await reader.read((db) =>
+          await stateCache.current();
+          const { resource, state } = await reader.read((db) =>
             readResource(db, { organisatiecode, resourceType, bronidentificatie }),
           );
           if (resource === undefined) {
             throw new Problem(platformProblems.notFound, { detail: 'Deze resource is onbekend of verwijderd.' });
           }
-          return { body: resource.dataText, maxAgeSeconds, head };
+          return { body: resource.dataText, maxAgeSeconds, state };
         },
       }),
     );
@@ -102,7 +102,7 @@ export function listRoutes(app: FastifyInstance, contract: Contract<operations>,
     if (!register) throw new Problem(platformProblems.notFound, { detail: 'Deze dienst is geen register.' });
     const query = readPageQuery(request);
     const { limit, filter } = query;
-    const { feedId, after } = await resolveListCursor(heads, query.cursor);
+    const { feedId, after } = await resolveListCursor(stateCache, query.cursor);
     return responses.answer(request, reply, {
       records: limit,
       read: async () => {

@@ -11,18 +11,18 @@ import { type FeedOrganisation, readOrganisations } from '../store/state.ts';
 
 /** `GET /`: the service document, for people as a page. */
 export function serviceRoute(app: FastifyInstance, contract: Contract<operations>): void {
-  const { heads, reader, responses, mountUrl } = app.feed;
+  const { stateCache, reader, responses, mountUrl } = app.feed;
   const settings = app.settings.raadsfeed;
   contract.serve(app, 'getServicedocument', {}, (request, reply) =>
     responses.answer(request, reply, {
       records: 1,
       read: async () => {
-        await heads.head();
-        const { head, organisations } = await reader.read(async (db) => ({
+        await stateCache.current();
+        const { state, organisations } = await reader.read(async (db) => ({
           organisations: await readOrganisations(db),
-          head: await readFeedRow(db),
+          state: await readFeedRow(db),
         }));
-        const document = serviceDocument(mountUrl(), settings, head, organisations);
+        const document = serviceDocument(mountUrl(), settings, state, organisations);
         // Whether the client prefers HTML to JSON, or takes both and names it first (RFC 9110 12.5.1).
         const isPage = acceptedTypes(request.headers.accept, ['application/json', 'text/html'])[0] === 'text/html';
         return {

@@ -9,7 +9,7 @@ import type { Feed } from '../app-feed.ts';
 import { readFilter } from '../domain/record-filter.ts';
 import type { Streams } from '../feed/stream.ts';
 import { raadsfeedProblems } from '../problems.ts';
-import { readFiltered } from '../store/records.ts';
+import { readAfter } from '../store/records.ts';
 import { assertSameEpoch, resolveCursor, resolveNumber } from './feed.ts';
 
 const RETRY_SECONDS = '30';
@@ -68,19 +68,19 @@ function takeLastEventId({ headers, query }: FastifyRequest): undefined {
 }
 
 /** After `Last-Event-ID`, else after `cursor`, else at the head. */
-async function findStart(request: StreamRequest, { heads, reader }: Feed): Promise<number> {
+async function findStart(request: StreamRequest, { stateCache, reader }: Feed): Promise<number> {
   const lastEventId = request.headers[LAST_EVENT_ID];
   if (lastEventId !== undefined) {
     const number = Number(lastEventId);
-    await resolveNumber(heads, number, 'Last-Event-ID');
+    await resolveNumber(stateCache, number, 'Last-Event-ID');
     return number;
   }
   const { cursor } = request.query;
-  if (cursor === undefined) return (await heads.head()).head.sequenceNumber;
-  const { position } = await resolveCursor(heads, cursor);
+  if (cursor === undefined) return (await stateCache.current()).head.sequenceNumber;
+  const { position } = await resolveCursor(stateCache, cursor);
   const { sequenceNumber } = position;
-  const { head, epoch } = await reader.read((db) => readFiltered(db, sequenceNumber, 1, {}));
-  assertSameEpoch(head, position, epoch);
+  const { state, epoch } = await reader.read((db) => readAfter(db, sequenceNumber, 1, {}));
+  assertSameEpoch(state, position, epoch);
   return sequenceNumber;
 }
 

@@ -3,7 +3,7 @@ import type { Db } from '../../database/transaction.ts';
 import type { ResourceType } from '../../lib/feed/resource.ts';
 import { filterConditions, type RecordFilter } from '../domain/record-filter.ts';
 import { dataOf } from '../domain/record-text.ts';
-import { FEED_HEAD, joinHeads, type Read, readTexts, toFeedHead } from './records.ts';
+import { FEED_STATE, joinStates, type Read, readTexts, toFeedState } from './records.ts';
 
 interface CurrentResource {
   readonly bronidentificatie: string;
@@ -28,8 +28,8 @@ export async function readResource(
   { bronidentificatie, ...of }: Collection & { readonly bronidentificatie: string },
 ): Promise<Read & { resource: CurrentResource | undefined }> {
   const query = { name: 'resource', operator: '=', bronidentificatie, limit: 1 } as const;
-  const { head, found } = await readNamed(db, of, query);
-  return { head, resource: found[0] };
+  const { state, found } = await readNamed(db, of, query);
+  return { state, resource: found[0] };
 }
 
 async function readNamed(
@@ -43,9 +43,9 @@ async function readNamed(
   },
 ): Promise<Read & { found: CurrentResource[]; isAll: boolean }> {
   const { suffix, conditions, values } = filterConditions(of, 3);
-  const { rows } = await db.query<{ name: string; number: number | null }>({
+  const { rows } = await db.query<{ stateOrName: string; number: number | null }>({
     name: `raadsfeed-${query.name}${suffix}`,
-    text: `(select ${FEED_HEAD} as name, null::bigint as number from raadsfeed.feed)
+    text: `(select ${FEED_STATE} as "stateOrName", null::bigint as number from raadsfeed.feed)
            union all
            (select bronidentificatie, sequence_number from raadsfeed.current_records
              where bronidentificatie ${query.operator} $1::text${conditions}
@@ -54,8 +54,8 @@ async function readNamed(
     values: [query.bronidentificatie, query.limit, ...values],
   });
   const [first, ...rest] = rows;
-  const current = rest.flatMap(({ name, number }) => (number === null ? [] : [{ name, number }]));
-  const { head, texts, isCut } = await readTexts(
+  const current = rest.flatMap(({ stateOrName: name, number }) => (number === null ? [] : [{ name, number }]));
+  const { state, texts, isCut } = await readTexts(
     db,
     current.map(({ number }) => number),
   );
@@ -66,5 +66,9 @@ async function readNamed(
     const resource = { organisatiecode: of.organisatiecode, bronidentificatie };
     return [{ bronidentificatie, sequenceNumber, dataText: dataOf(text, { resourceType: of.resourceType, resource }) }];
   });
-  return { head: joinHeads(toFeedHead(first?.name), head), found, isAll: !isCut && current.length < query.limit };
+  return {
+    state: joinStates(toFeedState(first?.stateOrName), state),
+    found,
+    isAll: !isCut && current.length < query.limit,
+  };
 }

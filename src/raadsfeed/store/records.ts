@@ -1,13 +1,14 @@
 /**
- * The feed's one row, which writers lock, and reads of records. Each read returns the head as of the same statement, so that the end of a page
- * depends only on that read. A thousand records of four megabytes would exceed the memory of the process: a read ends with the record that brings it
- * to `PAGE_OCTETS`.
+ * The feed's one row, which writers lock, and reads of records. Each read returns the state of the feed as of the same statement, so that the end of
+ * a page depends only on that read. A thousand records of four megabytes would exceed the memory of the process: a read ends with the record that
+ * brings it to `PAGE_OCTETS`.
+ * @see docs/decisions/0023-every-read-returns-the-head.md
  */
 import type { Db } from '../../database/transaction.ts';
 import { filterConditions, isFiltered, type RecordFilter } from '../domain/record-filter.ts';
 import type { RecordText } from '../domain/record-text.ts';
 
-/** The channel on which every instance hears that the feed has changed; the payload is the new `FEED_HEAD`. */
+/** The channel on which every instance hears that the feed has changed; the payload is the new `FEED_STATE`. */
 export const FEED_CHANNEL = 'raadsfeed';
 
 /** A position in the feed: after the record with this number. */
@@ -17,10 +18,11 @@ export interface FeedPosition {
   readonly epoch: number;
 }
 
-/** The state of the feed that readers depend on. */
-export interface FeedHead {
+/** The state of the feed: what readers depend on, and nothing of its records. */
+export interface FeedState {
   /** The random identity of this feed, in hexadecimal. */
   readonly feedId: string;
+  /** The position of the last record. */
   readonly head: FeedPosition;
   /** Everything up to and including this position was pruned; a cursor may be exactly here. */
   readonly historyAfter: FeedPosition;
@@ -28,7 +30,7 @@ export interface FeedHead {
   readonly redactions: number;
 }
 
-export interface FeedRow extends FeedHead {
+export interface FeedRow extends FeedState {
   readonly historieVanaf: Date;
   readonly lastStoredAt: Date | null;
   /** Every number below this one has a partition for its text. */
@@ -37,11 +39,11 @@ export interface FeedRow extends FeedHead {
   readonly hasProof: boolean;
 }
 
-/** A `FeedHead` as text, for a select from `raadsfeed.feed`: one column beside the rows of a read, and the payload of a notification. */
-export const FEED_HEAD = `concat_ws(' ', encode(feed_id, 'hex'), head, head_epoch, history_after, history_after_epoch, redactions)`;
+/** A `FeedState` as text, for a select from `raadsfeed.feed`: one column of a read, and the payload of a notification. */
+export const FEED_STATE = `concat_ws(' ', encode(feed_id, 'hex'), head, head_epoch, history_after, history_after_epoch, redactions)`;
 
-/** Reads `FEED_HEAD`; `undefined` when the text is not a head. */
-export function parseFeedHead(text: string): FeedHead | undefined {
+/** Reads `FEED_STATE`; `undefined` when the text is not one. */
+export function parseFeedState(text: string): FeedState | undefined {
   const found = /^([0-9a-f]{16}) (\d{1,16}) (-?\d{1,10}) (\d{1,16}) (-?\d{1,10}) (\d{1,16})$/.exec(text);
   if (found === null) return undefined;
   const [, feedId = '', head, epoch, after, afterEpoch, redactions] = found;
@@ -53,17 +55,17 @@ export function parseFeedHead(text: string): FeedHead | undefined {
   };
 }
 
-/** @throws {Error} when the text is not a `FEED_HEAD` */
-export function toFeedHead(text: string | null | undefined): FeedHead {
-  const head = parseFeedHead(text ?? '');
-  if (head === undefined) throw new Error('the feed has no row; was the database migrated?');
-  return head;
+/** @throws {Error} when the text is not a `FEED_STATE` */
+export function toFeedState(text: string | null | undefined): FeedState {
+  const state = parseFeedState(text ?? '');
+  if (state === undefined) throw new Error('the feed has no row; was the database migrated?');
+  return state;
 }
 
-const ROW = `select ${FEED_HEAD} as head, history_from as "historieVanaf", last_stored_at as "lastStoredAt", partitioned_to as "partitionedTo",
+const ROW = `select ${FEED_STATE} as state, history_from as "historieVanaf", last_stored_at as "lastStoredAt", partitioned_to as "partitionedTo",
   exists (select from proof.logs where log = 'raadsfeed') as "hasProof" from raadsfeed.feed`;
 
-type Row = Omit<FeedRow, keyof FeedHead> & { readonly head: string };
+type Row = Omit<FeedRow, keyof FeedState> & { readonly state: string };
 
 export async function readFeedRow(db: Db): Promise<FeedRow> {
   const { rows } = await db.query<Row>({ name: 'raadsfeed-feed', text: ROW });
@@ -78,7 +80,8 @@ export async function lockFeedRow(db: Db): Promise<FeedRow> {
 
 function toFeedRow(row: Row | undefined): FeedRow {
   if (row === undefined) throw new Error('the feed has no row; was the database migrated?');
-  return { ...row, ...toFeedHead(row.head) };
+  const { state, ...rest } = row;
+  return { ...rest, ...toFeedState(state) };
 }
 
 /** Moves the head. @param redactions among the records that were published */
@@ -106,9 +109,9 @@ export async function moveBeginning(db: Db, after: FeedPosition, since: Date): P
 async function move(db: Db, change: string, to: FeedPosition, at: Date, redactions: number): Promise<void> {
   await db.query({
     text: `with moved as (
-             update raadsfeed.feed set ${change}, redactions = redactions + $4::bigint returning ${FEED_HEAD} as feed_head
+             update raadsfeed.feed set ${change}, redactions = redactions + $4::bigint returning ${FEED_STATE} as feed_state
            )
-           select pg_notify('${FEED_CHANNEL}', feed_head) from moved`,
+           select pg_notify('${FEED_CHANNEL}', feed_state) from moved`,
     values: [to.sequenceNumber, to.epoch, at.toISOString(), redactions],
   });
 }
@@ -122,7 +125,7 @@ export interface OctetLimits {
   readonly record: number;
 }
 
-/** No text is longer. */
+/** The limits of a read that names none: no text is longer than this `record`. */
 const PAGE: OctetLimits = { page: PAGE_OCTETS, record: 2 ** 31 - 1 };
 
 /** A number that should be in the feed is not there: a restored backup, or a row that somebody deleted. */
@@ -132,9 +135,9 @@ export class MissingNumberError extends Error {
   }
 }
 
-/** The result of a read, with the head as of that statement. */
+/** The result of a read, with the state of the feed as of that statement. */
 export interface Read {
-  readonly head: FeedHead;
+  readonly state: FeedState;
 }
 
 /** A record as it is stored: text, never parsed when it is served. */
@@ -148,7 +151,7 @@ export function joinRecord({ prefix, suffix }: RecordText, mountUrl: string): st
   return suffix === null ? prefix : prefix + mountUrl + suffix;
 }
 
-interface SparseRead extends Read {
+interface RecordsRead extends Read {
   readonly records: readonly StoredRecord[];
   /** Everything up to the head of this read was read. */
   readonly isAll: boolean;
@@ -156,30 +159,66 @@ interface SparseRead extends Read {
   readonly epoch: number | undefined;
 }
 
+interface ReadAfter extends RecordsRead {
+  /** The number after the records, when its record exceeds the limit for one. */
+  readonly large: number | undefined;
+}
+
 /**
- * The first `limit` records after a number that pass the filter, or as many as the octets allow. Without a filter every number after it is
- * one of them; else an index gives their numbers first.
+ * The first `limit` records after a number that pass the filter, or as many as the octets allow.
  * @throws {MissingNumberError} when a number is missing that should be there
  */
-export async function readFiltered(
+export async function readAfter(
   db: Db,
   after: number,
   limit: number,
   filter: RecordFilter,
-  octets = PAGE,
-): Promise<SparseRead & { large: number | undefined }> {
-  const found = isFiltered(filter) ? await findFiltered(db, after, limit, filter) : undefined;
-  const range = found === undefined && octets === PAGE ? await readRange(db, after, limit) : undefined;
-  const numbers = () => found?.numbers ?? Array.from({ length: limit }, (_, i) => after + i + 1);
-  const read = range === undefined || range.isCut ? await readTexts(db, numbers(), after, octets) : range;
-  const head = found === undefined ? read.head : joinHeads(found.head, read.head);
-  const wanted = found === undefined ? Math.min(limit, head.head.sequenceNumber - after) : found.numbers.length;
-  if (read.found < wanted && after >= head.historyAfter.sequenceNumber)
-    throw new MissingNumberError(numbers().find((number) => !read.texts.has(number)) ?? after);
+  octets?: OctetLimits,
+): Promise<ReadAfter> {
+  return isFiltered(filter)
+    ? await readByFilter(db, after, limit, filter, octets)
+    : await readUnfiltered(db, after, limit, octets);
+}
+
+/** Every number after `after` has a record, up to the head. */
+async function readUnfiltered(db: Db, after: number, limit: number, octets?: OctetLimits): Promise<ReadAfter> {
+  const numbers = () => Array.from({ length: limit }, (_, i) => after + i + 1);
+  let read = octets === undefined ? await readRange(db, after, limit) : undefined;
+  if (read === undefined || read.isCut) read = await readTexts(db, numbers(), after, octets);
+  const expected = Math.min(limit, read.state.head.sequenceNumber - after);
+  assertNoneMissing(read, after, expected, numbers);
+  return toReadAfter(read, read.state, limit);
+}
+
+/** An index gives the numbers that pass the filter; the second statement reads their texts. */
+async function readByFilter(
+  db: Db,
+  after: number,
+  limit: number,
+  filter: RecordFilter,
+  octets?: OctetLimits,
+): Promise<ReadAfter> {
+  const found = await findFiltered(db, after, limit, filter);
+  const read = await readTexts(db, found.numbers, after, octets);
+  assertNoneMissing(read, after, found.numbers.length, () => found.numbers);
+  return toReadAfter(read, joinStates(found.state, read.state), limit);
+}
+
+/**
+ * @param expected how many of the numbers should have a text
+ * @throws {MissingNumberError} when fewer have one, unless `after` was pruned meanwhile
+ */
+function assertNoneMissing(read: TextsRead, after: number, expected: number, numbers: () => readonly number[]): void {
+  const { state, texts, textsInRange } = read;
+  if (textsInRange >= expected || after < state.historyAfter.sequenceNumber) return;
+  throw new MissingNumberError(numbers().find((number) => !texts.has(number)) ?? after);
+}
+
+function toReadAfter(read: TextsRead, state: FeedState, limit: number): ReadAfter {
   return {
-    ...{ head, epoch: read.epoch, large: read.large },
+    ...{ state, epoch: read.epoch, large: read.large },
     records: [...read.texts.values()],
-    isAll: !read.isCut && read.found < limit,
+    isAll: !read.isCut && read.textsInRange < limit,
   };
 }
 
@@ -207,7 +246,7 @@ export async function readSnapshot(
   upTo: number,
   limit: number,
   filter: RecordFilter,
-): Promise<SparseRead> {
+): Promise<RecordsRead> {
   const { suffix, conditions, values } = filterConditions(filter, 4);
   const found = await findNumbers(db, {
     name: `raadsfeed-snapshot${suffix}`,
@@ -217,9 +256,9 @@ export async function readSnapshot(
                limit $3::integer`,
     values: [after, upTo, limit, ...values],
   });
-  const { head, texts, epoch, isCut } = await readTexts(db, found.numbers, upTo);
+  const { state, texts, epoch, isCut } = await readTexts(db, found.numbers, upTo);
   return {
-    head: joinHeads(found.head, head),
+    state: joinStates(found.state, state),
     // A record that was replaced, pruned or redacted between the two statements has a later record in the feed, after `upTo`.
     records: found.numbers.flatMap((number) => texts.get(number) ?? []).filter(({ suffix }) => suffix !== null),
     isAll: !isCut && found.numbers.length < limit,
@@ -227,8 +266,8 @@ export async function readSnapshot(
   };
 }
 
-/** The head as of the first of two statements, with the redactions and the beginning of the history as of the second. */
-export function joinHeads(first: FeedHead, second: FeedHead): FeedHead {
+/** The state of a read of two statements: the head as of the first, the redactions and the beginning of the history as of the second. */
+export function joinStates(first: FeedState, second: FeedState): FeedState {
   return { ...second, head: first.head };
 }
 
@@ -239,50 +278,53 @@ interface Numbers {
 }
 
 async function findNumbers(db: Db, { name, numbers, values }: Numbers): Promise<Read & { numbers: number[] }> {
-  const { rows } = await db.query<{ head: string | null; number: number | null }>({
+  const { rows } = await db.query<{ state: string | null; number: number | null }>({
     name,
-    text: `(select ${FEED_HEAD} as head, null::bigint as number from raadsfeed.feed) union all (select null, n.* from (${numbers}) n)`,
+    text: `(select ${FEED_STATE} as state, null::bigint as number from raadsfeed.feed) union all (select null, n.* from (${numbers}) n)`,
     values: [...values],
   });
   return {
-    head: toFeedHead(rows[0]?.head),
+    state: toFeedState(rows[0]?.state),
     numbers: rows.flatMap(({ number }) => number ?? []),
   };
 }
 
 interface TextsRead extends Read {
   readonly texts: ReadonlyMap<number, StoredRecord>;
-  /** Epoch of the number `beside`; `undefined` when it has no record. */
+  /** Epoch of the number `epochOf`; `undefined` when it has no record. */
   readonly epoch: number | undefined;
   /** The read ended because of its octets: the later numbers are not in it. */
   readonly isCut: boolean;
   /** The number after those that were read, when its record is larger than a record may be. */
   readonly large: number | undefined;
-  /** How many of the numbers have a text, those beyond the limit of octets too. */
-  readonly found: number;
+  /** How many of the numbers have a text, including those beyond the limit of octets. */
+  readonly textsInRange: number;
 }
 
+/** The first row has the state of the feed and the epoch of `epochOf`; each later row is a record. */
 interface TextRow {
-  /** The head of the feed where there is no number; `null` for a large record. */
-  readonly prefix: string | null;
+  /** One column for both, because a column of its own for the state would cost time in every row. `null`: a record larger than one may be. */
+  readonly stateOrPrefix: string | null;
   readonly suffix: string | null;
   readonly epoch: number | null;
   readonly number: number | null;
-  /** Absent: as many as there are rows. */
-  readonly found?: number;
+  /** Of a record: how many records there are. Absent: all of them are rows. */
+  readonly textsInRange?: number | null;
 }
 
 /**
- * The texts of the numbers after one. Nearly every page is far below `PAGE_OCTETS`, so this statement, which is planned once, computes no totals: it
- * stops at a record larger than its share of them.
+ * The texts of the `limit` numbers after one. Nearly every page is far below `PAGE_OCTETS`, so this statement, which is planned once, does not add up
+ * the sizes of the texts. Instead each may have an equal share of `PAGE_OCTETS`; the read is cut before the first that is larger.
  */
 async function readRange(db: Db, after: number, limit: number): Promise<TextsRead> {
   const { rows } = await db.query<TextRow>({
     name: 'raadsfeed-range',
-    text: `(select ${FEED_HEAD} as prefix, null as suffix,
+    text: `-- Row 1: the state of the feed.
+           (select ${FEED_STATE} as "stateOrPrefix", null as suffix,
                    (select epoch from raadsfeed.texts where sequence_number = $1::bigint) as epoch, null::bigint as number
               from raadsfeed.feed)
            union all
+           -- Then a row for each record.
            (select case when octets <= $3::integer then record_prefix end, case when octets <= $3::integer then record_suffix end,
                    epoch, sequence_number
               from (select *, octet_length(record_prefix) + coalesce(octet_length(record_suffix), 0) as octets
@@ -293,11 +335,11 @@ async function readRange(db: Db, after: number, limit: number): Promise<TextsRea
   return toTexts(rows);
 }
 
-/** The texts of these numbers, in their order as many as the octets allow; and the epoch of one more, `beside`. */
+/** The texts of these numbers, in their order as many as the octets allow; and the epoch of one more number, `epochOf`. */
 export async function readTexts(
   db: Db,
   numbers: readonly number[],
-  beside?: number,
+  epochOf?: number,
   octets = PAGE,
 ): Promise<TextsRead> {
   const [least = 0] = numbers;
@@ -311,29 +353,31 @@ export async function readTexts(
         cross join lateral (select ${columns} from raadsfeed.texts where sequence_number = n.number and ${range} offset 0) t`;
   const { rows } = await db.query<TextRow>({
     // Without a name: planned for its numbers each time. The sizes are known without the texts.
-    text: `(select ${FEED_HEAD} as prefix, null as suffix,
+    text: `-- Row 1: the state of the feed.
+           (select ${FEED_STATE} as "stateOrPrefix", null as suffix,
                    (select epoch from raadsfeed.texts where sequence_number = $5::bigint) as epoch, null::bigint as number,
-                   null::bigint as found
+                   null::bigint as "textsInRange"
               from raadsfeed.feed)
            union all
-           (select case when octets <= $4::integer or record_suffix is null then record_prefix end, case when octets <= $4::integer then record_suffix end,
-                   epoch, sequence_number, found
-              from (select t.*, count(*) over () as found, sum(octets) over (order by position) - octets as before from (${source}) t) read
+           -- Then a row for each record. A record without a suffix has no content, so it is small.
+           (select case when octets <= $4::integer or record_suffix is null then record_prefix end,
+                   case when octets <= $4::integer then record_suffix end, epoch, sequence_number, texts_in_range
+              from (select t.*, count(*) over () as texts_in_range, sum(octets) over (order by position) - octets as before from (${source}) t) read
              where before < $3::bigint
              order by position)`,
     values: [
       ...[numbers.reduce((a, b) => Math.min(a, b), least), numbers.reduce((a, b) => Math.max(a, b), 0)],
-      ...[octets.page, octets.record, beside ?? null],
+      ...[octets.page, octets.record, epochOf ?? null],
       ...(isRange ? [] : [numbers]),
     ],
   });
   return toTexts(rows);
 }
 
-function toTexts([first, ...rest]: readonly TextRow[]): TextsRead {
+function toTexts([first, ...records]: readonly TextRow[]): TextsRead {
   const texts = new Map<number, StoredRecord>();
   let large: number | undefined;
-  for (const { prefix, suffix, epoch, number } of rest) {
+  for (const { stateOrPrefix: prefix, suffix, epoch, number } of records) {
     if (number === null) continue;
     if (prefix === null) {
       large = number;
@@ -341,9 +385,9 @@ function toTexts([first, ...rest]: readonly TextRow[]): TextsRead {
     }
     texts.set(number, { sequenceNumber: number, epoch: epoch ?? 0, prefix, suffix });
   }
-  const found = rest[0]?.found ?? rest.length;
+  const textsInRange = records[0]?.textsInRange ?? records.length;
   return {
-    ...{ head: toFeedHead(first?.prefix), texts, large, found, epoch: first?.epoch ?? undefined },
-    isCut: texts.size < found,
+    ...{ state: toFeedState(first?.stateOrPrefix), texts, large, textsInRange, epoch: first?.epoch ?? undefined },
+    isCut: texts.size < textsInRange,
   };
 }

@@ -62,7 +62,7 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
   const { pool, baseUrl, clock, responses } = context;
   const get = (path: string, handler: (request: PagesRequest) => Promise<Export>, usesIndex = true): void => {
     app.get(path, (request: PagesRequest, reply) =>
-      // Without a head: too large to cache.
+      // Without `state`: too large to cache.
       responses.answer(request, reply, {
         records: EXPORT_RECORDS,
         read: async () => {

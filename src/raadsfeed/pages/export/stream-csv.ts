@@ -29,11 +29,11 @@ export interface CsvList<T> {
 
 type SendCsv = <T>(request: FastifyRequest, reply: FastifyReply, list: CsvList<T>) => Promise<FastifyReply>;
 
-export function createCsvSender({ pool, heads, baseUrl }: PagesContext, maxAgeSeconds: number): SendCsv {
+export function createCsvSender({ pool, stateCache, baseUrl }: PagesContext, maxAgeSeconds: number): SendCsv {
   const countOpen = createOpenCounter(AT_ONCE);
   return async (request, reply, list) => {
     // Before anything is read: a change in between gives another tag at the next request.
-    const state = [await heads.head(), await readIndexPosition(pool), list.also, baseUrl(), request.url];
+    const state = [await stateCache.current(), await readIndexPosition(pool), list.also, baseUrl(), request.url];
     const etag = `W/"${hash('sha256', JSON.stringify(state), 'base64url').slice(0, 22)}"`;
     reply.headers({ 'cache-control': `public, max-age=${maxAgeSeconds}`, etag, vary: 'Accept-Encoding' });
     if (isKnown(request, etag)) return reply.code(304).send();
