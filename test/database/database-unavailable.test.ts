@@ -62,7 +62,7 @@ describe('the database is unavailable', () => {
   });
 
   it('when no connection of the pool comes free', async () => {
-    const pool = openPool(database.url, { size: 1, connectTimeoutMs: 50 });
+    const pool = openPool(database.url, { size: 1, connectTimeoutMs: 1000 });
     const client = await pool.connect();
     const error = await failure(pool.query('select 1'));
     client.release();

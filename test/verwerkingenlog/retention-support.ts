@@ -84,7 +84,10 @@ export async function openRetention(start: Date): Promise<RetentionLog> {
     applicationName: 'test',
     log: createLogger('silent'),
   });
+  /** Waits until the clock of the database has moved. */
+  const moved = (): Promise<unknown> => client.query('select');
   const call: RetentionLog['call'] = async (method, path, body) => {
+    await moved();
     const token = await log.tokens.bearer(ALL, { seconds: EIGHTY_YEARS });
     return log.api.call(method, path, { headers: { ...token, ...HEADERS }, body });
   };
@@ -110,8 +113,7 @@ export async function openRetention(start: Date): Promise<RetentionLog> {
     put: ({ actieId, body }, wishes) => call('PUT', `/verwerkingsacties/${actieId}`, { ...body, ...wishes }),
     patch: ({ body }, change) => call('PATCH', `/verwerkingsacties?verwerkingId=${body.verwerkingId}`, change),
     prune: async (rules = {}, more = {}) => {
-      // Behind what moved the clock of the database.
-      await client.query('select');
+      await moved();
       return prune({
         pool: retention,
         clock,
