@@ -4,14 +4,14 @@ import { createLogger, type Logger } from '../lib/log.ts';
 import { createOutput, type Output } from '../lib/output.ts';
 import type { Environment, Terminal } from '../lib/terminal.ts';
 import { type Clock, systemClock } from '../lib/time.ts';
-import type { ProofWriters } from '../proof/proof-log.ts';
+import type { ProofWriterOf } from '../proof/proof-log.ts';
 import { baseUrlOf, type Config, knownVariables, readConfig } from '../settings/read-config.ts';
 import { unknownVariables } from '../settings/unknown-variables.ts';
 
 /** The context of a command with the database open. */
 export interface CommandContext extends ToolContext {
   readonly database: Database;
-  readonly proof: ProofWriters;
+  readonly proof: ProofWriterOf;
   readonly clock: Clock;
   /** Address that clients see, without a trailing slash. */
   readonly publicBaseUrl: () => string;

@@ -1,7 +1,7 @@
 /** The shared parts of the demo: the running demo, and the parameters of its parts at the start and in the tour. */
 import type { Pool } from '../database/pool.ts';
 import type { Logger } from '../lib/log.ts';
-import type { ProofWriters } from '../proof/proof-log.ts';
+import type { ProofWriterOf } from '../proof/proof-log.ts';
 import type { Config } from '../settings/config.ts';
 import type { DemoClient, DemoFile } from './demo-client.ts';
 import type { Transcript } from './transcript.ts';
@@ -19,7 +19,7 @@ export interface Demo {
 
 /** The database is for data without a public address. */
 export interface TourNeeds {
-  readonly proof: ProofWriters;
+  readonly proof: ProofWriterOf;
   readonly config: Config;
   readonly pool: Pool;
   readonly signal: AbortSignal;

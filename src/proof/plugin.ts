@@ -12,7 +12,7 @@ import { type Config, ConfigError } from '../settings/read-config.ts';
 import { askInstances } from './instances.ts';
 import { proofKeyOf, requireRightKey } from './keys.ts';
 import { controlePage } from './page/routes.ts';
-import { isProofLogOn, PROOF_LOGS, type ProofLogName, type ProofWriters, type ProvenLog } from './proof-log.ts';
+import { isProofLogOn, PROOF_LOGS, type ProofLogName, type ProofWriterOf, type ProvenLog } from './proof-log.ts';
 import { logRoutes } from './routes.ts';
 import { createSequencer, type Sequencer } from './sequencer.ts';
 import { openPublishedCheckpoints, statePath } from './state.ts';
@@ -23,7 +23,7 @@ import { createProofWriters, logsOf } from './writer.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    readonly proof: ProofWriters;
+    readonly proof: ProofWriterOf;
   }
 }
 

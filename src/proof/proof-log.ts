@@ -132,7 +132,7 @@ export interface ProofWriter {
  * The writer of a log; undefined when it is not switched on.
  * @param use `seal`, the default: for new records, which an ended log does not take. `kept`: for proofs and removals of older ones.
  */
-export type ProofWriters = (log: ProofLogName, use?: 'seal' | 'kept') => ProofWriter | undefined;
+export type ProofWriterOf = (log: ProofLogName, use?: 'seal' | 'kept') => ProofWriter | undefined;
 
 /** A number for an entry, from the sequence that all logs but the feed share; in SQL. */
 export const NEXT_PROOF_NUMBER = `nextval('proof.record_numbers')`;
@@ -151,9 +151,9 @@ export async function isProofLogOn(db: Db, log: ProofLogName): Promise<boolean> 
 export async function requireProofWriter(
   db: Db,
   log: ProofLogName,
-  writers: ProofWriters,
+  proofWriterOf: ProofWriterOf,
 ): Promise<ProofWriter | undefined> {
-  const writer = writers(log, 'kept');
+  const writer = proofWriterOf(log, 'kept');
   if (writer === undefined && (await isProofLogOn(db, log)))
     throw new Error(
       `the proof log ${log} is kept in this database: PROOF_KEY or PROOF_SEALING_KEY, and PROOF_LOGS, must say so`,

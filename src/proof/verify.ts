@@ -6,7 +6,7 @@ import type { Pool } from '../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../database/transaction.ts';
 import type { Config } from '../settings/read-config.ts';
 import { proofKeyOf } from './keys.ts';
-import type { ProofLogName, ProofWriters, ProvenLog, StoredProof } from './proof-log.ts';
+import type { ProofLogName, ProofWriterOf, ProvenLog, StoredProof } from './proof-log.ts';
 import { openRemoval, readRemovals, type StoredRemoval } from './removals.ts';
 import { bindingEntry, PRUNED_ENTRY, paddingEntries } from './sequence.ts';
 import { openPublishedCheckpoints, statePath } from './state.ts';
@@ -57,7 +57,7 @@ export type VerifiedLog = ProofVerification & { readonly faults: readonly ProofF
 interface VerifyNeeds extends Pick<VerifyOptions, 'signal' | 'progress'> {
   readonly config: Config;
   readonly pool: Pool;
-  readonly proof: ProofWriters;
+  readonly proof: ProofWriterOf;
 }
 
 /**

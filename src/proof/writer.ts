@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv, createSecretKey, randomBytes } from '
 import type { Db } from '../database/transaction.ts';
 import type { Config } from '../settings/read-config.ts';
 import { readSealingKey, type SealingKey, sealingKeyOf } from './keys.ts';
-import type { ProofLogName, ProofWriter, ProofWriters, Shown } from './proof-log.ts';
+import type { ProofLogName, ProofWriter, ProofWriterOf, Shown } from './proof-log.ts';
 import { disclosure, entryOf, entryWithinBudget } from './record.ts';
 import { recordRemoval } from './removals.ts';
 import { findLeaves, tileReader } from './store/leaves.ts';
@@ -17,8 +17,8 @@ const SEED_BYTES = 32;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** The writers of the logs that the configuration switches on. */
-export function createProofWriters(config: Config): ProofWriters {
+/** Makes the writers of the logs that the configuration switches on, and returns a function that gives them. */
+export function createProofWriters(config: Config): ProofWriterOf {
   const { ended, intervalSeconds } = config.proof;
   const sealingKey = readSealingKey(config.proof);
   if (sealingKey === undefined) return () => undefined;

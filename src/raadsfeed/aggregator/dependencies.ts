@@ -4,7 +4,7 @@ import type { Pool } from '../../database/pool.ts';
 import type { Logger } from '../../lib/log.ts';
 import { createOutboundClient, type OutboundClient } from '../../lib/outbound/outbound-client.ts';
 import type { Clock } from '../../lib/time.ts';
-import type { ProofWriter, ProofWriters } from '../../proof/proof-log.ts';
+import type { ProofWriter, ProofWriterOf } from '../../proof/proof-log.ts';
 import type { Config } from '../../settings/read-config.ts';
 import { createLineValidator, type LineValidator } from '../writer/line-validator.ts';
 import { createGo } from './go/api.ts';
@@ -45,7 +45,7 @@ export interface SupplierDependencies extends AggregatorDependencies {
 export interface DependencyNeeds extends Pick<AggregatorDependencies, 'pool' | 'clock' | 'log'> {
   readonly config: Pick<Config, 'aggregator' | 'raadsfeed' | 'server'>;
   readonly publicBaseUrl: () => string;
-  readonly proof: ProofWriters;
+  readonly proof: ProofWriterOf;
 }
 
 export function openDependencies(needs: DependencyNeeds): SupplierDependencies {

@@ -2,7 +2,7 @@ import type { Pool } from '../../database/pool.ts';
 import { transaction } from '../../database/transaction.ts';
 import { resourceKey } from '../../lib/feed/resource.ts';
 import type { Clock } from '../../lib/time.ts';
-import type { ProofWriters } from '../../proof/proof-log.ts';
+import type { ProofWriterOf } from '../../proof/proof-log.ts';
 import type { Change, Removal } from '../domain/change.ts';
 import { isMassDelete } from '../domain/change.ts';
 import { type Outcome, publishBatch } from '../store/publish.ts';
@@ -30,7 +30,7 @@ export function createPublisher({
   readonly pool: Pool;
   readonly clock: Clock;
   /** Absent: no proof log is kept of the feed. */
-  readonly proof?: ProofWriters;
+  readonly proof?: ProofWriterOf;
 }): Publisher {
   const writer = proof?.('raadsfeed');
   return {
