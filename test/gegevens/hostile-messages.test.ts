@@ -1,5 +1,5 @@
 /** Requests whose digest, signature or form is not what it should be: over HTTP, each refused with its cause, the service well after each. */
-import { createHash, createHmac, createSign, generateKeyPairSync, sign } from 'node:crypto';
+import { createHash, createHmac, createPublicKey, createSign, generateKeyPairSync, sign } from 'node:crypto';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -37,6 +37,13 @@ const x5c = (change: (chain: string[]) => unknown[]): SignedMessage =>
   header({ x5c: change(kit.requesterChain.map((der) => der.toString('base64'))) });
 const ofBody = (bytes: string | Buffer): SignedMessage => craft(kit, { body: Buffer.from(bytes) });
 
+/** A certificate whose public key is no longer the structure of an RSA key. */
+const withoutKey = (leaf: string): string => {
+  const der = Buffer.from(leaf, 'base64');
+  const key = createPublicKey(kit.requesterKey).export({ type: 'pkcs1', format: 'der' });
+  der[der.indexOf(key)] = 0x31;
+  return der.toString('base64');
+};
 const rs256 = (input: Buffer): Buffer => createSign('sha256').update(input).sign(kit.requesterKey);
 const hs256 = (input: Buffer): Buffer =>
   createHmac('sha256', kit.requesterChain[0] ?? '')
@@ -112,6 +119,11 @@ describe('an algorithm', () => {
     ['HS256 that calls itself PS256', () => craft(kit, { signer: hs256 }), 'signature-invalid'],
     ['PS256 with another salt', () => craft(kit, { signer: pss('sha256', 20) }), 'signature-invalid'],
     ['that is a list', () => header({ alg: ['PS256'] }), 'signature-malformed'],
+    [
+      'for a key that cannot be read',
+      () => x5c(([leaf = '', ...rest]) => [withoutKey(leaf), ...rest]),
+      'signature-algorithm',
+    ],
   ]);
 });
 

@@ -153,7 +153,7 @@ export async function verifySignature(
   body: Uint8Array,
   digestHeader: string,
 ): Promise<void> {
-  const key = header.x5c[0]?.x509.publicKey;
+  const key = publicKeyOf(header.x5c[0]);
   const { alg, algorithm } = header;
   if (key === undefined || !algorithm.takesKey(key)) {
     throw new JadesError('signature-algorithm', `${alg} vraagt ${algorithm.key.nl} in het eerste certificaat.`);
@@ -164,6 +164,15 @@ export async function verifySignature(
   for await (const piece of payloadPieces(payload, header.style.b64)) verifying.update(piece);
   if (!isValid(() => verifying.verify({ key, ...algorithm.options }, signature))) {
     throw new JadesError('signature-invalid', 'De handtekening past niet bij het bericht en het certificaat.');
+  }
+}
+
+/** Undefined when OpenSSL cannot read it: it parses a certificate without its key. */
+function publicKeyOf(certificate: Certificate | undefined): KeyObject | undefined {
+  try {
+    return certificate?.x509.publicKey;
+  } catch {
+    return undefined;
   }
 }
 
