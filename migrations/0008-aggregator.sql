@@ -65,7 +65,7 @@ create table aggregator.sources (
   history_joins boolean,
   -- It is not: resources that disappear in this comparison are redacted here too.
   history_missed boolean not null default false,
-  -- See `ReadingProgress` in src/lib/feed/page.ts.
+  -- See `ReadingProgress` in src/lib/feed/read-page.ts.
   progress jsonb,
   -- A hash of this source equalled ours once: one that differs is wrong.
   hash_matches boolean not null default false,
