@@ -13,7 +13,7 @@ export interface Service {
   readonly managementUrl: string;
   /** Address of the database as its owner (secret). */
   readonly databaseUrl: string;
-  /** Settles when the embedded database stops, for whatever reason. */
+  /** Resolves when the embedded Postgres has exited, whether it was stopped or crashed. */
   readonly databaseExited: Promise<void>;
   /**
    * Stops accepting, answers running requests, ends streams and releases everything; calling it again is harmless. With `drainMs` it first

@@ -38,7 +38,7 @@ export interface Database {
   readonly listener: Listener;
   /** Address of the database as its owner, for migrations (secret). */
   readonly ownerUrl: string;
-  /** Resolves when the embedded Postgres has ended, for whatever reason. */
+  /** Resolves when the embedded Postgres has exited, whether it was stopped or crashed. */
   readonly exited: Promise<void>;
   readonly close: () => Promise<void>;
 }

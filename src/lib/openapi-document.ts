@@ -117,7 +117,8 @@ function readOperation(
   if (typeof operationId !== 'string') throw new TypeError(`${method} ${path} has no operationId`);
   const given = [item.parameters, operation.parameters].flatMap((list) => (Array.isArray(list) ? list : []));
   const scopes = operation['x-scopes'];
-  if (scopes === undefined && operation['x-public'] !== true) throw new TypeError(`${operationId}: who may call?`);
+  if (scopes === undefined && operation['x-public'] !== true)
+    throw new TypeError(`${operationId} has neither x-scopes nor x-public`);
   const body = operation.requestBody === undefined ? undefined : resolve(document, operation.requestBody);
   return {
     operationId,

@@ -53,7 +53,8 @@ function requireAccessPolicy(app: FastifyInstance): void {
   app.addHook('onReady', async () => {
     const open = app.routePolicies().filter(({ public: isPublic, scopes }) => !isPublic && scopes === undefined);
     if (open.length > 0) {
-      throw new TypeError(`who may call ${open.map(({ method, url }) => `${method} ${url}`).join(', ')}?`);
+      const names = open.map(({ method, url }) => `${method} ${url}`).join(', ');
+      throw new TypeError(`neither public nor limited to scopes: ${names}`);
     }
   });
 }

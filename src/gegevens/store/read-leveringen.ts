@@ -115,7 +115,7 @@ export async function savePagingState(db: Db, options: SavePagingStateOptions): 
   });
 }
 
-/** The saved state of a requester, in its order; `undefined` when there is none, it has expired, or part of it was removed. */
+/** The state saved for a requester, in the saved order; `undefined` if it is missing, expired or no longer complete. */
 export async function findPagingState(
   db: Db,
   { variant, afnemer, filter }: PagingKey,
