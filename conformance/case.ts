@@ -160,26 +160,35 @@ export type WrittenCase<Tested> = Written & {
 export type Asking<Subject extends SuiteSubject> = Pick<Written, 'needs'> &
   Pick<ConformanceCase<Subject>, 'ask' | 'expect' | 'check'>;
 
-/**
- * Makes cases of what is written down by id.
- * @param open the subject as one case works with it @param first the case that the others need unless they name another
- */
-export function writtenCases<Subject extends SuiteSubject, Tested>(
+/** Makes a chapter of cases that are written down by id. */
+type MakeChapter<Subject extends SuiteSubject, Case> = (
+  id: string,
+  title: readonly [nl: string, en: string],
+  cases: Readonly<Record<string, Case>>,
+) => Chapter<Subject>;
+
+/** Of cases that are one function. @param open the subject as one case works with it @param first as `described` has it */
+export function writtenChapters<Subject extends SuiteSubject, Tested>(
   open: (subject: Subject, run: CaseRun) => Tested,
   first: string,
-): (cases: Readonly<Record<string, WrittenCase<Tested>>>) => readonly ConformanceCase<Subject>[] {
-  return (cases) =>
-    Object.entries(cases).map(([id, { test, ...written }]) => ({
-      ...described(id, written, first),
+): MakeChapter<Subject, WrittenCase<Tested>> {
+  return (id, [nl, en], cases) => ({
+    ...{ id, title: { nl, en } },
+    cases: Object.entries(cases).map(([caseId, { test, ...written }]) => ({
+      ...described(caseId, written, first),
       check: (subject, run) => test(open(subject, run)),
-    }));
+    })),
+  });
 }
 
-/** The same of cases that send requests that are data. */
-export function askingCases<Subject extends SuiteSubject>(
+/** Of cases that send requests that are data. */
+export function askingChapters<Subject extends SuiteSubject>(
   first: string,
-): (cases: Readonly<Record<string, Written & Asking<Subject>>>) => readonly ConformanceCase<Subject>[] {
-  return (cases) => Object.entries(cases).map(([id, written]) => described(id, written, first));
+): MakeChapter<Subject, Written & Asking<Subject>> {
+  return (id, [nl, en], cases) => ({
+    ...{ id, title: { nl, en } },
+    cases: Object.entries(cases).map(([caseId, written]) => described(caseId, written, first)),
+  });
 }
 
 /** @param first the case that the others need unless they name another */

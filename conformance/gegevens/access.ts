@@ -1,11 +1,11 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
-import { type Asking, type Chapter, type Expectation, Skipped } from '../case.ts';
+import { type Asking, type Expectation, Skipped } from '../case.ts';
 import { rfc } from '../clause.ts';
 import type { Ask } from '../exchange.ts';
 import { FSC_ERROR } from './fsc-error.ts';
 import { ddas, errors } from './sources.ts';
-import { type GegevensSubject, gegevensCases } from './subject.ts';
+import { type GegevensSubject, gegevensChapter } from './subject.ts';
 
 const PROBLEM = 'application/problem+json';
 const TOKEN_CODES = /^ERROR_CODE_ACCESS_TOKEN_(?:MISSING|INVALID|EXPIRED)$/;
@@ -71,129 +71,125 @@ const refusesToken = (
   expect: { status: [401], ...more },
 });
 
-export const ACCESS: Chapter<GegevensSubject> = {
-  id: 'A-ACC',
-  title: { nl: 'Toegang', en: 'Access' },
-  cases: gegevensCases({
-    'A-ACC-01': {
-      must: errors('401 No or invalid authentication'),
-      nl: 'Zonder token is het antwoord 401',
-      en: 'Without a token the answer is 401',
-      needs: [],
-      ask: [without],
-      expect: { status: [401] },
-    },
-    'A-ACC-02': {
-      must: rfc(6750, '3', 'the resource server MUST include the HTTP "WWW-Authenticate" response header field'),
-      nl: 'Een 401 zegt dat een Bearer-token nodig is',
-      en: 'A 401 says that a Bearer token is needed',
-      ...refusesToken(without, { headers: { 'www-authenticate': /\bBearer\b/i } }),
-    },
-    'A-ACC-03': {
-      must: errors('the header `Fsc-Error-Code` is set to one of these exact values'),
-      nl: 'Een 401 heeft de foutcode van FSC in een header',
-      en: 'A 401 has the error code of FSC in a header',
-      ...refusesToken(without, { headers: { 'fsc-error-code': TOKEN_CODES } }),
-    },
-    'A-ACC-04': {
-      must: errors('401 No or invalid authentication `FscError` … use content type `application/problem+json`'),
-      nl: 'Een 401 heeft een fout volgens FSC in de body',
-      en: 'A 401 has an error of FSC as its body',
-      ...refusesToken(without, { mediaType: PROBLEM, schema: FSC_ERROR }),
-    },
-    'A-ACC-05': {
-      must: errors('the invalid-token code is shown with 401'),
-      nl: 'Een onleesbaar token wordt geweigerd, met de foutcode van FSC',
-      en: 'An unreadable token is refused, with the error code of FSC',
-      ...refusesToken(unreadable, { headers: { 'fsc-error-code': /^ERROR_CODE_ACCESS_TOKEN_INVALID$/ } }),
-    },
-    'A-ACC-06': {
-      must: rfc(8725, '3.3', 'the entire JWT MUST be rejected if any of them fail to validate'),
-      nl: 'Een token waarvan de inhoud is veranderd, wordt geweigerd',
-      en: 'A token whose claims were changed is refused',
-      ...refusesToken(widened),
-    },
-    'A-ACC-07': {
-      must: rfc(8725, '3.1', 'MUST NOT use any other algorithms when performing cryptographic operations'),
-      nl: 'Een token met `alg: none` wordt geweigerd',
-      en: 'A token with `alg: none` is refused',
-      ...refusesToken(unsigned),
-    },
-    'A-ACC-08': {
-      must: rfc(
-        8725,
-        '3.8',
-        'the application MUST validate that the cryptographic keys used for the cryptographic operations in the JWT belong to the issuer',
-      ),
-      nl: 'Een token dat zijn eigen sleutel meebrengt, wordt geweigerd',
-      en: 'A token that brings its own key is refused',
-      ...refusesToken(bringsItsKey),
-    },
-    'A-ACC-09': {
-      should: rfc(6750, '3', 'the resource server SHOULD include the "error" attribute'),
-      nl: 'Een 401 voor een ongeldig token zegt `invalid_token`',
-      en: 'A 401 for an invalid token says `invalid_token`',
-      needs: ['A-ACC-05'],
-      ask: [unreadable],
-      expect: { status: [401], headers: { 'www-authenticate': /error="?invalid_token"?/ } },
-    },
-    'A-ACC-11': {
-      should: rfc(6750, '2.3', 'it SHOULD NOT be used'),
-      nl: 'Een token in het webadres geeft geen toegang',
-      en: 'A token in the address gives no access',
-      needs: ['A-ACC-01'],
-      ask: [
-        async (subject) => ({
-          ...(await without(subject)),
-          to: `{direct}?access_token=${encodeURIComponent((await subject.token?.()) ?? '')}`,
-        }),
-      ],
-      expect: { status: [400, 401] },
-    },
-    'A-ACC-12': {
-      must: rfc(9110, '11.1', 'It uses a case-insensitive token to identify the authentication scheme'),
-      nl: '`bearer` mag ook in kleine letters',
-      en: '`bearer` may be in lower case',
-      ask: [
-        async (subject) => {
-          const ask = await without(subject);
-          return { ...ask, headers: { ...ask.headers, [subject.tokenHeader]: `bearer ${await subject.token?.()}` } };
-        },
-      ],
-    },
-    'A-ACC-13': {
-      must: errors('Token-related codes go with status 401'),
-      nl: 'Een verlopen token wordt geweigerd',
-      en: 'An expired token is refused',
-      ...refusesToken(named('expired'), { headers: { 'fsc-error-code': /^ERROR_CODE_ACCESS_TOKEN_EXPIRED$/ } }),
-    },
-    'A-ACC-14': {
-      must: ddas('Authentication 1', 'The scope is required on `POST /gegevens`'),
-      nl: 'Een token zonder scope `read` wordt geweigerd',
-      en: 'A token without scope `read` is refused',
-      ...refusesToken(
-        named('without-scope'), // The source does not say with which of the two.
-        { status: [401, 403] },
-      ),
-    },
-    'A-ACC-15': {
-      must: errors('Wrong group goes with 403'),
-      nl: 'Een token van een andere groep wordt geweigerd',
-      en: 'A token of another group is refused',
-      ...refusesToken(named('other-group'), {
-        status: [403],
-        headers: { 'fsc-error-code': /^ERROR_CODE_WRONG_GROUP_ID_IN_TOKEN$/ },
+export const ACCESS = gegevensChapter('A-ACC', ['Toegang', 'Access'], {
+  'A-ACC-01': {
+    must: errors('401 No or invalid authentication'),
+    nl: 'Zonder token is het antwoord 401',
+    en: 'Without a token the answer is 401',
+    needs: [],
+    ask: [without],
+    expect: { status: [401] },
+  },
+  'A-ACC-02': {
+    must: rfc(6750, '3', 'the resource server MUST include the HTTP "WWW-Authenticate" response header field'),
+    nl: 'Een 401 zegt dat een Bearer-token nodig is',
+    en: 'A 401 says that a Bearer token is needed',
+    ...refusesToken(without, { headers: { 'www-authenticate': /\bBearer\b/i } }),
+  },
+  'A-ACC-03': {
+    must: errors('the header `Fsc-Error-Code` is set to one of these exact values'),
+    nl: 'Een 401 heeft de foutcode van FSC in een header',
+    en: 'A 401 has the error code of FSC in a header',
+    ...refusesToken(without, { headers: { 'fsc-error-code': TOKEN_CODES } }),
+  },
+  'A-ACC-04': {
+    must: errors('401 No or invalid authentication `FscError` … use content type `application/problem+json`'),
+    nl: 'Een 401 heeft een fout volgens FSC in de body',
+    en: 'A 401 has an error of FSC as its body',
+    ...refusesToken(without, { mediaType: PROBLEM, schema: FSC_ERROR }),
+  },
+  'A-ACC-05': {
+    must: errors('the invalid-token code is shown with 401'),
+    nl: 'Een onleesbaar token wordt geweigerd, met de foutcode van FSC',
+    en: 'An unreadable token is refused, with the error code of FSC',
+    ...refusesToken(unreadable, { headers: { 'fsc-error-code': /^ERROR_CODE_ACCESS_TOKEN_INVALID$/ } }),
+  },
+  'A-ACC-06': {
+    must: rfc(8725, '3.3', 'the entire JWT MUST be rejected if any of them fail to validate'),
+    nl: 'Een token waarvan de inhoud is veranderd, wordt geweigerd',
+    en: 'A token whose claims were changed is refused',
+    ...refusesToken(widened),
+  },
+  'A-ACC-07': {
+    must: rfc(8725, '3.1', 'MUST NOT use any other algorithms when performing cryptographic operations'),
+    nl: 'Een token met `alg: none` wordt geweigerd',
+    en: 'A token with `alg: none` is refused',
+    ...refusesToken(unsigned),
+  },
+  'A-ACC-08': {
+    must: rfc(
+      8725,
+      '3.8',
+      'the application MUST validate that the cryptographic keys used for the cryptographic operations in the JWT belong to the issuer',
+    ),
+    nl: 'Een token dat zijn eigen sleutel meebrengt, wordt geweigerd',
+    en: 'A token that brings its own key is refused',
+    ...refusesToken(bringsItsKey),
+  },
+  'A-ACC-09': {
+    should: rfc(6750, '3', 'the resource server SHOULD include the "error" attribute'),
+    nl: 'Een 401 voor een ongeldig token zegt `invalid_token`',
+    en: 'A 401 for an invalid token says `invalid_token`',
+    needs: ['A-ACC-05'],
+    ask: [unreadable],
+    expect: { status: [401], headers: { 'www-authenticate': /error="?invalid_token"?/ } },
+  },
+  'A-ACC-11': {
+    should: rfc(6750, '2.3', 'it SHOULD NOT be used'),
+    nl: 'Een token in het webadres geeft geen toegang',
+    en: 'A token in the address gives no access',
+    needs: ['A-ACC-01'],
+    ask: [
+      async (subject) => ({
+        ...(await without(subject)),
+        to: `{direct}?access_token=${encodeURIComponent((await subject.token?.()) ?? '')}`,
       }),
-    },
-    'A-ACC-16': {
-      must: rfc(
-        8725,
-        '3.9',
-        'if the audience value is not present or not associated with the recipient, it MUST reject the JWT',
-      ),
-      nl: 'Een token voor een andere dienst wordt geweigerd',
-      en: 'A token for another service is refused',
-      ...refusesToken(named('other-service'), { status: [401, 403, 404] }),
-    },
-  }),
-};
+    ],
+    expect: { status: [400, 401] },
+  },
+  'A-ACC-12': {
+    must: rfc(9110, '11.1', 'It uses a case-insensitive token to identify the authentication scheme'),
+    nl: '`bearer` mag ook in kleine letters',
+    en: '`bearer` may be in lower case',
+    ask: [
+      async (subject) => {
+        const ask = await without(subject);
+        return { ...ask, headers: { ...ask.headers, [subject.tokenHeader]: `bearer ${await subject.token?.()}` } };
+      },
+    ],
+  },
+  'A-ACC-13': {
+    must: errors('Token-related codes go with status 401'),
+    nl: 'Een verlopen token wordt geweigerd',
+    en: 'An expired token is refused',
+    ...refusesToken(named('expired'), { headers: { 'fsc-error-code': /^ERROR_CODE_ACCESS_TOKEN_EXPIRED$/ } }),
+  },
+  'A-ACC-14': {
+    must: ddas('Authentication 1', 'The scope is required on `POST /gegevens`'),
+    nl: 'Een token zonder scope `read` wordt geweigerd',
+    en: 'A token without scope `read` is refused',
+    ...refusesToken(
+      named('without-scope'), // The source does not say with which of the two.
+      { status: [401, 403] },
+    ),
+  },
+  'A-ACC-15': {
+    must: errors('Wrong group goes with 403'),
+    nl: 'Een token van een andere groep wordt geweigerd',
+    en: 'A token of another group is refused',
+    ...refusesToken(named('other-group'), {
+      status: [403],
+      headers: { 'fsc-error-code': /^ERROR_CODE_WRONG_GROUP_ID_IN_TOKEN$/ },
+    }),
+  },
+  'A-ACC-16': {
+    must: rfc(
+      8725,
+      '3.9',
+      'if the audience value is not present or not associated with the recipient, it MUST reject the JWT',
+    ),
+    nl: 'Een token voor een andere dienst wordt geweigerd',
+    en: 'A token for another service is refused',
+    ...refusesToken(named('other-service'), { status: [401, 403, 404] }),
+  },
+});

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord, valueAt } from '../../src/lib/json/json-value.ts';
-import { type Chapter, type Clause, type Finding, firstFault } from '../case.ts';
+import { type Clause, type Finding, firstFault } from '../case.ts';
 import type { Exchange } from '../exchange.ts';
 import { contract, ddas, MOST_RECORDS, model, paging, requirements } from './sources.ts';
 import {
   type GegevensSubject,
-  gegevensCases,
+  gegevensChapter,
   gegevensOf,
   get,
   good,
@@ -59,276 +59,272 @@ const PAGING = [
   ['totalRecords', 0],
 ] as const;
 
-export const ANSWERS: Chapter<GegevensSubject> = {
-  id: 'A-ANS',
-  title: { nl: 'Het antwoord', en: 'The answer' },
-  cases: gegevensCases({
-    'A-ANS-01': {
-      must: ddas('Endpoints', 'Content type `application/json`; body with `gegevens`'),
-      nl: 'Een antwoord is JSON in UTF-8',
-      en: 'An answer is JSON in UTF-8',
-      ask: [signed()],
-      expect: { mediaType: 'application/json' },
-      check: (_, { answers: [only] }) => (only?.json === undefined ? 'the body is not JSON in UTF-8' : undefined),
+export const ANSWERS = gegevensChapter('A-ANS', ['Het antwoord', 'The answer'], {
+  'A-ANS-01': {
+    must: ddas('Endpoints', 'Content type `application/json`; body with `gegevens`'),
+    nl: 'Een antwoord is JSON in UTF-8',
+    en: 'An answer is JSON in UTF-8',
+    ask: [signed()],
+    expect: { mediaType: 'application/json' },
+    check: (_, { answers: [only] }) => (only?.json === undefined ? 'the body is not JSON in UTF-8' : undefined),
+  },
+  'A-ANS-02': {
+    must: answer('`gegevens` object of the exchange model'),
+    nl: 'Een antwoord heeft `gegevens`',
+    en: 'An answer has `gegevens`',
+    needs: ['A-ANS-01'],
+    ask: [signed()],
+    check: (_, { answers: [only] }) =>
+      isRecord(only?.json) && isRecord(only.json.gegevens) ? undefined : 'there is no object `gegevens`',
+  },
+  'A-ANS-03': {
+    must: ddas('`gegevens` content', 'version 1.0 for the SHV variant and version 1.1 for the VS variant'),
+    nl: '`gegevens` past bij het uitwisselmodel',
+    en: '`gegevens` fits the exchange model',
+    needs: ['A-ANS-02'],
+    check: (subject) => {
+      const models = [subject.model, ...subject.otherModels];
+      return firstFaulty(answersOf(subject), (one) => {
+        if (models.some(({ whole }) => whole.ok(gegevensOf(one)))) return undefined;
+        const [fault] = subject.model.whole.faults(gegevensOf(one));
+        return `${fault?.instancePath || '/'} ${fault?.message ?? ''}`;
+      });
     },
-    'A-ANS-02': {
-      must: answer('`gegevens` object of the exchange model'),
-      nl: 'Een antwoord heeft `gegevens`',
-      en: 'An answer has `gegevens`',
-      needs: ['A-ANS-01'],
-      ask: [signed()],
-      check: (_, { answers: [only] }) =>
-        isRecord(only?.json) && isRecord(only.json.gegevens) ? undefined : 'there is no object `gegevens`',
+  },
+  'A-ANS-04': {
+    open: ddas('`gegevens` content', 'it follows an external exchange model'),
+    nl: 'Aan welke uitgave van het uitwisselmodel het antwoord zich houdt (VS 1.1 is in twee vormen gepubliceerd)',
+    en: 'Which edition of the exchange model the answer keeps to (VS 1.1 was published in two forms)',
+    needs: ['A-ANS-03'],
+    check: (subject) => {
+      const fitting = [subject.model, ...subject.otherModels].filter(({ whole }) =>
+        answersOf(subject).every((one) => whole.ok(gegevensOf(one))),
+      );
+      return { seen: `it fits ${fitting.map(({ mapping }) => mapping.versie).join(' and ') || 'not one of them'}` };
     },
-    'A-ANS-03': {
-      must: ddas('`gegevens` content', 'version 1.0 for the SHV variant and version 1.1 for the VS variant'),
-      nl: '`gegevens` past bij het uitwisselmodel',
-      en: '`gegevens` fits the exchange model',
-      needs: ['A-ANS-02'],
-      check: (subject) => {
-        const models = [subject.model, ...subject.otherModels];
-        return firstFaulty(answersOf(subject), (one) => {
-          if (models.some(({ whole }) => whole.ok(gegevensOf(one)))) return undefined;
-          const [fault] = subject.model.whole.faults(gegevensOf(one));
-          return `${fault?.instancePath || '/'} ${fault?.message ?? ''}`;
-        });
-      },
+  },
+  'A-ANS-05': {
+    must: requirements('moeten alle paginering-velden gevuld zijn'),
+    nl: 'Wie minder records per pagina vraagt dan er zijn, krijgt `paginering` met alle vier de velden',
+    en: 'When a page holds fewer records than there are, `paginering` has all four fields',
+    needs: ['A-ANS-01'],
+    ask: [signed()],
+    check: ({ whole, model: of }, { answers: [only] }) => {
+      const found = only && pagingOf(only);
+      if (found === undefined)
+        return recordsOf(good(whole), of).length > 1
+          ? 'the answer has no `paginering`'
+          : { skipped: 'all there is fits in one answer' };
+      const wrong = PAGING.find(
+        ([member, least]) => !(Number.isSafeInteger(found[member]) && Number(found[member]) >= least),
+      );
+      return wrong && { failed: `\`${wrong[0]}\` is ${JSON.stringify(found[wrong[0]])}` };
     },
-    'A-ANS-04': {
-      open: ddas('`gegevens` content', 'it follows an external exchange model'),
-      nl: 'Aan welke uitgave van het uitwisselmodel het antwoord zich houdt (VS 1.1 is in twee vormen gepubliceerd)',
-      en: 'Which edition of the exchange model the answer keeps to (VS 1.1 was published in two forms)',
-      needs: ['A-ANS-03'],
-      check: (subject) => {
-        const fitting = [subject.model, ...subject.otherModels].filter(({ whole }) =>
-          answersOf(subject).every((one) => whole.ok(gegevensOf(one))),
-        );
-        return { seen: `it fits ${fitting.map(({ mapping }) => mapping.versie).join(' and ') || 'not one of them'}` };
-      },
+  },
+  'A-ANS-06': {
+    must: ddas('GegevensRequest', 'Number of records (signals or trajectories) in one response'),
+    nl: 'Een pagina heeft niet meer records dan `pageSize`',
+    en: 'A page has no more records than `pageSize`',
+    needs: ['A-ANS-05'],
+    check: (subject) =>
+      firstFaulty(subject.pages, (page) => {
+        const size = Math.min(subject.pageSize, numberAt(page, 'pageSize') ?? 0);
+        const count = recordsOf(page, subject.model).length;
+        return count > size ? `a page of ${size} has ${count} records` : undefined;
+      }),
+  },
+  'A-ANS-07': {
+    must: paging('Current page'),
+    nl: '`currentPage` is de gevraagde pagina',
+    en: '`currentPage` is the page that was asked for',
+    needs: ['A-ANS-05'],
+    check: ({ pages }) =>
+      firstFaulty(pages, (page, i) => {
+        const current = numberAt(page, 'currentPage');
+        return current === i + 1 ? undefined : `page ${i + 1} says that it is page ${current}`;
+      }),
+  },
+  'A-ANS-08': {
+    must: paging('Total number of available pages'),
+    nl: '`totalPages` past bij `totalRecords` en `pageSize`',
+    en: '`totalPages` fits `totalRecords` and `pageSize`',
+    needs: ['A-ANS-05'],
+    check: ({ pages }) =>
+      firstFaulty(pages, (page) => {
+        const [size = 1, records = 0] = [numberAt(page, 'pageSize'), numberAt(page, 'totalRecords')];
+        const expected = Math.max(1, Math.ceil(records / size));
+        const named = numberAt(page, 'totalPages');
+        return named === expected ? undefined : `${records} records in pages of ${size} are not ${named} pages`;
+      }),
+  },
+  'A-ANS-09': {
+    must: paging('Total number of records to be delivered'),
+    nl: 'Alle pagina’s samen hebben `totalRecords` records',
+    en: 'All pages together have `totalRecords` records',
+    needs: ['A-ANS-08'],
+    check: ({ pages, complete, model: of }) => {
+      if (!complete) return { skipped: 'the delivery is larger than what is read' };
+      const count = pages.reduce((sum, page) => sum + recordsOf(page, of).length, 0);
+      const named = pages.map((page) => numberAt(page, 'totalRecords'))[0];
+      return count === named
+        ? undefined
+        : { failed: `the pages have ${count} records, and \`totalRecords\` says ${named}`, at: pages.at(-1) };
     },
-    'A-ANS-05': {
-      must: requirements('moeten alle paginering-velden gevuld zijn'),
-      nl: 'Wie minder records per pagina vraagt dan er zijn, krijgt `paginering` met alle vier de velden',
-      en: 'When a page holds fewer records than there are, `paginering` has all four fields',
-      needs: ['A-ANS-01'],
-      ask: [signed()],
-      check: ({ whole, model: of }, { answers: [only] }) => {
-        const found = only && pagingOf(only);
-        if (found === undefined)
-          return recordsOf(good(whole), of).length > 1
-            ? 'the answer has no `paginering`'
-            : { skipped: 'all there is fits in one answer' };
-        const wrong = PAGING.find(
-          ([member, least]) => !(Number.isSafeInteger(found[member]) && Number(found[member]) >= least),
-        );
-        return wrong && { failed: `\`${wrong[0]}\` is ${JSON.stringify(found[wrong[0]])}` };
-      },
+  },
+  'A-ANS-10': {
+    may: oneState,
+    nl: 'De totalen zijn op elke pagina dezelfde',
+    en: 'The totals are the same on every page',
+    needs: ['A-ANS-05'],
+    check: ({ pages }) => {
+      const totalsOf = (page: Exchange | undefined) =>
+        ['totalRecords', 'totalPages', 'pageSize'].map((member) => page && numberAt(page, member)).join();
+      return firstFaulty(pages, (page) =>
+        totalsOf(page) === totalsOf(pages[0]) ? undefined : 'a later page has other totals than the first',
+      );
     },
-    'A-ANS-06': {
-      must: ddas('GegevensRequest', 'Number of records (signals or trajectories) in one response'),
-      nl: 'Een pagina heeft niet meer records dan `pageSize`',
-      en: 'A page has no more records than `pageSize`',
-      needs: ['A-ANS-05'],
-      check: (subject) =>
-        firstFaulty(subject.pages, (page) => {
-          const size = Math.min(subject.pageSize, numberAt(page, 'pageSize') ?? 0);
-          const count = recordsOf(page, subject.model).length;
-          return count > size ? `a page of ${size} has ${count} records` : undefined;
-        }),
+  },
+  'A-ANS-11': {
+    must: requirements('moeten de gegevens over verschillende berichten verdeeld worden'),
+    nl: 'De pagina’s hebben samen dezelfde records als het antwoord zonder pagina’s',
+    en: 'The pages together have the same records as the answer without pages',
+    needs: ['A-ANS-09'],
+    check: ({ pages, whole, model: of }) => {
+      // A supplier may choose its own size of pages where none is asked for.
+      if (Number(pagingOf(whole)?.totalPages ?? 1) > 1) return { skipped: 'it answers in pages, asked or not' };
+      const paged = pages.flatMap((page) => recordsOf(page, of));
+      return isDeepStrictEqual(sorted(paged), sorted(recordsOf(good(whole), of)))
+        ? undefined
+        : { failed: 'a record is missing from the pages, or on two of them', at: pages.at(-1) };
     },
-    'A-ANS-07': {
-      must: paging('Current page'),
-      nl: '`currentPage` is de gevraagde pagina',
-      en: '`currentPage` is the page that was asked for',
-      needs: ['A-ANS-05'],
-      check: ({ pages }) =>
-        firstFaulty(pages, (page, i) => {
-          const current = numberAt(page, 'currentPage');
-          return current === i + 1 ? undefined : `page ${i + 1} says that it is page ${current}`;
-        }),
+  },
+  'A-ANS-12': {
+    may: oneState,
+    nl: 'Dezelfde pagina heeft opnieuw dezelfde records',
+    en: 'The same page has the same records again',
+    needs: ['A-ANS-07'],
+    check: async (subject, run) => {
+      const last = good(subject.pages.at(-1));
+      const { currentPage: page, pageSize } = pagingOf(last) ?? {};
+      const again = await get(subject, run, { page, pageSize });
+      return isDeepStrictEqual(recordsOf(again, subject.model), recordsOf(last, subject.model))
+        ? undefined
+        : 'a page that was asked for twice has other records the second time';
     },
-    'A-ANS-08': {
-      must: paging('Total number of available pages'),
-      nl: '`totalPages` past bij `totalRecords` en `pageSize`',
-      en: '`totalPages` fits `totalRecords` and `pageSize`',
-      needs: ['A-ANS-05'],
-      check: ({ pages }) =>
-        firstFaulty(pages, (page) => {
-          const [size = 1, records = 0] = [numberAt(page, 'pageSize'), numberAt(page, 'totalRecords')];
-          const expected = Math.max(1, Math.ceil(records / size));
-          const named = numberAt(page, 'totalPages');
-          return named === expected ? undefined : `${records} records in pages of ${size} are not ${named} pages`;
-        }),
+  },
+  'A-ANS-13': {
+    open: requirements(
+      'Als een niet bestaande pagina opgevraagd wordt, wordt de eerste pagina in het response-bericht teruggestuurd',
+    ),
+    nl: 'Een pagina voorbij de laatste: de eerste (eisen van juni 2026) of een lege',
+    en: 'A page past the last: the first (requirements of June 2026) or an empty one',
+    needs: ['A-ANS-05'],
+    check: async (subject, { ask }) => {
+      const { totalPages, pageSize } = pagingOf(good(subject.pages[0])) ?? {};
+      const past = await ask(subject.signed({ body: { page: Number(totalPages) + 1, pageSize } }));
+      const count = recordsOf(past, subject.model).length;
+      const { currentPage } = pagingOf(past) ?? {};
+      return { seen: `status ${past.status}, \`currentPage\` ${String(currentPage)}, ${count} records` };
     },
-    'A-ANS-09': {
-      must: paging('Total number of records to be delivered'),
-      nl: 'Alle pagina’s samen hebben `totalRecords` records',
-      en: 'All pages together have `totalRecords` records',
-      needs: ['A-ANS-08'],
-      check: ({ pages, complete, model: of }) => {
-        if (!complete) return { skipped: 'the delivery is larger than what is read' };
-        const count = pages.reduce((sum, page) => sum + recordsOf(page, of).length, 0);
-        const named = pages.map((page) => numberAt(page, 'totalRecords'))[0];
-        return count === named
-          ? undefined
-          : { failed: `the pages have ${count} records, and \`totalRecords\` says ${named}`, at: pages.at(-1) };
-      },
+  },
+  'A-ANS-14': {
+    must: model(
+      'Inleiding 3',
+      'alle lopende trajecten met overlap met de periode tussen startdatum en einddatum van de uitvraag',
+    ),
+    nl: 'Elk traject overlapt de gevraagde periode (SHV)',
+    en: 'Every trajectory overlaps the period that was asked for (SHV)',
+    needs: ['A-ANS-03'],
+    check: async (subject, run) => {
+      if (subject.model.variant !== 'shv') return { skipped: 'no source says which signals belong to a period' };
+      const [start] = periodOf(good(subject.whole), subject) ?? [];
+      if (start === undefined) return { skipped: 'the answer names no period' };
+      // The first month of the period, in which not every record falls.
+      const end = `${start.slice(0, 8)}28`;
+      const day = start < end ? start : end;
+      const found = await get(subject, run, { aanleverperiodeStartdatum: day, aanleverperiodeEinddatum: end });
+      const { begin, einde } = subject.model.mapping.levering.record;
+      return firstFault(recordsOf(found, subject.model), (record) => {
+        const [from, until] = [begin, einde].map((path) => path && valueAt(record, path));
+        const isBefore = typeof until === 'string' && until < day;
+        const isAfter = typeof from === 'string' && from > end;
+        return isBefore || isAfter ? `a record lies outside ${day} to ${end}` : undefined;
+      });
     },
-    'A-ANS-10': {
-      may: oneState,
-      nl: 'De totalen zijn op elke pagina dezelfde',
-      en: 'The totals are the same on every page',
-      needs: ['A-ANS-05'],
-      check: ({ pages }) => {
-        const totalsOf = (page: Exchange | undefined) =>
-          ['totalRecords', 'totalPages', 'pageSize'].map((member) => page && numberAt(page, member)).join();
-        return firstFaulty(pages, (page) =>
-          totalsOf(page) === totalsOf(pages[0]) ? undefined : 'a later page has other totals than the first',
-        );
-      },
+  },
+  'A-ANS-15': {
+    must: ddas('GegevensRequest', 'the start and end date of the most recent reporting period are used'),
+    nl: 'Een verzoek zonder datums krijgt hetzelfde als een met de datums die het antwoord noemt',
+    en: 'A request without dates gets the same as one with the dates that the answer names',
+    needs: ['A-ANS-03'],
+    check: async (subject, run) => {
+      const whole = good(subject.whole);
+      const period = periodOf(whole, subject);
+      if (period === undefined) return { skipped: 'the answer names no period' };
+      const [aanleverperiodeStartdatum, aanleverperiodeEinddatum] = period;
+      const named = await get(subject, run, { aanleverperiodeStartdatum, aanleverperiodeEinddatum });
+      const [ours, theirs] = [whole, named].map((one) => sorted(recordsOf(one, subject.model)));
+      return isDeepStrictEqual(ours, theirs)
+        ? undefined
+        : `the answer without dates has other records than the one for ${period.join(' to ')}`;
     },
-    'A-ANS-11': {
-      must: requirements('moeten de gegevens over verschillende berichten verdeeld worden'),
-      nl: 'De pagina’s hebben samen dezelfde records als het antwoord zonder pagina’s',
-      en: 'The pages together have the same records as the answer without pages',
-      needs: ['A-ANS-09'],
-      check: ({ pages, whole, model: of }) => {
-        // A supplier may choose its own size of pages where none is asked for.
-        if (Number(pagingOf(whole)?.totalPages ?? 1) > 1) return { skipped: 'it answers in pages, asked or not' };
-        const paged = pages.flatMap((page) => recordsOf(page, of));
-        return isDeepStrictEqual(sorted(paged), sorted(recordsOf(good(whole), of)))
-          ? undefined
-          : { failed: 'a record is missing from the pages, or on two of them', at: pages.at(-1) };
-      },
+  },
+  'A-ANS-16': {
+    open: ddas('GegevensRequest', 'Start of the reporting period'),
+    nl: 'Een periode waarvan niets bekend is: wat er gebeurt',
+    en: 'A period of which nothing is known: what happens',
+    check: async (subject, { ask }) => {
+      const dates = { aanleverperiodeStartdatum: '1900-01-01', aanleverperiodeEinddatum: '1900-01-01' };
+      const found = await ask(subject.signed({ body: dates }));
+      return { seen: `status ${found.status}, ${recordsOf(found, subject.model).length} records` };
     },
-    'A-ANS-12': {
-      may: oneState,
-      nl: 'Dezelfde pagina heeft opnieuw dezelfde records',
-      en: 'The same page has the same records again',
-      needs: ['A-ANS-07'],
-      check: async (subject, run) => {
-        const last = good(subject.pages.at(-1));
-        const { currentPage: page, pageSize } = pagingOf(last) ?? {};
-        const again = await get(subject, run, { page, pageSize });
-        return isDeepStrictEqual(recordsOf(again, subject.model), recordsOf(last, subject.model))
-          ? undefined
-          : 'a page that was asked for twice has other records the second time';
-      },
+  },
+  'A-ANS-17': {
+    must: ddas('GegevensRequest', 'whose data is delivered'),
+    nl: 'Wie een organisatie noemt, krijgt alleen haar gegevens',
+    en: 'A request for an organisation gets only what is its own',
+    needs: ['A-ANS-03'],
+    check: async (subject, run) => {
+      const { organisatieLeden, levering } = subject.model.mapping;
+      const nameOf = (one: object): unknown => valueAt(one, levering.organisatie.naam);
+      const names = leveringenOf(good(subject.whole), subject.model).map(nameOf);
+      const [name] = names;
+      if (typeof name !== 'string' || new Set(names).size < 2)
+        return { skipped: 'the supplier delivers for one organisation' };
+      const found = await get(subject, run, { [organisatieLeden[0]]: name });
+      const mine = leveringenOf(found, subject.model);
+      if (mine.length === 0) return { skipped: 'it does not know the organisation by its name' };
+      return firstFault(mine, (one) =>
+        nameOf(one) === name ? undefined : 'the answer has data of another organisation',
+      );
     },
-    'A-ANS-13': {
-      open: requirements(
-        'Als een niet bestaande pagina opgevraagd wordt, wordt de eerste pagina in het response-bericht teruggestuurd',
-      ),
-      nl: 'Een pagina voorbij de laatste: de eerste (eisen van juni 2026) of een lege',
-      en: 'A page past the last: the first (requirements of June 2026) or an empty one',
-      needs: ['A-ANS-05'],
-      check: async (subject, { ask }) => {
-        const { totalPages, pageSize } = pagingOf(good(subject.pages[0])) ?? {};
-        const past = await ask(subject.signed({ body: { page: Number(totalPages) + 1, pageSize } }));
-        const count = recordsOf(past, subject.model).length;
-        const { currentPage } = pagingOf(past) ?? {};
-        return { seen: `status ${past.status}, \`currentPage\` ${String(currentPage)}, ${count} records` };
-      },
+  },
+  'A-ANS-18': {
+    must: requirements('Maximaal aantal per bericht'),
+    nl: 'Een antwoord heeft hoogstens 25 000 (SHV) of 50 000 (VS) records',
+    en: 'An answer has at most 25 000 (SHV) or 50 000 (VS) records',
+    needs: ['A-ANS-05'],
+    check: async (subject, { ask }) => {
+      const most = MOST_RECORDS[subject.model.variant];
+      if (subject.whole === undefined) return { skipped: 'as much at once would be much' };
+      const found = await ask(subject.signed({ body: { page: 1, pageSize: most + 1 } }));
+      // To refuse so large a page is right too.
+      const size = found.status === 200 ? Number(pagingOf(found)?.pageSize) : 0;
+      return size > most ? `it gives pages of ${size} records` : undefined;
     },
-    'A-ANS-14': {
-      must: model(
-        'Inleiding 3',
-        'alle lopende trajecten met overlap met de periode tussen startdatum en einddatum van de uitvraag',
-      ),
-      nl: 'Elk traject overlapt de gevraagde periode (SHV)',
-      en: 'Every trajectory overlaps the period that was asked for (SHV)',
-      needs: ['A-ANS-03'],
-      check: async (subject, run) => {
-        if (subject.model.variant !== 'shv') return { skipped: 'no source says which signals belong to a period' };
-        const [start] = periodOf(good(subject.whole), subject) ?? [];
-        if (start === undefined) return { skipped: 'the answer names no period' };
-        // The first month of the period, in which not every record falls.
-        const end = `${start.slice(0, 8)}28`;
-        const day = start < end ? start : end;
-        const found = await get(subject, run, { aanleverperiodeStartdatum: day, aanleverperiodeEinddatum: end });
-        const { begin, einde } = subject.model.mapping.levering.record;
-        return firstFault(recordsOf(found, subject.model), (record) => {
-          const [from, until] = [begin, einde].map((path) => path && valueAt(record, path));
-          const isBefore = typeof until === 'string' && until < day;
-          const isAfter = typeof from === 'string' && from > end;
-          return isBefore || isAfter ? `a record lies outside ${day} to ${end}` : undefined;
-        });
-      },
+  },
+  'A-ANS-19': {
+    must: ddas('GegevensRequest', 'Default: the first page'),
+    nl: 'Zonder `page` komt de eerste pagina',
+    en: 'Without `page` the first page comes',
+    needs: ['A-ANS-07'],
+    check: async (subject, run) => {
+      const { pageSize } = pagingOf(good(subject.pages[0])) ?? {};
+      const current = numberAt(await get(subject, run, { pageSize }), 'currentPage');
+      return current === 1 ? undefined : `it says that it is page ${current}`;
     },
-    'A-ANS-15': {
-      must: ddas('GegevensRequest', 'the start and end date of the most recent reporting period are used'),
-      nl: 'Een verzoek zonder datums krijgt hetzelfde als een met de datums die het antwoord noemt',
-      en: 'A request without dates gets the same as one with the dates that the answer names',
-      needs: ['A-ANS-03'],
-      check: async (subject, run) => {
-        const whole = good(subject.whole);
-        const period = periodOf(whole, subject);
-        if (period === undefined) return { skipped: 'the answer names no period' };
-        const [aanleverperiodeStartdatum, aanleverperiodeEinddatum] = period;
-        const named = await get(subject, run, { aanleverperiodeStartdatum, aanleverperiodeEinddatum });
-        const [ours, theirs] = [whole, named].map((one) => sorted(recordsOf(one, subject.model)));
-        return isDeepStrictEqual(ours, theirs)
-          ? undefined
-          : `the answer without dates has other records than the one for ${period.join(' to ')}`;
-      },
-    },
-    'A-ANS-16': {
-      open: ddas('GegevensRequest', 'Start of the reporting period'),
-      nl: 'Een periode waarvan niets bekend is: wat er gebeurt',
-      en: 'A period of which nothing is known: what happens',
-      check: async (subject, { ask }) => {
-        const dates = { aanleverperiodeStartdatum: '1900-01-01', aanleverperiodeEinddatum: '1900-01-01' };
-        const found = await ask(subject.signed({ body: dates }));
-        return { seen: `status ${found.status}, ${recordsOf(found, subject.model).length} records` };
-      },
-    },
-    'A-ANS-17': {
-      must: ddas('GegevensRequest', 'whose data is delivered'),
-      nl: 'Wie een organisatie noemt, krijgt alleen haar gegevens',
-      en: 'A request for an organisation gets only what is its own',
-      needs: ['A-ANS-03'],
-      check: async (subject, run) => {
-        const { organisatieLeden, levering } = subject.model.mapping;
-        const nameOf = (one: object): unknown => valueAt(one, levering.organisatie.naam);
-        const names = leveringenOf(good(subject.whole), subject.model).map(nameOf);
-        const [name] = names;
-        if (typeof name !== 'string' || new Set(names).size < 2)
-          return { skipped: 'the supplier delivers for one organisation' };
-        const found = await get(subject, run, { [organisatieLeden[0]]: name });
-        const mine = leveringenOf(found, subject.model);
-        if (mine.length === 0) return { skipped: 'it does not know the organisation by its name' };
-        return firstFault(mine, (one) =>
-          nameOf(one) === name ? undefined : 'the answer has data of another organisation',
-        );
-      },
-    },
-    'A-ANS-18': {
-      must: requirements('Maximaal aantal per bericht'),
-      nl: 'Een antwoord heeft hoogstens 25 000 (SHV) of 50 000 (VS) records',
-      en: 'An answer has at most 25 000 (SHV) or 50 000 (VS) records',
-      needs: ['A-ANS-05'],
-      check: async (subject, { ask }) => {
-        const most = MOST_RECORDS[subject.model.variant];
-        if (subject.whole === undefined) return { skipped: 'as much at once would be much' };
-        const found = await ask(subject.signed({ body: { page: 1, pageSize: most + 1 } }));
-        // To refuse so large a page is right too.
-        const size = found.status === 200 ? Number(pagingOf(found)?.pageSize) : 0;
-        return size > most ? `it gives pages of ${size} records` : undefined;
-      },
-    },
-    'A-ANS-19': {
-      must: ddas('GegevensRequest', 'Default: the first page'),
-      nl: 'Zonder `page` komt de eerste pagina',
-      en: 'Without `page` the first page comes',
-      needs: ['A-ANS-07'],
-      check: async (subject, run) => {
-        const { pageSize } = pagingOf(good(subject.pages[0])) ?? {};
-        const current = numberAt(await get(subject, run, { pageSize }), 'currentPage');
-        return current === 1 ? undefined : `it says that it is page ${current}`;
-      },
-    },
-  }),
-};
+  },
+});
 
 function sorted(records: readonly object[]): readonly string[] {
   return records.map((record) => JSON.stringify(record)).toSorted();

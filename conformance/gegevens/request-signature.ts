@@ -1,7 +1,7 @@
 import { createPublicKey, hash } from 'node:crypto';
 import { digestOf } from '../../src/lib/jades/signature.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import { type Asking, type Chapter, type Finding, Skipped } from '../case.ts';
+import { type Asking, type Finding, Skipped } from '../case.ts';
 import { rfc } from '../clause.ts';
 import { bytesOf } from '../client.ts';
 import type { Ask, Exchange } from '../exchange.ts';
@@ -18,7 +18,7 @@ import {
   type Wishes,
 } from './signed-request.ts';
 import { signing, signingModule, signingPage } from './sources.ts';
-import { type GegevensSubject, gegevensCases, good, signed } from './subject.ts';
+import { type GegevensSubject, gegevensChapter, good, signed } from './subject.ts';
 
 /** The source says that such a message does not hold, not with which status: none of these comes with data. */
 const REFUSED = [400, 401, 403, 422];
@@ -53,10 +53,10 @@ function given(identity: Identity | undefined, option: string): Identity {
   return identity;
 }
 
-export const REQUEST_SIGNATURE: Chapter<GegevensSubject> = {
-  id: 'A-SIG',
-  title: { nl: 'De handtekening van het verzoek', en: 'The signature of the request' },
-  cases: gegevensCases({
+export const REQUEST_SIGNATURE = gegevensChapter(
+  'A-SIG',
+  ['De handtekening van het verzoek', 'The signature of the request'],
+  {
     'A-SIG-01': {
       open: signing('detached payload, only the digest is signed'),
       nl: 'Welke vormen van handtekening worden aanvaard: over de body (tekst van juni 2026) of over de digest (module Signing)',
@@ -248,5 +248,5 @@ export const REQUEST_SIGNATURE: Chapter<GegevensSubject> = {
       en: 'A request with two signatures is refused',
       ...refuses({ after: (headers) => ({ ...headers, [SIGNATURE]: [headers[SIGNATURE], headers[SIGNATURE]] }) }),
     },
-  }),
-};
+  },
+);

@@ -1,7 +1,7 @@
 /** What is read of a supplier before its cases are judged: a small answer, everything at once where that is little, and its pages. */
 import type { Model } from '../../src/lib/exchange-model/model.ts';
 import { isRecord, type JsonObject, valueAt } from '../../src/lib/json/json-value.ts';
-import { askingCases, type CaseRun, Inconclusive, Skipped, type SuiteSubject } from '../case.ts';
+import { askingChapters, type CaseRun, Inconclusive, Skipped, type SuiteSubject } from '../case.ts';
 import { bytesOf } from '../client.ts';
 import type { Ask, Client, Exchange } from '../exchange.ts';
 import type { Trust } from '../signature/message.ts';
@@ -53,7 +53,7 @@ export interface GegevensSubject extends SuiteSubject, Omit<GegevensNeeds, 'url'
 }
 
 /** Without a good request no other means anything. */
-export const gegevensCases = askingCases<GegevensSubject>('A-REQ-01');
+export const gegevensChapter = askingChapters<GegevensSubject>('A-REQ-01');
 
 export async function readSubject(needs: GegevensNeeds, client: Client): Promise<GegevensSubject> {
   const { url, identity, model, freshHeaders } = needs;

@@ -1,17 +1,17 @@
-import { busyWithoutRetryAfter, type Chapter, forged, unchallenged } from '../case.ts';
+import { busyWithoutRetryAfter, forged, unchallenged } from '../case.ts';
 import { withoutTls } from '../transport-security.ts';
 import { type Form, MEDIA_TYPES, requestOf, saidIn } from './otlp.ts';
 import { contract, ldv, otlp, rfc } from './sources.ts';
-import { DPL, type LdvSubject, LOGS, ldvCases } from './subject.ts';
+import { DPL, LOGS, ldvChapter } from './subject.ts';
 
 /** More than the 20 MiB that OTLP recommends as a limit. */
 const LARGE_BYTES = 32 * 2 ** 20;
 const BOTH: readonly Form[] = ['json', 'protobuf'];
 
-export const ANSWERS: Chapter<LdvSubject> = {
-  id: 'L-ANS',
-  title: { nl: 'Gedeeltelijk succes, fouten en toegang', en: 'Partial success, errors and access' },
-  cases: ldvCases({
+export const ANSWERS = ldvChapter(
+  'L-ANS',
+  ['Gedeeltelijk succes, fouten en toegang', 'Partial success, errors and access'],
+  {
     'L-ANS-01': {
       must: otlp('Partial Success', 'it MUST set the respective `rejected_spans` … field with the number of spans'),
       nl: 'Zijn er regels geweigerd en andere niet, dan is het antwoord 200, met het aantal',
@@ -212,5 +212,5 @@ export const ANSWERS: Chapter<LdvSubject> = {
       needs: [],
       test: ({ subject: { base } }) => withoutTls(base),
     },
-  }),
-};
+  },
+);

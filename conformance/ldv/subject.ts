@@ -9,7 +9,7 @@ import {
   requireAvailable,
   Skipped,
   type SuiteSubject,
-  writtenCases,
+  writtenChapters,
 } from '../case.ts';
 import type { Tokens } from '../commands/token-file.ts';
 import { readContract } from '../contract.ts';
@@ -99,7 +99,7 @@ export interface Intake {
 }
 
 /** Without a line that is confirmed nothing else can be tried. */
-export const ldvCases = writtenCases(openIntake, 'L-OTLP-01');
+export const ldvChapter = writtenChapters(openIntake, 'L-OTLP-01');
 
 export const id = (bytes: 8 | 16): string => randomBytes(bytes).toString('hex');
 /** Nanoseconds since 1970. */

@@ -79,171 +79,167 @@ function losesPlace(refusal: 400 | 410): Pick<ConsumerCase, 'prepare' | 'changes
   };
 }
 
-export const FAILURES = sceneChapter({
-  id: 'K-ERR',
-  title: { nl: 'Als de bron hapert', en: 'When the source fails' },
-  cases: {
-    'K-ERR-01': {
-      must: sourceFails,
-      nl: 'Een bron die niet antwoordt, verwijdert niets',
-      en: 'A source that does not answer removes nothing',
-      ...survives(({ response }) => void response.destroy()),
-    },
-    'K-ERR-02': {
-      must: onlyRecords,
-      nl: 'Een fout van de bron verwijdert niets',
-      en: 'An error of the source removes nothing',
-      ...survives(({ answer }) => answer(problem(500), 500)),
-    },
-    'K-ERR-03': {
-      must: draft('Rules for aggregators 3', 'unreachable or returns an empty answer'),
-      nl: 'Een leeg antwoord verwijdert niets',
-      en: 'An empty answer removes nothing',
-      ...survives(
-        ...EMPTY.map(
-          (empty) =>
-            ({ answer }: PlayedCall) =>
-              answer(empty),
-        ),
+export const FAILURES = sceneChapter('K-ERR', ['Als de bron hapert', 'When the source fails'], {
+  'K-ERR-01': {
+    must: sourceFails,
+    nl: 'Een bron die niet antwoordt, verwijdert niets',
+    en: 'A source that does not answer removes nothing',
+    ...survives(({ response }) => void response.destroy()),
+  },
+  'K-ERR-02': {
+    must: onlyRecords,
+    nl: 'Een fout van de bron verwijdert niets',
+    en: 'An error of the source removes nothing',
+    ...survives(({ answer }) => answer(problem(500), 500)),
+  },
+  'K-ERR-03': {
+    must: draft('Rules for aggregators 3', 'unreachable or returns an empty answer'),
+    nl: 'Een leeg antwoord verwijdert niets',
+    en: 'An empty answer removes nothing',
+    ...survives(
+      ...EMPTY.map(
+        (empty) =>
+          ({ answer }: PlayedCall) =>
+            answer(empty),
       ),
-    },
-    'K-ERR-04': {
-      must: onlyRecords,
-      nl: 'Een pagina in HTML in plaats van de feed verwijdert niets',
-      en: 'A page of HTML instead of the feed removes nothing',
-      ...survives(({ answer }) =>
-        answer('<!DOCTYPE html><title>Onderhoud</title>', 200, { 'content-type': 'text/html' }),
-      ),
-    },
-    'K-ERR-05': {
-      must: onlyRecords,
-      nl: 'JSON die afbreekt, verwijdert niets',
-      en: 'JSON that is cut off removes nothing',
-      ...survives(({ answer, page }) => answer(JSON.stringify(page()).slice(0, -5))),
-    },
-    'K-ERR-06': {
-      may: contract('info', 'dan is het antwoord 400 met type `ongeldige-cursor`: begin opnieuw bij `/snapshot`'),
-      nl: 'Als de cursor niet meer geldt (400), begint het opnieuw bij de stand',
-      en: 'When the cursor is no longer valid (400) it begins again at the snapshot',
-      needs: ['K-FEED-02'],
-      ...losesPlace(400),
-    },
-    'K-ERR-07': {
-      should: rfc(
-        9110,
-        '15.5.11',
-        'no longer available at the origin server and that this condition is likely to be permanent',
-      ),
-      nl: 'Ook na 410 begint het opnieuw bij de stand',
-      en: 'After 410 too it begins again at the snapshot',
-      needs: ['K-ERR-06'],
-      ...losesPlace(410),
-    },
-    'K-ERR-08': {
-      should: draft('Errors 2', 'status 429 or 503 with header `Retry-After`'),
-      nl: 'Bij 503 wacht het zo lang als `Retry-After` zegt',
-      en: 'At 503 it waits as long as `Retry-After` says',
-      ...busy(503, () => ({ value: String(BUSY_MS / 1000), waitMs: BUSY_MS })),
-    },
-    'K-ERR-09': {
-      should: rfc(9110, '10.2.3', 'Retry-After = HTTP-date / delay-seconds'),
-      nl: 'Bij 429 wacht het ook als `Retry-After` een tijdstip is',
-      en: 'At 429 it also waits where `Retry-After` is a moment',
-      ...busy(429, () => {
-        // A date has whole seconds.
-        const at = Math.ceil(Date.now() / 1000) * 1000 + BUSY_MS;
-        return { value: new Date(at).toUTCString(), waitMs: at - Date.now() - BUSY_MS / 2 };
-      }),
-    },
-    'K-ERR-10': {
-      should: rfc(
-        9110,
-        '15.4.8',
-        '307 … the user agent MUST NOT change the request method if it performs an automatic redirection',
-      ),
-      nl: 'Een verwijzing wordt gevolgd',
-      en: 'A redirection is followed',
-      prepare: two,
-      changes: [
-        (feed) => {
-          feed.upsert('c');
-          const redirect = ({ query, answer }: PlayedCall): void => {
-            const parameters = new URLSearchParams([...query, ['verhuisd', '1']]);
-            answer('', 307, { location: `${feed.url}/feed?${parameters}` });
-          };
-          feed.answerOn('/feed', redirect, ({ query }) => !query.has('verhuisd'));
-        },
-      ],
-    },
-    'K-ERR-11': {
-      should: rfc(9110, '15.4', 'A client SHOULD detect and intervene in cyclical redirections'),
-      nl: 'Verwijzingen in een kring houden op',
-      en: 'Redirections in a circle come to an end',
-      needs: ['K-ERR-10'],
-      prepare: two,
-      play: async ({ feed, look, read, signal }) => {
-        await look();
+    ),
+  },
+  'K-ERR-04': {
+    must: onlyRecords,
+    nl: 'Een pagina in HTML in plaats van de feed verwijdert niets',
+    en: 'A page of HTML instead of the feed removes nothing',
+    ...survives(({ answer }) =>
+      answer('<!DOCTYPE html><title>Onderhoud</title>', 200, { 'content-type': 'text/html' }),
+    ),
+  },
+  'K-ERR-05': {
+    must: onlyRecords,
+    nl: 'JSON die afbreekt, verwijdert niets',
+    en: 'JSON that is cut off removes nothing',
+    ...survives(({ answer, page }) => answer(JSON.stringify(page()).slice(0, -5))),
+  },
+  'K-ERR-06': {
+    may: contract('info', 'dan is het antwoord 400 met type `ongeldige-cursor`: begin opnieuw bij `/snapshot`'),
+    nl: 'Als de cursor niet meer geldt (400), begint het opnieuw bij de stand',
+    en: 'When the cursor is no longer valid (400) it begins again at the snapshot',
+    needs: ['K-FEED-02'],
+    ...losesPlace(400),
+  },
+  'K-ERR-07': {
+    should: rfc(
+      9110,
+      '15.5.11',
+      'no longer available at the origin server and that this condition is likely to be permanent',
+    ),
+    nl: 'Ook na 410 begint het opnieuw bij de stand',
+    en: 'After 410 too it begins again at the snapshot',
+    needs: ['K-ERR-06'],
+    ...losesPlace(410),
+  },
+  'K-ERR-08': {
+    should: draft('Errors 2', 'status 429 or 503 with header `Retry-After`'),
+    nl: 'Bij 503 wacht het zo lang als `Retry-After` zegt',
+    en: 'At 503 it waits as long as `Retry-After` says',
+    ...busy(503, () => ({ value: String(BUSY_MS / 1000), waitMs: BUSY_MS })),
+  },
+  'K-ERR-09': {
+    should: rfc(9110, '10.2.3', 'Retry-After = HTTP-date / delay-seconds'),
+    nl: 'Bij 429 wacht het ook als `Retry-After` een tijdstip is',
+    en: 'At 429 it also waits where `Retry-After` is a moment',
+    ...busy(429, () => {
+      // A date has whole seconds.
+      const at = Math.ceil(Date.now() / 1000) * 1000 + BUSY_MS;
+      return { value: new Date(at).toUTCString(), waitMs: at - Date.now() - BUSY_MS / 2 };
+    }),
+  },
+  'K-ERR-10': {
+    should: rfc(
+      9110,
+      '15.4.8',
+      '307 … the user agent MUST NOT change the request method if it performs an automatic redirection',
+    ),
+    nl: 'Een verwijzing wordt gevolgd',
+    en: 'A redirection is followed',
+    prepare: two,
+    changes: [
+      (feed) => {
         feed.upsert('c');
-        let longest = 0;
-        feed.answerOn('/feed', ({ query, answer }) => {
-          const step = Number(query.get('ronde') ?? 0) + 1;
-          longest = Math.max(longest, step);
-          const parameters = new URLSearchParams(query);
-          parameters.set('ronde', String(step));
-          if (step > MOST_REDIRECTS) answer(problem(500), 500);
-          else answer('', 307, { location: `${feed.url}/feed?${parameters}` });
-        });
-        await read().catch((error: unknown) => {
-          signal.throwIfAborted();
-          if (!(error instanceof Error)) throw error;
-        });
-        feed.rule = undefined;
-        if (longest > MOST_REDIRECTS) return `it follows more than ${MOST_REDIRECTS} redirections`;
-        await look();
-        return undefined;
+        const redirect = ({ query, answer }: PlayedCall): void => {
+          const parameters = new URLSearchParams([...query, ['verhuisd', '1']]);
+          answer('', 307, { location: `${feed.url}/feed?${parameters}` });
+        };
+        feed.answerOn('/feed', redirect, ({ query }) => !query.has('verhuisd'));
       },
+    ],
+  },
+  'K-ERR-11': {
+    should: rfc(9110, '15.4', 'A client SHOULD detect and intervene in cyclical redirections'),
+    nl: 'Verwijzingen in een kring houden op',
+    en: 'Redirections in a circle come to an end',
+    needs: ['K-ERR-10'],
+    prepare: two,
+    play: async ({ feed, look, read, signal }) => {
+      await look();
+      feed.upsert('c');
+      let longest = 0;
+      feed.answerOn('/feed', ({ query, answer }) => {
+        const step = Number(query.get('ronde') ?? 0) + 1;
+        longest = Math.max(longest, step);
+        const parameters = new URLSearchParams(query);
+        parameters.set('ronde', String(step));
+        if (step > MOST_REDIRECTS) answer(problem(500), 500);
+        else answer('', 307, { location: `${feed.url}/feed?${parameters}` });
+      });
+      await read().catch((error: unknown) => {
+        signal.throwIfAborted();
+        if (!(error instanceof Error)) throw error;
+      });
+      feed.rule = undefined;
+      if (longest > MOST_REDIRECTS) return `it follows more than ${MOST_REDIRECTS} redirections`;
+      await look();
+      return undefined;
     },
-    'K-ERR-12': {
-      should: rfc(9112, '7.1', 'A recipient MUST be able to parse and decode the chunked transfer coding'),
-      nl: 'Een antwoord dat in stukken en langzaam komt, wordt gelezen',
-      en: 'An answer that comes slowly, in pieces, is read',
-      prepare: two,
-      changes: [
-        (feed) => {
-          feed.upsert('c');
-          feed.answerOn('/feed', ({ page, response }) => {
-            response.writeHead(200, { 'content-type': 'application/json' });
-            void drip(response, JSON.stringify(page()));
-          });
-        },
-      ],
-    },
-    'K-ERR-13': {
-      should: sourceFails,
-      nl: 'Een antwoord zonder einde schaadt niet',
-      en: 'An answer without an end does no harm',
-      ...survives(({ response }) => {
-        response.writeHead(200, { 'content-type': 'application/json' });
-        void pour(response);
-      }),
-    },
-    'K-ERR-14': {
-      open: draft('Feed rules 3', 'It denotes a position in the complete feed'),
-      nl: 'Hoe vaak het vraagt als een pagina zegt dat er meer is, maar niet verder gaat',
-      en: 'How often it asks when a page announces more, but does not advance',
-      prepare: two,
-      play: async ({ feed, look, read, signal }) => {
-        await look();
-        let asked = 0;
-        feed.answerOn('/feed', ({ query, answer }) => {
-          asked += 1;
-          const cursor = query.get('cursor') ?? '';
-          const next = `${feed.url}/feed?cursor=${encodeURIComponent(cursor)}`;
-          answer({ records: [], cursor, head: feed.head, hasMore: asked < 200, next });
+  },
+  'K-ERR-12': {
+    should: rfc(9112, '7.1', 'A recipient MUST be able to parse and decode the chunked transfer coding'),
+    nl: 'Een antwoord dat in stukken en langzaam komt, wordt gelezen',
+    en: 'An answer that comes slowly, in pieces, is read',
+    prepare: two,
+    changes: [
+      (feed) => {
+        feed.upsert('c');
+        feed.answerOn('/feed', ({ page, response }) => {
+          response.writeHead(200, { 'content-type': 'application/json' });
+          void drip(response, JSON.stringify(page()));
         });
-        await Promise.race([read().catch(() => undefined), wait(1000, undefined, { signal })]);
-        return { seen: `${asked} times` };
       },
+    ],
+  },
+  'K-ERR-13': {
+    should: sourceFails,
+    nl: 'Een antwoord zonder einde schaadt niet',
+    en: 'An answer without an end does no harm',
+    ...survives(({ response }) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      void pour(response);
+    }),
+  },
+  'K-ERR-14': {
+    open: draft('Feed rules 3', 'It denotes a position in the complete feed'),
+    nl: 'Hoe vaak het vraagt als een pagina zegt dat er meer is, maar niet verder gaat',
+    en: 'How often it asks when a page announces more, but does not advance',
+    prepare: two,
+    play: async ({ feed, look, read, signal }) => {
+      await look();
+      let asked = 0;
+      feed.answerOn('/feed', ({ query, answer }) => {
+        asked += 1;
+        const cursor = query.get('cursor') ?? '';
+        const next = `${feed.url}/feed?cursor=${encodeURIComponent(cursor)}`;
+        answer({ records: [], cursor, head: feed.head, hasMore: asked < 200, next });
+      });
+      await Promise.race([read().catch(() => undefined), wait(1000, undefined, { signal })]);
+      return { seen: `${asked} times` };
     },
   },
 });

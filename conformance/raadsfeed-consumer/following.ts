@@ -5,243 +5,239 @@ import { publish, sceneChapter } from './scene.ts';
 
 const upsertRule = draft('Events', 'Replace the state held for that `resource`');
 
-export const FOLLOWING = sceneChapter({
-  id: 'K-FEED',
-  title: { nl: 'De feed volgen', en: 'Following the feed' },
-  cases: {
-    'K-FEED-01': {
-      must: upsertRule,
-      nl: 'Een upsert vervangt de hele resource',
-      en: 'An upsert replaces the whole resource',
-      prepare: (feed) => feed.upsert('a', { omschrijving: 'Vervalt', auteur: 'De griffie' }),
-      changes: [(feed) => feed.upsert('a', { titel: 'Zonder omschrijving' })],
+export const FOLLOWING = sceneChapter('K-FEED', ['De feed volgen', 'Following the feed'], {
+  'K-FEED-01': {
+    must: upsertRule,
+    nl: 'Een upsert vervangt de hele resource',
+    en: 'An upsert replaces the whole resource',
+    prepare: (feed) => feed.upsert('a', { omschrijving: 'Vervalt', auteur: 'De griffie' }),
+    changes: [(feed) => feed.upsert('a', { titel: 'Zonder omschrijving' })],
+  },
+  'K-FEED-02': {
+    must: draft('Events', 'Remove the resource.'),
+    nl: 'Een delete verwijdert de resource',
+    en: 'A delete removes the resource',
+    prepare: (feed) => publish(feed, 'a', 'b'),
+    changes: [(feed) => feed.remove('delete', 'a')],
+  },
+  'K-FEED-03': {
+    must: draft('Events', 'A resource was created or changed.'),
+    nl: 'Een resource die terugkomt na een delete, is er weer',
+    en: 'A resource that comes back after a delete is there again',
+    needs: ['K-FEED-02'],
+    prepare: (feed) => publish(feed, 'a', 'b'),
+    changes: [(feed) => feed.remove('delete', 'a'), (feed) => publish(feed, 'a')],
+  },
+  'K-FEED-04': {
+    must: feedRule(2, '`hasMore: false` tells the consumer it has caught up'),
+    nl: 'Er wordt gelezen tot `hasMore` onwaar is',
+    en: 'It is read until `hasMore` is false',
+    prepare: (feed) => {
+      feed.pageSize = 2;
+      publish(feed, 'a');
     },
-    'K-FEED-02': {
-      must: draft('Events', 'Remove the resource.'),
-      nl: 'Een delete verwijdert de resource',
-      en: 'A delete removes the resource',
-      prepare: (feed) => publish(feed, 'a', 'b'),
-      changes: [(feed) => feed.remove('delete', 'a')],
+    play: async ({ feed, look, lookOnce }) => {
+      await look();
+      publish(feed, 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i');
+      return lookOnce();
     },
-    'K-FEED-03': {
-      must: draft('Events', 'A resource was created or changed.'),
-      nl: 'Een resource die terugkomt na een delete, is er weer',
-      en: 'A resource that comes back after a delete is there again',
-      needs: ['K-FEED-02'],
-      prepare: (feed) => publish(feed, 'a', 'b'),
-      changes: [(feed) => feed.remove('delete', 'a'), (feed) => publish(feed, 'a')],
+  },
+  'K-FEED-05': {
+    must: feedRule(2, '`hasMore: false` tells the consumer it has caught up'),
+    nl: 'Een pagina zonder records is niet het einde als er meer is',
+    en: 'A page without records is not the end when there is more',
+    prepare: (feed) => publish(feed, 'a'),
+    play: async ({ feed, look, lookOnce }) => {
+      await look();
+      publish(feed, 'b');
+      const cursor = feed.cursor('/feed', feed.head - 1, 0, 'verder');
+      const next = `${feed.url}/feed?cursor=${encodeURIComponent(cursor)}`;
+      feed.answerOn(
+        '/feed',
+        ({ answer }) => answer({ records: [], cursor, head: feed.head, hasMore: true, next }),
+        ({ query }) => query.get('cursor') !== cursor,
+      );
+      return lookOnce();
     },
-    'K-FEED-04': {
-      must: feedRule(2, '`hasMore: false` tells the consumer it has caught up'),
-      nl: 'Er wordt gelezen tot `hasMore` onwaar is',
-      en: 'It is read until `hasMore` is false',
-      prepare: (feed) => {
-        feed.pageSize = 2;
-        publish(feed, 'a');
+  },
+  'K-FEED-06': {
+    must: feedRule(3, 'The cursor is opaque'),
+    nl: 'Een cursor is een tekst waarvan de vorm niets zegt',
+    en: 'A cursor is a text whose form says nothing',
+    needs: ['K-BEG-03', 'K-FEED-04'],
+    prepare: (feed) => {
+      feed.pageSize = 1;
+      feed.dress = (cursor) => `+/=&?#%2F é"${'0'.repeat(300)}${cursor}`;
+      publish(feed, 'a', 'b');
+    },
+    changes: [(feed) => publish(feed, 'c', 'd')],
+  },
+  'K-FEED-07': {
+    must: feedRule(4, 'Records are always delivered ascending'),
+    nl: 'Wijzigingen van een resource worden in hun volgorde verwerkt',
+    en: 'Changes of a resource are applied in their order',
+    needs: ['K-FEED-02'],
+    prepare: (feed) => publish(feed, 'a', 'c'),
+    changes: [
+      (feed) => {
+        feed.upsert('a', { titel: 'Tweede' });
+        feed.remove('delete', 'a');
+        feed.upsert('a', { titel: 'Laatste' });
+        feed.upsert('b', { titel: 'Even' });
+        feed.remove('delete', 'b');
       },
-      play: async ({ feed, look, lookOnce }) => {
-        await look();
-        publish(feed, 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i');
-        return lookOnce();
-      },
+    ],
+  },
+  'K-FEED-08': {
+    must: draft('Resource identity rules 1', 'organisation code plus `bronidentificatie`'),
+    nl: 'Dezelfde bronidentificatie bij een andere organisatie is een andere resource',
+    en: 'The same `bronidentificatie` of another organisation is another resource',
+    needs: ['K-FEED-02'],
+    prepare: (feed) => {
+      const code = feed.organisatiecode.replace('gm', 'ws');
+      feed.organisations.push(code);
+      publish(feed, 'a', 'b');
+      feed.upsert('a', { titel: 'Van het waterschap' }, { code });
     },
-    'K-FEED-05': {
-      must: feedRule(2, '`hasMore: false` tells the consumer it has caught up'),
-      nl: 'Een pagina zonder records is niet het einde als er meer is',
-      en: 'A page without records is not the end when there is more',
-      prepare: (feed) => publish(feed, 'a'),
-      play: async ({ feed, look, lookOnce }) => {
-        await look();
-        publish(feed, 'b');
-        const cursor = feed.cursor('/feed', feed.head - 1, 0, 'verder');
-        const next = `${feed.url}/feed?cursor=${encodeURIComponent(cursor)}`;
-        feed.answerOn(
-          '/feed',
-          ({ answer }) => answer({ records: [], cursor, head: feed.head, hasMore: true, next }),
-          ({ query }) => query.get('cursor') !== cursor,
-        );
-        return lookOnce();
-      },
+    changes: [(feed) => feed.remove('delete', 'a')],
+  },
+  'K-FEED-09': {
+    may: contract(
+      'info',
+      'De identiteit van een resource is `organisatiecode` met `bronidentificatie` (en het `resourceType`)',
+    ),
+    nl: 'Dezelfde bronidentificatie bij een andere soort is een andere resource',
+    en: 'The same `bronidentificatie` of another kind is another resource',
+    needs: ['K-FEED-02'],
+    prepare: (feed) => {
+      publish(feed, 'a', 'b');
+      feed.upsert('a', {}, { kind: 'Vergadering' });
     },
-    'K-FEED-06': {
-      must: feedRule(3, 'The cursor is opaque'),
-      nl: 'Een cursor is een tekst waarvan de vorm niets zegt',
-      en: 'A cursor is a text whose form says nothing',
-      needs: ['K-BEG-03', 'K-FEED-04'],
-      prepare: (feed) => {
-        feed.pageSize = 1;
-        feed.dress = (cursor) => `+/=&?#%2F é"${'0'.repeat(300)}${cursor}`;
-        publish(feed, 'a', 'b');
-      },
-      changes: [(feed) => publish(feed, 'c', 'd')],
+    changes: [(feed) => feed.remove('delete', 'a')],
+  },
+  'K-FEED-10': {
+    must: upsertRule,
+    nl: 'Een pagina die twee keer komt, verdubbelt niets',
+    en: 'A page that comes twice doubles nothing',
+    needs: ['K-FEED-04'],
+    prepare: (feed) => {
+      feed.pageSize = 2;
+      publish(feed, 'a');
     },
-    'K-FEED-07': {
-      must: feedRule(4, 'Records are always delivered ascending'),
-      nl: 'Wijzigingen van een resource worden in hun volgorde verwerkt',
-      en: 'Changes of a resource are applied in their order',
-      needs: ['K-FEED-02'],
-      prepare: (feed) => publish(feed, 'a', 'c'),
-      changes: [
-        (feed) => {
-          feed.upsert('a', { titel: 'Tweede' });
-          feed.remove('delete', 'a');
-          feed.upsert('a', { titel: 'Laatste' });
-          feed.upsert('b', { titel: 'Even' });
-          feed.remove('delete', 'b');
-        },
-      ],
-    },
-    'K-FEED-08': {
-      must: draft('Resource identity rules 1', 'organisation code plus `bronidentificatie`'),
-      nl: 'Dezelfde bronidentificatie bij een andere organisatie is een andere resource',
-      en: 'The same `bronidentificatie` of another organisation is another resource',
-      needs: ['K-FEED-02'],
-      prepare: (feed) => {
-        const code = feed.organisatiecode.replace('gm', 'ws');
-        feed.organisations.push(code);
-        publish(feed, 'a', 'b');
-        feed.upsert('a', { titel: 'Van het waterschap' }, { code });
-      },
-      changes: [(feed) => feed.remove('delete', 'a')],
-    },
-    'K-FEED-09': {
-      may: contract(
-        'info',
-        'De identiteit van een resource is `organisatiecode` met `bronidentificatie` (en het `resourceType`)',
-      ),
-      nl: 'Dezelfde bronidentificatie bij een andere soort is een andere resource',
-      en: 'The same `bronidentificatie` of another kind is another resource',
-      needs: ['K-FEED-02'],
-      prepare: (feed) => {
-        publish(feed, 'a', 'b');
-        feed.upsert('a', {}, { kind: 'Vergadering' });
-      },
-      changes: [(feed) => feed.remove('delete', 'a')],
-    },
-    'K-FEED-10': {
-      must: upsertRule,
-      nl: 'Een pagina die twee keer komt, verdubbelt niets',
-      en: 'A page that comes twice doubles nothing',
-      needs: ['K-FEED-04'],
-      prepare: (feed) => {
-        feed.pageSize = 2;
-        publish(feed, 'a');
-      },
-      changes: [
-        (feed) => {
-          publish(feed, 'b', 'c', 'd', 'e');
-          let first: JsonObject | undefined;
-          // The second request gets what a cache still had of the first.
-          const repeat = ({ count, page, answer }: PlayedCall): void => {
-            first ??= page();
-            answer(count === 1 ? first : { ...first, cursor: feed.cursor('/feed', 3, 0, 'nogmaals') });
-          };
-          feed.answerOn('/feed', repeat, ({ count }) => count <= 2);
-        },
-      ],
-    },
-    'K-FEED-11': {
-      must: upsertRule,
-      nl: 'Na een afgebroken antwoord komt niets dubbel en ontbreekt niets',
-      en: 'After an answer that broke off nothing is double and nothing is missing',
-      prepare: (feed) => publish(feed, 'a'),
-      changes: [
-        (feed) => {
-          publish(feed, 'b', 'c');
-          const breakOff = ({ page, response }: PlayedCall): void => {
-            const text = JSON.stringify(page());
-            response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
-            response.write(text.slice(0, text.length - 20), () => response.destroy());
-          };
-          feed.answerOn('/feed', breakOff, ({ count }) => count === 1);
-        },
-        (feed) => publish(feed, 'd'),
-      ],
-    },
-    'K-FEED-12': {
-      should: feedRule(5, 'Paging uses `cursor` and `limit`'),
-      nl: 'De cursor is genoeg: `next` hoeft er niet te zijn',
-      en: 'The cursor is enough: `next` need not be there',
-      needs: ['K-FEED-04'],
-      prepare: (feed) => {
-        feed.pageSize = 1;
-        publish(feed, 'a', 'b');
-        feed.rule = ({ path, page, answer }) => {
-          const body = page();
-          if (path === '/' || body.status !== undefined) return false;
-          answer({ ...body, next: undefined });
-          return true;
+    changes: [
+      (feed) => {
+        publish(feed, 'b', 'c', 'd', 'e');
+        let first: JsonObject | undefined;
+        // The second request gets what a cache still had of the first.
+        const repeat = ({ count, page, answer }: PlayedCall): void => {
+          first ??= page();
+          answer(count === 1 ? first : { ...first, cursor: feed.cursor('/feed', 3, 0, 'nogmaals') });
         };
+        feed.answerOn('/feed', repeat, ({ count }) => count <= 2);
       },
-      changes: [(feed) => publish(feed, 'c', 'd')],
-    },
-    'K-FEED-13': {
-      must: feedRule(5, '`limit` has a maximum of 1000'),
-      nl: 'Er wordt niet meer dan 1000 tegelijk gevraagd',
-      en: 'No more than 1000 at a time are asked for',
-      prepare: (feed) => publish(feed, 'a'),
-      play: async ({ feed, look }) => {
-        await look();
-        const most = Math.max(...feed.calls.map(({ address }) => Number(address.searchParams.get('limit') ?? 1)));
-        return most > 1000 ? `it asks for \`limit=${most}\`` : undefined;
+    ],
+  },
+  'K-FEED-11': {
+    must: upsertRule,
+    nl: 'Na een afgebroken antwoord komt niets dubbel en ontbreekt niets',
+    en: 'After an answer that broke off nothing is double and nothing is missing',
+    prepare: (feed) => publish(feed, 'a'),
+    changes: [
+      (feed) => {
+        publish(feed, 'b', 'c');
+        const breakOff = ({ page, response }: PlayedCall): void => {
+          const text = JSON.stringify(page());
+          response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
+          response.write(text.slice(0, text.length - 20), () => response.destroy());
+        };
+        feed.answerOn('/feed', breakOff, ({ count }) => count === 1);
       },
+      (feed) => publish(feed, 'd'),
+    ],
+  },
+  'K-FEED-12': {
+    should: feedRule(5, 'Paging uses `cursor` and `limit`'),
+    nl: 'De cursor is genoeg: `next` hoeft er niet te zijn',
+    en: 'The cursor is enough: `next` need not be there',
+    needs: ['K-FEED-04'],
+    prepare: (feed) => {
+      feed.pageSize = 1;
+      publish(feed, 'a', 'b');
+      feed.rule = ({ path, page, answer }) => {
+        const body = page();
+        if (path === '/' || body.status !== undefined) return false;
+        answer({ ...body, next: undefined });
+        return true;
+      };
     },
-    'K-FEED-14': {
-      must: draft('Feed record', '`data` The complete resource object'),
-      nl: 'De inhoud blijft zoals zij is',
-      en: 'The content stays as it is',
-      prepare: (feed) => feed.upsert('a', { titel: 'Raad\u2028“é”\u202e𐍈🗳️ </script>\\u0041\t', omvang: 0 }),
-      changes: [
-        (feed) => feed.upsert('b', { omvang: 9007199254740991, omschrijving: '', gerelateerdinformatieobject: null }),
-      ],
+    changes: [(feed) => publish(feed, 'c', 'd')],
+  },
+  'K-FEED-13': {
+    must: feedRule(5, '`limit` has a maximum of 1000'),
+    nl: 'Er wordt niet meer dan 1000 tegelijk gevraagd',
+    en: 'No more than 1000 at a time are asked for',
+    prepare: (feed) => publish(feed, 'a'),
+    play: async ({ feed, look }) => {
+      await look();
+      const most = Math.max(...feed.calls.map(({ address }) => Number(address.searchParams.get('limit') ?? 1)));
+      return most > 1000 ? `it asks for \`limit=${most}\`` : undefined;
     },
-    'K-FEED-15': {
-      should: draft('Feed record', '`data` The complete resource object'),
-      nl: 'Onbekende leden van de inhoud blijven erin',
-      en: 'Unknown members of the content are kept',
-      prepare: (feed) => feed.upsert('a', { eigenveld: { van: ['de', 'bron'] } }),
-      changes: [(feed) => feed.upsert('a', { eigenveld: { van: ['een', 'andere'] } })],
-    },
-    'K-FEED-16': {
-      may: contract('FeedRecord', 'Andere leden dan deze kan een afnemer overslaan.'),
-      nl: 'Onbekende leden van een record of een pagina hinderen niet',
-      en: 'Unknown members of a record or a page do not hinder',
-      prepare: (feed) => publish(feed, 'a'),
-      changes: [
-        (feed) => {
-          publish(feed, 'b');
-          feed.records = feed.records.map((record) => ({ ...record, extra: { later: true } }));
-          feed.answerOn('/feed', ({ page, answer }) => answer({ ...page(), versie: '0.0.3' }));
-        },
-      ],
-    },
-    'K-FEED-17': {
-      open: draft('Feed record', 'One of `upsert`, `delete`, `redact`'),
-      nl: 'Een record met een onbekende `op`: wat er gebeurt',
-      en: 'A record with an unknown `op`: what happens',
-      prepare: (feed) => publish(feed, 'a'),
-      play: async ({ feed, look, read }) => {
-        await look();
-        feed.add({ op: 'merge' }, 'a');
+  },
+  'K-FEED-14': {
+    must: draft('Feed record', '`data` The complete resource object'),
+    nl: 'De inhoud blijft zoals zij is',
+    en: 'The content stays as it is',
+    prepare: (feed) => feed.upsert('a', { titel: 'Raad\u2028“é”\u202e𐍈🗳️ </script>\\u0041\t', omvang: 0 }),
+    changes: [
+      (feed) => feed.upsert('b', { omvang: 9007199254740991, omschrijving: '', gerelateerdinformatieobject: null }),
+    ],
+  },
+  'K-FEED-15': {
+    should: draft('Feed record', '`data` The complete resource object'),
+    nl: 'Onbekende leden van de inhoud blijven erin',
+    en: 'Unknown members of the content are kept',
+    prepare: (feed) => feed.upsert('a', { eigenveld: { van: ['de', 'bron'] } }),
+    changes: [(feed) => feed.upsert('a', { eigenveld: { van: ['een', 'andere'] } })],
+  },
+  'K-FEED-16': {
+    may: contract('FeedRecord', 'Andere leden dan deze kan een afnemer overslaan.'),
+    nl: 'Onbekende leden van een record of een pagina hinderen niet',
+    en: 'Unknown members of a record or a page do not hinder',
+    prepare: (feed) => publish(feed, 'a'),
+    changes: [
+      (feed) => {
         publish(feed, 'b');
-        const names = (await read()).map(({ bronidentificatie }) => bronidentificatie);
-        const kept = names.includes('a') ? 'the resource is kept' : 'the resource is gone';
-        return { seen: `${kept}, and the record after it is ${names.includes('b') ? 'taken' : 'not taken yet'}` };
+        feed.records = feed.records.map((record) => ({ ...record, extra: { later: true } }));
+        feed.answerOn('/feed', ({ page, answer }) => answer({ ...page(), versie: '0.0.3' }));
       },
+    ],
+  },
+  'K-FEED-17': {
+    open: draft('Feed record', 'One of `upsert`, `delete`, `redact`'),
+    nl: 'Een record met een onbekende `op`: wat er gebeurt',
+    en: 'A record with an unknown `op`: what happens',
+    prepare: (feed) => publish(feed, 'a'),
+    play: async ({ feed, look, read }) => {
+      await look();
+      feed.add({ op: 'merge' }, 'a');
+      publish(feed, 'b');
+      const names = (await read()).map(({ bronidentificatie }) => bronidentificatie);
+      const kept = names.includes('a') ? 'the resource is kept' : 'the resource is gone';
+      return { seen: `${kept}, and the record after it is ${names.includes('b') ? 'taken' : 'not taken yet'}` };
     },
-    'K-FEED-18': {
-      open: feedRule(4, 'A gap in the sequence occurs only as an explicit `redact` record'),
-      nl: 'Een nummer dat ontbreekt: wat er gebeurt',
-      en: 'A number that is missing: what happens',
-      prepare: (feed) => publish(feed, 'a'),
-      play: async ({ feed, look, read }) => {
-        await look();
-        publish(feed, 'weg', 'b');
-        const records = feed.records.filter(({ sequenceNumber }) => sequenceNumber === 3);
-        feed.answerOn('/feed', ({ page, answer }) => answer({ ...page(), records }));
-        const found = (await read()).some(({ bronidentificatie }) => bronidentificatie === 'b');
-        return { seen: found ? 'the record after it is taken' : 'the record after it is not taken yet' };
-      },
+  },
+  'K-FEED-18': {
+    open: feedRule(4, 'A gap in the sequence occurs only as an explicit `redact` record'),
+    nl: 'Een nummer dat ontbreekt: wat er gebeurt',
+    en: 'A number that is missing: what happens',
+    prepare: (feed) => publish(feed, 'a'),
+    play: async ({ feed, look, read }) => {
+      await look();
+      publish(feed, 'weg', 'b');
+      const records = feed.records.filter(({ sequenceNumber }) => sequenceNumber === 3);
+      feed.answerOn('/feed', ({ page, answer }) => answer({ ...page(), records }));
+      const found = (await read()).some(({ bronidentificatie }) => bronidentificatie === 'b');
+      return { seen: found ? 'the record after it is taken' : 'the record after it is not taken yet' };
     },
   },
 });

@@ -3,104 +3,100 @@ import { MANY, publish, sceneChapter } from './scene.ts';
 
 const everywhere = draft('Events', 'Remove the affected content everywhere');
 
-export const REDACTIONS = sceneChapter({
-  id: 'K-RED',
-  title: { nl: 'Weggehaalde inhoud', en: 'Redactions' },
-  cases: {
-    'K-RED-01': {
-      must: everywhere,
-      nl: 'Wat weggehaald is, verdwijnt',
-      en: 'Redacted content disappears',
-      prepare: (feed) => publish(feed, 'a', 'b'),
-      changes: [(feed) => feed.remove('redact', 'a')],
-    },
-    'K-RED-02': {
-      must: draft('Events', 'The record states which `sequenceNumber`s are affected.'),
-      nl: 'Weggehaalde inhoud verdwijnt ook als de resource ondertussen veranderd was',
-      en: 'Redacted content also disappears when the resource had changed meanwhile',
-      needs: ['K-RED-01'],
-      prepare: (feed) => publish(feed, 'a', 'b'),
-      changes: [
-        (feed) => {
-          feed.upsert('a', { titel: 'Tweede' });
-          feed.remove('redact', 'a');
-          feed.upsert('c');
-        },
-      ],
-    },
-    'K-RED-03': {
-      must: draft('Events', 'Earlier content was removed from the feed history'),
-      nl: 'Een resource die na een redactie opnieuw gepubliceerd wordt, blijft',
-      en: 'A resource that is published again after a redaction stays',
-      needs: ['K-RED-01'],
-      prepare: (feed) => {
-        feed.upsert('a', { auteur: 'Jansen' });
-        feed.upsert('b');
-      },
-      changes: [
-        (feed) => {
-          feed.remove('redact', 'a');
-          feed.upsert('a', { titel: 'Zonder naam' });
-        },
-      ],
-    },
-    'K-RED-04': {
-      must: everywhere,
-      nl: 'Een redactie van wat al verwijderd was, of nooit gelezen, is geen fout',
-      en: 'A redaction of what was deleted already, or never read, is not an error',
-      needs: ['K-RED-01', 'K-FEED-02'],
-      prepare: (feed) => publish(feed, 'a', 'b'),
-      changes: [
-        (feed) => feed.remove('delete', 'a'),
-        (feed) => {
-          feed.remove('redact', 'a');
-          feed.upsert('even');
-          feed.remove('redact', 'even');
-          feed.upsert('c');
-        },
-      ],
-    },
-    'K-RED-05': {
-      must: everywhere,
-      nl: 'Wie zijn plaats kwijtraakt en de stand opnieuw leest, verwijdert weggehaalde inhoud ook',
-      en: 'A consumer that loses its place and reads the snapshot anew removes redacted content too',
-      needs: ['K-RED-01'],
-      prepare: (feed) => publish(feed, ...MANY),
-      changes: [
-        (feed) => {
-          feed.remove('redact', 'a-3');
-          feed.forgetCursors();
-        },
-      ],
-    },
-    'K-RED-06': {
-      should: everywhere,
-      nl: 'Een record dat niet deugt, houdt een redactie op dezelfde pagina niet tegen',
-      en: 'A record that is wrong does not hold up a redaction on the same page',
-      needs: ['K-RED-01'],
-      prepare: (feed) => publish(feed, 'a', 'b'),
-      play: async ({ feed, look }) => {
-        await look();
-        feed.add({ op: 'upsert' }, 'c');
+export const REDACTIONS = sceneChapter('K-RED', ['Weggehaalde inhoud', 'Redactions'], {
+  'K-RED-01': {
+    must: everywhere,
+    nl: 'Wat weggehaald is, verdwijnt',
+    en: 'Redacted content disappears',
+    prepare: (feed) => publish(feed, 'a', 'b'),
+    changes: [(feed) => feed.remove('redact', 'a')],
+  },
+  'K-RED-02': {
+    must: draft('Events', 'The record states which `sequenceNumber`s are affected.'),
+    nl: 'Weggehaalde inhoud verdwijnt ook als de resource ondertussen veranderd was',
+    en: 'Redacted content also disappears when the resource had changed meanwhile',
+    needs: ['K-RED-01'],
+    prepare: (feed) => publish(feed, 'a', 'b'),
+    changes: [
+      (feed) => {
+        feed.upsert('a', { titel: 'Tweede' });
         feed.remove('redact', 'a');
-        await look(['a']);
+        feed.upsert('c');
       },
+    ],
+  },
+  'K-RED-03': {
+    must: draft('Events', 'Earlier content was removed from the feed history'),
+    nl: 'Een resource die na een redactie opnieuw gepubliceerd wordt, blijft',
+    en: 'A resource that is published again after a redaction stays',
+    needs: ['K-RED-01'],
+    prepare: (feed) => {
+      feed.upsert('a', { auteur: 'Jansen' });
+      feed.upsert('b');
     },
-    'K-RED-07': {
-      open: draft('Events', 'The record states which `sequenceNumber`s are affected.'),
-      nl: 'Als alleen een eerdere versie weggehaald is: of de huidige blijft',
-      en: 'When only an earlier version is redacted: whether the present one stays',
-      needs: ['K-RED-01'],
-      prepare: (feed) => {
-        feed.upsert('a', { auteur: 'Jansen' });
+    changes: [
+      (feed) => {
+        feed.remove('redact', 'a');
         feed.upsert('a', { titel: 'Zonder naam' });
       },
-      play: async ({ feed, look, read }) => {
-        await look();
-        feed.add({ op: 'redact', verwijderreden: 'persoonsgegevens', geredigeerdeSequenceNumbers: [1] }, 'a');
-        const found = (await read()).some(({ bronidentificatie }) => bronidentificatie === 'a');
-        return { seen: found ? 'it stays' : 'it is removed' };
+    ],
+  },
+  'K-RED-04': {
+    must: everywhere,
+    nl: 'Een redactie van wat al verwijderd was, of nooit gelezen, is geen fout',
+    en: 'A redaction of what was deleted already, or never read, is not an error',
+    needs: ['K-RED-01', 'K-FEED-02'],
+    prepare: (feed) => publish(feed, 'a', 'b'),
+    changes: [
+      (feed) => feed.remove('delete', 'a'),
+      (feed) => {
+        feed.remove('redact', 'a');
+        feed.upsert('even');
+        feed.remove('redact', 'even');
+        feed.upsert('c');
       },
+    ],
+  },
+  'K-RED-05': {
+    must: everywhere,
+    nl: 'Wie zijn plaats kwijtraakt en de stand opnieuw leest, verwijdert weggehaalde inhoud ook',
+    en: 'A consumer that loses its place and reads the snapshot anew removes redacted content too',
+    needs: ['K-RED-01'],
+    prepare: (feed) => publish(feed, ...MANY),
+    changes: [
+      (feed) => {
+        feed.remove('redact', 'a-3');
+        feed.forgetCursors();
+      },
+    ],
+  },
+  'K-RED-06': {
+    should: everywhere,
+    nl: 'Een record dat niet deugt, houdt een redactie op dezelfde pagina niet tegen',
+    en: 'A record that is wrong does not hold up a redaction on the same page',
+    needs: ['K-RED-01'],
+    prepare: (feed) => publish(feed, 'a', 'b'),
+    play: async ({ feed, look }) => {
+      await look();
+      feed.add({ op: 'upsert' }, 'c');
+      feed.remove('redact', 'a');
+      await look(['a']);
+    },
+  },
+  'K-RED-07': {
+    open: draft('Events', 'The record states which `sequenceNumber`s are affected.'),
+    nl: 'Als alleen een eerdere versie weggehaald is: of de huidige blijft',
+    en: 'When only an earlier version is redacted: whether the present one stays',
+    needs: ['K-RED-01'],
+    prepare: (feed) => {
+      feed.upsert('a', { auteur: 'Jansen' });
+      feed.upsert('a', { titel: 'Zonder naam' });
+    },
+    play: async ({ feed, look, read }) => {
+      await look();
+      feed.add({ op: 'redact', verwijderreden: 'persoonsgegevens', geredigeerdeSequenceNumbers: [1] }, 'a');
+      const found = (await read()).some(({ bronidentificatie }) => bronidentificatie === 'a');
+      return { seen: found ? 'it stays' : 'it is removed' };
     },
   },
 });

@@ -66,9 +66,11 @@ export interface SceneChapter extends Chapter<ConsumerSubject> {
 }
 
 export function sceneChapter(
-  chapter: Omit<SceneChapter, 'cases'> & { readonly cases: Readonly<Record<string, ConsumerCase>> },
+  id: string,
+  [nl, en]: readonly [string, string],
+  cases: Readonly<Record<string, ConsumerCase>>,
 ): SceneChapter {
-  return { ...chapter, cases: Object.entries(chapter.cases).map(asCase) };
+  return { id, title: { nl, en }, cases: Object.entries(cases).map(asCase) };
 }
 
 function asCase([id, { prepare, changes, play, ...written }]: [string, ConsumerCase]): SceneCase {

@@ -23,85 +23,81 @@ const ODD_NAMES = [
   'n'.repeat(500),
 ];
 
-export const TRUST = sceneChapter({
-  id: 'K-TRUST',
-  title: { nl: 'Onbetrouwbare gegevens', en: 'Untrustworthy data' },
-  cases: {
-    'K-TRUST-01': {
-      should: named,
-      nl: 'Een resource van een organisatie die de bron niet noemt, wordt niet overgenomen',
-      en: 'A resource of an organisation that the source does not name is not taken over',
-      prepare: (feed) => feed.upsert('a'),
-      play: async ({ feed, look }) => {
-        await look();
-        feed.upsert('vreemd', {}, { code: 'gm0000' });
-        feed.upsert('b');
-        await look(['vreemd']);
-      },
+export const TRUST = sceneChapter('K-TRUST', ['Onbetrouwbare gegevens', 'Untrustworthy data'], {
+  'K-TRUST-01': {
+    should: named,
+    nl: 'Een resource van een organisatie die de bron niet noemt, wordt niet overgenomen',
+    en: 'A resource of an organisation that the source does not name is not taken over',
+    prepare: (feed) => feed.upsert('a'),
+    play: async ({ feed, look }) => {
+      await look();
+      feed.upsert('vreemd', {}, { code: 'gm0000' });
+      feed.upsert('b');
+      await look(['vreemd']);
     },
-    'K-TRUST-02': {
-      should: named,
-      nl: 'Een resource van een andere organisatie wordt ook niet uit de stand overgenomen',
-      en: 'A resource of another organisation is not taken over from the snapshot either',
-      needs: ['K-BEG-01'],
-      prepare: (feed) => {
-        feed.upsert('a');
-        feed.upsert('vreemd', {}, { code: 'gm0000' });
-      },
-      play: ({ look }) => look(['vreemd']),
+  },
+  'K-TRUST-02': {
+    should: named,
+    nl: 'Een resource van een andere organisatie wordt ook niet uit de stand overgenomen',
+    en: 'A resource of another organisation is not taken over from the snapshot either',
+    needs: ['K-BEG-01'],
+    prepare: (feed) => {
+      feed.upsert('a');
+      feed.upsert('vreemd', {}, { code: 'gm0000' });
     },
-    'K-TRUST-03': {
-      may: contract('Bronidentificatie', 'Identificatie van een resource bij de bron.'),
-      nl: 'Elke bronidentificatie is gewoon een tekst',
-      en: 'Every `bronidentificatie` is a text like any other',
-      needs: ['K-FEED-02'],
-      prepare: (feed) => publish(feed, ...ODD_NAMES),
-      changes: [
-        (feed) => {
-          for (const name of ODD_NAMES.slice(1)) feed.remove('delete', name);
-        },
-      ],
-    },
-    'K-TRUST-04': {
-      should: draft('Authentication', 'requires no authentication'),
-      nl: 'Er gaat geen toegangstoken mee',
-      en: 'No access token goes along',
-      needs: ['K-BEG-01'],
-      prepare: (feed) => feed.upsert('a'),
-      play: async ({ feed, look }) => {
-        await look();
-        const sent = feed.calls.find(
-          ({ headers }) => headers.authorization !== undefined || headers.cookie !== undefined,
-        );
-        return sent === undefined ? undefined : 'it sends `Authorization` or `Cookie`';
+    play: ({ look }) => look(['vreemd']),
+  },
+  'K-TRUST-03': {
+    may: contract('Bronidentificatie', 'Identificatie van een resource bij de bron.'),
+    nl: 'Elke bronidentificatie is gewoon een tekst',
+    en: 'Every `bronidentificatie` is a text like any other',
+    needs: ['K-FEED-02'],
+    prepare: (feed) => publish(feed, ...ODD_NAMES),
+    changes: [
+      (feed) => {
+        for (const name of ODD_NAMES.slice(1)) feed.remove('delete', name);
       },
+    ],
+  },
+  'K-TRUST-04': {
+    should: draft('Authentication', 'requires no authentication'),
+    nl: 'Er gaat geen toegangstoken mee',
+    en: 'No access token goes along',
+    needs: ['K-BEG-01'],
+    prepare: (feed) => feed.upsert('a'),
+    play: async ({ feed, look }) => {
+      await look();
+      const sent = feed.calls.find(
+        ({ headers }) => headers.authorization !== undefined || headers.cookie !== undefined,
+      );
+      return sent === undefined ? undefined : 'it sends `Authorization` or `Cookie`';
     },
-    'K-TRUST-05': {
-      open: draft('Resource identity rules 1', 'The identity of a resource'),
-      nl: 'Inhoud van een andere resource dan het record noemt: wat er gebeurt',
-      en: 'Content of another resource than the record names: what happens',
-      prepare: (feed) => feed.upsert('a'),
-      play: async ({ feed, look, read }) => {
-        await look();
-        const data = { ...contentOf('Informatieobject', 'x'), organisatie: organisationOf(feed.organisatiecode) };
-        feed.add({ op: 'upsert', contentHash: contentHash(data), data }, 'y');
-        const names = (await read()).map(({ bronidentificatie }) => bronidentificatie);
-        const found = ['x', 'y'].filter((name) => names.includes(name));
-        return { seen: found.length === 0 ? 'it is not taken' : `it is taken as ${found.join(' and ')}` };
-      },
+  },
+  'K-TRUST-05': {
+    open: draft('Resource identity rules 1', 'The identity of a resource'),
+    nl: 'Inhoud van een andere resource dan het record noemt: wat er gebeurt',
+    en: 'Content of another resource than the record names: what happens',
+    prepare: (feed) => feed.upsert('a'),
+    play: async ({ feed, look, read }) => {
+      await look();
+      const data = { ...contentOf('Informatieobject', 'x'), organisatie: organisationOf(feed.organisatiecode) };
+      feed.add({ op: 'upsert', contentHash: contentHash(data), data }, 'y');
+      const names = (await read()).map(({ bronidentificatie }) => bronidentificatie);
+      const found = ['x', 'y'].filter((name) => names.includes(name));
+      return { seen: found.length === 0 ? 'it is not taken' : `it is taken as ${found.join(' and ')}` };
     },
-    'K-TRUST-06': {
-      open: draft('Feed record', '`contentHash` Hash of the content'),
-      nl: 'Een hash die niet bij de inhoud past: wat er gebeurt',
-      en: 'A hash that does not fit the content: what happens',
-      prepare: (feed) => feed.upsert('a'),
-      play: async ({ feed, look, read }) => {
-        await look();
-        const data = { ...contentOf('Informatieobject', 'b'), organisatie: organisationOf(feed.organisatiecode) };
-        feed.add({ op: 'upsert', contentHash: `sha256:${'0'.repeat(64)}`, data }, 'b');
-        const found = (await read()).some(({ bronidentificatie }) => bronidentificatie === 'b');
-        return { seen: found ? 'it is taken' : 'it is not taken yet' };
-      },
+  },
+  'K-TRUST-06': {
+    open: draft('Feed record', '`contentHash` Hash of the content'),
+    nl: 'Een hash die niet bij de inhoud past: wat er gebeurt',
+    en: 'A hash that does not fit the content: what happens',
+    prepare: (feed) => feed.upsert('a'),
+    play: async ({ feed, look, read }) => {
+      await look();
+      const data = { ...contentOf('Informatieobject', 'b'), organisatie: organisationOf(feed.organisatiecode) };
+      feed.add({ op: 'upsert', contentHash: `sha256:${'0'.repeat(64)}`, data }, 'b');
+      const found = (await read()).some(({ bronidentificatie }) => bronidentificatie === 'b');
+      return { seen: found ? 'it is taken' : 'it is not taken yet' };
     },
   },
 });
@@ -129,10 +125,10 @@ async function currentAsOf({ feed, ...run }: SceneRun): Promise<string | undefin
   return textAt(organisation, 'laatstBijgewerkt');
 }
 
-export const AGGREGATORS = sceneChapter({
-  id: 'K-AGG',
-  title: { nl: 'De eigen feed van een aggregator', en: 'The own feed of an aggregator' },
-  cases: {
+export const AGGREGATORS = sceneChapter(
+  'K-AGG',
+  ['De eigen feed van een aggregator', 'The own feed of an aggregator'],
+  {
     'K-AGG-01': {
       must: draft('Rules for aggregators 1', 'The `resource` identity is passed on unchanged'),
       nl: 'De identiteit gaat ongewijzigd door',
@@ -216,4 +212,4 @@ export const AGGREGATORS = sceneChapter({
       },
     },
   },
-});
+);

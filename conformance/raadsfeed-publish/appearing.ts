@@ -1,239 +1,234 @@
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import type { Chapter } from '../case.ts';
 import { objectsIn, textAt } from '../json-members.ts';
 import { addressOf } from '../raadsfeed/collections.ts';
 import { isSameContent } from '../raadsfeed/same-content.ts';
 import { CLOCK_SKEW_MS } from '../raadsfeed/service-document.ts';
 import { contract, draft, feedRule, rfc } from '../raadsfeed/sources.ts';
 import { eventsOf } from '../raadsfeed/stream.ts';
-import { DOCUMENT, ITEM, MEETING, ODD, type PublishSubject, storyCases, TOGETHER } from './story.ts';
+import { DOCUMENT, ITEM, MEETING, ODD, storyChapters, TOGETHER } from './story.ts';
 
 const NEW = [MEETING, ITEM, DOCUMENT];
 
-export const APPEARING: Chapter<PublishSubject> = {
-  id: 'P-NEW',
-  title: { nl: 'Wat gepubliceerd wordt', en: 'What is published' },
-  cases: storyCases('P-NEW-01')({
-    'P-NEW-01': {
-      must: draft('Events', 'A resource was created or changed. `data` holds the full object.'),
-      nl: 'Een gepubliceerde resource komt in de feed',
-      en: 'A published resource appears in the feed',
-      test: async ({ story }) => {
-        const { feed } = await story.created();
-        const missing = NEW.find((own) => !story.of(feed, own).some(({ record }) => record.op === 'upsert'));
-        return missing === undefined ? undefined : `there is no upsert of ${story.keyOfOwn(missing)}`;
-      },
+export const APPEARING = storyChapters('P-NEW-01')('P-NEW', ['Wat gepubliceerd wordt', 'What is published'], {
+  'P-NEW-01': {
+    must: draft('Events', 'A resource was created or changed. `data` holds the full object.'),
+    nl: 'Een gepubliceerde resource komt in de feed',
+    en: 'A published resource appears in the feed',
+    test: async ({ story }) => {
+      const { feed } = await story.created();
+      const missing = NEW.find((own) => !story.of(feed, own).some(({ record }) => record.op === 'upsert'));
+      return missing === undefined ? undefined : `there is no upsert of ${story.keyOfOwn(missing)}`;
     },
-    'P-NEW-02': {
-      must: feedRule(4, 'never inserts a record before a sequence number that has already been read'),
-      nl: 'Wat nieuw is, staat na alles wat er al was',
-      en: 'New records come after all earlier ones',
-      test: async ({ story }) => {
-        const { head } = await story.begin();
-        const { feed } = await story.created();
-        const early = NEW.flatMap((own) => story.of(feed, own)).find(
-          ({ record }) => Number(record.sequenceNumber) <= head,
-        );
-        return early === undefined
-          ? undefined
-          : {
-              failed: `number ${String(early.record.sequenceNumber)} is given where ${head} was the highest`,
-              at: early.at,
-            };
-      },
+  },
+  'P-NEW-02': {
+    must: feedRule(4, 'never inserts a record before a sequence number that has already been read'),
+    nl: 'Wat nieuw is, staat na alles wat er al was',
+    en: 'New records come after all earlier ones',
+    test: async ({ story }) => {
+      const { head } = await story.begin();
+      const { feed } = await story.created();
+      const early = NEW.flatMap((own) => story.of(feed, own)).find(
+        ({ record }) => Number(record.sequenceNumber) <= head,
+      );
+      return early === undefined
+        ? undefined
+        : {
+            failed: `number ${String(early.record.sequenceNumber)} is given where ${head} was the highest`,
+            at: early.at,
+          };
     },
-    'P-NEW-03': {
-      must: feedRule(4, 'A gap in the sequence occurs only as an explicit `redact` record'),
-      nl: 'Wat nieuw is, krijgt nummers zonder gat',
-      en: 'New records get numbers without a gap',
-      needs: ['P-NEW-02'],
-      test: async ({ story }) => {
-        const { head } = await story.begin();
-        const { feed } = await story.created();
-        const wrong = feed.records.find(({ record }, i) => record.sequenceNumber !== head + 1 + i);
-        return wrong === undefined
-          ? undefined
-          : {
-              failed: `after ${head} comes ${feed.records.map(({ record }) => record.sequenceNumber).join(', ')}`,
-              at: wrong.at,
-            };
-      },
+  },
+  'P-NEW-03': {
+    must: feedRule(4, 'A gap in the sequence occurs only as an explicit `redact` record'),
+    nl: 'Wat nieuw is, krijgt nummers zonder gat',
+    en: 'New records get numbers without a gap',
+    needs: ['P-NEW-02'],
+    test: async ({ story }) => {
+      const { head } = await story.begin();
+      const { feed } = await story.created();
+      const wrong = feed.records.find(({ record }, i) => record.sequenceNumber !== head + 1 + i);
+      return wrong === undefined
+        ? undefined
+        : {
+            failed: `after ${head} comes ${feed.records.map(({ record }) => record.sequenceNumber).join(', ')}`,
+            at: wrong.at,
+          };
     },
-    'P-NEW-04': {
-      must: draft('Feed record', '`sequenceNumber` Assigned by the source holder when the change is recorded.'),
-      nl: 'Nieuwe records staan in de volgorde waarin ze gepubliceerd zijn',
-      en: 'New records are in the order in which they were published',
-      test: async ({ story }) => {
-        const { feed } = await story.created();
-        const numbers = NEW.map((own) => Number(story.of(feed, own)[0]?.record.sequenceNumber));
-        return numbers.every((number, i) => i === 0 || number > (numbers[i - 1] ?? 0))
-          ? undefined
-          : `one after the other they have the numbers ${numbers.join(', ')}`;
-      },
+  },
+  'P-NEW-04': {
+    must: draft('Feed record', '`sequenceNumber` Assigned by the source holder when the change is recorded.'),
+    nl: 'Nieuwe records staan in de volgorde waarin ze gepubliceerd zijn',
+    en: 'New records are in the order in which they were published',
+    test: async ({ story }) => {
+      const { feed } = await story.created();
+      const numbers = NEW.map((own) => Number(story.of(feed, own)[0]?.record.sequenceNumber));
+      return numbers.every((number, i) => i === 0 || number > (numbers[i - 1] ?? 0))
+        ? undefined
+        : `one after the other they have the numbers ${numbers.join(', ')}`;
     },
-    'P-NEW-05': {
-      must: draft('Feed record', '`data` The complete resource object'),
-      nl: 'Een record heeft de inhoud die gepubliceerd is',
-      en: 'A record has the content that was published',
-      test: async ({ story }) => {
-        const { feed, data } = await story.created();
-        for (const own of NEW) {
-          const [found] = story.of(feed, own);
-          if (!isSameContent(found?.record.data, data.get(story.keyOfOwn(own))))
-            return { failed: `the \`data\` of ${story.keyOfOwn(own)} is another`, at: found?.at };
-        }
-        return undefined;
-      },
+  },
+  'P-NEW-05': {
+    must: draft('Feed record', '`data` The complete resource object'),
+    nl: 'Een record heeft de inhoud die gepubliceerd is',
+    en: 'A record has the content that was published',
+    test: async ({ story }) => {
+      const { feed, data } = await story.created();
+      for (const own of NEW) {
+        const [found] = story.of(feed, own);
+        if (!isSameContent(found?.record.data, data.get(story.keyOfOwn(own))))
+          return { failed: `the \`data\` of ${story.keyOfOwn(own)} is another`, at: found?.at };
+      }
+      return undefined;
     },
-    'P-NEW-06': {
-      must: draft('Feed record', '`storedAt` Time of recording.'),
-      nl: 'Een record zegt wanneer het vastgelegd is',
-      en: 'A record says when it was stored',
-      test: async ({ story }) => {
-        const { startedAt } = await story.begin();
-        const { feed } = await story.created();
-        const [found] = story.of(feed, MEETING);
-        const at = Date.parse(String(found?.record.storedAt));
-        return at >= startedAt - CLOCK_SKEW_MS && at <= Date.now() + CLOCK_SKEW_MS
-          ? undefined
-          : { failed: `\`storedAt\` is ${String(found?.record.storedAt)}`, at: found?.at };
-      },
+  },
+  'P-NEW-06': {
+    must: draft('Feed record', '`storedAt` Time of recording.'),
+    nl: 'Een record zegt wanneer het vastgelegd is',
+    en: 'A record says when it was stored',
+    test: async ({ story }) => {
+      const { startedAt } = await story.begin();
+      const { feed } = await story.created();
+      const [found] = story.of(feed, MEETING);
+      const at = Date.parse(String(found?.record.storedAt));
+      return at >= startedAt - CLOCK_SKEW_MS && at <= Date.now() + CLOCK_SKEW_MS
+        ? undefined
+        : { failed: `\`storedAt\` is ${String(found?.record.storedAt)}`, at: found?.at };
     },
-    'P-NEW-07': {
-      must: feedRule(1, 'a `head` value that tells a consumer how far it is behind'),
-      nl: 'Een nieuw record telt mee in `head`',
-      en: 'A new record counts in `head`',
-      needs: ['P-NEW-02'],
-      test: async ({ story }) => {
-        const { feed } = await story.created();
-        const last = feed.pages.at(-1);
-        const number = Number(feed.records.at(-1)?.record.sequenceNumber);
-        return Number(last?.page.head) >= number
-          ? undefined
-          : { failed: `\`head\` is ${String(last?.page.head)}, and there is a number ${number}`, at: last?.at };
-      },
+  },
+  'P-NEW-07': {
+    must: feedRule(1, 'a `head` value that tells a consumer how far it is behind'),
+    nl: 'Een nieuw record telt mee in `head`',
+    en: 'A new record counts in `head`',
+    needs: ['P-NEW-02'],
+    test: async ({ story }) => {
+      const { feed } = await story.created();
+      const last = feed.pages.at(-1);
+      const number = Number(feed.records.at(-1)?.record.sequenceNumber);
+      return Number(last?.page.head) >= number
+        ? undefined
+        : { failed: `\`head\` is ${String(last?.page.head)}, and there is a number ${number}`, at: last?.at };
     },
-    'P-NEW-08': {
-      must: draft('Snapshot', 'the current state of all resources'),
-      nl: 'Een nieuwe resource staat in de huidige stand',
-      en: 'A new resource is in the snapshot',
-      test: async ({ story }) => {
-        const { data } = await story.created();
-        const [found] = await story.inSnapshot(MEETING);
-        if (found === undefined) return `${story.keyOfOwn(MEETING)} is not in it`;
-        return isSameContent(found.record.data, data.get(story.keyOfOwn(MEETING)))
-          ? undefined
-          : { failed: 'it has another content there', at: found.at };
-      },
+  },
+  'P-NEW-08': {
+    must: draft('Snapshot', 'the current state of all resources'),
+    nl: 'Een nieuwe resource staat in de huidige stand',
+    en: 'A new resource is in the snapshot',
+    test: async ({ story }) => {
+      const { data } = await story.created();
+      const [found] = await story.inSnapshot(MEETING);
+      if (found === undefined) return `${story.keyOfOwn(MEETING)} is not in it`;
+      return isSameContent(found.record.data, data.get(story.keyOfOwn(MEETING)))
+        ? undefined
+        : { failed: 'it has another content there', at: found.at };
     },
-    'P-NEW-09': {
-      may: contract('getVergadering', 'Levert de huidige stand.'),
-      nl: 'Een nieuwe resource is op haar adres te lezen',
-      en: 'A new resource can be read at its address',
-      test: async ({ story, ask }) => {
-        const { data } = await story.created();
-        const { status, json } = await ask({ to: addressOf(story.recordOf(MEETING)) });
-        return status === 200 && isSameContent(json, data.get(story.keyOfOwn(MEETING)))
-          ? undefined
-          : `its address gives status ${status}, and not what was published`;
-      },
+  },
+  'P-NEW-09': {
+    may: contract('getVergadering', 'Levert de huidige stand.'),
+    nl: 'Een nieuwe resource is op haar adres te lezen',
+    en: 'A new resource can be read at its address',
+    test: async ({ story, ask }) => {
+      const { data } = await story.created();
+      const { status, json } = await ask({ to: addressOf(story.recordOf(MEETING)) });
+      return status === 200 && isSameContent(json, data.get(story.keyOfOwn(MEETING)))
+        ? undefined
+        : `its address gives status ${status}, and not what was published`;
     },
-    'P-NEW-10': {
-      may: contract('getVergaderingen', 'De vergaderingen.'),
-      nl: 'Een nieuwe resource staat in de lijst van haar organisatie',
-      en: 'A new resource is in the list of its organisation',
-      test: async ({ story }) => {
-        const { data } = await story.created();
-        return isSameContent(await story.inCollection(MEETING), data.get(story.keyOfOwn(MEETING)))
-          ? undefined
-          : `${story.keyOfOwn(MEETING)} is not in it as it was published`;
-      },
+  },
+  'P-NEW-10': {
+    may: contract('getVergaderingen', 'De vergaderingen.'),
+    nl: 'Een nieuwe resource staat in de lijst van haar organisatie',
+    en: 'A new resource is in the list of its organisation',
+    test: async ({ story }) => {
+      const { data } = await story.created();
+      return isSameContent(await story.inCollection(MEETING), data.get(story.keyOfOwn(MEETING)))
+        ? undefined
+        : `${story.keyOfOwn(MEETING)} is not in it as it was published`;
     },
-    'P-NEW-11': {
-      should: draft(
-        'Events; Feed rules 10',
-        'delivers new records as server-sent events … The stream gives no synchronisation guarantee',
-      ),
-      nl: 'Een nieuw record komt uit een stroom die al open was',
-      en: 'A new record comes out of a stream that was open',
-      test: async ({ service, story }) => {
-        const { stream } = await story.created();
-        const at = await stream;
-        if (service.streamUrl === undefined && at.status === 404) return { skipped: 'a stream is not offered' };
-        const { bronidentificatie } = story.resourceOf(MEETING);
-        return eventsOf(at.text).some(({ data = '' }) => data.includes(bronidentificatie))
-          ? undefined
-          : { failed: `no event is about ${bronidentificatie}`, at };
-      },
+  },
+  'P-NEW-11': {
+    should: draft(
+      'Events; Feed rules 10',
+      'delivers new records as server-sent events … The stream gives no synchronisation guarantee',
+    ),
+    nl: 'Een nieuw record komt uit een stroom die al open was',
+    en: 'A new record comes out of a stream that was open',
+    test: async ({ service, story }) => {
+      const { stream } = await story.created();
+      const at = await stream;
+      if (service.streamUrl === undefined && at.status === 404) return { skipped: 'a stream is not offered' };
+      const { bronidentificatie } = story.resourceOf(MEETING);
+      return eventsOf(at.text).some(({ data = '' }) => data.includes(bronidentificatie))
+        ? undefined
+        : { failed: `no event is about ${bronidentificatie}`, at };
     },
-    'P-NEW-12': {
-      must: rfc(
-        9110,
-        '13.1.2',
-        'the condition is false if one of the listed tags matches the entity tag of the selected representation. Otherwise, the condition is true.',
-      ),
-      nl: 'Wie de vorige pagina al had, krijgt te horen dat er iets nieuws is',
-      en: 'A consumer that had the page before is told that there is something new',
-      test: async ({ story, ask }) => {
-        const { at } = await story.begin();
-        const { etag } = at.headers;
-        if (etag === undefined) return { skipped: 'the page has no `ETag`' };
-        await story.created();
-        const again = await ask({ to: at.url, headers: { 'if-none-match': etag } });
-        return again.status === 200 && objectsIn(again.json, 'records').length > 0
-          ? undefined
-          : `the page of before gives status ${again.status}, and not what is new`;
-      },
+  },
+  'P-NEW-12': {
+    must: rfc(
+      9110,
+      '13.1.2',
+      'the condition is false if one of the listed tags matches the entity tag of the selected representation. Otherwise, the condition is true.',
+    ),
+    nl: 'Wie de vorige pagina al had, krijgt te horen dat er iets nieuws is',
+    en: 'A consumer that had the page before is told that there is something new',
+    test: async ({ story, ask }) => {
+      const { at } = await story.begin();
+      const { etag } = at.headers;
+      if (etag === undefined) return { skipped: 'the page has no `ETag`' };
+      await story.created();
+      const again = await ask({ to: at.url, headers: { 'if-none-match': etag } });
+      return again.status === 200 && objectsIn(again.json, 'records').length > 0
+        ? undefined
+        : `the page of before gives status ${again.status}, and not what is new`;
     },
-    'P-NEW-13': {
-      may: contract(
-        'info',
-        'Tekens in een `bronidentificatie` die in een pad niet kunnen, ook `/`, staan daar procent-gecodeerd.',
-      ),
-      nl: 'Een resource is op haar adres te lezen, ook met bijzondere tekens in de bronidentificatie',
-      en: 'A resource can be read at its address, also with special characters in its `bronidentificatie`',
-      needs: ['P-NEW-09'],
-      test: async ({ story, ask }) => {
-        await story.odd();
-        const { bronidentificatie } = story.resourceOf(ODD);
-        const { status, json } = await ask({ to: addressOf(story.recordOf(ODD)) });
-        return status === 200 && textAt(json, 'bronidentificatie') === bronidentificatie
-          ? undefined
-          : `the address of ${bronidentificatie} gives status ${status}`;
-      },
+  },
+  'P-NEW-13': {
+    may: contract(
+      'info',
+      'Tekens in een `bronidentificatie` die in een pad niet kunnen, ook `/`, staan daar procent-gecodeerd.',
+    ),
+    nl: 'Een resource is op haar adres te lezen, ook met bijzondere tekens in de bronidentificatie',
+    en: 'A resource can be read at its address, also with special characters in its `bronidentificatie`',
+    needs: ['P-NEW-09'],
+    test: async ({ story, ask }) => {
+      await story.odd();
+      const { bronidentificatie } = story.resourceOf(ODD);
+      const { status, json } = await ask({ to: addressOf(story.recordOf(ODD)) });
+      return status === 200 && textAt(json, 'bronidentificatie') === bronidentificatie
+        ? undefined
+        : `the address of ${bronidentificatie} gives status ${status}`;
     },
-    'P-NEW-14': {
-      must: feedRule(4, 'A gap in the sequence occurs only as an explicit `redact` record'),
-      nl: 'Resources die tegelijk gepubliceerd worden, raken niet kwijt en laten geen gat',
-      en: 'Resources published at the same time are not lost, and leave no gap',
-      needs: ['P-NEW-03'],
-      test: async ({ story }) => {
-        const { head } = await story.begin();
-        const { feed } = await story.together();
-        const lost = TOGETHER.find((own) => story.of(feed, own).length !== 1);
-        if (lost !== undefined) return `${story.keyOfOwn(lost)} is ${story.of(feed, lost).length} times in the feed`;
-        const wrong = feed.records.find(({ record }, i) => record.sequenceNumber !== head + 1 + i);
-        return wrong === undefined
-          ? undefined
-          : { failed: `number ${String(wrong.record.sequenceNumber)} does not follow the one before it`, at: wrong.at };
-      },
+  },
+  'P-NEW-14': {
+    must: feedRule(4, 'A gap in the sequence occurs only as an explicit `redact` record'),
+    nl: 'Resources die tegelijk gepubliceerd worden, raken niet kwijt en laten geen gat',
+    en: 'Resources published at the same time are not lost, and leave no gap',
+    needs: ['P-NEW-03'],
+    test: async ({ story }) => {
+      const { head } = await story.begin();
+      const { feed } = await story.together();
+      const lost = TOGETHER.find((own) => story.of(feed, own).length !== 1);
+      if (lost !== undefined) return `${story.keyOfOwn(lost)} is ${story.of(feed, lost).length} times in the feed`;
+      const wrong = feed.records.find(({ record }, i) => record.sequenceNumber !== head + 1 + i);
+      return wrong === undefined
+        ? undefined
+        : { failed: `number ${String(wrong.record.sequenceNumber)} does not follow the one before it`, at: wrong.at };
     },
-    'P-NEW-15': {
-      should: draft('Servicedocument', '`laatstBijgewerkt` (how current)'),
-      nl: 'Na een publicatie is de organisatie bijgewerkt',
-      en: 'After something was published the organisation is up to date',
-      needs: ['P-NEW-06'],
-      test: async ({ story, values, ask }) => {
-        const { feed } = await story.created();
-        const storedAt = String(story.of(feed, DOCUMENT)[0]?.record.storedAt);
-        const { json } = await ask({ to: '{base}/' });
-        const organisation = objectsIn(json, 'organisaties').find((one) => one.organisatiecode === values.organisation);
-        const current = isRecord(organisation) ? textAt(organisation, 'laatstBijgewerkt') : undefined;
-        if (current === undefined) return 'the organisation has no `laatstBijgewerkt`';
-        return Date.parse(current) >= Date.parse(storedAt) - 1000
-          ? undefined
-          : `\`laatstBijgewerkt\` is ${current}, and a record was stored at ${storedAt}`;
-      },
+  },
+  'P-NEW-15': {
+    should: draft('Servicedocument', '`laatstBijgewerkt` (how current)'),
+    nl: 'Na een publicatie is de organisatie bijgewerkt',
+    en: 'After something was published the organisation is up to date',
+    needs: ['P-NEW-06'],
+    test: async ({ story, values, ask }) => {
+      const { feed } = await story.created();
+      const storedAt = String(story.of(feed, DOCUMENT)[0]?.record.storedAt);
+      const { json } = await ask({ to: '{base}/' });
+      const organisation = objectsIn(json, 'organisaties').find((one) => one.organisatiecode === values.organisation);
+      const current = isRecord(organisation) ? textAt(organisation, 'laatstBijgewerkt') : undefined;
+      if (current === undefined) return 'the organisation has no `laatstBijgewerkt`';
+      return Date.parse(current) >= Date.parse(storedAt) - 1000
+        ? undefined
+        : `\`laatstBijgewerkt\` is ${current}, and a record was stored at ${storedAt}`;
     },
-  }),
-};
+  },
+});

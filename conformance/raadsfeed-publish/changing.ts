@@ -1,190 +1,179 @@
-import type { Chapter } from '../case.ts';
 import { isSameContent } from '../raadsfeed/same-content.ts';
 import { contract, draft, rfc } from '../raadsfeed/sources.ts';
 import { nameOf } from '../raadsfeed/subject.ts';
-import { DOCUMENT, ITEM, isALog, notIn, type PublishSubject, storyCases } from './story.ts';
+import { DOCUMENT, ITEM, isALog, notIn, storyChapters } from './story.ts';
 
 const snapshotRule = draft('Snapshot', 'the current state of all resources');
 const noOp = draft('Feed record', '`contentHash` … suppresses no-op records');
 
-export const CHANGING: Chapter<PublishSubject> = {
-  id: 'P-CHG',
-  title: { nl: 'Wat verandert', en: 'What changes' },
-  cases: storyCases('P-CHG-01')({
-    'P-CHG-01': {
-      must: draft('Events', 'A resource was created or changed.'),
-      nl: 'Een wijziging komt als nieuw record in de feed',
-      en: 'A change comes into the feed as a new record',
-      needs: ['P-NEW-01'],
-      test: async ({ story }) => {
-        const { feed, data } = await story.changed();
-        const last = story.of(feed, DOCUMENT).at(-1);
-        return story.of(feed, DOCUMENT).length === 2 && isSameContent(last?.record.data, data)
-          ? undefined
-          : { failed: `there is no second record of ${story.keyOfOwn(DOCUMENT)} with its new content`, at: last?.at };
-      },
+export const CHANGING = storyChapters('P-CHG-01')('P-CHG', ['Wat verandert', 'What changes'], {
+  'P-CHG-01': {
+    must: draft('Events', 'A resource was created or changed.'),
+    nl: 'Een wijziging komt als nieuw record in de feed',
+    en: 'A change comes into the feed as a new record',
+    needs: ['P-NEW-01'],
+    test: async ({ story }) => {
+      const { feed, data } = await story.changed();
+      const last = story.of(feed, DOCUMENT).at(-1);
+      return story.of(feed, DOCUMENT).length === 2 && isSameContent(last?.record.data, data)
+        ? undefined
+        : { failed: `there is no second record of ${story.keyOfOwn(DOCUMENT)} with its new content`, at: last?.at };
     },
-    'P-CHG-02': {
-      must: isALog,
-      nl: 'Een wijziging laat staan wat er al gelezen was',
-      en: 'A change leaves what had been read',
-      test: async ({ story }) => {
-        const { before, feed } = await story.changed();
-        for (const [i, { record }] of before.records.entries())
-          if (JSON.stringify(feed.records[i]?.record) !== JSON.stringify(record))
-            return { failed: `${nameOf(record)} is another than before`, at: feed.records[i]?.at };
-        return undefined;
-      },
+  },
+  'P-CHG-02': {
+    must: isALog,
+    nl: 'Een wijziging laat staan wat er al gelezen was',
+    en: 'A change leaves what had been read',
+    test: async ({ story }) => {
+      const { before, feed } = await story.changed();
+      for (const [i, { record }] of before.records.entries())
+        if (JSON.stringify(feed.records[i]?.record) !== JSON.stringify(record))
+          return { failed: `${nameOf(record)} is another than before`, at: feed.records[i]?.at };
+      return undefined;
     },
-    'P-CHG-03': {
-      must: draft('Feed record', '`contentHash` Hash of the content'),
-      nl: 'Andere inhoud heeft een andere hash',
-      en: 'Other content has another hash',
-      test: async ({ story }) => {
-        const { feed } = await story.changed();
-        const [first, second] = story.of(feed, DOCUMENT);
-        if (second?.record.contentHash === undefined) return { skipped: 'a record has no `contentHash`' };
-        return first?.record.contentHash !== second?.record.contentHash
-          ? undefined
-          : { failed: 'the `contentHash` is the same', at: second?.at };
-      },
+  },
+  'P-CHG-03': {
+    must: draft('Feed record', '`contentHash` Hash of the content'),
+    nl: 'Andere inhoud heeft een andere hash',
+    en: 'Other content has another hash',
+    test: async ({ story }) => {
+      const { feed } = await story.changed();
+      const [first, second] = story.of(feed, DOCUMENT);
+      if (second?.record.contentHash === undefined) return { skipped: 'a record has no `contentHash`' };
+      return first?.record.contentHash !== second?.record.contentHash
+        ? undefined
+        : { failed: 'the `contentHash` is the same', at: second?.at };
     },
-    'P-CHG-04': {
-      must: snapshotRule,
-      nl: 'Een gewijzigde resource staat een keer in de stand, zoals zij nu is',
-      en: 'A changed resource is in the snapshot once, as it is now',
-      test: async ({ story }) => {
-        const { data } = await story.changed();
-        const found = await story.inSnapshot(DOCUMENT);
-        return found.length === 1 && isSameContent(found[0]?.record.data, data)
-          ? undefined
-          : { failed: `it is there ${found.length} times, or with another content`, at: found[0]?.at };
-      },
+  },
+  'P-CHG-04': {
+    must: snapshotRule,
+    nl: 'Een gewijzigde resource staat een keer in de stand, zoals zij nu is',
+    en: 'A changed resource is in the snapshot once, as it is now',
+    test: async ({ story }) => {
+      const { data } = await story.changed();
+      const found = await story.inSnapshot(DOCUMENT);
+      return found.length === 1 && isSameContent(found[0]?.record.data, data)
+        ? undefined
+        : { failed: `it is there ${found.length} times, or with another content`, at: found[0]?.at };
     },
-    'P-CHG-05': {
-      must: rfc(
-        9110,
-        '13.1.2',
-        'the condition is false if one of the listed tags matches the entity tag of the selected representation. Otherwise, the condition is true.',
-      ),
-      nl: 'Wie de resource al had, krijgt de nieuwe',
-      en: 'A consumer that had the resource gets the new one',
-      test: async ({ story, ask }) => {
-        const { address, resourceBefore, data } = await story.changed();
-        const { etag } = resourceBefore.headers;
-        if (resourceBefore.status !== 200 || etag === undefined) return { skipped: 'a resource has no `ETag`' };
-        const { status, json } = await ask({ to: address, headers: { 'if-none-match': etag } });
-        return status === 200 && isSameContent(json, data)
-          ? undefined
-          : `with the previous \`ETag\` it gives status ${status}, and not the new content`;
-      },
+  },
+  'P-CHG-05': {
+    must: rfc(
+      9110,
+      '13.1.2',
+      'the condition is false if one of the listed tags matches the entity tag of the selected representation. Otherwise, the condition is true.',
+    ),
+    nl: 'Wie de resource al had, krijgt de nieuwe',
+    en: 'A consumer that had the resource gets the new one',
+    test: async ({ story, ask }) => {
+      const { address, resourceBefore, data } = await story.changed();
+      const { etag } = resourceBefore.headers;
+      if (resourceBefore.status !== 200 || etag === undefined) return { skipped: 'a resource has no `ETag`' };
+      const { status, json } = await ask({ to: address, headers: { 'if-none-match': etag } });
+      return status === 200 && isSameContent(json, data)
+        ? undefined
+        : `with the previous \`ETag\` it gives status ${status}, and not the new content`;
     },
-    'P-CHG-06': {
-      must: noOp,
-      nl: 'Een ongewijzigde resource komt niet in de feed',
-      en: 'An unchanged resource does not enter the feed',
-      test: async ({ story }) => {
-        const { feed } = await story.repeated();
-        const found = story.of(feed, DOCUMENT);
-        return found.length === 2
-          ? undefined
-          : { failed: `the same content gave another record`, at: found.at(-1)?.at };
-      },
+  },
+  'P-CHG-06': {
+    must: noOp,
+    nl: 'Een ongewijzigde resource komt niet in de feed',
+    en: 'An unchanged resource does not enter the feed',
+    test: async ({ story }) => {
+      const { feed } = await story.repeated();
+      const found = story.of(feed, DOCUMENT);
+      return found.length === 2 ? undefined : { failed: `the same content gave another record`, at: found.at(-1)?.at };
     },
-    'P-CHG-07': {
-      must: draft('Events', 'A resource was created or changed.'),
-      nl: 'Een resource die terugverandert, komt in de feed',
-      en: 'A resource that changes back enters the feed',
-      needs: ['P-CHG-06'],
-      test: async ({ story }) => {
-        const { feed } = await story.returned();
-        const found = story.of(feed, DOCUMENT);
-        return found.length === 3 && isSameContent(found[2]?.record.data, found[0]?.record.data)
-          ? undefined
-          : { failed: 'there is no third record, with the content of the first', at: found.at(-1)?.at };
-      },
+  },
+  'P-CHG-07': {
+    must: draft('Events', 'A resource was created or changed.'),
+    nl: 'Een resource die terugverandert, komt in de feed',
+    en: 'A resource that changes back enters the feed',
+    needs: ['P-CHG-06'],
+    test: async ({ story }) => {
+      const { feed } = await story.returned();
+      const found = story.of(feed, DOCUMENT);
+      return found.length === 3 && isSameContent(found[2]?.record.data, found[0]?.record.data)
+        ? undefined
+        : { failed: 'there is no third record, with the content of the first', at: found.at(-1)?.at };
     },
-    'P-CHG-08': {
-      must: draft('Feed record', '`contentHash` Hash of the content'),
-      nl: 'Dezelfde inhoud heeft dezelfde hash',
-      en: 'The same content has the same hash',
-      needs: ['P-CHG-07'],
-      test: async ({ story }) => {
-        const { feed } = await story.returned();
-        const found = story.of(feed, DOCUMENT);
-        return found[0]?.record.contentHash === found[2]?.record.contentHash
-          ? undefined
-          : { failed: 'the first and the third have another `contentHash`', at: found[2]?.at };
-      },
+  },
+  'P-CHG-08': {
+    must: draft('Feed record', '`contentHash` Hash of the content'),
+    nl: 'Dezelfde inhoud heeft dezelfde hash',
+    en: 'The same content has the same hash',
+    needs: ['P-CHG-07'],
+    test: async ({ story }) => {
+      const { feed } = await story.returned();
+      const found = story.of(feed, DOCUMENT);
+      return found[0]?.record.contentHash === found[2]?.record.contentHash
+        ? undefined
+        : { failed: 'the first and the third have another `contentHash`', at: found[2]?.at };
     },
-  }),
-};
+  },
+});
 
-export const DELETING: Chapter<PublishSubject> = {
-  id: 'P-DEL',
-  title: { nl: 'Wat verwijderd wordt', en: 'What is deleted' },
-  cases: storyCases('P-DEL-01')({
-    'P-DEL-01': {
-      must: draft('Events', '`verwijderreden` (coded) is required'),
-      nl: 'Een verwijdering komt als delete met haar reden in de feed',
-      en: 'A removal comes into the feed as a delete with its reason',
-      needs: ['P-NEW-01'],
-      test: async ({ story }) => {
-        const { feed } = await story.deleted();
-        const found = story.of(feed, ITEM).find(({ record }) => record.op === 'delete');
-        return found?.record.verwijderreden === 'ingetrokken'
-          ? undefined
-          : { failed: 'there is no delete with `verwijderreden` ingetrokken', at: found?.at };
-      },
+export const DELETING = storyChapters('P-DEL-01')('P-DEL', ['Wat verwijderd wordt', 'What is deleted'], {
+  'P-DEL-01': {
+    must: draft('Events', '`verwijderreden` (coded) is required'),
+    nl: 'Een verwijdering komt als delete met haar reden in de feed',
+    en: 'A removal comes into the feed as a delete with its reason',
+    needs: ['P-NEW-01'],
+    test: async ({ story }) => {
+      const { feed } = await story.deleted();
+      const found = story.of(feed, ITEM).find(({ record }) => record.op === 'delete');
+      return found?.record.verwijderreden === 'ingetrokken'
+        ? undefined
+        : { failed: 'there is no delete with `verwijderreden` ingetrokken', at: found?.at };
     },
-    'P-DEL-02': {
-      must: draft('Feed record', '`data` … Present for `upsert`.'),
-      nl: 'Een delete heeft geen inhoud',
-      en: 'A delete has no content',
-      test: async ({ story }) => {
-        const { feed } = await story.deleted();
-        const found = story.of(feed, ITEM).find(({ record }) => record.op === 'delete');
-        return found?.record.data === undefined ? undefined : { failed: 'the delete has `data`', at: found?.at };
-      },
+  },
+  'P-DEL-02': {
+    must: draft('Feed record', '`data` … Present for `upsert`.'),
+    nl: 'Een delete heeft geen inhoud',
+    en: 'A delete has no content',
+    test: async ({ story }) => {
+      const { feed } = await story.deleted();
+      const found = story.of(feed, ITEM).find(({ record }) => record.op === 'delete');
+      return found?.record.data === undefined ? undefined : { failed: 'the delete has `data`', at: found?.at };
     },
-    'P-DEL-03': {
-      must: snapshotRule,
-      nl: 'Een verwijderde resource staat niet meer in de stand',
-      en: 'A deleted resource is no longer in the snapshot',
-      test: notIn('deleted', 'snapshot'),
+  },
+  'P-DEL-03': {
+    must: snapshotRule,
+    nl: 'Een verwijderde resource staat niet meer in de stand',
+    en: 'A deleted resource is no longer in the snapshot',
+    test: notIn('deleted', 'snapshot'),
+  },
+  'P-DEL-04': {
+    may: contract('getVergadering', 'Onbekend of verwijderd: 404.'),
+    nl: 'Een verwijderde resource staat niet meer op haar adres',
+    en: 'A deleted resource is no longer at its address',
+    test: notIn('deleted', 'resource'),
+  },
+  'P-DEL-05': {
+    must: draft('Events', 'The resource was removed.'),
+    nl: 'Een verwijderde resource staat niet meer in de lijst',
+    en: 'A deleted resource is no longer in the list',
+    test: notIn('deleted', 'listed'),
+  },
+  'P-DEL-06': {
+    must: draft('Events', 'A resource was created or changed.'),
+    nl: 'Een resource die opnieuw gepubliceerd wordt, komt terug',
+    en: 'A resource that is published again comes back',
+    test: async ({ story }) => {
+      const { feed, snapshot } = await story.recreated();
+      const last = story.of(feed, ITEM).at(-1);
+      if (last?.record.op !== 'upsert') return { failed: 'there is no upsert after the delete', at: last?.at };
+      return snapshot === undefined ? 'it is in the feed, and not in the snapshot' : undefined;
     },
-    'P-DEL-04': {
-      may: contract('getVergadering', 'Onbekend of verwijderd: 404.'),
-      nl: 'Een verwijderde resource staat niet meer op haar adres',
-      en: 'A deleted resource is no longer at its address',
-      test: notIn('deleted', 'resource'),
+  },
+  'P-DEL-07': {
+    open: contract('FeedRecord', '`delete`: de resource is verwijderd.'),
+    nl: 'Wat er gebeurt als iets verwijderd wordt dat er niet is',
+    en: 'What happens when something is deleted that is not there',
+    test: async ({ story }) => {
+      const { feed } = await story.deletedTwice();
+      const count = story.of(feed, ITEM).filter(({ record }) => record.op === 'delete').length;
+      return { seen: count === 1 ? 'there is no second record' : `there are ${count} records` };
     },
-    'P-DEL-05': {
-      must: draft('Events', 'The resource was removed.'),
-      nl: 'Een verwijderde resource staat niet meer in de lijst',
-      en: 'A deleted resource is no longer in the list',
-      test: notIn('deleted', 'listed'),
-    },
-    'P-DEL-06': {
-      must: draft('Events', 'A resource was created or changed.'),
-      nl: 'Een resource die opnieuw gepubliceerd wordt, komt terug',
-      en: 'A resource that is published again comes back',
-      test: async ({ story }) => {
-        const { feed, snapshot } = await story.recreated();
-        const last = story.of(feed, ITEM).at(-1);
-        if (last?.record.op !== 'upsert') return { failed: 'there is no upsert after the delete', at: last?.at };
-        return snapshot === undefined ? 'it is in the feed, and not in the snapshot' : undefined;
-      },
-    },
-    'P-DEL-07': {
-      open: contract('FeedRecord', '`delete`: de resource is verwijderd.'),
-      nl: 'Wat er gebeurt als iets verwijderd wordt dat er niet is',
-      en: 'What happens when something is deleted that is not there',
-      test: async ({ story }) => {
-        const { feed } = await story.deletedTwice();
-        const count = story.of(feed, ITEM).filter(({ record }) => record.op === 'delete').length;
-        return { seen: count === 1 ? 'there is no second record' : `there are ${count} records` };
-      },
-    },
-  }),
-};
+  },
+});

@@ -1,15 +1,14 @@
-import type { Chapter } from '../case.ts';
 import { contract, draft } from '../raadsfeed/sources.ts';
 import { nameOf } from '../raadsfeed/subject.ts';
-import { DOCUMENT, isALog, MEETING, notIn, type PublishSubject, storyCases } from './story.ts';
+import { DOCUMENT, isALog, MEETING, notIn, storyChapters } from './story.ts';
 
 const fromHistory = draft('Events', 'Earlier content was removed from the feed history.');
 const everywhere = draft('Events', 'Remove the affected content everywhere, including … derived products.');
 
-export const REDACTING: Chapter<PublishSubject> = {
-  id: 'P-RED',
-  title: { nl: 'Waarvan de inhoud weggehaald wordt', en: 'What is redacted' },
-  cases: storyCases('P-RED-01')({
+export const REDACTING = storyChapters('P-RED-01')(
+  'P-RED',
+  ['Waarvan de inhoud weggehaald wordt', 'What is redacted'],
+  {
     'P-RED-01': {
       must: fromHistory,
       nl: 'Als inhoud weggehaald wordt, komt er een redact in de feed',
@@ -151,5 +150,5 @@ export const REDACTING: Chapter<PublishSubject> = {
         return found === undefined ? undefined : { failed: `${nameOf(found.record)} still has it`, at: found.at };
       },
     },
-  }),
-};
+  },
+);

@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
 import { reasonOf } from '../../src/lib/log.ts';
-import { type Finding, Inconclusive, Skipped, type Undoing, writtenCases } from '../case.ts';
+import { type Finding, Inconclusive, Skipped, type Undoing, writtenChapters } from '../case.ts';
 import type { Exchange, StreamReading } from '../exchange.ts';
 import { objectsIn, textAt } from '../json-members.ts';
 import { addressOf, COLLECTIONS } from '../raadsfeed/collections.ts';
@@ -15,8 +15,8 @@ export interface PublishSubject extends FeedSubject {
 }
 
 /** Cases without `needs` need the one that is named. */
-export const storyCases = (first: string) =>
-  writtenCases((subject: PublishSubject, { ask }) => ({ ...subject, ask }), first);
+export const storyChapters = (first: string) =>
+  writtenChapters((subject: PublishSubject, { ask }) => ({ ...subject, ask }), first);
 
 /** Tests that what was taken away is no longer in a place. */
 export const notIn =

@@ -1,7 +1,6 @@
-import type { Chapter } from '../case.ts';
 import type { Exchange } from '../exchange.ts';
 import { contract, rfc } from './sources.ts';
-import { type FeedSubject, feedCases } from './subject.ts';
+import { feedChapters } from './subject.ts';
 
 /** Addresses whose answers can be asked for again. */
 const KEPT = [
@@ -19,10 +18,10 @@ function opaque({ headers: { etag } }: Pick<Exchange, 'headers'>): string | unde
   return etag?.replace(/^W\//, '');
 }
 
-export const CACHING: Chapter<FeedSubject> = {
-  id: 'C-HTTP',
-  title: { nl: 'HTTP: mediatype, bewaren en comprimeren', en: 'HTTP: media type, caching and compression' },
-  cases: feedCases('C-FEED-01')({
+export const CACHING = feedChapters('C-FEED-01')(
+  'C-HTTP',
+  ['HTTP: mediatype, bewaren en comprimeren', 'HTTP: media type, caching and compression'],
+  {
     'C-HTTP-01': {
       should: rfc(9110, '8.8.3.1', 'An origin server SHOULD send an ETag for any selected representation'),
       nl: 'Een antwoord heeft een `ETag`',
@@ -136,5 +135,5 @@ export const CACHING: Chapter<FeedSubject> = {
       ask: KEPT.map((to) => ({ to })),
       expect: { mediaType: 'application/json' },
     },
-  }),
-};
+  },
+);

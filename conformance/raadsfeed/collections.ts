@@ -1,9 +1,9 @@
 import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
-import type { CaseRun, Chapter, Finding } from '../case.ts';
+import type { CaseRun, Finding } from '../case.ts';
 import { objectsIn, textAt } from '../json-members.ts';
 import { after, isTheSameInUpperCase, longerThan, totalIn, withoutItems } from './pages.ts';
 import { contract, draft, feedRule } from './sources.ts';
-import { changedSince, type FeedSubject, feedCases, keyOf, organisationsOf, recordsOf, stateOf } from './subject.ts';
+import { changedSince, type FeedSubject, feedChapters, keyOf, organisationsOf, recordsOf, stateOf } from './subject.ts';
 
 /** The collections, with the kind of resource that each holds. */
 export const COLLECTIONS = [
@@ -46,10 +46,10 @@ const isGoneAfter =
 const idsOf = (page: unknown): readonly unknown[] =>
   objectsIn(page, 'results').map((one) => textAt(one, 'bronidentificatie'));
 
-export const COLLECTION_PAGES: Chapter<FeedSubject> = {
-  id: 'C-COL',
-  title: { nl: 'Resources per organisatie', en: 'Resources of an organisation' },
-  cases: feedCases('C-COL-01')({
+export const COLLECTION_PAGES = feedChapters('C-COL-01')(
+  'C-COL',
+  ['Resources per organisatie', 'Resources of an organisation'],
+  {
     'C-COL-01': {
       may: contract('paths', '/organisaties/{organisatiecode}/vergaderingen … agendapunten … informatieobjecten'),
       nl: 'Van een organisatie zijn drie lijsten te lezen',
@@ -223,5 +223,5 @@ export const COLLECTION_PAGES: Chapter<FeedSubject> = {
         return at && { failed: '`results` is not a list', at };
       },
     },
-  }),
-};
+  },
+);

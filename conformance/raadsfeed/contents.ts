@@ -1,10 +1,9 @@
 import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
 import { isMoment } from '../../src/lib/time.ts';
-import type { Chapter } from '../case.ts';
 import { textAt } from '../json-members.ts';
 import { eachRecord, identity, isUpsert, isWholeAddress } from './records.ts';
 import { contract } from './sources.ts';
-import { type FeedSubject, feedCases, textsIn } from './subject.ts';
+import { feedChapters, textsIn } from './subject.ts';
 
 const SCHEMAS: Readonly<Record<string, string>> = {
   Vergadering: 'Vergadering',
@@ -37,120 +36,116 @@ function referencesOf(data: JsonObject): readonly (readonly [name: string, value
 }
 
 /** The resource in an upsert. */
-export const CONTENTS: Chapter<FeedSubject> = {
-  id: 'C-DATA',
-  title: { nl: 'Inhoud van een record', en: 'Content of a record' },
-  cases: feedCases('C-REC-09')({
-    'C-DATA-01': {
-      must: identity(1, 'The identity of a resource is organisation code plus `bronidentificatie`'),
-      nl: 'De inhoud is die van de genoemde resource',
-      en: 'The content is that of the resource that is named',
-      needs: ['C-REC-09', 'C-REC-03'],
-      check: eachRecord(isUpsert, (one) => {
-        const { bronidentificatie } = dataOf(one);
-        return bronidentificatie === undefined || bronidentificatie === textAt(one.resource, 'bronidentificatie')
+export const CONTENTS = feedChapters('C-REC-09')('C-DATA', ['Inhoud van een record', 'Content of a record'], {
+  'C-DATA-01': {
+    must: identity(1, 'The identity of a resource is organisation code plus `bronidentificatie`'),
+    nl: 'De inhoud is die van de genoemde resource',
+    en: 'The content is that of the resource that is named',
+    needs: ['C-REC-09', 'C-REC-03'],
+    check: eachRecord(isUpsert, (one) => {
+      const { bronidentificatie } = dataOf(one);
+      return bronidentificatie === undefined || bronidentificatie === textAt(one.resource, 'bronidentificatie')
+        ? undefined
+        : '`data` has another `bronidentificatie` than `resource`';
+    }),
+  },
+  'C-DATA-02': {
+    must: identity(6, '`dossiertype` is the discriminator of the `data` alternatives'),
+    nl: 'Aan `dossiertype` is te zien welke soort resource de inhoud is',
+    en: '`dossiertype` tells which kind of resource the content is',
+    check: (subject) => {
+      // How the types are written is the contract's; that one stands for one kind is the draft's.
+      const kinds = new Map<string, unknown>();
+      return eachRecord(isUpsert, (one) => {
+        const dossiertype = textAt(dataOf(one), 'dossiertype');
+        if (dossiertype === undefined) return '`dossiertype` is not a text';
+        const kind = kinds.get(dossiertype) ?? one.resourceType;
+        kinds.set(dossiertype, kind);
+        return kind === one.resourceType
           ? undefined
-          : '`data` has another `bronidentificatie` than `resource`';
-      }),
+          : `\`dossiertype\` is ${dossiertype} for a ${String(one.resourceType)} and for a ${String(kind)}`;
+      })(subject);
     },
-    'C-DATA-02': {
-      must: identity(6, '`dossiertype` is the discriminator of the `data` alternatives'),
-      nl: 'Aan `dossiertype` is te zien welke soort resource de inhoud is',
-      en: '`dossiertype` tells which kind of resource the content is',
-      check: (subject) => {
-        // How the types are written is the contract's; that one stands for one kind is the draft's.
-        const kinds = new Map<string, unknown>();
-        return eachRecord(isUpsert, (one) => {
-          const dossiertype = textAt(dataOf(one), 'dossiertype');
-          if (dossiertype === undefined) return '`dossiertype` is not a text';
-          const kind = kinds.get(dossiertype) ?? one.resourceType;
-          kinds.set(dossiertype, kind);
-          return kind === one.resourceType
-            ? undefined
-            : `\`dossiertype\` is ${dossiertype} for a ${String(one.resourceType)} and for a ${String(kind)}`;
-        })(subject);
+  },
+  'C-DATA-03': {
+    must: identity(3, 'A reference to another resource … uses `bronidentificatie`'),
+    nl: 'Een verwijzing noemt de bronidentificatie',
+    en: 'A reference names the `bronidentificatie`',
+    check: eachRecord(isUpsert, (one) => {
+      const wrong = referencesOf(dataOf(one)).find(([, reference]) => !textAt(reference, 'bronidentificatie'));
+      return wrong === undefined ? undefined : `a reference in \`${wrong[0]}\` has none`;
+    }),
+  },
+  'C-DATA-04': {
+    must: identity(6, '`InformatieObject` has a web page link, plus `bestandsurl`'),
+    nl: 'Een document heeft een webpagina, en het bestand staat op een adres',
+    en: 'A document has a web page, and its file is at an address',
+    check: eachRecord(
+      (one) => isUpsert(one) && /^informatieobject$/i.test(String(one.resourceType)),
+      (one) => {
+        const { bestandsurl, url: _, ...others } = dataOf(one);
+        if (!textsIn(others).some(([, text]) => /^https?:/i.test(text))) return 'it has no address of a web page';
+        return bestandsurl === undefined || bestandsurl === null || isWholeAddress(bestandsurl)
+          ? undefined
+          : '`bestandsurl` is not an address';
       },
-    },
-    'C-DATA-03': {
-      must: identity(3, 'A reference to another resource … uses `bronidentificatie`'),
-      nl: 'Een verwijzing noemt de bronidentificatie',
-      en: 'A reference names the `bronidentificatie`',
-      check: eachRecord(isUpsert, (one) => {
-        const wrong = referencesOf(dataOf(one)).find(([, reference]) => !textAt(reference, 'bronidentificatie'));
-        return wrong === undefined ? undefined : `a reference in \`${wrong[0]}\` has none`;
-      }),
-    },
-    'C-DATA-04': {
-      must: identity(6, '`InformatieObject` has a web page link, plus `bestandsurl`'),
-      nl: 'Een document heeft een webpagina, en het bestand staat op een adres',
-      en: 'A document has a web page, and its file is at an address',
-      check: eachRecord(
-        (one) => isUpsert(one) && /^informatieobject$/i.test(String(one.resourceType)),
-        (one) => {
-          const { bestandsurl, url: _, ...others } = dataOf(one);
-          if (!textsIn(others).some(([, text]) => /^https?:/i.test(text))) return 'it has no address of a web page';
-          return bestandsurl === undefined || bestandsurl === null || isWholeAddress(bestandsurl)
-            ? undefined
-            : '`bestandsurl` is not an address';
-        },
-      ),
-    },
-    'C-DATA-05': {
-      must: identity(6, 'Feed records carry metadata and references, never attachment content'),
-      nl: 'In een record staat nooit het bestand zelf',
-      en: 'A record never holds the file itself',
-      check: eachRecord(isUpsert, (one) => {
-        const inline = Object.entries(dataOf(one)).find(
-          ([, value]) => typeof value === 'string' && /^(data:|JVBERi0|UEsDB)/.test(value),
-        );
-        return inline === undefined ? undefined : `\`${inline[0]}\` holds the content of a file`;
-      }),
-    },
-    'C-DATA-06': {
-      may: contract('Moment', 'Tijdstip met tijdzone (RFC 3339).'),
-      nl: 'Een tijdstip in de inhoud heeft een tijdzone',
-      en: 'A time in the content has a time zone',
-      check: eachRecord(isUpsert, (one) => {
-        const names = [
-          'aanvang',
-          'einde',
-          'geplandeaanvang',
-          'geplandeeinde',
-          'starttijd',
-          'eindtijd',
-          'geplandestarttijd',
-          'geplandeeindtijd',
-          'gewijzigdop',
-        ];
-        const data = dataOf(one);
-        const wrong = names.find((name) => data[name] !== undefined && !isMoment(data[name]));
-        return wrong === undefined ? undefined : `\`${wrong}\` is ${String(data[wrong])}`;
-      }),
-    },
-    'C-DATA-07': {
-      may: contract('DataPastBijResourceType', 'De vorm van `data` volgt uit `resourceType`'),
-      nl: 'De inhoud past bij het contract',
-      en: 'The content fits the contract',
-      needs: ['C-DATA-01', 'C-DATA-02', 'C-DATA-03', 'C-DATA-04', 'C-DATA-06', 'C-DATA-08'],
-      check: (subject) =>
-        eachRecord(isUpsert, ({ resourceType, data }) => {
-          const schema = SCHEMAS[String(resourceType)];
-          return schema === undefined ? undefined : subject.fault(schema, data);
-        })(subject),
-    },
-    'C-DATA-08': {
-      may: contract('header of the file', 'the code in `organisatie` equals `resource.organisatiecode`'),
-      nl: 'De organisatie in de inhoud is die van de resource',
-      en: 'The organisation in the content is that of the resource',
-      needs: ['C-REC-09', 'C-REC-03'],
-      check: eachRecord(isUpsert, (one) => {
-        const { organisatie } = dataOf(one);
-        const { gemeente, provincie, waterschap } = isRecord(organisatie) ? organisatie : {};
-        const code = gemeente ?? provincie ?? waterschap;
-        return code === undefined || code === textAt(one.resource, 'organisatiecode')
-          ? undefined
-          : '`data` is of another organisation than `resource`';
-      }),
-    },
-  }),
-};
+    ),
+  },
+  'C-DATA-05': {
+    must: identity(6, 'Feed records carry metadata and references, never attachment content'),
+    nl: 'In een record staat nooit het bestand zelf',
+    en: 'A record never holds the file itself',
+    check: eachRecord(isUpsert, (one) => {
+      const inline = Object.entries(dataOf(one)).find(
+        ([, value]) => typeof value === 'string' && /^(data:|JVBERi0|UEsDB)/.test(value),
+      );
+      return inline === undefined ? undefined : `\`${inline[0]}\` holds the content of a file`;
+    }),
+  },
+  'C-DATA-06': {
+    may: contract('Moment', 'Tijdstip met tijdzone (RFC 3339).'),
+    nl: 'Een tijdstip in de inhoud heeft een tijdzone',
+    en: 'A time in the content has a time zone',
+    check: eachRecord(isUpsert, (one) => {
+      const names = [
+        'aanvang',
+        'einde',
+        'geplandeaanvang',
+        'geplandeeinde',
+        'starttijd',
+        'eindtijd',
+        'geplandestarttijd',
+        'geplandeeindtijd',
+        'gewijzigdop',
+      ];
+      const data = dataOf(one);
+      const wrong = names.find((name) => data[name] !== undefined && !isMoment(data[name]));
+      return wrong === undefined ? undefined : `\`${wrong}\` is ${String(data[wrong])}`;
+    }),
+  },
+  'C-DATA-07': {
+    may: contract('DataPastBijResourceType', 'De vorm van `data` volgt uit `resourceType`'),
+    nl: 'De inhoud past bij het contract',
+    en: 'The content fits the contract',
+    needs: ['C-DATA-01', 'C-DATA-02', 'C-DATA-03', 'C-DATA-04', 'C-DATA-06', 'C-DATA-08'],
+    check: (subject) =>
+      eachRecord(isUpsert, ({ resourceType, data }) => {
+        const schema = SCHEMAS[String(resourceType)];
+        return schema === undefined ? undefined : subject.fault(schema, data);
+      })(subject),
+  },
+  'C-DATA-08': {
+    may: contract('header of the file', 'the code in `organisatie` equals `resource.organisatiecode`'),
+    nl: 'De organisatie in de inhoud is die van de resource',
+    en: 'The organisation in the content is that of the resource',
+    needs: ['C-REC-09', 'C-REC-03'],
+    check: eachRecord(isUpsert, (one) => {
+      const { organisatie } = dataOf(one);
+      const { gemeente, provincie, waterschap } = isRecord(organisatie) ? organisatie : {};
+      const code = gemeente ?? provincie ?? waterschap;
+      return code === undefined || code === textAt(one.resource, 'organisatiecode')
+        ? undefined
+        : '`data` is of another organisation than `resource`';
+    }),
+  },
+});

@@ -1,166 +1,161 @@
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import type { Chapter } from '../case.ts';
 import { objectsIn, textAt } from '../json-members.ts';
 import { after, isTheSameInUpperCase, numbersOf } from './pages.ts';
 import { contract, draft, feedRule } from './sources.ts';
-import { type FeedSubject, feedCases, keyOf, pageAddress, walk } from './subject.ts';
+import { feedChapters, keyOf, pageAddress, walk } from './subject.ts';
 
-export const CURSORS: Chapter<FeedSubject> = {
-  id: 'C-CUR',
-  title: { nl: 'Cursors en filters', en: 'Cursors and filters' },
-  cases: feedCases('C-CUR-01')({
-    'C-CUR-01': {
-      must: feedRule(3, 'A cursor is therefore valid with any filter combination'),
-      nl: 'Een cursor past bij elke combinatie van filters',
-      en: 'A cursor is valid with any combination of filters',
-      needs: ['C-FEED-22', 'C-CUR-12'],
-      check: async ({ values }, { ask }) => {
-        const cursor = encodeURIComponent(values.cursor ?? '');
-        const filters = [
-          '',
-          '&organisatiecode={organisation}',
-          '&resourceType=Vergadering',
-          '&organisatiecode={organisation}&resourceType=Agendapunt',
-        ];
-        for (const filter of filters) {
-          const answer = await ask({ to: `{feed}?limit=5&cursor=${cursor}${filter}` });
-          if (answer.status !== 200) return `with ${filter || 'no filter'} the cursor gets status ${answer.status}`;
-        }
-        const filtered = await ask({ to: '{feed}?limit=5&resourceType=Vergadering' });
-        const back = await ask({ to: `{feed}?limit=5&${after(filtered.json)}` });
-        return back.status === 200
-          ? undefined
-          : `a cursor of a filtered page gets status ${back.status} without the filter`;
-      },
+export const CURSORS = feedChapters('C-CUR-01')('C-CUR', ['Cursors en filters', 'Cursors and filters'], {
+  'C-CUR-01': {
+    must: feedRule(3, 'A cursor is therefore valid with any filter combination'),
+    nl: 'Een cursor past bij elke combinatie van filters',
+    en: 'A cursor is valid with any combination of filters',
+    needs: ['C-FEED-22', 'C-CUR-12'],
+    check: async ({ values }, { ask }) => {
+      const cursor = encodeURIComponent(values.cursor ?? '');
+      const filters = [
+        '',
+        '&organisatiecode={organisation}',
+        '&resourceType=Vergadering',
+        '&organisatiecode={organisation}&resourceType=Agendapunt',
+      ];
+      for (const filter of filters) {
+        const answer = await ask({ to: `{feed}?limit=5&cursor=${cursor}${filter}` });
+        if (answer.status !== 200) return `with ${filter || 'no filter'} the cursor gets status ${answer.status}`;
+      }
+      const filtered = await ask({ to: '{feed}?limit=5&resourceType=Vergadering' });
+      const back = await ask({ to: `{feed}?limit=5&${after(filtered.json)}` });
+      return back.status === 200
+        ? undefined
+        : `a cursor of a filtered page gets status ${back.status} without the filter`;
     },
-    'C-CUR-02': {
-      must: feedRule(3, 'filters are applied after that position'),
-      nl: 'Een filter werkt na de plaats van de cursor',
-      en: 'A filter works after the position of the cursor',
-      check: async (_, { ask }) => {
-        const first = await ask({ to: '{feed}?limit=20' });
-        const last = numbersOf(first.json).at(-1);
-        if (typeof last !== 'number') return { skipped: 'the feed is empty' };
-        const filtered = await ask({ to: `{feed}?limit=20&organisatiecode={organisation}&${after(first.json)}` });
-        const early = numbersOf(filtered.json).find((number) => Number(number) <= last);
-        return early === undefined ? undefined : `record ${String(early)} comes after the cursor of ${last}`;
-      },
+  },
+  'C-CUR-02': {
+    must: feedRule(3, 'filters are applied after that position'),
+    nl: 'Een filter werkt na de plaats van de cursor',
+    en: 'A filter works after the position of the cursor',
+    check: async (_, { ask }) => {
+      const first = await ask({ to: '{feed}?limit=20' });
+      const last = numbersOf(first.json).at(-1);
+      if (typeof last !== 'number') return { skipped: 'the feed is empty' };
+      const filtered = await ask({ to: `{feed}?limit=20&organisatiecode={organisation}&${after(first.json)}` });
+      const early = numbersOf(filtered.json).find((number) => Number(number) <= last);
+      return early === undefined ? undefined : `record ${String(early)} comes after the cursor of ${last}`;
     },
-    'C-CUR-03': {
-      may: contract('ResourceTypeFilter', 'Alleen resources van deze soort.'),
-      nl: 'Met een filter op soort komen alle records van die soort, en geen andere',
-      en: 'A filter on kind gives all records of that kind, and no others',
-      needs: ['C-CUR-01', 'C-FEED-04'],
-      check: async ({ client, history, values }) => {
-        const last = Number(history.records.at(-1)?.record.sequenceNumber ?? 0);
-        if (last === 0) return { skipped: 'the feed is empty' };
-        for (const resourceType of ['Vergadering', 'Agendapunt', 'Informatieobject']) {
-          const filtered = await walk(client, pageAddress(values.feed ?? '', { resourceType }));
-          const reached = filtered.complete ? last : Number(filtered.records.at(-1)?.record.sequenceNumber ?? 0);
-          const numbers = (records: typeof history.records): string =>
-            records
-              .map(({ record }) => Number(record.sequenceNumber))
-              .filter((number) => number <= Math.min(last, reached))
-              .join();
-          const expected = history.records.filter(({ record }) => record.resourceType === resourceType);
-          if (numbers(filtered.records) !== numbers(expected))
-            return {
-              failed: `with resourceType ${resourceType} the records are others than those of this kind without it`,
-              at: filtered.pages[0]?.at,
-            };
-        }
-        return undefined;
-      },
+  },
+  'C-CUR-03': {
+    may: contract('ResourceTypeFilter', 'Alleen resources van deze soort.'),
+    nl: 'Met een filter op soort komen alle records van die soort, en geen andere',
+    en: 'A filter on kind gives all records of that kind, and no others',
+    needs: ['C-CUR-01', 'C-FEED-04'],
+    check: async ({ client, history, values }) => {
+      const last = Number(history.records.at(-1)?.record.sequenceNumber ?? 0);
+      if (last === 0) return { skipped: 'the feed is empty' };
+      for (const resourceType of ['Vergadering', 'Agendapunt', 'Informatieobject']) {
+        const filtered = await walk(client, pageAddress(values.feed ?? '', { resourceType }));
+        const reached = filtered.complete ? last : Number(filtered.records.at(-1)?.record.sequenceNumber ?? 0);
+        const numbers = (records: typeof history.records): string =>
+          records
+            .map(({ record }) => Number(record.sequenceNumber))
+            .filter((number) => number <= Math.min(last, reached))
+            .join();
+        const expected = history.records.filter(({ record }) => record.resourceType === resourceType);
+        if (numbers(filtered.records) !== numbers(expected))
+          return {
+            failed: `with resourceType ${resourceType} the records are others than those of this kind without it`,
+            at: filtered.pages[0]?.at,
+          };
+      }
+      return undefined;
     },
-    'C-CUR-04': {
-      may: contract('OrganisatiecodeFilter', 'Alleen van deze organisatie.'),
-      nl: 'Met een filter op organisatie komen alleen records van die organisatie',
-      en: 'A filter on organisation gives only records of that organisation',
-      ask: [{ to: '{feed}?limit=100&organisatiecode={organisation}' }],
-      check: ({ values: { organisation } }, { answers: [answer] }) => {
-        const other = objectsIn(answer?.json, 'records').find(
-          ({ resource }) => textAt(resource, 'organisatiecode') !== organisation,
-        );
-        return other === undefined ? undefined : `with ${organisation} comes ${keyOf(other)}`;
-      },
+  },
+  'C-CUR-04': {
+    may: contract('OrganisatiecodeFilter', 'Alleen van deze organisatie.'),
+    nl: 'Met een filter op organisatie komen alleen records van die organisatie',
+    en: 'A filter on organisation gives only records of that organisation',
+    ask: [{ to: '{feed}?limit=100&organisatiecode={organisation}' }],
+    check: ({ values: { organisation } }, { answers: [answer] }) => {
+      const other = objectsIn(answer?.json, 'records').find(
+        ({ resource }) => textAt(resource, 'organisatiecode') !== organisation,
+      );
+      return other === undefined ? undefined : `with ${organisation} comes ${keyOf(other)}`;
     },
-    'C-CUR-05': {
-      may: contract('OrganisatiecodeFilter', 'Hoofdletters worden als kleine letters gelezen.'),
-      nl: 'Een organisatiecode in hoofdletters geeft hetzelfde als in kleine letters',
-      en: 'An organisation code in upper case gives the same as in lower case',
-      needs: ['C-CUR-04'],
-      check: isTheSameInUpperCase((code) => `{feed}?limit=20&organisatiecode=${code}`, 'records', numbersOf),
+  },
+  'C-CUR-05': {
+    may: contract('OrganisatiecodeFilter', 'Hoofdletters worden als kleine letters gelezen.'),
+    nl: 'Een organisatiecode in hoofdletters geeft hetzelfde als in kleine letters',
+    en: 'An organisation code in upper case gives the same as in lower case',
+    needs: ['C-CUR-04'],
+    check: isTheSameInUpperCase((code) => `{feed}?limit=20&organisatiecode=${code}`, 'records', numbersOf),
+  },
+  'C-CUR-06': {
+    should: draft('Errors, area C 3', 'an empty collection is not an error'),
+    nl: 'Een organisatie die niet in de feed staat, geeft een lege pagina',
+    en: 'An organisation that is not in the feed gives an empty page',
+    ask: [{ to: '{feed}?limit=20&organisatiecode={otherOrganisation}' }],
+    check: (_, { answers: [answer] }) => {
+      const [record] = objectsIn(answer?.json, 'records');
+      return record === undefined ? undefined : `it has ${keyOf(record)}`;
     },
-    'C-CUR-06': {
-      should: draft('Errors, area C 3', 'an empty collection is not an error'),
-      nl: 'Een organisatie die niet in de feed staat, geeft een lege pagina',
-      en: 'An organisation that is not in the feed gives an empty page',
-      ask: [{ to: '{feed}?limit=20&organisatiecode={otherOrganisation}' }],
-      check: (_, { answers: [answer] }) => {
-        const [record] = objectsIn(answer?.json, 'records');
-        return record === undefined ? undefined : `it has ${keyOf(record)}`;
-      },
+  },
+  'C-CUR-07': {
+    may: contract('OrganisatiecodeFilter', '^(?:[Gg][Mm][0-9]{4}|[Pp][Vv][0-9]{2}|[Ww][Ss][0-9]{4})$'),
+    nl: 'Een organisatiecode die niet bij het patroon past, krijgt 400',
+    en: 'An organisation code that does not fit the pattern gets 400',
+    needs: ['C-FEED-01'],
+    ask: ['gm1', 'utrecht', 'gm00001', ''].map((code) => ({ to: `{feed}?organisatiecode=${code}` })),
+    expect: { status: [400] },
+  },
+  'C-CUR-08': {
+    may: contract('ResourceTypeFilter', 'enum: - Vergadering - Agendapunt - Informatieobject'),
+    nl: 'Een soort resource die niet bestaat, krijgt 400',
+    en: 'A kind of resource that does not exist gets 400',
+    needs: ['C-FEED-01'],
+    ask: [{ to: '{feed}?resourceType=Onbekend' }, { to: '{feed}?resourceType=' }],
+    expect: { status: [400] },
+  },
+  'C-CUR-09': {
+    may: contract('info', 'Is hij niet (meer) geldig, dan is het antwoord 400'),
+    nl: 'Een verminkte cursor krijgt 400',
+    en: 'A garbled cursor gets 400',
+    needs: ['C-FEED-01'],
+    ask: [{ to: '{feed}?cursor=geen-cursor' }, { to: '{feed}?cursor=%00' }, { to: '{feed}?cursor={cursor}x' }],
+    expect: { status: [400] },
+  },
+  'C-CUR-10': {
+    may: contract('info', '400 met type `ongeldige-cursor`: begin opnieuw bij `/snapshot`'),
+    nl: 'Het antwoord op een ongeldige cursor zegt dat het dat is',
+    en: 'The answer to an invalid cursor says that it is one',
+    needs: ['C-CUR-09'],
+    ask: [{ to: '{feed}?cursor=geen-cursor' }],
+    expect: { status: [400] },
+    check: (_, { answers: [answer] }) =>
+      textAt(answer?.json, 'type')?.endsWith('ongeldige-cursor')
+        ? undefined
+        : `the type is ${textAt(answer?.json, 'type')}`,
+  },
+  'C-CUR-11': {
+    must: feedRule(3, 'It denotes a position in the complete feed'),
+    nl: 'Een gefilterde pagina die niet de laatste is, heeft een cursor die verder wijst',
+    en: 'A filtered page that is not the last has a cursor that points further',
+    check: async (_, { ask }) => {
+      let cursor: string | undefined;
+      for (let pages = 0; pages < 5; pages += 1) {
+        const at = cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+        const { json } = await ask({ to: `{feed}?limit=1&organisatiecode={otherOrganisation}${at}` });
+        if (!isRecord(json) || json.hasMore !== true) return undefined;
+        const next = textAt(json, 'cursor');
+        if (next === undefined || next === cursor)
+          return 'the page says that there is more, and its cursor does not move';
+        cursor = next;
+      }
+      return undefined;
     },
-    'C-CUR-07': {
-      may: contract('OrganisatiecodeFilter', '^(?:[Gg][Mm][0-9]{4}|[Pp][Vv][0-9]{2}|[Ww][Ss][0-9]{4})$'),
-      nl: 'Een organisatiecode die niet bij het patroon past, krijgt 400',
-      en: 'An organisation code that does not fit the pattern gets 400',
-      needs: ['C-FEED-01'],
-      ask: ['gm1', 'utrecht', 'gm00001', ''].map((code) => ({ to: `{feed}?organisatiecode=${code}` })),
-      expect: { status: [400] },
-    },
-    'C-CUR-08': {
-      may: contract('ResourceTypeFilter', 'enum: - Vergadering - Agendapunt - Informatieobject'),
-      nl: 'Een soort resource die niet bestaat, krijgt 400',
-      en: 'A kind of resource that does not exist gets 400',
-      needs: ['C-FEED-01'],
-      ask: [{ to: '{feed}?resourceType=Onbekend' }, { to: '{feed}?resourceType=' }],
-      expect: { status: [400] },
-    },
-    'C-CUR-09': {
-      may: contract('info', 'Is hij niet (meer) geldig, dan is het antwoord 400'),
-      nl: 'Een verminkte cursor krijgt 400',
-      en: 'A garbled cursor gets 400',
-      needs: ['C-FEED-01'],
-      ask: [{ to: '{feed}?cursor=geen-cursor' }, { to: '{feed}?cursor=%00' }, { to: '{feed}?cursor={cursor}x' }],
-      expect: { status: [400] },
-    },
-    'C-CUR-10': {
-      may: contract('info', '400 met type `ongeldige-cursor`: begin opnieuw bij `/snapshot`'),
-      nl: 'Het antwoord op een ongeldige cursor zegt dat het dat is',
-      en: 'The answer to an invalid cursor says that it is one',
-      needs: ['C-CUR-09'],
-      ask: [{ to: '{feed}?cursor=geen-cursor' }],
-      expect: { status: [400] },
-      check: (_, { answers: [answer] }) =>
-        textAt(answer?.json, 'type')?.endsWith('ongeldige-cursor')
-          ? undefined
-          : `the type is ${textAt(answer?.json, 'type')}`,
-    },
-    'C-CUR-11': {
-      must: feedRule(3, 'It denotes a position in the complete feed'),
-      nl: 'Een gefilterde pagina die niet de laatste is, heeft een cursor die verder wijst',
-      en: 'A filtered page that is not the last has a cursor that points further',
-      check: async (_, { ask }) => {
-        let cursor: string | undefined;
-        for (let pages = 0; pages < 5; pages += 1) {
-          const at = cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-          const { json } = await ask({ to: `{feed}?limit=1&organisatiecode={otherOrganisation}${at}` });
-          if (!isRecord(json) || json.hasMore !== true) return undefined;
-          const next = textAt(json, 'cursor');
-          if (next === undefined || next === cursor)
-            return 'the page says that there is more, and its cursor does not move';
-          cursor = next;
-        }
-        return undefined;
-      },
-    },
-    'C-CUR-12': {
-      may: contract('OrganisatiecodeFilter, ResourceTypeFilter', 'name: organisatiecode … name: resourceType'),
-      nl: 'De filters heten `organisatiecode` en `resourceType`',
-      en: 'The filters are named `organisatiecode` and `resourceType`',
-      needs: ['C-FEED-01'],
-      ask: [{ to: '{feed}?limit=1&organisatiecode={organisation}&resourceType=Vergadering' }],
-    },
-  }),
-};
+  },
+  'C-CUR-12': {
+    may: contract('OrganisatiecodeFilter, ResourceTypeFilter', 'name: organisatiecode … name: resourceType'),
+    nl: 'De filters heten `organisatiecode` en `resourceType`',
+    en: 'The filters are named `organisatiecode` and `resourceType`',
+    needs: ['C-FEED-01'],
+    ask: [{ to: '{feed}?limit=1&organisatiecode={organisation}&resourceType=Vergadering' }],
+  },
+});

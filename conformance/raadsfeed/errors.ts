@@ -1,10 +1,10 @@
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import { busyWithoutRetryAfter, type CaseRun, type Chapter, type Finding, firstFault, Skipped } from '../case.ts';
+import { busyWithoutRetryAfter, type CaseRun, type Finding, firstFault, Skipped } from '../case.ts';
 import type { Exchange } from '../exchange.ts';
 import { objectsIn, textAt } from '../json-members.ts';
 import { PUBLISHED, publishedContract } from './published-contract.ts';
 import { contract, draft, rfc } from './sources.ts';
-import { type FeedSubject, feedCases } from './subject.ts';
+import { feedChapters } from './subject.ts';
 
 const errorRule = (number: number, quote: string) => draft(`Errors, area C ${number}`, quote);
 const PROBLEM = 'application/problem+json';
@@ -25,113 +25,109 @@ async function eachRefusal(run: CaseRun, judge: (answer: Exchange) => string | u
   return firstFault(await refused(run), judge, (answer) => answer);
 }
 
-export const ERRORS: Chapter<FeedSubject> = {
-  id: 'C-ERR',
-  title: { nl: 'Fouten en toegang', en: 'Errors and access' },
-  cases: feedCases('C-FEED-01')({
-    'C-ERR-01': {
-      must: errorRule(1, 'Errors use RFC 9457 `application/problem+json`'),
-      nl: 'Een foutmelding heeft de vorm van RFC 9457',
-      en: 'An error message has the form of RFC 9457',
-      check: (_, run) =>
-        eachRefusal(run, ({ headers, json }) =>
-          headers['content-type']?.startsWith(PROBLEM) && isRecord(json)
-            ? undefined
-            : `content type ${headers['content-type'] ?? '(none)'}`,
-        ),
-    },
-    'C-ERR-02': {
-      must: errorRule(1, 'with an `invalidParams` member'),
-      nl: 'De foutmelding over een parameter heeft `invalidParams`',
-      en: 'The error message about a parameter has `invalidParams`',
-      needs: ['C-ERR-01'],
-      check: (_, run) =>
-        eachRefusal(run, ({ json }) =>
-          isRecord(json) && json.invalidParams !== undefined ? undefined : 'there is no `invalidParams`',
-        ),
-    },
-    'C-ERR-03': {
-      may: contract('Probleem', 'Naam van de parameter. … Wat er mis mee is.'),
-      nl: '`invalidParams` noemt de parameter en wat eraan mis is',
-      en: '`invalidParams` names the parameter and what is wrong with it',
-      needs: ['C-ERR-02'],
-      ask: [{ to: '{feed}?organisatiecode=utrecht' }],
-      expect: { status: [400] },
-      check: (_, { answers: [answer] }) => {
-        const [first] = objectsIn(answer?.json, 'invalidParams');
-        return textAt(first, 'name') === 'organisatiecode' && textAt(first, 'reason')
+export const ERRORS = feedChapters('C-FEED-01')('C-ERR', ['Fouten en toegang', 'Errors and access'], {
+  'C-ERR-01': {
+    must: errorRule(1, 'Errors use RFC 9457 `application/problem+json`'),
+    nl: 'Een foutmelding heeft de vorm van RFC 9457',
+    en: 'An error message has the form of RFC 9457',
+    check: (_, run) =>
+      eachRefusal(run, ({ headers, json }) =>
+        headers['content-type']?.startsWith(PROBLEM) && isRecord(json)
           ? undefined
-          : 'it does not name `organisatiecode` with a reason';
-      },
+          : `content type ${headers['content-type'] ?? '(none)'}`,
+      ),
+  },
+  'C-ERR-02': {
+    must: errorRule(1, 'with an `invalidParams` member'),
+    nl: 'De foutmelding over een parameter heeft `invalidParams`',
+    en: 'The error message about a parameter has `invalidParams`',
+    needs: ['C-ERR-01'],
+    check: (_, run) =>
+      eachRefusal(run, ({ json }) =>
+        isRecord(json) && json.invalidParams !== undefined ? undefined : 'there is no `invalidParams`',
+      ),
+  },
+  'C-ERR-03': {
+    may: contract('Probleem', 'Naam van de parameter. … Wat er mis mee is.'),
+    nl: '`invalidParams` noemt de parameter en wat eraan mis is',
+    en: '`invalidParams` names the parameter and what is wrong with it',
+    needs: ['C-ERR-02'],
+    ask: [{ to: '{feed}?organisatiecode=utrecht' }],
+    expect: { status: [400] },
+    check: (_, { answers: [answer] }) => {
+      const [first] = objectsIn(answer?.json, 'invalidParams');
+      return textAt(first, 'name') === 'organisatiecode' && textAt(first, 'reason')
+        ? undefined
+        : 'it does not name `organisatiecode` with a reason';
     },
-    'C-ERR-04': {
-      must: rfc(9457, '3.1.2', 'Generators MUST use the same status code in the actual HTTP response'),
-      nl: 'De status in een foutmelding is die van het antwoord',
-      en: 'The status in an error message is that of the answer',
-      needs: ['C-ERR-01'],
-      check: (_, run) =>
-        eachRefusal(run, ({ json, status: actual }) => {
-          const status = isRecord(json) ? json.status : undefined;
-          return status === undefined || status === actual ? undefined : `it says ${String(status)}`;
-        }),
+  },
+  'C-ERR-04': {
+    must: rfc(9457, '3.1.2', 'Generators MUST use the same status code in the actual HTTP response'),
+    nl: 'De status in een foutmelding is die van het antwoord',
+    en: 'The status in an error message is that of the answer',
+    needs: ['C-ERR-01'],
+    check: (_, run) =>
+      eachRefusal(run, ({ json, status: actual }) => {
+        const status = isRecord(json) ? json.status : undefined;
+        return status === undefined || status === actual ? undefined : `it says ${String(status)}`;
+      }),
+  },
+  'C-ERR-05': {
+    may: contract('Probleem', 'Een fout volgens RFC 9457.'),
+    nl: 'Een foutmelding past bij het contract',
+    en: 'An error message fits the contract',
+    needs: ['C-ERR-01', 'C-ERR-04'],
+    ask: [{ to: '{feed}?organisatiecode=utrecht' }],
+    expect: { status: [400], schema: 'Probleem' },
+  },
+  'C-ERR-06': {
+    should: errorRule(1, 'Errors use RFC 9457 `application/problem+json`'),
+    nl: 'Een adres dat niet bestaat, geeft 404 met een foutmelding in dezelfde vorm',
+    en: 'An address that does not exist gives 404 with an error message in the same form',
+    needs: ['C-SVC-01'],
+    ask: [{ to: '{base}/bestaat-niet-conformance' }],
+    expect: { status: [404], mediaType: PROBLEM },
+  },
+  'C-ERR-07': {
+    must: draft('Authentication, area C', 'requires no authentication. There is no 401 response'),
+    nl: 'Niemand hoeft in te loggen',
+    en: 'Nobody has to log in',
+    ask: [{ to: '{feed}?limit=1', headers: { authorization: 'Bearer geen-token' } }],
+    expect: { status: [200] },
+    check: ({ client }) => {
+      const closed = client.exchanges.find(
+        ({ status, headers }) => status === 401 || headers['www-authenticate'] !== undefined,
+      );
+      return closed === undefined ? undefined : { failed: `${closed.url} asks for a login`, at: closed };
     },
-    'C-ERR-05': {
-      may: contract('Probleem', 'Een fout volgens RFC 9457.'),
-      nl: 'Een foutmelding past bij het contract',
-      en: 'An error message fits the contract',
-      needs: ['C-ERR-01', 'C-ERR-04'],
-      ask: [{ to: '{feed}?organisatiecode=utrecht' }],
-      expect: { status: [400], schema: 'Probleem' },
+  },
+  'C-ERR-08': {
+    must: errorRule(2, 'status 429 or 503 with header `Retry-After`'),
+    nl: 'Wie te veel vraagt, hoort wanneer hij het weer kan proberen',
+    en: 'A consumer that asks too much is told when to try again',
+    needs: [],
+    check: ({ client }) => busyWithoutRetryAfter(client),
+  },
+  'C-ERR-09': {
+    must: draft('Authentication, area C', 'no security scheme'),
+    nl: 'Het contract dat de dienst zelf publiceert, vraagt geen toegang',
+    en: 'The contract that the service itself publishes asks for no access',
+    needs: ['C-SVC-01'],
+    ...PUBLISHED,
+    check: (_, run) => {
+      const { security, operations } = publishedContract(run);
+      const asksAccess = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
+      const isClosed =
+        asksAccess(security) ||
+        operations.some(({ operation }) => isRecord(operation) && asksAccess(operation.security));
+      return isClosed ? 'it has a security requirement' : undefined;
     },
-    'C-ERR-06': {
-      should: errorRule(1, 'Errors use RFC 9457 `application/problem+json`'),
-      nl: 'Een adres dat niet bestaat, geeft 404 met een foutmelding in dezelfde vorm',
-      en: 'An address that does not exist gives 404 with an error message in the same form',
-      needs: ['C-SVC-01'],
-      ask: [{ to: '{base}/bestaat-niet-conformance' }],
-      expect: { status: [404], mediaType: PROBLEM },
-    },
-    'C-ERR-07': {
-      must: draft('Authentication, area C', 'requires no authentication. There is no 401 response'),
-      nl: 'Niemand hoeft in te loggen',
-      en: 'Nobody has to log in',
-      ask: [{ to: '{feed}?limit=1', headers: { authorization: 'Bearer geen-token' } }],
-      expect: { status: [200] },
-      check: ({ client }) => {
-        const closed = client.exchanges.find(
-          ({ status, headers }) => status === 401 || headers['www-authenticate'] !== undefined,
-        );
-        return closed === undefined ? undefined : { failed: `${closed.url} asks for a login`, at: closed };
-      },
-    },
-    'C-ERR-08': {
-      must: errorRule(2, 'status 429 or 503 with header `Retry-After`'),
-      nl: 'Wie te veel vraagt, hoort wanneer hij het weer kan proberen',
-      en: 'A consumer that asks too much is told when to try again',
-      needs: [],
-      check: ({ client }) => busyWithoutRetryAfter(client),
-    },
-    'C-ERR-09': {
-      must: draft('Authentication, area C', 'no security scheme'),
-      nl: 'Het contract dat de dienst zelf publiceert, vraagt geen toegang',
-      en: 'The contract that the service itself publishes asks for no access',
-      needs: ['C-SVC-01'],
-      ...PUBLISHED,
-      check: (_, run) => {
-        const { security, operations } = publishedContract(run);
-        const asksAccess = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
-        const isClosed =
-          asksAccess(security) ||
-          operations.some(({ operation }) => isRecord(operation) && asksAccess(operation.security));
-        return isClosed ? 'it has a security requirement' : undefined;
-      },
-    },
-    'C-ERR-10': {
-      may: contract('info', 'Een adres van meer dan 8192 tekens krijgt 414.'),
-      nl: 'Een adres van meer dan 8192 tekens krijgt 414',
-      en: 'An address of more than 8192 characters gets 414',
-      ask: [{ to: `{feed}?cursor=${'a'.repeat(8200)}` }],
-      expect: { status: [414] },
-    },
-  }),
-};
+  },
+  'C-ERR-10': {
+    may: contract('info', 'Een adres van meer dan 8192 tekens krijgt 414.'),
+    nl: 'Een adres van meer dan 8192 tekens krijgt 414',
+    en: 'An address of more than 8192 characters gets 414',
+    ask: [{ to: `{feed}?cursor=${'a'.repeat(8200)}` }],
+    expect: { status: [414] },
+  },
+});

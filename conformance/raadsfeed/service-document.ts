@@ -1,9 +1,9 @@
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import { type Chapter, firstFault } from '../case.ts';
+import { firstFault } from '../case.ts';
 import { objectsIn, textAt } from '../json-members.ts';
 import { PUBLISHED, publishedContract } from './published-contract.ts';
 import { contract, draft } from './sources.ts';
-import { codesIn, type FeedSubject, feedCases, organisationsOf, textsIn } from './subject.ts';
+import { codesIn, feedChapters, organisationsOf, textsIn } from './subject.ts';
 
 /** Kinds that the draft names; how they are written is the contract's. */
 const KIND = /^(vergadering|agendapunt|informatieobject)$/i;
@@ -12,203 +12,199 @@ export const CLOCK_SKEW_MS = 300_000;
 
 const serviceDocument = (quote: string) => draft('Service document', quote);
 
-export const SERVICE_DOCUMENT: Chapter<FeedSubject> = {
-  id: 'C-SVC',
-  title: { nl: 'Servicedocument', en: 'Service document' },
-  cases: feedCases('C-SVC-01')({
-    'C-SVC-01': {
-      must: draft('Endpoints', 'GET / Service document.'),
-      nl: 'Het adres van de feed geeft een servicedocument',
-      en: 'The address of the feed gives a service document',
-      ask: [{ to: '{base}/' }],
-      check: (_, { answers }) => (isRecord(answers[0]?.json) ? undefined : 'the body is not a JSON object'),
+export const SERVICE_DOCUMENT = feedChapters('C-SVC-01')('C-SVC', ['Servicedocument', 'Service document'], {
+  'C-SVC-01': {
+    must: draft('Endpoints', 'GET / Service document.'),
+    nl: 'Het adres van de feed geeft een servicedocument',
+    en: 'The address of the feed gives a service document',
+    ask: [{ to: '{base}/' }],
+    check: (_, { answers }) => (isRecord(answers[0]?.json) ? undefined : 'the body is not a JSON object'),
+  },
+  'C-SVC-02': {
+    must: serviceDocument('names the organisations in the feed'),
+    nl: 'Het noemt de organisaties in de feed',
+    en: 'It names the organisations in the feed',
+    check: ({ service, history, serviceDocument: at }) => {
+      if (codesIn(service).length > 0) return undefined;
+      return history.records.length === 0
+        ? { skipped: 'the feed has no records, so it need not name an organisation' }
+        : { failed: 'it has no code of an organisation', at };
     },
-    'C-SVC-02': {
-      must: serviceDocument('names the organisations in the feed'),
-      nl: 'Het noemt de organisaties in de feed',
-      en: 'It names the organisations in the feed',
-      check: ({ service, history, serviceDocument: at }) => {
-        if (codesIn(service).length > 0) return undefined;
-        return history.records.length === 0
-          ? { skipped: 'the feed has no records, so it need not name an organisation' }
-          : { failed: 'it has no code of an organisation', at };
-      },
+  },
+  'C-SVC-03': {
+    must: draft('Resource identity rules 1', 'in lower case (normative)'),
+    nl: 'Een organisatiecode is in kleine letters',
+    en: 'An organisation code is in lower case',
+    needs: ['C-SVC-02'],
+    check: ({ service, serviceDocument: at }) =>
+      firstFault(
+        codesIn(service),
+        (code) => (code === code.toLowerCase() ? undefined : `\`${code}\` is not in lower case`),
+        () => at,
+      ),
+  },
+  'C-SVC-04': {
+    open: contract('Servicedocument', 'De organisaties in deze feed.'),
+    nl: 'Of het een organisatie twee keer noemt',
+    en: 'Whether it names an organisation twice',
+    needs: ['C-SVC-02'],
+    check: ({ service }) => {
+      const codes = organisationsOf(service);
+      const twice = codes.find((code, place) => codes.indexOf(code) < place);
+      return { seen: twice === undefined ? `${codes.length} organisations, each once` : `${twice} occurs twice` };
     },
-    'C-SVC-03': {
-      must: draft('Resource identity rules 1', 'in lower case (normative)'),
-      nl: 'Een organisatiecode is in kleine letters',
-      en: 'An organisation code is in lower case',
-      needs: ['C-SVC-02'],
-      check: ({ service, serviceDocument: at }) =>
-        firstFault(
-          codesIn(service),
-          (code) => (code === code.toLowerCase() ? undefined : `\`${code}\` is not in lower case`),
-          () => at,
-        ),
+  },
+  'C-SVC-05': {
+    must: serviceDocument('and the resource types supported'),
+    nl: 'Het noemt de soorten resources',
+    en: 'It names the kinds of resources',
+    check: ({ service, serviceDocument: at }) =>
+      textsIn(service).some(([, text]) => KIND.test(text))
+        ? undefined
+        : { failed: 'no text in it is a kind of resource, such as `Vergadering`', at },
+  },
+  'C-SVC-06': {
+    must: serviceDocument('states how far the history reaches (retention)'),
+    nl: 'Het zegt hoe ver de geschiedenis teruggaat',
+    en: 'It says how far the history reaches',
+    check: ({ service, serviceDocument: at }) =>
+      Object.entries(service).some(([name, value]) => /retent|histor|bewaar/i.test(name) && value !== null)
+        ? undefined
+        : { failed: 'no member of it is about retention or history', at },
+  },
+  'C-SVC-07': {
+    must: serviceDocument("the feed's role with `rol`"),
+    nl: 'Het noemt de rol van de feed',
+    en: 'It names the role of the feed',
+    check: ({ service, serviceDocument: at }) =>
+      typeof service.rol === 'string' && service.rol !== '' ? undefined : { failed: 'there is no `rol`', at },
+  },
+  'C-SVC-08': {
+    may: contract('Servicedocument', 'Beschrijving van de feed.'),
+    nl: 'Het past bij het contract',
+    en: 'It fits the contract',
+    needs: ['C-SVC-01', 'C-SVC-03', 'C-SVC-05', 'C-SVC-06', 'C-SVC-07'],
+    ask: [{ to: '{base}/' }],
+    check: ({ fault, values }, { answers: [answer] }) => {
+      // A feed without a stream has no address of one.
+      const document = isRecord(answer?.json) ? { streamUrl: values.stream, ...answer.json } : answer?.json;
+      const failed = fault('Servicedocument', document);
+      return failed === undefined ? undefined : `it does not fit Servicedocument: ${failed}`;
     },
-    'C-SVC-04': {
-      open: contract('Servicedocument', 'De organisaties in deze feed.'),
-      nl: 'Of het een organisatie twee keer noemt',
-      en: 'Whether it names an organisation twice',
-      needs: ['C-SVC-02'],
-      check: ({ service }) => {
-        const codes = organisationsOf(service);
-        const twice = codes.find((code, place) => codes.indexOf(code) < place);
-        return { seen: twice === undefined ? `${codes.length} organisations, each once` : `${twice} occurs twice` };
-      },
+  },
+  'C-SVC-09': {
+    should: serviceDocument('`laatstBijgewerkt` (how current)'),
+    nl: '`laatstBijgewerkt` ligt niet in de toekomst',
+    en: '`laatstBijgewerkt` is not in the future',
+    needs: ['C-SVC-02'],
+    check: ({ service, serviceDocument: at }) => {
+      const moments = objectsIn(service, 'organisaties').flatMap((one) => textAt(one, 'laatstBijgewerkt') ?? []);
+      if (moments.length === 0) return { skipped: 'no organisation has `laatstBijgewerkt`' };
+      const latest = Date.now() + CLOCK_SKEW_MS;
+      return firstFault(
+        moments,
+        (moment) => (Date.parse(moment) > latest ? `\`laatstBijgewerkt\` is ${moment}` : undefined),
+        () => at,
+      );
     },
-    'C-SVC-05': {
-      must: serviceDocument('and the resource types supported'),
-      nl: 'Het noemt de soorten resources',
-      en: 'It names the kinds of resources',
-      check: ({ service, serviceDocument: at }) =>
-        textsIn(service).some(([, text]) => KIND.test(text))
-          ? undefined
-          : { failed: 'no text in it is a kind of resource, such as `Vergadering`', at },
+  },
+  'C-SVC-10': {
+    must: draft('Rules for aggregators 5', 'The service document shows which.'),
+    nl: 'Een aggregator zegt van elke organisatie waar zij vandaan komt',
+    en: 'An aggregator says of each organisation where it comes from',
+    needs: ['C-SVC-02', 'C-SVC-07'],
+    check: ({ service, serviceDocument: at }) => {
+      if (service.rol !== 'aggregator') return { skipped: 'the feed is not that of an aggregator' };
+      return firstFault(
+        objectsIn(service, 'organisaties'),
+        ({ organisatiecode, herkomst, herkomstSoort }) =>
+          herkomst === undefined && herkomstSoort === undefined
+            ? `${String(organisatiecode)} has no \`herkomst\` and no \`herkomstSoort\``
+            : undefined,
+        () => at,
+      );
     },
-    'C-SVC-06': {
-      must: serviceDocument('states how far the history reaches (retention)'),
-      nl: 'Het zegt hoe ver de geschiedenis teruggaat',
-      en: 'It says how far the history reaches',
-      check: ({ service, serviceDocument: at }) =>
-        Object.entries(service).some(([name, value]) => /retent|histor|bewaar/i.test(name) && value !== null)
-          ? undefined
-          : { failed: 'no member of it is about retention or history', at },
+  },
+  'C-SVC-11': {
+    may: draft('Endpoints', "well-known location on the publisher's own domain that points to the feed"),
+    nl: 'Het aanbevolen adres op het domein leidt naar de feed',
+    en: 'The recommended address on the domain leads to the feed',
+    check: async ({ values: { base, feed } }, { ask }) => {
+      const pointer = await ask({ to: '{origin}/.well-known/council-feed' });
+      if (pointer.status === 404) return { skipped: 'it is not offered' };
+      const { location } = pointer.headers;
+      const target =
+        location === undefined || !URL.canParse(location, pointer.url)
+          ? pointer
+          : await ask({ to: new URL(location, pointer.url).href });
+      const found = target.status === 200 && isRecord(target.json) ? target.json : {};
+      const isFeed = 'rol' in found || 'head' in found;
+      return isFeed || Object.values(found).some((value) => value === feed || value === base || value === `${base}/`)
+        ? undefined
+        : `it leads to an answer with status ${target.status} that is not the feed and does not name it`;
     },
-    'C-SVC-07': {
-      must: serviceDocument("the feed's role with `rol`"),
-      nl: 'Het noemt de rol van de feed',
-      en: 'It names the role of the feed',
-      check: ({ service, serviceDocument: at }) =>
-        typeof service.rol === 'string' && service.rol !== '' ? undefined : { failed: 'there is no `rol`', at },
+  },
+  'C-SVC-12': {
+    may: contract('API-Version', 'De volledige versie van deze API.'),
+    nl: 'De versie van de API staat in de kop `API-Version`',
+    en: 'The header `API-Version` has the version of the API',
+    ask: [{ to: '{base}/' }],
+    expect: { headers: { 'api-version': /^\d+\.\d+\.\d+$/ } },
+  },
+  'C-SVC-13': {
+    must: draft('What the service does, area C 3', 'no `POST` delivery operation'),
+    nl: 'Het contract dat de dienst zelf publiceert, heeft geen aanlevering',
+    en: 'The contract that the service itself publishes has no delivery',
+    ...PUBLISHED,
+    check: (_, run) => {
+      const { operations } = publishedContract(run);
+      const writing = operations.find(({ method }) => ['post', 'put', 'patch', 'delete'].includes(method));
+      return writing && `it has ${writing.method.toUpperCase()} ${writing.path}`;
     },
-    'C-SVC-08': {
-      may: contract('Servicedocument', 'Beschrijving van de feed.'),
-      nl: 'Het past bij het contract',
-      en: 'It fits the contract',
-      needs: ['C-SVC-01', 'C-SVC-03', 'C-SVC-05', 'C-SVC-06', 'C-SVC-07'],
-      ask: [{ to: '{base}/' }],
-      check: ({ fault, values }, { answers: [answer] }) => {
-        // A feed without a stream has no address of one.
-        const document = isRecord(answer?.json) ? { streamUrl: values.stream, ...answer.json } : answer?.json;
-        const failed = fault('Servicedocument', document);
-        return failed === undefined ? undefined : `it does not fit Servicedocument: ${failed}`;
-      },
+  },
+  'C-SVC-14': {
+    may: contract('getServicedocument', 'Met `Accept: text/html` komt hetzelfde als leesbare pagina.'),
+    nl: 'Een browser krijgt het servicedocument als leesbare pagina',
+    en: 'A browser gets the service document as a readable page',
+    ask: [{ to: '{base}/', headers: { accept: 'text/html' } }],
+    expect: { status: [200, 406] },
+    check: ({ service }, { answers: [answer] }) => {
+      if (answer === undefined || !answer.headers['content-type']?.startsWith('text/html'))
+        return { skipped: 'it is not offered' };
+      const [first] = objectsIn(service, 'organisaties');
+      const names = ['organisatiecode', 'naam'].flatMap((name) => textAt(first, name) ?? []);
+      return names.length === 0 || names.some((name) => answer.body.includes(name))
+        ? undefined
+        : `the page does not name the organisation ${names[0]}`;
     },
-    'C-SVC-09': {
-      should: serviceDocument('`laatstBijgewerkt` (how current)'),
-      nl: '`laatstBijgewerkt` ligt niet in de toekomst',
-      en: '`laatstBijgewerkt` is not in the future',
-      needs: ['C-SVC-02'],
-      check: ({ service, serviceDocument: at }) => {
-        const moments = objectsIn(service, 'organisaties').flatMap((one) => textAt(one, 'laatstBijgewerkt') ?? []);
-        if (moments.length === 0) return { skipped: 'no organisation has `laatstBijgewerkt`' };
-        const latest = Date.now() + CLOCK_SKEW_MS;
-        return firstFault(
-          moments,
-          (moment) => (Date.parse(moment) > latest ? `\`laatstBijgewerkt\` is ${moment}` : undefined),
-          () => at,
-        );
-      },
+  },
+  'C-SVC-15': {
+    must: serviceDocument('Per organisation it carries `laatstBijgewerkt` (how current)'),
+    nl: 'Van elke organisatie staat er hoe actueel haar gegevens zijn',
+    en: 'It says of each organisation how current its data are',
+    needs: ['C-SVC-02'],
+    check: ({ service, history, serviceDocument: at }) => {
+      // The contract leaves it out where nothing is known yet.
+      const known = new Set(history.records.map(({ record }) => textAt(record.resource, 'organisatiecode')));
+      const meant = objectsIn(service, 'organisaties').filter((one) => known.has(textAt(one, 'organisatiecode')));
+      if (meant.length === 0) return { skipped: 'no organisation with records was found in it' };
+      return firstFault(
+        meant,
+        (one) => (one.laatstBijgewerkt ? undefined : `${String(one.organisatiecode)} has no \`laatstBijgewerkt\``),
+        () => at,
+      );
     },
-    'C-SVC-10': {
-      must: draft('Rules for aggregators 5', 'The service document shows which.'),
-      nl: 'Een aggregator zegt van elke organisatie waar zij vandaan komt',
-      en: 'An aggregator says of each organisation where it comes from',
-      needs: ['C-SVC-02', 'C-SVC-07'],
-      check: ({ service, serviceDocument: at }) => {
-        if (service.rol !== 'aggregator') return { skipped: 'the feed is not that of an aggregator' };
-        return firstFault(
-          objectsIn(service, 'organisaties'),
-          ({ organisatiecode, herkomst, herkomstSoort }) =>
-            herkomst === undefined && herkomstSoort === undefined
-              ? `${String(organisatiecode)} has no \`herkomst\` and no \`herkomstSoort\``
-              : undefined,
-          () => at,
-        );
-      },
+  },
+  'C-SVC-16': {
+    may: draft('What the service does, area C 2', 'records only where feeds are located and copies no content'),
+    nl: 'Een register zegt waar feeds staan, en neemt geen inhoud over',
+    en: 'A register says where feeds are, and copies no content',
+    ask: [{ to: '{base}/register' }],
+    expect: { status: [200, 404] },
+    check: ({ fault }, { answers: [answer] }) => {
+      if (answer?.status === 404) return { skipped: 'it is not a register' };
+      const wrong = fault('RegisterPage', answer?.json);
+      return wrong === undefined ? undefined : `the body does not fit RegisterPage: ${wrong}`;
     },
-    'C-SVC-11': {
-      may: draft('Endpoints', "well-known location on the publisher's own domain that points to the feed"),
-      nl: 'Het aanbevolen adres op het domein leidt naar de feed',
-      en: 'The recommended address on the domain leads to the feed',
-      check: async ({ values: { base, feed } }, { ask }) => {
-        const pointer = await ask({ to: '{origin}/.well-known/council-feed' });
-        if (pointer.status === 404) return { skipped: 'it is not offered' };
-        const { location } = pointer.headers;
-        const target =
-          location === undefined || !URL.canParse(location, pointer.url)
-            ? pointer
-            : await ask({ to: new URL(location, pointer.url).href });
-        const found = target.status === 200 && isRecord(target.json) ? target.json : {};
-        const isFeed = 'rol' in found || 'head' in found;
-        return isFeed || Object.values(found).some((value) => value === feed || value === base || value === `${base}/`)
-          ? undefined
-          : `it leads to an answer with status ${target.status} that is not the feed and does not name it`;
-      },
-    },
-    'C-SVC-12': {
-      may: contract('API-Version', 'De volledige versie van deze API.'),
-      nl: 'De versie van de API staat in de kop `API-Version`',
-      en: 'The header `API-Version` has the version of the API',
-      ask: [{ to: '{base}/' }],
-      expect: { headers: { 'api-version': /^\d+\.\d+\.\d+$/ } },
-    },
-    'C-SVC-13': {
-      must: draft('What the service does, area C 3', 'no `POST` delivery operation'),
-      nl: 'Het contract dat de dienst zelf publiceert, heeft geen aanlevering',
-      en: 'The contract that the service itself publishes has no delivery',
-      ...PUBLISHED,
-      check: (_, run) => {
-        const { operations } = publishedContract(run);
-        const writing = operations.find(({ method }) => ['post', 'put', 'patch', 'delete'].includes(method));
-        return writing && `it has ${writing.method.toUpperCase()} ${writing.path}`;
-      },
-    },
-    'C-SVC-14': {
-      may: contract('getServicedocument', 'Met `Accept: text/html` komt hetzelfde als leesbare pagina.'),
-      nl: 'Een browser krijgt het servicedocument als leesbare pagina',
-      en: 'A browser gets the service document as a readable page',
-      ask: [{ to: '{base}/', headers: { accept: 'text/html' } }],
-      expect: { status: [200, 406] },
-      check: ({ service }, { answers: [answer] }) => {
-        if (answer === undefined || !answer.headers['content-type']?.startsWith('text/html'))
-          return { skipped: 'it is not offered' };
-        const [first] = objectsIn(service, 'organisaties');
-        const names = ['organisatiecode', 'naam'].flatMap((name) => textAt(first, name) ?? []);
-        return names.length === 0 || names.some((name) => answer.body.includes(name))
-          ? undefined
-          : `the page does not name the organisation ${names[0]}`;
-      },
-    },
-    'C-SVC-15': {
-      must: serviceDocument('Per organisation it carries `laatstBijgewerkt` (how current)'),
-      nl: 'Van elke organisatie staat er hoe actueel haar gegevens zijn',
-      en: 'It says of each organisation how current its data are',
-      needs: ['C-SVC-02'],
-      check: ({ service, history, serviceDocument: at }) => {
-        // The contract leaves it out where nothing is known yet.
-        const known = new Set(history.records.map(({ record }) => textAt(record.resource, 'organisatiecode')));
-        const meant = objectsIn(service, 'organisaties').filter((one) => known.has(textAt(one, 'organisatiecode')));
-        if (meant.length === 0) return { skipped: 'no organisation with records was found in it' };
-        return firstFault(
-          meant,
-          (one) => (one.laatstBijgewerkt ? undefined : `${String(one.organisatiecode)} has no \`laatstBijgewerkt\``),
-          () => at,
-        );
-      },
-    },
-    'C-SVC-16': {
-      may: draft('What the service does, area C 2', 'records only where feeds are located and copies no content'),
-      nl: 'Een register zegt waar feeds staan, en neemt geen inhoud over',
-      en: 'A register says where feeds are, and copies no content',
-      ask: [{ to: '{base}/register' }],
-      expect: { status: [200, 404] },
-      check: ({ fault }, { answers: [answer] }) => {
-        if (answer?.status === 404) return { skipped: 'it is not a register' };
-        const wrong = fault('RegisterPage', answer?.json);
-        return wrong === undefined ? undefined : `the body does not fit RegisterPage: ${wrong}`;
-      },
-    },
-  }),
-};
+  },
+});

@@ -1,9 +1,18 @@
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import type { CaseRun, Chapter, Finding } from '../case.ts';
+import type { CaseRun, Finding } from '../case.ts';
 import { objectsIn, textAt } from '../json-members.ts';
 import { after, longerThan, totalIn, withoutItems } from './pages.ts';
 import { contract, draft, feedRule } from './sources.ts';
-import { changedSince, type FeedSubject, feedCases, firstSeen, keyOf, nameOf, recordsOf, stateOf } from './subject.ts';
+import {
+  changedSince,
+  type FeedSubject,
+  feedChapters,
+  firstSeen,
+  keyOf,
+  nameOf,
+  recordsOf,
+  stateOf,
+} from './subject.ts';
 
 /** What changed after the snapshot was made, which may be long ago, or after the history was read. */
 async function changedAround({ history, values }: FeedSubject, run: CaseRun): Promise<ReadonlySet<string>> {
@@ -12,189 +21,185 @@ async function changedAround({ history, values }: FeedSubject, run: CaseRun): Pr
   return new Set([...afterHistory, ...afterSnapshot]);
 }
 
-export const SNAPSHOT: Chapter<FeedSubject> = {
-  id: 'C-SNAP',
-  title: { nl: 'Huidige stand', en: 'Snapshot' },
-  cases: feedCases('C-SNAP-01')({
-    'C-SNAP-01': {
-      must: draft('Snapshot', 'The first page carries `feedCursor`'),
-      nl: 'De eerste pagina heeft `feedCursor`',
-      en: 'The first page carries `feedCursor`',
-      ask: [{ to: '{snapshot}?limit=1' }],
-      check: (_, { answers: [answer] }) =>
-        textAt(answer?.json, 'feedCursor') === undefined ? '`feedCursor` is not a text' : undefined,
+export const SNAPSHOT = feedChapters('C-SNAP-01')('C-SNAP', ['Huidige stand', 'Snapshot'], {
+  'C-SNAP-01': {
+    must: draft('Snapshot', 'The first page carries `feedCursor`'),
+    nl: 'De eerste pagina heeft `feedCursor`',
+    en: 'The first page carries `feedCursor`',
+    ask: [{ to: '{snapshot}?limit=1' }],
+    check: (_, { answers: [answer] }) =>
+      textAt(answer?.json, 'feedCursor') === undefined ? '`feedCursor` is not a text' : undefined,
+  },
+  'C-SNAP-02': {
+    must: draft('Snapshot', 'the feed position from which the consumer continues without a gap'),
+    nl: 'Vanaf `feedCursor` is de feed verder te lezen',
+    en: 'The feed can be read on from `feedCursor`',
+    needs: ['C-SNAP-01', 'C-FEED-01'],
+    check: async ({ values }, { ask }) => {
+      const { status } = await ask({ to: `{feed}?cursor=${encodeURIComponent(values.feedCursor ?? '')}` });
+      return status === 200 ? undefined : `the feed answers it with status ${status}`;
     },
-    'C-SNAP-02': {
-      must: draft('Snapshot', 'the feed position from which the consumer continues without a gap'),
-      nl: 'Vanaf `feedCursor` is de feed verder te lezen',
-      en: 'The feed can be read on from `feedCursor`',
-      needs: ['C-SNAP-01', 'C-FEED-01'],
-      check: async ({ values }, { ask }) => {
-        const { status } = await ask({ to: `{feed}?cursor=${encodeURIComponent(values.feedCursor ?? '')}` });
-        return status === 200 ? undefined : `the feed answers it with status ${status}`;
-      },
+  },
+  'C-SNAP-03': {
+    may: contract('getSnapshot', 'staat op elke pagina gelijk'),
+    nl: 'Elke pagina heeft dezelfde `feedCursor`',
+    en: 'Each page has the same `feedCursor`',
+    check: async (_, { ask }) => {
+      const first = await ask({ to: '{snapshot}?limit=1' });
+      if (textAt(first.json, 'cursor') === undefined) return { skipped: 'the snapshot has one page' };
+      const second = await ask({ to: `{snapshot}?limit=1&${after(first.json)}` });
+      return textAt(second.json, 'feedCursor') === textAt(first.json, 'feedCursor')
+        ? undefined
+        : 'the second page has another one';
     },
-    'C-SNAP-03': {
-      may: contract('getSnapshot', 'staat op elke pagina gelijk'),
-      nl: 'Elke pagina heeft dezelfde `feedCursor`',
-      en: 'Each page has the same `feedCursor`',
-      check: async (_, { ask }) => {
-        const first = await ask({ to: '{snapshot}?limit=1' });
-        if (textAt(first.json, 'cursor') === undefined) return { skipped: 'the snapshot has one page' };
-        const second = await ask({ to: `{snapshot}?limit=1&${after(first.json)}` });
-        return textAt(second.json, 'feedCursor') === textAt(first.json, 'feedCursor')
-          ? undefined
-          : 'the second page has another one';
-      },
+  },
+  'C-SNAP-04': {
+    must: draft('Snapshot', 'the current state of all resources'),
+    nl: 'De huidige stand bestaat uit resources met hun inhoud',
+    en: 'The snapshot consists of resources with their content',
+    check: ({ snapshot }) =>
+      firstSeen(recordsOf(snapshot), ({ record }) =>
+        isRecord(record.data) ? undefined : `${nameOf(record)} has no \`data\``,
+      ),
+  },
+  'C-SNAP-05': {
+    must: draft('Snapshot', 'the current state of all resources'),
+    nl: 'Elke resource komt één keer voor',
+    en: 'Each resource occurs once',
+    check: async ({ snapshot, values }, run) => {
+      const keys = recordsOf(snapshot).map(({ record }) => keyOf(record));
+      const twice = new Set(keys.filter((key, place) => keys.indexOf(key) < place));
+      if (twice.size === 0) return undefined;
+      // One that changed while the snapshot was read may come again.
+      const changed = await changedSince(values.feedCursor ?? '', run);
+      return firstSeen(snapshot.records, ({ record }) => {
+        const key = keyOf(record);
+        return twice.has(key) && !changed.has(key) ? `${key} occurs twice` : undefined;
+      });
     },
-    'C-SNAP-04': {
-      must: draft('Snapshot', 'the current state of all resources'),
-      nl: 'De huidige stand bestaat uit resources met hun inhoud',
-      en: 'The snapshot consists of resources with their content',
-      check: ({ snapshot }) =>
-        firstSeen(recordsOf(snapshot), ({ record }) =>
-          isRecord(record.data) ? undefined : `${nameOf(record)} has no \`data\``,
-        ),
+  },
+  'C-SNAP-06': {
+    must: feedRule(8, 'fixed before the snapshot rows are read, so that changes during the traversal are not lost'),
+    nl: 'Wie de hele feed leest, komt op dezelfde stand uit',
+    en: 'A consumer that reads the whole feed arrives at the same state',
+    needs: ['C-SNAP-04', 'C-SNAP-05', 'C-FEED-04', 'C-REC-03'],
+    check: async (subject, run): Promise<Finding> => {
+      const { history, snapshot } = subject;
+      const isWhole = history.complete && snapshot.complete && history.records[0]?.record.sequenceNumber === 1;
+      if (!isWhole) return { skipped: 'the feed is larger than what was read of it' };
+      const state = new Map([...stateOf(history.records)].filter(([, { record }]) => record.op === 'upsert'));
+      const changed = await changedAround(subject, run);
+      const inSnapshot = new Map(snapshot.records.map((seen) => [keyOf(seen.record), seen] as const));
+      for (const [key, { record, at }] of state) {
+        if (changed.has(key)) continue;
+        const found = inSnapshot.get(key)?.record;
+        if (found === undefined) return { failed: `${key} is in the feed, and not in the snapshot`, at };
+        if (JSON.stringify(found.data) !== JSON.stringify(record.data))
+          return { failed: `${key} is another in the snapshot`, at };
+      }
+      const extra = [...inSnapshot].find(([key]) => !state.has(key) && !changed.has(key));
+      return extra === undefined
+        ? undefined
+        : { failed: `${extra[0]} is in the snapshot, and not in the feed`, at: extra[1].at };
     },
-    'C-SNAP-05': {
-      must: draft('Snapshot', 'the current state of all resources'),
-      nl: 'Elke resource komt één keer voor',
-      en: 'Each resource occurs once',
-      check: async ({ snapshot, values }, run) => {
-        const keys = recordsOf(snapshot).map(({ record }) => keyOf(record));
-        const twice = new Set(keys.filter((key, place) => keys.indexOf(key) < place));
-        if (twice.size === 0) return undefined;
-        // One that changed while the snapshot was read may come again.
-        const changed = await changedSince(values.feedCursor ?? '', run);
-        return firstSeen(snapshot.records, ({ record }) => {
-          const key = keyOf(record);
-          return twice.has(key) && !changed.has(key) ? `${key} occurs twice` : undefined;
-        });
-      },
+  },
+  'C-SNAP-07': {
+    must: draft('Snapshot', 'the current state of all resources'),
+    nl: 'Een verwijderde resource staat niet in de huidige stand',
+    en: 'A removed resource is not in the snapshot',
+    needs: ['C-SNAP-04', 'C-REC-03'],
+    check: async ({ history, snapshot, values }, run) => {
+      const removed = new Map([...stateOf(history.records)].filter(([, { record }]) => record.op !== 'upsert'));
+      if (removed.size === 0) return { skipped: 'the part of the feed that was read removes nothing' };
+      // A snapshot may have been made before the removal; the feed after it then has it.
+      const changed = await changedSince(values.feedCursor ?? '', run);
+      return firstSeen(snapshot.records, ({ record }) => {
+        const key = keyOf(record);
+        const removal = removed.get(key)?.record;
+        const isLater = Number(record.sequenceNumber) > Number(removal?.sequenceNumber);
+        return removal === undefined || isLater || changed.has(key) ? undefined : `${nameOf(removal)} removed ${key}`;
+      });
     },
-    'C-SNAP-06': {
-      must: feedRule(8, 'fixed before the snapshot rows are read, so that changes during the traversal are not lost'),
-      nl: 'Wie de hele feed leest, komt op dezelfde stand uit',
-      en: 'A consumer that reads the whole feed arrives at the same state',
-      needs: ['C-SNAP-04', 'C-SNAP-05', 'C-FEED-04', 'C-REC-03'],
-      check: async (subject, run): Promise<Finding> => {
-        const { history, snapshot } = subject;
-        const isWhole = history.complete && snapshot.complete && history.records[0]?.record.sequenceNumber === 1;
-        if (!isWhole) return { skipped: 'the feed is larger than what was read of it' };
-        const state = new Map([...stateOf(history.records)].filter(([, { record }]) => record.op === 'upsert'));
-        const changed = await changedAround(subject, run);
-        const inSnapshot = new Map(snapshot.records.map((seen) => [keyOf(seen.record), seen] as const));
-        for (const [key, { record, at }] of state) {
-          if (changed.has(key)) continue;
-          const found = inSnapshot.get(key)?.record;
-          if (found === undefined) return { failed: `${key} is in the feed, and not in the snapshot`, at };
-          if (JSON.stringify(found.data) !== JSON.stringify(record.data))
-            return { failed: `${key} is another in the snapshot`, at };
-        }
-        const extra = [...inSnapshot].find(([key]) => !state.has(key) && !changed.has(key));
-        return extra === undefined
-          ? undefined
-          : { failed: `${extra[0]} is in the snapshot, and not in the feed`, at: extra[1].at };
-      },
+  },
+  'C-SNAP-08': {
+    must: feedRule(5, '`limit` has a maximum of 1000 and a default of 500'),
+    nl: 'Een pagina heeft niet meer resources dan gevraagd, en nooit meer dan 1000',
+    en: 'A page has no more resources than asked for, and never more than 1000',
+    needs: ['C-SNAP-04'],
+    check: async (_, { ask }) => {
+      for (const [limit, most] of [
+        ['limit=1', 1],
+        ['limit=1000', 1000],
+        ['', 500],
+      ] as const) {
+        const wrong = longerThan((await ask({ to: `{snapshot}?${limit}` })).json, 'records', most);
+        if (wrong !== undefined) return wrong;
+      }
+      return undefined;
     },
-    'C-SNAP-07': {
-      must: draft('Snapshot', 'the current state of all resources'),
-      nl: 'Een verwijderde resource staat niet in de huidige stand',
-      en: 'A removed resource is not in the snapshot',
-      needs: ['C-SNAP-04', 'C-REC-03'],
-      check: async ({ history, snapshot, values }, run) => {
-        const removed = new Map([...stateOf(history.records)].filter(([, { record }]) => record.op !== 'upsert'));
-        if (removed.size === 0) return { skipped: 'the part of the feed that was read removes nothing' };
-        // A snapshot may have been made before the removal; the feed after it then has it.
-        const changed = await changedSince(values.feedCursor ?? '', run);
-        return firstSeen(snapshot.records, ({ record }) => {
-          const key = keyOf(record);
-          const removal = removed.get(key)?.record;
-          const isLater = Number(record.sequenceNumber) > Number(removal?.sequenceNumber);
-          return removal === undefined || isLater || changed.has(key) ? undefined : `${nameOf(removal)} removed ${key}`;
-        });
-      },
+  },
+  'C-SNAP-09': {
+    must: feedRule(7, 'no `total`'),
+    nl: 'Er staat geen totaal op een pagina',
+    en: 'A page has no total',
+    check: ({ snapshot }) => firstSeen(snapshot.pages, ({ page }) => totalIn(page)),
+  },
+  'C-SNAP-10': {
+    may: contract('CursorOfNull, UrlOfNull', 'Plaats van de volgende pagina, of `null` als dit de laatste is.'),
+    nl: 'De laatste pagina zegt dat zij het is',
+    en: 'The last page says that it is the last',
+    check: ({ snapshot: { pages, complete } }) => {
+      const last = pages.at(-1);
+      if (!complete || last === undefined) return { skipped: 'the snapshot is larger than what was read of it' };
+      return last.page.cursor === null && last.page.next === null
+        ? undefined
+        : { failed: '`hasMore` is false, and there is a `cursor` or a `next`', at: last.at };
     },
-    'C-SNAP-08': {
-      must: feedRule(5, '`limit` has a maximum of 1000 and a default of 500'),
-      nl: 'Een pagina heeft niet meer resources dan gevraagd, en nooit meer dan 1000',
-      en: 'A page has no more resources than asked for, and never more than 1000',
-      needs: ['C-SNAP-04'],
-      check: async (_, { ask }) => {
-        for (const [limit, most] of [
-          ['limit=1', 1],
-          ['limit=1000', 1000],
-          ['', 500],
-        ] as const) {
-          const wrong = longerThan((await ask({ to: `{snapshot}?${limit}` })).json, 'records', most);
-          if (wrong !== undefined) return wrong;
-        }
-        return undefined;
-      },
+  },
+  'C-SNAP-11': {
+    may: contract('SnapshotPage', 'Een pagina van de huidige stand.'),
+    nl: 'Een pagina past bij het contract',
+    en: 'A page fits the contract',
+    needs: ['C-SNAP-01', 'C-SNAP-10'],
+    check: ({ fault, snapshot }) =>
+      firstSeen(snapshot.pages, ({ page }) => fault('SnapshotPage', withoutItems(page, 'records'))),
+  },
+  'C-SNAP-12': {
+    may: contract('OrganisatiecodeFilter, ResourceTypeFilter', 'Alleen van deze organisatie.'),
+    nl: 'De filters gelden ook voor de huidige stand',
+    en: 'The filters apply to the snapshot too',
+    check: async ({ values }, { ask }) => {
+      const of = await ask({ to: '{snapshot}?limit=50&organisatiecode={organisation}&resourceType=Vergadering' });
+      const other = objectsIn(of.json, 'records').find(
+        ({ resource, resourceType }) =>
+          resourceType !== 'Vergadering' || textAt(resource, 'organisatiecode') !== values.organisation,
+      );
+      if (of.status !== 200 || other !== undefined)
+        return other === undefined ? `status ${of.status}` : `it has ${keyOf(other)}`;
+      const none = await ask({ to: '{snapshot}?organisatiecode={otherOrganisation}' });
+      const isEmpty =
+        none.status === 200 &&
+        objectsIn(none.json, 'records').length === 0 &&
+        textAt(none.json, 'feedCursor') !== undefined;
+      return isEmpty ? undefined : 'a code that the feed does not carry gives no empty page with a `feedCursor`';
     },
-    'C-SNAP-09': {
-      must: feedRule(7, 'no `total`'),
-      nl: 'Er staat geen totaal op een pagina',
-      en: 'A page has no total',
-      check: ({ snapshot }) => firstSeen(snapshot.pages, ({ page }) => totalIn(page)),
-    },
-    'C-SNAP-10': {
-      may: contract('CursorOfNull, UrlOfNull', 'Plaats van de volgende pagina, of `null` als dit de laatste is.'),
-      nl: 'De laatste pagina zegt dat zij het is',
-      en: 'The last page says that it is the last',
-      check: ({ snapshot: { pages, complete } }) => {
-        const last = pages.at(-1);
-        if (!complete || last === undefined) return { skipped: 'the snapshot is larger than what was read of it' };
-        return last.page.cursor === null && last.page.next === null
-          ? undefined
-          : { failed: '`hasMore` is false, and there is a `cursor` or a `next`', at: last.at };
-      },
-    },
-    'C-SNAP-11': {
-      may: contract('SnapshotPage', 'Een pagina van de huidige stand.'),
-      nl: 'Een pagina past bij het contract',
-      en: 'A page fits the contract',
-      needs: ['C-SNAP-01', 'C-SNAP-10'],
-      check: ({ fault, snapshot }) =>
-        firstSeen(snapshot.pages, ({ page }) => fault('SnapshotPage', withoutItems(page, 'records'))),
-    },
-    'C-SNAP-12': {
-      may: contract('OrganisatiecodeFilter, ResourceTypeFilter', 'Alleen van deze organisatie.'),
-      nl: 'De filters gelden ook voor de huidige stand',
-      en: 'The filters apply to the snapshot too',
-      check: async ({ values }, { ask }) => {
-        const of = await ask({ to: '{snapshot}?limit=50&organisatiecode={organisation}&resourceType=Vergadering' });
-        const other = objectsIn(of.json, 'records').find(
-          ({ resource, resourceType }) =>
-            resourceType !== 'Vergadering' || textAt(resource, 'organisatiecode') !== values.organisation,
-        );
-        if (of.status !== 200 || other !== undefined)
-          return other === undefined ? `status ${of.status}` : `it has ${keyOf(other)}`;
-        const none = await ask({ to: '{snapshot}?organisatiecode={otherOrganisation}' });
-        const isEmpty =
-          none.status === 200 &&
-          objectsIn(none.json, 'records').length === 0 &&
-          textAt(none.json, 'feedCursor') !== undefined;
-        return isEmpty ? undefined : 'a code that the feed does not carry gives no empty page with a `feedCursor`';
-      },
-    },
-    'C-SNAP-13': {
-      may: contract('info', 'Is hij niet (meer) geldig, dan is het antwoord 400'),
-      nl: 'Een verminkte cursor krijgt 400',
-      en: 'A garbled cursor gets 400',
-      ask: [{ to: '{snapshot}?cursor=geen-cursor' }],
-      expect: { status: [400] },
-    },
-    'C-SNAP-14': {
-      may: contract('SnapshotRecord', 'De huidige stand van een resource, als het record waarmee zij in de feed kwam.'),
-      nl: 'Een resource in de huidige stand past bij het contract',
-      en: 'A resource in the snapshot fits the contract',
-      needs: ['C-SNAP-04', 'C-REC-22'],
-      check: ({ fault, snapshot }) =>
-        firstSeen(recordsOf(snapshot), ({ record }) => {
-          const wrong = fault('SnapshotRecord', record);
-          return wrong === undefined ? undefined : `${nameOf(record)}: ${wrong}`;
-        }),
-    },
-  }),
-};
+  },
+  'C-SNAP-13': {
+    may: contract('info', 'Is hij niet (meer) geldig, dan is het antwoord 400'),
+    nl: 'Een verminkte cursor krijgt 400',
+    en: 'A garbled cursor gets 400',
+    ask: [{ to: '{snapshot}?cursor=geen-cursor' }],
+    expect: { status: [400] },
+  },
+  'C-SNAP-14': {
+    may: contract('SnapshotRecord', 'De huidige stand van een resource, als het record waarmee zij in de feed kwam.'),
+    nl: 'Een resource in de huidige stand past bij het contract',
+    en: 'A resource in the snapshot fits the contract',
+    needs: ['C-SNAP-04', 'C-REC-22'],
+    check: ({ fault, snapshot }) =>
+      firstSeen(recordsOf(snapshot), ({ record }) => {
+        const wrong = fault('SnapshotRecord', record);
+        return wrong === undefined ? undefined : `${nameOf(record)}: ${wrong}`;
+      }),
+  },
+});

@@ -1,11 +1,11 @@
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import { type Chapter, type Finding, firstFault } from '../case.ts';
+import { type Finding, firstFault } from '../case.ts';
 import { jsonIn } from '../client.ts';
 import type { Ask, StreamReading } from '../exchange.ts';
 import { objectsIn, textAt } from '../json-members.ts';
 import { after } from './pages.ts';
 import { contract, feedRule, html } from './sources.ts';
-import { type FeedSubject, feedCases, pageAddress, recordsOf } from './subject.ts';
+import { type FeedSubject, feedChapters, pageAddress, recordsOf } from './subject.ts';
 
 const streamRule = (quote: string) => feedRule(10, quote);
 
@@ -68,165 +68,161 @@ function parsed(text = ''): unknown {
   return jsonIn(Buffer.from(text));
 }
 
-export const STREAM: Chapter<FeedSubject> = {
-  id: 'C-STR',
-  title: { nl: 'Stroom', en: 'Stream' },
-  cases: feedCases('C-STR-02')({
-    'C-STR-01': {
-      must: streamRule('Content type is `text/event-stream`'),
-      nl: 'De stroom is `text/event-stream`',
-      en: 'The stream is `text/event-stream`',
-      needs: [],
-      check: async (subject) => {
-        const at = await opened(subject);
-        if (subject.service.streamUrl === undefined && at.status === 404) return { skipped: 'it is not offered' };
-        const type = at.headers['content-type'] ?? '';
-        return at.status === 200 && type.startsWith('text/event-stream')
+export const STREAM = feedChapters('C-STR-02')('C-STR', ['Stroom', 'Stream'], {
+  'C-STR-01': {
+    must: streamRule('Content type is `text/event-stream`'),
+    nl: 'De stroom is `text/event-stream`',
+    en: 'The stream is `text/event-stream`',
+    needs: [],
+    check: async (subject) => {
+      const at = await opened(subject);
+      if (subject.service.streamUrl === undefined && at.status === 404) return { skipped: 'it is not offered' };
+      const type = at.headers['content-type'] ?? '';
+      return at.status === 200 && type.startsWith('text/event-stream')
+        ? undefined
+        : { failed: `status ${at.status}, content type ${type}`, at };
+    },
+  },
+  'C-STR-02': {
+    must: streamRule('each event has `id` equal to the `sequenceNumber`'),
+    nl: 'Het `id` van een event is het volgnummer',
+    en: 'The `id` of an event is the sequence number',
+    needs: ['C-STR-01', 'C-FEED-01'],
+    check: (subject) =>
+      eachEvent(subject, ({ id, data }) => {
+        const record = parsed(data);
+        return isRecord(record) && String(record.sequenceNumber) === id
           ? undefined
-          : { failed: `status ${at.status}, content type ${type}`, at };
-      },
-    },
-    'C-STR-02': {
-      must: streamRule('each event has `id` equal to the `sequenceNumber`'),
-      nl: 'Het `id` van een event is het volgnummer',
-      en: 'The `id` of an event is the sequence number',
-      needs: ['C-STR-01', 'C-FEED-01'],
-      check: (subject) =>
-        eachEvent(subject, ({ id, data }) => {
-          const record = parsed(data);
-          return isRecord(record) && String(record.sequenceNumber) === id
-            ? undefined
-            : `an event with id ${id} does not have that record`;
-        }),
-    },
-    'C-STR-03': {
-      must: streamRule('reconnecting consumers resume with `Last-Event-ID`'),
-      nl: 'Na `Last-Event-ID` komt het volgende record',
-      en: 'The record after `Last-Event-ID` comes next',
-      needs: ['C-STR-01', 'C-FEED-04'],
-      check: (subject) => {
-        const expected = subject.history.records.slice(1).map(({ record }) => String(record.sequenceNumber));
-        return eachEvent(subject, ({ id }, place) =>
-          id === expected[place] || expected[place] === undefined
-            ? undefined
-            : `event ${id} comes where ${expected[place]} belongs`,
-        );
-      },
-    },
-    'C-STR-04': {
-      may: contract('getFeedStream', '`data` het record op één regel'),
-      nl: 'Een event heeft het record zoals het in de feed staat',
-      en: 'An event carries the record as it is in the feed',
-      check: (subject) => {
-        const known = new Map(
-          subject.history.records.map(({ record }) => [String(record.sequenceNumber), JSON.stringify(record)] as const),
-        );
-        return eachEvent(subject, ({ id = '', data = '' }) => {
-          const record = known.get(id);
-          return record === undefined || JSON.stringify(parsed(data)) === record
-            ? undefined
-            : `event ${id} has another record than the feed`;
-        });
-      },
-    },
-    'C-STR-05': {
-      may: contract('getFeedStream', 'Er is geen regel `event`, zodat `EventSource.onmessage` ze krijgt'),
-      nl: 'Een event heeft geen naam, zodat `onmessage` het krijgt',
-      en: 'An event has no name, so that `onmessage` gets it',
-      needs: ['C-STR-01'],
-      check: (subject) =>
-        eachEvent(subject, ({ event }) =>
-          event === undefined || event === 'message' ? undefined : `an event has the name ${event}`,
-        ),
-    },
-    'C-STR-06': {
-      open: html('9.2.6 Interpreting an event stream', 'The field is ignored.'),
-      nl: 'Welke velden een event heeft',
-      en: 'The fields that an event has',
-      check: async (subject) => {
-        const { text } = await afterFirst(subject);
-        return { seen: [...new Set(eventsOf(text).flatMap((event) => Object.keys(event)))].join(', ').slice(0, 200) };
-      },
-    },
-    'C-STR-07': {
-      may: contract('getFeedStream', 'De stroom begint na `Last-Event-ID`, anders na `cursor`'),
-      nl: 'De stroom begint na de cursor',
-      en: 'The stream starts after the cursor',
-      check: async ({ client, values }, { ask }) => {
-        const page = await ask({ to: '{feed}?limit=1' });
-        const cursor = textAt(page.json, 'cursor');
-        const [expected] = objectsIn((await ask({ to: `{feed}?limit=1&${after(page.json)}` })).json, 'records');
-        if (expected === undefined) return { skipped: 'the feed has fewer than two records' };
-        const at = await client.readStream(
-          { to: pageAddress(values.stream ?? '', { cursor }) },
-          (text) => eventsOf(text).length > 0,
-          READ_MS,
-        );
-        const id = eventsOf(at.text)[0]?.id;
-        return id === String(expected.sequenceNumber)
+          : `an event with id ${id} does not have that record`;
+      }),
+  },
+  'C-STR-03': {
+    must: streamRule('reconnecting consumers resume with `Last-Event-ID`'),
+    nl: 'Na `Last-Event-ID` komt het volgende record',
+    en: 'The record after `Last-Event-ID` comes next',
+    needs: ['C-STR-01', 'C-FEED-04'],
+    check: (subject) => {
+      const expected = subject.history.records.slice(1).map(({ record }) => String(record.sequenceNumber));
+      return eachEvent(subject, ({ id }, place) =>
+        id === expected[place] || expected[place] === undefined
           ? undefined
-          : { failed: `event ${id} comes first instead of ${String(expected.sequenceNumber)}`, at };
-      },
+          : `event ${id} comes where ${expected[place]} belongs`,
+      );
     },
-    'C-STR-08': {
-      may: contract('ResourceTypeFilter', 'Alleen resources van deze soort.'),
-      nl: 'Het filter op soort geldt ook voor de stroom',
-      en: 'The filter on kind applies to the stream too',
-      check: async (subject) => {
-        const [meeting] = recordsOf(subject.history, ({ resourceType }) => resourceType === 'Vergadering');
-        const to = pageAddress(subject.values.stream ?? '', { resourceType: 'Vergadering' });
-        const at = await eventsAfter(subject, to, Number(meeting?.record.sequenceNumber) - 1);
-        const records = eventsOf(at.text).map(({ data }) => parsed(data));
-        if (records.length === 0) return { failed: 'no event came', at };
-        return records.every((record) => isRecord(record) && record.resourceType === 'Vergadering')
+  },
+  'C-STR-04': {
+    may: contract('getFeedStream', '`data` het record op één regel'),
+    nl: 'Een event heeft het record zoals het in de feed staat',
+    en: 'An event carries the record as it is in the feed',
+    check: (subject) => {
+      const known = new Map(
+        subject.history.records.map(({ record }) => [String(record.sequenceNumber), JSON.stringify(record)] as const),
+      );
+      return eachEvent(subject, ({ id = '', data = '' }) => {
+        const record = known.get(id);
+        return record === undefined || JSON.stringify(parsed(data)) === record
           ? undefined
-          : { failed: 'an event is of another kind', at };
-      },
+          : `event ${id} has another record than the feed`;
+      });
     },
-    'C-STR-09': {
-      may: contract('getFeedStream', 'Elke vijftien seconden komt er een commentaarregel'),
-      nl: 'Ook als er niets verandert, komt er elke vijftien seconden een regel',
-      en: 'A line comes every fifteen seconds, even when nothing changes',
-      needs: ['C-STR-01'],
-      check: async ({ client, values }) => {
-        const hasLine = (text: string): boolean => /^(:|data:)/m.test(text.replace(/^:.*\n+/, ''));
-        const at = await client.readStream({ to: values.stream ?? '' }, hasLine, COMMENT_MS);
-        return hasLine(at.text) ? undefined : { failed: `nothing came in ${COMMENT_MS / 1000} seconds`, at };
-      },
+  },
+  'C-STR-05': {
+    may: contract('getFeedStream', 'Er is geen regel `event`, zodat `EventSource.onmessage` ze krijgt'),
+    nl: 'Een event heeft geen naam, zodat `onmessage` het krijgt',
+    en: 'An event has no name, so that `onmessage` gets it',
+    needs: ['C-STR-01'],
+    check: (subject) =>
+      eachEvent(subject, ({ event }) =>
+        event === undefined || event === 'message' ? undefined : `an event has the name ${event}`,
+      ),
+  },
+  'C-STR-06': {
+    open: html('9.2.6 Interpreting an event stream', 'The field is ignored.'),
+    nl: 'Welke velden een event heeft',
+    en: 'The fields that an event has',
+    check: async (subject) => {
+      const { text } = await afterFirst(subject);
+      return { seen: [...new Set(eventsOf(text).flatMap((event) => Object.keys(event)))].join(', ').slice(0, 200) };
     },
-    'C-STR-10': {
-      may: contract('LastEventId, OngeldigVerzoek', 'type: integer … Een parameter is ongeldig of onbekend'),
-      nl: 'Een `Last-Event-ID` die geen nummer is, krijgt 400',
-      en: 'A `Last-Event-ID` that is not a number gets 400',
-      needs: ['C-STR-01'],
-      check: async (subject) => {
-        const { status } = await opened(subject, { 'last-event-id': 'x' });
-        return status === 400 ? undefined : `the answer has status ${status} instead of 400`;
-      },
+  },
+  'C-STR-07': {
+    may: contract('getFeedStream', 'De stroom begint na `Last-Event-ID`, anders na `cursor`'),
+    nl: 'De stroom begint na de cursor',
+    en: 'The stream starts after the cursor',
+    check: async ({ client, values }, { ask }) => {
+      const page = await ask({ to: '{feed}?limit=1' });
+      const cursor = textAt(page.json, 'cursor');
+      const [expected] = objectsIn((await ask({ to: `{feed}?limit=1&${after(page.json)}` })).json, 'records');
+      if (expected === undefined) return { skipped: 'the feed has fewer than two records' };
+      const at = await client.readStream(
+        { to: pageAddress(values.stream ?? '', { cursor }) },
+        (text) => eventsOf(text).length > 0,
+        READ_MS,
+      );
+      const id = eventsOf(at.text)[0]?.id;
+      return id === String(expected.sequenceNumber)
+        ? undefined
+        : { failed: `event ${id} comes first instead of ${String(expected.sequenceNumber)}`, at };
     },
-    'C-STR-11': {
-      may: contract('Cache-Control', 'Hoe lang het antwoord bewaard mag worden.'),
-      nl: 'De stroom zegt of hij bewaard mag worden',
-      en: 'The stream says whether it may be kept',
-      needs: ['C-STR-01'],
-      check: async (subject) => {
-        const at = await opened(subject);
-        return at.headers['cache-control'] ? undefined : { failed: 'the answer has no header cache-control', at };
-      },
+  },
+  'C-STR-08': {
+    may: contract('ResourceTypeFilter', 'Alleen resources van deze soort.'),
+    nl: 'Het filter op soort geldt ook voor de stroom',
+    en: 'The filter on kind applies to the stream too',
+    check: async (subject) => {
+      const [meeting] = recordsOf(subject.history, ({ resourceType }) => resourceType === 'Vergadering');
+      const to = pageAddress(subject.values.stream ?? '', { resourceType: 'Vergadering' });
+      const at = await eventsAfter(subject, to, Number(meeting?.record.sequenceNumber) - 1);
+      const records = eventsOf(at.text).map(({ data }) => parsed(data));
+      if (records.length === 0) return { failed: 'no event came', at };
+      return records.every((record) => isRecord(record) && record.resourceType === 'Vergadering')
+        ? undefined
+        : { failed: 'an event is of another kind', at };
     },
-    'C-STR-12': {
-      may: contract('getFeedStream', 'anders bij het einde van de feed'),
-      nl: 'Zonder `Last-Event-ID` en cursor begint de stroom bij het einde van de feed',
-      en: 'Without `Last-Event-ID` and cursor the stream starts at the end of the feed',
-      check: async ({ client, history, values }) => {
-        const last = Number(history.records.at(-1)?.record.sequenceNumber);
-        const at = await client.readStream({ to: values.stream ?? '' }, (text) => eventsOf(text).length > 0, START_MS);
-        return firstFault(
-          eventsOf(at.text),
-          ({ id }) => (Number(id) <= last ? `event ${id} comes, which was in the feed before` : undefined),
-          () => at,
-        );
-      },
+  },
+  'C-STR-09': {
+    may: contract('getFeedStream', 'Elke vijftien seconden komt er een commentaarregel'),
+    nl: 'Ook als er niets verandert, komt er elke vijftien seconden een regel',
+    en: 'A line comes every fifteen seconds, even when nothing changes',
+    needs: ['C-STR-01'],
+    check: async ({ client, values }) => {
+      const hasLine = (text: string): boolean => /^(:|data:)/m.test(text.replace(/^:.*\n+/, ''));
+      const at = await client.readStream({ to: values.stream ?? '' }, hasLine, COMMENT_MS);
+      return hasLine(at.text) ? undefined : { failed: `nothing came in ${COMMENT_MS / 1000} seconds`, at };
     },
-  }),
-};
+  },
+  'C-STR-10': {
+    may: contract('LastEventId, OngeldigVerzoek', 'type: integer … Een parameter is ongeldig of onbekend'),
+    nl: 'Een `Last-Event-ID` die geen nummer is, krijgt 400',
+    en: 'A `Last-Event-ID` that is not a number gets 400',
+    needs: ['C-STR-01'],
+    check: async (subject) => {
+      const { status } = await opened(subject, { 'last-event-id': 'x' });
+      return status === 400 ? undefined : `the answer has status ${status} instead of 400`;
+    },
+  },
+  'C-STR-11': {
+    may: contract('Cache-Control', 'Hoe lang het antwoord bewaard mag worden.'),
+    nl: 'De stroom zegt of hij bewaard mag worden',
+    en: 'The stream says whether it may be kept',
+    needs: ['C-STR-01'],
+    check: async (subject) => {
+      const at = await opened(subject);
+      return at.headers['cache-control'] ? undefined : { failed: 'the answer has no header cache-control', at };
+    },
+  },
+  'C-STR-12': {
+    may: contract('getFeedStream', 'anders bij het einde van de feed'),
+    nl: 'Zonder `Last-Event-ID` en cursor begint de stroom bij het einde van de feed',
+    en: 'Without `Last-Event-ID` and cursor the stream starts at the end of the feed',
+    check: async ({ client, history, values }) => {
+      const last = Number(history.records.at(-1)?.record.sequenceNumber);
+      const at = await client.readStream({ to: values.stream ?? '' }, (text) => eventsOf(text).length > 0, START_MS);
+      return firstFault(
+        eventsOf(at.text),
+        ({ id }) => (Number(id) <= last ? `event ${id} comes, which was in the feed before` : undefined),
+        () => at,
+      );
+    },
+  },
+});

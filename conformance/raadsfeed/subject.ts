@@ -1,7 +1,7 @@
 /** What is read of a feed before its cases are judged: the service document, the beginning of the history, its end, and the snapshot. */
 import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
 import {
-  askingCases,
+  askingChapters,
   type CaseRun,
   type Finding,
   firstFault,
@@ -40,7 +40,7 @@ export interface FeedSubject extends SuiteSubject {
 }
 
 /** Cases without `needs` need the one that is named. */
-export const feedCases = (first: string) => askingCases<FeedSubject>(first);
+export const feedChapters = (first: string) => askingChapters<FeedSubject>(first);
 
 const EMPTY: Walk = { pages: [], records: [], complete: false };
 

@@ -1,5 +1,5 @@
 /** Cases about what a requester does with an answer. */
-import { type Asking, askingCases } from '../case.ts';
+import { type Asking, askingChapters } from '../case.ts';
 import type { ScenarioName } from './scenarios.ts';
 import type { RequesterSubject } from './subject.ts';
 
@@ -7,7 +7,7 @@ export type Judging = Asking<RequesterSubject>;
 
 /** The case without which no refusal means anything. */
 export const TAKES_GOOD = 'R-ACC-01';
-export const requesterCases = askingCases<RequesterSubject>(TAKES_GOOD);
+export const requesterChapter = askingChapters<RequesterSubject>(TAKES_GOOD);
 
 /** It must count all records that the supplier has, where it counts. */
 export const takes = (scenario: ScenarioName): Judging => ({

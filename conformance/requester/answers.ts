@@ -1,196 +1,183 @@
 /** What a requester does with answers: good ones it takes, whatever they look like; planted faults it refuses. */
-import type { Chapter, Clause } from '../case.ts';
+import type { Clause } from '../case.ts';
 import { rfc } from '../clause.ts';
 import { ddas, paging, signing, signingPage } from '../gegevens/sources.ts';
-import { refuses, requesterCases, seen, TAKES_GOOD, takes } from './answer-case.ts';
-import type { RequesterSubject } from './subject.ts';
+import { refuses, requesterChapter, seen, TAKES_GOOD, takes } from './answer-case.ts';
 
 const answer = (quote: string): Clause => ddas('Response body (status 200)', quote);
 
-export const GOOD_ANSWERS: Chapter<RequesterSubject> = {
-  id: 'R-ACC',
-  title: { nl: 'Goede antwoorden', en: 'Good answers' },
-  cases: requesterCases({
-    [TAKES_GOOD]: {
-      must: paging('Total number of records to be delivered'),
-      nl: 'Een goede levering in pagina’s wordt aanvaard, met alle records',
-      en: 'A valid delivery in pages is accepted, with all records',
-      ...takes('pages'),
-    },
-    'R-ACC-02': {
-      must: answer('Present only if delivery is paged'),
-      nl: 'Een antwoord zonder `paginering` wordt aanvaard',
-      en: 'An answer without `paginering` is taken',
-      ...takes('whole'),
-    },
-    'R-ACC-03': {
-      should: ddas('Limits', '`totalRecords` minimum 0'),
-      nl: 'Een levering zonder records wordt aanvaard',
-      en: 'A delivery without records is taken',
-      ...takes('empty'),
-    },
-    'R-ACC-04': {
-      must: signing('`x5c` = full X.509 certificate chain of the national government PKI'),
-      nl: 'De hele keten in `x5c`, met het stamcertificaat, wordt aanvaard',
-      en: 'The full chain in `x5c`, with the root certificate, is taken',
-      ...takes('with-root'),
-    },
-    'R-ACC-05': {
-      should: signing('pattern `^SHA-256=[A-Za-z0-9+/=]{43,44}$`'),
-      nl: 'Een `Digest` van 43 tekens, zonder opvulling, wordt aanvaard',
-      en: 'A `Digest` of 43 characters, without padding, is taken',
-      ...takes('unpadded'),
-    },
-    'R-ACC-06': {
-      should: rfc(7515, '4.1.9', 'all media type values, subtype values, and parameter names are case insensitive'),
-      nl: '`typ` in kleine letters wordt aanvaard',
-      en: '`typ` in lower case is taken',
-      ...takes('lower-typ'),
-    },
-    'R-ACC-07': {
-      must: rfc(
-        7515,
-        '4',
-        'all Header Parameters not defined by this specification MUST be ignored when not understood',
-      ),
-      nl: 'Een onbekend veld in de header van de handtekening wordt genegeerd',
-      en: 'An unknown field in the header of the signature is ignored',
-      ...takes('more-members'),
-    },
-    'R-ACC-08': {
-      must: signing('SHA-256 digest of the payload per RFC 3230'),
-      nl: 'De bytes tellen, niet hoe de JSON is geschreven',
-      en: 'The bytes count, not how the JSON is spelled',
-      ...takes('spelled'),
-    },
-    'R-ACC-09': {
-      open: signing('detached payload, only the digest is signed'),
-      nl: 'Een antwoord dat over de body is ondertekend (tekst van juni 2026), niet over de digest (module Signing)',
-      en: 'An answer signed over the body (text of June 2026), not over the digest (module Signing)',
-      ...seen('body-form'),
-    },
-  }),
-};
+export const GOOD_ANSWERS = requesterChapter('R-ACC', ['Goede antwoorden', 'Good answers'], {
+  [TAKES_GOOD]: {
+    must: paging('Total number of records to be delivered'),
+    nl: 'Een goede levering in pagina’s wordt aanvaard, met alle records',
+    en: 'A valid delivery in pages is accepted, with all records',
+    ...takes('pages'),
+  },
+  'R-ACC-02': {
+    must: answer('Present only if delivery is paged'),
+    nl: 'Een antwoord zonder `paginering` wordt aanvaard',
+    en: 'An answer without `paginering` is taken',
+    ...takes('whole'),
+  },
+  'R-ACC-03': {
+    should: ddas('Limits', '`totalRecords` minimum 0'),
+    nl: 'Een levering zonder records wordt aanvaard',
+    en: 'A delivery without records is taken',
+    ...takes('empty'),
+  },
+  'R-ACC-04': {
+    must: signing('`x5c` = full X.509 certificate chain of the national government PKI'),
+    nl: 'De hele keten in `x5c`, met het stamcertificaat, wordt aanvaard',
+    en: 'The full chain in `x5c`, with the root certificate, is taken',
+    ...takes('with-root'),
+  },
+  'R-ACC-05': {
+    should: signing('pattern `^SHA-256=[A-Za-z0-9+/=]{43,44}$`'),
+    nl: 'Een `Digest` van 43 tekens, zonder opvulling, wordt aanvaard',
+    en: 'A `Digest` of 43 characters, without padding, is taken',
+    ...takes('unpadded'),
+  },
+  'R-ACC-06': {
+    should: rfc(7515, '4.1.9', 'all media type values, subtype values, and parameter names are case insensitive'),
+    nl: '`typ` in kleine letters wordt aanvaard',
+    en: '`typ` in lower case is taken',
+    ...takes('lower-typ'),
+  },
+  'R-ACC-07': {
+    must: rfc(7515, '4', 'all Header Parameters not defined by this specification MUST be ignored when not understood'),
+    nl: 'Een onbekend veld in de header van de handtekening wordt genegeerd',
+    en: 'An unknown field in the header of the signature is ignored',
+    ...takes('more-members'),
+  },
+  'R-ACC-08': {
+    must: signing('SHA-256 digest of the payload per RFC 3230'),
+    nl: 'De bytes tellen, niet hoe de JSON is geschreven',
+    en: 'The bytes count, not how the JSON is spelled',
+    ...takes('spelled'),
+  },
+  'R-ACC-09': {
+    open: signing('detached payload, only the digest is signed'),
+    nl: 'Een antwoord dat over de body is ondertekend (tekst van juni 2026), niet over de digest (module Signing)',
+    en: 'An answer signed over the body (text of June 2026), not over the digest (module Signing)',
+    ...seen('body-form'),
+  },
+});
 
 const validated = (quote: string): Clause => rfc(7515, '5.2', quote);
 
-export const PLANTED_FAULTS: Chapter<RequesterSubject> = {
-  id: 'R-REF',
-  title: { nl: 'Antwoorden die niet deugen', en: 'Answers that are wrong' },
-  cases: requesterCases({
-    'R-REF-01': {
-      must: signing('required on the request and on the 200 response'),
-      nl: 'Een antwoord zonder handtekening wordt geweigerd',
-      en: 'An answer without a signature is refused',
-      ...refuses('no-signature'),
-    },
-    'R-REF-02': {
-      must: signing('It is required on messages with a body'),
-      nl: 'Een antwoord zonder `Digest` wordt geweigerd',
-      en: 'An answer without `Digest` is refused',
-      ...refuses('no-digest'),
-    },
-    'R-REF-03': {
-      must: signing('SHA-256 digest of the payload'),
-      nl: 'Een `Digest` van andere bytes wordt geweigerd',
-      en: 'A `Digest` of other bytes is refused',
-      ...refuses('other-digest'),
-    },
-    'R-REF-04': {
-      must: signing('the response with the private key of the supplier'),
-      nl: 'Een body die na het ondertekenen is veranderd, wordt geweigerd, ook met een nieuwe `Digest`',
-      en: 'A body that was changed after signing is refused, with a new `Digest` too',
-      ...refuses('changed-body'),
-    },
-    'R-REF-05': {
-      must: validated('If any of these steps fail, the signature or MAC cannot be validated'),
-      nl: 'Een handtekening die is veranderd, wordt geweigerd',
-      en: 'A signature that was changed is refused',
-      ...refuses('changed-signature'),
-    },
-    'R-REF-06': {
-      must: rfc(8725, '3.1', 'MUST NOT use any other algorithms when performing cryptographic operations'),
-      nl: '`alg: none` wordt geweigerd',
-      en: '`alg: none` is refused',
-      ...refuses('alg-none'),
-    },
-    'R-REF-07': {
-      must: rfc(8725, '3.1', 'MUST NOT use any other algorithms when performing cryptographic operations'),
-      nl: 'HS256 met de openbare sleutel als geheim wordt geweigerd',
-      en: 'HS256 with the public key as its secret is refused',
-      ...refuses('alg-hs256'),
-    },
-    'R-REF-08': {
-      must: signing('`alg` = `PS256`'),
-      nl: 'RS256 wordt geweigerd',
-      en: 'RS256 is refused',
-      ...refuses('alg-rs256'),
-    },
-    'R-REF-09': {
-      must: rfc(7515, '4.1.11', 'not understood and supported by the recipient, then the JWS is invalid'),
-      nl: 'Een onbekende naam in `crit` wordt geweigerd',
-      en: 'An unknown name in `crit` is refused',
-      ...refuses('unknown-critical'),
-    },
-    'R-REF-10': {
-      must: signing('Chain validated up to the government PKI root'),
-      nl: 'Een keten naar een ander stamcertificaat met dezelfde namen wordt geweigerd',
-      en: 'A chain to another root with the same names is refused',
-      ...refuses('own-root'),
-    },
-    'R-REF-11': {
-      must: rfc(5280, '6.1.3', 'The signature on the certificate can be verified'),
-      nl: 'Een certificaat dat de uitgever niet heeft ondertekend, wordt geweigerd',
-      en: 'A certificate that its issuer did not sign is refused',
-      ...refuses('forged'),
-    },
-    'R-REF-12': {
-      must: rfc(5280, '6.1.4', 'verify that the basicConstraints extension is present and that cA is set to TRUE'),
-      nl: 'Een certificaat dat een leverancier zelf uitgaf, wordt geweigerd',
-      en: 'A certificate that a supplier issued itself is refused',
-      ...refuses('below-leaf'),
-    },
-    'R-REF-13': {
-      must: signing('validity period checked'),
-      nl: 'Een verlopen certificaat wordt geweigerd',
-      en: 'An expired certificate is refused',
-      ...refuses('expired'),
-    },
-    'R-REF-14': {
-      must: signing('revocation check by OCSP or CRL'),
-      nl: 'Een ingetrokken certificaat wordt geweigerd',
-      en: 'A revoked certificate is refused',
-      ...refuses('revoked'),
-    },
-    'R-REF-15': {
-      must: signing('required on the request and on the 200 response'),
-      nl: 'Ook de tweede pagina moet ondertekend zijn',
-      en: 'The second page must be signed too',
-      ...refuses('second-unsigned'),
-    },
-    'R-REF-16': {
-      should: ddas('`gegevens` content', 'it follows an external exchange model'),
-      nl: 'Een antwoord dat niet in het uitwisselmodel past, wordt geweigerd',
-      en: 'An answer that does not fit the exchange model is refused',
-      ...refuses('other-model'),
-    },
-    'R-REF-17': {
-      should: answer('The requested records'),
-      nl: 'Een fout met gegevens erin is geen levering',
-      en: 'An error with data in it is no delivery',
-      ...refuses('error-with-data'),
-    },
-    'R-REF-18': {
-      open: signing('revocation check by OCSP or CRL'),
-      nl: 'Wanneer niet is na te gaan of een certificaat is ingetrokken',
-      en: 'When it cannot be found out whether a certificate was revoked',
-      ...seen('unknown-status'),
-    },
-    'R-REF-19': {
-      open: signingPage('zonder trusted timestamp of ingebedde validatie-informatie'),
-      nl: 'Een handtekening van over drie dagen',
-      en: 'A signature of three days from now',
-      ...seen('future-time'),
-    },
-  }),
-};
+export const PLANTED_FAULTS = requesterChapter('R-REF', ['Antwoorden die niet deugen', 'Answers that are wrong'], {
+  'R-REF-01': {
+    must: signing('required on the request and on the 200 response'),
+    nl: 'Een antwoord zonder handtekening wordt geweigerd',
+    en: 'An answer without a signature is refused',
+    ...refuses('no-signature'),
+  },
+  'R-REF-02': {
+    must: signing('It is required on messages with a body'),
+    nl: 'Een antwoord zonder `Digest` wordt geweigerd',
+    en: 'An answer without `Digest` is refused',
+    ...refuses('no-digest'),
+  },
+  'R-REF-03': {
+    must: signing('SHA-256 digest of the payload'),
+    nl: 'Een `Digest` van andere bytes wordt geweigerd',
+    en: 'A `Digest` of other bytes is refused',
+    ...refuses('other-digest'),
+  },
+  'R-REF-04': {
+    must: signing('the response with the private key of the supplier'),
+    nl: 'Een body die na het ondertekenen is veranderd, wordt geweigerd, ook met een nieuwe `Digest`',
+    en: 'A body that was changed after signing is refused, with a new `Digest` too',
+    ...refuses('changed-body'),
+  },
+  'R-REF-05': {
+    must: validated('If any of these steps fail, the signature or MAC cannot be validated'),
+    nl: 'Een handtekening die is veranderd, wordt geweigerd',
+    en: 'A signature that was changed is refused',
+    ...refuses('changed-signature'),
+  },
+  'R-REF-06': {
+    must: rfc(8725, '3.1', 'MUST NOT use any other algorithms when performing cryptographic operations'),
+    nl: '`alg: none` wordt geweigerd',
+    en: '`alg: none` is refused',
+    ...refuses('alg-none'),
+  },
+  'R-REF-07': {
+    must: rfc(8725, '3.1', 'MUST NOT use any other algorithms when performing cryptographic operations'),
+    nl: 'HS256 met de openbare sleutel als geheim wordt geweigerd',
+    en: 'HS256 with the public key as its secret is refused',
+    ...refuses('alg-hs256'),
+  },
+  'R-REF-08': {
+    must: signing('`alg` = `PS256`'),
+    nl: 'RS256 wordt geweigerd',
+    en: 'RS256 is refused',
+    ...refuses('alg-rs256'),
+  },
+  'R-REF-09': {
+    must: rfc(7515, '4.1.11', 'not understood and supported by the recipient, then the JWS is invalid'),
+    nl: 'Een onbekende naam in `crit` wordt geweigerd',
+    en: 'An unknown name in `crit` is refused',
+    ...refuses('unknown-critical'),
+  },
+  'R-REF-10': {
+    must: signing('Chain validated up to the government PKI root'),
+    nl: 'Een keten naar een ander stamcertificaat met dezelfde namen wordt geweigerd',
+    en: 'A chain to another root with the same names is refused',
+    ...refuses('own-root'),
+  },
+  'R-REF-11': {
+    must: rfc(5280, '6.1.3', 'The signature on the certificate can be verified'),
+    nl: 'Een certificaat dat de uitgever niet heeft ondertekend, wordt geweigerd',
+    en: 'A certificate that its issuer did not sign is refused',
+    ...refuses('forged'),
+  },
+  'R-REF-12': {
+    must: rfc(5280, '6.1.4', 'verify that the basicConstraints extension is present and that cA is set to TRUE'),
+    nl: 'Een certificaat dat een leverancier zelf uitgaf, wordt geweigerd',
+    en: 'A certificate that a supplier issued itself is refused',
+    ...refuses('below-leaf'),
+  },
+  'R-REF-13': {
+    must: signing('validity period checked'),
+    nl: 'Een verlopen certificaat wordt geweigerd',
+    en: 'An expired certificate is refused',
+    ...refuses('expired'),
+  },
+  'R-REF-14': {
+    must: signing('revocation check by OCSP or CRL'),
+    nl: 'Een ingetrokken certificaat wordt geweigerd',
+    en: 'A revoked certificate is refused',
+    ...refuses('revoked'),
+  },
+  'R-REF-15': {
+    must: signing('required on the request and on the 200 response'),
+    nl: 'Ook de tweede pagina moet ondertekend zijn',
+    en: 'The second page must be signed too',
+    ...refuses('second-unsigned'),
+  },
+  'R-REF-16': {
+    should: ddas('`gegevens` content', 'it follows an external exchange model'),
+    nl: 'Een antwoord dat niet in het uitwisselmodel past, wordt geweigerd',
+    en: 'An answer that does not fit the exchange model is refused',
+    ...refuses('other-model'),
+  },
+  'R-REF-17': {
+    should: answer('The requested records'),
+    nl: 'Een fout met gegevens erin is geen levering',
+    en: 'An error with data in it is no delivery',
+    ...refuses('error-with-data'),
+  },
+  'R-REF-18': {
+    open: signing('revocation check by OCSP or CRL'),
+    nl: 'Wanneer niet is na te gaan of een certificaat is ingetrokken',
+    en: 'When it cannot be found out whether a certificate was revoked',
+    ...seen('unknown-status'),
+  },
+  'R-REF-19': {
+    open: signingPage('zonder trusted timestamp of ingebedde validatie-informatie'),
+    nl: 'Een handtekening van over drie dagen',
+    en: 'A signature of three days from now',
+    ...seen('future-time'),
+  },
+});

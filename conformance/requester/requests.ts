@@ -1,10 +1,10 @@
 /** What comes from a requester: the message, its signature, and whether it asks for what it was told. */
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import { type Chapter, type Clause, firstFault } from '../case.ts';
+import { type Clause, firstFault } from '../case.ts';
 import { rfc } from '../clause.ts';
 import { ddas, MOST_RECORDS } from '../gegevens/sources.ts';
 import { messageChapter } from '../signature/suite.ts';
-import { type Judging, requesterCases } from './answer-case.ts';
+import { type Judging, requesterChapter } from './answer-case.ts';
 import type { ScenarioName } from './scenarios.ts';
 import { orderOf, type RequesterSubject } from './subject.ts';
 import type { ReceivedRequest } from './suppliers.ts';
@@ -28,84 +28,80 @@ const every = (judge: (request: ReceivedRequest, subject: RequesterSubject) => s
 const headerOf = ({ message }: ReceivedRequest, name: string): string => message.values(name).join(', ');
 const request = (quote: string): Clause => ddas('GegevensRequest', quote);
 
-export const MESSAGES: Chapter<RequesterSubject> = {
-  id: 'R-REQ',
-  title: { nl: 'Het verzoek', en: 'The request' },
-  cases: requesterCases({
-    'R-REQ-01': {
-      must: ddas('What the service does, area A 3', 'All data is requested with `POST`'),
-      nl: 'Er wordt met `POST` gevraagd',
-      en: 'It asks with `POST`',
-      ...every(({ method }) => (method === 'POST' ? undefined : `the method is ${method}`)),
-    },
-    'R-REQ-02': {
-      must: ddas('Endpoints', 'Content type `application/json`'),
-      nl: 'De body is `application/json`',
-      en: 'The body is `application/json`',
-      ...every((one) =>
-        /^application\/json\s*(;|$)/i.test(headerOf(one, 'content-type'))
-          ? undefined
-          : `the content type is ${headerOf(one, 'content-type') || '(none)'}`,
-      ),
-    },
-    'R-REQ-03': {
-      must: ddas('What the service does, area A 5', 'Message encoding is UTF-8'),
-      nl: 'De body is een JSON-object in UTF-8',
-      en: 'The body is a JSON object in UTF-8',
-      ...every(({ json }) => (isRecord(json) ? undefined : 'the body is not a JSON object in UTF-8')),
-    },
-    'R-REQ-04': {
-      must: request('no other properties allowed'),
-      nl: 'De body past bij `GegevensRequest`',
-      en: 'The body fits `GegevensRequest`',
-      ...every(({ json }, { fault, model: { variant, mapping } }) => {
-        const { [mapping.organisatieLeden[0]]: organisation, pageSize, ...rest } = Object(json);
-        // The contract has the largest page of SHV, the variant with the smaller ones.
-        const isAllowed = typeof pageSize === 'number' && pageSize <= MOST_RECORDS[variant];
-        const size = isAllowed ? Math.min(pageSize, MOST_RECORDS.shv) : pageSize;
-        return fault('GegevensRequest', {
-          ...rest,
-          ...(organisation === undefined ? {} : { aanleverende_organisatie: organisation }),
-          ...(size === undefined ? {} : { pageSize: size }),
-        });
-      }),
-      needs: ['R-REQ-03'],
-    },
-    'R-REQ-05': {
-      should: rfc(
-        6750,
-        '2.1',
-        'Clients SHOULD make authenticated requests with a bearer token using the "Authorization" request header field',
-      ),
-      nl: 'Het token staat in de header `Authorization` of `Fsc-Authorization`',
-      en: 'The token is in the header `Authorization` or `Fsc-Authorization`',
-      ...every((one) =>
-        [...one.message.values('authorization'), ...one.message.values('fsc-authorization')].some((value) =>
-          /^Bearer \S+$/i.test(value),
-        )
-          ? undefined
-          : 'there is no Bearer token',
-      ),
-    },
-    'R-REQ-06': {
-      should: ddas('What the service does, area A 3', 'parameters in a URL can lead to cached answers'),
-      nl: 'Het adres heeft geen parameters',
-      en: 'The address has no parameters',
-      ...every(({ url }) => (url.includes('?') ? 'the address has parameters' : undefined)),
-    },
-    'R-REQ-07': {
-      should: rfc(9110, '12.5.1', 'to specify their preferences regarding response media types'),
-      nl: '`Accept` laat `application/json` toe',
-      en: '`Accept` allows `application/json`',
-      ...every((one) => {
-        const accept = headerOf(one, 'accept');
-        return accept === '' || /application\/(json|\*)|\*\/\*/i.test(accept)
-          ? undefined
-          : `\`Accept\` is ${accept.slice(0, 100)}`;
-      }),
-    },
-  }),
-};
+export const MESSAGES = requesterChapter('R-REQ', ['Het verzoek', 'The request'], {
+  'R-REQ-01': {
+    must: ddas('What the service does, area A 3', 'All data is requested with `POST`'),
+    nl: 'Er wordt met `POST` gevraagd',
+    en: 'It asks with `POST`',
+    ...every(({ method }) => (method === 'POST' ? undefined : `the method is ${method}`)),
+  },
+  'R-REQ-02': {
+    must: ddas('Endpoints', 'Content type `application/json`'),
+    nl: 'De body is `application/json`',
+    en: 'The body is `application/json`',
+    ...every((one) =>
+      /^application\/json\s*(;|$)/i.test(headerOf(one, 'content-type'))
+        ? undefined
+        : `the content type is ${headerOf(one, 'content-type') || '(none)'}`,
+    ),
+  },
+  'R-REQ-03': {
+    must: ddas('What the service does, area A 5', 'Message encoding is UTF-8'),
+    nl: 'De body is een JSON-object in UTF-8',
+    en: 'The body is a JSON object in UTF-8',
+    ...every(({ json }) => (isRecord(json) ? undefined : 'the body is not a JSON object in UTF-8')),
+  },
+  'R-REQ-04': {
+    must: request('no other properties allowed'),
+    nl: 'De body past bij `GegevensRequest`',
+    en: 'The body fits `GegevensRequest`',
+    ...every(({ json }, { fault, model: { variant, mapping } }) => {
+      const { [mapping.organisatieLeden[0]]: organisation, pageSize, ...rest } = Object(json);
+      // The contract has the largest page of SHV, the variant with the smaller ones.
+      const isAllowed = typeof pageSize === 'number' && pageSize <= MOST_RECORDS[variant];
+      const size = isAllowed ? Math.min(pageSize, MOST_RECORDS.shv) : pageSize;
+      return fault('GegevensRequest', {
+        ...rest,
+        ...(organisation === undefined ? {} : { aanleverende_organisatie: organisation }),
+        ...(size === undefined ? {} : { pageSize: size }),
+      });
+    }),
+    needs: ['R-REQ-03'],
+  },
+  'R-REQ-05': {
+    should: rfc(
+      6750,
+      '2.1',
+      'Clients SHOULD make authenticated requests with a bearer token using the "Authorization" request header field',
+    ),
+    nl: 'Het token staat in de header `Authorization` of `Fsc-Authorization`',
+    en: 'The token is in the header `Authorization` or `Fsc-Authorization`',
+    ...every((one) =>
+      [...one.message.values('authorization'), ...one.message.values('fsc-authorization')].some((value) =>
+        /^Bearer \S+$/i.test(value),
+      )
+        ? undefined
+        : 'there is no Bearer token',
+    ),
+  },
+  'R-REQ-06': {
+    should: ddas('What the service does, area A 3', 'parameters in a URL can lead to cached answers'),
+    nl: 'Het adres heeft geen parameters',
+    en: 'The address has no parameters',
+    ...every(({ url }) => (url.includes('?') ? 'the address has parameters' : undefined)),
+  },
+  'R-REQ-07': {
+    should: rfc(9110, '12.5.1', 'to specify their preferences regarding response media types'),
+    nl: '`Accept` laat `application/json` toe',
+    en: '`Accept` allows `application/json`',
+    ...every((one) => {
+      const accept = headerOf(one, 'accept');
+      return accept === '' || /application\/(json|\*)|\*\/\*/i.test(accept)
+        ? undefined
+        : `\`Accept\` is ${accept.slice(0, 100)}`;
+    }),
+  },
+});
 
 export const SIGNED_REQUESTS = messageChapter<RequesterSubject>(
   'R-SIG',
@@ -137,65 +133,61 @@ const asks = (scenario: ScenarioName): Judging => ({
   },
 });
 
-export const CALENDAR: Chapter<RequesterSubject> = {
-  id: 'R-CAL',
-  title: { nl: 'De kalender van verzoeken', en: 'The calendar of requests' },
-  cases: requesterCases({
-    'R-CAL-01': {
-      should: request('Start of the reporting period'),
-      nl: 'Een kwartaal',
-      en: 'A quarter',
-      ...asks('pages'),
+export const CALENDAR = requesterChapter('R-CAL', ['De kalender van verzoeken', 'The calendar of requests'], {
+  'R-CAL-01': {
+    should: request('Start of the reporting period'),
+    nl: 'Een kwartaal',
+    en: 'A quarter',
+    ...asks('pages'),
+  },
+  'R-CAL-02': {
+    should: request('End of the reporting period'),
+    nl: 'Een heel jaar',
+    en: 'A whole year',
+    ...asks('year'),
+  },
+  'R-CAL-03': {
+    should: request('Empty: the supplier decides the start date'),
+    nl: 'De meest recente periode: zonder datums',
+    en: 'The most recent period: without dates',
+    ...asks('recent'),
+  },
+  'R-CAL-04': {
+    should: request('Empty: the supplier decides the end date'),
+    nl: 'Alleen een begin',
+    en: 'A start only',
+    ...asks('from-start'),
+  },
+  'R-CAL-05': {
+    should: request('Empty: the supplier decides the start date'),
+    nl: 'Alleen een einde',
+    en: 'An end only',
+    ...asks('until-end'),
+  },
+  'R-CAL-06': {
+    should: request('Default: all organisations'),
+    nl: 'Eén organisatie',
+    en: 'One organisation',
+    ...asks('organisation'),
+  },
+  'R-CAL-07': {
+    should: request('Number of records (signals or trajectories) in one response'),
+    nl: 'Een grootte van pagina’s',
+    en: 'A size of pages',
+    ...asks('page-size'),
+  },
+  'R-CAL-08': {
+    should: ddas(
+      'What the service does, area A 3',
+      'parameters in a URL can lead to cached answers when the parameters do not change',
+    ),
+    nl: 'Wie een periode opnieuw vraagt, vraagt haar echt: een verbeterde levering komt aan',
+    en: 'A period asked for again is really asked for: a corrected delivery arrives',
+    check: async ({ play, playAgain }) => {
+      await play('corrected');
+      const { accepted, requests, refused } = await playAgain('corrected');
+      if (requests.length === 0) return 'it did not ask again';
+      return accepted ? undefined : `it refused the corrected delivery: ${refused ?? ''}`;
     },
-    'R-CAL-02': {
-      should: request('End of the reporting period'),
-      nl: 'Een heel jaar',
-      en: 'A whole year',
-      ...asks('year'),
-    },
-    'R-CAL-03': {
-      should: request('Empty: the supplier decides the start date'),
-      nl: 'De meest recente periode: zonder datums',
-      en: 'The most recent period: without dates',
-      ...asks('recent'),
-    },
-    'R-CAL-04': {
-      should: request('Empty: the supplier decides the end date'),
-      nl: 'Alleen een begin',
-      en: 'A start only',
-      ...asks('from-start'),
-    },
-    'R-CAL-05': {
-      should: request('Empty: the supplier decides the start date'),
-      nl: 'Alleen een einde',
-      en: 'An end only',
-      ...asks('until-end'),
-    },
-    'R-CAL-06': {
-      should: request('Default: all organisations'),
-      nl: 'Eén organisatie',
-      en: 'One organisation',
-      ...asks('organisation'),
-    },
-    'R-CAL-07': {
-      should: request('Number of records (signals or trajectories) in one response'),
-      nl: 'Een grootte van pagina’s',
-      en: 'A size of pages',
-      ...asks('page-size'),
-    },
-    'R-CAL-08': {
-      should: ddas(
-        'What the service does, area A 3',
-        'parameters in a URL can lead to cached answers when the parameters do not change',
-      ),
-      nl: 'Wie een periode opnieuw vraagt, vraagt haar echt: een verbeterde levering komt aan',
-      en: 'A period asked for again is really asked for: a corrected delivery arrives',
-      check: async ({ play, playAgain }) => {
-        await play('corrected');
-        const { accepted, requests, refused } = await playAgain('corrected');
-        if (requests.length === 0) return 'it did not ask again';
-        return accepted ? undefined : `it refused the corrected delivery: ${refused ?? ''}`;
-      },
-    },
-  }),
-};
+  },
+});

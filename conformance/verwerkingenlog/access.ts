@@ -2,10 +2,10 @@
 
 import type { JsonObject } from '../../src/lib/json/json-value.ts';
 import { PROCESSING_LOG_SCOPES } from '../../src/lib/processing-log-scopes.ts';
-import { type Chapter, type Clause, forged, unchallenged } from '../case.ts';
-import { actiePath, type Log, listPath, logCases } from './log-case.ts';
+import { type Clause, forged, unchallenged } from '../case.ts';
+import { actiePath, type Log, listPath, logChapter } from './log-case.ts';
 import { contract, oneApi, rfc, vng } from './sources.ts';
-import type { LogSubject, Scope } from './subject.ts';
+import type { Scope } from './subject.ts';
 
 type Call = readonly [method: string, path: string, body?: unknown];
 
@@ -169,123 +169,115 @@ const ofFunction = FUNCTIES.map(
     ] as const,
 );
 
-export const ACCESS: Chapter<LogSubject> = {
-  id: 'B-ACC',
-  title: { nl: 'Toegang', en: 'Access' },
-  cases: logCases({
-    ...Object.fromEntries(ofFunction),
-    'B-ACC-12': {
-      open: vng(
-        'POST /verwerkingsacties; F7446',
-        '`Normaal` dan wordt er niet gecontroleerd op de autorisatiescope … Autorisatiescope = `create:normal`',
-      ),
-      nl: 'Of vastleggen van wat niet vertrouwelijk is de scope `create:normal` vraagt: F7446 zegt van wel, POST zegt dat er niet gecontroleerd wordt',
-      en: 'Whether logging what is not confidential takes `create:normal`: F7446 says so, POST says that nothing is checked',
-      test: async (log) => {
-        const body = log.whole(log.person('toegang'));
-        const { status } = await log.call('POST', '/verwerkingsacties', { as: 'read:normal', body });
-        return { seen: `with read:normal the answer has status ${status}` };
-      },
+export const ACCESS = logChapter('B-ACC', ['Toegang', 'Access'], {
+  ...Object.fromEntries(ofFunction),
+  'B-ACC-12': {
+    open: vng(
+      'POST /verwerkingsacties; F7446',
+      '`Normaal` dan wordt er niet gecontroleerd op de autorisatiescope … Autorisatiescope = `create:normal`',
+    ),
+    nl: 'Of vastleggen van wat niet vertrouwelijk is de scope `create:normal` vraagt: F7446 zegt van wel, POST zegt dat er niet gecontroleerd wordt',
+    en: 'Whether logging what is not confidential takes `create:normal`: F7446 says so, POST says that nothing is checked',
+    test: async (log) => {
+      const body = log.whole(log.person('toegang'));
+      const { status } = await log.call('POST', '/verwerkingsacties', { as: 'read:normal', body });
+      return { seen: `with read:normal the answer has status ${status}` };
     },
-    'B-ACC-13': {
-      open: vng(
-        'F2525; GET /verwerkingsacties',
-        'is nodig: `read:normal` of `read:confidential` … Bij autorisatiescope `read:normal` moet de query parameter `vertrouwelijkheid` ingevuld zijn met de waarde `Normaal`',
-      ),
-      nl: 'Of `read:normal` alle velden ziet van wat is opgeheven: F2525 zegt van wel, GET en de vorm met één API van niet',
-      en: 'Whether `read:normal` sees all fields of what was lifted: F2525 says so, GET and the form with one API do not',
-      test: async (log) => {
-        const [method, path] = list(log, 'false', 'opgeheven');
-        return { seen: `status ${(await log.call(method, path, { as: 'read:normal' })).status}` };
-      },
+  },
+  'B-ACC-13': {
+    open: vng(
+      'F2525; GET /verwerkingsacties',
+      'is nodig: `read:normal` of `read:confidential` … Bij autorisatiescope `read:normal` moet de query parameter `vertrouwelijkheid` ingevuld zijn met de waarde `Normaal`',
+    ),
+    nl: 'Of `read:normal` alle velden ziet van wat is opgeheven: F2525 zegt van wel, GET en de vorm met één API van niet',
+    en: 'Whether `read:normal` sees all fields of what was lifted: F2525 says so, GET and the form with one API do not',
+    test: async (log) => {
+      const [method, path] = list(log, 'false', 'opgeheven');
+      return { seen: `status ${(await log.call(method, path, { as: 'read:normal' })).status}` };
     },
-    'B-ACC-14': {
-      must: vng(
-        'POST /verwerkingsacties',
-        'Laat toe om zowel vertrouwelijke als niet vertrouwelijke (normale) verwerkingsacties aan te maken',
-      ),
-      nl: 'Een scope op `confidential` omvat die op `normal`',
-      en: 'A scope on `confidential` includes the one on `normal`',
-      test: async (log) => {
-        const body = log.whole(log.person('omvat'));
-        const { json } = await log.stored('POST', '/verwerkingsacties', { as: 'create:confidential', body });
-        const actie = { ...body, ...json };
-        await log.expect(
-          200,
-          'GET',
-          listPath(log.person('omvat'), { beperkteSet: 'false', vertrouwelijkheid: 'normaal' }),
-          { as: 'read:confidential' },
-        );
-        await log.expect(200, 'PUT', actiePath(actie), { as: 'update:confidential', body });
-        const [method, path, change] = patch(body, { bewaartermijn: 'P2D' });
-        await log.expect(204, method, path, { as: 'update:confidential', body: change });
-        await log.expect(204, 'DELETE', actiePath(actie), { as: 'delete:confidential' });
-      },
+  },
+  'B-ACC-14': {
+    must: vng(
+      'POST /verwerkingsacties',
+      'Laat toe om zowel vertrouwelijke als niet vertrouwelijke (normale) verwerkingsacties aan te maken',
+    ),
+    nl: 'Een scope op `confidential` omvat die op `normal`',
+    en: 'A scope on `confidential` includes the one on `normal`',
+    test: async (log) => {
+      const body = log.whole(log.person('omvat'));
+      const { json } = await log.stored('POST', '/verwerkingsacties', { as: 'create:confidential', body });
+      const actie = { ...body, ...json };
+      await log.expect(
+        200,
+        'GET',
+        listPath(log.person('omvat'), { beperkteSet: 'false', vertrouwelijkheid: 'normaal' }),
+        { as: 'read:confidential' },
+      );
+      await log.expect(200, 'PUT', actiePath(actie), { as: 'update:confidential', body });
+      const [method, path, change] = patch(body, { bewaartermijn: 'P2D' });
+      await log.expect(204, method, path, { as: 'update:confidential', body: change });
+      await log.expect(204, 'DELETE', actiePath(actie), { as: 'delete:confidential' });
     },
-    'B-ACC-15': {
-      must: vng('OpenAPI', "security: - JWT-Claims … '401': description: Unauthorized"),
-      nl: 'Zonder toegangstoken geeft elke aanroep 401',
-      en: 'Without an access token each call gives 401',
-      test: (log) => refusedAll(log, { authorization: undefined }),
+  },
+  'B-ACC-15': {
+    must: vng('OpenAPI', "security: - JWT-Claims … '401': description: Unauthorized"),
+    nl: 'Zonder toegangstoken geeft elke aanroep 401',
+    en: 'Without an access token each call gives 401',
+    test: (log) => refusedAll(log, { authorization: undefined }),
+  },
+  'B-ACC-16': {
+    must: rfc(9110, '15.5.2', 'The server generating a 401 response MUST send a WWW-Authenticate header field'),
+    nl: 'Een 401 zegt hoe de aanroeper zich kan aanmelden',
+    en: 'A 401 says how the caller can authenticate',
+    needs: ['B-ACC-15'],
+    test: ({ subject: { client } }) => unchallenged(client),
+  },
+  'B-ACC-17': {
+    must: rfc(9068, '4', 'The resource server MUST validate the signature of all incoming JWT access tokens'),
+    nl: 'Een token met een andere handtekening wordt geweigerd',
+    en: 'A token with another signature is refused',
+    test: (log) => refusedWith(log, forged),
+  },
+  'B-ACC-18': {
+    must: rfc(9068, '4', 'MUST reject any JWT in which the value of "alg" is "none"'),
+    nl: 'Een token zonder handtekening (`alg: none`) wordt geweigerd',
+    en: 'A token without a signature (`alg: none`) is refused',
+    test: (log) =>
+      refusedWith(log, (token) => {
+        const [, claims = ''] = forged(token).split('.');
+        return `${Buffer.from('{"alg":"none","typ":"at+jwt"}').toString('base64url')}.${claims}.`;
+      }),
+  },
+  'B-ACC-19': {
+    must: rfc(
+      9068,
+      '4',
+      'The JWT access token MUST be rejected if "aud" does not contain a resource indicator of the current resource server',
+    ),
+    nl: 'Een token van een andere organisatie of voor een andere dienst wordt overal geweigerd',
+    en: 'A token of another organisation, or for another service, is refused everywhere',
+    test: (log) => refusedAll(log, {}, 'other'),
+  },
+  'B-ACC-20': {
+    may: contract('Geweigerd', 'De aanroeper mag dit niet. Er is niets veranderd.'),
+    nl: 'Wat geweigerd is, heeft niets veranderd',
+    en: 'A refused request has changed nothing',
+    needs: FUNCTIES.map((_, i) => `B-ACC-${String(i + 1).padStart(2, '0')}`).slice(5),
+    test: async (log) => {
+      for (const [name, actie] of [
+        ['toegang', await ordinary(log)],
+        ['toegang-geheim', await secret(log)],
+      ] as const) {
+        const query = { beperkteSet: 'false', vertrouwelijkheid__in: 'normaal,vertrouwelijk' };
+        const now = (await log.list(name, query, 'read:confidential')).find(({ actieId }) => actieId === actie.actieId);
+        if (now === undefined) return 'the action is no longer there';
+        const other = ['actieNaam', 'vertrouwelijkheid', 'bewaartermijn'].find((field) => now[field] !== actie[field]);
+        if (other !== undefined) return `${other} has changed`;
+      }
+      return undefined;
     },
-    'B-ACC-16': {
-      must: rfc(9110, '15.5.2', 'The server generating a 401 response MUST send a WWW-Authenticate header field'),
-      nl: 'Een 401 zegt hoe de aanroeper zich kan aanmelden',
-      en: 'A 401 says how the caller can authenticate',
-      needs: ['B-ACC-15'],
-      test: ({ subject: { client } }) => unchallenged(client),
-    },
-    'B-ACC-17': {
-      must: rfc(9068, '4', 'The resource server MUST validate the signature of all incoming JWT access tokens'),
-      nl: 'Een token met een andere handtekening wordt geweigerd',
-      en: 'A token with another signature is refused',
-      test: (log) => refusedWith(log, forged),
-    },
-    'B-ACC-18': {
-      must: rfc(9068, '4', 'MUST reject any JWT in which the value of "alg" is "none"'),
-      nl: 'Een token zonder handtekening (`alg: none`) wordt geweigerd',
-      en: 'A token without a signature (`alg: none`) is refused',
-      test: (log) =>
-        refusedWith(log, (token) => {
-          const [, claims = ''] = forged(token).split('.');
-          return `${Buffer.from('{"alg":"none","typ":"at+jwt"}').toString('base64url')}.${claims}.`;
-        }),
-    },
-    'B-ACC-19': {
-      must: rfc(
-        9068,
-        '4',
-        'The JWT access token MUST be rejected if "aud" does not contain a resource indicator of the current resource server',
-      ),
-      nl: 'Een token van een andere organisatie of voor een andere dienst wordt overal geweigerd',
-      en: 'A token of another organisation, or for another service, is refused everywhere',
-      test: (log) => refusedAll(log, {}, 'other'),
-    },
-    'B-ACC-20': {
-      may: contract('Geweigerd', 'De aanroeper mag dit niet. Er is niets veranderd.'),
-      nl: 'Wat geweigerd is, heeft niets veranderd',
-      en: 'A refused request has changed nothing',
-      needs: FUNCTIES.map((_, i) => `B-ACC-${String(i + 1).padStart(2, '0')}`).slice(5),
-      test: async (log) => {
-        for (const [name, actie] of [
-          ['toegang', await ordinary(log)],
-          ['toegang-geheim', await secret(log)],
-        ] as const) {
-          const query = { beperkteSet: 'false', vertrouwelijkheid__in: 'normaal,vertrouwelijk' };
-          const now = (await log.list(name, query, 'read:confidential')).find(
-            ({ actieId }) => actieId === actie.actieId,
-          );
-          if (now === undefined) return 'the action is no longer there';
-          const other = ['actieNaam', 'vertrouwelijkheid', 'bewaartermijn'].find(
-            (field) => now[field] !== actie[field],
-          );
-          if (other !== undefined) return `${other} has changed`;
-        }
-        return undefined;
-      },
-    },
-  }),
-};
+  },
+});
 
 /** A call with a token that was changed. */
 async function refusedWith(log: Log, change: (token: string) => string) {

@@ -1,11 +1,10 @@
 /** Confidentiality and retention: of a whole processing, by new versions of its actions. */
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../src/lib/json/json-value.ts';
-import type { Chapter } from '../case.ts';
 import { remove, secret } from './changes.ts';
-import { actiePath, EVERY, found, idsIn, type Log, listPath, logCases, NORMAL } from './log-case.ts';
+import { actiePath, EVERY, found, idsIn, type Log, listPath, logChapter, NORMAL } from './log-case.ts';
 import { contract, oneApi, vng } from './sources.ts';
-import { type LogSubject, objectOf, type Scope } from './subject.ts';
+import { objectOf, type Scope } from './subject.ts';
 
 const PATCH = 'PATCH /verwerkingsacties';
 export const LIFTED_PERSON = 'verwerking-opgeheven';
@@ -27,10 +26,10 @@ export async function lifted(log: Log): Promise<JsonObject> {
   return actie;
 }
 
-export const CONFIDENTIALITY: Chapter<LogSubject> = {
-  id: 'B-CNF',
-  title: { nl: 'Vertrouwelijkheid en bewaartermijn', en: 'Confidentiality and retention' },
-  cases: logCases({
+export const CONFIDENTIALITY = logChapter(
+  'B-CNF',
+  ['Vertrouwelijkheid en bewaartermijn', 'Confidentiality and retention'],
+  {
     'B-CNF-01': {
       must: vng('F9787', 'retourneert geen verwerkingsacties die vertrouwelijk zijn of waren'),
       nl: 'Een vertrouwelijke actie staat in geen lijst van wat niet vertrouwelijk is (F4086, F9787)',
@@ -202,8 +201,8 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
         return found(actie, await log.ids('verstreken'), true);
       },
     },
-  }),
-};
+  },
+);
 
 /** The same person in several actions. */
 function about(log: Log, name: string): JsonObject {

@@ -1,12 +1,11 @@
 /** What a log may offer beside the functions: repeating safely, inspection by the person, a register of processing activities. */
 import { randomUUID } from 'node:crypto';
 import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
-import type { Chapter } from '../case.ts';
 import { objectsIn } from '../json-members.ts';
 import { LIFTED_PERSON, lifted } from './confidentiality.ts';
-import { EVERY, isActie, type Log, listPath, logCases } from './log-case.ts';
+import { EVERY, isActie, type Log, listPath, logChapter } from './log-case.ts';
 import { contract, vng } from './sources.ts';
-import type { LogSubject, Scope } from './subject.ts';
+import type { Scope } from './subject.ts';
 
 const NOT_OFFERED = [404, 405, 501];
 const READ = 'GET /verwerkte-objecten';
@@ -41,188 +40,181 @@ const activityOf = (log: Log, vertrouwelijkheid: string): [path: string, body: J
   },
 ];
 
-export const EXTRAS: Chapter<LogSubject> = {
-  id: 'B-EXT',
-  title: { nl: 'Functies die een log kan aanbieden', en: 'Optional functions of a log' },
-  cases: logCases({
-    'B-EXT-01': {
-      may: contract('Conflict', 'Dezelfde `Idempotency-Key` is al gebruikt met een andere body.'),
-      nl: 'Een `Idempotency-Key` met een andere inhoud geeft 409',
-      en: 'An `Idempotency-Key` with another content gives 409',
-      test: async (log) => {
-        const headers = { 'idempotency-key': `cf-${log.subject.run}-1` };
-        const post = (wishes: JsonObject) =>
-          log.call('POST', '/verwerkingsacties', {
-            as: 'create:normal',
-            headers,
-            body: log.whole(log.person('herhaald'), wishes),
-          });
-        const first = await post({});
-        const { status, json } = await post({ actieNaam: 'Iets anders' });
-        if (isActie(first.status, first.json) && isActie(status, json))
-          return { skipped: 'Idempotency-Key is not offered' };
-        return status === 409 ? undefined : `the answer has status ${status}`;
-      },
+export const EXTRAS = logChapter('B-EXT', ['Functies die een log kan aanbieden', 'Optional functions of a log'], {
+  'B-EXT-01': {
+    may: contract('Conflict', 'Dezelfde `Idempotency-Key` is al gebruikt met een andere body.'),
+    nl: 'Een `Idempotency-Key` met een andere inhoud geeft 409',
+    en: 'An `Idempotency-Key` with another content gives 409',
+    test: async (log) => {
+      const headers = { 'idempotency-key': `cf-${log.subject.run}-1` };
+      const post = (wishes: JsonObject) =>
+        log.call('POST', '/verwerkingsacties', {
+          as: 'create:normal',
+          headers,
+          body: log.whole(log.person('herhaald'), wishes),
+        });
+      const first = await post({});
+      const { status, json } = await post({ actieNaam: 'Iets anders' });
+      if (isActie(first.status, first.json) && isActie(status, json))
+        return { skipped: 'Idempotency-Key is not offered' };
+      return status === 409 ? undefined : `the answer has status ${status}`;
     },
-    'B-EXT-02': {
-      may: contract('Idempotency-Key', 'geeft 24 uur lang hetzelfde antwoord en geen tweede actie'),
-      nl: 'Hetzelfde verzoek met dezelfde `Idempotency-Key` geeft geen tweede actie',
-      en: 'The same request with the same `Idempotency-Key` gives no second action',
-      needs: ['B-EXT-01'],
-      test: async (log) => {
-        const headers = { 'idempotency-key': `cf-${log.subject.run}-2` };
-        const call = { as: 'create:normal', headers, body: log.whole(log.person('zelfde-sleutel')) } as const;
-        const ids = [];
-        for (let i = 0; i < 2; i += 1) {
-          const { json } = await log.stored('POST', '/verwerkingsacties', call);
-          ids.push(json.actieId);
-        }
-        if (ids[0] !== ids[1]) return 'the answers have two ids';
-        const { length } = await log.list('zelfde-sleutel');
-        return length === 1 ? undefined : `${length} actions are in the list`;
-      },
+  },
+  'B-EXT-02': {
+    may: contract('Idempotency-Key', 'geeft 24 uur lang hetzelfde antwoord en geen tweede actie'),
+    nl: 'Hetzelfde verzoek met dezelfde `Idempotency-Key` geeft geen tweede actie',
+    en: 'The same request with the same `Idempotency-Key` gives no second action',
+    needs: ['B-EXT-01'],
+    test: async (log) => {
+      const headers = { 'idempotency-key': `cf-${log.subject.run}-2` };
+      const call = { as: 'create:normal', headers, body: log.whole(log.person('zelfde-sleutel')) } as const;
+      const ids = [];
+      for (let i = 0; i < 2; i += 1) {
+        const { json } = await log.stored('POST', '/verwerkingsacties', call);
+        ids.push(json.actieId);
+      }
+      if (ids[0] !== ids[1]) return 'the answers have two ids';
+      const { length } = await log.list('zelfde-sleutel');
+      return length === 1 ? undefined : `${length} actions are in the list`;
     },
-    'B-EXT-03': {
-      may: vng(READ, 'alleen verwerkte objecten … niet geretourneerd: `systeem`, `gebruiker` en `gegevensbron`'),
-      nl: 'De inzage toont waar een persoon in verwerkt is, met de beperkte set',
-      en: 'Inspection shows where a person was processed, with the limited set',
-      test: async (log) => {
-        const actie = await log.kept('gewoon');
-        const all = await objects(log, 'gewoon');
-        if (all === undefined) return absent;
-        const object = ofActie(all, actie);
-        if (object === undefined) return 'the action is not there';
-        if (object.objectId !== log.person('gewoon')) return 'it is about another person';
-        const { verwerkingsactie } = object;
-        const shown = ['systeem', 'gebruiker', 'gegevensbron'].filter(
-          (name) => isRecord(verwerkingsactie) && typeof verwerkingsactie[name] === 'string',
-        );
-        return shown.length === 0 ? undefined : `it has ${shown.join(', ')}`;
-      },
+  },
+  'B-EXT-03': {
+    may: vng(READ, 'alleen verwerkte objecten … niet geretourneerd: `systeem`, `gebruiker` en `gegevensbron`'),
+    nl: 'De inzage toont waar een persoon in verwerkt is, met de beperkte set',
+    en: 'Inspection shows where a person was processed, with the limited set',
+    test: async (log) => {
+      const actie = await log.kept('gewoon');
+      const all = await objects(log, 'gewoon');
+      if (all === undefined) return absent;
+      const object = ofActie(all, actie);
+      if (object === undefined) return 'the action is not there';
+      if (object.objectId !== log.person('gewoon')) return 'it is about another person';
+      const { verwerkingsactie } = object;
+      const shown = ['systeem', 'gebruiker', 'gegevensbron'].filter(
+        (name) => isRecord(verwerkingsactie) && typeof verwerkingsactie[name] === 'string',
+      );
+      return shown.length === 0 ? undefined : `it has ${shown.join(', ')}`;
     },
-    'B-EXT-04': {
-      may: vng(READ, 'verwerkte objecten waarvan de verwerkingsactie niet vertrouwelijk is'),
-      nl: 'De inzage toont niets dat vertrouwelijk is',
-      en: 'Inspection shows nothing confidential',
-      needs: ['B-EXT-03'],
-      test: async (log) => {
-        const actie = await log.kept('geheim', { vertrouwelijkheid: 'vertrouwelijk' });
-        for (const as of ['read:normal', 'read:confidential'] as const) {
-          const all = await objects(log, 'geheim', as);
-          if (ofActie(all ?? [], actie) !== undefined) return `with ${as} it does`;
-        }
-        return undefined;
-      },
+  },
+  'B-EXT-04': {
+    may: vng(READ, 'verwerkte objecten waarvan de verwerkingsactie niet vertrouwelijk is'),
+    nl: 'De inzage toont niets dat vertrouwelijk is',
+    en: 'Inspection shows nothing confidential',
+    needs: ['B-EXT-03'],
+    test: async (log) => {
+      const actie = await log.kept('geheim', { vertrouwelijkheid: 'vertrouwelijk' });
+      for (const as of ['read:normal', 'read:confidential'] as const) {
+        const all = await objects(log, 'geheim', as);
+        if (ofActie(all ?? [], actie) !== undefined) return `with ${as} it does`;
+      }
+      return undefined;
     },
-    'B-EXT-05': {
-      may: contract(
-        'getVerwerktObject',
-        'Geeft één verwerkt object met zijn actie. Onbekend, vervallen of vertrouwelijk: 404',
-      ),
-      nl: 'Eén verwerkt object wordt opgevraagd met zijn kenmerk; een vertrouwelijk of onbekend geeft 404',
-      en: 'One processed object is asked for by its id; a confidential or unknown one gives 404',
-      needs: ['B-EXT-03'],
-      test: async (log) => {
-        const get = (id: unknown, status: number) =>
-          log.expect(status, 'GET', `/verwerkte-objecten/${String(id)}`, { as: 'read:normal' });
-        const [known] = objectsIn(await log.kept('gewoon'), 'verwerkteObjecten');
-        const [secret] = objectsIn(
-          await log.kept('geheim', { vertrouwelijkheid: 'vertrouwelijk' }),
-          'verwerkteObjecten',
-        );
-        const { json } = await get(known?.verwerktObjectId, 200);
-        if (!isRecord(json) || json.objectId !== log.person('gewoon')) return 'it is another one';
-        for (const id of [secret?.verwerktObjectId, randomUUID()]) await get(id, 404);
-        return undefined;
-      },
+  },
+  'B-EXT-05': {
+    may: contract(
+      'getVerwerktObject',
+      'Geeft één verwerkt object met zijn actie. Onbekend, vervallen of vertrouwelijk: 404',
+    ),
+    nl: 'Eén verwerkt object wordt opgevraagd met zijn kenmerk; een vertrouwelijk of onbekend geeft 404',
+    en: 'One processed object is asked for by its id; a confidential or unknown one gives 404',
+    needs: ['B-EXT-03'],
+    test: async (log) => {
+      const get = (id: unknown, status: number) =>
+        log.expect(status, 'GET', `/verwerkte-objecten/${String(id)}`, { as: 'read:normal' });
+      const [known] = objectsIn(await log.kept('gewoon'), 'verwerkteObjecten');
+      const [secret] = objectsIn(await log.kept('geheim', { vertrouwelijkheid: 'vertrouwelijk' }), 'verwerkteObjecten');
+      const { json } = await get(known?.verwerktObjectId, 200);
+      if (!isRecord(json) || json.objectId !== log.person('gewoon')) return 'it is another one';
+      for (const id of [secret?.verwerktObjectId, randomUUID()]) await get(id, 404);
+      return undefined;
     },
-    'B-EXT-06': {
-      should: vng(
-        `${READ}; B9177`,
-        'dient de bevraging van het log te loggen … Het UUID van de verwerking in het attribuut Verwerking ID afnemer',
-      ),
-      nl: 'Inzage wordt zelf vastgelegd, met de verwerking van wie vroeg',
-      en: 'Inspection is logged itself, with the processing of the caller',
-      needs: ['B-EXT-03'],
-      test: async (log) => {
-        const verwerkingId = randomUUID();
-        await log.kept('bekeken');
-        await objects(log, 'bekeken', 'read:normal', { VerwerkingId: verwerkingId });
-        const path = listPath(log.person('bekeken'), EVERY);
-        const { json } = await log.expect(200, 'GET', path, { as: 'read:confidential' });
-        return objectsIn(json, 'results').some(({ verwerkingIdAfnemer }) => verwerkingIdAfnemer === verwerkingId)
-          ? undefined
-          : 'the log has no entry with that `verwerkingIdAfnemer`';
-      },
+  },
+  'B-EXT-06': {
+    should: vng(
+      `${READ}; B9177`,
+      'dient de bevraging van het log te loggen … Het UUID van de verwerking in het attribuut Verwerking ID afnemer',
+    ),
+    nl: 'Inzage wordt zelf vastgelegd, met de verwerking van wie vroeg',
+    en: 'Inspection is logged itself, with the processing of the caller',
+    needs: ['B-EXT-03'],
+    test: async (log) => {
+      const verwerkingId = randomUUID();
+      await log.kept('bekeken');
+      await objects(log, 'bekeken', 'read:normal', { VerwerkingId: verwerkingId });
+      const path = listPath(log.person('bekeken'), EVERY);
+      const { json } = await log.expect(200, 'GET', path, { as: 'read:confidential' });
+      return objectsIn(json, 'results').some(({ verwerkingIdAfnemer }) => verwerkingIdAfnemer === verwerkingId)
+        ? undefined
+        : 'the log has no entry with that `verwerkingIdAfnemer`';
     },
-    'B-EXT-07': {
-      may: contract(
-        'putVerwerkingsactiviteit',
-        'Neemt de verwerkingsactiviteit op onder dit kenmerk (201) of vervangt haar (200).',
-      ),
-      nl: 'Het register neemt een verwerkingsactiviteit op, en vervangt haar',
-      en: 'The register accepts a processing activity, and replaces it',
-      test: async (log) => {
-        const [path, body] = activityOf(log, 'normaal');
-        const { status } = await log.call('PUT', path, { as: 'register:write', body });
-        if (NOT_OFFERED.includes(status)) return { skipped: 'the register is not offered' };
-        if (status !== 201) return `the answer has status ${status} instead of 201`;
-        await log.expect(200, 'PUT', path, { as: 'register:write', body: { ...body, doel: 'Iets anders' } });
-        const { json } = await log.expect(200, 'GET', path, { as: 'read:normal' });
-        return isRecord(json) && json.doel === 'Iets anders' ? undefined : 'it was not replaced';
-      },
+  },
+  'B-EXT-07': {
+    may: contract(
+      'putVerwerkingsactiviteit',
+      'Neemt de verwerkingsactiviteit op onder dit kenmerk (201) of vervangt haar (200).',
+    ),
+    nl: 'Het register neemt een verwerkingsactiviteit op, en vervangt haar',
+    en: 'The register accepts a processing activity, and replaces it',
+    test: async (log) => {
+      const [path, body] = activityOf(log, 'normaal');
+      const { status } = await log.call('PUT', path, { as: 'register:write', body });
+      if (NOT_OFFERED.includes(status)) return { skipped: 'the register is not offered' };
+      if (status !== 201) return `the answer has status ${status} instead of 201`;
+      await log.expect(200, 'PUT', path, { as: 'register:write', body: { ...body, doel: 'Iets anders' } });
+      const { json } = await log.expect(200, 'GET', path, { as: 'read:normal' });
+      return isRecord(json) && json.doel === 'Iets anders' ? undefined : 'it was not replaced';
     },
-    'B-EXT-08': {
-      may: contract('getVerwerkingsactiviteit', 'vertrouwelijk en zonder `read:confidential` gevraagd: 404'),
-      nl: 'Een vertrouwelijke verwerkingsactiviteit ziet alleen wie dat mag',
-      en: 'A confidential processing activity is seen only by a caller that may',
-      needs: ['B-EXT-07'],
-      test: async (log) => {
-        const [path, body] = activityOf(log, 'vertrouwelijk');
-        await log.expect(200, 'PUT', path, { as: 'register:write', body });
-        await log.expect(200, 'GET', path, { as: 'read:confidential' });
-        await log.expect(404, 'GET', path, { as: 'read:normal' });
-      },
+  },
+  'B-EXT-08': {
+    may: contract('getVerwerkingsactiviteit', 'vertrouwelijk en zonder `read:confidential` gevraagd: 404'),
+    nl: 'Een vertrouwelijke verwerkingsactiviteit ziet alleen wie dat mag',
+    en: 'A confidential processing activity is seen only by a caller that may',
+    needs: ['B-EXT-07'],
+    test: async (log) => {
+      const [path, body] = activityOf(log, 'vertrouwelijk');
+      await log.expect(200, 'PUT', path, { as: 'register:write', body });
+      await log.expect(200, 'GET', path, { as: 'read:confidential' });
+      await log.expect(404, 'GET', path, { as: 'read:normal' });
     },
-    'B-EXT-09': {
-      may: contract('security', 'register:write: Het register van verwerkingsactiviteiten bijhouden'),
-      nl: 'Het register verandert alleen met de scope daarvoor',
-      en: 'The register changes only with the scope for it',
-      needs: ['B-EXT-07'],
-      test: async (log) => {
-        const [path, body] = activityOf(log, 'normaal');
-        for (const as of ['update:confidential', 'read:confidential'] as const) {
-          await log.expect(403, 'PUT', path, { as, body });
-          await log.expect(403, 'DELETE', path, { as });
-        }
-      },
+  },
+  'B-EXT-09': {
+    may: contract('security', 'register:write: Het register van verwerkingsactiviteiten bijhouden'),
+    nl: 'Het register verandert alleen met de scope daarvoor',
+    en: 'The register changes only with the scope for it',
+    needs: ['B-EXT-07'],
+    test: async (log) => {
+      const [path, body] = activityOf(log, 'normaal');
+      for (const as of ['update:confidential', 'read:confidential'] as const) {
+        await log.expect(403, 'PUT', path, { as, body });
+        await log.expect(403, 'DELETE', path, { as });
+      }
     },
-    'B-EXT-10': {
-      may: contract(
-        'deleteVerwerkingsactiviteit',
-        'Verwijdert de verwerkingsactiviteit uit het register. Onbekend: 404.',
-      ),
-      nl: 'Een verwijderde verwerkingsactiviteit staat niet meer in het register',
-      en: 'A deleted processing activity is no longer in the register',
-      needs: ['B-EXT-08', 'B-EXT-09'],
-      test: async (log) => {
-        const [path] = activityOf(log, 'normaal');
-        await log.expect(204, 'DELETE', path, { as: 'register:write' });
-        await log.expect(404, 'GET', path, { as: 'read:confidential' });
-        await log.expect(404, 'DELETE', path, { as: 'register:write' });
-      },
+  },
+  'B-EXT-10': {
+    may: contract(
+      'deleteVerwerkingsactiviteit',
+      'Verwijdert de verwerkingsactiviteit uit het register. Onbekend: 404.',
+    ),
+    nl: 'Een verwijderde verwerkingsactiviteit staat niet meer in het register',
+    en: 'A deleted processing activity is no longer in the register',
+    needs: ['B-EXT-08', 'B-EXT-09'],
+    test: async (log) => {
+      const [path] = activityOf(log, 'normaal');
+      await log.expect(204, 'DELETE', path, { as: 'register:write' });
+      await log.expect(404, 'GET', path, { as: 'read:confidential' });
+      await log.expect(404, 'DELETE', path, { as: 'register:write' });
     },
-    'B-EXT-11': {
-      may: vng(READ, 'niet vertrouwelijk is of waarvan de vertrouwelijkheid van is opgeheven'),
-      nl: 'Wie vertrouwelijke acties mag zien, ziet bij inzage ook wat is opgeheven; een ander niet',
-      en: 'A caller that may see confidential actions also sees lifted ones on inspection; another does not',
-      needs: ['B-EXT-03', 'B-CNF-04'],
-      test: async (log) => {
-        const actie = await lifted(log);
-        const sees = async (as: Scope) => ofActie((await objects(log, LIFTED_PERSON, as)) ?? [], actie) !== undefined;
-        if (!(await sees('read:confidential'))) return 'with read:confidential it is not shown';
-        return (await sees('read:normal')) ? 'with read:normal it is shown' : undefined;
-      },
+  },
+  'B-EXT-11': {
+    may: vng(READ, 'niet vertrouwelijk is of waarvan de vertrouwelijkheid van is opgeheven'),
+    nl: 'Wie vertrouwelijke acties mag zien, ziet bij inzage ook wat is opgeheven; een ander niet',
+    en: 'A caller that may see confidential actions also sees lifted ones on inspection; another does not',
+    needs: ['B-EXT-03', 'B-CNF-04'],
+    test: async (log) => {
+      const actie = await lifted(log);
+      const sees = async (as: Scope) => ofActie((await objects(log, LIFTED_PERSON, as)) ?? [], actie) !== undefined;
+      if (!(await sees('read:confidential'))) return 'with read:confidential it is not shown';
+      return (await sees('read:normal')) ? 'with read:normal it is shown' : undefined;
     },
-  }),
-};
+  },
+});

@@ -1,12 +1,11 @@
 /** Errors and HTTP, and last the contract itself, which every answer of the run is held against. */
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import { busyWithoutRetryAfter, type Chapter, type Finding } from '../case.ts';
+import { busyWithoutRetryAfter, type Finding } from '../case.ts';
 import type { Departure } from '../contract-walk.ts';
 import { objectsIn } from '../json-members.ts';
 import { withoutTls } from '../transport-security.ts';
-import { type Log, listPath, logCases, NORMAL } from './log-case.ts';
+import { type Log, listPath, logChapter, NORMAL } from './log-case.ts';
 import { adr, contract, rfc, vng } from './sources.ts';
-import type { LogSubject } from './subject.ts';
 
 /** What a log need not offer: it is not in the published standard, or is not there at all. */
 const OPTIONAL = ['404', '405', '501'];
@@ -25,155 +24,145 @@ const wrongRequest = (log: Log) => log.expect(400, ...log.storing('waarden', { t
 /** What an intermediary answers, may lack the version of the API: see the rationale of the rule. */
 const mayBeGateway = (status: number): boolean => [401, 403, 413, 429].includes(status) || status >= 500;
 
-export const HTTP: Chapter<LogSubject> = {
-  id: 'B-HTTP',
-  title: { nl: 'Fouten en HTTP', en: 'Errors and HTTP' },
-  cases: logCases({
-    'B-HTTP-01': {
-      must: vng('OpenAPI', "'400': application/problem+json: ValidatieFout"),
-      nl: 'Een fout is een probleem, met `invalidParams` bij 400',
-      en: 'An error is a problem, with `invalidParams` at 400',
-      test: async (log) => {
-        const { headers, json } = await wrongRequest(log);
-        if (!headers['content-type']?.startsWith(PROBLEM)) return `content type ${headers['content-type'] ?? '(none)'}`;
-        return isRecord(json) && Array.isArray(json.invalidParams) ? undefined : 'it has no `invalidParams`';
-      },
+export const HTTP = logChapter('B-HTTP', ['Fouten en HTTP', 'Errors and HTTP'], {
+  'B-HTTP-01': {
+    must: vng('OpenAPI', "'400': application/problem+json: ValidatieFout"),
+    nl: 'Een fout is een probleem, met `invalidParams` bij 400',
+    en: 'An error is a problem, with `invalidParams` at 400',
+    test: async (log) => {
+      const { headers, json } = await wrongRequest(log);
+      if (!headers['content-type']?.startsWith(PROBLEM)) return `content type ${headers['content-type'] ?? '(none)'}`;
+      return isRecord(json) && Array.isArray(json.invalidParams) ? undefined : 'it has no `invalidParams`';
     },
-    'B-HTTP-02': {
-      should: vng('OpenAPI', 'FieldValidationError: name: Naam van het veld met ongeldige gegevens'),
-      nl: '`invalidParams` noemt het veld, met een code en een reden',
-      en: '`invalidParams` names the field, with a code and a reason',
-      needs: ['B-HTTP-01'],
-      test: async (log) => {
-        const { json } = await wrongRequest(log);
-        const named = objectsIn(json, 'invalidParams').find(({ name }) => name === 'tijdstip');
-        return typeof named?.code === 'string' && typeof named.reason === 'string' && named.reason !== ''
-          ? undefined
-          : 'it does not name `tijdstip` with a code and a reason';
-      },
+  },
+  'B-HTTP-02': {
+    should: vng('OpenAPI', 'FieldValidationError: name: Naam van het veld met ongeldige gegevens'),
+    nl: '`invalidParams` noemt het veld, met een code en een reden',
+    en: '`invalidParams` names the field, with a code and a reason',
+    needs: ['B-HTTP-01'],
+    test: async (log) => {
+      const { json } = await wrongRequest(log);
+      const named = objectsIn(json, 'invalidParams').find(({ name }) => name === 'tijdstip');
+      return typeof named?.code === 'string' && typeof named.reason === 'string' && named.reason !== ''
+        ? undefined
+        : 'it does not name `tijdstip` with a code and a reason';
     },
-    'B-HTTP-03': {
-      must: rfc(9457, '3.1.2', 'generators MUST use the same status code in the actual HTTP response'),
-      nl: 'De status in een probleem is die van het antwoord',
-      en: 'The status in a problem is that of the answer',
-      needs: ['B-HTTP-01'],
-      test: async (log) => {
-        const { json } = await wrongRequest(log);
-        const status = isRecord(json) ? json.status : undefined;
-        return status === 400 ? undefined : `it says ${String(status)}`;
-      },
+  },
+  'B-HTTP-03': {
+    must: rfc(9457, '3.1.2', 'generators MUST use the same status code in the actual HTTP response'),
+    nl: 'De status in een probleem is die van het antwoord',
+    en: 'The status in a problem is that of the answer',
+    needs: ['B-HTTP-01'],
+    test: async (log) => {
+      const { json } = await wrongRequest(log);
+      const status = isRecord(json) ? json.status : undefined;
+      return status === 400 ? undefined : `it says ${String(status)}`;
     },
-    'B-HTTP-04': {
-      should: vng('OpenAPI', "'400': Bad request"),
-      nl: 'Een inhoud die geen JSON is, geeft 400',
-      en: 'A body that is not JSON gives 400',
-      test: async (log) => {
-        await log.expect(400, 'POST', '/verwerkingsacties', { as: 'create:normal', body: '{"tijdstip":' });
-      },
+  },
+  'B-HTTP-04': {
+    should: vng('OpenAPI', "'400': Bad request"),
+    nl: 'Een inhoud die geen JSON is, geeft 400',
+    en: 'A body that is not JSON gives 400',
+    test: async (log) => {
+      await log.expect(400, 'POST', '/verwerkingsacties', { as: 'create:normal', body: '{"tijdstip":' });
     },
-    'B-HTTP-05': {
-      should: vng('OpenAPI', "'415': Unsupported media type"),
-      nl: 'Een inhoud van een ander mediatype geeft 415',
-      en: 'A body of another media type gives 415',
-      test: async (log) => {
-        const headers = { 'content-type': 'application/xml' };
-        await log.expect(415, 'POST', '/verwerkingsacties', { as: 'create:normal', headers, body: '<actie/>' });
-      },
+  },
+  'B-HTTP-05': {
+    should: vng('OpenAPI', "'415': Unsupported media type"),
+    nl: 'Een inhoud van een ander mediatype geeft 415',
+    en: 'A body of another media type gives 415',
+    test: async (log) => {
+      const headers = { 'content-type': 'application/xml' };
+      await log.expect(415, 'POST', '/verwerkingsacties', { as: 'create:normal', headers, body: '<actie/>' });
     },
-    'B-HTTP-06': {
-      should: vng('OpenAPI', "'406': Not acceptable"),
-      nl: 'Wie geen JSON wil, krijgt 406',
-      en: 'A client that does not accept JSON gets 406',
-      test: async (log) => {
-        const path = listPath(log.person('gewoon'), NORMAL);
-        await log.expect(406, 'GET', path, { as: 'read:normal', headers: { accept: 'application/xml' } });
-      },
+  },
+  'B-HTTP-06': {
+    should: vng('OpenAPI', "'406': Not acceptable"),
+    nl: 'Wie geen JSON wil, krijgt 406',
+    en: 'A client that does not accept JSON gets 406',
+    test: async (log) => {
+      const path = listPath(log.person('gewoon'), NORMAL);
+      await log.expect(406, 'GET', path, { as: 'read:normal', headers: { accept: 'application/xml' } });
     },
-    'B-HTTP-07': {
-      should: rfc(9110, '15.5.6', 'The origin server MUST generate an Allow header field in a 405 response'),
-      nl: 'Een methode die er niet is, geeft 405 met `Allow`',
-      en: 'A method that is not there gives 405 with `Allow`',
-      test: async (log) => {
-        const { status, headers } = await log.call('PUT', '/verwerkingsacties', { as: 'update:normal', body: {} });
-        if (status !== 405) return { skipped: `the answer has status ${status}` };
-        return headers.allow?.includes('POST') ? undefined : `Allow: ${headers.allow ?? '(none)'}`;
-      },
+  },
+  'B-HTTP-07': {
+    should: rfc(9110, '15.5.6', 'The origin server MUST generate an Allow header field in a 405 response'),
+    nl: 'Een methode die er niet is, geeft 405 met `Allow`',
+    en: 'A method that is not there gives 405 with `Allow`',
+    test: async (log) => {
+      const { status, headers } = await log.call('PUT', '/verwerkingsacties', { as: 'update:normal', body: {} });
+      if (status !== 405) return { skipped: `the answer has status ${status}` };
+      return headers.allow?.includes('POST') ? undefined : `Allow: ${headers.allow ?? '(none)'}`;
     },
-    'B-HTTP-08': {
-      should: rfc(9110, '9.1', 'All general-purpose servers MUST support the methods GET and HEAD'),
-      nl: 'HEAD geeft de koppen van GET, zonder inhoud',
-      en: 'HEAD gives the headers of GET, without content',
-      test: async (log) => {
-        const { body } = await log.expect(200, 'HEAD', listPath(log.person('gewoon'), NORMAL), { as: 'read:normal' });
-        return body.length === 0 ? undefined : `it has ${body.length} bytes`;
-      },
+  },
+  'B-HTTP-08': {
+    should: rfc(9110, '9.1', 'All general-purpose servers MUST support the methods GET and HEAD'),
+    nl: 'HEAD geeft de koppen van GET, zonder inhoud',
+    en: 'HEAD gives the headers of GET, without content',
+    test: async (log) => {
+      const { body } = await log.expect(200, 'HEAD', listPath(log.person('gewoon'), NORMAL), { as: 'read:normal' });
+      return body.length === 0 ? undefined : `it has ${body.length} bytes`;
     },
-    'B-HTTP-09': {
-      must: adr(
-        '/core/version-header',
-        'The API-Version header MUST be returned in a response header in every response',
-      ),
-      nl: 'Elk antwoord van de API noemt haar volledige versie',
-      en: 'Each answer of the API names its full version',
-      test: ({ subject: { client, base } }) => {
-        const own = client.exchanges.filter(({ url, status }) => url.startsWith(base) && !mayBeGateway(status));
-        const at = own.find(({ headers }) => !/^\d+\.\d+\.\d+/.test(headers['api-version'] ?? ''));
-        return at && { failed: `status ${at.status} has API-Version: ${at.headers['api-version'] ?? '(none)'}`, at };
-      },
+  },
+  'B-HTTP-09': {
+    must: adr('/core/version-header', 'The API-Version header MUST be returned in a response header in every response'),
+    nl: 'Elk antwoord van de API noemt haar volledige versie',
+    en: 'Each answer of the API names its full version',
+    test: ({ subject: { client, base } }) => {
+      const own = client.exchanges.filter(({ url, status }) => url.startsWith(base) && !mayBeGateway(status));
+      const at = own.find(({ headers }) => !/^\d+\.\d+\.\d+/.test(headers['api-version'] ?? ''));
+      return at && { failed: `status ${at.status} has API-Version: ${at.headers['api-version'] ?? '(none)'}`, at };
     },
-    'B-HTTP-10': {
-      must: adr('/core/no-trailing-slash', 'this MUST result in a 404 (not found) error response and not a redirect'),
-      nl: 'Een adres met een schuine streep aan het eind geeft 404',
-      en: 'An address with a trailing slash gives 404',
-      test: async (log) => {
-        const path = listPath(log.person('gewoon'), NORMAL).replace('?', '/?');
-        await log.expect(404, 'GET', path, { as: 'read:normal' });
-      },
+  },
+  'B-HTTP-10': {
+    must: adr('/core/no-trailing-slash', 'this MUST result in a 404 (not found) error response and not a redirect'),
+    nl: 'Een adres met een schuine streep aan het eind geeft 404',
+    en: 'An address with a trailing slash gives 404',
+    test: async (log) => {
+      const path = listPath(log.person('gewoon'), NORMAL).replace('?', '/?');
+      await log.expect(404, 'GET', path, { as: 'read:normal' });
     },
-    'B-HTTP-11': {
-      must: adr(
-        '/core/publish-openapi',
-        'It MUST be possible … to retrieve the document without having to authenticate',
-      ),
-      nl: 'De dienst publiceert haar contract als `openapi.json`, zonder toegang en ook voor een browser',
-      en: 'The service publishes its contract as `openapi.json`, without access and also for a browser',
-      test: async (log) => {
-        const headers = { origin: 'https://afnemer.example' };
-        const answer = await log.expect(200, 'GET', '/openapi.json', { headers });
-        if (!isRecord(answer.json) || typeof answer.json.openapi !== 'string') return 'it is not an OpenAPI document';
-        return answer.headers['access-control-allow-origin'] === undefined ? 'a browser may not read it' : undefined;
-      },
+  },
+  'B-HTTP-11': {
+    must: adr('/core/publish-openapi', 'It MUST be possible … to retrieve the document without having to authenticate'),
+    nl: 'De dienst publiceert haar contract als `openapi.json`, zonder toegang en ook voor een browser',
+    en: 'The service publishes its contract as `openapi.json`, without access and also for a browser',
+    test: async (log) => {
+      const headers = { origin: 'https://afnemer.example' };
+      const answer = await log.expect(200, 'GET', '/openapi.json', { headers });
+      if (!isRecord(answer.json) || typeof answer.json.openapi !== 'string') return 'it is not an OpenAPI document';
+      return answer.headers['access-control-allow-origin'] === undefined ? 'a browser may not read it' : undefined;
     },
-    'B-HTTP-12': {
-      may: rfc(6585, '4', 'MAY include a Retry-After header indicating how long to wait'),
-      nl: 'Wie te veel vraagt, hoort wanneer hij terug kan komen',
-      en: 'A client that asks too much is told when to come back',
-      test: ({ subject: { client } }) => busyWithoutRetryAfter(client),
-    },
-    'B-HTTP-13': {
-      may: contract('paths', 'responses'),
-      nl: 'Elk antwoord van deze run heeft een status die het contract voor de aanroep noemt',
-      en: 'Each answer of this run has a status that the contract names for the call',
-      test: (log) => departure(log, 'status'),
-    },
-    'B-HTTP-14': {
-      may: contract('responses', 'content'),
-      nl: 'Elk antwoord heeft het mediatype van het contract',
-      en: 'Each answer has the media type of the contract',
-      test: (log) => departure(log, 'media type'),
-    },
-    'B-HTTP-16': {
-      may: contract('responses', 'schema'),
-      nl: 'De inhoud van elk antwoord past bij het contract',
-      en: 'The body of each answer fits the contract',
-      test: (log) => departure(log, 'body'),
-    },
-    'B-HTTP-17': {
-      must: adr('/core/transport/tls', 'Information MUST be exchanged over TLS-based secured connections.'),
-      nl: 'De dienst is over TLS te bereiken',
-      en: 'The service is reached over TLS',
-      needs: [],
-      test: ({ subject: { base } }) => withoutTls(base),
-    },
-  }),
-};
+  },
+  'B-HTTP-12': {
+    may: rfc(6585, '4', 'MAY include a Retry-After header indicating how long to wait'),
+    nl: 'Wie te veel vraagt, hoort wanneer hij terug kan komen',
+    en: 'A client that asks too much is told when to come back',
+    test: ({ subject: { client } }) => busyWithoutRetryAfter(client),
+  },
+  'B-HTTP-13': {
+    may: contract('paths', 'responses'),
+    nl: 'Elk antwoord van deze run heeft een status die het contract voor de aanroep noemt',
+    en: 'Each answer of this run has a status that the contract names for the call',
+    test: (log) => departure(log, 'status'),
+  },
+  'B-HTTP-14': {
+    may: contract('responses', 'content'),
+    nl: 'Elk antwoord heeft het mediatype van het contract',
+    en: 'Each answer has the media type of the contract',
+    test: (log) => departure(log, 'media type'),
+  },
+  'B-HTTP-16': {
+    may: contract('responses', 'schema'),
+    nl: 'De inhoud van elk antwoord past bij het contract',
+    en: 'The body of each answer fits the contract',
+    test: (log) => departure(log, 'body'),
+  },
+  'B-HTTP-17': {
+    must: adr('/core/transport/tls', 'Information MUST be exchanged over TLS-based secured connections.'),
+    nl: 'De dienst is over TLS te bereiken',
+    en: 'The service is reached over TLS',
+    needs: [],
+    test: ({ subject: { base } }) => withoutTls(base),
+  },
+});

@@ -1,6 +1,6 @@
 /** Cases of the processing log: what each one calls, with the answers held against the contract as they come. */
 import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
-import { type CaseRun, Failed, Inconclusive, requireAvailable, writtenCases } from '../case.ts';
+import { type CaseRun, Failed, Inconclusive, requireAvailable, writtenChapters } from '../case.ts';
 import type { Exchange } from '../exchange.ts';
 import { objectsIn } from '../json-members.ts';
 import { KIND, type LogSubject, ownActies, personOf, type Scope, wholeActie } from './subject.ts';
@@ -42,7 +42,7 @@ export const NORMAL = { beperkteSet: 'false', vertrouwelijkheid: 'normaal' };
 export const EVERY = { beperkteSet: 'false', vertrouwelijkheid__in: 'normaal,vertrouwelijk,opgeheven' };
 
 /** Without an action nothing else can be tried. */
-export const logCases = writtenCases(openLog, 'B-LOG-13');
+export const logChapter = writtenChapters(openLog, 'B-LOG-13');
 
 export function isActie(status: number, json: unknown): json is JsonObject {
   return status >= 200 && status < 300 && isRecord(json) && typeof json.actieId === 'string';

@@ -1,177 +1,172 @@
 import { randomUUID } from 'node:crypto';
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { isUuid } from '../../src/lib/patterns.ts';
-import type { Chapter } from '../case.ts';
 import { objectsIn } from '../json-members.ts';
-import { isActie, logCases } from './log-case.ts';
+import { isActie, logChapter } from './log-case.ts';
 import { vng } from './sources.ts';
-import { daysAgo, type LogSubject, objectOf } from './subject.ts';
+import { daysAgo, objectOf } from './subject.ts';
 
 const POST = 'POST /verwerkingsacties';
 /** Clocks differ. */
 const MOST_APART_MS = 300_000;
 const NAMED = ['actieNaam', 'handelingNaam', 'verwerkingNaam', 'systeem', 'gebruiker', 'gegevensbron'];
 
-export const LOGGING: Chapter<LogSubject> = {
-  id: 'B-LOG',
-  title: { nl: 'Vastleggen', en: 'Logging' },
-  cases: logCases({
-    'B-LOG-01': {
-      must: vng('F7446', 'De functie maakt een niet vertrouwelijke verwerkingsactie in het verwerkingenlog'),
-      nl: 'Een actie die niet vertrouwelijk is, wordt vastgelegd (F7446)',
-      en: 'An action that is not confidential is stored (F7446)',
-      needs: [],
-      test: async (log) => {
-        await log.expect(201, ...log.storing('eerste'));
-      },
+export const LOGGING = logChapter('B-LOG', ['Vastleggen', 'Logging'], {
+  'B-LOG-01': {
+    must: vng('F7446', 'De functie maakt een niet vertrouwelijke verwerkingsactie in het verwerkingenlog'),
+    nl: 'Een actie die niet vertrouwelijk is, wordt vastgelegd (F7446)',
+    en: 'An action that is not confidential is stored (F7446)',
+    needs: [],
+    test: async (log) => {
+      await log.expect(201, ...log.storing('eerste'));
     },
-    'B-LOG-02': {
-      must: vng(POST, 'Het element `actieId` is gevuld met een nieuwe UUID'),
-      nl: 'Elke actie krijgt een eigen `actieId`, een UUID',
-      en: 'Each action gets an `actieId` of its own, a UUID',
-      test: async (log) => {
-        const [one, other] = [await log.kept('gewoon'), await log.kept('tweede')].map(({ actieId }) => actieId);
-        if (!isUuid(one)) return 'it is not a UUID';
-        return one === other ? 'two actions have the same' : undefined;
-      },
+  },
+  'B-LOG-02': {
+    must: vng(POST, 'Het element `actieId` is gevuld met een nieuwe UUID'),
+    nl: 'Elke actie krijgt een eigen `actieId`, een UUID',
+    en: 'Each action gets an `actieId` of its own, a UUID',
+    test: async (log) => {
+      const [one, other] = [await log.kept('gewoon'), await log.kept('tweede')].map(({ actieId }) => actieId);
+      if (!isUuid(one)) return 'it is not a UUID';
+      return one === other ? 'two actions have the same' : undefined;
     },
-    'B-LOG-03': {
-      must: vng(POST, 'Het element `url` is gevuld met een URL-referentie naar de aangemaakte verwerkingsactie'),
-      nl: '`url` en `Location` zijn het adres van de actie',
-      en: '`url` and `Location` are the address of the action',
-      test: async (log) => {
-        const { json, headers, url: asked } = await log.call(...log.storing('adres'));
-        const { url, actieId } = isRecord(json) ? json : {};
-        if (typeof url !== 'string' || !URL.canParse(url) || !url.endsWith(`/verwerkingsacties/${String(actieId)}`))
-          return `\`url\` is ${String(url)}`;
-        return URL.parse(headers.location ?? '', asked)?.href === new URL(url).href
-          ? undefined
-          : `\`Location\` is ${headers.location ?? '(none)'}`;
-      },
+  },
+  'B-LOG-03': {
+    must: vng(POST, 'Het element `url` is gevuld met een URL-referentie naar de aangemaakte verwerkingsactie'),
+    nl: '`url` en `Location` zijn het adres van de actie',
+    en: '`url` and `Location` are the address of the action',
+    test: async (log) => {
+      const { json, headers, url: asked } = await log.call(...log.storing('adres'));
+      const { url, actieId } = isRecord(json) ? json : {};
+      if (typeof url !== 'string' || !URL.canParse(url) || !url.endsWith(`/verwerkingsacties/${String(actieId)}`))
+        return `\`url\` is ${String(url)}`;
+      return URL.parse(headers.location ?? '', asked)?.href === new URL(url).href
+        ? undefined
+        : `\`Location\` is ${headers.location ?? '(none)'}`;
     },
-    'B-LOG-04': {
-      must: vng(POST, 'Het element `tijdstipRegistratie` is gevuld met de actuele datum/tijd'),
-      nl: '`tijdstipRegistratie` is het tijdstip waarop het log de actie vastlegde',
-      en: '`tijdstipRegistratie` is when the log stored the action',
-      test: async (log) => {
-        const { json } = await log.call(...log.storing('registratie'));
-        const at = Date.parse(String(isRecord(json) ? json.tijdstipRegistratie : ''));
-        return Math.abs(Date.now() - at) < MOST_APART_MS ? undefined : 'it is not the present';
-      },
+  },
+  'B-LOG-04': {
+    must: vng(POST, 'Het element `tijdstipRegistratie` is gevuld met de actuele datum/tijd'),
+    nl: '`tijdstipRegistratie` is het tijdstip waarop het log de actie vastlegde',
+    en: '`tijdstipRegistratie` is when the log stored the action',
+    test: async (log) => {
+      const { json } = await log.call(...log.storing('registratie'));
+      const at = Date.parse(String(isRecord(json) ? json.tijdstipRegistratie : ''));
+      return Math.abs(Date.now() - at) < MOST_APART_MS ? undefined : 'it is not the present';
     },
-    'B-LOG-05': {
-      must: vng(POST, 'Alle overige elementen zijn gevuld met dezelfde waarden die in de request zijn meegegeven'),
-      nl: 'Het antwoord heeft elk veld zoals het is opgegeven',
-      en: 'The answer has each field as it was given',
-      test: async (log) => {
-        const sent = log.whole(log.person('zelfde'));
-        const { json } = await log.call('POST', '/verwerkingsacties', { as: 'create:normal', body: sent });
-        const { tijdstip: _, verwerkteObjecten: __, ...fields } = sent;
-        const other = Object.keys(fields).filter((name) => !isRecord(json) || json[name] !== fields[name]);
-        if (other.length > 0) return `not the same: ${other.join(', ')}`;
-        const [object] = objectsIn(json, 'verwerkteObjecten');
-        const [given] = objectsIn(sent, 'verwerkteObjecten');
-        const differs = Object.entries(given ?? {}).find(
-          ([name, value]) => JSON.stringify(object?.[name]) !== JSON.stringify(value),
-        );
-        return differs === undefined ? undefined : `not the same: verwerkteObjecten.0.${differs[0]}`;
-      },
+  },
+  'B-LOG-05': {
+    must: vng(POST, 'Alle overige elementen zijn gevuld met dezelfde waarden die in de request zijn meegegeven'),
+    nl: 'Het antwoord heeft elk veld zoals het is opgegeven',
+    en: 'The answer has each field as it was given',
+    test: async (log) => {
+      const sent = log.whole(log.person('zelfde'));
+      const { json } = await log.call('POST', '/verwerkingsacties', { as: 'create:normal', body: sent });
+      const { tijdstip: _, verwerkteObjecten: __, ...fields } = sent;
+      const other = Object.keys(fields).filter((name) => !isRecord(json) || json[name] !== fields[name]);
+      if (other.length > 0) return `not the same: ${other.join(', ')}`;
+      const [object] = objectsIn(json, 'verwerkteObjecten');
+      const [given] = objectsIn(sent, 'verwerkteObjecten');
+      const differs = Object.entries(given ?? {}).find(
+        ([name, value]) => JSON.stringify(object?.[name]) !== JSON.stringify(value),
+      );
+      return differs === undefined ? undefined : `not the same: verwerkteObjecten.0.${differs[0]}`;
     },
-    'B-LOG-06': {
-      must: vng(POST, 'Elementen die niet zijn meegegeven … wel teruggegeven in de respons, maar dan met lege waarden'),
-      nl: 'Een veld dat niet is opgegeven, staat leeg in het antwoord',
-      en: 'A field that was not given is in the answer, and empty',
-      test: async (log) => {
-        const bare = { vertrouwelijkheid: 'normaal', tijdstip: daysAgo(3), verwerkteObjecten: [] };
-        const { json } = await log.stored('POST', '/verwerkingsacties', { as: 'create:normal', body: bare });
-        const missing = NAMED.filter((name) => json[name] !== null && json[name] !== '');
-        return missing.length === 0 ? undefined : `absent or not empty: ${missing.join(', ')}`;
-      },
+  },
+  'B-LOG-06': {
+    must: vng(POST, 'Elementen die niet zijn meegegeven … wel teruggegeven in de respons, maar dan met lege waarden'),
+    nl: 'Een veld dat niet is opgegeven, staat leeg in het antwoord',
+    en: 'A field that was not given is in the answer, and empty',
+    test: async (log) => {
+      const bare = { vertrouwelijkheid: 'normaal', tijdstip: daysAgo(3), verwerkteObjecten: [] };
+      const { json } = await log.stored('POST', '/verwerkingsacties', { as: 'create:normal', body: bare });
+      const missing = NAMED.filter((name) => json[name] !== null && json[name] !== '');
+      return missing.length === 0 ? undefined : `absent or not empty: ${missing.join(', ')}`;
     },
-    'B-LOG-07': {
-      must: vng('Moment', 'De provider rekent tijdzones niet om en laat deze dus zoals ze aangeleverd zijn'),
-      nl: '`tijdstip` houdt de tijdzone waarin het is opgegeven',
-      en: '`tijdstip` keeps the time zone in which it was given',
-      test: async (log) => {
-        const given = daysAgo(3).replace('Z', '+05:30');
-        const { json } = await log.call(...log.storing('tijdzone', { tijdstip: given }));
-        const { tijdstip } = isRecord(json) ? json : {};
-        return String(tijdstip).endsWith('+05:30') && Date.parse(String(tijdstip)) === Date.parse(given)
-          ? undefined
-          : `${given} became ${String(tijdstip)}`;
-      },
+  },
+  'B-LOG-07': {
+    must: vng('Moment', 'De provider rekent tijdzones niet om en laat deze dus zoals ze aangeleverd zijn'),
+    nl: '`tijdstip` houdt de tijdzone waarin het is opgegeven',
+    en: '`tijdstip` keeps the time zone in which it was given',
+    test: async (log) => {
+      const given = daysAgo(3).replace('Z', '+05:30');
+      const { json } = await log.call(...log.storing('tijdzone', { tijdstip: given }));
+      const { tijdstip } = isRecord(json) ? json : {};
+      return String(tijdstip).endsWith('+05:30') && Date.parse(String(tijdstip)) === Date.parse(given)
+        ? undefined
+        : `${given} became ${String(tijdstip)}`;
     },
-    'B-LOG-08': {
-      must: vng('F6624', 'maakt een verwerkingsactie in het verwerkingenlog en markeert deze als vertrouwelijk'),
-      nl: 'Een vertrouwelijke actie wordt vastgelegd (F6624)',
-      en: 'A confidential action is stored (F6624)',
-      test: async (log) => {
-        const { json } = await log.stored(
-          ...log.storing('geheim', { vertrouwelijkheid: 'vertrouwelijk' }, 'create:confidential'),
-        );
-        return json.vertrouwelijkheid === 'vertrouwelijk' ? undefined : 'it is not confidential';
-      },
+  },
+  'B-LOG-08': {
+    must: vng('F6624', 'maakt een verwerkingsactie in het verwerkingenlog en markeert deze als vertrouwelijk'),
+    nl: 'Een vertrouwelijke actie wordt vastgelegd (F6624)',
+    en: 'A confidential action is stored (F6624)',
+    test: async (log) => {
+      const { json } = await log.stored(
+        ...log.storing('geheim', { vertrouwelijkheid: 'vertrouwelijk' }, 'create:confidential'),
+      );
+      return json.vertrouwelijkheid === 'vertrouwelijk' ? undefined : 'it is not confidential';
     },
-    'B-LOG-09': {
-      must: vng(POST, 'Het element `vertrouwelijkheid` mag nooit de waarde `Opgeheven` hebben. 403'),
-      nl: 'Een nieuwe actie kan niet `opgeheven` zijn, met geen enkele scope',
-      en: 'A new action cannot be `opgeheven`, with any scope',
-      test: async (log) => {
-        for (const as of ['create:normal', 'create:confidential'] as const)
-          await log.expect(403, ...log.storing('opgeheven', { vertrouwelijkheid: 'opgeheven' }, as));
-      },
+  },
+  'B-LOG-09': {
+    must: vng(POST, 'Het element `vertrouwelijkheid` mag nooit de waarde `Opgeheven` hebben. 403'),
+    nl: 'Een nieuwe actie kan niet `opgeheven` zijn, met geen enkele scope',
+    en: 'A new action cannot be `opgeheven`, with any scope',
+    test: async (log) => {
+      for (const as of ['create:normal', 'create:confidential'] as const)
+        await log.expect(403, ...log.storing('opgeheven', { vertrouwelijkheid: 'opgeheven' }, as));
     },
-    'B-LOG-10': {
-      open: vng('F7446', '`"Normaal"` (F7446) … `normaal` (OpenAPI)'),
-      nl: 'Of `vertrouwelijkheid` met een hoofdletter mag, zoals de functies het schrijven en het OpenAPI-document niet',
-      en: 'Whether `vertrouwelijkheid` may have a capital, as the functions write it and the OpenAPI document does not',
-      test: async (log) => {
-        const { status, json } = await log.call(...log.storing('hoofdletter', { vertrouwelijkheid: 'Normaal' }));
-        return {
-          seen: isActie(status, json) ? `answered as ${String(json.vertrouwelijkheid)}` : `status ${status}`,
-        };
-      },
+  },
+  'B-LOG-10': {
+    open: vng('F7446', '`"Normaal"` (F7446) … `normaal` (OpenAPI)'),
+    nl: 'Of `vertrouwelijkheid` met een hoofdletter mag, zoals de functies het schrijven en het OpenAPI-document niet',
+    en: 'Whether `vertrouwelijkheid` may have a capital, as the functions write it and the OpenAPI document does not',
+    test: async (log) => {
+      const { status, json } = await log.call(...log.storing('hoofdletter', { vertrouwelijkheid: 'Normaal' }));
+      return {
+        seen: isActie(status, json) ? `answered as ${String(json.vertrouwelijkheid)}` : `status ${status}`,
+      };
     },
-    'B-LOG-11': {
-      should: vng('OpenAPI', 'VerwerktObject: required `url`, `verwerktObjectId`'),
-      nl: 'Elk verwerkt object krijgt een eigen `verwerktObjectId` en `url`',
-      en: 'Each processed object gets a `verwerktObjectId` and `url` of its own',
-      test: async (log) => {
-        const objects = objectsIn(
-          await log.kept('samen', { verwerkteObjecten: TWO.map((name) => objectOf(log.person(name))) }),
-          'verwerkteObjecten',
-        );
-        const ids = new Set(objects.map(({ verwerktObjectId }) => verwerktObjectId));
-        if (objects.length !== 2) return `two were given, and ${objects.length} came back`;
-        if (ids.size !== 2 || ![...ids].every(isUuid)) return 'the ids are not two UUIDs';
-        return objects.every(({ url }) => URL.canParse(String(url))) ? undefined : 'one has no address';
-      },
+  },
+  'B-LOG-11': {
+    should: vng('OpenAPI', 'VerwerktObject: required `url`, `verwerktObjectId`'),
+    nl: 'Elk verwerkt object krijgt een eigen `verwerktObjectId` en `url`',
+    en: 'Each processed object gets a `verwerktObjectId` and `url` of its own',
+    test: async (log) => {
+      const objects = objectsIn(
+        await log.kept('samen', { verwerkteObjecten: TWO.map((name) => objectOf(log.person(name))) }),
+        'verwerkteObjecten',
+      );
+      const ids = new Set(objects.map(({ verwerktObjectId }) => verwerktObjectId));
+      if (objects.length !== 2) return `two were given, and ${objects.length} came back`;
+      if (ids.size !== 2 || ![...ids].every(isUuid)) return 'the ids are not two UUIDs';
+      return objects.every(({ url }) => URL.canParse(String(url))) ? undefined : 'one has no address';
     },
-    'B-LOG-12': {
-      should: vng('OpenAPI', 'url, actieId, tijdstipRegistratie: readOnly'),
-      nl: 'Velden die alleen gelezen worden, mogen meekomen en tellen niet',
-      en: 'Fields that are only read may be sent, and do not count',
-      test: async (log) => {
-        const actieId = randomUUID();
-        const own = { actieId, url: 'https://conformance.example/eigen', tijdstipRegistratie: '2001-01-01T00:00:00Z' };
-        const { json } = await log.stored(...log.storing('eigen', own));
-        const { actieId: given, tijdstipRegistratie } = json;
-        return given !== actieId && tijdstipRegistratie !== own.tijdstipRegistratie
-          ? undefined
-          : 'the log took them over';
-      },
+  },
+  'B-LOG-12': {
+    should: vng('OpenAPI', 'url, actieId, tijdstipRegistratie: readOnly'),
+    nl: 'Velden die alleen gelezen worden, mogen meekomen en tellen niet',
+    en: 'Fields that are only read may be sent, and do not count',
+    test: async (log) => {
+      const actieId = randomUUID();
+      const own = { actieId, url: 'https://conformance.example/eigen', tijdstipRegistratie: '2001-01-01T00:00:00Z' };
+      const { json } = await log.stored(...log.storing('eigen', own));
+      const { actieId: given, tijdstipRegistratie } = json;
+      return given !== actieId && tijdstipRegistratie !== own.tijdstipRegistratie
+        ? undefined
+        : 'the log took them over';
     },
-    'B-LOG-13': {
-      must: vng(POST, 'Het element `actieId` is gevuld'),
-      nl: 'Wie een actie vastlegt, krijgt haar terug met een `actieId`',
-      en: 'A caller that stores an action gets it back with an `actieId`',
-      needs: [],
-      test: async (log) => {
-        await log.stored(...log.storing('eerste'));
-      },
+  },
+  'B-LOG-13': {
+    must: vng(POST, 'Het element `actieId` is gevuld'),
+    nl: 'Wie een actie vastlegt, krijgt haar terug met een `actieId`',
+    en: 'A caller that stores an action gets it back with an `actieId`',
+    needs: [],
+    test: async (log) => {
+      await log.stored(...log.storing('eerste'));
     },
-  }),
-};
+  },
+});
 
 /** The persons of one action that has two. */
 export const TWO = ['samen', 'ander'];

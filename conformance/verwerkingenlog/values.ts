@@ -1,11 +1,10 @@
 /** Pages, and the bounds of the contract: each member and parameter is tried with what its schema refuses. */
 import { isRecord, type JsonObject, valueAt } from '../../src/lib/json/json-value.ts';
-import type { Chapter } from '../case.ts';
 import { type WrongValue, wrongValues } from '../contract-walk.ts';
 import type { Exchange } from '../exchange.ts';
-import { actiePath, idsIn, type Log, listPath, logCases, NORMAL } from './log-case.ts';
+import { actiePath, idsIn, type Log, listPath, logChapter, NORMAL } from './log-case.ts';
 import { contract, vng } from './sources.ts';
-import { daysAgo, type LogSubject, objectOf } from './subject.ts';
+import { daysAgo, objectOf } from './subject.ts';
 
 const PAGED = 5;
 
@@ -65,185 +64,177 @@ const refusesAll = async (log: Log, because: WrongValue['because']) =>
 const without = (...names: readonly string[]): readonly WrongValue[] =>
   names.map((name) => ({ name, value: undefined, because: 'absence' }));
 
-export const VALUES: Chapter<LogSubject> = {
-  id: 'B-VAL',
-  title: { nl: 'Waarden en grenzen', en: 'Values and bounds' },
-  cases: logCases({
-    'B-VAL-01': {
-      must: vng('OpenAPI', 'required: vertrouwelijkheid, tijdstip, verwerkteObjecten'),
-      nl: 'Een actie zonder verplicht veld geeft 400',
-      en: 'An action without a required field gives 400',
-      test: (log) => refusesEach(log, without('tijdstip', 'vertrouwelijkheid', 'verwerkteObjecten')),
+export const VALUES = logChapter('B-VAL', ['Waarden en grenzen', 'Values and bounds'], {
+  'B-VAL-01': {
+    must: vng('OpenAPI', 'required: vertrouwelijkheid, tijdstip, verwerkteObjecten'),
+    nl: 'Een actie zonder verplicht veld geeft 400',
+    en: 'An action without a required field gives 400',
+    test: (log) => refusesEach(log, without('tijdstip', 'vertrouwelijkheid', 'verwerkteObjecten')),
+  },
+  'B-VAL-02': {
+    must: vng('OpenAPI', 'VerwerktObjectBasis: required: objecttype, soortObjectId, objectId'),
+    nl: 'Een verwerkt object zonder verplicht veld geeft 400',
+    en: 'A processed object without a required field gives 400',
+    test: (log) => refusesEach(log, without('objecttype', 'soortObjectId', 'objectId'), true),
+  },
+  'B-VAL-03': {
+    should: vng('OpenAPI', 'maxLength: 242, 40, 2042'),
+    nl: 'Een tekst die te lang is, geeft 400',
+    en: 'A text that is too long gives 400',
+    test: (log) => refusesAll(log, 'length'),
+  },
+  'B-VAL-04': {
+    should: vng('OpenAPI', "format: uuid, uri, duration, date-time; pattern: '[0-9]{20}'"),
+    nl: 'Een waarde in een andere vorm geeft 400',
+    en: 'A value of another form gives 400',
+    test: (log) => refusesAll(log, 'form'),
+  },
+  'B-VAL-05': {
+    should: vng('OpenAPI', 'type: string'),
+    nl: 'Een getal waar een tekst hoort, geeft 400',
+    en: 'A number where a text belongs gives 400',
+    test: (log) => refusesEach(log, wrongIn(log, FIELDS, 'type')),
+  },
+  'B-VAL-06': {
+    may: contract('VerwerkingsactieInvoer', 'additionalProperties: false; onbekende leden worden geweigerd'),
+    nl: 'Een onbekend veld geeft 400',
+    en: 'An unknown field gives 400',
+    test: (log) => refusesEach(log, [{ name: 'onbekendVeld', value: 'x', because: 'form' }]),
+  },
+  'B-VAL-07': {
+    should: vng('OpenAPI', 'maxLength: 242, 40, 2042'),
+    nl: 'Een tekst van de grootste lengte wordt vastgelegd zoals zij is',
+    en: 'A text of the greatest length is stored as it is',
+    test: async (log) => {
+      const texts = Object.entries(log.subject.contract.members(FIELDS)).flatMap(([name, { maxLength, format }]) =>
+        typeof maxLength === 'number' && format === undefined ? [[name, 'é'.repeat(maxLength)] as const] : [],
+      );
+      const sent = {
+        ...Object.fromEntries(texts),
+        verwerkingsactiviteitUrl: `https://conformance.example/${'x'.repeat(2014)}`,
+      };
+      const stored = await log.store('lang', sent);
+      const { json } = await log.expect(200, 'GET', actiePath(stored), { as: 'read:normal' });
+      const other = Object.entries(sent).filter(([name, value]) => !isRecord(json) || json[name] !== value);
+      return other.length === 0 ? undefined : `not as given: ${other.map(([name]) => name).join(', ')}`;
     },
-    'B-VAL-02': {
-      must: vng('OpenAPI', 'VerwerktObjectBasis: required: objecttype, soortObjectId, objectId'),
-      nl: 'Een verwerkt object zonder verplicht veld geeft 400',
-      en: 'A processed object without a required field gives 400',
-      test: (log) => refusesEach(log, without('objecttype', 'soortObjectId', 'objectId'), true),
+    needs: ['B-QRY-13'],
+  },
+  'B-VAL-08': {
+    may: contract('Bewaartermijn, tijdstip', 'langer dan niets en hoogstens P1000Y; hoogstens 24 uur in de toekomst'),
+    nl: 'Een bewaartermijn van niets of van meer dan duizend jaar, en een tijdstip van overmorgen, geven 400',
+    en: 'A retention period of nothing or of more than a thousand years, and a time of the day after tomorrow, give 400',
+    test: (log) =>
+      refusesEach(log, [
+        { name: 'bewaartermijn', value: 'P0D', because: 'bound' },
+        { name: 'bewaartermijn', value: 'P1001Y', because: 'bound' },
+        { name: 'tijdstip', value: daysAgo(-2), because: 'bound' },
+      ]),
+  },
+  'B-VAL-09': {
+    may: contract('getVerwerkingsacties', 'parameters: format, minimum, maximum, pattern'),
+    nl: 'Een parameter met een waarde buiten het contract geeft 400',
+    en: 'A parameter with a value outside the contract gives 400',
+    test: async (log) => {
+      const queried = log.subject.contract
+        .parameters('GET', '/verwerkingsacties')
+        .filter((one) => one.in === 'query' && !['limit', 'cursor'].includes(one.name));
+      // One of a choice is tried as its first.
+      const wrong = queried.flatMap(({ name, schema }) => wrongValues(name, firstOf(schema), true));
+      for (const { name, value, because } of wrong) {
+        const path = listPath(log.person('gewoon'), { ...NORMAL, [name]: String(value) });
+        const { status } = await log.call('GET', path, { as: 'read:normal' });
+        if (status !== 400) return `${name} (${because}) gives status ${status} instead of 400`;
+      }
+      return undefined;
     },
-    'B-VAL-03': {
-      should: vng('OpenAPI', 'maxLength: 242, 40, 2042'),
-      nl: 'Een tekst die te lang is, geeft 400',
-      en: 'A text that is too long gives 400',
-      test: (log) => refusesAll(log, 'length'),
+  },
+  'B-VAL-10': {
+    open: vng('GET /verwerkingsacties', 'groter of gelijk aan `beginDatum`, kleiner dan de `eindDatum`'),
+    nl: 'Wat er gebeurt met een periode die eindigt voor zij begint',
+    en: 'What happens to a period that ends before it begins',
+    test: async (log) => {
+      const query = { ...NORMAL, beginDatum: '2026-02-01', eindDatum: '2026-01-01' };
+      const { status } = await log.call('GET', listPath(log.person('gewoon'), query), { as: 'read:normal' });
+      return { seen: `status ${status}` };
     },
-    'B-VAL-04': {
-      should: vng('OpenAPI', "format: uuid, uri, duration, date-time; pattern: '[0-9]{20}'"),
-      nl: 'Een waarde in een andere vorm geeft 400',
-      en: 'A value of another form gives 400',
-      test: (log) => refusesAll(log, 'form'),
+  },
+  'B-VAL-11': {
+    may: contract('getVerwerkingsacties', 'OIN, VerwerkingId, Vertrouwelijkheid, Bewaartermijn: pattern, format'),
+    nl: 'Een verwerkingsheader die niet klopt, geeft 400',
+    en: 'A processing header that is malformed gives 400',
+    test: async (log) => {
+      const path = listPath(log.person('gewoon'), NORMAL);
+      const wrong = {
+        OIN: '123',
+        VerwerkingId: 'geen-uuid',
+        Vertrouwelijkheid: 'opgeheven',
+        Bewaartermijn: 'tien jaar',
+      };
+      for (const [name, value] of Object.entries(wrong)) {
+        const { status } = await log.call('GET', path, { as: 'read:normal', headers: { [name]: value } });
+        if (status !== 400) return `${name} gives status ${status} instead of 400`;
+      }
+      return undefined;
     },
-    'B-VAL-05': {
-      should: vng('OpenAPI', 'type: string'),
-      nl: 'Een getal waar een tekst hoort, geeft 400',
-      en: 'A number where a text belongs gives 400',
-      test: (log) => refusesEach(log, wrongIn(log, FIELDS, 'type')),
-    },
-    'B-VAL-06': {
-      may: contract('VerwerkingsactieInvoer', 'additionalProperties: false; onbekende leden worden geweigerd'),
-      nl: 'Een onbekend veld geeft 400',
-      en: 'An unknown field gives 400',
-      test: (log) => refusesEach(log, [{ name: 'onbekendVeld', value: 'x', because: 'form' }]),
-    },
-    'B-VAL-07': {
-      should: vng('OpenAPI', 'maxLength: 242, 40, 2042'),
-      nl: 'Een tekst van de grootste lengte wordt vastgelegd zoals zij is',
-      en: 'A text of the greatest length is stored as it is',
-      test: async (log) => {
-        const texts = Object.entries(log.subject.contract.members(FIELDS)).flatMap(([name, { maxLength, format }]) =>
-          typeof maxLength === 'number' && format === undefined ? [[name, 'é'.repeat(maxLength)] as const] : [],
-        );
-        const sent = {
-          ...Object.fromEntries(texts),
-          verwerkingsactiviteitUrl: `https://conformance.example/${'x'.repeat(2014)}`,
-        };
-        const stored = await log.store('lang', sent);
-        const { json } = await log.expect(200, 'GET', actiePath(stored), { as: 'read:normal' });
-        const other = Object.entries(sent).filter(([name, value]) => !isRecord(json) || json[name] !== value);
-        return other.length === 0 ? undefined : `not as given: ${other.map(([name]) => name).join(', ')}`;
-      },
-      needs: ['B-QRY-13'],
-    },
-    'B-VAL-08': {
-      may: contract('Bewaartermijn, tijdstip', 'langer dan niets en hoogstens P1000Y; hoogstens 24 uur in de toekomst'),
-      nl: 'Een bewaartermijn van niets of van meer dan duizend jaar, en een tijdstip van overmorgen, geven 400',
-      en: 'A retention period of nothing or of more than a thousand years, and a time of the day after tomorrow, give 400',
-      test: (log) =>
-        refusesEach(log, [
-          { name: 'bewaartermijn', value: 'P0D', because: 'bound' },
-          { name: 'bewaartermijn', value: 'P1001Y', because: 'bound' },
-          { name: 'tijdstip', value: daysAgo(-2), because: 'bound' },
-        ]),
-    },
-    'B-VAL-09': {
-      may: contract('getVerwerkingsacties', 'parameters: format, minimum, maximum, pattern'),
-      nl: 'Een parameter met een waarde buiten het contract geeft 400',
-      en: 'A parameter with a value outside the contract gives 400',
-      test: async (log) => {
-        const queried = log.subject.contract
-          .parameters('GET', '/verwerkingsacties')
-          .filter((one) => one.in === 'query' && !['limit', 'cursor'].includes(one.name));
-        // One of a choice is tried as its first.
-        const wrong = queried.flatMap(({ name, schema }) => wrongValues(name, firstOf(schema), true));
-        for (const { name, value, because } of wrong) {
-          const path = listPath(log.person('gewoon'), { ...NORMAL, [name]: String(value) });
-          const { status } = await log.call('GET', path, { as: 'read:normal' });
-          if (status !== 400) return `${name} (${because}) gives status ${status} instead of 400`;
-        }
-        return undefined;
-      },
-    },
-    'B-VAL-10': {
-      open: vng('GET /verwerkingsacties', 'groter of gelijk aan `beginDatum`, kleiner dan de `eindDatum`'),
-      nl: 'Wat er gebeurt met een periode die eindigt voor zij begint',
-      en: 'What happens to a period that ends before it begins',
-      test: async (log) => {
-        const query = { ...NORMAL, beginDatum: '2026-02-01', eindDatum: '2026-01-01' };
-        const { status } = await log.call('GET', listPath(log.person('gewoon'), query), { as: 'read:normal' });
-        return { seen: `status ${status}` };
-      },
-    },
-    'B-VAL-11': {
-      may: contract('getVerwerkingsacties', 'OIN, VerwerkingId, Vertrouwelijkheid, Bewaartermijn: pattern, format'),
-      nl: 'Een verwerkingsheader die niet klopt, geeft 400',
-      en: 'A processing header that is malformed gives 400',
-      test: async (log) => {
-        const path = listPath(log.person('gewoon'), NORMAL);
-        const wrong = {
-          OIN: '123',
-          VerwerkingId: 'geen-uuid',
-          Vertrouwelijkheid: 'opgeheven',
-          Bewaartermijn: 'tien jaar',
-        };
-        for (const [name, value] of Object.entries(wrong)) {
-          const { status } = await log.call('GET', path, { as: 'read:normal', headers: { [name]: value } });
-          if (status !== 400) return `${name} gives status ${status} instead of 400`;
-        }
-        return undefined;
-      },
-    },
-  }),
-};
+  },
+});
 
 function firstOf(schema: JsonObject): JsonObject {
   const choice = Array.isArray(schema.anyOf) ? schema.anyOf[0] : schema.type === 'array' ? schema.items : schema;
   return isRecord(choice) ? { type: 'string', ...choice } : schema;
 }
 
-export const PAGES: Chapter<LogSubject> = {
-  id: 'B-PAG',
-  title: { nl: 'Pagina’s', en: 'Pages' },
-  cases: logCases({
-    'B-PAG-01': {
-      may: contract('Limit', 'Hoogste aantal in het antwoord.'),
-      nl: 'Een pagina heeft niet meer acties dan `limit`, en `count` telt ze alle',
-      en: 'A page has no more actions than `limit`, and `count` counts all of them',
-      needs: ['B-QRY-05'],
-      test: async (log) => {
-        const { json } = await firstPage(log);
-        if (idsIn(json).length === PAGED && valueAt(json, ['next']) === null)
-          return { skipped: '`limit` is not offered' };
-        if (idsIn(json).length !== 2) return `${idsIn(json).length} actions instead of 2`;
-        const count = valueAt(json, ['count']);
-        return count === PAGED ? undefined : `count is ${String(count)} instead of ${PAGED}`;
-      },
+export const PAGES = logChapter('B-PAG', ['Pagina’s', 'Pages'], {
+  'B-PAG-01': {
+    may: contract('Limit', 'Hoogste aantal in het antwoord.'),
+    nl: 'Een pagina heeft niet meer acties dan `limit`, en `count` telt ze alle',
+    en: 'A page has no more actions than `limit`, and `count` counts all of them',
+    needs: ['B-QRY-05'],
+    test: async (log) => {
+      const { json } = await firstPage(log);
+      if (idsIn(json).length === PAGED && valueAt(json, ['next']) === null)
+        return { skipped: '`limit` is not offered' };
+      if (idsIn(json).length !== 2) return `${idsIn(json).length} actions instead of 2`;
+      const count = valueAt(json, ['count']);
+      return count === PAGED ? undefined : `count is ${String(count)} instead of ${PAGED}`;
     },
-    'B-PAG-02': {
-      should: vng('OpenAPI', 'next: format: uri, nullable'),
-      nl: 'Wie `next` volgt, krijgt elke actie precies een keer',
-      en: 'A client that follows `next` gets each action exactly once',
-      needs: ['B-PAG-01'],
-      test: async (log) => {
-        const { json } = await firstPage(log);
-        const next = valueAt(json, ['next']);
-        if (typeof next !== 'string' || !URL.canParse(next)) return 'there is no address of a next page';
-        const ids = [...idsIn(json), ...(await readPages(log, 'next', next)).flat()];
-        return ids.length === PAGED && new Set(ids).size === PAGED
-          ? undefined
-          : `${ids.length} actions, ${new Set(ids).size} of them different, instead of ${PAGED}`;
-      },
+  },
+  'B-PAG-02': {
+    should: vng('OpenAPI', 'next: format: uri, nullable'),
+    nl: 'Wie `next` volgt, krijgt elke actie precies een keer',
+    en: 'A client that follows `next` gets each action exactly once',
+    needs: ['B-PAG-01'],
+    test: async (log) => {
+      const { json } = await firstPage(log);
+      const next = valueAt(json, ['next']);
+      if (typeof next !== 'string' || !URL.canParse(next)) return 'there is no address of a next page';
+      const ids = [...idsIn(json), ...(await readPages(log, 'next', next)).flat()];
+      return ids.length === PAGED && new Set(ids).size === PAGED
+        ? undefined
+        : `${ids.length} actions, ${new Set(ids).size} of them different, instead of ${PAGED}`;
     },
-    'B-PAG-03': {
-      should: vng('OpenAPI', 'previous: format: uri, nullable'),
-      nl: 'Wie daarna `previous` volgt, is weer op de eerste pagina',
-      en: 'A client that then follows `previous` is on the first page again',
-      needs: ['B-PAG-02'],
-      test: async (log) => {
-        const { json: first } = await firstPage(log);
-        const { json: second } = await pageAt(log, String(valueAt(first, ['next'])));
-        const [back = []] = await readPages(log, 'previous', valueAt(second, ['previous']));
-        return back.join() === idsIn(first).join() ? undefined : 'it has other actions than the first page';
-      },
+  },
+  'B-PAG-03': {
+    should: vng('OpenAPI', 'previous: format: uri, nullable'),
+    nl: 'Wie daarna `previous` volgt, is weer op de eerste pagina',
+    en: 'A client that then follows `previous` is on the first page again',
+    needs: ['B-PAG-02'],
+    test: async (log) => {
+      const { json: first } = await firstPage(log);
+      const { json: second } = await pageAt(log, String(valueAt(first, ['next'])));
+      const [back = []] = await readPages(log, 'previous', valueAt(second, ['previous']));
+      return back.join() === idsIn(first).join() ? undefined : 'it has other actions than the first page';
     },
-    'B-PAG-04': {
-      may: contract('Limit, Cursor', 'minimum: 1, maximum: 1000; uit `next` of `previous` van een eerder antwoord'),
-      nl: 'Een `limit` buiten de grenzen, of een cursor die het log niet gaf, geeft 400',
-      en: 'A `limit` out of bounds, or a cursor that the log did not give, gives 400',
-      needs: ['B-PAG-02'],
-      test: async (log) => {
-        for (const wrong of [{ limit: '0' }, { limit: '1001' }, { limit: 'veel' }, { cursor: 'geen-cursor' }])
-          await log.expect(400, 'GET', listPath(log.person('pagina'), { ...NORMAL, ...wrong }), { as: 'read:normal' });
-      },
+  },
+  'B-PAG-04': {
+    may: contract('Limit, Cursor', 'minimum: 1, maximum: 1000; uit `next` of `previous` van een eerder antwoord'),
+    nl: 'Een `limit` buiten de grenzen, of een cursor die het log niet gaf, geeft 400',
+    en: 'A `limit` out of bounds, or a cursor that the log did not give, gives 400',
+    needs: ['B-PAG-02'],
+    test: async (log) => {
+      for (const wrong of [{ limit: '0' }, { limit: '1001' }, { limit: 'veel' }, { cursor: 'geen-cursor' }])
+        await log.expect(400, 'GET', listPath(log.person('pagina'), { ...NORMAL, ...wrong }), { as: 'read:normal' });
     },
-  }),
-};
+  },
+});
