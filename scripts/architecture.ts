@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dirname, '..');
 
 const AREAS = ['gegevens', 'verwerkingenlog', 'raadsfeed'] as const;
 /** The folders of an area that it registers, as `raadsfeed/diwoo`. */
-const FEATURES = globSync(`src/{${AREAS}}/*/{plugin,commands}.ts`, { cwd: ROOT }).map((path) =>
+const FEATURES = globSync(`src/{${AREAS}}/*/{plugin.ts,commands{.ts,}}`, { cwd: ROOT }).map((path) =>
   relative('src', dirname(path)),
 );
 

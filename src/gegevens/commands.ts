@@ -3,28 +3,29 @@ import { type CommandContext, runCommand } from '../commands/run-command.ts';
 import { CommandError, UsageError } from '../lib/command-error.ts';
 import { table } from '../lib/output.ts';
 import type { Terminal } from '../lib/terminal.ts';
-import { importCommand } from './commands/import.ts';
-import type { GegevensTools } from './commands/tools.ts';
 import type { ForcedImport } from './store/forced-imports.ts';
 import type { Journalled } from './store/journal.ts';
-import { toolCommands } from './tools/commands.ts';
-import { gegevensTools } from './tools/gegevens-tools.ts';
+import { checkCommand, checkEntry } from './tools/commands/check.ts';
+import { convertCommand } from './tools/commands/convert.ts';
+import { generateCommand } from './tools/commands/generate.ts';
+import { importCommand } from './tools/commands/import.ts';
+import { preflightCommand } from './tools/commands/preflight.ts';
+import { requestCommand } from './tools/commands/request.ts';
 
 export function gegevensCommand(terminal: Terminal): Command {
-  const command = new Command('gegevens').description(
-    'the data exchange: import, check, inspect and prune deliveries; request one',
-  );
-  const subcommands = [
-    importCommand(terminal, gegevensTools),
-    listCommand(terminal),
-    showCommand(terminal),
-    removeCommand(terminal),
-    pruneCommand(terminal),
-    journalCommand(terminal, gegevensTools),
-    ...toolCommands(terminal),
-  ];
-  for (const subcommand of subcommands) command.addCommand(subcommand);
-  return command;
+  return new Command('gegevens')
+    .description('the data exchange: import, check, inspect and prune deliveries; request one')
+    .addCommand(importCommand(terminal))
+    .addCommand(listCommand(terminal))
+    .addCommand(showCommand(terminal))
+    .addCommand(removeCommand(terminal))
+    .addCommand(pruneCommand(terminal))
+    .addCommand(journalCommand(terminal))
+    .addCommand(convertCommand(terminal))
+    .addCommand(checkCommand(terminal))
+    .addCommand(generateCommand(terminal))
+    .addCommand(requestCommand(terminal))
+    .addCommand(preflightCommand(terminal));
 }
 
 /** Why a levering is no longer delivered. */
@@ -166,7 +167,7 @@ interface JournalOptions {
   readonly json?: boolean;
 }
 
-function journalCommand(terminal: Terminal, tools: GegevensTools | undefined): Command {
+function journalCommand(terminal: Terminal): Command {
   return new Command('journal')
     .description(
       'requests and deliveries, newest first, and imports with --force; with a number: one entry with its signatures and the contents of the answer',
@@ -189,10 +190,9 @@ function journalCommand(terminal: Terminal, tools: GegevensTools | undefined): C
         const forced = await readForcedImports(database.pool, { limit, leveringen });
         if (id !== undefined && first === undefined) throw new CommandError(`there is no entry ${id}`);
         if (id !== undefined && first !== undefined) {
-          const answer = await tools?.describeAnswer(context, first);
-          const whole = { ...first, ...(answer === undefined ? {} : { check: answer.json }), ...ifAny(forced) };
-          output.result(whole, () => {
-            output.line([details(first), answer?.text, forcedText(forced)].filter(Boolean).join('\n\n'));
+          const answer = await checkEntry(context, first);
+          output.result({ ...first, check: answer.json, ...ifAny(forced) }, () => {
+            output.line([details(first), answer.text, forcedText(forced)].filter(Boolean).join('\n\n'));
           });
           return;
         }

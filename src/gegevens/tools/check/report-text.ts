@@ -1,10 +1,18 @@
-import type { Report } from '../../commands/tools.ts';
+import type { BlockingFinding } from '../../store/forced-imports.ts';
 import { type CheckReport, type Column, columnOf, type Finding, type Place, SHOWN_PLACES } from './findings.ts';
 import { reportWords, type Severity } from './report-words.ts';
 
 const WORDS = reportWords.en;
 
 type Table = (head: readonly string[], rows: readonly (readonly string[])[]) => string;
+
+export interface Report {
+  readonly text: string;
+  readonly json: unknown;
+  /** Findings that block a delivery: their number, and which. */
+  readonly blocking: number;
+  readonly blockers: readonly BlockingFinding[];
+}
 
 export function describeReport(report: CheckReport, table?: Table): Report {
   const json = reportJson(report);

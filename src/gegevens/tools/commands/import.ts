@@ -1,30 +1,40 @@
 import { stat } from 'node:fs/promises';
 import { Command, Option } from 'commander';
-import { type CommandContext, runCommand, runTool } from '../../commands/run-command.ts';
-import { CommandError } from '../../lib/command-error.ts';
-import { reportFailure } from '../../lib/command-line.ts';
-import type { Variant } from '../../lib/exchange-model/mapping.ts';
-import type { Model } from '../../lib/exchange-model/model.ts';
-import { createProgress } from '../../lib/output.ts';
-import type { Terminal } from '../../lib/terminal.ts';
-import type { Config } from '../../settings/read-config.ts';
-import type { ImportFault } from '../import/faults.ts';
-import type { BlockingFinding } from '../store/forced-imports.ts';
-import type { Change, Conflict, Replacement, ReplaceReason } from '../store/replace-deliveries.ts';
-import type { FileFault, GegevensTools, ImportAid, OpenedFile, Report } from './tools.ts';
+import { type CommandContext, runCommand, runTool } from '../../../commands/run-command.ts';
+import { CommandError, UsageError } from '../../../lib/command-error.ts';
+import { reportFailure } from '../../../lib/command-line.ts';
+import type { Variant } from '../../../lib/exchange-model/mapping.ts';
+import type { Model } from '../../../lib/exchange-model/model.ts';
+import { createProgress } from '../../../lib/output.ts';
+import type { Terminal } from '../../../lib/terminal.ts';
+import type { ImportFault } from '../../import/faults.ts';
+import type { Period } from '../../model/selection.ts';
+import type { Change, Conflict, Replacement, ReplaceReason } from '../../store/replace-deliveries.ts';
+import type { Report } from '../check/report-text.ts';
+import type { Plan } from '../tables/plan.ts';
+import { faultText, type TableFault } from '../tables/table-file.ts';
+import { createJudge, type DryRunOptions, dryRun } from './dry-run.ts';
+import { type GivenTables, readMapping, readTableFile, refuseTables } from './given-tables.ts';
+import { chooseModel, parsePeriod, wholeNumber } from './options.ts';
 
-interface ImportOptions {
+interface ImportOptions extends DryRunOptions {
   readonly variant: Variant;
   readonly model?: string;
+  readonly mapping?: string;
+  readonly dryRun?: boolean;
   readonly replace?: boolean;
-  readonly json?: boolean;
-  readonly check?: boolean;
   readonly force?: boolean;
+  readonly json?: boolean;
+}
+
+interface FileFault {
+  readonly text: string;
+  readonly fault: object;
 }
 
 interface FileResult {
   readonly file: string;
-  readonly period?: { readonly start: string; readonly end: string };
+  readonly period?: Period;
   readonly leveringen?: number;
   readonly records?: number;
   readonly zaken?: number;
@@ -46,8 +56,11 @@ interface FileResult {
   readonly error?: string;
 }
 
-export function importCommand(terminal: Terminal, tools: GegevensTools | undefined): Command {
-  const command = new Command('import')
+const SHOWN = 3;
+const MAX_SHOWN = 1000;
+
+export function importCommand(terminal: Terminal): Command {
+  return new Command('import')
     .description(
       'load files of the exchange model, or tables (CSV, XLSX) with a mapping; each is stored whole or not at all',
     )
@@ -59,35 +72,59 @@ export function importCommand(terminal: Terminal, tools: GegevensTools | undefin
     )
     .option('--json', 'one machine-readable result')
     .argument('<file...>', 'JSON files of the exchange model; with --mapping, CSV and XLSX files')
-    .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens import --variant shv 2026-q1.json');
-  tools?.addImportOptions(command);
-  return command.action(async (files: string[], options: ImportOptions) => {
-    let instead: ReturnType<GegevensTools['insteadOfImport']>;
-    await reportFailure(terminal, async () => {
-      instead = tools?.insteadOfImport(command, files);
-    });
-    if (terminal.exitCode === 2) return;
-    if (instead !== undefined) {
-      const run = instead;
-      await runTool(terminal, options, async (context) =>
-        run(context, (await chooseModel(context.config.gegevens, options)).model),
-      );
-      return;
-    }
-    await runCommand(terminal, { ...options, changes: true }, async (context) => {
-      const { configured, model } = await chooseModel(context.config.gegevens, options);
-      const aid = await tools?.beginImport(command, model);
-      const results: FileResult[] = [];
-      for (const file of files) results.push(await importOne(context, { ...options, loaded: model, aid }, file));
-      context.output.result({ files: results.map(asJson) }, () => {
-        for (const result of results) {
-          describe(context, result, configured.mapping.versie);
-          if (result.check !== undefined) context.output.line(result.check.text);
+    .option('--mapping <file>', 'the files are tables (CSV, XLSX); this maps their columns to members')
+    .option('--period <start/end>', 'first and last day of the tables, instead of those in the mapping', parsePeriod)
+    .option('--dry-run', 'show the first records of tables as they would be stored, and every fault; store nothing')
+    .option('--show <count>', 'how many records of each list a dry run shows', wholeNumber(0, MAX_SHOWN), SHOWN)
+    .option('--show-persons', 'show BSN, names, addresses and the keys of rows as they are')
+    .option('--check', 'report all findings of `gegevens check`, not only those that block; also in a dry run')
+    .option('--force', 'store a file despite findings that block a delivery; the journal keeps them')
+    .addHelpText(
+      'after',
+      `
+Example:
+  $ koppelvlak gegevens import --variant shv 2026-q1.json
+  $ koppelvlak gegevens import --variant shv --mapping mapping.yaml --period 2026-01-01/2026-03-31 --dry-run 2026-q1.csv
+
+Nothing of a file is stored when something in it blocks a delivery: \`gegevens check\` has the rules.`,
+    )
+    .action((files: string[], options: ImportOptions) =>
+      reportFailure(terminal, async () => {
+        const { mapping, dryRun: isDry = false, period } = options;
+        if (mapping === undefined) {
+          if (isDry || period !== undefined) {
+            throw new UsageError('--dry-run and --period are for tables: --mapping is missing');
+          }
+          refuseTables(files);
+        } else if (isDry) {
+          await runTool(terminal, options, async (context) => {
+            const model = await chooseModel(context.config.gegevens, options.variant, options.model);
+            await dryRun(context, await readMapping(mapping, model), options, files);
+          });
+          return;
         }
-      });
-      const failed = results.filter(({ leveringen }) => leveringen === undefined).length;
-      if (failed > 0) throw new CommandError(`${failed} of ${files.length} files not stored`);
+        await importFiles(terminal, files, options);
+      }),
+    );
+}
+
+function importFiles(terminal: Terminal, files: readonly string[], options: ImportOptions): Promise<void> {
+  return runCommand(terminal, { ...options, changes: true }, async (context) => {
+    const { gegevens } = context.config;
+    const { variant, mapping } = options;
+    const configured = await chooseModel(gegevens, variant, undefined);
+    const model = await chooseModel(gegevens, variant, options.model);
+    const plan = mapping === undefined ? undefined : await readMapping(mapping, model);
+    const results: FileResult[] = [];
+    for (const file of files) results.push(await importOne(context, options, { model, plan }, file));
+    context.output.result({ files: results.map(asJson) }, () => {
+      for (const result of results) {
+        describe(context, result, configured.mapping.versie);
+        if (result.check !== undefined) context.output.line(result.check.text);
+      }
     });
+    const failed = results.filter(({ leveringen }) => leveringen === undefined).length;
+    if (failed > 0) throw new CommandError(`${failed} of ${files.length} files not stored`);
   });
 }
 
@@ -100,52 +137,45 @@ function asJson({ faults, notes, check, ...result }: FileResult): object {
   };
 }
 
-async function chooseModel(
-  gegevens: Config['gegevens'],
-  { variant, model: named }: ImportOptions,
-): Promise<{ readonly configured: Model; readonly model: Model }> {
-  const { loadModel } = await import('../../lib/exchange-model/model.ts');
-  const { variantSettings } = await import('../variant-settings.ts');
-  const configured = loadModel(variant, variantSettings(gegevens, variant).model);
-  return { configured, model: named === undefined ? configured : loadModel(variant, named) };
-}
-
 class ImportBlocked extends Error {}
 
 async function importOne(
   context: CommandContext,
-  options: ImportOptions & { readonly loaded: Model; readonly aid: ImportAid | undefined },
+  options: ImportOptions,
+  { model, plan }: { readonly model: Model; readonly plan: Plan | undefined },
   path: string,
 ): Promise<FileResult> {
-  const { database, terminal, interrupted } = context;
-  const { loaded: model, model: named, replace = false, force = false, aid } = options;
-  const { FaultyFile, importFile, recogniseModel } = await import('../store/import-file.ts');
-  const { ReplacementRefused } = await import('../store/replace-deliveries.ts');
+  const { database, terminal, interrupted, clock } = context;
+  const { FaultyFile, importFile, recogniseModel } = await import('../../store/import-file.ts');
+  const { ReplacementRefused } = await import('../../store/replace-deliveries.ts');
   const progress = createProgress(terminal, 'records checked', (await stat(path).catch(() => undefined))?.size);
   const show = (bytesRead: number, records: number): void => {
     progress.reached(bytesRead);
     progress.update(records);
   };
-  let file: OpenedFile | undefined;
+  let tables: GivenTables | undefined;
+  let judge: Awaited<ReturnType<typeof createJudge>> | undefined;
   let report: Report | undefined;
   const found = (): Pick<FileResult, 'check'> =>
     report !== undefined && (options.check === true || report.blocking > 0) ? { check: report } : {};
-  const approve = (judged: OpenedFile): readonly BlockingFinding[] => {
-    report = judged.report();
-    if (report.blocking > 0 && !force) throw new ImportBlocked();
-    return report.blockers;
-  };
   try {
-    const opened = await aid?.open(context, path);
-    file = opened;
-    if (opened !== undefined && opened.faults.length > 0) return { file: path, faults: opened.faults };
-    const judge = opened && { consumer: opened.consumer, approve: () => approve(opened) };
+    tables = plan && (await readTableFile(context, { plan, period: options.period }, path));
+    judge = await createJudge(model, options, { tables, now: clock.now() });
+    const { check, report: judged } = judge;
+    if (tables !== undefined && tables.faults.length > 0) return { file: path, faults: tables.faults.map(inTable) };
     const imported = await importFile(database.pool, {
       path,
-      bytes: opened?.bytes,
+      bytes: tables?.bytes,
       model,
-      replace,
-      judge,
+      replace: options.replace ?? false,
+      judge: {
+        consumer: check,
+        approve() {
+          report = judged();
+          if (report.blocking > 0 && options.force !== true) throw new ImportBlocked();
+          return report.blockers;
+        },
+      },
       signal: interrupted,
       progress: show,
     });
@@ -159,14 +189,14 @@ async function importOne(
       model: model.mapping.versie,
       replacements: imported.replacements,
       bytes: imported.bytes,
-      ...(opened === undefined || opened.notes.length === 0 ? {} : { notes: opened.notes }),
+      ...(tables === undefined || tables.notes.length === 0 ? {} : { notes: tables.notes.map(inTable) }),
       ...found(),
     };
   } catch (error) {
     if (error instanceof FaultyFile) {
-      if (file?.bytes !== undefined) return { file: path, faults: error.faults.map(inMessage) };
+      if (tables !== undefined) return { file: path, faults: error.faults.map(inMessage) };
       const otherModel =
-        named === undefined
+        options.model === undefined
           ? await recogniseModel(path, { variant: model.variant, except: model.mapping.versie }, interrupted)
           : undefined;
       return { file: path, faults: error.faults.map(inFile), ...(otherModel === undefined ? {} : { otherModel }) };
@@ -178,9 +208,14 @@ async function importOne(
     if (isFileError(error)) return { file: path, error: error.message };
     throw error;
   } finally {
-    file?.close();
+    judge?.check.close();
+    tables?.close();
     progress.end();
   }
+}
+
+function inTable(fault: TableFault): FileFault {
+  return { fault, text: faultText(fault) };
 }
 
 function inFile(fault: ImportFault): FileFault {

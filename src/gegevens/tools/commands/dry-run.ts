@@ -1,0 +1,101 @@
+/** An import of tables that stores nothing, and the judgement that a trial and an import have in common. */
+
+import type { ToolContext } from '../../../commands/run-command.ts';
+import { CommandError } from '../../../lib/command-error.ts';
+import type { Model } from '../../../lib/exchange-model/model.ts';
+import { table } from '../../../lib/output.ts';
+import { Faults } from '../../import/faults.ts';
+import type { Period } from '../../model/selection.ts';
+import type { Report } from '../check/report-text.ts';
+import type { Plan } from '../tables/plan.ts';
+import { faultText, type TableFault } from '../tables/table-file.ts';
+import { type GivenTables, readTableFile } from './given-tables.ts';
+
+interface JudgeOptions {
+  readonly check?: boolean;
+  readonly showPersons?: boolean;
+}
+
+export interface DryRunOptions extends JudgeOptions {
+  readonly show: number;
+  readonly period?: Period;
+}
+
+/** Judges a file that is imported or tried: by the blocking rules, or by all rules with `--check`. */
+export async function createJudge(
+  model: Model,
+  { check: isWhole = false, showPersons = false }: JudgeOptions,
+  { tables, now }: { readonly tables: GivenTables | undefined; readonly now: Date },
+) {
+  const { DeliveryCheck } = await import('../check/delivery-check.ts');
+  const { describeReport } = await import('../check/report-text.ts');
+  const check = new DeliveryCheck({ model, now, blockingOnly: !isWhole });
+  return {
+    check,
+    report(): Report {
+      tables?.locate(check.findings, showPersons);
+      return describeReport(check.report(), isWhole ? table : undefined);
+    },
+  };
+}
+
+/** Shows what an import would store, and all faults. @throws {CommandError} when something would keep it from being stored */
+export async function dryRun(
+  { output, ...context }: Pick<ToolContext, 'terminal' | 'output' | 'interrupted'>,
+  plan: Plan,
+  options: DryRunOptions,
+  files: readonly string[],
+): Promise<void> {
+  const { readDelivery } = await import('../../store/import-file.ts');
+  const { maskPersons } = await import('../tables/mask.ts');
+  const { model } = plan;
+  const results: { readonly faults: readonly TableFault[]; readonly blocking: number }[] = [];
+  const shownResults: object[] = [];
+  for (const file of files) {
+    const tables = await readTableFile(context, { plan, period: options.period, samples: options.show }, file);
+    const { check, report: judged } = await createJudge(model, options, { tables, now: new Date() });
+    const { records, samples, notes, leveringen } = tables;
+    const ofMessage = new Faults();
+    let report: Report | undefined;
+    try {
+      // Includes faults that only all records together can have: two equal ones, a period that ends before it starts.
+      if (tables.faults.length === 0) {
+        await readDelivery(tables.bytes, {
+          model,
+          faults: ofMessage,
+          signal: context.interrupted,
+          consumers: options.check === true ? [check] : [],
+        });
+        if (ofMessage.list.length === 0 && options.check === true) report = judged();
+      }
+    } finally {
+      check.close();
+      tables.close();
+    }
+    const ofWhole = ofMessage.list.map(({ pointer, message: what }) => ({ pointer, message: what }));
+    const faults = [...tables.faults, ...ofWhole];
+    const shown = options.showPersons === true ? samples : maskPersons(samples);
+    results.push({ faults, blocking: report?.blocking ?? 0 });
+    shownResults.push({
+      file,
+      leveringen,
+      ...records,
+      shown,
+      faults,
+      notes,
+      ...(report === undefined ? {} : { check: report.json }),
+    });
+    output.line(
+      `${file}: ${leveringen} levering(en), ${records.records} records, ${records.zaken} zaken; nothing stored`,
+    );
+    output.line(JSON.stringify(shown, undefined, 2));
+    for (const fault of faults) output.line(`  ${faultText(fault)}`);
+    for (const note of notes) output.line(`  note: ${faultText(note)}`);
+    if (report !== undefined) output.line(report.text);
+  }
+  output.result({ dryRun: true, files: shownResults }, () => undefined);
+  const faulty = results.filter(({ faults }) => faults.length > 0).length;
+  if (faulty > 0) throw new CommandError(`${faulty} of ${files.length} files have faults`);
+  const blocked = results.filter(({ blocking }) => blocking > 0).length;
+  if (blocked > 0) throw new CommandError(`${blocked} of ${files.length} files would not be stored without --force`);
+}
