@@ -1,8 +1,8 @@
 /**
- * An aggregator of many sources: how long it takes to catch up, what memory that takes, how current it stays, and what staying
- * current costs. Sources, aggregator and Postgres share this machine.
+ * Measures an aggregator of many sources: how long it takes to catch up, its memory use, how far it lags afterwards,
+ * and the CPU cost of keeping up. Sources, aggregator and Postgres share this machine.
  *
- *   node bench/aggregator.ts [sources] [records per source] [seconds of staying current]
+ *   node bench/aggregator.ts [sources] [records per source] [seconds of keeping up]
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -53,9 +53,9 @@ try {
   const { peakMb, cpuMs } = Object(await aggregator.ask({}));
   const total = sources * records;
   console.log(
-    `catching up: ${sources} sources, ${rows[0]?.head} of ${total} records in ${took.toFixed(1)} s, start included ` +
-      `(${(total / took).toFixed(0)}/s, ${((cpuMs * 1000) / total).toFixed(0)} us of processor each), at most ${peakMb.toFixed(0)} MB ` +
-      `(to reach: 60 s, 400 MB)`,
+    `catching up: ${sources} sources, ${rows[0]?.head} of ${total} records in ${took.toFixed(1)} s, including start-up ` +
+      `(${(total / took).toFixed(0)}/s, ${((cpuMs * 1000) / total).toFixed(0)} us of CPU each), peak ${peakMb.toFixed(0)} MB ` +
+      `(target: 60 s, 400 MB)`,
   );
   console.log(
     `floor: the same pages read, parsed and written by one bare program in ${floor.seconds.toFixed(1)} s; ratio ${(floor.seconds / took).toFixed(2)}`,
@@ -69,7 +69,7 @@ try {
   await rm(dir, { recursive: true, force: true });
 }
 
-/** Ten records a second, each at a source by chance: how long until each is in the feed. */
+/** Publishes ten records a second at random sources and measures how long each takes to reach the feed. */
 async function stayCurrent(db: Pool, from: Child, to: Child): Promise<void> {
   const before = Object(await to.ask({})).cpuMs;
   const startedAt = performance.now();
@@ -103,7 +103,7 @@ async function stayCurrent(db: Pool, from: Child, to: Child): Promise<void> {
   delays.sort((a, b) => a - b);
   const at = (part: number): string => ((delays[Math.ceil(delays.length * part) - 1] ?? 0) / 1000).toFixed(1);
   console.log(
-    `staying current: ${delays.length} new records, ${waiting.size} not seen; in the feed after ${at(0.5)} s (median), ${at(1)} s (longest), ` +
-      `${(((cpuMs - before) / 1000 / lasted) * 100).toFixed(0)} % of one processor, at most ${peakMb.toFixed(0)} MB (to reach: 10 s)`,
+    `keeping up: ${delays.length} new records, ${waiting.size} missing; in the feed after ${at(0.5)} s (median), ${at(1)} s (longest), ` +
+      `${(((cpuMs - before) / 1000 / lasted) * 100).toFixed(0)} % of one core, peak ${peakMb.toFixed(0)} MB (target: 10 s)`,
   );
 }

@@ -1,7 +1,10 @@
 /**
- * This checkout beside another one, in turns on one machine: appends, feed pages from memory, and signed answers. For each it prints the ratio
- * of the rates and the server's processor time per answer. `npm run bench -- beside OTHER_CHECKOUT [seconds] [turns] [part of a title]`;
- * the other checkout has its dependencies installed.
+ * Compares this checkout with another on the same machine, alternating between them: appends, feed pages from memory,
+ * and signed answers. Prints the ratio of the rates and the server's CPU time per answer.
+ *
+ *   npm run bench -- beside OTHER_CHECKOUT [seconds] [turns] [part of a title]
+ *
+ * The other checkout must have its dependencies installed.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -35,11 +38,11 @@ if (other === undefined) {
 }
 const measureMs = Number(seconds) * 1000;
 
-/** A checkout's servers, each on a database of its own that it migrated itself. */
+/** A checkout's servers, each with its own freshly migrated database. */
 interface Side {
   readonly log: Child;
   readonly feed: Child;
-  /** Area A without and with a cache of pages. */
+  /** Area A with and without a page cache. */
   readonly cold: Child;
   readonly warm: Child;
   readonly postgres: { readonly stop: () => Promise<void> };
@@ -50,7 +53,7 @@ interface Figures {
   readonly processorUs: number;
 }
 
-/** Puts load on a server for a while, and tells how many answers it gave each second. */
+/** Loads a server for a while and returns the number of answers in each second. */
 type Load = (server: Child) => Promise<number>;
 
 const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-beside-'));
@@ -83,14 +86,14 @@ try {
     ['POST /gegevens, cold, 25 000 records', 'cold', await signedLoad({})],
     ['POST /gegevens, warm, 25 000 records', 'warm', await signedLoad({})],
   ] as const;
-  console.log('this checkout beside the other: rate (over 1: faster), and processor time for each answer');
+  console.log('this checkout against the other: rate (above 1 is faster), and CPU time per answer');
   for (const [title, area, put] of ways) {
     if (!title.includes(wanted)) continue;
     const rates: number[] = [];
     const processor: number[][] = [[], []];
     for (let turn = -WARM_UP_TURNS; turn < Number(turns); turn += 1) {
       const found: Figures[] = [];
-      // The side measured first alternates: it runs while the other's last commits are still written out.
+      // Alternate which side goes first: it runs while the other's last commits are still being flushed.
       const order = turn % 2 === 0 ? [0, 1] : [1, 0];
       for (const i of order) {
         const side = sides[i];
@@ -151,7 +154,7 @@ async function startGegevens(root: string, databaseUrl: string): Promise<Pick<Si
   return { cold: await start('0'), warm: await start('256') };
 }
 
-/** Signed requests, each with a signature of its own, four at a time. */
+/** Individually signed requests, four at a time. */
 async function signedLoad(request: object): Promise<Load> {
   const { authorization: bearer } = await tokens.bearer(['read']);
   const client = createSignedClient(authority.requester.key, authority.requester.chain, bearer);
@@ -168,7 +171,7 @@ async function signedLoad(request: object): Promise<Load> {
   };
 }
 
-/** The same records in both, made by each checkout for its own tables. */
+/** The same records in both databases, imported by each checkout itself. */
 async function fill(root: string, databaseUrl: string): Promise<void> {
   const { generateHistory } = await import(join(root, 'test/raadsfeed/generate-history.ts'));
   const client = new pg.Client({ connectionString: databaseUrl });

@@ -1,4 +1,7 @@
-/** Loses the primary of two real servers of Postgres under load: `node bench/drill-failover.ts [synchronous|asynchronous] [seconds of load]`. */
+/**
+ * Kills the primary of a real Postgres pair under load: `node bench/drill-failover.ts [synchronous|asynchronous]
+ * [seconds of load]`.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +10,7 @@ import { runFailoverDrill } from './support/failover-drill.ts';
 
 const [only, seconds = '3'] = process.argv.slice(2);
 const modes = (['synchronous', 'asynchronous'] as const).filter((mode) => only === undefined || mode === only);
-if (modes.length === 0) throw new Error(`no such replication: ${only}`);
+if (modes.length === 0) throw new Error(`unknown replication mode: ${only}`);
 
 for (const replication of modes) {
   const dir = await mkdtemp(join(tmpdir(), 'kv-failover-'));
@@ -17,15 +20,15 @@ for (const replication of modes) {
       `${replication} replication: ${result.appended} appends and ${result.published} publications acknowledged`,
     );
     console.log(
-      `  next success after the loss: append ${inSeconds(result.appendAfterMs)}, publication ${inSeconds(result.publishAfterMs)}`,
+      `  first success after the loss: append ${inSeconds(result.appendAfterMs)}, publication ${inSeconds(result.publishAfterMs)}`,
     );
     console.log(
       `  acknowledged and lost: ${result.lostActions.length} actions, ${result.lostRecords.length} records${range(result.lostRecords)}`,
     );
     console.log(
-      `  numbers that readers saw with another content: ${result.givenTwice.length}${range(result.givenTwice)}`,
+      `  sequence numbers whose content changed for readers: ${result.givenTwice.length}${range(result.givenTwice)}`,
     );
-    console.log(`  the cursor of before the loss: ${result.oldCursor}`);
+    console.log(`  the cursor from before the loss: ${result.oldCursor}`);
     for (const fault of result.faults) console.log(`  FAULT ${fault}`);
     if (result.faults.length > 0) process.exitCode = 1;
   } finally {

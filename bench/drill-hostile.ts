@@ -1,10 +1,13 @@
 /**
- * Sends the service, in a process with a small heap, what a hostile client sends, and measures another client meanwhile: it must go on,
- * and that client's median wait at most double. The measure is what the same client waits while nobody else asks and while others ask
- * as they should (between the two, by the processor time that the attack takes of the service), and while the same attack goes to a
- * server that does nothing, for the attacker runs on this machine too. A part that does not hold is tried a second time.
+ * Attacks the service, running with a small heap, while measuring a well-behaved client: the service must survive, and
+ * that client's median wait may at most double.
  *
- * Then it follows sources whose pages are hostile, and programs are given hostile answers and files, on which they must end soon.
+ * The baseline is what the same client waits when the service is idle and under ordinary load (weighted by the CPU time
+ * that the attack costs the service), and while the same attack hits a server that does nothing, because the attacker
+ * shares this machine. A failing part is tried once more.
+ *
+ * Then the service follows sources with hostile pages, and programs get hostile answers and files, on which they must
+ * exit soon.
  *
  * Usage: node bench/drill-hostile.ts [heap in MB, default 512] [part of the names of attacks]
  */
@@ -38,17 +41,17 @@ const [heapMb = '512', only = ''] = process.argv.slice(2);
 const VERWERKING = '48086bf2-11b7-4603-9526-67d7c3bb6587';
 const OTHER_ADDRESS = '203.0.113.7';
 const IDLE_SECONDS = 4;
-/** Records of the feed before the large ones. */
+/** Records in the feed before the large ones. */
 const HISTORY = 5000;
-/** The part of its time that an attack goes elsewhere, to be compared with. */
+/** Fraction of an attack's duration for which it also targets the idle server, as a baseline. */
 const ELSEWHERE = 0.5;
 const FOLLOWED = 'four followed sources of 33 MB of brackets';
 const FOLLOWED_BYTES = 33_500_000;
 const FOLLOWED_SECONDS = 15;
 const FOLLOWED_MB = 150;
-/** What nobody notices, on a machine that does other things too. */
+/** A wait this short is unnoticeable on a busy machine. */
 const UNNOTICED_MS = 10;
-/** An attack may leave work behind; that must be over by then. */
+/** An attack may leave work behind, which must be finished within this time. */
 const RECOVERY_MS = 30_000;
 
 const log = createLogger('error');
@@ -111,7 +114,7 @@ async function drill(): Promise<boolean> {
   for (const { call } of asks) await call();
 
   const idle = await observe(
-    'nobody else asks',
+    'the service is idle',
     server,
     asks,
     () => new Promise((done) => setTimeout(done, IDLE_SECONDS * 1000)),
@@ -128,7 +131,7 @@ async function drill(): Promise<boolean> {
       const faults = judge(seen, { idle, plain, aside, mayGrowMb });
       const wrong = never === undefined ? 0 : (seen.statuses[never] ?? 0);
       if (wrong > 0) faults.push(`${wrong} answers with status ${never}`);
-      if (!(await recovers(asks))) faults.push(`not answered as it should be within ${RECOVERY_MS / 1000} s after it`);
+      if (!(await recovers(asks))) faults.push(`no correct answer within ${RECOVERY_MS / 1000} s after it`);
       return faults;
     };
     const first = await once();
@@ -136,30 +139,30 @@ async function drill(): Promise<boolean> {
     good = tell(faults) && good;
   }
   if (FOLLOWED.includes(only)) {
-    // Before it is measured: to make them holds up this process.
+    // Prepared before measuring, because it blocks this process.
     const pages = HOSTILE_SHAPES.map((shape) => gzipSync(hostileJson(shape, FOLLOWED_BYTES)));
     const faults = judge(await observe(FOLLOWED, server, asks, () => followHostile(postgres.url, pages)), {
       ...{ idle, plain, aside: idle },
       mayGrowMb: FOLLOWED_MB,
     });
-    if (!(await recovers(asks))) faults.push(`not answered as it should be within ${RECOVERY_MS / 1000} s after it`);
+    if (!(await recovers(asks))) faults.push(`no correct answer within ${RECOVERY_MS / 1000} s after it`);
     good = tell(faults) && good;
   }
   for (const program of HOSTILE_PROGRAMS.filter(({ name }) => name.includes(only))) {
     console.log(program.name);
     good = tell(await runHostile(program, dir)) && good;
   }
-  console.log(good ? 'every part held' : 'not every part held');
+  console.log(good ? 'every part passed' : 'some parts failed');
   return good;
 }
 
-/** @returns whether there are no faults */
+/** @returns true when there are no faults */
 function tell(faults: readonly string[]): boolean {
-  console.log(faults.length === 0 ? '  held' : faults.map((fault) => `  FAULT ${fault}`).join('\n'));
+  console.log(faults.length === 0 ? '  passed' : faults.map((fault) => `  FAULT ${fault}`).join('\n'));
   return faults.length === 0;
 }
 
-/** The service follows four sources for a while; their pages are JSON that takes many times its size in memory once it is parsed. */
+/** Has the service follow four sources whose JSON takes many times its size in memory once parsed. */
 async function followHostile(url: string, pages: readonly Buffer[]): Promise<void> {
   const sources = await Promise.all(pages.map((_page, n) => new FakeSource(`gm980${n}`).listen()));
   const pool = openPool(url);
@@ -202,7 +205,7 @@ async function publishLarge(url: string): Promise<void> {
   await pool.end();
 }
 
-/** The client beside the hostile ones: each interface as it should be used, and the health that an operator looks at. */
+/** The well-behaved client: each interface used normally, and the health check an operator watches. */
 async function otherClient(
   url: string,
   managementUrl: string,
@@ -247,16 +250,16 @@ async function otherClient(
 }
 
 interface Seen {
-  /** How often each status came to what was done meanwhile. */
+  /** Number of answers per status. */
   readonly statuses: Readonly<Record<string, number>>;
   readonly waited: readonly Waited[];
-  /** Processor time of the service, as a part of one core. */
+  /** CPU time of the service, as a fraction of one core. */
   readonly cores: number;
   readonly peakMb: number;
   readonly crashed: boolean;
 }
 
-/** Runs something while the other client asks, and tells what both met. */
+/** Runs `work` alongside the well-behaved client and reports on both. */
 async function observe(name: string, server: Child, asks: readonly Ask[], work: () => Promise<unknown>): Promise<Seen> {
   const started = performance.now();
   const before = Object(await server.ask({})).cpuMs;
@@ -267,7 +270,7 @@ async function observe(name: string, server: Child, asks: readonly Ask[], work: 
   const sent =
     Object(result).sent === undefined ? '' : `${Object(result).sent} sent ${JSON.stringify(Object(result).statuses)}`;
   console.log(
-    `${name}: ${sent} in ${seconds.toFixed(1)} s, ${cores.toFixed(2)} cores, at most ${after?.peakRssMb.toFixed(0)} MB`,
+    `${name}: ${sent} in ${seconds.toFixed(1)} s, ${cores.toFixed(2)} cores, peak ${after?.peakRssMb.toFixed(0)} MB`,
   );
   for (const one of waited) {
     const failed =
@@ -285,7 +288,7 @@ async function observe(name: string, server: Child, asks: readonly Ask[], work: 
   };
 }
 
-/** What the other client waits when the service itself is not attacked. */
+/** How long the well-behaved client waits when the service itself is not under attack. */
 interface Measures {
   readonly idle: Seen;
   readonly plain: Seen;
@@ -293,9 +296,9 @@ interface Measures {
   readonly mayGrowMb: number | undefined;
 }
 
-/** What was worse for the other client than it may be. */
+/** Limits that the well-behaved client's figures exceeded. */
 function judge(seen: Seen, { idle, plain, aside, mayGrowMb = Number.POSITIVE_INFINITY }: Measures): string[] {
-  if (seen.crashed) return ['the process ended'];
+  if (seen.crashed) return ['the process exited'];
   const grown = seen.peakMb - aside.peakMb;
   if (grown > mayGrowMb) return [`grew by ${grown.toFixed(0)} MB, ${mayGrowMb} allowed`];
   const share = Math.min(1, Math.max(0, (seen.cores - idle.cores) / (plain.cores - idle.cores)));
@@ -303,12 +306,12 @@ function judge(seen: Seen, { idle, plain, aside, mayGrowMb = Number.POSITIVE_INF
     const [quiet = 0, busy = 0, beside = 0] = [idle, plain, aside].map(({ waited }) => waited[at]?.medianMs);
     const allowed = Math.max(2 * (quiet + share * Math.max(0, busy - quiet)), 2 * beside, UNNOTICED_MS);
     if (medianMs <= allowed) return [];
-    const figures = `idle ${quiet.toFixed(1)}, plain load ${busy.toFixed(1)}, attack elsewhere ${beside.toFixed(1)}`;
+    const figures = `idle ${quiet.toFixed(1)}, ordinary load ${busy.toFixed(1)}, attack elsewhere ${beside.toFixed(1)}`;
     return [`${name}: median ${medianMs.toFixed(1)} ms, ${allowed.toFixed(1)} allowed (${figures})`];
   });
 }
 
-/** Whether the other client is answered again soon after. */
+/** True when the well-behaved client soon gets correct answers again. */
 async function recovers(asks: readonly Ask[]): Promise<boolean> {
   const ends = performance.now() + RECOVERY_MS;
   while (performance.now() < ends) {

@@ -1,8 +1,10 @@
 /**
- * Installs the software in each of the ways of docs/installing.md, and takes each through what follows there, on Postgres 18 and on the one of
- * this machine: migrate, then serve the council feed with deploy/env/raadsfeed.env. `npm run drill -- install`; npm asks the registry. Each
- * way has an empty folder; as root also a Debian that `debootstrap` makes, and the image that `buildah` makes, run read-only as its user.
- * Where those are missing, what the image copies is installed in its place.
+ * Installs the software in every way that docs/installing.md describes and then follows its instructions on Postgres 18
+ * and on this machine's version: migrate, then serve the council feed with deploy/env/raadsfeed.env.
+ *
+ * Run `npm run drill -- install`; npm contacts the registry. Each installation starts in an empty folder. As root it
+ * also uses a Debian made by `debootstrap` and the image built by `buildah`, run read-only as its user. Without those
+ * tools it installs the files that the image would copy.
  */
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
@@ -24,9 +26,9 @@ const ROOT = join(import.meta.dirname, '..');
 const LIMIT_MS = 120_000;
 const OMIT = ['--omit=dev', '--omit=optional'];
 const work = mkdtempSync(join(tmpdir(), 'kv-install-'));
-// Others than root pass through it: Postgres, and the service in a root of its own.
+// Postgres and the service in its chroot run as other users and must be able to enter it.
 chmodSync(work, 0o755);
-/** As on a machine of its own: the Node that runs this, and nothing of this checkout. */
+/** As on a fresh machine: only the Node that runs this, and nothing from this checkout. */
 const PATH = `${dirname(process.execPath)}:${process.env.PATH ?? ''}`;
 
 function run(
@@ -37,14 +39,14 @@ function run(
 ): string {
   const { status, stdout, stderr } = spawnSync(command, args, {
     ...{ cwd, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 },
-    // Where npm finds its registry is the machine's affair.
+    // The machine decides where npm finds its registry.
     env: { ...process.env, PATH, ...env },
   });
   if (status !== 0) throw new Error(`${command} ${args.join(' ')}\n${stdout}${stderr}`);
   return stdout;
 }
 
-/** A copy of the files that git knows, without what was installed or built here. */
+/** A copy of the files tracked by git, without installed or built ones. */
 function checkout(name: string): string {
   const to = join(work, name);
   mkdirSync(to);
@@ -56,7 +58,7 @@ function checkout(name: string): string {
   return to;
 }
 
-/** What the image runs, without the image. */
+/** Installs the contents of the image, without the image. */
 function wrap(root: string): string {
   mkdirSync(join(root, 'bin'));
   const path = join(root, 'bin/koppelvlak');
@@ -64,7 +66,7 @@ function wrap(root: string): string {
   return path;
 }
 
-/** The commands of docs/installing.md for a way, with the file of the package as their argument. */
+/** The commands of docs/installing.md for an installation, with the package file as their argument. */
 function commandsOf(way: 'Package' | 'Checkout'): string {
   const page = readFileSync(join(ROOT, 'docs/installing.md'), 'utf8');
   const [, block] = /```sh\n([\s\S]*?)```/.exec(page.slice(page.indexOf(`- **${way}**`))) ?? [];
@@ -72,13 +74,13 @@ function commandsOf(way: 'Package' | 'Checkout'): string {
   return block.replace(/\S*\/koppelvlak-\S+\.tgz/, '"$1"');
 }
 
-/** The program of a way: a command that its arguments follow, and where its files are. */
+/** How to run an installed program: the command before its arguments, and the folder of its files. */
 interface Installed {
   readonly command: readonly string[];
   readonly files: string;
 }
 
-/** What `npm pack` makes, in the work folder. */
+/** The tarball of `npm pack`, in the work folder. */
 function pack(): string {
   const [packed] = JSON.parse(run('npm', ['pack', '--json', '--pack-destination', work], ROOT).replace(/^[^[]*/, ''));
   return packed.filename;
@@ -102,7 +104,7 @@ const WAYS: Readonly<Record<string, () => Installed>> = {
     run('sh', ['-ec', commandsOf('Checkout')], files);
     return { command: [join(files, 'bin/koppelvlak')], files };
   },
-  ...(canMake('debootstrap', 'buildah') ? { image } : { 'what the image copies': copied }),
+  ...(canMake('debootstrap', 'buildah') ? { image } : { 'the files of the image': copied }),
   ...(canMake('debootstrap') ? { 'package in a bare Debian': inBareRoot } : {}),
 };
 
@@ -139,7 +141,7 @@ function inBareRoot(): Installed {
 /** Migrates an empty database and serves until it is ready. */
 async function use({ command: [program = '', ...words] }: Installed, databaseUrl: string): Promise<void> {
   const settings = { NODE_ENV: 'production', DATABASE_URL: databaseUrl };
-  // Not with `run`, which holds up this process: it answers on the port of `onPort`.
+  // Not with `run`, which blocks this process while `onPort` has to answer.
   await promisify(execFile)(program, [...words, 'migrate'], { cwd: work, env: { PATH, ...settings } });
   const port = await freePort();
   const file = parseEnv(readFileSync(join(ROOT, 'deploy/env/raadsfeed.env'), 'utf8'));
@@ -150,7 +152,7 @@ async function use({ command: [program = '', ...words] }: Installed, databaseUrl
     for (const latest = performance.now() + LIMIT_MS; ; await sleep(200)) {
       const answer = await fetch(`http://127.0.0.1:${port}/health/ready`).catch(() => undefined);
       if (answer?.ok) break;
-      if (service.exitCode !== null) throw new Error(`serve ended with ${service.exitCode}`);
+      if (service.exitCode !== null) throw new Error(`serve exited with ${service.exitCode}`);
       if (performance.now() > latest) throw new Error('not ready in time');
     }
   } finally {
@@ -159,7 +161,7 @@ async function use({ command: [program = '', ...words] }: Installed, databaseUrl
   }
 }
 
-/** A port of loopback before a socket, which a program in a root of its own does not see. */
+/** Forwards a loopback port to a socket that a program in its own root cannot see. */
 async function onPort(url: string): Promise<string> {
   const path = `${new URL(url).searchParams.get('host')}/.s.PGSQL.5432`;
   const relay = createServer((client) => {
@@ -201,6 +203,6 @@ try {
 } finally {
   await installed?.stop();
   await embedded.stop();
-  // What `debootstrap` mounts, when it was stopped half-way, is this machine's own.
+  // An interrupted `debootstrap` leaves this machine's own file systems mounted.
   run('rm', ['--recursive', '--force', '--one-file-system', work], '/');
 }

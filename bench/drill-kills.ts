@@ -1,4 +1,4 @@
-/** Kills the server and Postgres again and again while actions are logged: `npm run drill -- kills [kills]`. */
+/** Repeatedly kills the server and Postgres while actions are logged: `npm run drill -- kills [kills]`. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ try {
   });
   for (const fault of result.faults) console.log(`FAULT ${fault}`);
   console.log(
-    `${kills} kills: ${result.acknowledged} actions and ${result.changes} changes acknowledged, ${result.replayed} sent again, ${result.faults.length} faults`,
+    `${kills} kills: ${result.acknowledged} actions and ${result.changes} changes acknowledged, ${result.replayed} retried, ${result.faults.length} faults`,
   );
   process.exitCode = result.faults.length === 0 ? 0 : 1;
 } finally {

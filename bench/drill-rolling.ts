@@ -1,4 +1,7 @@
-/** Restarts two instances behind nginx in turn, under load of all areas: `node bench/drill-rolling.ts [restarts of each] [requests at least] [milliseconds that a client pauses]`. */
+/**
+ * Restarts two instances behind nginx in turn, under load on all areas: `node bench/drill-rolling.ts [restarts of each]
+ * [minimum number of requests] [milliseconds between a client's requests]`.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +15,7 @@ import { openSupplierDatabase } from './support/supplier-database.ts';
 const [restarts = 10, atLeast = 20_000, pauseMs = 0] = process.argv.slice(2).map(Number);
 const CLIENTS = 8;
 const DRAIN_MS = 1500;
-/** Until nginx has found an instance again (`fail_timeout`). */
+/** Time until nginx retries an instance (`fail_timeout`). */
 const FOUND_MS = 2000;
 
 const dir = await mkdtemp(join(tmpdir(), 'kv-rolling-'));
@@ -56,7 +59,7 @@ async function drill(): Promise<boolean> {
   return load.failures.length === 0;
 }
 
-/** As an operator does it; a load balancer that checks readiness learns that the instance is stopping. */
+/** As an operator would; a load balancer that polls readiness learns that the instance is stopping. */
 async function stop(instance: Instance): Promise<void> {
   const ended = instance.stop();
   let said: unknown;
@@ -66,5 +69,5 @@ async function stop(instance: Instance): Promise<void> {
     if (response.status === 503) said = status;
   }
   const code = await ended;
-  if (said !== 'stopping' || code !== 0) throw new Error(`an instance said ${said} and ended with ${code}`);
+  if (said !== 'stopping' || code !== 0) throw new Error(`an instance reported ${said} and exited with ${code}`);
 }

@@ -1,4 +1,7 @@
-/** A mixed load of all areas for as long as asked; memory, open files and connections must not grow: `node bench/drill-soak.ts [minutes] [milliseconds that a client pauses]`. */
+/**
+ * Runs a mixed load on all areas; memory, open files and connections must not grow: `node bench/drill-soak.ts [minutes]
+ * [milliseconds between a client's requests]`.
+ */
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,10 +19,10 @@ import { middle } from './support/turns.ts';
 
 const [minutes = 30, pauseMs = 10] = process.argv.slice(2).map(Number);
 const CLIENTS = 8;
-/** The first part of the time caches fill and the compiler works; it is not judged. */
+/** The warm-up, in which caches fill and the compiler optimises, is not judged. */
 const WARM_UP = 0.3;
 const SAMPLES = 60;
-/** Growth between the second and the third part of the time that is judged, beside which it counts as flat. */
+/** Growth between the second and the third part of the judged time that still counts as flat. */
 const LIMITS = { memoryMb: 48, memoryRatio: 0.15, files: 12, connections: 8 } as const;
 
 interface Sample {
@@ -71,7 +74,7 @@ async function publish(databaseUrl: string, signal: AbortSignal): Promise<number
   const publisher = createFeedPublisher({ databaseUrl, log: createLogger('error') });
   let n = 0;
   while (!signal.aborted) {
-    // The same documents again and again, so that what the feed has at a moment stays of one size.
+    // Republishes the same documents, so that the feed's current state keeps its size.
     await publisher.publish([JSON.parse(sampleLine(n % 200, n))]);
     n += 1;
     await sleep(100);
@@ -80,7 +83,7 @@ async function publish(databaseUrl: string, signal: AbortSignal): Promise<number
   return n;
 }
 
-/** A stream is opened, read for a second and left, all the time: what a stream holds must be given back. */
+/** Keeps opening a stream, reading it for a second and leaving it: its resources must be released. */
 async function openStreams(url: string, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const controller = new AbortController();
@@ -111,7 +114,7 @@ function describe(sample: Sample | undefined): string {
     : `${sample.memoryMb.toFixed(0)} MB, ${sample.files} open files, ${sample.connections} connections`;
 }
 
-/** Medians of two halves after the warm-up: a single collection of garbage says nothing. */
+/** Compares medians of two halves after the warm-up, because a single garbage collection proves nothing. */
 function judge(samples: readonly Sample[]): string[] {
   const judged = samples.slice(Math.ceil(samples.length * WARM_UP));
   const half = Math.floor(judged.length / 2);
@@ -123,7 +126,7 @@ function judge(samples: readonly Sample[]): string[] {
   const files = growth((sample) => sample.files);
   const connections = growth((sample) => sample.connections);
   console.log(
-    `second half against first: memory ${memory.by.toFixed(0)} MB of ${memory.from.toFixed(0)}, files ${files.by}, connections ${connections.by}`,
+    `second half compared with first: memory ${memory.by.toFixed(0)} MB of ${memory.from.toFixed(0)}, files ${files.by}, connections ${connections.by}`,
   );
   const faults: string[] = [];
   if (memory.by > Math.max(LIMITS.memoryMb, memory.from * LIMITS.memoryRatio))

@@ -1,8 +1,8 @@
 /**
- * The whole country: a list of 330 sources imported in one command, and their year read by two instances. Prints calls, time, memory
- * and how the sources are spread; ends with 1 when a limit does not hold.
+ * Simulates the whole country: imports a list of 330 sources in one command and reads a year of each with two
+ * instances. Prints calls, time, memory and the distribution of sources; exits with 1 when a limit is exceeded.
  *
- *   node bench/drill-suppliers.ts [calls of iBabs a minute] [meetings of each] [milliseconds of an answer]
+ *   node bench/drill-suppliers.ts [iBabs calls per minute] [meetings of each] [milliseconds per answer]
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ const perMinute = Number(process.argv[2] ?? 150);
 const meetings = Number(process.argv[3] ?? 40);
 const delayMs = Number(process.argv[4] ?? 100);
 const MAX_MB = 400;
-/** What reading may take beside the time that the limits of the suppliers need. */
+/** Reading may take this many times what the suppliers' rate limits require. */
 const SPARE = 1.2;
 
 interface Suppliers {
@@ -74,9 +74,9 @@ async function importList(db: Pool): Promise<void> {
   await writeFile(file, lines.with(100, '{"bron":"ibabs:x","organisatie":"gm1","naam":"X"}').with(200, '{').join('\n'));
   const faulty = await startProgram(['bron', 'import', file, '--yes'], env).ended;
   console.log(
-    `a list with two faults: status ${faulty.status}, ${await countSources(db)} sources\n${faulty.stderr.trim()}`,
+    `a list with two errors: status ${faulty.status}, ${await countSources(db)} sources\n${faulty.stderr.trim()}`,
   );
-  if (faulty.status === 0 || (await countSources(db)) > 0) faults.push('a list with faults was imported');
+  if (faulty.status === 0 || (await countSources(db)) > 0) faults.push('a list with errors was imported');
   await writeFile(file, lines.join('\n'));
   const startedAt = performance.now();
   const imported = await startProgram(['bron', 'import', file, '--yes'], env).ended;
@@ -131,24 +131,24 @@ async function readYear(db: Pool): Promise<void> {
   const shares = [...leases.values()].map(({ size }) => size);
   console.log(
     `read: ${row.resources} of ${resources} resources, ${twice} twice, ${row.coverage} % covered in ${took.toFixed(0)} s; ` +
-      `the limits of the suppliers need ${own.toFixed(0)} s (to reach: ${SPARE} times that)\n` +
-      `calls: ${callsOf(after.hosts, before)}; of iBabs at most ${after.ibabsInMinute} in a minute (limit ${perMinute}); ` +
-      `at a time at most ${mostOf(after.hosts)}\n` +
-      `memory: ${memory.map((mb) => mb.toFixed(0)).join(' and ')} MB at most (to reach: ${MAX_MB} MB); ${processor.toFixed(0)} s of a processor, load ${loadavg()[0]?.toFixed(0)} on ${availableParallelism()}\n` +
-      `leases: ${shares.join(' and ')} seen at the instances, ${mostAtOnce} at a time at most`,
+      `the suppliers' limits require ${own.toFixed(0)} s (target: ${SPARE} times that)\n` +
+      `calls: ${callsOf(after.hosts, before)}; iBabs at most ${after.ibabsInMinute} in a minute (limit ${perMinute}); ` +
+      `at most at once ${mostOf(after.hosts)}\n` +
+      `memory: ${memory.map((mb) => mb.toFixed(0)).join(' and ')} MB at most (target: ${MAX_MB} MB); ${processor.toFixed(0)} s of CPU, load ${loadavg()[0]?.toFixed(0)} on ${availableParallelism()}\n` +
+      `leases: ${shares.join(' and ')} held by the instances, at most ${mostAtOnce} at once`,
   );
   if (row.resources !== resources || gap || twice > 0 || row.coverage !== 100)
-    faults.push('the feed is not what the suppliers show');
-  if (took > own * SPARE) faults.push('reading took longer than the limits of the suppliers need');
+    faults.push('the feed differs from what the suppliers show');
+  if (took > own * SPARE) faults.push("reading took longer than the suppliers' limits require");
   if (after.ibabsInMinute > perMinute + 2) faults.push('iBabs was called more often than its limit allows');
   if (after.hosts.some((host) => host.mostAtOnce > (host.scheme === 'ibabs' ? 2 : 4)))
-    faults.push('too many calls at a time');
+    faults.push('too many concurrent calls');
   if (Math.max(...memory) > MAX_MB) faults.push('too much memory');
   if (shares.length < 2 || Math.min(...shares) < Math.max(...shares) / 2)
     faults.push('one instance has nearly all leases');
 }
 
-/** Seconds that the limits of each host need for these calls; the longest counts. */
+/** Seconds that each host's rate limit requires for these calls; the largest counts. */
 function ownTime(before: Suppliers, after: Suppliers): number {
   const times = after.hosts.map(({ scheme, calls }, i) => {
     const made = calls - (before.hosts[i]?.calls ?? 0);

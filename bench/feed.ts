@@ -1,6 +1,7 @@
 /**
- * The council feed against what its work costs at the least, in one run and in turns: pages beside a bare server that writes the same bytes,
- * history in no cache beside a bare program that reads the same rows, streams beside bare writing; publishing beside nothing but its own goal.
+ * Compares the council feed with the minimum cost of its work, alternating in one run: pages against a bare server that
+ * writes the same bytes, uncached history against a bare program that reads the same rows, and streams against bare
+ * writing. Publishing is compared with its target only.
  *
  *   node bench/feed.ts [--parts publishing,pages,history,streams] [--seconds 1] [--rounds 5] [--records 20000]
  */
@@ -34,7 +35,7 @@ const postgres = await startEmbedded({ dir: join(dir, 'pg'), log });
 const loader = await createLoader();
 const options = { databaseUrl: postgres.url, loader, seconds: seconds ?? 1, rounds: rounds ?? 5 };
 try {
-  console.log(`${rounds} rounds of ${seconds} s in turns`);
+  console.log(`${rounds} rounds of ${seconds} s, alternating`);
   const needsRecords = ['publishing', 'pages', 'history'].some((part) => parts.includes(part));
   await migrate(postgres.url);
   if (needsRecords) await measurePublishing(postgres.url, dir, records ?? 0);
@@ -47,7 +48,7 @@ try {
   await rm(dir, { recursive: true, force: true });
 }
 
-/** A server that starts migrates its database. */
+/** The server migrates its database when it starts. */
 async function migrate(databaseUrl: string): Promise<void> {
   await (await startChild(new URL('support/feed-server.ts', import.meta.url), { DATABASE_URL: databaseUrl })).stop();
 }

@@ -1,6 +1,7 @@
 /**
- * A large signed answer: cold (from the database) and repeated (from memory), beside programs that do only the unavoidable part; how
- * long the event loop is held, what memory it takes, and whether others are still answered meanwhile.
+ * Measures a large signed answer: cold (from the database) and repeated (from memory), against programs that do only
+ * the unavoidable work; how long the event loop is blocked, how much memory it takes, and whether other requests are
+ * still answered.
  *
  * Usage: node bench/gegevens.ts [rounds, default 15]
  */
@@ -61,13 +62,13 @@ interface Shot {
   readonly form: 'digest' | 'body';
 }
 
-/** Medians of several ways, taken in turn, so that what else the machine does hits all of them alike. */
+/** Medians of several variants, taken alternately so that other load on the machine affects all alike. */
 async function medians(...shots: Shot[]): Promise<Taken[]> {
   const taken: Taken[][] = shots.map(() => []);
   for (let round = -2; round < rounds; round += 1) {
     for (const [at, { url, form }] of shots.entries()) {
       const one = await client.post(url, {}, form);
-      // The first ones warm up.
+      // The first rounds warm up.
       if (round >= 0) taken[at]?.push(one);
     }
   }
@@ -98,13 +99,13 @@ async function measure(variant: Variant): Promise<void> {
   const [body] = await medians({ url: coldUrl, form: 'body' });
   if (floorCold === undefined || ours === undefined || body === undefined) return;
   console.log(`\n${variant.toUpperCase()}: ${RECORDS[variant]} records, ${(ours.bytes / 1e6).toFixed(1)} MB`);
-  const loop = (ms: number): string => `event loop held at most ${ms.toFixed(0)} ms`;
+  const loop = (ms: number): string => `event loop blocked at most ${ms.toFixed(0)} ms`;
   row('floor: texts from Postgres, SHA-256, signature', floorCold.ms, loop(floorHeld));
   row('cold page, digest form', ours.ms, `${(ours.ms / floorCold.ms).toFixed(2)} x floor; ${loop(held)}`);
   row('cold page, body form', body.ms);
 
   await stats(cold, true);
-  // Sizes that differ: the same page would be made once for all of them.
+  // Different sizes, because one cached page would serve equal requests.
   const several = [1, 2, 3, 4].map((less) => client.post(coldUrl, { pageSize: RECORDS[variant] - less }, 'digest'));
   const answers = await Promise.all(several);
   const { growthMb } = await stats(cold, false);
@@ -115,12 +116,12 @@ async function measure(variant: Variant): Promise<void> {
     `memory +${share.toFixed(2)} x their size`,
   );
 
-  // Signed beforehand: a requester works on a machine of its own.
+  // Signed in advance: a requester runs on another machine.
   const largeOnes = await Promise.all([client.sign({}, 'digest'), client.sign({}, 'body')]);
   const smallOnes = await Promise.all(
     Array.from({ length: 1000 }, (_, n) => client.sign({ page: n + 1, pageSize: 1 }, 'digest')),
   );
-  // The floor has nothing to do meanwhile: what holds it is the machine, and so holds the service too.
+  // The floor is idle meanwhile, so a blocked event loop there is the machine's doing and affects the service too.
   await stats(floor, true);
   await stats(cold, true);
   const began = performance.now();
@@ -132,8 +133,8 @@ async function measure(variant: Variant): Promise<void> {
   const idle = await stats(floor, false);
   row('2 large and 1000 small at once: all', performance.now() - began, `slowest large ${largeMs.toFixed(0)} ms`);
   row('  small, median and 99th percentile', smallMs[500] ?? 0, `${(smallMs[990] ?? 0).toFixed(0)} ms`);
-  row('  event loop held at most', crowd.heldMs, `memory +${crowd.growthMb.toFixed(0)} MB`);
-  row('  that of an idle process beside it', idle.heldMs);
+  row('  event loop blocked at most', crowd.heldMs, `memory +${crowd.growthMb.toFixed(0)} MB`);
+  row('  that of an idle process alongside', idle.heldMs);
   await cold.stop();
 
   const warm = await start({ 'gegevens.cacheMb': '256' });

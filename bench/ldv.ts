@@ -1,6 +1,7 @@
 /**
- * How many lines of LDV a second are kept durably in batches of 1, 100 and 1000, beside single actions in the same run; how large the
- * process gets; and what forwarding actions to another logbook costs their appends. All ways take turns: `node bench/ldv.ts [seconds] [turns]`
+ * Measures how many LDV lines are stored durably per second in batches of 1, 100 and 1000, against single actions in
+ * the same run; how large the process gets; and what forwarding actions to another logbook costs their appends. The
+ * variants alternate: `node bench/ldv.ts [seconds] [turns]`
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -37,7 +38,7 @@ const settings = {
 const logServer = new URL('support/log-server.ts', import.meta.url);
 const server = await startChild(logServer, { ...settings, DATABASE_URL: postgres.url });
 
-/** Another logbook that takes everything. */
+/** Another logbook, which accepts everything. */
 const sink = createServer((request, response) => {
   request.resume().on('end', () => response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end());
 });
@@ -76,7 +77,7 @@ try {
       largest = Math.max(largest, Object(await server.ask({})).rss);
     }
   }
-  console.log(`${turns} turns of ${measureMs / 1000} s; the middle of the turns, and the ratio to the first way`);
+  console.log(`${turns} turns of ${measureMs / 1000} s; the median of the turns, and the ratio to the first line`);
   const ratio = (found: readonly number[], floor: readonly number[]): string =>
     ratioText(found.map((rate, i) => rate / (floor[i] ?? Number.NaN)));
   const all = [...rates.values()];
@@ -85,9 +86,9 @@ try {
   }
   const few = rates.get(ways[2][0]) ?? [];
   console.log(
-    `batches of 1000 beside single actions, 4 connections each: ${ratio(all.at(-1) ?? [], few)} (to reach: 5)`,
+    `batches of 1000 against single actions, 4 connections each: ${ratio(all.at(-1) ?? [], few)} (target: 5)`,
   );
-  console.log(`the server took at most ${(largest / 1024 / 1024).toFixed(0)} MB`);
+  console.log(`the server's memory peaked at ${(largest / 1024 / 1024).toFixed(0)} MB`);
 } finally {
   await server.stop();
   await forwarding.stop();

@@ -1,6 +1,7 @@
 /**
- * How many actions a second are kept durably, over HTTP, with tokens, validation, encryption and idempotency keys on; and what the
- * unavoidable part of that costs in the same run. All ways take turns: `node bench/log.ts [seconds] [turns] [connections,…]`
+ * Measures how many actions are stored durably per second, over HTTP, with tokens, validation, encryption and
+ * idempotency keys; and the cost of the unavoidable part in the same run. The variants alternate: `node bench/log.ts
+ * [seconds] [turns] [connections,…]`
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,7 +21,7 @@ const measureMs = Number(process.argv[2] ?? 2) * 1000;
 const turns = Number(process.argv[3] ?? 3);
 const connectionCounts = (process.argv[4] ?? '1,16,64,256').split(',').map(Number);
 
-/** A freshly started server runs slower than it will all day, and gets faster for some ten seconds of load. */
+/** A freshly started server is slow and gets faster during its first ten seconds of load. */
 const WARM_UP_TURNS = 5;
 
 const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-bench-'));
@@ -57,8 +58,8 @@ try {
   ];
   for (const way of [grouped, alone, memory]) for (let i = 0; i < WARM_UP_TURNS; i += 1) await way(64);
 
-  console.log(`${turns} turns of ${measureMs / 1000} s; the middle of the turns`);
-  console.log(`${'way'.padEnd(48)}conn.   per second    median       p99`);
+  console.log(`${turns} turns of ${measureMs / 1000} s; the median of the turns`);
+  console.log(`${'variant'.padEnd(48)}conn.   per second    median       p99`);
   const results = new Map<number, Map<Way, LoadResult[]>>();
   for (const connections of connectionCounts) {
     const byWay = new Map<Way, LoadResult[]>(ways.map(([, way]) => [way, []]));
@@ -79,8 +80,8 @@ try {
   const over = (a: number[], b: number[]): string => ratioText(a.map((figure, i) => figure / (b[i] ?? Number.NaN)));
   const floor = medians(insert).map((ms, i) => ms + (medians(memory)[i] ?? Number.NaN));
   console.log('\nratios within a turn');
-  console.log(`  64 connections, grouped / grouping off (to reach: 3)          ${over(rates(grouped), rates(alone))}`);
-  console.log(`  64 connections, grouped / from memory (to reach: 0.4)         ${over(rates(grouped), rates(memory))}`);
+  console.log(`  64 connections, grouped / grouping off (target: 3)            ${over(rates(grouped), rates(alone))}`);
+  console.log(`  64 connections, grouped / from memory (target: 0.4)           ${over(rates(grouped), rates(memory))}`);
   console.log(
     `  64 connections, grouped / copy                                ${(middle(rates(grouped)) / copied).toFixed(2)}`,
   );

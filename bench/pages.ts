@@ -1,7 +1,7 @@
 /**
- * The pages of the council information and their search, with the index filled to each size: how fast records are taken in, how large the
- * index is, how long searches of every kind take with 8 connections, and of a processor beside a bare query of the same words; and the rate of pages beside that
- * of the same as JSON, with and without what is kept in memory.
+ * Measures the council information pages and their search, with the index filled to each size: indexing rate, index
+ * size, the duration of every kind of search over 8 connections and its CPU time against a bare query of the same
+ * words; and the rate of pages against the same content as JSON, with and without caching.
  *
  *   node bench/pages.ts [--sizes 100000,1000000] [--seconds 20] [--connections 8] [--data DIR]
  *
@@ -29,23 +29,23 @@ const { values } = parseArgs({
 });
 const sizes = values.sizes.split(',').map(Number);
 const [seconds = 0, connections = 0] = [values.seconds, values.connections].map(Number);
-/** Documents that are published and indexed as in life, at each size. */
+/** Documents published and indexed normally, at each size. */
 const SLICE = 2000;
-/** Searches of each kind whose processor time is counted. */
+/** Searches of each kind whose CPU time is measured. */
 const TIMES = 20;
 const BARE_TIMES = 2;
-/** Numbers of those: above all that are filled in. */
+/** Their sequence numbers, above all bulk-filled ones. */
 const FIRST_PUBLISHED = 10_000_000;
-/** A database that holds a million documents has more memory than the embedded one takes by itself. */
+/** A database of a million documents would have more memory than the embedded one gets by default. */
 const SETTINGS = { shared_buffers: '2GB', max_wal_size: '4GB' };
 
 const dir = values.data ?? (await mkdtemp(join(tmpdir(), 'koppelvlak-bench-')));
 const postgres = await startEmbedded({ dir: join(dir, 'pg'), log: createLogger('error'), settings: SETTINGS });
 const loader = await createLoader();
 try {
-  // A server that starts migrates its database.
+  // The server migrates its database when it starts.
   await (await startServer({})).stop();
-  // The index knows its feed, and does not start again with what is filled in.
+  // The index recognises its feed and keeps the bulk-filled rows.
   await indexAll(postgres.url);
   for (const size of sizes) {
     await grow(size);
@@ -78,12 +78,12 @@ async function grow(size: number): Promise<void> {
   const first = FIRST_PUBLISHED + (await countPublished(postgres.url));
   await growPages(postgres.url, first, first + SLICE);
   const { records, ms } = await indexAll(postgres.url);
-  console.log(`at ${size} documents ${perSecond(records, ms)} published records a second are taken in (${records})`);
+  console.log(`at ${size} documents ${perSecond(records, ms)} published records a second are indexed (${records})`);
   console.log(await indexSize(postgres.url));
 }
 
 async function measureSearch(size: number): Promise<void> {
-  // Nothing is kept in memory: every search reaches the database.
+  // Caching is off: every search reaches the database.
   const server = await startServer({ RAADSFEED_PAGES: 'true', 'raadsfeed.cacheMb': '0' });
   const pool = servicePool(postgres.url);
   try {
@@ -91,13 +91,13 @@ async function measureSearch(size: number): Promise<void> {
     let tooSlow = 0;
     const page = async (search: Search): Promise<void> => {
       const answer = await fetch(base + searchAddress(search));
-      // 503: it took more than the 3 seconds of a search.
+      // 503: it exceeded the 3 seconds of a search.
       if (answer.status === 503) tooSlow += 1;
       else if (answer.status !== 200) throw new Error(`${searchAddress(search)}: ${answer.status}`);
       await answer.text();
     };
     const bareQuery = (search: Search): Promise<void> => bareSearch(pool, search);
-    // A connection of the database is as fast as it will be when it has seen most of the index.
+    // A connection reaches full speed only after it has visited most of the index.
     await latencies(connections, seconds, page);
     tooSlow = 0;
     const pages = await latencies(connections, seconds, page);
@@ -105,12 +105,12 @@ async function measureSearch(size: number): Promise<void> {
     console.log(`  longer than 3 s, and refused: ${tooSlow}`);
     for (const [kind, { p50, p95, count }] of pages) console.log(`  ${kind}: ${p50}, ${p95} (${count} searches)`);
     const [postmaster = ''] = (await readFile(join(dir, 'pg', 'postgres', 'postmaster.pid'), 'utf8')).split('\n');
-    // However busy the machine is: what a search takes of a processor.
+    // CPU time, which is independent of other load on the machine.
     const database = childrenClock(Number(postmaster));
     const ofPage = await costs(TIMES, page, () => server.processorMs() + database());
     // Some take seconds: nothing narrows them.
     const ofBare = await costs(BARE_TIMES, bareQuery, database);
-    console.log('  milliseconds of a processor, of the page and of a bare query:');
+    console.log('  milliseconds of CPU, for the page and for a bare query:');
     for (const [kind, ms] of ofPage) console.log(`  ${kind}: ${ms}; ${ofBare.get(kind) ?? '-'}`);
   } finally {
     await pool.end();
@@ -157,7 +157,7 @@ async function measureRates(): Promise<void> {
         await rate(without + json),
       ];
       const [a, b, c, d] = figures;
-      console.log(`${name}: ${a} pages a second, ${b} as JSON; nothing in memory: ${c} and ${d}; ${bytes} bytes`);
+      console.log(`${name}: ${a} pages a second, ${b} as JSON; without caching: ${c} and ${d}; ${bytes} bytes`);
     }
   } finally {
     await kept.stop();

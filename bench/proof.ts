@@ -1,6 +1,7 @@
 /**
- * What the proof log costs: appending with it on and off in paired turns, and on a tree of many entries a checkpoint, a proof, and bytes an
- * entry. `node bench/proof.ts [seconds] [turns] [connections] [entries in millions]`
+ * Measures the cost of the proof log: appending with and without it in alternating turns and, on a tree of many
+ * entries, the time of a checkpoint and a proof, and the bytes per entry. `node bench/proof.ts [seconds] [turns]
+ * [connections] [entries in millions]`
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -49,7 +50,7 @@ try {
   await rm(dir, { recursive: true, force: true });
 }
 
-/** What a turn measured. On a machine that is busy otherwise, processor time an append says more than the rate. */
+/** Results of one turn. On a busy machine the CPU time per append says more than the rate. */
 interface Cost {
   readonly perSecond: number;
   readonly serverUs: number;
@@ -77,7 +78,7 @@ async function measureAppends(): Promise<void> {
     return async () => {
       const before = { server: server.processorMs(), database: database() };
       const { perSecond, answers }: LoadResult = Object(await client.ask(load));
-      // Giving the entries their place is part of what they cost.
+      // Sequencing the entries is part of their cost.
       while ((await readQueue(pool, 'verwerkingen')).pending > 0) await sleep(100);
       return {
         perSecond,
@@ -87,7 +88,7 @@ async function measureAppends(): Promise<void> {
     };
   };
   try {
-    // The one without first: once the log is begun, a server does not start without it.
+    // Without the proof log first: once it has entries, a server refuses to start without it.
     const off = await way({});
     const on = await way({ PROOF_KEY, PROOF_STATE: join(dir, 'append.json'), 'proof.intervalSeconds': '5' });
     for (let i = 0; i < WARM_UP_TURNS; i += 1) {
@@ -96,7 +97,7 @@ async function measureAppends(): Promise<void> {
     }
     const costs = { off: [] as Cost[], on: [] as Cost[] };
     for (let turn = 0; turn < turns; turn += 1) {
-      // In turns of order, so that neither always goes first.
+      // Alternate, so that neither always goes first.
       for (const name of turn % 2 === 0 ? (['off', 'on'] as const) : (['on', 'off'] as const))
         costs[name].push(await (name === 'off' ? off() : on()));
     }
@@ -104,15 +105,15 @@ async function measureAppends(): Promise<void> {
       middle(costs[name].map((cost) => cost[member]));
     const ratios = (member: keyof Cost): string =>
       ratioText(costs.on.map((cost, i) => cost[member] / (costs.off[i]?.[member] ?? Number.NaN)));
-    console.log(`${turns} turns of ${measureMs / 1000} s, ${connections} connections; the middle of the turns`);
+    console.log(`${turns} turns of ${measureMs / 1000} s, ${connections} connections; the median of the turns`);
     for (const name of ['off', 'on'] as const)
       console.log(
-        `  proof log ${name.padEnd(4)} ${middleOf(name, 'perSecond').toFixed(0).padStart(8)} a second; processor time of an append: ` +
+        `  proof log ${name.padEnd(4)} ${middleOf(name, 'perSecond').toFixed(0).padStart(8)} a second; CPU time per append: ` +
           `server ${middleOf(name, 'serverUs').toFixed(0)} us, database ${middleOf(name, 'databaseUs').toFixed(0)} us`,
       );
     console.log(`  on / off (at least 0.9)         ${ratios('perSecond')}`);
-    console.log(`  processor time of the server    ${ratios('serverUs')}`);
-    console.log(`  processor time of the database  ${ratios('databaseUs')}`);
+    console.log(`  CPU time of the server           ${ratios('serverUs')}`);
+    console.log(`  CPU time of the database         ${ratios('databaseUs')}`);
   } finally {
     for (const server of servers) await server.stop();
     await client.stop();
@@ -121,7 +122,7 @@ async function measureAppends(): Promise<void> {
   }
 }
 
-/** Grows a tree of its own, `leveringen`, to each power of ten. */
+/** Grows a separate tree, `leveringen`, to each power of ten. */
 async function measureTree(): Promise<void> {
   const pool = openPool(postgres.url, SERVICE);
   try {
@@ -150,12 +151,12 @@ async function measureTree(): Promise<void> {
         await grow(pool, filled, count);
         filled += count;
       }
-      // The first reads what was written apart from the sequencer.
+      // The first call reads entries that the sequencer did not write.
       await checkpointOf(100);
       const many = await timed(3, () => checkpointOf(10_000));
       const few = await timed(11, () => checkpointOf(100));
       const stored = await readLog(pool, 'leveringen');
-      if (stored === undefined) throw new Error('the tree is not there');
+      if (stored === undefined) throw new Error('the tree does not exist');
       const read = readHashesFromTiles(stored.size, tileReader(pool, stored));
       const proof = await timed(101, async () => {
         const start = performance.now();
@@ -172,7 +173,7 @@ async function measureTree(): Promise<void> {
   }
 }
 
-/** Adds leaves to the tree without the queue, which is not what is measured. */
+/** Adds leaves to the tree directly: the queue is not measured here. */
 async function grow(pool: Pool, from: number, count: number): Promise<void> {
   const bytes = randomBytes(count * ENTRY_BYTES);
   const leaves = Array.from({ length: count }, (_, i) => ({
@@ -182,7 +183,7 @@ async function grow(pool: Pool, from: number, count: number): Promise<void> {
   await transaction(pool, async (db) => {
     await lock(db, lockOf('leveringen'));
     const stored = await readLog(db, 'leveringen');
-    if (stored === undefined) throw new Error('the tree is not there');
+    if (stored === undefined) throw new Error('the tree does not exist');
     const frontier = await Frontier.load(stored.size, readHashesFromTiles(stored.size, tileReader(db, stored)));
     await appendLeaves(db, stored, frontier, leaves);
     await moveLog(db, stored, frontier.size, frontier.root());

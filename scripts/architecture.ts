@@ -1,7 +1,7 @@
 /**
- * The rooms of the source and the imports between them, read from the files: `node scripts/architecture.ts` prints them as a picture
- * (Mermaid), and fails when an import runs upward or files import each other in a circle. With `--write` the picture goes into
- * docs/architecture.md.
+ * The rooms of the source and the imports between them, read from the files: `node scripts/architecture.ts` prints them
+ * as a Mermaid picture, and fails when an import runs upward or files import each other in a circle. With `--write` it
+ * puts the picture into docs/architecture.md.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -10,12 +10,15 @@ import { writePart } from './generated-part.ts';
 const ROOT = join(import.meta.dirname, '..');
 
 const AREAS = ['gegevens', 'verwerkingenlog', 'raadsfeed'] as const;
-/** The folders of an area that it registers, as `raadsfeed/diwoo`. */
+/** Feature folders that an area registers, such as `raadsfeed/diwoo`. */
 const FEATURES = globSync(`src/{${AREAS}}/*/{plugin.ts,commands{.ts,}}`, { cwd: ROOT }).map((path) =>
   relative('src', dirname(path)),
 );
 
-/** Floors from the bottom up, each with its rooms. Imports run downward, or within a room; rooms of one floor do not know each other. */
+/**
+ * Floors from the bottom up, each with its rooms. Imports run downward or within a room; rooms on the same floor do not
+ * import each other.
+ */
 const FLOORS: readonly (readonly string[])[] = [
   ['contracts'],
   ['lib'],
@@ -32,7 +35,9 @@ const FLOORS: readonly (readonly string[])[] = [
   ['cli'],
 ];
 
-/** The room of a file. What an area lists of its features (settings, commands, its plugin) belongs to the floor that reads it. */
+/**
+ * The room of a file. An area's lists of its features (settings, commands, plugin) belong to the floor that reads them.
+ */
 export function roomOf(path: string): string {
   if (path.startsWith('conformance/')) return 'conformance';
   const [, first = '', second = ''] = path.split('/');
@@ -50,7 +55,7 @@ interface Import {
   readonly to: string;
 }
 
-/** Every import between files of `src` and of the conformance suites; those of types too. */
+/** Every import between files of `src` and of the conformance suites, type imports included. */
 export function readImports(): readonly Import[] {
   const files = globSync('{src,conformance}/**/*.ts', { cwd: ROOT }).filter((path) => !path.includes('/test/'));
   return files.flatMap((from) => {
@@ -70,7 +75,7 @@ export function upwardImports(imports: readonly Import[]): readonly Import[] {
   });
 }
 
-/** Files that import each other in a circle, each circle as a list. */
+/** Import circles, each as a list of files. */
 export function circles(imports: readonly Import[]): readonly (readonly string[])[] {
   const targets = Map.groupBy(imports, ({ from }) => from);
   const reachedFrom = (file: string, reached = new Set<string>()): ReadonlySet<string> => {
@@ -80,12 +85,12 @@ export function circles(imports: readonly Import[]): readonly (readonly string[]
   const reached = new Map([...targets.keys()].map((file) => [file, reachedFrom(file)]));
   return [...reached].flatMap(([file, others]) => {
     const circle = [...others].filter((other) => reached.get(other)?.has(file)).toSorted();
-    // Every file of a circle finds it; its first one tells it.
+    // Every file in a circle finds it; only the first reports it.
     return circle[0] === file && circle.length > 1 ? [circle] : [];
   });
 }
 
-/** The floors as a picture. An arrow is left out where others lead to the same room. */
+/** The floors as a picture. An arrow is left out where a path of others leads to the same room. */
 export function picture(imports: readonly Import[]): string {
   const needed = new Map<string, Set<string>>();
   for (const { from, to } of imports) {

@@ -1,7 +1,10 @@
-/** Reads docs/compliance/asvs.md: what the project answers to each requirement of the OWASP ASVS, and the tests that it names for it. */
+/**
+ * Reads docs/compliance/asvs.md: the project's answer to each requirement of the OWASP ASVS, and the tests that it
+ * cites.
+ */
 
 export interface AsvsSection {
-  /** As its heading says: `Open`, `Operator`, `Not applicable`, `Met`. */
+  /** The heading of its section: `Open`, `Operator`, `Not applicable`, `Met`. */
   readonly state: string;
   /** The number in its heading. */
   readonly counted: number;
@@ -23,7 +26,7 @@ export function readAsvs(text: string): AsvsSection[] {
   });
 }
 
-/** Requirements with one answer share an item, as `1.2.6–8, 1.3.1`. */
+/** Requirements with the same answer share an item, as in `1.2.6–8, 1.3.1`. */
 function requirementsOf(section: string): AsvsRequirement[] {
   return [...section.matchAll(/^- ([\d.–, ]+): (.+(?:\n {2}.+)*)/gm)].flatMap(([, numbers = '', lines = '']) => {
     const answer = lines.replace(/\s+/g, ' ');

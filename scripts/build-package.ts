@@ -1,7 +1,7 @@
 /**
- * What `npm pack` needs and a checkout has not: JavaScript in `dist`, because Node runs no TypeScript under `node_modules`, and
- * `npm-shrinkwrap.json`, so that an installed package has the dependencies that the lock file names. Runs as `prepack`; with `--remove`, as
- * `postpack`, it takes both away.
+ * Prepares a checkout for `npm pack`: JavaScript in `dist`, because Node runs no TypeScript under `node_modules`, and
+ * `npm-shrinkwrap.json`, so that an installed package has the locked dependencies. Runs as `prepack`; with `--remove`,
+ * as `postpack`, it deletes both.
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -21,13 +21,13 @@ function build(): number {
   for (const project of ['tsconfig.package.json', 'tsconfig.commonjs.json']) {
     if (spawnSync(tsc, ['-p', join(ROOT, project)], { stdio: ['ignore', 2, 2] }).status !== 0) return 1;
   }
-  // Only what `exports` names needs types: nothing else can be imported.
+  // Only the entries of `exports` need types: nothing else can be imported.
   for (const file of globSync('**/*.d.ts', { cwd: join(DIST, 'commonjs') })) {
     copyFileSync(join(DIST, 'commonjs', file), join(DIST, file));
   }
-  // Node loads the ES modules of `exports` with `require` too; TypeScript's `node16` wants types of a CommonJS module for that.
+  // Node loads the ES modules of `exports` with `require` too; TypeScript's `node16` requires CommonJS types for that.
   writeFileSync(join(DIST, 'commonjs/package.json'), '{"type":"commonjs"}\n');
-  // Read as a file when the program runs.
+  // Read as files at run time.
   for (const file of globSync('**/*.{proto,html,css,js}', { cwd: join(ROOT, 'src') })) {
     copyFileSync(join(ROOT, 'src', file), join(DIST, file));
   }
@@ -37,7 +37,10 @@ function build(): number {
   return 0;
 }
 
-/** npm sets the times in the package, but takes the permissions of the files: under another umask the same sources would be another package. */
+/**
+ * npm normalises the times in the package but keeps file permissions: under another umask the same sources would make
+ * another package.
+ */
 function levelModes(): void {
   const { files }: { files: string[] } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   const packed = [...files.filter((path) => !path.startsWith('!')), 'package.json', 'README.md', 'LICENSE'];

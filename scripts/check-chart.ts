@@ -1,16 +1,17 @@
 /**
- * Checks the chart with the default values, with one area and with everything switched on: `helm lint`, `helm template | kubeconform`.
- * What a cluster admits is asked with `helm template koppelvlak deploy/helm | kubectl apply --dry-run=server --warnings-as-errors -f -`.
+ * Checks the chart with its default values, with one area and with everything enabled: `helm lint`, `helm template |
+ * kubeconform`. To check against a cluster's admission rules: `helm template koppelvlak deploy/helm | kubectl apply
+ * --dry-run=server --warnings-as-errors -f -`.
  *
- * Usage: node scripts/check-chart.ts. `helm` and `kubeconform` are looked for in PATH; KUBERNETES_SCHEMAS is the `-schema-location` of
- * kubeconform, which fetches the schemas otherwise.
+ * Usage: node scripts/check-chart.ts. It needs `helm` and `kubeconform` on the path; KUBERNETES_SCHEMAS is
+ * kubeconform's `-schema-location`, which otherwise downloads the schemas.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import process from 'node:process';
 
 const CHART = join(import.meta.dirname, '../deploy/helm');
-/** The version that the manifests are made for; the chart works from 1.27. */
+/** The version that the manifests target; the chart works from 1.27. */
 const KUBERNETES = '1.31.0';
 const EVERYTHING = [
   'autoscaling.enabled=true',
@@ -42,7 +43,7 @@ try {
   check('helm', ['lint', '--strict', CHART]);
   const monitored = render(...EVERYTHING, '--api-versions', 'monitoring.coreos.com/v1/ServiceMonitor');
   for (const manifests of [render(), render(...ONE_AREA), monitored]) {
-    // The operator's own kind has its schema in the operator.
+    // The Prometheus operator's own type has its schema in the operator.
     const args = ['-strict', '-summary', '-kubernetes-version', KUBERNETES, '-skip', 'ServiceMonitor', ...location];
     process.stdout.write(check('kubeconform', args, manifests));
   }

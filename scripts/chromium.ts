@@ -1,4 +1,4 @@
-/** A Chromium of this machine, for the tests of pages and their pictures. */
+/** This machine's Chromium, for page tests and screenshots. */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import process from 'node:process';
@@ -6,13 +6,13 @@ import { type Browser, chromium } from 'playwright-core';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
-/** Path of the first that is on PATH; `undefined` when there is none. */
+/** Path of the first one on PATH; `undefined` when there is none. */
 export function findChromium(): string | undefined {
   const directories = (process.env.PATH ?? '').split(delimiter).filter((directory) => directory !== '');
   return directories.flatMap((directory) => NAMES.map((name) => join(directory, name))).find(isExecutable);
 }
 
-/** Title of a group of tests that need it: where there is none, it says why they are skipped. */
+/** Title of a group of tests that need it; without one, it says why they are skipped. */
 export function inChromium(executable: string | undefined): string {
   return executable === undefined ? 'in Chromium (skipped: there is no Chromium on PATH)' : 'in Chromium';
 }
@@ -26,7 +26,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** Without its sandbox where this process is root, as in a container: there it does not start with it. */
+/** Chromium's sandbox does not work for root, as in a container. */
 export async function launchChromium(executablePath: string): Promise<Browser> {
   return await chromium.launch({ executablePath, chromiumSandbox: process.getuid?.() !== 0, args: ['--disable-gpu'] });
 }

@@ -1,6 +1,6 @@
 /**
- * Fetches the client generators and what their clients import, for `test/generated-clients/`, which is skipped without them:
- * `npm run client-generators`. It needs Maven, a JDK, Python 3 and Go; nothing of it is part of the product.
+ * Downloads the client generators and their clients' dependencies for `test/generated-clients/`, which is skipped
+ * without them: `npm run client-generators`. It needs Maven, a JDK, Python 3 and Go; none of it is part of the product.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 
-/** Where the generators are; `CLIENT_GENERATORS` names another folder. */
+/** The folder of the generators; `CLIENT_GENERATORS` names another. */
 export const GENERATORS = process.env.CLIENT_GENERATORS ?? join(homedir(), '.cache/koppelvlak/client-generators');
 
 const OPENAPI_GENERATOR = 'org.openapitools:openapi-generator-cli:7.25.0';
@@ -32,7 +32,7 @@ export const tools = {
   pythonClient: join(GENERATORS, 'venv/bin/openapi-python-client'),
   goModule: join(GENERATORS, 'go'),
   goModules: join(GENERATORS, 'go-modules'),
-  /** Written last. */
+  /** Written last, to mark completion. */
   ready: join(GENERATORS, 'ready'),
 };
 

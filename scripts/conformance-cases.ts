@@ -3,7 +3,7 @@ import type { SuiteDescription } from '../conformance/case.ts';
 import { SUITES } from '../conformance/suites.ts';
 import { writePart } from './generated-part.ts';
 
-/** Every case with its level, its source and what it tests in Dutch and English, as Markdown. */
+/** Every case with its level, source and title in Dutch and English, as Markdown. */
 export function casesTable(): string {
   return SUITES.map(({ name, title, chapters }) =>
     [`## \`${name}\`: ${title.en}`, ...chapters.map(chapterTable)].join('\n\n'),

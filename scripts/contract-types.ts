@@ -1,6 +1,6 @@
 /**
- * Writes `src/contracts/`: the TypeScript types of what `openapi/` and its `validation/` describe. `npm run contract-types`; with `-- --check` it writes
- * nothing and fails when a file is not what its contract gives.
+ * Writes `src/contracts/`: the TypeScript types of `openapi/` and its `validation/`. `npm run contract-types`; with `--
+ * --check` it only fails when a file is out of date.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -13,7 +13,7 @@ import { readValidation } from '../src/lib/openapi-document.ts';
 const ROOT = join(import.meta.dirname, '..');
 const TOOL = join(ROOT, 'tools/contract-types');
 const METHODS = ['get', 'put', 'post', 'patch', 'delete'];
-/** Members that no type follows from: another wording leaves the types as they are. A schema may be called `title` as well. */
+/** Members that do not affect types: rewording them leaves the types unchanged. `title` may also be a property name. */
 const WORDS = new Set(['description', 'summary', 'title']);
 const EXAMPLES = new Set(['example', 'examples']);
 
@@ -24,7 +24,7 @@ export function typesFile(name: ContractName): string {
   return join(ROOT, 'src/contracts', `${name}.ts`);
 }
 
-/** The first lines of the types of a contract: they tell which state of it the types are made from. */
+/** The first lines of a contract's types, which identify the version that they were generated from. */
 export function typesHeader(name: ContractName): string {
   const digest = createHash('sha256')
     .update(JSON.stringify(typedPart(name)))
@@ -33,8 +33,9 @@ export function typesHeader(name: ContractName): string {
 }
 
 /**
- * The part of a contract that types are made from: its operations with the answers that a route gives itself (errors are thrown), and
- * what these refer to. A parameter with a default is always there once a request has been validated, so it is made a required one.
+ * The part of a contract that types are generated from: its operations with the answers that a route returns (errors
+ * are thrown), and everything these refer to. A parameter with a default is always present after validation, so it
+ * becomes required.
  */
 function typedPart(name: ContractName): object {
   const validated = readValidation(pathToFileURL(join(ROOT, 'openapi', `${name}.yaml`)));
@@ -72,11 +73,11 @@ function withoutWords(value: object): object {
   );
 }
 
-/** Installs the tool where it is not there yet: the service does not depend on it. */
+/** Installs the tool if it is missing: the service does not depend on it. */
 function installTool(): void {
   if (existsSync(join(TOOL, 'node_modules'))) return;
   const { status } = spawnSync('npm', ['ci', '--prefix', TOOL], { stdio: ['ignore', 'ignore', 'inherit'] });
-  if (status !== 0) throw new Error('the tool that makes the types cannot be installed');
+  if (status !== 0) throw new Error('the type generator cannot be installed');
 }
 
 function typesOf(name: ContractName): string {
@@ -85,7 +86,7 @@ function typesOf(name: ContractName): string {
     encoding: 'utf8',
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  if (printed.status !== 0) throw new Error(`no types can be made of openapi/${name}.yaml`);
+  if (printed.status !== 0) throw new Error(`no types can be generated from openapi/${name}.yaml`);
   return `${typesHeader(name)}\n${printed.stdout}`;
 }
 
@@ -96,7 +97,7 @@ if (import.meta.main) {
     const file = typesFile(name);
     if (!process.argv.includes('--check')) writeFileSync(file, types);
     else if (!existsSync(file) || readFileSync(file, 'utf8') !== types) {
-      console.error(`${relative(ROOT, file)} is not what its contract gives: npm run contract-types`);
+      console.error(`${relative(ROOT, file)} is out of date: npm run contract-types`);
       process.exitCode = 1;
     }
   }

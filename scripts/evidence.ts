@@ -1,6 +1,6 @@
 /**
- * The evidence of a release. `npm run evidence` makes it, `npm run evidence -- check FOLDER` checks it without a network.
- * What is in the folder: docs/upgrading.md#evidence-of-a-release.
+ * The evidence of a release. `npm run evidence` makes it; `npm run evidence -- check FOLDER` checks it without a
+ * network. docs/upgrading.md#evidence-of-a-release lists the folder's contents.
  */
 import { join, resolve } from 'node:path';
 import process from 'node:process';
@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dirname, '..');
 const USAGE = `npm run evidence -- [FOLDER] [--tests FILE]… [--audit FILE | --offline] [--key FILE]
     Makes the evidence of the commit that is checked out, in FOLDER (evidence-VERSION).
     --tests FILE   a report of vitest (--reporter=json); without any, all tests are run
-    --audit FILE   what \`npm audit --json\` printed; without it, the registry is asked
+    --audit FILE   output of \`npm audit --json\`; without it, the registry is queried
     --offline      leave known vulnerabilities unknown, and say so
     --key FILE     sign with this private key (Ed25519, PEM)
 npm run evidence -- check FOLDER [--key FILE]

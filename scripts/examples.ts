@@ -1,6 +1,6 @@
 /**
- * Brings real example files into a running demo and checks that they come out as they went in: deliveries of both variants
- * (`DIR/gegevens/{shv,vs}-*.json`; then as the table that says the same, where NAME.csv or NAME.xlsx is beside NAME.json, with
+ * Imports real example files into a running demo and checks that they come out unchanged: deliveries of both variants
+ * (`DIR/gegevens/{shv,vs}-*.json`; then the equivalent table, where NAME.csv or NAME.xlsx is beside NAME.json, with
  * NAME.mapping.yaml) and council information (`DIR/raadsfeed/NAME.ndjson`, with its revision `NAME-update.ndjson`).
  */
 import { spawnSync } from 'node:child_process';
@@ -29,7 +29,10 @@ interface Needs {
   readonly transcript: Transcript;
 }
 
-/** Runs `koppelvlak` on the demo's database; gives its result. @throws {Error} with what it said when it failed */
+/**
+ * Runs `koppelvlak` on the demo's database and returns its result.
+ * @throws {Error} with its output on failure
+ */
 function koppelvlak({ file }: Needs, ...words: string[]): Record<string, unknown> {
   const env = { ...process.env, DATABASE_URL: file.databaseUrl };
   const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...words, '--json'], { env, encoding: 'utf8' });
@@ -43,7 +46,7 @@ function list(value: unknown): Record<string, unknown>[] {
   return (Array.isArray(value) ? value : []).filter(isRecord);
 }
 
-/** @param table says the same as the message at `path`, and is imported in its place */
+/** @param table equivalent to the message at `path`, and imported in its place */
 async function tryDelivery(needs: Needs, variant: 'shv' | 'vs', path: string, table?: string): Promise<void> {
   const { file, transcript } = needs;
   const name = basename(table ?? path);
@@ -83,7 +86,7 @@ async function tryDelivery(needs: Needs, variant: 'shv' | 'vs', path: string, ta
     const own = list(given.leveringen).filter((one) => nameOf(one) === asked);
     const before = list(levering[RECORDS[variant]]);
     transcript.check(
-      `${name}: ${asked}: the ${before.length} ${RECORDS[variant]} come back as they went in`,
+      `${name}: ${asked}: the ${before.length} ${RECORDS[variant]} come back unchanged`,
       delivered.length === own.length &&
         delivered.some((one) => isDeepStrictEqual(list(one[RECORDS[variant]]), before)),
     );
@@ -94,7 +97,7 @@ function nameOf({ aanleverende_organisatie: organisation }: Record<string, unkno
   return isRecord(organisation) ? String(organisation['(Statutaire) Naam'] ?? organisation.naam) : '';
 }
 
-/** Publishes a file twice and then its revision; what is new each time follows from the files themselves. */
+/** Publishes a file twice and then its revision; the number of new records each time follows from the files. */
 async function tryFeed(needs: Needs, path: string): Promise<void> {
   const { file, client, transcript } = needs;
   const update = path.replace(/\.ndjson$/, '-update.ndjson');
@@ -137,7 +140,7 @@ function organisationOf(line: string): string {
   return String(organisatie.gemeente ?? organisatie.provincie ?? organisatie.waterschap);
 }
 
-/** `url` is read-only: the feed gives it. */
+/** `url` is read-only: the feed sets it. */
 function withoutAddresses(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value ?? null), (key, member: unknown) => (key === 'url' ? undefined : member));
 }

@@ -1,6 +1,7 @@
 /**
- * Counts the files of ours, and the functions in them, that run for one request of each kind, by V8's coverage of a running demo:
- * `node scripts/files-per-request.ts [--files]`. Only what runs in each of several equal requests counts, so that timers do not.
+ * Counts our files and functions that run for one request of each kind, using V8's coverage of a running demo: `node
+ * scripts/files-per-request.ts [--files]`. Only code that runs in each of several identical requests counts, to exclude
+ * timers.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,12 +18,15 @@ import { isRecord } from '../src/lib/json/json-value.ts';
 const ROOT = join(import.meta.dirname, '..');
 const MAIN = join(ROOT, 'src/main.ts');
 const REPETITIONS = 8;
-/** Run in the same process, but are not the service: the demo, and its certificate authority that answers for revocation. */
+/**
+ * Run in the same process but are not the service: the demo and its certificate authority, which answers about
+ * revocation.
+ */
 const OTHER_SERVICES = ['src/demo/', 'src/lib/authority/'] as const;
 const START_DEADLINE_MS = 120_000;
 const isListing = process.argv.includes('--files');
 
-/** What ran: `src/plugins/contract.ts functionName@offset`. */
+/** Executed functions: `src/plugins/contract.ts functionName@offset`. */
 type Ran = ReadonlySet<string>;
 
 interface Measured {
@@ -65,7 +69,7 @@ try {
   await rm(home, { recursive: true, force: true });
 }
 
-/** The four kinds of request of `docs/architecture.md`, each against the demo without data. */
+/** The four kinds of request in `docs/architecture.md`, each against a demo without data. */
 async function requests(file: DemoFile): Promise<Measured[]> {
   const client = createDemoClient(file);
   const { requester, mounts } = file;
@@ -151,7 +155,7 @@ async function measure(inspector: Inspector, { run }: Measured): Promise<Ran> {
   for (let repetition = 0; repetition < REPETITIONS; repetition += 1) {
     await inspector.takeCoverage();
     await run();
-    // What comes after the answer (metrics, log lines, caches) belongs to the request too.
+    // Work after the answer (metrics, log lines, caches) belongs to the request too.
     await delay(50);
     const ran = await inspector.takeCoverage();
     common = common === undefined ? ran : new Set([...common].filter((entry) => ran.has(entry)));
@@ -160,7 +164,7 @@ async function measure(inspector: Inspector, { run }: Measured): Promise<Ran> {
 }
 
 interface Inspector {
-  /** What ran since the last call. */
+  /** Functions executed since the last call. */
   takeCoverage(): Promise<Ran>;
   close(): void;
 }
@@ -196,7 +200,7 @@ async function connectInspector(child: ChildProcess): Promise<Inspector> {
   };
 }
 
-/** The functions of `src`, without those of other services, that were called at least once; loading a module is not a call. */
+/** The functions of `src` that were called at least once, excluding other services; loading a module is not a call. */
 function functionsIn(coverage: unknown): Ran {
   const ran = new Set<string>();
   const scripts = isRecord(coverage) && Array.isArray(coverage.result) ? coverage.result : [];

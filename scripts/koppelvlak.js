@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// The program of a checkout (docs/installing.md). Plain JavaScript: a Node that is too old runs no TypeScript, so that src/main.ts could not say so.
+// The program of a checkout (docs/installing.md). Plain JavaScript, because a Node that is too old could not run the
+// TypeScript that says so.
 import process from 'node:process';
 
 const OLDEST_NODE = 24;

@@ -1,23 +1,23 @@
 /**
- * The licences of what is shipped. `npm run licences` writes the list in docs/licences.md from the lock file;
- * `npm run --silent licences -- --texts` prints the texts themselves, from the packages that are installed.
+ * The licences of the shipped packages. `npm run licences` writes the list in docs/licences.md from the lock file; `npm
+ * run --silent licences -- --texts` prints their texts from the installed packages.
  */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { writePart } from './generated-part.ts';
 import { type LockedPackage, readLock, shippedPackages } from './locked-packages.ts';
 
-/** Licences that a product under the EUPL 1.2 may contain, and that ask for no more than that their text goes along. */
+/** Licences that a product under the EUPL 1.2 may include, and that only require their text to be included. */
 const ASSESSED = ['MIT', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'BlueOak-1.0.0', '0BSD', 'EUPL-1.2'];
 
-/** More packages of one owner are counted in the list. */
+/** More packages of one owner than this are only counted in the list. */
 const MANY = 10;
 
 const ROOT = join(import.meta.dirname, '..');
 
 /**
- * Whether a licence has been assessed; of an expression each of those that apply together (`AND`), or one of those that it leaves the choice of
- * (`OR`). One with both is not: somebody has to read it.
+ * True when a licence has been assessed; of an expression, every part of an `AND` or any part of an `OR`. An expression
+ * with both needs a human reader.
  */
 export function isAssessed(license: string): boolean {
   const isKnown = (one: string): boolean => ASSESSED.includes(one);
@@ -26,12 +26,12 @@ export function isAssessed(license: string): boolean {
   return expression.split(' AND ').every(isKnown);
 }
 
-/** `@utrecht` of `@utrecht/link-css`; another package stays itself. */
+/** `@utrecht` of `@utrecht/link-css`; an unscoped package stays itself. */
 function scopeOf(name: string): string {
   return /^(@[^/]+)\//.exec(name)?.[1] ?? name;
 }
 
-/** The bill of materials has the names of those that are only counted. */
+/** The bill of materials has the names of packages that are only counted here. */
 function listed([scope, names]: readonly [string, readonly string[]]): string[] {
   return names.length > MANY ? [`${scope}/… (${names.length} packages)`] : [...names];
 }
@@ -40,7 +40,7 @@ export function readShipped(): LockedPackage[] {
   return shippedPackages(readLock(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')));
 }
 
-/** The packages of each licence, as Markdown. Versions are in the inventory that `npm run sbom` prints. */
+/** The packages of each licence, as Markdown. The inventory of `npm run sbom` has the versions. */
 export function licencesTable(): string {
   const byLicence = Map.groupBy(readShipped(), ({ license }) => license);
   const rows = [...byLicence].map(([license, packages]) => {
@@ -51,7 +51,10 @@ export function licencesTable(): string {
   return ['| licence | packages |', '|---|---|', ...rows.sort()].join('\n');
 }
 
-/** The licence texts of one package, from files and folders named so; a package for other machines is not installed and has none here. */
+/**
+ * The licence texts of one package, from files and folders with such names; a package for another platform is not
+ * installed and has none here.
+ */
 export function licenceTexts({ path }: LockedPackage): string[] {
   const directory = join(ROOT, path);
   if (!existsSync(directory)) return [];
@@ -62,7 +65,7 @@ export function licenceTexts({ path }: LockedPackage): string[] {
     .map((file) => readFileSync(file, 'utf8').trim());
 }
 
-/** The file itself, or the files of a folder and of those in it. */
+/** The file itself, or all files in a folder. */
 function filesAt(path: string): string[] {
   if (statSync(path).isFile()) return [path];
   return readdirSync(path, { recursive: true, encoding: 'utf8' })

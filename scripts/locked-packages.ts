@@ -1,4 +1,4 @@
-/** The lock file as scripts read it: which packages are shipped, and where they lie. */
+/** Reads the lock file for other scripts: which packages are shipped, and where they are. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ export interface LockedPackage {
   readonly version: string;
   /** SPDX expression. */
   readonly license: string;
-  /** Installed on some machines only. */
+  /** Installed on some platforms only. */
   readonly optional: boolean;
   /** Package URL. */
   readonly purl: string;
@@ -37,7 +37,7 @@ export function readLock(text: string): Lock {
   return { ...lock, packages };
 }
 
-/** The packages that an installation without development dependencies has, by name and version. */
+/** The packages of an installation without development dependencies, by name and version. */
 export function shippedPackages(lock: Lock): LockedPackage[] {
   return Object.entries(lock.packages)
     .filter(([path, entry]) => path !== '' && entry.dev !== true)
@@ -56,7 +56,7 @@ export function shippedPackages(lock: Lock): LockedPackage[] {
     .sort((a, b) => (`${a.name}@${a.version}` < `${b.name}@${b.version}` ? -1 : 1));
 }
 
-/** The lock file without what only development needs. */
+/** The lock file without development packages. */
 function withoutDevelopment(lock: Lock): Lock {
   const packages: Record<string, Entry> = {};
   for (const [path, entry] of Object.entries(lock.packages)) {
@@ -67,15 +67,15 @@ function withoutDevelopment(lock: Lock): Lock {
   return { ...lock, packages };
 }
 
-/** What npm installs of a package from: the lock file of a checkout, without what only development needs. */
+/** What npm installs a package from: the lock file of a checkout, without development packages. */
 export function shrinkwrapOf(root: string): string {
   const lock = readLock(readFileSync(join(root, 'package-lock.json'), 'utf8'));
   return `${JSON.stringify(withoutDevelopment(lock), null, 2)}\n`;
 }
 
 /**
- * Runs in a temporary folder with the package.json and lock file of what is shipped. Npm is asked about that folder, because with `--omit=dev`
- * it also leaves out what development and the product share (`ajv`, `pg-protocol`).
+ * Runs in a temporary folder with the package.json and lock file of the shipped packages. npm is asked about that
+ * folder, because `--omit=dev` also omits packages that development and the product share (`ajv`, `pg-protocol`).
  */
 export function inShippedFolder<T>(lock: Lock, use: (directory: string) => T): T {
   const directory = mkdtempSync(join(tmpdir(), 'koppelvlak-shipped-'));

@@ -1,6 +1,7 @@
 /**
- * Runs the official ruleset of the API Design Rules over every contract: `npm run openapi:official -- FILE`, where FILE is the ruleset as
- * its owner publishes it. It is not part of this repository; openapi/ruleset/official.json says which version is meant, and any other is refused.
+ * Runs the official ruleset of the API Design Rules on every contract: `npm run openapi:official -- FILE`, where FILE
+ * is the ruleset as published by its owner. It is not part of this repository; openapi/ruleset/official.json pins the
+ * version, and any other is refused.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -9,7 +10,7 @@ import { join } from 'node:path';
 import { isRecord } from '../src/lib/json/json-value.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-/** Where .spectral.official.yaml expects it. */
+/** The path that .spectral.official.yaml expects. */
 const PLACE = join(ROOT, 'node_modules/.cache/koppelvlak');
 const CONTRACTS = ['gegevens', 'verwerkingenlog', 'ldv', 'raadsfeed', 'proof'].map((name) => `openapi/${name}.yaml`);
 

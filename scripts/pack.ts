@@ -1,6 +1,7 @@
 /**
- * Packs a part of the sources as a package of its own: what its entry imports, as JavaScript (Node runs no TypeScript under
- * `node_modules`), and nothing else. `npm run pack:client`, `pack:conformance`, `pack:jades`: each with the directory for the tarball.
+ * Packs a part of the sources as a separate package: its entry and all that it imports, as JavaScript (Node runs no
+ * TypeScript under `node_modules`). `npm run pack:client`, `pack:conformance`, `pack:jades`, each with the directory
+ * for the tarball.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -23,13 +24,13 @@ const ROOT = join(import.meta.dirname, '..');
 
 interface Package {
   readonly description: string;
-  /** The file that the package runs or exports. README.md lies beside it. */
+  /** The file that the package runs or exports. README.md is in the same directory. */
   readonly entry: string;
-  /** Exported with types, or run under the name of the package. */
+  /** Exported with types, or run under the package's name. */
   readonly kind: 'library' | 'program';
-  /** What the sources read as files, as patterns. */
+  /** Files that the sources read, as patterns. */
   readonly files?: readonly string[];
-  /** Packages that an application brings itself, if it uses what needs them. */
+  /** Packages that an application installs itself if it uses the parts that need them. */
   readonly optionalPeers?: readonly string[];
 }
 
@@ -58,7 +59,10 @@ export const PACKAGES: Readonly<Record<string, Package>> = {
 /** The server's own: no other package may need them. */
 const SERVER = /^(fastify|@fastify\/.+|pg|pg-.+)$/;
 
-/** Writes the package as a directory. @throws {Error} when it would need what only the server has */
+/**
+ * Writes the package to a directory.
+ * @throws {Error} when it would need packages of the server
+ */
 export function buildPackage(name: string, directory: string): void {
   const one = PACKAGES[name];
   if (one === undefined)
@@ -88,7 +92,7 @@ function compile({ entry, kind }: Package, directory: string): void {
   rmSync(project);
 }
 
-/** Node loads ES modules with `require` too; TypeScript's `node16` wants types of a CommonJS module for that. */
+/** Node loads ES modules with `require` too; TypeScript's `node16` requires CommonJS types for that. */
 function addCommonjsTypes(directory: string): void {
   const types = globSync('**/*.d.ts', { cwd: directory });
   for (const file of types) cpSync(join(directory, file), join(directory, 'commonjs', file));

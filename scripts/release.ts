@@ -1,8 +1,7 @@
 /**
- * Makes a release: `npm run release -- 1.1.0` sets the version wherever it occurs, lists the
- * released migrations, commits that and makes an annotated tag `v1.1.0`. It pushes
- * nothing. The changelog must have the section of the version, `## 1.1.0 – 2027-01-31`, and nothing under `## Unreleased`; the working tree must
- * be clean.
+ * Makes a release: `npm run release -- 1.1.0` sets the version wherever it occurs, lists the released migrations,
+ * commits that and creates an annotated tag `v1.1.0`. It pushes nothing. The changelog must have a section for the
+ * version, `## 1.1.0 – 2027-01-31`, and nothing under `## Unreleased`; the working tree must be clean.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +16,7 @@ interface Place {
   readonly kind: 'version' | 'date';
 }
 
-/** Where the version and the date of the release occur. Contracts have versions of their own. */
+/** Where the version and the release date occur. Contracts have their own versions. */
 export const PLACES: readonly Place[] = [
   { file: 'package.json', pattern: /^( {2}"version": ")([^"]+)/m, kind: 'version' },
   { file: 'package-lock.json', pattern: /^( {2}"version": ")([^"]+)/m, kind: 'version' },
@@ -34,16 +33,19 @@ export const PLACES: readonly Place[] = [
   { file: 'Dockerfile', pattern: /(org\.opencontainers\.image\.version=")([^"]+)/, kind: 'version' },
 ];
 
-/** The current value. @throws when the file has no such line */
+/**
+ * The current value.
+ * @throws when the file has no such line
+ */
 export function valueAt(root: string, { file, pattern }: Place): string {
   const value = pattern.exec(readFileSync(join(root, file), 'utf8'))?.[2];
-  if (value === undefined) throw new Error(`${file} has nothing like ${String(pattern)}`);
+  if (value === undefined) throw new Error(`${file} has no match for ${String(pattern)}`);
   return value;
 }
 
 /**
  * Releases the repository at `root` as `version` and returns the tag.
- * @throws Error with what must be done first; nothing has changed then
+ * @throws Error with the unmet condition, before anything has changed
  */
 export function release(root: string, version: string): string {
   if (!/^\d+\.\d+\.\d+$/.test(version)) throw new Error('name a version such as 1.1.0');
@@ -71,7 +73,7 @@ export function release(root: string, version: string): string {
     );
   }
   listMigrations(root);
-  // The first release may find everything set already.
+  // The first release may find everything already set.
   if (git(root, 'status', '--porcelain') !== '')
     git(root, 'commit', '--all', '--quiet', '--message', `Version ${version}`);
   git(root, 'tag', '--annotate', tag, '--message', `Koppelvlak ${version}`);

@@ -1,6 +1,6 @@
 /**
- * `migrations/released.json` holds the SHA-256 of every released migration, which nobody may change any more. `node scripts/released-migrations.ts`
- * adds those that it lacks; a release does so too.
+ * `migrations/released.json` holds the SHA-256 of every released migration, none of which may change. `node
+ * scripts/released-migrations.ts` adds missing ones; so does a release.
  */
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ function currentHashes(root: string): Hashes {
   return Object.fromEntries(names.map((name) => [name, hashOf(name)]));
 }
 
-/** Released migrations that differ from their release, or are gone. */
+/** Released migrations that were changed or deleted. */
 export function changedMigrations(root: string): string[] {
   const current = currentHashes(root);
   return Object.entries(releasedHashes(root))
@@ -31,7 +31,10 @@ export function changedMigrations(root: string): string[] {
     .map(([name]) => name);
 }
 
-/** Adds the migrations that are not listed yet. @throws Error when a released one has changed */
+/**
+ * Adds the migrations that are not listed yet.
+ * @throws Error when a released one has changed
+ */
 export function listMigrations(root: string): void {
   const changed = changedMigrations(root);
   if (changed.length > 0) throw new Error(`released migrations have changed: ${changed.join(', ')}`);

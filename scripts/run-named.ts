@@ -1,4 +1,7 @@
-/** Runs one program of `bench/`: `bench NAME` is bench/NAME.ts, `drill NAME` is bench/drill-NAME.ts. Without a name: lists them. */
+/**
+ * Runs one program of `bench/`: `bench NAME` is bench/NAME.ts, `drill NAME` is bench/drill-NAME.ts. Without a name it
+ * lists them.
+ */
 import { spawn } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
 import { basename, join } from 'node:path';

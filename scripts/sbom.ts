@@ -1,6 +1,7 @@
 /**
- * Prints the software bill of materials of what is shipped (CycloneDX 1.5, JSON), from the lock file alone: `npm run --silent sbom`.
- * npm makes it. It names the project after its directory and adds a time and a random number, so that no two are alike: those are set here.
+ * Prints the software bill of materials of the shipped packages (CycloneDX 1.5, JSON), from the lock file alone: `npm
+ * run --silent sbom`. npm generates it, but names the project after its directory and adds a time and a random number,
+ * which are replaced here to make it reproducible.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -11,7 +12,10 @@ import { run } from './run.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
-/** @param time of the commit, ISO 8601; without it the inventory names no time @throws {Error} when npm makes none */
+/**
+ * @param time of the commit, ISO 8601; without it the inventory has no time
+ * @throws {Error} when npm fails
+ */
 export function createSbom(time?: string): Record<string, unknown> {
   const lock = readFileSync(join(ROOT, 'package-lock.json'), 'utf8');
   const own: unknown = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
@@ -26,7 +30,7 @@ export function createSbom(time?: string): Record<string, unknown> {
   return { ...sbom, serialNumber: `urn:uuid:${uuidOf(lock)}`, metadata: { ...when, ...metadata, component } };
 }
 
-/** The same lock file gives the same number (UUID version 8). */
+/** The same lock file gives the same serial number (UUID version 8). */
 export function uuidOf(text: string): string {
   const hash = createHash('sha256').update(text).digest('hex');
   return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${hash.slice(20, 32)}`;

@@ -1,6 +1,7 @@
 /**
- * Pictures of every page in every state, at three widths and on paper, for docs/screenshots.md, which is written too: `npm run screenshots`.
- * The data are those of the demo, one real meeting, and what no example has: a meeting that was called off, a source that is behind.
+ * Takes screenshots of every page in every state, at three widths and on paper, and writes docs/screenshots.md: `npm
+ * run screenshots`. The data are the demo's, one real meeting, and states that no example has: a cancelled meeting, a
+ * source that lags behind.
  */
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,22 +21,22 @@ const ROOT = join(import.meta.dirname, '..');
 const OUTPUT = join(ROOT, 'docs/screenshots');
 const MEETING = join(ROOT, 'test/fixtures/raadsfeed/vergadering-2018-02-08.ndjson');
 const WIDTHS = [320, 768, 1440];
-/** What is below it (pixels) is not in a picture. */
+/** Pictures are cut at this height (pixels). */
 const LONGEST = 2400;
 const QUALITY = 55;
 
 const home = await mkdtemp(join(tmpdir(), 'koppelvlak-screenshots-'));
-/** They replace the old ones when all have been taken. */
+/** Replaces the old pictures when all have been taken. */
 const made = join(home, 'pictures');
 
-/** A state of a page: what it shows, and where it is. */
+/** A state of a page: its description and its address. */
 type State = readonly [name: string, what: string, path: string];
 
 const ROOT_OF_HOST: State[] = [
-  ['adres', 'What the address of the service leads to', '/'],
+  ['adres', "The service's landing page", '/'],
   ['beschrijving', 'A contract for programmers', '/ori/v1/docs'],
 ];
-const EMPTY: State[] = [['begin-leeg', 'Front, before anything was published', '/raad']];
+const EMPTY: State[] = [['begin-leeg', 'Front page, before anything was published', '/raad']];
 
 const examples = await raadsinformatie();
 const removedAs = (op: string): string => {
@@ -44,7 +45,7 @@ const removedAs = (op: string): string => {
   return `/raad/${organisatiecode}/${collection}/${bronidentificatie}`;
 };
 const COUNCIL: State[] = [
-  ['begin', 'Front', '/raad'],
+  ['begin', 'Front page', '/raad'],
   ['organisatie', 'Organisation with its calendar', '/raad/gm0363'],
   ['organisatie-commissie', 'One committee', '/raad/gm0363?gremium=4972'],
   ['organisatie-leeg', 'A month without meetings', '/raad/gm9901?maand=2020-01'],
@@ -53,7 +54,7 @@ const COUNCIL: State[] = [
   ['vergadering-kort', 'Meeting with few items', '/raad/gm9901/vergaderingen/raad-2'],
   [
     'vergadering-gaat-niet-door',
-    'Called off; one item closed, one below another',
+    'Cancelled meeting; one closed item, one sub-item',
     '/raad/gm9902/vergaderingen/afgelast',
   ],
   ['vergadering-zonder-agenda', 'Meeting without an agenda', '/raad/gm9902/vergaderingen/leeg'],
@@ -63,14 +64,14 @@ const COUNCIL: State[] = [
   ['zoeken-leeg', 'Search without words', '/raad/zoeken'],
   ['zoeken', 'Search', '/raad/zoeken?q=brief+wethouder'],
   ['zoeken-niets', 'Search that finds nothing', '/raad/zoeken?q=nietsditvindt'],
-  ['zoeken-fout', 'Search with a fault', '/raad/zoeken?soort=iets'],
+  ['zoeken-fout', 'Search with an error', '/raad/zoeken?soort=iets'],
   ['ingetrokken', 'Withdrawn', removedAs('delete')],
   ['verwijderd', 'Redacted: personal data', removedAs('redact')],
   ['niet-gevonden', 'Not there', '/raad/gm9901/vergaderingen/bestaat-niet'],
 ];
-/** In dark colours, for readers who ask their browser for them. */
+/** For readers whose browser asks for dark colours. */
 const DARK: State[] = [
-  ['begin-donker', 'Front, in dark colours', '/raad'],
+  ['begin-donker', 'Front page, in dark colours', '/raad'],
   ['vergadering-donker', 'Meeting, in dark colours', '/raad/gm0363/vergaderingen/meeting-458902'],
 ];
 const BEFORE_LOGIN: State[] = [
@@ -79,21 +80,21 @@ const BEFORE_LOGIN: State[] = [
   ['inzage-mislukt', 'Login that failed', '/inzage/terug'],
 ];
 const OVERVIEW: State[] = [
-  ['inzage-overzicht', 'What was done with my data', '/inzage/overzicht'],
+  ['inzage-overzicht', 'How my data was processed', '/inzage/overzicht'],
   ['inzage-niets', 'Nothing in this period', '/inzage/overzicht?van=2020-01-01&tot=2020-01-02'],
-  ['inzage-fout', 'A fault in what was filled in', '/inzage/overzicht?van=x'],
+  ['inzage-fout', 'Invalid input', '/inzage/overzicht?van=x'],
 ];
-const ENDED: State[] = [['inzage-verlopen', 'Session that ended', '/inzage/overzicht']];
+const ENDED: State[] = [['inzage-verlopen', 'Expired session', '/inzage/overzicht']];
 const LOGGED_OUT: State[] = [['inzage-uitgelogd', 'Logged out', '/inzage/uitgelogd']];
 const OPERATOR: State[] = [['beheer', "The operator's page", '/']];
-const BROKEN: State[] = [['beheer-storing', "The operator's page, with things that are wrong", '/']];
-/** As printed, A4; the first page is in the picture. */
+const BROKEN: State[] = [['beheer-storing', "The operator's page, with faults", '/']];
+/** As printed on A4; the picture shows the first page. */
 const PRINTED: State[] = [
   ['druk-vergadering', 'Meeting, printed', '/raad/gm0363/vergaderingen/meeting-458902'],
-  ['druk-inzage', 'What was done with my data, printed', '/inzage/overzicht?alles=ja'],
+  ['druk-inzage', 'How my data was processed, printed', '/inzage/overzicht?alles=ja'],
 ];
 
-/** What no example has. */
+/** States that no example has. */
 async function publishOddities(file: Demo['file']): Promise<void> {
   const organisatie = { gemeente: 'gm9902', naam: 'Gemeente Waterrijk' };
   const upsert = (resourceType: string, bronidentificatie: string, more: object) => ({
@@ -134,7 +135,7 @@ const BEHIND = `
   update raadsfeed.organisaties set herkomst_soort = 'leveranciers-api', laatst_bijgewerkt = now() - interval '3 days'
    where organisatiecode = 'gm9902'`;
 
-/** A run of retention that failed, and a database that a newer program has migrated. */
+/** A failed retention run, and a database migrated by a newer program. */
 const TROUBLE = [
   `insert into verwerkingenlog.prune_runs (started_at, login, ended_at, fault) values (now(), session_user, now(), 'the disk is full')`,
   `insert into koppelvlak.migrations (name, run_on) values ('9999-later', now())`,
@@ -161,7 +162,7 @@ async function shoot(tab: Page, name: string, width: number): Promise<void> {
   await writeFile(join(made, `${name}-${width}.webp`), Buffer.from(data, 'base64'));
 }
 
-/** At every width, with these cookies each time: a page may take them away. */
+/** At every width, with these cookies set each time, because a page may clear them. */
 async function takeAll(tab: Page, base: string, states: readonly State[], cookies: Cookie[] = []): Promise<void> {
   for (const width of WIDTHS) {
     await tab.setViewportSize({ width, height: 900 });
@@ -179,7 +180,7 @@ async function logIn(tab: Page, base: string): Promise<void> {
   await tab.waitForURL(/overzicht/);
 }
 
-/** The session of another service: it cannot be read here. */
+/** The session of another service, which cannot be read here. */
 async function spoiltSession(tab: Page): Promise<Cookie[]> {
   const cookies = await tab.context().cookies();
   return cookies.map((cookie) => ({ ...cookie, value: `${cookie.value.slice(0, -8)}AAAAAAAA` }));
@@ -191,7 +192,7 @@ function document(): string {
   const picture = (name: string, width: number): string =>
     `[![${name}](screenshots/${name}-${width}.webp)](screenshots/${name}-${width}.webp)`;
   return [
-    '# The pages in pictures',
+    '# Screenshots of the pages',
     '',
     'Taken by `npm run screenshots`.',
     'Long pages are cut.',
@@ -205,7 +206,7 @@ function document(): string {
   ].join('\n');
 }
 
-/** Gives the demo everything that the pictures show of the council. */
+/** Publishes all the council information that the pictures show. */
 async function publishAll({ config, log, file, home: directory }: Demo): Promise<void> {
   const { pool, close } = await openDatabase({ config, log, purpose: 'command' });
   try {

@@ -3,7 +3,7 @@ import { type Setting, shownValue } from '../src/settings/kinds.ts';
 import { type SettingGroups, settingGroups } from '../src/settings/read-config.ts';
 import { writePart } from './generated-part.ts';
 
-/** Each section and its groups; a group that is not named has a section of its own. */
+/** Each section and its groups; a group not listed here gets its own section. */
 const SECTIONS: Readonly<Record<string, readonly (keyof SettingGroups)[]>> = {
   'The process': ['server', 'tracing', 'html'],
   'The database': ['database'],
@@ -16,7 +16,7 @@ const SECTIONS: Readonly<Record<string, readonly (keyof SettingGroups)[]>> = {
   'The proof logs': ['proof'],
 };
 
-/** Every variable with its default, what it may be and what it does, as Markdown. */
+/** Every variable with its default, allowed values and meaning, as Markdown. */
 export function settingsTable(): string {
   const named = Object.values(SECTIONS).flat().map(String);
   const others = Object.keys(settingGroups)

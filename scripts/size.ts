@@ -1,5 +1,6 @@
 /**
- * Prints how large the project is: `node scripts/size.ts`. Lines are those of tracked files, blank ones and comments included.
+ * Prints the size of the project: `node scripts/size.ts`. Lines are those of tracked files, blank ones and comments
+ * included.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -8,11 +9,11 @@ import { settingGroups } from '../src/settings/read-config.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const GENERATED = 'src/contracts/';
-/** Parts and pages that commands write: settings, pictures, licences, conformance cases. */
+/** Generated parts and pages: settings, pictures, licences, conformance cases. */
 const GENERATED_PART = /<!-- \w+: written by .*? -->.*?(?:<!-- end of \w+ -->|$)/gs;
 const GENERATED_PAGE = 'docs/screenshots.md';
 
-/** Paths of tracked files that match patterns of git, as `src/*.ts` (`*` also matches `/`). */
+/** Paths of tracked files that match git patterns, such as `src/*.ts` (`*` also matches `/`). */
 function tracked(...patterns: readonly string[]): readonly string[] {
   const listed = execFileSync('git', ['ls-files', '-z', '--', ...patterns], { cwd: ROOT, encoding: 'utf8' });
   return listed.split('\0').filter((path) => path !== '');
@@ -42,7 +43,7 @@ const suites = tracked('conformance/*.ts');
 const suiteTests = suites.filter((path) => path.startsWith('conformance/test/'));
 const tests = tracked('test/*.ts');
 const documents = tracked('*.md');
-/** Direct ones; optional ones are the programs that come along for one platform each. */
+/** Direct ones; optional dependencies are platform-specific programs. */
 const { dependencies, devDependencies } = JSON.parse(read('package.json'));
 
 const rows: readonly (readonly [string, number])[] = [

@@ -1,4 +1,4 @@
-/** The least that catching up takes: read every page, parse it, and write its records as text with their identity. */
+/** Floor of catching up: reads and parses every page, and writes its records as text with their identity. */
 import process from 'node:process';
 import pg from 'pg';
 

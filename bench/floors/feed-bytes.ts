@@ -1,4 +1,4 @@
-/** Floor: a bare server that writes the same bytes, out of one buffer. */
+/** Floor: a bare server that writes the same bytes from one buffer. */
 import { createServer, type Server } from 'node:http';
 import { cpuMs, serveParent } from '../support/children.ts';
 import { listen } from '../support/listen.ts';

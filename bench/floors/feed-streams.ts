@@ -1,4 +1,4 @@
-/** Floor: a bare server that writes one event to every open stream when it is asked to. */
+/** Floor: a bare server that writes one event to every open stream on request. */
 import { createServer, type ServerResponse } from 'node:http';
 import { serveParent } from '../support/children.ts';
 import { listen } from '../support/listen.ts';

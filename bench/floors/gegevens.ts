@@ -1,4 +1,4 @@
-/** Floor of an answer: the texts from Postgres, SHA-256 over them and one signature; and the same bytes from memory. */
+/** Floor of an answer: texts from Postgres, their SHA-256 and one signature; and the same bytes from memory. */
 import { createHash, type KeyObject, constants as rsa, sign } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';

@@ -1,4 +1,7 @@
-/** A server that does nothing: takes what comes and answers the same small text. What an attack costs here, the machine pays. */
+/**
+ * A server that does nothing: accepts any request and gives one small text. The cost of an attack here is the cost to
+ * the machine.
+ */
 import { createServer } from 'node:http';
 import { cpuMs, serveParent } from '../support/children.ts';
 import { listen } from '../support/listen.ts';

@@ -1,4 +1,4 @@
-/** Ceiling: the rows of actions by `copy`, into the same tables and indexes. The rows are those that the log has, under new identities. */
+/** Ceiling: `copy` of action rows into the same tables and indexes. The rows are the log's own, with new identities. */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';

@@ -1,4 +1,4 @@
-/** Floor: the rows of one action, inserted by a prepared statement in a transaction of its own; nothing else is done. */
+/** Floor: the rows of one action, inserted by a prepared statement in their own transaction, and nothing else. */
 
 import pg from 'pg';
 import { newActieId } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
@@ -11,7 +11,7 @@ export async function insertOneByOne(url: string, connections: number, ms: numbe
   await Promise.all(
     Array.from({ length: connections }, async () => {
       const client = new pg.Client(url);
-      // What stops the server must not hide why it was stopped.
+      // A failing shutdown must not hide the error that caused it.
       client.on('error', () => undefined);
       await client.connect();
       for (let at = performance.now(); at - from < ms; at = performance.now()) {

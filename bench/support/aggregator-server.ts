@@ -1,4 +1,4 @@
-/** An aggregator as in production, in a process of its own. */
+/** An aggregator as in production, in its own process. */
 import process from 'node:process';
 import { createLogger } from '../../src/lib/log.ts';
 import { serve } from '../../src/serve.ts';
@@ -16,7 +16,7 @@ const env = {
 };
 const service = await serve({ config: readTestConfig(env, 'serve'), log: createLogger('error') });
 
-/** `maxRSS` is the most that the process ever took. */
+/** `maxRSS` is the process's peak memory. */
 const peakMb = (): number => process.resourceUsage().maxRSS / 1024;
 
 await serveParent(async () => ({ url: service.url, cpuMs: cpuMs(), peakMb: peakMb(), pid: process.pid }), service.stop);

@@ -2,7 +2,7 @@
 import type { Load } from './raw-client.ts';
 import { sampleActies } from './sample-actie.ts';
 
-/** Environment of such a server: it takes all that it gets. */
+/** Environment of a server that accepts any load. */
 export const LOG_ENV = {
   VERWERKINGENLOG_KEY: `bench:${Buffer.alloc(32, 1).toString('base64')}`,
   NODE_ENV: 'test',

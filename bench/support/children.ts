@@ -1,16 +1,16 @@
-/** Servers and load run in processes of their own, as they do in life: none of them waits for another's event loop. */
+/** Servers and load run in separate processes, as in production, so that none waits for another's event loop. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import process from 'node:process';
 
 export interface Child {
-  /** Processor time that it has taken so far, in milliseconds; NaN where there is no `/proc`. */
+  /** CPU time used so far, in milliseconds; NaN without `/proc`. */
   processorMs(): number;
-  /** Sends a message and gives the answer. */
+  /** Sends a message and returns the answer. */
   ask(message: unknown): Promise<unknown>;
   stop(): Promise<void>;
-  /** Ends it as a power cut would. */
+  /** Kills it, as a power cut would. */
   kill(): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ async function ended(child: ChildProcess, end: () => void): Promise<void> {
 async function answerOf(child: ChildProcess): Promise<unknown> {
   const ended = new AbortController();
   const exit = once(child, 'exit', { signal: ended.signal }).then(([code]) => {
-    throw new Error(`a process of the benchmark ended with ${code}`);
+    throw new Error(`a benchmark process exited with ${code}`);
   });
   const [answer] = await Promise.race([once(child, 'message', { signal: ended.signal }), exit]);
   ended.abort();
@@ -56,7 +56,7 @@ async function answerOf(child: ChildProcess): Promise<unknown> {
   return answer;
 }
 
-/** Of a clock tick, as Linux counts processor time for others. */
+/** Milliseconds per clock tick, Linux's unit of CPU time for other processes. */
 const TICK_MS = 10;
 
 /** @see proc_pid_stat(5): user and system time are fields 14 and 15 */
@@ -67,7 +67,10 @@ export function processorMsOf(pid: number | undefined): number {
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
 
-/** Tells the processor time that the children of a process have taken so far, in milliseconds; of those that ended, what was last seen. */
+/**
+ * Returns a clock of the CPU time that a process's children have used, in milliseconds; children that exited count with
+ * their last value.
+ */
 export function childrenClock(parent: number): () => number {
   const seen = new Map<string, number>();
   return () => {
@@ -81,18 +84,18 @@ function parentOf(pid: string): number {
   try {
     return Number(readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ')[1]);
   } catch {
-    // It has ended since.
+    // It has exited since.
     return Number.NaN;
   }
 }
 
-/** Processor time that this process has taken so far, in milliseconds. */
+/** CPU time that this process has used so far, in milliseconds. */
 export function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
 }
 
-/** The other side: answers every message with what `work` makes of it; ends when the parent does. */
+/** The child's side: answers every message with the result of `work` and exits with its parent. */
 export async function serveParent(
   work: (message: unknown) => Promise<unknown>,
   close: () => Promise<void>,

@@ -1,6 +1,6 @@
 import { middle } from './turns.ts';
 
-/** Something that is measured: answers per second, and the processor time that its process took for each, in microseconds. */
+/** A measured side: answers per second, and its process's CPU time per answer, in microseconds. */
 export interface Measured {
   readonly rate: number;
   readonly cpuUs?: number;
@@ -11,26 +11,27 @@ export interface Side {
   once(): Promise<Measured>;
 }
 
-/** How one side did beside another. */
+/** How one side compared with another. */
 export interface Comparison {
   readonly name: string;
   /** Medians over the rounds. */
   readonly ours: Measured;
   readonly theirs: Measured;
-  /** Median of the ratios of each round: ours to theirs in speed, theirs to ours in processor time. */
+  /** Medians of each round's ratio: ours to theirs in speed, theirs to ours in CPU time. */
   readonly ratio: number;
   readonly cpuRatio: number | undefined;
 }
 
-/** Our side and those that it is compared to. */
+/** Our side and the ones it is compared with. */
 export interface Match {
   readonly ours: Side;
   readonly others: readonly Side[];
 }
 
 /**
- * Measures all sides in turn, `rounds` times, and compares the first one to each of the others.
- * @param matches the same comparison between other processes; all count, for some processes are faster than others as long as they live
+ * Measures all sides in turn, `rounds` times, and compares the first with each of the others.
+ * @param matches comparisons of the same sides in different processes, pooled because some processes are faster for
+ * their whole life
  */
 export async function inTurns(matches: readonly Match[], rounds: number): Promise<Comparison[]> {
   const found: { ours: Measured; others: Measured[] }[] = [];
@@ -72,7 +73,10 @@ function quotient(a: number | undefined, b: number | undefined): number | undefi
   return a === undefined || b === undefined ? undefined : a / b;
 }
 
-/** Prints a comparison as a line. @param toReach the ratio that is the goal, if there is one */
+/**
+ * Prints a comparison as a line.
+ * @param toReach the target ratio, if any
+ */
 export function tellComparison(
   title: string,
   connections: number,
@@ -81,8 +85,8 @@ export function tellComparison(
 ): void {
   const show = ({ rate, cpuUs }: Measured): string =>
     `${rate.toFixed(0).padStart(7)}/s${cpuUs === undefined ? '' : ` ${cpuUs.toFixed(0).padStart(5)} us`}`;
-  const cpu = found.cpuRatio === undefined ? '' : `, by processor time ${found.cpuRatio.toFixed(2)}`;
-  const goal = toReach === undefined ? '' : ` (to reach ${toReach})${found.ratio >= toReach ? '' : '  BELOW'}`;
+  const cpu = found.cpuRatio === undefined ? '' : `, by CPU time ${found.cpuRatio.toFixed(2)}`;
+  const goal = toReach === undefined ? '' : ` (target ${toReach})${found.ratio >= toReach ? '' : '  BELOW'}`;
   console.log(
     `${title.padEnd(34)}${String(connections).padStart(4)}${show(found.ours)}   ${found.name}${show(found.theirs)}   ratio ${found.ratio.toFixed(2)}${cpu}${goal}`,
   );

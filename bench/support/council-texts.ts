@@ -1,6 +1,7 @@
 /**
- * Council information that nobody wrote, for the bench: the same for every run. Words come from a Dutch vocabulary of 20 000 (compounds, as
- * Dutch makes them) by Zipf's law with the stop words in front, so that some words are in a third of all documents and most in a few.
+ * Generated council information for the benchmark, the same in every run. Words come from a Dutch vocabulary of 20 000
+ * (compounds, as Dutch forms them) by Zipf's law with the stop words first, so that some words are in a third of all
+ * documents and most in a few.
  */
 
 const STOP_WORDS = 'de van en het in een op te voor met is aan'.split(' ');
@@ -19,11 +20,11 @@ const LAST =
   );
 const VOCABULARY_SIZE = 20_000;
 
-/** By how common they are. */
+/** The most common first. */
 const VOCABULARY: readonly string[] = [
   ...STOP_WORDS,
   ...COMMON,
-  // Shuffled: neighbours in the list do not begin alike.
+  // Shuffled, so that neighbours in the list begin differently.
   ...Array.from({ length: FIRST.length * MIDDLE.length * LAST.length }, (_, i) => {
     const at = (i * 7919) % (FIRST.length * MIDDLE.length * LAST.length);
     const [first, rest] = [at % FIRST.length, Math.floor(at / FIRST.length)];
@@ -32,15 +33,15 @@ const VOCABULARY: readonly string[] = [
 ].slice(0, VOCABULARY_SIZE);
 
 export const ORGANISATIONS = 40;
-/** Documents of one meeting. */
+/** Documents per meeting. */
 export const PER_MEETING = 20;
 const COMMITTEES = 9;
 const DESCRIPTION_WORDS = 40;
 const FIRST_DAY = Date.UTC(2011, 6, 1);
-/** Days that meetings are on. */
+/** Days on which meetings take place. */
 export const DAYS = 5630;
 
-/** Numbers from 0 to 1 that follow from a seed (mulberry32). */
+/** Reproducible numbers from 0 to 1 for a seed (mulberry32). */
 function random(seed: number): () => number {
   let state = Math.imul(seed + 1, 0x9e3779b1);
   return () => {
@@ -51,12 +52,12 @@ function random(seed: number): () => number {
   };
 }
 
-/** The word of rank r comes with a chance of about 1/r. */
+/** The word of rank r has a probability of about 1/r. */
 function words(next: () => number, length: number): string {
   return Array.from({ length }, () => VOCABULARY[Math.floor(VOCABULARY_SIZE ** next()) - 1]).join(' ');
 }
 
-/** Larger municipalities have more. */
+/** Larger municipalities have more meetings. */
 const organisatie = (m: number) => {
   const number = 1 + Math.floor(ORGANISATIONS * random(m)() ** 1.5);
   return { gemeente: `gm99${String(number).padStart(2, '0')}`, naam: `Gemeente ${number}` };
@@ -100,11 +101,11 @@ export function documentData(i: number) {
   };
 }
 
-/** Word number `i` of those that are in a tenth to a third of all documents. */
+/** Word number `i` of those in a tenth to a third of all documents. */
 export const commonWord = (i: number): string => COMMON[i % COMMON.length] ?? '';
 
-/** Word number `i` of those that are in about one of a hundred to one of a thousand documents. */
+/** Word number `i` of those in about one in a hundred to one in a thousand documents. */
 export const ordinaryWord = (i: number): string => VOCABULARY[400 + ((i * 131) % 4000)] ?? '';
 
-/** What compounds end in. */
+/** Endings of compounds. */
 export const ending = (i: number): string => LAST[i % LAST.length] ?? '';

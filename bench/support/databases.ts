@@ -3,14 +3,17 @@ import { createPool, type Pool } from '../../src/database/pool.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { query } from './standby.ts';
 
-/** A pool whose statements may take as long as they do. */
+/** A pool without a statement timeout. */
 export function openPool(url: string, { size = 2, role }: { size?: number; role?: string } = {}): Pool {
   const limits = { connectTimeoutMs: 20_000, statementTimeoutMs: 0, pooler: 'none' } as const;
   const log = createLogger('error');
   return createPool({ ...limits, url, size, ...(role === undefined ? {} : { role }), applicationName: 'bench', log });
 }
 
-/** Makes another database on the same server. @returns its address */
+/**
+ * Creates another database on the same server.
+ * @returns its address
+ */
 export async function createDatabase(url: string, name: string): Promise<string> {
   await query(url, `create database ${name}`);
   const address = new URL(url);
@@ -18,7 +21,7 @@ export async function createDatabase(url: string, name: string): Promise<string>
   return address.href;
 }
 
-/** Sources of an aggregator that were read as a whole. */
+/** Sources that an aggregator has read completely. */
 export async function countCaughtUp(db: Pool): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     'select count(*) as count from aggregator.sources where caught_up_at is not null',

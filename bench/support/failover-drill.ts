@@ -1,6 +1,6 @@
 /**
- * Loses the primary under appends and publishing and promotes the standby. Afterwards: every acknowledged entry is there, once, and the
- * numbers of the feed have no gap; no reader ever saw a number with two contents.
+ * Kills the primary under appends and publications and promotes the standby. Afterwards every acknowledged entry must
+ * exist exactly once, the feed's numbers must have no gap, and no reader may have seen a number with two contents.
  */
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,27 +16,27 @@ export interface FailoverOptions {
   /** An empty directory for the two servers. */
   readonly dir: string;
   readonly replication: Replication;
-  /** Milliseconds of load before the primary is lost, and after the standby took over. */
+  /** Milliseconds of load before the primary is killed, and after the standby takes over. */
   readonly loadMs: number;
   readonly writers: number;
-  /** Milliseconds between two appends of a writer, and between two publications. */
+  /** Milliseconds between a writer's appends, and between two publications. */
   readonly pauseMs: number;
 }
 
 export interface FailoverResult {
   readonly appended: number;
   readonly published: number;
-  /** Milliseconds from the loss until the next acknowledged append, and the next acknowledged publication. */
+  /** Milliseconds from the loss to the first acknowledged append and the first acknowledged publication. */
   readonly appendAfterMs: number;
   readonly publishAfterMs: number;
-  /** Acknowledged, and gone. */
+  /** Acknowledged and lost. */
   readonly lostActions: readonly string[];
   readonly lostRecords: readonly number[];
-  /** Numbers that a reader saw with another content than they have now. */
+  /** Numbers that a reader saw with content other than their present one. */
   readonly givenTwice: readonly number[];
-  /** Answer to a reader that goes on from the cursor that it had before the loss. */
+  /** Answer to a reader that continues from its cursor from before the loss. */
   readonly oldCursor: string;
-  /** What should not be, whatever the replication. */
+  /** Faults in any replication mode. */
   readonly faults: readonly string[];
 }
 
@@ -51,12 +51,18 @@ interface Publication {
   number?: number;
 }
 
-/** Of each kind, before anything is broken. */
+/** Entries of each kind required before the failover. */
 const LEAST_LOAD = 10;
-/** How long the standby is out of reach: before the loss in asynchronous mode, to see that nothing is acknowledged in synchronous mode. */
+/**
+ * How long the standby is unreachable: before the loss in asynchronous mode, to verify that nothing is acknowledged in
+ * synchronous mode.
+ */
 const HELD_MS = 1500;
 const RETRY_MS = 20;
-/** For a second an instance answers from the head that it knew: a reader at that head does not yet learn of another history. */
+/**
+ * An instance answers from its cached head for a second, so a reader at that head does not yet notice a different
+ * history.
+ */
 const HEAD_KNOWN_MS = 1100;
 
 export async function runFailoverDrill(options: FailoverOptions): Promise<FailoverResult> {
@@ -102,14 +108,14 @@ async function lose(
   for (const until = performance.now() + 20 * loadMs; !isEnough() && performance.now() < until; ) await sleep(50);
   if (!isEnough()) faults.push(`too little load: ${JSON.stringify(amounts())}`);
   const goOn = await pair.holdReplication();
-  // What was under way when the standby went may still be acknowledged.
+  // Appends in flight when the standby disconnected may still be acknowledged.
   await sleep(200);
   const held = load.acknowledged();
   await sleep(HELD_MS);
   const { appended, published } = load.acknowledged();
   const heldBack = appended - held.appended + published - held.published;
   if (replication === 'synchronous') {
-    if (heldBack > 0) faults.push(`${heldBack} acknowledged while the standby had not written them`);
+    if (heldBack > 0) faults.push(`${heldBack} acknowledged before the standby wrote them`);
     goOn();
     await sleep(loadMs);
   } else if (heldBack === 0) {
@@ -118,7 +124,7 @@ async function lose(
   const lostAt = performance.now();
   const wasAcknowledged = load.acknowledged();
   await pair.killPrimary();
-  // In asynchronous mode the receiver goes on with a server that is gone.
+  // In asynchronous mode the standby's receiver keeps using the dead server.
   if (replication === 'asynchronous') goOn();
   await pair.promote();
   const since = async (kind: 'appended' | 'published'): Promise<number> => {
@@ -172,7 +178,7 @@ interface Load {
   readonly ended: Promise<unknown>;
 }
 
-/** Clients that send again what was not acknowledged, with the same key, as docs/verwerkingenlog.md asks. */
+/** Clients that retry unacknowledged requests with the same key, as docs/verwerkingenlog.md prescribes. */
 function startLoad({ pair, url, authorization, writers, pauseMs, signal }: LoadOptions): Load {
   const entries: Entry[] = [];
   const publications: Publication[] = [];
@@ -196,7 +202,7 @@ function startLoad({ pair, url, authorization, writers, pauseMs, signal }: LoadO
       const publication: Publication = { titel: line.data.titel };
       publications.push(publication);
       while (publication.number === undefined && !signal.aborted) {
-        // After a commit whose answer was lost, the same again changes nothing: `no-op`, which has no number to hold it to.
+        // When the answer to a commit is lost, the retry is a `no-op`, which returns no number to check.
         const outcomes = await publisher.publish([line]).catch(() => []);
         const [outcome] = outcomes;
         if (outcome === 'no-op') break;
@@ -229,20 +235,20 @@ async function append(url: string, authorization: string, { key, body }: Entry):
     const answer: unknown = await response.json();
     return response.ok ? String(Object(answer).actieId) : undefined;
   } catch {
-    // The client of this entry does not know what became of it: it sends it again.
+    // The client does not know the outcome and retries.
     return undefined;
   }
 }
 
 interface Reader {
-  /** When each number that was ever read was stored: another record with that number has another moment. */
+  /** When each number ever read was stored: a different record with that number has a different time. */
   readonly seen: ReadonlyMap<number, string>;
-  /** How the feed answers the cursor that the reader had at the last page before this call. */
+  /** The feed's answer to the cursor of the last page that the reader got before this call. */
   tryOld(): Promise<string>;
   readonly ended: Promise<void>;
 }
 
-/** Follows the feed as a client does; a cursor that is refused makes it begin again. */
+/** Follows the feed as a client does, starting over when its cursor is refused. */
 function startReader(url: string, signal: AbortSignal): Reader {
   const seen = new Map<number, string>();
   let cursor: string | undefined;
@@ -282,7 +288,7 @@ function startReader(url: string, signal: AbortSignal): Reader {
   };
 }
 
-/** The status, and what the problem says of the cursor. */
+/** The status, and the problem's explanation about the cursor. */
 function describe(status: number, text: string): string {
   const { invalidParams = [] }: { invalidParams?: { reason?: string }[] } = JSON.parse(text);
   return [status, ...invalidParams.map(({ reason }) => reason)].join(' ');
@@ -308,7 +314,8 @@ async function inspect(
   const known = new Set(entries.map(({ actieId }) => actieId));
   const open = entries.filter(({ actieId }) => actieId === undefined).length;
   const strangers = [...actions.keys()].filter((id) => !known.has(id)).length;
-  if (strangers > open) faults.push(`${strangers} actions that nobody was told of, of ${open} without an answer`);
+  if (strangers > open)
+    faults.push(`${strangers} actions never acknowledged to a client, of ${open} unanswered requests`);
   if ([...actions.values()].some((versions) => versions !== 1)) faults.push('an action has two versions');
 
   const records = await query(

@@ -1,4 +1,7 @@
-/** History that is in no cache: every page is read from the database, beside a bare program that reads the same rows with `pg`. */
+/**
+ * Uncached history: every page is read from the database, compared with a bare program that reads the same rows with
+ * `pg`.
+ */
 import pg from 'pg';
 import { request } from 'undici';
 import { generateHistory } from '../../test/raadsfeed/generate-history.ts';
@@ -24,7 +27,7 @@ export async function measureHistory({ databaseUrl, loader, seconds, rounds }: P
       const theirs = asked('rows read with pg', floor, loader, `${bare.url}/500`, load);
       await inTurns([{ ours, others: [theirs] }], 1);
       for (const found of await inTurns([{ ours, others: [theirs] }], rounds)) {
-        tellComparison('full page in no cache', connections, found, 0.8);
+        tellComparison('full page, uncached', connections, found, 0.8);
       }
     }
   } finally {
@@ -33,7 +36,7 @@ export async function measureHistory({ databaseUrl, loader, seconds, rounds }: P
   }
 }
 
-/** Adds generated records up to a number. */
+/** Adds generated records up to a total. */
 export async function growHistory(databaseUrl: string, records: number): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -44,7 +47,7 @@ export async function growHistory(databaseUrl: string, records: number): Promise
       await generateHistory(client, from + 1, Math.min(from + STEP, records));
       console.error(`${Math.min(from + STEP, records)} records of history`);
     }
-    // All of it now: else the database does it while the pages are measured.
+    // Vacuums now, because autovacuum would otherwise run during the measurement.
     await client.query('vacuum analyze');
     await client.query('checkpoint');
   } finally {

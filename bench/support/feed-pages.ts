@@ -1,4 +1,4 @@
-/** Pages that are asked for over and over, beside a bare server that writes the same bytes. */
+/** Pages requested over and over, compared with a bare server that writes the same bytes. */
 import { request } from 'undici';
 import { type Child, startChild } from './children.ts';
 import { inTurns, tellComparison } from './compare.ts';
@@ -8,7 +8,7 @@ import { asked } from './measured-child.ts';
 export interface PagesOptions {
   readonly databaseUrl: string;
   readonly loader: Loader;
-  /** Of one turn. */
+  /** Duration of one turn. */
   readonly seconds: number;
   readonly rounds: number;
 }
@@ -16,29 +16,32 @@ export interface PagesOptions {
 export const CONNECTIONS = [16, 256];
 const FULL = '/ori/v1/feed?limit=500';
 const TEN = '/ori/v1/feed?limit=10';
-/** Headers that each server sets by itself. */
+/** Headers that each server sets itself. */
 const HOP = ['date', 'connection', 'keep-alive', 'transfer-encoding'];
 
 const BARE = 'bare node:http';
-/** Half of what the bare server does is left for what the framework does. */
+/** The target is half the bare server's rate; the framework takes the rest. */
 const TO_REACH = 0.5;
 
 interface Page {
   readonly title: string;
   readonly path: string;
   readonly headers: Record<string, string>;
-  /** Asked with the tag of the answer before. */
+  /** Requested with the ETag of the previous answer. */
   readonly isRepeated?: boolean;
 }
 
-/** A server, and the bare server beside it. */
+/** A server and its bare counterpart. */
 interface Pair {
   readonly server: Child;
   readonly url: string;
   readonly floor: Child;
 }
 
-/** Processes have luck or not for as long as they live: one pair would show that of two of them. The rounds are shared out over the pairs. */
+/**
+ * A process is fast or slow for its whole life, so one pair would measure only that. The rounds are divided over the
+ * pairs.
+ */
 const PAIRS = 3;
 
 export async function measurePages(options: PagesOptions): Promise<void> {
@@ -75,7 +78,7 @@ async function measurePage(
         others: [asked(BARE, floor, loader, bareUrl, load)],
       };
     });
-    // Once for nothing: all are warm then.
+    // An unmeasured round warms them all up.
     await inTurns(matches, 1);
     for (const found of await inTurns(matches, Math.ceil(rounds / PAIRS))) {
       tellComparison(`${page.title} (${body.length} bytes)`, connections, found, TO_REACH);
@@ -83,7 +86,7 @@ async function measurePage(
   }
 }
 
-/** Has the bare server of a pair write what the other one answers. */
+/** Makes the bare server of a pair write what the other answers. */
 async function prepare(pair: Pair, page: Page) {
   const headers = {
     ...page.headers,
@@ -123,7 +126,7 @@ async function pages(url: string): Promise<Page[]> {
   ];
 }
 
-/** The cursor of a reader that has everything. */
+/** The cursor of a consumer that has caught up. */
 async function lastCursor(url: string): Promise<string> {
   for (let path = '/ori/v1/feed?limit=1000'; ; ) {
     const page = Object(await (await request(url + path)).body.json());

@@ -9,7 +9,7 @@ import { sampleLine } from './sample-records.ts';
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts');
 
-/** Publishes generated lines with the command itself: lines per second, and the most memory that the command took. */
+/** Publishes generated lines with the command itself and returns lines per second and its peak memory. */
 export async function measurePublishing(databaseUrl: string, dir: string, records: number): Promise<void> {
   const file = join(dir, 'lines.ndjson');
   const out = createWriteStream(file);
@@ -24,9 +24,9 @@ export async function measurePublishing(databaseUrl: string, dir: string, record
   ] as const) {
     const startedAt = performance.now();
     const { status, peakMb } = await run(['feed', 'publish', '--json', ...options, file], databaseUrl);
-    if (status !== 0) throw new Error(`${title} ended with ${status}`);
+    if (status !== 0) throw new Error(`${title} exited with ${status}`);
     const rate = records / ((performance.now() - startedAt) / 1000);
-    console.log(`${title}: ${records} lines, ${rate.toFixed(0)} lines/s all in all, at most ${peakMb.toFixed(0)} MB`);
+    console.log(`${title}: ${records} lines, ${rate.toFixed(0)} lines/s overall, peak ${peakMb.toFixed(0)} MB`);
   }
 }
 

@@ -1,4 +1,4 @@
-/** A server with only the feed, as in production but without a limit per client. */
+/** A server with only the feed, as in production but without a per-client limit. */
 import process from 'node:process';
 import { createLogger } from '../../src/lib/log.ts';
 import { serve } from '../../src/serve.ts';
@@ -12,7 +12,8 @@ const env = {
   PORT: '0',
   MANAGEMENT_PORT: '0',
   RAADSFEED_RATE_LIMIT: process.env.RAADSFEED_RATE_LIMIT ?? '0',
-  // All streams of the bench come from one address; more than it opens, for those of the round before may not have ended yet.
+  // All streams of the benchmark come from one address. The limit exceeds their number, because those of the previous
+  // round may still be closing.
   'raadsfeed.streamMaxPerAddress': process.env['raadsfeed.streamMaxPerAddress'] ?? '0',
   'raadsfeed.streamMax': process.env['raadsfeed.streamMax'] ?? '20000',
 };

@@ -15,7 +15,10 @@ const STREAMS = [
 ];
 const ROUNDS = 20;
 
-/** How long after the commit of one record every open stream has it, in turns with a bare server that only writes. */
+/**
+ * Measures how soon after the commit of one record every open stream has it, alternating with a bare server that only
+ * writes.
+ */
 export async function measureStreams(databaseUrl: string): Promise<void> {
   const pool = openPool(databaseUrl);
   const start = (path: string, env = {}): Promise<Child> => startChild(new URL(path, import.meta.url), env);
@@ -37,7 +40,7 @@ export async function measureStreams(databaseUrl: string): Promise<void> {
       }
       const late = theirs.filter((ms) => ms > withinMs).length;
       console.log(
-        `${count} streams, one record: all have it ${show(ours)} after the commit (to reach ${withinMs} ms); bare writing ${show(theirs)}, ${late} of ${ROUNDS} later than that; ratio ${ratioText(ours.map((ms, i) => ms / (theirs[i] ?? 0)))}`,
+        `${count} streams, one record: all have it ${show(ours)} after the commit (target ${withinMs} ms); bare writing ${show(theirs)}, ${late} of ${ROUNDS} later than that; ratio ${ratioText(ours.map((ms, i) => ms / (theirs[i] ?? 0)))}`,
       );
     }
   } finally {
@@ -49,7 +52,7 @@ export async function measureStreams(databaseUrl: string): Promise<void> {
   }
 }
 
-/** Milliseconds from a moment (what `write` gives) until every stream has had its event. */
+/** Milliseconds from the moment that `write` returns until every stream has its event. */
 async function waited(readers: Child, write: () => Promise<number>): Promise<number> {
   const [all, from] = await Promise.all([readers.ask({}), write()]);
   return Object(all).at - from;
@@ -60,7 +63,7 @@ function show(ms: readonly number[]): string {
 }
 
 let round = Date.now() + process.pid;
-/** @returns when it was committed: a publisher returns only after its commit */
+/** @returns the time of its commit, because a publisher returns only after committing */
 async function publishOne(pool: Pool): Promise<number> {
   round += 1;
   const checked = createValidator()(JSON.parse(sampleLine(1, round)));

@@ -1,7 +1,7 @@
 /**
- * Fills the search index with many documents in minutes: their rows are made by the index's own code and its own expression for the words,
- * copied in without the feed around them, and their index of words is made afterwards. The feed has only what pages look at: that they are
- * current.
+ * Fills the search index with many documents in minutes: their rows come from the index's own code and its own
+ * expression for the words, are copied in without the feed around them, and their word index is built afterwards. The
+ * feed contains only what pages check: that the rows are current.
  */
 import { once } from 'node:events';
 import pg from 'pg';
@@ -13,17 +13,20 @@ import { fold } from '../../src/raadsfeed/pages/search/fold.ts';
 import { OWN_WORDS, WORDS } from '../../src/raadsfeed/pages/search/follow-feed.ts';
 import { DAYS, documentData, meetingData, ORGANISATIONS, PER_MEETING } from './council-texts.ts';
 
-/** Numbers of filled rows: no feed of a bench publishes as many. */
+/** Numbers of filled rows, higher than any benchmark feed publishes. */
 export const FIRST_NUMBER = 1_000_000_000;
 const BATCH = 10_000;
 const COLUMNS = 'o, t, b, n, stored_at, titel, datum, soort, vergadering, gremium, gremiumnaam, summary, a, x, c';
 
-/** Connections that fill beside each other. */
+/** Concurrent connections that fill the table. */
 const WORKERS = 4;
-/** Different texts. Documents above this number have those again, of another organisation, meeting and day. */
+/** Distinct texts. Documents above this number reuse them with another organisation, meeting and date. */
 const TEXTS = 100_000;
 
-/** Fills in documents with these numbers, and the meetings that they belong to. @returns how long it took, in milliseconds */
+/**
+ * Fills in documents with these numbers, and their meetings.
+ * @returns the duration in milliseconds
+ */
 export async function fillIndex(
   url: string,
   first: number,
@@ -36,7 +39,7 @@ export async function fillIndex(
     options: '-c synchronous_commit=off -c maintenance_work_mem=512MB',
   });
   try {
-    // A table is filled faster without its indexes; they are made again when it is full.
+    // A table is filled faster without its indexes; they are rebuilt afterwards.
     const { rows: indexes } = await pool.query<{ name: string; definition: string }>(`
       select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition from pg_index
        where indrelid in ('pages.items'::regclass, 'pages.links'::regclass) and not indisunique`);
@@ -77,7 +80,7 @@ async function inBatches(
   await Promise.all(Array.from({ length: WORKERS }, worker));
 }
 
-/** Documents that are filled in already. */
+/** Documents filled in so far. */
 export async function countFilled(url: string): Promise<number> {
   const last = await ask(url, 'select max(number) as n from pages.items');
   return last < FIRST_NUMBER ? 0 : (last - FIRST_NUMBER + 1) / 2;
@@ -171,6 +174,6 @@ function row(
     ...[new Date().toISOString(), entry.titel, entry.datum, entry.soort, entry.vergadering, entry.gremium],
     ...[entry.gremiumnaam, JSON.stringify(entry.summary), ...entry.words.slice(0, 2), fold(entry.gremiumnaam ?? '')],
   ];
-  // No text of the bench has a tab, a new line or a backslash but JSON's own.
+  // The benchmark's texts contain no tab, newline or backslash except JSON's own escapes.
   return `${values.map((value) => value?.replaceAll('\\', '\\\\') ?? '\\N').join('\t')}\n`;
 }

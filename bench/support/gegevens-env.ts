@@ -1,7 +1,7 @@
 import type { Authority } from '../../src/lib/authority/authority.ts';
 import type { startTokens } from '../../test/support/tokens.ts';
 
-/** Environment of a server of the data exchange that refuses nobody for asking much. */
+/** Environment of a data exchange server without rate limits. */
 export function gegevensEnv(authority: Authority, tokens: Awaited<ReturnType<typeof startTokens>>) {
   return {
     ...tokens.env,

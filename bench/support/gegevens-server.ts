@@ -1,4 +1,7 @@
-/** The service, or with `BENCH_FLOOR` its floor, in a process of its own that tells how long its event loop was held and its memory. */
+/**
+ * The service, or its floor with `BENCH_FLOOR`, in its own process, which reports its memory and how long its event
+ * loop was blocked.
+ */
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -12,7 +15,7 @@ import { floorAnswers } from '../floors/gegevens.ts';
 import { serveParent } from './children.ts';
 import { listen } from './listen.ts';
 
-/** Of what is measured, in milliseconds. */
+/** Resolution of the event loop measurement, in milliseconds. */
 const RESOLUTION_MS = 5;
 
 const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
@@ -26,7 +29,7 @@ await serveParent(async (message) => {
   const stats = { url, heldMs: delay.max / 1e6, growthMb: peak / 1024 / 1024 };
   if (Object(message).reset === true) {
     global.gc?.();
-    // The next tick of the measure still finds that collecting; only after it may the measuring begin.
+    // The first tick still includes the garbage collection; measuring may begin after it.
     await sleep(20 * RESOLUTION_MS);
     const start = process.memoryUsage.rss();
     peak = 0;

@@ -1,17 +1,17 @@
-/** What a hostile client sends, bounded in count and in time. */
+/** Requests of a hostile client, limited in number and in time. */
 import { randomUUID } from 'node:crypto';
 import { sampleActie } from './sample-actie.ts';
 
-/** What an attack must know of the service; sent to the process that attacks. */
+/** What an attack needs to know about the service; sent to the attacking process. */
 export interface Target {
   readonly url: string;
-  /** `Authorization` of several clients that may log and change. */
+  /** `Authorization` of several clients that may log and change actions. */
   readonly clients: readonly string[];
-  /** A processing of which there are actions. */
+  /** A processing that has actions. */
   readonly verwerkingId: string;
   /** Sequence number before the large records of the feed. */
   readonly beforeLarge: number;
-  /** The address that the other client calls from. */
+  /** The address that the well-behaved client calls from. */
   readonly sharedAddress: string;
 }
 
@@ -24,23 +24,27 @@ export interface HostileRequest {
 
 export interface Attack {
   readonly name: string;
-  /** Requests at once: each has a connection of its own. */
+  /** Concurrent requests, each on its own connection. */
   readonly connections: number;
   readonly requests: number;
   readonly seconds: number;
   /**
-   * `read`: answers are read to their end. `hold`: connections stay open, their answers unread, until the time is over. `quarter`: the same,
-   * with every fourth unread. `half`: of the body only half is sent. `pipeline`: so many requests are written to each connection at once, and no answer is read.
+   * `read`: reads answers to their end. `hold`: keeps connections open and answers unread until the time is up.
+   * `quarter`: the same for every fourth connection only. `half`: sends half of each body. `pipeline`: writes this many
+   * requests to each connection at once and reads no answer.
    */
   readonly manner: 'read' | 'hold' | 'quarter' | 'half' | { readonly pipeline: number };
   readonly make: (i: number, target: Target) => HostileRequest;
   /** A status that none of its answers may have. */
   readonly never?: number;
-  /** Megabytes that the service may take beside what it had. */
+  /** Megabytes by which the service may grow. */
   readonly mayGrowMb?: number;
 }
 
-/** Records at the end of the feed for streams that do not read: many large ones, and one as large as a source may send. */
+/**
+ * Records at the end of the feed for streams that do not read: many large ones, and one of the largest size a source
+ * may send.
+ */
 export const LARGE_RECORDS = [...Array.from({ length: 300 }, () => 90_000), 9_000_000];
 
 const FEED = '/ori/v1/feed?limit=5';
@@ -48,7 +52,7 @@ const LOG = '/verwerkingenlog/v1/verwerkingsacties';
 const KILOBYTE = 1024;
 
 const address = (i: number): string => `198.${18 + ((i >> 16) & 1)}.${(i >> 8) & 255}.${i & 255}`;
-/** Text of a length that no other request has. */
+/** Text of a length unique to each request. */
 const filled = (i: number, part: string, length: number): string =>
   `${i}${part.repeat(length / part.length)}`.slice(0, length);
 const get = (path: string, i: number, headers: Readonly<Record<string, string>> = {}): HostileRequest => ({
@@ -66,7 +70,7 @@ const post = (body: string, i: number, { clients }: Target): HostileRequest => (
   body,
 });
 
-/** An action of many objects, nearly as large as a body may be. */
+/** An action with many objects, nearly as large as a body may be. */
 function largeActie(i: number): string {
   const actie = JSON.parse(sampleActie('100000009', i));
   const [object] = actie.verwerkteObjecten;
@@ -92,7 +96,7 @@ const patch = (i: number, { clients, verwerkingId }: Target): HostileRequest => 
   body: JSON.stringify({ bewaartermijn: `P${10 + (i % 20)}Y` }),
 });
 
-/** A client that asks for a page as it should, from many addresses: what the others are measured against. */
+/** A well-behaved client that requests a page from many addresses: the baseline for the attacks. */
 export const PLAIN: Attack = {
   name: 'plain load',
   connections: 16,
@@ -105,7 +109,7 @@ export const PLAIN: Attack = {
 const many = { connections: 16, requests: 50_000, seconds: 4, manner: 'read' } as const;
 
 const PAGES = '/raad/gm9001';
-/** Addresses of pages and of the interface with U+0000 where an identifier is. */
+/** Addresses of pages and of the interface with U+0000 in place of an identifier. */
 const NULLS = [
   ...['vergaderingen', 'agendapunten', 'informatieobjecten'].flatMap((collection) => [
     `${PAGES}/${collection}/%00`,
@@ -204,7 +208,7 @@ export const ATTACKS: readonly Attack[] = [
   { ...many, name: 'problem pages', make: (i) => get('/problems/not-found', i) },
   {
     ...many,
-    name: 'no valid token, from the other client’s address',
+    name: 'no valid token, from the well-behaved client’s address',
     make: (i, { sharedAddress }) => ({
       path: i % 2 === 0 ? LOG : '/shv/v1/gegevens',
       method: 'POST',
@@ -213,7 +217,7 @@ export const ATTACKS: readonly Attack[] = [
     }),
   },
   {
-    name: '60 appends of 0.9 MB at once, of one client',
+    name: '60 concurrent appends of 0.9 MB, from one client',
     connections: 60,
     requests: 60,
     seconds: 8,
@@ -221,7 +225,7 @@ export const ATTACKS: readonly Attack[] = [
     make: (i, target) => post(largeActie(i), i, { ...target, clients: target.clients.slice(0, 1) }),
   },
   {
-    name: '60 appends of 0.9 MB at once, of several',
+    name: '60 concurrent appends of 0.9 MB, from several clients',
     connections: 60,
     requests: 60,
     seconds: 8,
@@ -239,7 +243,7 @@ export const ATTACKS: readonly Attack[] = [
   { name: '25 PATCHes on one processing', connections: 25, requests: 1000, seconds: 4, manner: 'read', make: patch },
   { name: '200 PATCHes on one processing', connections: 200, requests: 2000, seconds: 4, manner: 'read', make: patch },
   {
-    name: 'bodies that do not end',
+    name: 'bodies that never end',
     connections: 300,
     requests: 300,
     seconds: 4,
@@ -271,7 +275,7 @@ export const ATTACKS: readonly Attack[] = [
     make: (i) => get('/ori/v1/feed?limit=1000', i),
   },
   {
-    name: 'appends as they should be',
+    name: 'ordinary appends',
     connections: 16,
     requests: 50_000,
     seconds: 4,

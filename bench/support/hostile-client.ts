@@ -1,4 +1,4 @@
-/** The process that attacks: its event loop is not the one that measures. */
+/** The attacking process, separate so that its event loop is not the measuring one. */
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,7 +7,7 @@ import { ATTACKS, type Attack, type HostileRequest, PLAIN, type Target } from '.
 
 const BODY_PART = 0.5;
 
-/** How often each status came; `0` is a connection that broke. */
+/** Number of answers per status; `0` is a broken connection. */
 type Statuses = Record<string, number>;
 
 async function attack(one: Attack, target: Target): Promise<{ sent: number; statuses: Statuses }> {
@@ -30,13 +30,13 @@ async function attack(one: Attack, target: Target): Promise<{ sent: number; stat
     }
   };
   await Promise.all(Array.from({ length: one.connections }, worker));
-  // A burst is looked at for as long as a flood.
+  // A burst is observed for as long as a flood.
   await sleep(Math.max(0, ends - performance.now()));
   agent.destroy();
   return { sent, statuses };
 }
 
-/** Sends a request and reads its answer; what has no answer at the end is broken off. */
+/** Sends a request and reads its answer; an unanswered one is aborted when the time is up. */
 function read(
   url: string,
   { method = 'GET', path, headers, body }: HostileRequest,
@@ -56,7 +56,7 @@ function read(
   });
 }
 
-/** Writes and then waits for the end without reading more than the first bytes. */
+/** Writes, then waits for the end while reading only the first bytes. */
 async function hold(
   url: string,
   { method = 'GET', path, headers, body = '' }: HostileRequest,
@@ -87,7 +87,7 @@ await serveParent(
   async (message) => {
     const { name, target, part = 1 }: { name: string; target: Target; part?: number } = Object(message);
     const one = [PLAIN, ...ATTACKS].find((candidate) => candidate.name === name);
-    if (one === undefined) throw new Error(`no attack is called ${name}`);
+    if (one === undefined) throw new Error(`there is no attack ${name}`);
     return attack({ ...one, requests: one.requests * part, seconds: one.seconds * part }, target);
   },
   async () => undefined,

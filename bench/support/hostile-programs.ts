@@ -1,4 +1,4 @@
-/** Programs that are given something hostile: an answer, a table, a delivery. They must end by themselves, soon and in little memory. */
+/** Programs given a hostile answer, table or delivery. They must exit on their own, soon and in little memory. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MAIN as CONFORMANCE } from '../../conformance/test/program.ts';
@@ -8,7 +8,7 @@ import { FakeSource, type Rule } from '../../test/raadsfeed/aggregator/fake-sour
 import { HOSTILE_SHAPES, hostileJson } from '../../test/support/hostile-json.ts';
 import { startMeasured } from '../../test/support/measured-program.ts';
 
-/** Seconds until a program that was given something hostile has ended; it takes one or two with something good. */
+/** Seconds within which a program must exit on hostile input; valid input takes one or two. */
 const ENDS_WITHIN = 30;
 const MAY_TAKE_MB = 400;
 
@@ -82,7 +82,10 @@ export const HOSTILE_PROGRAMS: readonly HostileProgram[] = [
   },
 ];
 
-/** Runs one of them. @returns what was worse than it may be */
+/**
+ * Runs one of them.
+ * @returns the limits that it exceeded
+ */
 export async function runHostile({ prepare }: HostileProgram, dir: string): Promise<string[]> {
   const { words, main, close } = await prepare(dir);
   const program = startMeasured(words, { KOPPELVLAK_HOME: dir }, main === undefined ? {} : { main });
@@ -92,8 +95,8 @@ export async function runHostile({ prepare }: HostileProgram, dir: string): Prom
   const { status, stderr } = await program.ended;
   clearTimeout(late);
   await close?.();
-  const took = `${((performance.now() - started) / 1000).toFixed(1)} s, at most ${program.peakMb().toFixed(0)} MB`;
+  const took = `${((performance.now() - started) / 1000).toFixed(1)} s, peak ${program.peakMb().toFixed(0)} MB`;
   console.log(`  status ${status} in ${took}: ${stderr.trim().split('\n').at(-1)?.slice(0, 120) ?? ''}`);
-  if (status === null) return [`did not end within ${ENDS_WITHIN} s`];
+  if (status === null) return [`did not exit within ${ENDS_WITHIN} s`];
   return program.peakMb() > MAY_TAKE_MB ? [`took ${program.peakMb().toFixed(0)} MB, ${MAY_TAKE_MB} allowed`] : [];
 }

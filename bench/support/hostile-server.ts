@@ -1,4 +1,4 @@
-/** The whole service, as in production, in a process whose heap is as small as the drill says. */
+/** The whole service, as in production, in a process whose heap size the drill sets. */
 import process from 'node:process';
 import { createLogger } from '../../src/lib/log.ts';
 import { serve } from '../../src/serve.ts';

@@ -1,6 +1,6 @@
 /**
- * Kills the server and Postgres under load, again and again, and looks afterwards: every action that was acknowledged is there, none
- * twice, and the versions of each are numbered without a gap.
+ * Repeatedly kills the server and Postgres under load. Afterwards every acknowledged action must exist exactly once,
+ * and its versions must be numbered without a gap.
  */
 import { randomInt, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -22,13 +22,16 @@ export interface DrillOptions {
   /** Longest time of load before a kill, in milliseconds. */
   readonly longestLoadMs: number;
   readonly report?: (line: string) => void;
-  /** Further settings of the server. */
+  /** Additional settings of the server. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Settings beside those of a second instance on the same database, which is killed with the first; absent: there is one. */
+  /**
+   * Additional settings of a second instance on the same database, which is killed with the first; without them there
+   * is only one.
+   */
   readonly second?: Readonly<Record<string, string>>;
-  /** Awaited once, when the first instance has started and the second has not. */
+  /** Awaited once, between the starts of the first and the second instance. */
   readonly beforeSecond?: () => Promise<void>;
-  /** Looks for further faults when all is over, with the database still there. */
+  /** Looks for further faults at the end, while the database is still running. */
   readonly judge?: (databaseUrl: string) => Promise<readonly string[]>;
 }
 
@@ -36,7 +39,7 @@ export interface DrillResult {
   readonly acknowledged: number;
   readonly replayed: number;
   readonly changes: number;
-  /** What should not be; empty when all is well. */
+  /** Faults found; empty when all is well. */
   readonly faults: readonly string[];
 }
 
@@ -45,11 +48,11 @@ interface Written {
   readonly key: string;
   readonly body: string;
   actieId?: string;
-  /** Highest version that was acknowledged. */
+  /** Highest acknowledged version. */
   version: number;
 }
 
-/** Runs the drill; what it finds is in the result. */
+/** Runs the drill; the result lists its findings. */
 export async function runKillDrill(options: DrillOptions): Promise<DrillResult> {
   const tokens = await startTokens();
   const { authorization } = await tokens.bearer(['create:normal', 'update:normal']);
@@ -89,7 +92,7 @@ export async function runKillDrill(options: DrillOptions): Promise<DrillResult> 
         one.version = Math.max(one.version, 1);
         firstAnswer.resolve();
       };
-      // What was under way at the last kill is sent again, as a client would.
+      // Retry the requests in flight at the last kill, as a client would.
       for (const one of written.filter(({ actieId }) => actieId === undefined)) {
         await write(one);
         replayed += 1;
@@ -109,10 +112,10 @@ export async function runKillDrill(options: DrillOptions): Promise<DrillResult> 
           changes += 1;
         }
       }).map((writer) => writer.catch(() => undefined));
-      // A drill in which nothing was acknowledged would show nothing.
+      // A drill without acknowledgements proves nothing.
       await Promise.race([firstAnswer.promise, Promise.all(writers)]);
       await sleep(randomInt(options.longestLoadMs));
-      // In an order that nobody knows before.
+      // In random order.
       const victims = [...servers.map((server) => server.kill), () => killPostgres(options.dir)];
       while (victims.length > 0) await victims.splice(randomInt(victims.length), 1)[0]?.();
       stopped = true;
@@ -150,7 +153,7 @@ async function answer(call: Promise<Response>): Promise<unknown> {
   return response.json();
 }
 
-/** The body with every field, as a replacement needs it. */
+/** The body with every field, which a replacement requires. */
 function complete(body: string): string {
   const empty = {
     verwerkingsactiviteitUrl: null,
@@ -185,18 +188,18 @@ async function findFaults(url: string, written: readonly Written[]): Promise<str
   const faults: string[] = [];
   for (const { actieId, version } of written) {
     const versions = actieId === undefined ? [] : kept.get(actieId);
-    if (versions === undefined) faults.push(`${actieId} was acknowledged and is not there`);
+    if (versions === undefined) faults.push(`${actieId} was acknowledged and does not exist`);
     else if (versions.length < version) faults.push(`${actieId} lost version ${version}`);
   }
   for (const [actie, versions] of kept) {
     if (versions.some((version, i) => version !== i + 1)) faults.push(`${actie} has versions ${versions.join(', ')}`);
   }
-  // Every key was acknowledged in the end or never came in: one more action than keys is one that is there twice.
+  // Every key was eventually acknowledged or never arrived, so more actions than keys means a duplicate.
   if (kept.size > written.length) faults.push(`${kept.size} actions of ${written.length} requests`);
   const ids = new Set(written.map(({ actieId }) => actieId));
   const strangers = [...kept.keys()].filter((actie) => !ids.has(actie)).length;
   const open = written.filter(({ actieId }) => actieId === undefined).length;
-  if (strangers > open) faults.push(`${strangers} actions that nobody knows, of ${open} that were never answered`);
+  if (strangers > open) faults.push(`${strangers} unknown actions, of ${open} unanswered requests`);
   if (places[0]?.count !== kept.size) faults.push(`${places[0]?.count} places of ${kept.size} actions`);
   return faults;
 }

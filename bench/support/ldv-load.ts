@@ -1,4 +1,4 @@
-/** A process that sends batches of spans, each with ids that were never sent before. */
+/** A process that sends batches of spans, each with new ids. */
 import { randomFillSync } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { encodeRequest } from '../../src/verwerkingenlog/ldv/otlp.ts';
@@ -22,7 +22,7 @@ export interface LdvLoadResult {
 const TRACE_MARK = 'a5'.repeat(12);
 const SPAN_MARK = '5a'.repeat(4);
 
-/** A batch that was encoded once: only its ids are rewritten for each request, so that the client costs next to nothing. */
+/** A batch encoded once: only its ids are rewritten per request, so that the client costs next to nothing. */
 function template(batch: number): { readonly body: Buffer; readonly traces: number[]; readonly spans: number[] } {
   const start = BigInt(Date.now()) * 1_000_000n;
   const spans = Array.from({ length: batch }, (_, i): Span => {
@@ -114,7 +114,7 @@ function isLoad(message: unknown): message is LdvLoad {
 
 await serveParent(
   (message) => {
-    if (!isLoad(message)) throw new TypeError('not a load');
+    if (!isLoad(message)) throw new TypeError('not a load description');
     return run(message);
   },
   async () => undefined,

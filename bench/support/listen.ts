@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 
-/** Lets a server listen on a free port of this machine. @returns its address, without a path */
+/**
+ * Listens on a free port of this machine.
+ * @returns the address, without a path
+ */
 export async function listen(server: Server, backlog = 511): Promise<string> {
   server.listen(0, '127.0.0.1', backlog);
   await once(server, 'listening');

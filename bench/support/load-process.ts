@@ -1,4 +1,4 @@
-/** A process that makes load on request. */
+/** A process that generates load on request. */
 import { serveParent } from './children.ts';
 import { type Load, runLoad } from './raw-client.ts';
 
@@ -8,7 +8,7 @@ await serveParent(
 );
 
 function asLoad(message: unknown): Load {
-  if (!isLoad(message)) throw new TypeError('not a load');
+  if (!isLoad(message)) throw new TypeError('not a load description');
   return message;
 }
 

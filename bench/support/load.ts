@@ -1,9 +1,12 @@
-/** Load of many connections asking one address, from a process of its own. */
+/** Load on one address over many connections, from its own process. */
 import { startChild } from './children.ts';
 import type { Load as RawLoad } from './raw-client.ts';
 
 export interface Loader {
-  /** Answers per second. @throws {Error} when answers come that are not expected */
+  /**
+   * Answers per second.
+   * @throws {Error} on unexpected answers
+   */
   rate(url: string, load: Load): Promise<number>;
   stop(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** What an action says, in the order and with the types of its columns. */
+/** The members of an action, in the order and with the types of its columns. */
 const CONTENT: readonly (readonly [column: string, type: string, value: string])[] = [
   ['door', 'text', 'bench'],
   ['verzoek_id', 'text', 'bench'],
@@ -27,7 +27,10 @@ export const CONTENT_VALUES: readonly string[] = CONTENT.map(([, , value]) => va
 const given = CONTENT.map(([column, type], i) => ({ column, value: `$${i + 2}::${type}` }));
 const givenFor = (wanted: string): string | undefined => given.find(({ column }) => column === wanted)?.value;
 
-/** The rows of one action (version, place of its person, idempotency key) in one statement: the least that has to be written. */
+/**
+ * The rows of one action (version, its person's index row, idempotency key) in one statement: the least that has to be
+ * written.
+ */
 export const INSERT_SQL = `
   with nieuw as materialized (
     select $1::uuid as id, gen_random_uuid() as proces, gen_random_uuid() as persoon, gen_random_uuid() as sleutel

@@ -1,4 +1,4 @@
-/** A server with only the processing log, as in production; with `BENCH_MEMORY` the same, but that it keeps nothing. */
+/** A server with only the processing log, as in production; with `BENCH_MEMORY` it does the same but stores nothing. */
 import process from 'node:process';
 import { buildApp } from '../../src/app.ts';
 import { createLogger } from '../../src/lib/log.ts';
@@ -13,7 +13,7 @@ import { verwerkingenProofLog } from '../../src/verwerkingenlog/proof-log.ts';
 import { readTestConfig } from '../../test/support/overrides.ts';
 import { serveParent } from './children.ts';
 
-/** Does all that keeping an action takes, except for the database. */
+/** Does all the work of storing an action except the database's. */
 function inMemory(log: ActieLog): ActieLog['append'] {
   return async (actie, auteur) => {
     const versie = eersteVersie(actie, newActieId(new Date()), new Date(), auteur);
@@ -30,7 +30,7 @@ const app = await buildApp({
     await scope.register(processingLog);
     if (process.env.BENCH_MEMORY === 'true') Object.assign(scope.actieLog, { append: inMemory(scope.actieLog) });
     await scope.register(verwerkingenlog);
-    // With PROOF_KEY also the proof log, as in production.
+    // With PROOF_KEY it keeps the proof log too, as in production.
     await scope.register(proof, { logs: [verwerkingenProofLog] });
   },
 });

@@ -1,4 +1,6 @@
-/** Many sources in one process: each with generated records, made before it says that it is ready, so that serving them costs little. */
+/**
+ * Many sources in one process, with their records generated before it reports ready, so that serving them costs little.
+ */
 import { createServer } from 'node:http';
 import process from 'node:process';
 import { contentHash } from '../../src/lib/feed/record.ts';
@@ -8,7 +10,7 @@ import { listen } from './listen.ts';
 const sources = Number(process.env.SOURCES ?? 300);
 const perSource = Number(process.env.RECORDS ?? 1000);
 
-/** Texts of records, by source; number n is at index n - 1. */
+/** Texts of records by source; number n is at index n - 1. */
 const logs = Array.from({ length: sources }, (_, source) =>
   Array.from({ length: perSource }, (_, n) => recordText(source, n + 1)),
 );

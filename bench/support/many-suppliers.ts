@@ -1,4 +1,6 @@
-/** The suppliers of a whole country in one process, each in its own form: what they have is made before it says that it is ready. */
+/**
+ * A whole country's suppliers in one process, each in its own format; their data are generated before it reports ready.
+ */
 import process from 'node:process';
 import { mostCallsIn, startIbabs } from '../../test/raadsfeed/aggregator/ibabs/server.ts';
 import {
@@ -13,7 +15,7 @@ import {
 import { startNotubiz } from '../../test/raadsfeed/aggregator/notubiz/supplier/server.ts';
 import { serveParent } from './children.ts';
 
-/** Bodies of each supplier among the 330 of today's largest harvester. */
+/** Bodies per supplier among the 330 of today's largest harvester. */
 const SHARES = { notubiz: 128, ibabs: 166, go: 33, parlaeus: 3 } as const;
 const ITEMS = 5;
 

@@ -2,7 +2,10 @@ import type { Child } from './children.ts';
 import type { Measured, Side } from './compare.ts';
 import type { Load, Loader } from './load.ts';
 
-/** A side that is asked at a rate; with its process, what an answer cost it: that says the same on a machine that is busy otherwise. */
+/**
+ * A side that is requested at a rate, and the CPU time per answer of its process, which is reliable on a busy machine
+ * too.
+ */
 export function asked(name: string, child: Child | undefined, loader: Loader, url: string, load: Load): Side {
   const cpu = async (): Promise<number | undefined> => child && Object(await child.ask({})).cpuMs;
   return {

@@ -1,4 +1,4 @@
-/** Clients that keep their connections and ask in turn what is asked of the areas. */
+/** Clients that keep their connections alive and cycle through requests of every area. */
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -12,7 +12,7 @@ export interface Ask {
 }
 
 export interface MixedLoad {
-  /** Requests answered as they should be, and every other outcome. */
+  /** Requests answered correctly, and every other outcome. */
   readonly answered: () => number;
   readonly failures: readonly string[];
   stop(): Promise<void>;

@@ -1,4 +1,4 @@
-/** The client that behaves: what it waits for while others are hostile. */
+/** The well-behaved client: how long it waits while others are hostile. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { middle } from './turns.ts';
 
@@ -6,7 +6,7 @@ export interface Ask {
   readonly name: string;
   /** Milliseconds between calls. */
   readonly everyMs: number;
-  /** @throws {Error} when the answer is not the one that it should be */
+  /** @throws {Error} on an incorrect answer */
   readonly call: () => Promise<void>;
 }
 
@@ -19,7 +19,7 @@ export interface Waited {
   readonly failed: readonly string[];
 }
 
-/** Asks each thing again and again, one call at a time, while `work` runs. */
+/** Repeats each call, one at a time, while `work` runs. */
 export async function measureWhile<T>(
   asks: readonly Ask[],
   work: () => Promise<T>,
@@ -40,7 +40,8 @@ export async function measureWhile<T>(
       worst = Math.max(worst, ms);
       calls += 1;
       if (fault !== undefined) failed.push(fault);
-      // A client that asks on time would have asked meanwhile too, and waited for the rest: without those a long wait counts once.
+      // A client on a fixed schedule would have called meanwhile too and waited the rest of the time; without those
+      // calls a long wait would count once.
       for (let rest = ms; rest > 0; rest -= everyMs) taken.push(fault === undefined ? rest : Number.POSITIVE_INFINITY);
       await sleep(everyMs);
     }

@@ -1,4 +1,4 @@
-/** Documents that are published and indexed as in life, and how large the index is. */
+/** Documents published and indexed normally, and the size of the index. */
 import pg from 'pg';
 import { createPool, type Pool } from '../../src/database/pool.ts';
 import { createLogger } from '../../src/lib/log.ts';
@@ -13,7 +13,7 @@ import { FIRST_NUMBER } from './fill-index.ts';
 
 const BATCH = 2000;
 
-/** A pool that acts as the service does. */
+/** A pool with the rights of the service. */
 export function servicePool(url: string): Pool {
   const shared = {
     connectTimeoutMs: 10_000,
@@ -24,7 +24,7 @@ export function servicePool(url: string): Pool {
   return createPool({ ...shared, url, size: 10, applicationName: 'bench pages', log: createLogger('error') });
 }
 
-/** Publishes documents with these numbers, and the meetings that they belong to. */
+/** Publishes documents with these numbers, and their meetings. */
 export async function growPages(url: string, first: number, last: number): Promise<void> {
   const own = servicePool(url);
   const validate = createLineValidator();
@@ -49,7 +49,7 @@ export async function growPages(url: string, first: number, last: number): Promi
   }
 }
 
-/** Brings the index up to the feed. */
+/** Brings the index up to the feed's head. */
 export async function indexAll(url: string): Promise<{ records: number; ms: number }> {
   const own = servicePool(url);
   try {
@@ -65,7 +65,7 @@ export async function indexAll(url: string): Promise<{ records: number; ms: numb
   }
 }
 
-/** Bytes of the index and of what is filled beside it, after a vacuum. */
+/** Bytes of the index and of the bulk-filled rows, after a vacuum. */
 export async function indexSize(url: string): Promise<string> {
   const client = new pg.Client(url);
   await client.connect();

@@ -1,4 +1,4 @@
-/** Two instances of the service, each a process of its own, behind nginx with the configuration of deploy/nginx. */
+/** Two instances of the service, each in its own process, behind nginx with the configuration of deploy/nginx. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -11,17 +11,17 @@ import { freePort } from '../../test/support/free-port.ts';
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts');
 const RECIPE = join(import.meta.dirname, '../../deploy/nginx/koppelvlak.conf');
-/** Of the environment; compiled sources are cached where the drill caches its own. */
+/** Environment variables; the compile cache is shared with the drill. */
 const INHERITED = { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '' };
-/** Milliseconds within which a program listens, on a machine that does other things too. */
+/** Milliseconds within which a program must listen, on a busy machine. */
 const START_MS = 120_000;
 
 export interface Instance {
   readonly pid: number;
   readonly managementUrl: string;
-  /** As an operator stops it; resolves with the exit code. */
+  /** Stops it as an operator would; resolves with the exit code. */
   stop(): Promise<number | null>;
-  /** Ends it at once. */
+  /** Kills it. */
   kill(): Promise<number | null>;
 }
 
@@ -42,7 +42,7 @@ export async function startInstance(
     const { managementUrl }: { managementUrl: string } = JSON.parse(line);
     listening.resolve(managementUrl);
   });
-  const late = ended.then((code) => Promise.reject(new Error(`the service ended with ${code}`)));
+  const late = ended.then((code) => Promise.reject(new Error(`the service exited with ${code}`)));
   const managementUrl = await Promise.race([listening.promise, late]);
   late.catch(() => undefined);
   return {
@@ -80,7 +80,7 @@ export async function startProxy(dir: string, [a, b]: readonly [number, number])
      events {} http { access_log off; ${paths.join(' ')} include ${dir}/koppelvlak.conf; }`,
   );
   const args = ['-p', dir, '-e', join(dir, 'error.log'), '-c', join(dir, 'nginx.conf')];
-  // Where Debian puts it is not in everybody's path.
+  // Debian's location of nginx is not on everybody's path.
   const env = { ...process.env, PATH: `${process.env.PATH ?? ''}:/usr/sbin` };
   const child = spawn('nginx', args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
   const ended = once(child, 'exit');

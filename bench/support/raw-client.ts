@@ -1,4 +1,7 @@
-/** Makes load over plain sockets: as little work per request as can be, for the client shares the machine with what it measures. */
+/**
+ * Generates load over plain sockets, with as little work per request as possible because the client shares the machine
+ * with what it measures.
+ */
 import { connect, type Socket } from 'node:net';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,28 +10,28 @@ export interface Load {
   readonly url: string;
   readonly method: string;
   readonly connections: number;
-  /** Milliseconds of load that are not counted, and that are. */
+  /** Milliseconds of uncounted and of counted load. */
   readonly warmUpMs: number;
   readonly measureMs: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Sends `Idempotency-Key`, another with each request. */
+  /** Sends a different `Idempotency-Key` with each request. */
   readonly idempotencyKeys: boolean;
-  /** Bodies that are sent in turn; empty: none is sent. */
+  /** Bodies, sent in rotation; empty: no body. */
   readonly bodies: readonly string[];
-  /** Paths with query that are asked in turn, instead of that of the address. */
+  /** Paths with queries, requested in rotation instead of the address's own. */
   readonly paths?: readonly string[];
   readonly expectStatus: number;
 }
 
 export interface LoadResult {
   readonly perSecond: number;
-  /** How many came altogether, also while it was not counted. */
+  /** Answers in total, the uncounted ones included. */
   readonly answers: number;
   readonly medianMs: number;
   readonly p99Ms: number;
 }
 
-/** Runs a load in this process. */
+/** Generates a load in this process. */
 export async function runLoad(load: Load): Promise<LoadResult> {
   const { hostname, port, pathname, search, host } = new URL(load.url);
   const fixed = Object.entries({ host, ...load.headers }).map(([name, value]) => `${name}: ${value}\r\n`);

@@ -1,4 +1,4 @@
-/** The action that the benchmarks keep: about 900 bytes as it is sent, one person. */
+/** The action that the benchmarks store: about 900 bytes on the wire, one person. */
 export function sampleActie(objectId: string, n: number): string {
   return JSON.stringify({
     actieNaam: 'Zoeken persoon',

@@ -1,4 +1,4 @@
-/** Deliveries of any size, made up: one organisation per 25 000 records, records of the size that is met in practice. */
+/** Generated deliveries of any size: one organisation per 25 000 records, of a realistic size. */
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
@@ -7,13 +7,13 @@ import type { Variant } from '../../src/lib/exchange-model/mapping.ts';
 export interface SampleOptions {
   readonly variant: Variant;
   readonly records: number;
-  /** Breaks the very last record. */
+  /** Makes the very last record invalid. */
   readonly broken?: boolean;
 }
 
 const PER_LEVERING = 25_000;
 
-/** Writes a message to a file, and its records alone, a line each, to another when that is named. */
+/** Writes a message to a file and, when a second file is named, its records to that, one per line. */
 export async function writeSample(
   path: string,
   { variant, records, broken = false }: SampleOptions,

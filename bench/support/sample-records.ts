@@ -1,4 +1,4 @@
-/** Lines for the feed, about a kilobyte of data each, no two the same. */
+/** Lines for the feed, with about a kilobyte of data each and no two the same. */
 export function sampleLine(n: number, round = 0): string {
   const data = {
     bronidentificatie: `document-${n}`,

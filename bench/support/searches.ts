@@ -1,4 +1,4 @@
-/** The searches that are measured, as addresses and as a bare statement. */
+/** The measured searches, as addresses and as a bare statement. */
 import type { Db } from '../../src/database/transaction.ts';
 import { commonWord, ending, ordinaryWord } from './council-texts.ts';
 
@@ -7,7 +7,7 @@ export interface Search {
   readonly parameters?: Readonly<Record<string, string>>;
 }
 
-/** Number `i` of each kind; no two that follow each other are the same. */
+/** Search number `i` of each kind; consecutive ones differ. */
 export const SEARCHES: Readonly<Record<string, (i: number) => Search>> = {
   'a common word': (i) => ({ q: commonWord(i) }),
   'two common words': (i) => ({ q: `${commonWord(i)} ${commonWord(i + 7)}` }),
@@ -25,8 +25,8 @@ export const SEARCHES: Readonly<Record<string, (i: number) => Search>> = {
       tot: '2020-12-31',
     },
   }),
-  'an end of compounds': (i) => ({ q: ending(i) }),
-  'a name of an organisation and a word': (i) => ({ q: `gemeente ${1 + (i % 40)} ${ordinaryWord(i)}` }),
+  'an ending of compounds': (i) => ({ q: ending(i) }),
+  "an organisation's name and a word": (i) => ({ q: `gemeente ${1 + (i % 40)} ${ordinaryWord(i)}` }),
   'a month and a word': (i) => ({ q: `${commonWord(i)} maart ${2012 + (i % 14)}` }),
   'one word or another': (i) => ({ q: `${ordinaryWord(i)} OR ${ordinaryWord(i + 11)}` }),
   'newest first': (i) => ({ q: commonWord(i), parameters: { sorteer: 'datum' } }),
@@ -35,15 +35,15 @@ export const SEARCHES: Readonly<Record<string, (i: number) => Search>> = {
     q: '',
     parameters: { organisatie: `gm99${String(1 + (i % 40)).padStart(2, '0')}` },
   }),
-  'nothing to find': (i) => ({ q: `onvindbaar${i}` }),
-  'a word that is spelt wrong': (i) => ({ q: ordinaryWord(i).replace(/(.)(.)$/, '$2$1q') }),
+  'no matches': (i) => ({ q: `onvindbaar${i}` }),
+  'a misspelt word': (i) => ({ q: ordinaryWord(i).replace(/(.)(.)$/, '$2$1q') }),
 };
 
 export function searchAddress({ q, parameters = {} }: Search): string {
   return `/raad/zoeken?${new URLSearchParams({ q, ...parameters })}`;
 }
 
-/** The newest twenty with these words and filters, and nothing else: no beginnings, order of relevance, counts or marks. */
+/** The newest twenty with these words and filters only: no prefixes, ranking, counts or highlights. */
 export async function bareSearch(db: Db, { q, parameters = {} }: Search): Promise<void> {
   const { organisatie, soort, van, tot } = parameters;
   const values: string[] = [];
@@ -66,7 +66,10 @@ export interface Latencies {
   readonly count: number;
 }
 
-/** Does all kinds in turn, again and again on so many connections. @returns by kind, and `all` */
+/**
+ * Runs all kinds in rotation over this many connections.
+ * @returns by kind, and `all`
+ */
 export async function latencies(
   connections: number,
   seconds: number,
@@ -98,7 +101,10 @@ export function summary(times: number[]): Latencies {
   return { p50: at(0.5), p95: at(0.95), count: times.length };
 }
 
-/** Does each kind some times, one after the other. @returns what each took by a clock, in milliseconds */
+/**
+ * Runs each kind a number of times, sequentially.
+ * @returns each kind's cost by a clock, in milliseconds
+ */
 export async function costs(
   times: number,
   work: (search: Search) => Promise<void>,

@@ -1,4 +1,4 @@
-/** Sends signed requests and reads their answers to the end, without looking at them. */
+/** Sends signed requests and reads their answers to the end, unchecked. */
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { loadPemKey } from '../../src/lib/jades/own-key.ts';
@@ -10,7 +10,7 @@ export interface SignedRequest {
   readonly body: Buffer;
 }
 
-/** Milliseconds until the last byte, and how many bytes there were. */
+/** Milliseconds until the last byte, and the number of bytes. */
 export interface Taken {
   readonly ms: number;
   readonly bytes: number;

@@ -1,4 +1,6 @@
-/** A primary and its standby, two real servers of Postgres on this machine; the first can be lost as in a power cut. */
+/**
+ * A primary and its standby, two real Postgres servers on this machine; the primary can be killed as by a power cut.
+ */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chown, readdir, readFile, stat, writeFile } from 'node:fs/promises';
@@ -20,9 +22,9 @@ export interface Pair {
   readonly url: string;
   readonly primary: EmbeddedPostgres;
   readonly standby: EmbeddedPostgres;
-  /** The standby stops receiving, as when the network between the two is slow; returns what lets it go on. */
+  /** Makes the standby stop receiving, as on a slow network; returns a function that resumes it. */
   holdReplication(): Promise<() => void>;
-  /** Ends every process of the primary at once. */
+  /** Kills every process of the primary at once. */
   killPrimary(): Promise<void>;
   promote(): Promise<void>;
   stop(): Promise<void>;
@@ -32,7 +34,7 @@ const log = createLogger('silent');
 /** How long the standby may take to connect, in milliseconds. */
 const CONNECT_MS = 30_000;
 
-/** Makes both under a directory; the service's tables are there and the standby follows. */
+/** Creates both in a directory, with the service's tables and a following standby. */
 export async function startPair(dir: string, replication: Replication): Promise<Pair> {
   const [primaryDir, standbyDir] = [join(dir, 'primary'), join(dir, 'standby')];
   const first = await startEmbedded({ dir: primaryDir, log });
@@ -71,7 +73,7 @@ export async function startPair(dir: string, replication: Replication): Promise<
       await primary.exited;
     },
     async promote() {
-      // Not waited for by the statement itself: it holds a snapshot, and what is replayed meanwhile may cancel it.
+      // Polled from here, because a waiting statement would hold a snapshot and might be cancelled by replay.
       await query(standby.url, 'select pg_promote(false)');
       while ((await query(standby.url, 'select pg_is_in_recovery() as standby'))[0]?.standby === true) await sleep(50);
     },
@@ -83,14 +85,14 @@ export async function startPair(dir: string, replication: Replication): Promise<
   };
 }
 
-/** What a file of deploy/postgres sets: the servers of the drill run with what operators are given. */
+/** The settings of a file of deploy/postgres: the drill's servers run with what operators get. */
 async function settingsOf(file: string): Promise<Record<string, string>> {
   const text = await readFile(join(import.meta.dirname, '../../deploy/postgres', file), 'utf8');
   const lines = [...text.matchAll(/^(\w+) = (?:'(.*)'|(\S+))$/gm)];
   return Object.fromEntries(lines.map(([, name, quoted, plain]) => [name, quoted ?? plain ?? '']));
 }
 
-/** A copy of a stopped server, as `pg_basebackup` makes one of a running server. */
+/** A copy of a stopped server, like one that `pg_basebackup` makes of a running server. */
 async function copyServer(from: string, to: string): Promise<void> {
   await promisify(execFile)('cp', ['-a', '-T', from, to]);
   const data = join(to, 'postgres');
@@ -140,7 +142,7 @@ async function servePrimaryCheck(url: string): Promise<Server> {
 
 function portOf(server: Server | undefined): number {
   const address = server?.address();
-  if (typeof address !== 'object' || address === null) throw new Error('the check of a server does not listen');
+  if (typeof address !== 'object' || address === null) throw new Error("a server's health check does not listen");
   return address.port;
 }
 
@@ -160,7 +162,7 @@ async function holdReceiver(url: string): Promise<() => void> {
   return () => void process.kill(pid, 'SIGCONT');
 }
 
-/** The postmaster is held first: else it would see its children end and write a message about it. */
+/** Stop the postmaster first, which would otherwise see its children exit and log a message. */
 async function killTree(lockFile: string): Promise<void> {
   const postmaster = Number((await readFile(lockFile, 'utf8')).split('\n')[0]);
   process.kill(postmaster, 'SIGSTOP');
@@ -172,7 +174,7 @@ async function childrenOf(parent: number): Promise<number[]> {
   const found: number[] = [];
   for (const pid of pids) {
     const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-    // The name is in parentheses and may hold anything; after it come the state and the parent.
+    // The name is in parentheses and may contain anything; the state and the parent follow it.
     if (Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1]) === parent) found.push(pid);
   }
   return found;

@@ -1,4 +1,4 @@
-/** A process that holds many streams open, and says when every one of them has had an event. */
+/** A process that holds many streams open and reports when every one of them has received an event. */
 import { connect, type Socket } from 'node:net';
 import { serveParent } from './children.ts';
 
@@ -9,7 +9,7 @@ const sockets: Socket[] = [];
 let seen = 0;
 let wanted = 0;
 let found: (at: number) => void = () => undefined;
-/** A stream that was refused or cut has no events: waiting for all of them would never end. */
+/** A refused or broken stream gets no events, so waiting for all of them would never end. */
 let broken: Error | undefined;
 let fail: (reason: Error) => void = () => undefined;
 
@@ -41,7 +41,7 @@ function open(url: URL): Promise<void> {
         socket.setTimeout(0);
         resolve();
       }
-      // The end of an event: its text has no empty line in it.
+      // An empty line ends an event; its text contains none.
       if (text.includes('id: ') && text.includes('}\n\n')) {
         text = '';
         seen += 1;
@@ -63,7 +63,7 @@ await serveParent(
       }
       return { open: sockets.length };
     }
-    // Asked before the event is published, answered when all have it.
+    // Requested before the event is published, answered when all streams have it.
     if (broken !== undefined) throw broken;
     seen = 0;
     wanted = sockets.length;

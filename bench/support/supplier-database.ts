@@ -1,4 +1,4 @@
-/** A database with something of every area, and what instances and clients need to use it. */
+/** A database with data of every area, and what instances and clients need to use it. */
 import { randomInt, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { MIGRATIONS, migrate } from '../../src/database/migrate.ts';
@@ -19,7 +19,7 @@ export interface SupplierDatabase {
   /** Environment of an instance. */
   readonly env: Readonly<Record<string, string>>;
   readonly databaseUrl: string;
-  /** One request of every kind, over all areas. */
+  /** One request of every kind, across all areas. */
   readonly asks: readonly Ask[];
   close(): Promise<void>;
 }

@@ -1,11 +1,12 @@
 #!/bin/sh
-# Runs one command for every organisation of this machine, one after the other, each with its own settings and nothing else of the environment:
+# Runs one command for every organisation on this machine in turn, each with only its own settings as its environment:
 #
 #   each.sh koppelvlak migrate
 #   each.sh koppelvlak log prune --dry-run
 #
-# An organisation is a file NAME.env with its settings and a directory secrets/NAME with a file for each secret, named as its variable
-# (DATABASE_URL, DATABASE_PRUNE_URL, …). The exit status is 1 when the command failed for one of them; the others are run all the same.
+# An organisation is a file NAME.env with its settings, and a directory secrets/NAME with a file for each secret, named
+# after its variable (DATABASE_URL, DATABASE_PRUNE_URL, …). A failure does not stop the others; the exit status is then
+# 1.
 set -u
 directory=${ORGANISATIONS_DIRECTORY:-/etc/koppelvlak}
 failed=0

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Run by the image of Postgres when it makes its data directory (docker-compose.yml).
+# Run by the Postgres image when it creates its data directory (docker-compose.yml).
 set -eu
 psql --username "$POSTGRES_USER" --dbname postgres --set=ON_ERROR_STOP=1 \
   --set=owner_password="$OWNER_PASSWORD" \

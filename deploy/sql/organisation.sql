@@ -16,5 +16,5 @@ create role :"retention" login password :'retention_password' in role koppelvlak
 create database :"name" owner :"owner";
 revoke all on database :"name" from public;
 grant connect on database :"name" to :"service", :"retention";
--- An import keeps what it has read so far in a temporary table.
+-- An import stages the rows that it has read in a temporary table.
 grant temporary on database :"name" to :"service";

@@ -1,6 +1,7 @@
 /**
- * A consumer of council feeds that is driven by lines of JSON; see docs/conformance.md. For each `{"do":"follow","feed":"ADDRESS"}` on its
- * standard input it reads that feed on, and writes what it holds. Your own consumer belongs in the place of `follow`.
+ * A consumer of council feeds driven by lines of JSON; see docs/conformance.md. For each
+ * `{"do":"follow","feed":"ADDRESS"}` on its standard input it catches up with that feed and prints its copy. Replace
+ * `follow` with your own consumer.
  *
  *     koppelvlak conformance raadsfeed-consumer --program 'node consumer.mjs'
  */
@@ -8,7 +9,10 @@ import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 
 const MAX_BYTES = 32 * 1024 * 1024;
-/** By address of a service document: the resources, the cursor after which to read on, and until when the feed asked to wait. */
+/**
+ * By address of a service document: the resources, the cursor to continue from, and the time until which the feed asked
+ * to wait.
+ */
 const copies = new Map();
 
 async function get(copy, address, cursor) {
@@ -69,7 +73,7 @@ async function follow(copy, feed) {
   }
   for (let hasMore = true; hasMore; ) {
     const page = await readPage(copy, service.feedUrl, copy.cursor);
-    // All of a page or nothing of it: the resources change together with the cursor.
+    // All of a page or none of it: the resources change together with the cursor.
     const state = new Map(copy.state);
     for (const record of page.records) apply(state, record, organisations);
     Object.assign(copy, { state, cursor: page.cursor });

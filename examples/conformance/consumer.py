@@ -81,7 +81,7 @@ def follow(copy, feed):
     more = True
     while more:
         page = read_page(copy, service["feedUrl"], copy.cursor)
-        state = dict(copy.state)  # all of a page or nothing of it: the resources change together with the cursor
+        state = dict(copy.state)  # all of a page or none of it: the resources change together with the cursor
         for record in page["records"]:
             apply(state, record, organisations)
         copy.state, copy.cursor, more = state, page["cursor"], page["hasMore"]
@@ -94,6 +94,6 @@ for line in sys.stdin:
         follow(copy, feed)
     except LostPlace as error:
         copy.cursor, fault = None, str(error)
-    except Exception as error:  # whatever a feed does, what is held is told
+    except Exception as error:  # the copy is reported whatever the feed does
         fault = repr(error)
     print(json.dumps({"state": [resource for _, resource in copy.state.values()], "fault": fault}), flush=True)

@@ -28,7 +28,7 @@ const read = async (start, isSnapshot = false) => {
   for (let first, url = start; url; ) {
     const page = await get(url);
     first ??= page;
-    db.exec('begin'); // one transaction: the records, and how far they were read
+    db.exec('begin'); // one transaction: the records, and the cursor after them
     for (const record of page.records) apply(record);
     if (isSnapshot && !page.hasMore) db.exec('delete from copy where key not in (select key from seen)');
     if (!isSnapshot || !page.hasMore) {

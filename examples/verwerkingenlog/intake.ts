@@ -1,15 +1,15 @@
-/** A consumer: it handles a request of a citizen, asks another for data, and keeps in its log what it did. */
+/** A consumer: it handles a citizen's request, asks a provider for data, and logs its actions. */
 import { randomUUID } from 'node:crypto';
 import { processingHeaders, type VerwerkingenlogClient } from 'koppelvlak/verwerkingenlog';
 
 export interface Intake {
   readonly naam: string;
-  /** Relates all that was done for this request, here and at the provider. */
+  /** Links all actions for this request, here and at the provider. */
   readonly verwerkingId: string;
 }
 
 export async function handleIntake(bsn: string, personenUrl: string, client: VerwerkingenlogClient): Promise<Intake> {
-  // A case that has a UUID of its own lends it to the processing.
+  // A case with a UUID lends it to the processing.
   const verwerking = {
     oin: '00000099000000001000',
     verwerkingId: randomUUID(),

@@ -1,9 +1,9 @@
 /**
- * Plays a consumer and a provider against a log, and shows what the citizen sees afterwards. Run it with
+ * Plays a consumer and a provider against a log, and shows the result as the citizen sees it. Run it with
  *
  *   LOG_URL=… TOKEN_URL=… CLIENT_ID=… CLIENT_SECRET=… node -C koppelvlak-source examples/verwerkingenlog/main.ts
  *
- * where the client may have the scopes `create:normal` and `read:restricted`.
+ * with a client that has the scopes `create:normal` and `read:restricted`.
  */
 import process from 'node:process';
 import { clientCredentials, createVerwerkingenlogClient } from 'koppelvlak/verwerkingenlog';

@@ -1,4 +1,4 @@
-/** A provider: it delivers data of persons, and keeps in its log who received what, and why. */
+/** A provider: it delivers personal data and logs who received which data, and why. */
 import Fastify, { type FastifyInstance } from 'fastify';
 import { type VerwerkingenlogClient, verwerkingsheaders } from 'koppelvlak/verwerkingenlog';
 
@@ -10,11 +10,11 @@ export async function buildPersonen(client: VerwerkingenlogClient): Promise<Fast
   // From here on every call is checked, and has `verwerking` and `logVerwerking`.
   await app.register(verwerkingsheaders, { client });
 
-  // The number is in the body: addresses end up in logs that nobody protects.
+  // The number is in the body, because addresses end up in unprotected logs.
   app.post<{ Body: { bsn: string } }>('/personen/zoek', async (request, reply) => {
     const { bsn } = request.body;
     const naam = NAMES.get(bsn);
-    // First the entry, then the data: an answer that was not logged is never given.
+    // First the entry, then the data: an unlogged answer is never given.
     await request.logVerwerking({
       actieNaam: 'Verstrekken naam',
       verwerkingNaam: 'Verstrekken uit het personenregister',

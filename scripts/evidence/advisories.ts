@@ -1,6 +1,7 @@
 /**
- * Known vulnerabilities of what is shipped, as the registry tells them (`npm audit`), and what the project states about each in OpenVEX 0.2.0.
- * The statements are kept in docs/compliance/vex.json; each belongs to one advisory about one package.
+ * Known vulnerabilities in the shipped packages, as the registry reports them (`npm audit`), and the project's
+ * statement about each in OpenVEX 0.2.0. Statements are kept in docs/compliance/vex.json; each covers one advisory
+ * about one package.
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,18 +20,18 @@ interface Statement {
   readonly advisory: string;
   readonly package: string;
   readonly status: string;
-  /** Of `not_affected`: why, in a word of OpenVEX. */
+  /** For `not_affected`: the OpenVEX justification. */
   readonly justification?: string;
-  /** Of `affected`: what a user does about it. */
+  /** For `affected`: what users should do. */
   readonly action?: string;
-  /** How that was found. */
+  /** How the status was established. */
   readonly notes: string;
-  /** When it was stated (ISO 8601). */
+  /** When the statement was made (ISO 8601). */
   readonly time: string;
 }
 
 const text = { type: 'string', minLength: 1 };
-/** A statement of a status, with what OpenVEX demands with it and nothing more. */
+/** A statement about a status, with exactly the members that OpenVEX requires. */
 const statementOf = (status: string, more: Readonly<Record<string, object>> = {}): object => ({
   type: 'object',
   required: ['advisory', 'package', 'status', 'notes', 'time', ...Object.keys(more)],
@@ -51,7 +52,7 @@ const JUSTIFICATIONS = [
   'vulnerable_code_cannot_be_controlled_by_adversary',
   'inline_mitigations_already_exist',
 ];
-// `fixed` cannot be: a repaired version has no advisory, and needs no statement.
+// `fixed` is not allowed: a repaired version has no advisory and needs no statement.
 const validate = new Ajv2020({ allErrors: true, strict: false }).compile<{ statements: Statement[] }>({
   type: 'object',
   required: ['statements'],
@@ -70,7 +71,7 @@ const validate = new Ajv2020({ allErrors: true, strict: false }).compile<{ state
   },
 });
 
-/** @throws {Error} that says which statement is wrong */
+/** @throws {Error} naming the invalid statement */
 function readStatements(sources: string): readonly Statement[] {
   const value: unknown = JSON.parse(readFileSync(join(sources, STATEMENTS), 'utf8'));
   if (validate(value)) return value.statements;
@@ -95,14 +96,14 @@ export const advisories: Report = {
     return [
       ...lacking(known, stated).map((one) => `${one} has no statement in ${STATEMENTS}`),
       ...lacking(stated, known).map(
-        (one) => `${STATEMENTS} has a statement on ${one}, which concerns nothing that is shipped: remove it`,
+        (one) => `${STATEMENTS} has a statement about ${one}, which affects no shipped package: remove it`,
       ),
       ...stated.filter((one, i) => stated.indexOf(one) < i).map((one) => `${STATEMENTS} states ${one} twice`),
     ].map((fault) => `advisories.json: ${fault}`);
   },
 };
 
-/** @throws {Error} when the registry gives no answer, and that is not what was wished */
+/** @throws {Error} when the registry does not answer, unless `--offline` allows that */
 function reportOn(lock: Lock, { audit, offline, say }: Wishes): object {
   const time = new Date().toISOString();
   if (offline) return { time, asked: false, reason: 'made with --offline' };
@@ -120,10 +121,13 @@ Give what \`npm audit --json\` prints elsewhere with --audit FILE, or leave them
   }
 }
 
-/** Asks the registry about what the lock file ships. @throws {Error} when it gives no answer */
+/**
+ * Asks the registry about the shipped packages of the lock file.
+ * @throws {Error} when it does not answer
+ */
 function askRegistry(lock: Lock): string {
   return inShippedFolder(lock, (directory) => {
-    // With a finding npm ends with 1 too. Without a cache of its own it may repeat what a registry answered before.
+    // npm also exits with 1 when it finds something. Its own cache might repeat an earlier answer of the registry.
     const words = ['audit', '--json', '--package-lock-only', `--cache=${directory}/cache`];
     const { stdout, stderr } = runToEnd('npm', words, directory);
     if (stdout === '') throw new Error(stderr.trim());
@@ -131,7 +135,11 @@ function askRegistry(lock: Lock): string {
   });
 }
 
-/** @param json what `npm audit --json` prints, of development too @returns advisories about what is shipped @throws {Error} when that is not a report of npm, with its message */
+/**
+ * @param json the output of `npm audit --json`, development packages included
+ * @returns advisories about shipped packages
+ * @throws {Error} with npm's message when that is not a report
+ */
 function readAudit(json: string, lock: Lock): readonly object[] {
   const answer: unknown = JSON.parse(json);
   if (!isRecord(answer) || answer.auditReportVersion !== 2 || !isRecord(answer.vulnerabilities)) {
@@ -146,9 +154,9 @@ function readAudit(json: string, lock: Lock): readonly object[] {
     });
     const versions = new Set(entries.flatMap((entry) => (entry.dev === true ? [] : String(entry.version))));
     if (versions.size === 0) return [];
-    // A name in `via` is a package that has an entry of its own.
+    // A name in `via` is a package with its own entry.
     return records(via).map(({ source, title, severity, url }) => ({
-      // An advisory elsewhere has a number only.
+      // Other advisories have only a number.
       id: /GHSA(-[0-9a-z]{4}){3}/.exec(String(url))?.[0] ?? `npm-${String(source)}`,
       package: String(name),
       versions: [...versions].sort(),
@@ -159,17 +167,17 @@ function readAudit(json: string, lock: Lock): readonly object[] {
   });
 }
 
-/** There is none without statements: OpenVEX demands at least one. */
+/** No document without statements: OpenVEX requires at least one. */
 export const openVex: Report = {
   file: 'openvex.json',
   make: createOpenVex,
   faults: (subject) => {
     const vex = createOpenVex(subject);
     const hasVex = existsSync(join(subject.folder, 'openvex.json'));
-    if (vex === undefined) return hasVex ? [`openvex.json states what ${STATEMENTS} of the package does not`] : [];
+    if (vex === undefined) return hasVex ? [`openvex.json has statements that ${STATEMENTS} in the package lacks`] : [];
     if (!hasVex) return [`openvex.json is missing: ${STATEMENTS} of the package has statements`];
     const isSame = isDeepStrictEqual(readJson(subject.folder, 'openvex.json'), vex);
-    return isSame ? [] : [`openvex.json does not state what ${STATEMENTS} of the package does`];
+    return isSame ? [] : [`openvex.json lacks statements of ${STATEMENTS} in the package`];
   },
 };
 

@@ -1,4 +1,7 @@
-/** Checks a folder of evidence without a network: its digests, its reports against the package, and the package against its commit. */
+/**
+ * Checks a folder of evidence without a network: its digests, its reports against the package, and the package against
+ * its commit.
+ */
 import type { KeyObject } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -11,19 +14,19 @@ import { compareWithCommit, inTemporary, unpack } from './packed.ts';
 import type { Release, Subject } from './report.ts';
 import { testFilesOf } from './tests.ts';
 
-/** There is no openvex.json when nothing is stated. */
+/** Without statements there is no openvex.json. */
 const REQUIRED = ['release.json', ...REPORTS.map(({ file }) => file)].filter((file) => file !== 'openvex.json');
 
 export interface Verdict {
-  /** What holds, or could not be judged here: for a person to read. */
+  /** Findings, and checks that were not possible here, for a person to read. */
   readonly notes: readonly string[];
-  /** Each names the file that it is about. */
+  /** Each names its file. */
   readonly faults: readonly string[];
 }
 
 /**
- * @param root a checkout; what concerns the commit is compared when it has that
- * @param key the public key of whoever released
+ * @param root a checkout; used for commit checks when it has that commit
+ * @param key the public key of the releaser
  */
 export function checkEvidence(root: string, folder: string, key?: KeyObject): Verdict {
   const notes: string[] = [];
@@ -32,7 +35,7 @@ export function checkEvidence(root: string, folder: string, key?: KeyObject): Ve
   else if (existsSync(join(folder, SIGNATURE)))
     notes.push(`${SIGNATURE} was not checked: give the public key with --key FILE`);
   else notes.push(`${DIGESTS} is not signed`);
-  // Reports that are not what was made need no further judgement.
+  // Modified reports need no further checks.
   if (faults.length > 0) return { notes, faults };
   try {
     return { notes, faults: checkContent(root, folder, notes) };
@@ -64,7 +67,7 @@ function checkContent(root: string, folder: string, notes: string[]): string[] {
         : [`${made.file} is not the package that release.json names`]),
       ...REPORTS.flatMap((report) => report.faults(subject)),
     ];
-    // Takes longest, so it comes last, and only when all else holds.
+    // Last, and only when everything else holds, because it takes longest.
     if (faults.length > 0) return faults;
     if (hasCommit) return checkPackage(root, unpacked, release, notes);
     notes.push(`${made.file} was not compared with its commit: this checkout does not have it`);
@@ -72,7 +75,7 @@ function checkContent(root: string, folder: string, notes: string[]): string[] {
   });
 }
 
-/** @throws {Error} when release.json is not what the evidence has */
+/** @throws {Error} when release.json has another form */
 function readRelease(folder: string): Release {
   const value = readJson(folder, 'release.json');
   if (!isRelease(value)) throw new Error('release.json lacks a value');
@@ -90,7 +93,7 @@ function isRelease(value: unknown): value is Release {
   return texts.every((one) => typeof one === 'string');
 }
 
-/** Whether release.json says what the package and the commit say. */
+/** True when release.json agrees with the package and the commit. */
 function checkRelease(root: string, packed: string, release: Release, hasCommit: boolean): string[] {
   const { product, version, commit, committed, tag } = release;
   const own = readJson(packed, 'package.json');

@@ -1,4 +1,4 @@
-/** The bill of materials against the schema of CycloneDX and against a lock file. */
+/** Checks the bill of materials against the schema of CycloneDX and against a lock file. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv, type ValidateFunction } from 'ajv';
@@ -9,7 +9,7 @@ import { lacking, records } from './report.ts';
 
 const SCHEMAS = join(import.meta.dirname, '../../node_modules/@cyclonedx/cyclonedx-library/res/schema');
 
-/** What the schema of CycloneDX 1.5 says against it, and where it differs from what the lock file ships. */
+/** Violations of the CycloneDX 1.5 schema, and differences from the lock file's shipped packages. */
 export function faultsOfSbom(sbom: unknown, lock: Lock): string[] {
   // Name and version, Package URL, and SHA-512 in hexadecimal.
   const known = records(isRecord(sbom) && sbom.components).map(({ name, version, purl, hashes }) => {
@@ -23,8 +23,8 @@ export function faultsOfSbom(sbom: unknown, lock: Lock): string[] {
   const label = (one: string): string => one.split(' ', 1)[0] ?? one;
   return [
     ...faultsOfSchema(sbom),
-    ...lacking(locked, known).map((one) => `does not have ${label(one)} as the lock file has it`),
-    ...lacking(known, locked).map((one) => `has ${label(one)}, which the lock file does not have so`),
+    ...lacking(locked, known).map((one) => `lacks ${label(one)} as in the lock file`),
+    ...lacking(known, locked).map((one) => `has ${label(one)}, which differs from the lock file`),
   ];
 }
 
@@ -39,7 +39,7 @@ function faultsOfSchema(sbom: unknown): string[] {
 function compileSchema(): ValidateFunction {
   const read = (name: string): object =>
     JSON.parse(readFileSync(join(SCHEMAS, `${name}.SNAPSHOT.schema.json`), 'utf8'));
-  // npm writes neither of the two further formats.
+  // npm uses neither of the two additional formats.
   const ajv = new Ajv({ allErrors: true, strict: false, formats: { 'iri-reference': true, 'idn-email': true } });
   addStandardFormats(ajv);
   for (const name of ['spdx', 'jsf-0.82']) {

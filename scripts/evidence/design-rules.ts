@@ -1,4 +1,4 @@
-/** What the linter says of each contract by the Dutch API Design Rules, with the exceptions that the project makes. */
+/** The linter's report on each contract by the Dutch API Design Rules, with the project's exceptions. */
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import process from 'node:process';
@@ -14,7 +14,7 @@ export const designRules: Report = {
   file: 'design-rules.json',
   make: ({ sources }) => ({
     standard: Object(JSON.parse(readFileSync(join(sources, 'openapi/ruleset/official.json'), 'utf8'))).standard,
-    // The rules as the project writes them down, with the exceptions.
+    // The project's rules, with the exceptions.
     ruleset: { file: RULES, sha256: digestOf(join(sources, RULES)) },
     official: checkOfficial(sources),
     exceptions: records(parse(readFileSync(join(sources, '.spectral.yaml'), 'utf8')).overrides).map(
@@ -38,7 +38,7 @@ export const designRules: Report = {
       ...files.flatMap((file) => {
         const own = contracts.find((one) => one.file === file);
         if (own === undefined) return [`${file} was not judged`];
-        if (own.sha256 !== digestOf(join(sources, file))) return [`another ${file} was judged than is packed`];
+        if (own.sha256 !== digestOf(join(sources, file))) return [`the judged ${file} differs from the packed one`];
         if (!Array.isArray(own.findings)) return [`${file} has no result`];
         return own.findings.map((finding) => `${file}: ${String(finding)}`);
       }),
@@ -65,7 +65,9 @@ function checkContracts(root: string): object[] {
   }));
 }
 
-/** By the ruleset of the standard's owner, where `ADR_RULESET` names a copy: its digest, and whether every contract passed. */
+/**
+ * The ruleset of the standard's owner, where `ADR_RULESET` names a copy: its digest, and whether every contract passed.
+ */
 function checkOfficial(root: string): object | string {
   const { ADR_RULESET: file } = process.env;
   if (file === undefined || file === '') return 'not run: ADR_RULESET names no copy';

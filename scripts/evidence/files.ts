@@ -1,6 +1,6 @@
 /**
- * The folder of evidence: `SHA256SUMS` names every file with its digest, as `sha256sum --check` reads it, and `SHA256SUMS.sig` may sign that
- * (Ed25519, 64 bytes).
+ * The folder of evidence: `SHA256SUMS` lists every file with its digest, in the format of `sha256sum --check`, and
+ * `SHA256SUMS.sig` may sign it (Ed25519, 64 bytes).
  */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ export function writeJson(folder: string, name: string, value: unknown): void {
   writeFileSync(join(folder, name), `${JSON.stringify(value, null, 2)}\n`);
 }
 
-/** @throws {Error} when there is no such file or it is not JSON; the message names it */
+/** @throws {Error} naming the file when it is missing or not JSON */
 export function readJson(folder: string, name: string): unknown {
   try {
     return JSON.parse(readFileSync(join(folder, name), 'utf8'));
@@ -31,7 +31,7 @@ export function readJson(folder: string, name: string): unknown {
   }
 }
 
-/** Writes the digests of all files that the folder has, and signs them when a key is given. */
+/** Writes the digests of all files in the folder, and signs them when given a key. */
 export function writeDigests(folder: string, key?: KeyObject): void {
   const text = filesOf(folder)
     .map((name) => `${digestOf(join(folder, name))}  ${name}\n`)
@@ -40,9 +40,9 @@ export function writeDigests(folder: string, key?: KeyObject): void {
   if (key !== undefined) writeFileSync(join(folder, SIGNATURE), sign(null, Buffer.from(text), key));
 }
 
-/** What is wrong with the digests: a changed, missing or added file, each by its name. */
+/** Digest faults: each changed, missing or added file by name. */
 export function faultsOfDigests(folder: string, required: readonly string[]): string[] {
-  // A link may lead to something else tomorrow; a pipe never ends.
+  // A link's target may change, and a pipe never ends.
   const special = readdirSync(folder).filter((name) => !lstatSync(join(folder, name)).isFile());
   if (special.length > 0) return special.map((name) => `${name} is not a plain file`);
   if (!existsSync(join(folder, DIGESTS))) return [`${DIGESTS} is missing`];
@@ -63,14 +63,17 @@ export function faultsOfDigests(folder: string, required: readonly string[]): st
   return [...faults, ...lacking([...listed.keys(), ...required], present).map((name) => `${name} is missing`)];
 }
 
-/** What is wrong with the signature, by the public key of whoever releases. */
+/** Signature faults, by the public key of the releaser. */
 export function faultsOfSignature(folder: string, key: KeyObject): string[] {
   if (!existsSync(join(folder, SIGNATURE))) return [`${SIGNATURE} is missing: the evidence is not signed`];
   const isRight = verify(null, readFileSync(join(folder, DIGESTS)), key, readFileSync(join(folder, SIGNATURE)));
   return isRight ? [] : [`${SIGNATURE} is not a signature of ${DIGESTS} by this key`];
 }
 
-/** @param file in PEM: a private key to sign with, a public one to check with @throws {Error} when it is not an Ed25519 key */
+/**
+ * @param file in PEM: a private key to sign with, or a public one to check with
+ * @throws {Error} when it is not an Ed25519 key
+ */
 export function readKey(file: string, kind: 'private' | 'public'): KeyObject {
   const pem = readFileSync(file);
   const key = kind === 'private' ? createPrivateKey(pem) : createPublicKey(pem);
@@ -78,7 +81,7 @@ export function readKey(file: string, kind: 'private' | 'public'): KeyObject {
   throw new Error(`${file} has a key of kind ${key.asymmetricKeyType}, not ed25519`);
 }
 
-/** All that the digests cover. */
+/** The files that the digests cover. */
 function filesOf(folder: string): string[] {
   return readdirSync(folder)
     .filter((name) => name !== DIGESTS && name !== SIGNATURE)

@@ -40,7 +40,7 @@ export const licences: Report = {
     }));
     const known = listed.map((one) => one.label);
     const locked = shippedPackages(lock).map(label);
-    // They come without one, or were not installed where the evidence was made.
+    // Packages without a licence file, or not installed where the evidence was made.
     const bare = listed.filter((one) => one.texts.length === 0).map(({ name }) => name);
     if (bare.length > 0) note(`licences.json: no text of ${bare.join(', ')}`);
     return [

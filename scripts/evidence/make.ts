@@ -13,7 +13,7 @@ import { packTwice } from './packed.ts';
 import type { Release, Report, Subject, Wishes } from './report.ts';
 import { asvs, testFilesOf, tests } from './tests.ts';
 
-/** The quick ones, and those that may take all tests. */
+/** The quick reports, and the one that may run all tests. */
 const ROUNDS: readonly (readonly Report[])[] = [
   [sbom, licences, advisories, openVex, designRules],
   [tests, asvs],
@@ -21,9 +21,9 @@ const ROUNDS: readonly (readonly Report[])[] = [
 export const REPORTS: readonly Report[] = ROUNDS.flat();
 
 /**
- * @param root of the checkout, whose packages are installed
+ * @param root of the checkout, with its packages installed
  * @returns the folder
- * @throws {Error} that names everything that keeps this from being a release; the folder is not made then
+ * @throws {Error} naming everything that prevents a release; the folder is then not created
  */
 export function makeEvidence(root: string, wishes: Wishes): string {
   if (!isClean(root)) throw new Error('the working tree has changes: commit them first');
@@ -41,9 +41,9 @@ export function makeEvidence(root: string, wishes: Wishes): string {
     const testFiles = testFilesOf(root, release.commit);
     const subject: Subject = { release, sources: root, lock, testFiles, folder, note: () => undefined };
     for (const reports of ROUNDS) writeReports(reports, subject, wishes);
-    // All that came before was of the files in the checkout, and takes long.
+    // The reports so far cover the files of the checkout, and took long to make.
     if (!isClean(root) || describe(root).commit !== release.commit)
-      throw new Error(`the checkout changed meanwhile: it was to be of ${release.commit}`);
+      throw new Error(`the checkout changed meanwhile: it should be at ${release.commit}`);
     wishes.say('Packing twice, each in a clone of its own …');
     const { file, content } = packTwice(root, release.commit);
     writeFileSync(join(folder, file), content);
@@ -56,7 +56,7 @@ export function makeEvidence(root: string, wishes: Wishes): string {
   return target;
 }
 
-/** @throws {Error} with all that is wrong with them, a line each */
+/** @throws {Error} listing all their faults, one per line */
 function writeReports(reports: readonly Report[], subject: Subject, wishes: Wishes): void {
   for (const { file, make } of reports) {
     const value = make(subject, wishes);
@@ -70,7 +70,7 @@ function isClean(root: string): boolean {
   return run('git', ['status', '--porcelain'], root) === '';
 }
 
-/** When a commit was made (ISO 8601, UTC). */
+/** The time of a commit (ISO 8601, UTC). */
 export function timeOf(root: string, commit: string): string {
   const seconds = Number(run('git', ['show', '--no-patch', '--format=%ct', commit], root));
   return new Date(seconds * 1000).toISOString().replace('.000', '');

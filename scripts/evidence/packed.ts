@@ -1,4 +1,4 @@
-/** The package of a commit: made twice, in circumstances that differ, and compared with what the commit has. */
+/** Packs a commit twice, in different environments, and compares the package with the commit. */
 import {
   existsSync,
   globSync,
@@ -17,7 +17,7 @@ import { shrinkwrapOf } from '../locked-packages.ts';
 import { run } from '../run.ts';
 import { digestOf } from './files.ts';
 
-/** What differs between two machines and must leave no trace: path, permissions of new files, time zone, language. */
+/** Differences between machines that must leave no trace: path, umask, time zone, language. */
 const CIRCUMSTANCES = [
   { folder: 'first', umask: '022', env: { TZ: 'UTC', LC_ALL: 'C' } },
   { folder: 'second time/elsewhere', umask: '077', env: { TZ: 'Pacific/Kiritimati', LC_ALL: 'C.UTF-8' } },
@@ -27,7 +27,7 @@ const PACK_AS_IT_IS = `${PACK} --ignore-scripts`;
 const CLONE =
   'umask "$1" && git clone --quiet --no-checkout "$2" "$3" && cd "$3" && git checkout --quiet --detach "$4"';
 
-/** Runs in a folder that is gone afterwards. */
+/** Runs in a temporary folder. */
 export function inTemporary<T>(use: (directory: string) => T): T {
   const directory = mkdtempSync(join(tmpdir(), 'koppelvlak-evidence-'));
   try {
@@ -38,9 +38,9 @@ export function inTemporary<T>(use: (directory: string) => T): T {
 }
 
 /**
- * Packs a commit twice, each in a clone of its own that npm fills from the lock file.
- * @returns the package, of which both are a copy
- * @throws {Error} that names the files that differ
+ * Packs a commit twice, each in its own clone, which npm fills from the lock file.
+ * @returns the package, of which both are identical copies
+ * @throws {Error} naming the files that differ
  */
 export function packTwice(root: string, commit: string): { readonly file: string; readonly content: Buffer } {
   return inTemporary((work) => {
@@ -54,7 +54,7 @@ export function packTwice(root: string, commit: string): { readonly file: string
     });
     const contents = made.map(({ file, to }) => readFileSync(join(to, file)));
     const [first, second] = contents;
-    if (first === undefined || second === undefined) throw new Error('npm pack made nothing');
+    if (first === undefined || second === undefined) throw new Error('npm pack produced nothing');
     if (!first.equals(second)) {
       const [one, other] = made.map(({ file, to }, i) =>
         contentsOf(unpack(join(to, file), join(work, `unpacked-${i}`))),
@@ -66,7 +66,10 @@ export function packTwice(root: string, commit: string): { readonly file: string
   });
 }
 
-/** Unpacks into a new folder; npm puts everything under `package/`. @throws {Error} that names what is neither a file nor a folder */
+/**
+ * Unpacks into a new folder; npm puts everything under `package/`.
+ * @throws {Error} naming anything that is neither a file nor a folder
+ */
 export function unpack(file: string, directory: string): string {
   mkdirSync(directory);
   const how = ['--extract', '--gzip', '--preserve-permissions', '--no-same-owner'];
@@ -76,7 +79,7 @@ export function unpack(file: string, directory: string): string {
   throw new Error(`${basename(file)} has ${relative(directory, special)}, which is not a plain file`);
 }
 
-/** A link would lead whatever reads it out of the folder, `readdirSync` with `recursive` too. */
+/** A link would lead readers out of the folder, including a recursive `readdirSync`. */
 function specialIn(directory: string): string | undefined {
   for (const entry of readdirSync(directory, { withFileTypes: true })) {
     const path = join(directory, entry.name);
@@ -86,7 +89,7 @@ function specialIn(directory: string): string | undefined {
   return undefined;
 }
 
-/** Mode and digest of each file, by its path. */
+/** Mode and digest of each file, by path. */
 function contentsOf(directory: string): Map<string, string> {
   const files = readdirSync(directory, { recursive: true, encoding: 'utf8' }).flatMap((path): [string, string][] => {
     const stats = lstatSync(join(directory, path));
@@ -101,15 +104,15 @@ function differences(one: ReadonlyMap<string, string>, other: ReadonlyMap<string
   return [...paths].filter((path) => one.get(path) !== other.get(path)).sort();
 }
 
-/** How a package compares with a commit: `built` is false when what is compiled could not be made here. */
+/** How a package compares with a commit: `built` is false when the compiled files could not be rebuilt here. */
 export interface Comparison {
   readonly built: boolean;
   readonly differing: readonly string[];
 }
 
 /**
- * Compares an unpacked package with a commit of the checkout at `root`. With the packages that the commit's lock file names installed there,
- * the package is made once more, without a network; otherwise without what is compiled, and without regard to permissions.
+ * Compares an unpacked package with a commit of the checkout at `root`. If the packages of the commit's lock file are
+ * installed there, it rebuilds the package without a network; otherwise it ignores compiled files and permissions.
  */
 export function compareWithCommit(root: string, commit: string, unpacked: string): Comparison {
   return inTemporary((work) => {
@@ -138,6 +141,6 @@ function hasInstalled(root: string, sources: string): boolean {
 
 function only(names: readonly string[]): string {
   const [name] = names;
-  if (name === undefined || names.length > 1) throw new Error(`npm pack made ${names.length} files`);
+  if (name === undefined || names.length > 1) throw new Error(`npm pack produced ${names.length} files`);
   return name;
 }

@@ -1,16 +1,16 @@
-/** What the reports of the evidence have in common. */
+/** The common interface of the evidence's reports. */
 import type { KeyObject } from 'node:crypto';
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import type { Lock } from '../locked-packages.ts';
 
-/** What the evidence is about. `release.json` has it. */
+/** The subject of the evidence, as in `release.json`. */
 export interface Release {
   readonly product: string;
   readonly version: string;
   readonly commit: string;
-  /** When that was made (ISO 8601, UTC). */
+  /** The time of the commit (ISO 8601, UTC). */
   readonly committed: string;
-  /** The tag of the version, when it is on this commit. */
+  /** The version's tag, when it is on this commit. */
   readonly tag: string | null;
   readonly node: string;
   readonly npm: string;
@@ -19,44 +19,44 @@ export interface Release {
 
 export interface Subject {
   readonly release: Omit<Release, 'package'>;
-  /** A checkout when the evidence is made, the unpacked package when it is checked. */
+  /** A checkout when making the evidence, the unpacked package when checking it. */
   readonly sources: string;
   readonly lock: Lock;
-  /** The test files of the commit, when it is at hand. */
+  /** The commit's test files, when available. */
   readonly testFiles: readonly string[] | undefined;
-  /** Where the reports are. */
+  /** The folder of the reports. */
   readonly folder: string;
-  /** Takes a line for a person to read. */
+  /** Reports a line to a person. */
   readonly note: (line: string) => void;
 }
 
 export interface Wishes {
   readonly folder: string | undefined;
-  /** Reports of vitest; without any the tests are run. */
+  /** vitest reports; without any, the tests are run. */
   readonly tests: readonly string[];
-  /** What `npm audit --json` printed elsewhere; without it the registry is asked. */
+  /** Output of `npm audit --json`; without it, the registry is queried. */
   readonly audit: string | undefined;
-  /** Nobody is asked about vulnerabilities. */
+  /** Queries no registry about vulnerabilities. */
   readonly offline: boolean;
   readonly key: KeyObject | undefined;
-  /** Takes a line about what happens. */
+  /** Reports progress. */
   readonly say: (line: string) => void;
 }
 
 export interface Report {
   readonly file: string;
-  /** Of a checkout; undefined when there is nothing to report. */
+  /** Makes the report of a checkout; undefined when there is nothing to report. */
   readonly make: (subject: Subject, wishes: Wishes) => unknown;
-  /** What is wrong with the report in the folder; each fault names the file. */
+  /** Faults of the report in the folder; each names the file. */
   readonly faults: (subject: Subject) => string[];
 }
 
-/** The objects of a list; none when it is not a list. */
+/** The objects in a list; none when it is not a list. */
 export function records(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 
-/** What a list has that another lacks. */
+/** Elements of one list that are missing from another. */
 export function lacking(from: Iterable<string>, other: Iterable<string>): string[] {
   const has = new Set(other);
   return [...new Set(from)].filter((one) => !has.has(one));

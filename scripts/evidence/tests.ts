@@ -1,4 +1,4 @@
-/** The report of all tests of a commit, from what vitest writes as JSON; and the answers to the ASVS, which count on them. */
+/** The report of all tests of a commit, from vitest's JSON output, and the ASVS answers that cite them. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { readJson } from './files.ts';
 import { inTemporary } from './packed.ts';
 import { lacking, type Report, records } from './report.ts';
 
-/** Titles by the outcome of the test. */
+/** Titles by outcome. */
 interface Titles {
   readonly passed: readonly string[];
   readonly failed: readonly string[];
@@ -18,7 +18,7 @@ interface Titles {
 }
 
 interface TestFile extends Titles {
-  /** From the root of the repository. */
+  /** Path from the root of the repository. */
   readonly file: string;
 }
 
@@ -35,10 +35,13 @@ export function testFilesOf(root: string, commit: string): string[] {
   return listed.split('\0').filter((path) => path.endsWith('.test.ts'));
 }
 
-/** The scripts of package.json that run all tests together. */
+/** The scripts in package.json that together run all tests. */
 export const TEST_SCRIPTS = ['test', 'test:conformance', 'test:slow', 'test:release', 'conformance:mutants'] as const;
 
-/** Runs every test and returns where vitest wrote its reports. @throws {Error} when a run fails */
+/**
+ * Runs every test and returns the paths of vitest's reports.
+ * @throws {Error} when a run fails
+ */
 function runTests(root: string, directory: string): string[] {
   return TEST_SCRIPTS.map((script) => {
     const file = join(directory, `${script.replace(':', '-')}.json`);
@@ -78,9 +81,9 @@ export const tests: Report = {
 };
 
 /**
- * Joins reports of vitest (`--reporter=json`).
+ * Merges vitest reports (`--reporter=json`).
  * @param expected the test files of the commit
- * @throws {Error} when one is not such a report, or names a file that the commit does not have
+ * @throws {Error} when one is not such a report, or names a file that the commit lacks
  */
 function joinReports(paths: readonly string[], expected: readonly string[]): TestReport {
   const reports = paths.map((path) => {
@@ -89,7 +92,7 @@ function joinReports(paths: readonly string[], expected: readonly string[]): Tes
       throw new Error(`${path} is not a JSON report of vitest`);
     }
     const results = records(report.testResults);
-    // An error outside a test is counted nowhere else.
+    // vitest counts an error outside a test nowhere else.
     const outside = report.success === true || results.some(({ status }) => status !== 'passed') ? [] : [UNHANDLED];
     return { began: report.startTime, files: [...results.map((one) => testFile(one, expected)), ...outside] };
   });
@@ -148,11 +151,11 @@ export const asvs: Report = {
     );
     const met = report.requirements.filter(({ state }) => state === 'Met');
     return [
-      ...(isSame ? [] : ['asvs.json is not what docs/compliance/asvs.md of the package says']),
+      ...(isSame ? [] : ['asvs.json differs from docs/compliance/asvs.md in the package']),
       ...met.flatMap(({ number, tests: needed }) =>
         needed
           .filter((file) => !passed.has(file))
-          .map((file) => `asvs.json: ${number} counts on ${file}, which did not pass`),
+          .map((file) => `asvs.json: ${number} relies on ${file}, which did not pass`),
       ),
     ];
   },

