@@ -1,12 +1,11 @@
 import type { Failing, WorkStep } from '../plugins/repeated-work.ts';
 import type { ResponseCache } from './feed/response-cache.ts';
-import type { FeedReader, FeedStateCache } from './feed/state-cache.ts';
+import type { FeedStateCache } from './feed/state-cache.ts';
 import type { SourceCompleteness } from './store/state.ts';
 
 /** `app.feed`, for the routes of the feed and its features. */
 export interface Feed {
   readonly stateCache: FeedStateCache;
-  readonly reader: FeedReader;
   readonly responses: ResponseCache;
   /** Address of the feed's API as clients see it, without a trailing slash. */
   readonly mountUrl: () => string;

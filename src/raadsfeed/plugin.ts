@@ -8,7 +8,7 @@ import { repeatWork } from '../plugins/repeated-work.ts';
 import { mount, mountAddress } from '../plugins/requests.ts';
 import type { Feed } from './app-feed.ts';
 import { createResponseCache } from './feed/response-cache.ts';
-import { createFeedReader, createFeedStateCache } from './feed/state-cache.ts';
+import { createFeedStateCache } from './feed/state-cache.ts';
 import { createStreams } from './feed/stream.ts';
 import { raadsfeedProblems } from './problems.ts';
 import { keepRegister } from './register/register.ts';
@@ -43,17 +43,16 @@ async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
   const contract = createContract<operations>(readOpenapi(CONTRACT), readValidation(CONTRACT));
   const mountUrl = mountAddress(app, prefix);
   const stateCache = createFeedStateCache({ db: publicPool, listener, log });
-  const reader = createFeedReader(publicPool, stateCache);
   const responses = createResponseCache(settings.cacheMb * 1024 * 1024, stateCache);
   const streams = createStreams({
-    ...{ stateCache, reader, mountUrl, log, stopping },
+    ...{ stateCache, mountUrl, log, stopping },
     heartbeatSeconds: settings.streamHeartbeatSeconds,
     memoryBytes: config.server.unreadAnswersBytes * STREAM_SHARE,
     drainTimeoutMs: settings.streamDrainSeconds * 1000,
   });
   let completenessOf: Feed['completenessOf'] = async () => undefined;
   app.decorate('feed', {
-    ...{ stateCache, reader, responses, mountUrl },
+    ...{ stateCache, responses, mountUrl },
     completenessOf: (organisatiecode) => completenessOf(organisatiecode),
     setCompletenessSource: (read) => {
       completenessOf = read;

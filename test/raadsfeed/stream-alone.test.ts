@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, get, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Listener } from '../../src/database/listen.ts';
-import { createFeedReader, createFeedStateCache, type FeedReader } from '../../src/raadsfeed/feed/state-cache.ts';
+import { createFeedStateCache, type FeedStateCache } from '../../src/raadsfeed/feed/state-cache.ts';
 import { createStreams } from '../../src/raadsfeed/feed/stream.ts';
 import { document, type FeedServer, PATIENT, quiet, removal, startFeed, vergadering } from './support.ts';
 
@@ -22,13 +22,12 @@ const listener: Listener = {
 
 it('is cut when the system may still hold for its client what was redacted', async () => {
   await feed.publish(Array.from({ length: 250 }, (_, i) => vergadering(`v-${i}`)));
-  const stateCache = createFeedStateCache({ db: feed.pool, listener, log: quiet });
-  const real = createFeedReader(feed.pool, stateCache);
-  const from = (await stateCache.current()).head.sequenceNumber - 250;
+  const real = createFeedStateCache({ db: feed.pool, listener, log: quiet });
+  const from = (await real.current()).head.sequenceNumber - 250;
   let waiting = false;
   let reads = 0;
   // What it catches up with second takes long; what is new is read beside it.
-  const reader: FeedReader = {
+  const stateCache: FeedStateCache = {
     ...real,
     async read(query) {
       reads += 1;
@@ -40,7 +39,7 @@ it('is cut when the system may still hold for its client what was redacted', asy
     },
   };
   const streams = createStreams({
-    ...{ stateCache, reader, log: quiet, stopping: new AbortController().signal, mountUrl: () => feed.mount },
+    ...{ stateCache, log: quiet, stopping: new AbortController().signal, mountUrl: () => feed.mount },
     ...{ heartbeatSeconds: 15, memoryBytes: 64_000_000, drainTimeoutMs: 600_000 },
   });
   const server = createServer((_request, response) => {
@@ -73,10 +72,9 @@ it('is cut when the system may still hold for its client what was redacted', asy
 });
 
 it('reads what is new once, whatever the filters of the streams', async () => {
-  const stateCache = createFeedStateCache({ db: feed.pool, listener, log: quiet });
-  const real = createFeedReader(feed.pool, stateCache);
+  const real = createFeedStateCache({ db: feed.pool, listener, log: quiet });
   let reads = 0;
-  const reader: FeedReader = {
+  const stateCache: FeedStateCache = {
     ...real,
     read(query) {
       reads += 1;
@@ -84,10 +82,10 @@ it('reads what is new once, whatever the filters of the streams', async () => {
     },
   };
   const streams = createStreams({
-    ...{ stateCache, reader, log: quiet, stopping: new AbortController().signal, mountUrl: () => feed.mount },
+    ...{ stateCache, log: quiet, stopping: new AbortController().signal, mountUrl: () => feed.mount },
     ...{ heartbeatSeconds: 15, memoryBytes: 64_000_000, drainTimeoutMs: 600_000 },
   });
-  const position = (await stateCache.current()).head.sequenceNumber;
+  const position = (await real.current()).head.sequenceNumber;
   const server = createServer(({ url = '' }, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     const filter = { organisatiecode: url.slice(1), resourceType: 'Vergadering' } as const;

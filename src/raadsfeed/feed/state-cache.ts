@@ -24,8 +24,8 @@ export interface FeedStateCache {
   currentAtLeast(sequenceNumber: number): Promise<FeedState>;
   /** Reads the state with a statement that starts after this call; concurrent calls share one. @throws when it cannot be read */
   refresh(): Promise<FeedState>;
-  /** Accepts a state that a statement read; `since`: when it started, by `now()` of this cache. */
-  observe(state: FeedState, since: number): void;
+  /** Runs a read, and observes the state that it found. */
+  read<T extends Read>(query: (db: Db) => Promise<T>): Promise<T>;
   /** Whether rows read under this state may still be served. */
   isCurrentHistory(state: FeedState): boolean;
   /** The last known state, however old, for metrics. */
@@ -66,7 +66,7 @@ export function createFeedStateCache({
       }
     }
   };
-  /** A feed only moves forward. An older state is a stale read, unless it was read after the newer one: then a backup was restored. */
+  /** @param since when the read of the state started. A feed only moves forward. An older state is a stale read, unless it was read after the newer one: then a backup was restored. */
   const observe = (state: FeedState, since: number): void => {
     const isForward = known === undefined || isAtLeast(state, known);
     if (!isForward && since < changedAt) return;
@@ -104,7 +104,12 @@ export function createFeedStateCache({
       return state !== undefined && state.head.sequenceNumber >= sequenceNumber ? state : await refresh();
     },
     refresh,
-    observe,
+    async read(query) {
+      const since = now();
+      const found = await query(db);
+      observe(found.state, since);
+      return found;
+    },
     isCurrentHistory: (state) => known !== undefined && isSameHistory(state, known),
     known: () => known,
     onChange(callback) {
@@ -161,21 +166,5 @@ function coalesce<T>(read: () => Promise<T>): () => Promise<T> {
   return () => {
     next ??= last.then(begin);
     return next;
-  };
-}
-
-export interface FeedReader {
-  /** Runs a read, and observes the state that it found. */
-  read<T extends Read>(query: (db: Db) => Promise<T>): Promise<T>;
-}
-
-export function createFeedReader(db: Db, stateCache: FeedStateCache): FeedReader {
-  return {
-    async read(query) {
-      const since = stateCache.now();
-      const found = await query(db);
-      stateCache.observe(found.state, since);
-      return found;
-    },
   };
 }

@@ -16,11 +16,10 @@ import {
   type RecordFilter,
 } from '../domain/record-filter.ts';
 import { joinRecord, type OctetLimits, type Read, readAfter, type StoredRecord } from '../store/records.ts';
-import { type FeedReader, type FeedStateCache, isAtLeast, isSameHistory } from './state-cache.ts';
+import { type FeedStateCache, isAtLeast, isSameHistory } from './state-cache.ts';
 
 interface StreamsOptions {
   readonly stateCache: FeedStateCache;
-  readonly reader: FeedReader;
   readonly mountUrl: () => string;
   readonly heartbeatSeconds: number;
   /** Bytes that may wait for the clients of all streams together, apart from small parts. */
@@ -106,7 +105,7 @@ const RETRY_LINE = Buffer.from('retry: 3000\n');
 const HEARTBEAT = Buffer.from(':\n');
 
 export function createStreams(options: StreamsOptions): Streams {
-  const { stateCache, reader, log, mountUrl, memoryBytes, drainTimeoutMs, stopping } = options;
+  const { stateCache, log, mountUrl, memoryBytes, drainTimeoutMs, stopping } = options;
   const open = new Set<OpenStream>();
   const memory = createSemaphore({
     ...{ maxWeight: memoryBytes, smallWeight: SMALL_PART, clientShare: CLIENT_SHARE, waitMs: WAIT_MS },
@@ -139,7 +138,7 @@ export function createStreams(options: StreamsOptions): Streams {
 
   const readPage = async (after: number, filter: RecordFilter): Promise<Page> => {
     const read = (octets: OctetLimits) =>
-      reader.read((db) => readAfter(db, after, octets === WHOLE ? 1 : PAGE_RECORDS, filter, octets));
+      stateCache.read((db) => readAfter(db, after, octets === WHOLE ? 1 : PAGE_RECORDS, filter, octets));
     const some = await read(PAGE);
     const { state, records, isAll } = some.records.length === 0 && some.large !== undefined ? await read(WHOLE) : some;
     // The event has no name, so that `onmessage` gets it; the text of a record has no line break.

@@ -60,7 +60,7 @@ interface Page {
 }
 
 /** @throws {Problem} `ongeldige-cursor` */
-async function readPage({ stateCache, reader }: Feed, { cursor, limit, filter }: PageQuery): Promise<Page> {
+async function readPage({ stateCache }: Feed, { cursor, limit, filter }: PageQuery): Promise<Page> {
   const { position: from, state: known } = await resolveCursor(stateCache, cursor);
   const after = from.sequenceNumber;
   // A poll at the head costs the database nothing.
@@ -68,7 +68,7 @@ async function readPage({ stateCache, reader }: Feed, { cursor, limit, filter }:
     assertSameEpoch(known, from);
     return { last: from, state: known, records: [] };
   }
-  const read = await reader
+  const read = await stateCache
     .read((db) => readAfter(db, after, limit, filter))
     .catch((error: unknown) => {
       // A client must not read past a gap; the snapshot has the current state.

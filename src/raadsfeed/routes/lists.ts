@@ -24,7 +24,7 @@ import {
 } from './feed.ts';
 
 export function listRoutes(app: FastifyInstance, contract: Contract<operations>, pool: Pool): void {
-  const { stateCache, reader, responses, mountUrl } = app.feed;
+  const { stateCache, responses, mountUrl } = app.feed;
   const { headMaxAgeSeconds: maxAgeSeconds, register } = app.settings.raadsfeed;
 
   contract.serve(app, 'getSnapshot', {}, (request, reply) => {
@@ -34,7 +34,7 @@ export function listRoutes(app: FastifyInstance, contract: Contract<operations>,
       read: async () => {
         const { feed, after } = await resolveSnapshotCursor(stateCache, query.cursor);
         const upTo = feed.sequenceNumber;
-        const found = await reader.read((db) => readSnapshot(db, after, upTo, query.limit + 1, query.filter));
+        const found = await stateCache.read((db) => readSnapshot(db, after, upTo, query.limit + 1, query.filter));
         assertInRange(found.state, upTo);
         assertSameEpoch(found.state, feed, found.epoch);
         const { feedId } = found.state;
@@ -69,7 +69,7 @@ export function listRoutes(app: FastifyInstance, contract: Contract<operations>,
         records: limit,
         read: async () => {
           const of = { ...query.filter, organisatiecode, resourceType };
-          const { found, isAll, state } = await reader.read((db) => readCollection(db, of, after, limit + 1));
+          const { found, isAll, state } = await stateCache.read((db) => readCollection(db, of, after, limit + 1));
           const { rows, last } = cut(found, limit, isAll);
           const url = `${mountUrl()}/organisaties/${organisatiecode}/${COLLECTIONS[resourceType]}`;
           const next = last === undefined ? null : encodeListCursor(feedId, last.bronidentificatie);
@@ -86,7 +86,7 @@ export function listRoutes(app: FastifyInstance, contract: Contract<operations>,
           const { bronidentificatie } = request.params;
           const organisatiecode = codeOf(request.params.organisatiecode);
           await stateCache.current();
-          const { resource, state } = await reader.read((db) =>
+          const { resource, state } = await stateCache.read((db) =>
             readResource(db, { organisatiecode, resourceType, bronidentificatie }),
           );
           if (resource === undefined) {

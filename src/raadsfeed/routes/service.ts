@@ -11,14 +11,14 @@ import { type FeedOrganisation, readOrganisations } from '../store/state.ts';
 
 /** `GET /`: the service document, for people as a page. */
 export function serviceRoute(app: FastifyInstance, contract: Contract<operations>): void {
-  const { stateCache, reader, responses, mountUrl } = app.feed;
+  const { stateCache, responses, mountUrl } = app.feed;
   const settings = app.settings.raadsfeed;
   contract.serve(app, 'getServicedocument', {}, (request, reply) =>
     responses.answer(request, reply, {
       records: 1,
       read: async () => {
         await stateCache.current();
-        const { state, organisations } = await reader.read(async (db) => ({
+        const { state, organisations } = await stateCache.read(async (db) => ({
           organisations: await readOrganisations(db),
           state: await readFeedRow(db),
         }));

@@ -68,7 +68,7 @@ function takeLastEventId({ headers, query }: FastifyRequest): undefined {
 }
 
 /** After `Last-Event-ID`, else after `cursor`, else at the head. */
-async function findStart(request: StreamRequest, { stateCache, reader }: Feed): Promise<number> {
+async function findStart(request: StreamRequest, { stateCache }: Feed): Promise<number> {
   const lastEventId = request.headers[LAST_EVENT_ID];
   if (lastEventId !== undefined) {
     const number = Number(lastEventId);
@@ -79,7 +79,7 @@ async function findStart(request: StreamRequest, { stateCache, reader }: Feed): 
   if (cursor === undefined) return (await stateCache.current()).head.sequenceNumber;
   const { position } = await resolveCursor(stateCache, cursor);
   const { sequenceNumber } = position;
-  const { state, epoch } = await reader.read((db) => readAfter(db, sequenceNumber, 1, {}));
+  const { state, epoch } = await stateCache.read((db) => readAfter(db, sequenceNumber, 1, {}));
   assertSameEpoch(state, position, epoch);
   return sequenceNumber;
 }
