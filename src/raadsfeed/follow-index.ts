@@ -1,11 +1,15 @@
 /**
- * Keeps an index up to date with the feed. Each step is one transaction: the changes, and the new position. Records after the position come first,
+ * An index beside the feed, while the server listens: kept up to date, reported to operators, and checked for completeness. Each step is one transaction: the changes, and the new position. Records after the position come first,
  * because a redaction must reach the index within a second; for a new or rebuilt index the current state is added between them.
  */
+import type { FastifyInstance } from 'fastify';
 import type { Pool } from '../database/pool.ts';
 import { type Db, transaction } from '../database/transaction.ts';
 import { isResourceType, type Resource, type ResourceType, resourceKey } from '../lib/feed/resource.ts';
 import { isRecord, type JsonObject } from '../lib/json/json-value.ts';
+import { Problem } from '../lib/problem.ts';
+import { percentOf, progressText } from '../lib/progress.ts';
+import { platformProblems } from '../plugins/problems.ts';
 import {
   FEED_STATE,
   type FeedState,
@@ -62,19 +66,11 @@ const select = (schema: FeedIndex['schema']): string =>
 /** Records that an index may be behind without being reported. */
 const BEHIND = 1000;
 
-/** How far an index has read the feed. */
-export interface IndexProgress {
-  /** Numbers read so far, and in total; equal: it is up to date, or nearly so. */
-  readonly read: number;
-  readonly of: number;
-  /** False while it lacks records that the feed has had for longer. */
-  readonly canAnswer: boolean;
-}
-
-export async function readIndexProgress(
-  db: Db,
-  { schema, table }: Pick<FeedIndex, 'schema' | 'table'>,
-): Promise<IndexProgress> {
+/**
+ * How far an index has read the feed: `read` of `of` numbers; equal: it is up to date, or nearly so. It cannot answer while it lacks records that the
+ * feed has had for longer.
+ */
+async function readIndexProgress(db: Db, { schema, table }: FeedIndex) {
   const isOver =
     table === undefined
       ? 'false'
@@ -163,4 +159,35 @@ async function move(
     text: `update ${schema}.position set feed_id = $1::text, number = $2::bigint, scan_after = $3::bigint, scan_to = $4::bigint`,
     values: [feedId, number, scanAfter, scanTo],
   });
+}
+
+/** Seconds before a client may retry: reading a large feed takes minutes. */
+const RETRY_SECONDS = '60';
+
+/** Checks before a read from an index. @throws {Problem} 503 while it lacks older records of the feed */
+export type RequireIndex = () => Promise<void>;
+
+/** @param name as operators know it */
+export function serveIndex(app: FastifyInstance, name: string, index: FeedIndex): RequireIndex {
+  const { pool, publicPool } = app.database;
+  const failing = app.feed.follow(`the ${name}`, () => followFeed(pool, index));
+  app.readiness.push({
+    name,
+    vital: false,
+    check: async () => {
+      const { read, of } = await readIndexProgress(pool, index);
+      const told = [failing.text(), read < of ? progressText(read, of) : undefined].filter(
+        (text) => text !== undefined,
+      );
+      return told.length > 0 ? { ok: true, warning: told.join('; ') } : { ok: true };
+    },
+  });
+  return async () => {
+    const { read, of, canAnswer } = await readIndexProgress(publicPool, index);
+    if (canAnswer) return;
+    throw new Problem(platformProblems.unavailable, {
+      detail: `De raadsinformatie wordt opnieuw ingelezen; ${percentOf(read, of)} % is klaar.`,
+      headers: { 'retry-after': RETRY_SECONDS },
+    });
+  };
 }

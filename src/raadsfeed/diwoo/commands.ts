@@ -44,7 +44,7 @@ function robotsCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak diwoo robots')
     .action((options: { json?: boolean }) =>
       runCommand(terminal, options, async ({ database, publicBaseUrl, output }) => {
-        const { indexAddresses } = await import('./routes.ts');
+        const { indexAddresses } = await import('./sitemaps.ts');
         const base = publicBaseUrl();
         const own = new URL(base).host;
         const counts = await countHosts(database.pool);

@@ -17,9 +17,8 @@ export const WOO = '/woo';
 const inName = (categorie: number): string => String(categorie).padStart(3, '0');
 
 /** The name is fixed: the harvester reads only indexes with this name. */
-export function indexPath(categorie: number): string {
-  return `${WOO}/sitemapindex-diwoo-infocat${inName(categorie)}.xml`;
-}
+export const indexAddresses = (baseUrl: string, categories: readonly number[]): string[] =>
+  categories.map((categorie) => `${baseUrl}${WOO}/sitemapindex-diwoo-infocat${inName(categorie)}.xml`);
 
 export interface SitemapName {
   readonly organisatiecode: string;

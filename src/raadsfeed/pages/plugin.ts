@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { readBrand } from '../../html/brand.ts';
 import { buildStylesheet, mountPages } from '../../html/mount.ts';
-import { serveIndex } from '../serve-index.ts';
+import { serveIndex } from '../follow-index.ts';
 import { createSite, HOME } from './context.ts';
 import { pagesRoutes } from './routes.ts';
 import { PAGES_INDEX } from './search/follow-feed.ts';
@@ -16,7 +16,7 @@ async function servePages(app: FastifyInstance): Promise<void> {
   const settings = config.raadsfeed;
   const stylesheet = buildStylesheet(HOME, config.html.themeCss);
   const site = createSite(stylesheet.path, settings.prefix, readBrand(config));
-  const { requireRead: requireIndex } = serveIndex(app, 'search index', PAGES_INDEX);
+  const requireIndex = serveIndex(app, 'search index', PAGES_INDEX);
   const context = {
     ...{ pool: publicPool, settings, clock, site, stateCache: feed.stateCache, responses: feed.responses },
     ...{ requireIndex, baseUrl: publicBaseUrl, apiUrl: feed.mountUrl, completenessOf: feed.completenessOf },
