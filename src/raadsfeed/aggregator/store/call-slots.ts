@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { QueryResult, QueryResultRow } from 'pg';
 import type { Db } from '../../../database/transaction.ts';
 import type { Logger } from '../../../lib/log.ts';
 import type { CallSlots } from '../supplier/supplier-client.ts';
@@ -22,42 +23,49 @@ export function createCallSlots(
   log: Logger,
 ): CallSlots {
   const warn = (message: string) => (error: unknown) => log.warn({ err: error, supplier: supplier }, message);
+  const run = <R extends QueryResultRow>(
+    name: string,
+    text: string,
+    ...values: readonly unknown[]
+  ): Promise<QueryResult<R>> => db.query<R>({ name: `aggregator-${name}`, text, values: [supplier, ...values] });
+  const spacingMs = perMinute === undefined ? 0 : 60_000 / perMinute;
   let exist = false;
   return {
     async acquire() {
-      if (!exist) await ensureSlots(db, supplier, atOnce);
+      if (!exist) {
+        await run('ensure-slots', ENSURE_SLOTS, atOnce);
+        await run('ensure-pace', ENSURE_PACE);
+      }
       exist = true;
       const holder = randomUUID();
-      const spacingMs = perMinute === undefined ? 0 : 60_000 / perMinute;
-      const { slot, pausedMs, blocked } = await acquireSlot(db, supplier, { holder, slotSeconds, spacingMs });
+      const { rows } = await run<SlotAnswer>('acquire-slot', ACQUIRE, holder, slotSeconds, spacingMs);
+      const { slot = null, pausedMs = 0, blocked = null } = rows[0] ?? {};
       if (blocked !== null) return { blocked };
       if (slot === null) return { waitMs: pausedMs > 0 ? pausedMs : RETRY_MS * (1 + Math.random() / 2) };
       const renewal = setInterval(
-        () => renewSlot(db, supplier, holder, slotSeconds).catch(warn('a call slot cannot be renewed')),
+        () => run('renew-slot', RENEW, holder, slotSeconds).catch(warn('a call slot cannot be renewed')),
         (slotSeconds * 1000) / 3,
       ).unref();
-      const release = (): Promise<void> => {
+      const release = async (): Promise<void> => {
         clearInterval(renewal);
-        return releaseSlot(db, supplier, holder).catch(warn('a call slot cannot be released'));
+        await run('release-slot', RELEASE, holder).catch(warn('a call slot cannot be released'));
       };
       return { release };
     },
-    pauseFor: (ms) => pauseSupplier(db, supplier, ms).catch(warn('a pause of a supplier cannot be shared')),
-    block: (reason) => blockSupplier(db, supplier, reason),
+    async pauseFor(ms) {
+      await run('pause-supplier', PAUSE, ms).catch(warn('a pause of a supplier cannot be shared'));
+    },
+    async block(reason) {
+      await run('block-supplier', BLOCK, reason);
+    },
   };
 }
 
-async function ensureSlots(db: Db, supplier: string, limit: number): Promise<void> {
-  await db.query(
-    `insert into aggregator.supplier_slots (supplier, slot)
-     select $1::text, n from generate_series(1, $2::integer) n on conflict do nothing`,
-    [supplier, limit],
-  );
-  await db.query(
-    `insert into aggregator.supplier_pace (supplier, next_at) values ($1::text, now()) on conflict do nothing`,
-    [supplier],
-  );
-}
+const ENSURE_SLOTS = `
+  insert into aggregator.supplier_slots (supplier, slot)
+  select $1::text, n from generate_series(1, $2::integer) n on conflict do nothing`;
+const ENSURE_PACE = `
+  insert into aggregator.supplier_pace (supplier, next_at) values ($1::text, now()) on conflict do nothing`;
 
 interface SlotAnswer {
   readonly slot: number | null;
@@ -65,90 +73,48 @@ interface SlotAnswer {
   readonly blocked: string | null;
 }
 
-interface SlotRequest {
-  readonly holder: string;
-  readonly slotSeconds: number;
-  readonly spacingMs: number;
-}
-
-async function acquireSlot(
-  db: Db,
-  supplier: string,
-  { holder, slotSeconds, spacingMs }: SlotRequest,
-): Promise<SlotAnswer> {
-  const { rows } = await db.query<SlotAnswer>({
-    name: 'aggregator-acquire-slot',
-    text: `with block as (
-             select reason from aggregator.supplier_blocks where supplier = $1::text
-           ), pause as (
-             select extract(epoch from max(until) - now())::double precision * 1000 as ms
-               from (select paused_until from aggregator.supplier_pauses where supplier = $1::text
-                     union all select next_at from aggregator.supplier_pace where supplier = $1::text) p (until)
-              where until > now()
-           ), free as materialized (
-             select slot from aggregator.supplier_slots
-              where supplier = $1::text and (held_until is null or held_until < now())
-                and not exists (select from block) and not exists (select from pause where ms is not null)
-              order by slot
-              limit 1
-                for update skip locked
-           ), paced as (
-             -- Of two that are here together the second waits for the first, and then finds that it is too early.
-             update aggregator.supplier_pace
-                set next_at = now() + make_interval(secs => $4::double precision / 1000)
-              where supplier = $1::text and next_at <= now() and $4::double precision > 0 and exists (select from free)
-          returning 1
-           ), taken as (
-             update aggregator.supplier_slots s set holder = $2::text, held_until = now() + make_interval(secs => $3::integer)
-               from free
-              where s.supplier = $1::text and s.slot = free.slot
-                and ($4::double precision = 0 or exists (select from paced))
-          returning s.slot
-           )
-           select (select slot from taken) as slot, coalesce((select ms from pause), 0) as "pausedMs",
-                  (select reason from block) as blocked`,
-    values: [supplier, holder, slotSeconds, spacingMs],
-  });
-  return rows[0] ?? { slot: null, pausedMs: 0, blocked: null };
-}
-
-async function renewSlot(db: Db, supplier: string, holder: string, slotSeconds: number): Promise<void> {
-  await db.query({
-    name: 'aggregator-renew-slot',
-    text: `update aggregator.supplier_slots set held_until = now() + make_interval(secs => $3::integer)
-            where supplier = $1::text and holder = $2::text`,
-    values: [supplier, holder, slotSeconds],
-  });
-}
-
-async function releaseSlot(db: Db, supplier: string, holder: string): Promise<void> {
-  await db.query({
-    name: 'aggregator-release-slot',
-    text: `update aggregator.supplier_slots set holder = null, held_until = null
-            where supplier = $1::text and holder = $2::text`,
-    values: [supplier, holder],
-  });
-}
-
-async function pauseSupplier(db: Db, supplier: string, ms: number): Promise<void> {
-  await db.query({
-    name: 'aggregator-pause-supplier',
-    text: `insert into aggregator.supplier_pauses as r (supplier, paused_until)
-           values ($1::text, now() + make_interval(secs => $2::double precision / 1000))
-               on conflict (supplier) do update set paused_until = greatest(r.paused_until, excluded.paused_until)`,
-    values: [supplier, ms],
-  });
-}
-
-/** Blocks a supplier until an operator resumes it; the first reason stays. */
-async function blockSupplier(db: Db, supplier: string, reason: string): Promise<void> {
-  await db.query({
-    name: 'aggregator-block-supplier',
-    text: `insert into aggregator.supplier_blocks (supplier, reason) values ($1::text, $2::text)
-               on conflict (supplier) do nothing`,
-    values: [supplier, reason],
-  });
-}
+const ACQUIRE = `
+  with block as (
+    select reason from aggregator.supplier_blocks where supplier = $1::text
+  ), pause as (
+    select extract(epoch from max(until) - now())::double precision * 1000 as ms
+      from (select paused_until from aggregator.supplier_pauses where supplier = $1::text
+            union all select next_at from aggregator.supplier_pace where supplier = $1::text) p (until)
+     where until > now()
+  ), free as materialized (
+    select slot from aggregator.supplier_slots
+     where supplier = $1::text and (held_until is null or held_until < now())
+       and not exists (select from block) and not exists (select from pause where ms is not null)
+     order by slot
+     limit 1
+       for update skip locked
+  ), paced as (
+    -- Of two that are here together the second waits for the first, and then finds that it is too early.
+    update aggregator.supplier_pace
+       set next_at = now() + make_interval(secs => $4::double precision / 1000)
+     where supplier = $1::text and next_at <= now() and $4::double precision > 0 and exists (select from free)
+  returning 1
+  ), taken as (
+    update aggregator.supplier_slots s set holder = $2::text, held_until = now() + make_interval(secs => $3::integer)
+      from free
+     where s.supplier = $1::text and s.slot = free.slot
+       and ($4::double precision = 0 or exists (select from paced))
+  returning s.slot
+  )
+  select (select slot from taken) as slot, coalesce((select ms from pause), 0) as "pausedMs",
+         (select reason from block) as blocked`;
+const RENEW = `
+  update aggregator.supplier_slots set held_until = now() + make_interval(secs => $3::integer)
+   where supplier = $1::text and holder = $2::text`;
+const RELEASE = `
+  update aggregator.supplier_slots set holder = null, held_until = null where supplier = $1::text and holder = $2::text`;
+const PAUSE = `
+  insert into aggregator.supplier_pauses as r (supplier, paused_until)
+  values ($1::text, now() + make_interval(secs => $2::double precision / 1000))
+      on conflict (supplier) do update set paused_until = greatest(r.paused_until, excluded.paused_until)`;
+/** Until an operator resumes the supplier; the first reason stays. */
+const BLOCK = `
+  insert into aggregator.supplier_blocks (supplier, reason) values ($1::text, $2::text) on conflict (supplier) do nothing`;
 
 export async function readBlock(db: Db, supplier: string): Promise<string | undefined> {
   const { rows } = await db.query<{ reason: string }>({
