@@ -8,14 +8,13 @@ import type { ProofWriter, ProofWriterOf } from '../../proof/proof-log.ts';
 import type { Config } from '../../settings/read-config.ts';
 import { createLineValidator, type LineValidator } from '../writer/line-validator.ts';
 import { createGo } from './go/api.ts';
-import { openIbabs } from './ibabs/supplier.ts';
-import { openNotubiz } from './notubiz/supplier.ts';
+import { IbabsClient } from './ibabs/calls.ts';
+import { createIbabs } from './ibabs/supplier.ts';
+import { createNotubizAdapter } from './notubiz/supplier.ts';
 import { createParlaeus } from './parlaeus/api.ts';
 import type { SupplierScheme } from './source.ts';
 import { createCallSlots } from './store/call-slots.ts';
-import type { PoolOptions } from './supplier/client-pool.ts';
-import { createAdapter } from './supplier/read-listed-window.ts';
-import type { SourceAdapter } from './supplier/source-adapter.ts';
+import { createAdapter, type SourceAdapter } from './supplier/read-listed-window.ts';
 
 export interface AggregatorDependencies
   extends Pick<
@@ -51,13 +50,18 @@ export interface DependencyNeeds extends Pick<AggregatorDependencies, 'pool' | '
 export function openDependencies(needs: DependencyNeeds): SupplierDependencies {
   const { config, pool, clock, log, publicBaseUrl, proof } = needs;
   const { aggregator, raadsfeed, server } = config;
-  const { callSlotSeconds: slotSeconds, ibabsCallsPerMinute: perMinute } = aggregator;
-  const hosted = (scheme: SupplierScheme): PoolOptions => ({
-    clock,
-    proxy: server,
-    allowPrivate: raadsfeed.sourcesAllowPrivate,
-    maxBytes: aggregator.maxAnswerBytes,
-    slots: (host) => createCallSlots(pool, `${scheme} ${host}`, { atOnce: 4, slotSeconds }, log),
+  const { callSlotSeconds: slotSeconds, ibabsCallsPerMinute: perMinute, maxAnswerBytes: maxBytes } = aggregator;
+  const { sourcesAllowPrivate: allowPrivate } = raadsfeed;
+  const shared = { clock, proxy: server };
+  // All calls to a supplier, or to a host of one, share its slots.
+  const slots = (supplier: string) => createCallSlots(pool, supplier, { atOnce: 4, slotSeconds }, log);
+  const hosted = (scheme: SupplierScheme) => ({
+    ...{ ...shared, allowPrivate, maxBytes },
+    slots: (host: string) => slots(`${scheme} ${host}`),
+  });
+  const ibabs = new IbabsClient({
+    ...{ ...shared, allowPrivate, base: aggregator.ibabsUrl },
+    slots: createCallSlots(pool, 'ibabs', { atOnce: 2, slotSeconds, perMinute }, log),
   });
   return {
     ...aggregator,
@@ -66,21 +70,20 @@ export function openDependencies(needs: DependencyNeeds): SupplierDependencies {
     log,
     proof: proof('raadsfeed'),
     client: createOutboundClient({
-      clock,
+      ...{ ...shared, allowPrivate, maxBytes },
       timeoutMs: raadsfeed.sourcesTimeoutMs,
-      maxBytes: aggregator.maxAnswerBytes,
       connections: 4,
-      proxy: server,
-      allowPrivate: raadsfeed.sourcesAllowPrivate,
       traceContextTo: server.traceContextTo,
     }),
     validate: createLineValidator(),
     validateDraft: createLineValidator('draft'),
     ownFeedUrl: () => `${publicBaseUrl()}${raadsfeed.prefix}/feed`,
-    // All calls to a supplier, or to a host of one, share its slots.
     adapters: {
-      notubiz: openNotubiz(config, clock, createCallSlots(pool, 'notubiz', { atOnce: 4, slotSeconds }, log)),
-      ibabs: openIbabs(config, clock, createCallSlots(pool, 'ibabs', { atOnce: 2, slotSeconds, perMinute }, log)),
+      notubiz: createNotubizAdapter({
+        ...{ ...shared, base: aggregator.notubizUrl, categories: aggregator.notubizWooCategories },
+        slots: slots('notubiz'),
+      }),
+      ibabs: createAdapter(createIbabs(ibabs), clock),
       go: createAdapter(createGo(hosted('go')), clock),
       parlaeus: createAdapter(createParlaeus(hosted('parlaeus')), clock),
     },

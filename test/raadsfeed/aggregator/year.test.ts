@@ -9,8 +9,7 @@ import { IbabsClient } from '../../../src/raadsfeed/aggregator/ibabs/calls.ts';
 import { createIbabs } from '../../../src/raadsfeed/aggregator/ibabs/supplier.ts';
 import { createParlaeus } from '../../../src/raadsfeed/aggregator/parlaeus/api.ts';
 import { measureCoverage } from '../../../src/raadsfeed/aggregator/supplier/coverage.ts';
-import { createAdapter } from '../../../src/raadsfeed/aggregator/supplier/read-listed-window.ts';
-import type { SourceAdapter } from '../../../src/raadsfeed/aggregator/supplier/source-adapter.ts';
+import { createAdapter, type SourceAdapter } from '../../../src/raadsfeed/aggregator/supplier/read-listed-window.ts';
 import { quarters, REGISTERS } from '../../../src/raadsfeed/aggregator/supplier/windows.ts';
 import { startIbabs } from './ibabs/server.ts';
 import {

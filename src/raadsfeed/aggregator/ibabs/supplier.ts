@@ -1,13 +1,10 @@
 /** iBabs: a meeting is one call, and so is each register entry. */
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../../lib/time.ts';
-import type { Config } from '../../../settings/read-config.ts';
 import { lineOfHtml } from '../supplier/html-text.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
 import { bareNumber } from '../supplier/mapping.ts';
 import { readInHalves } from '../supplier/read-in-halves.ts';
-import { createAdapter } from '../supplier/read-listed-window.ts';
-import { type KnownItem, type SourceAdapter, withoutAbsent } from '../supplier/source-adapter.ts';
+import { type KnownItem, withoutAbsent } from '../supplier/source-adapter.ts';
 import {
   type Found,
   keptForAnHour,
@@ -16,9 +13,9 @@ import {
   type Reading,
   type Supplier,
 } from '../supplier/supplier.ts';
-import { type CallSlots, SupplierError } from '../supplier/supplier-client.ts';
+import { SupplierError } from '../supplier/supplier-client.ts';
 import { isRegisters } from '../supplier/windows.ts';
-import { IbabsClient } from './calls.ts';
+import type { IbabsClient } from './calls.ts';
 import {
   entryValues,
   type ItemReference,
@@ -55,17 +52,6 @@ type IbabsDetail =
 /** Before any register. */
 const EVER = '1900-01-01T00:00:00';
 const DAY_MS = 86_400_000;
-
-/** @param slots share the limits of the supplier with other processes */
-export function openIbabs(
-  { aggregator, raadsfeed, server: proxy }: Pick<Config, 'aggregator' | 'raadsfeed' | 'server'>,
-  clock: Clock,
-  slots: CallSlots,
-): SourceAdapter {
-  const { ibabsUrl: base } = aggregator;
-  const options = { base, clock, proxy, slots, allowPrivate: raadsfeed.sourcesAllowPrivate };
-  return createAdapter(createIbabs(new IbabsClient(options)), clock);
-}
 
 export function createIbabs(client: IbabsClient): Supplier<IbabsListed, IbabsDetail> {
   const typesOf = keptForAnHour(async ({ request, issues }: Reading): Promise<ReadonlyMap<string, MeetingType>> => {

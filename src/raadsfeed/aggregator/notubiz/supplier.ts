@@ -1,10 +1,8 @@
 /** NotuBiz: meetings, assemblies with their children, and register entries, all by their day. */
-import { type Clock, systemClock } from '../../../lib/time.ts';
-import type { Config } from '../../../settings/read-config.ts';
-import { createAdapter } from '../supplier/read-listed-window.ts';
-import type { SourceAdapter, WindowRequest } from '../supplier/source-adapter.ts';
+import { systemClock } from '../../../lib/time.ts';
+import { createAdapter, type SourceAdapter } from '../supplier/read-listed-window.ts';
+import type { WindowRequest } from '../supplier/source-adapter.ts';
 import { keptForAnHour, type Reading, type Supplier } from '../supplier/supplier.ts';
-import type { CallSlots } from '../supplier/supplier-client.ts';
 import { NotubizClient, type NotubizClientOptions } from './api.ts';
 import {
   type EntryDetail,
@@ -26,17 +24,6 @@ import {
 } from './meetings.ts';
 import { readReference } from './names.ts';
 
-/** @param slots share the limits of the supplier with other processes */
-export function openNotubiz(
-  { aggregator, server: proxy }: Pick<Config, 'aggregator' | 'server'>,
-  clock: Clock,
-  slots?: CallSlots,
-): SourceAdapter {
-  const { notubizUrl: base, notubizWooCategories } = aggregator;
-  const categories = new Map([...notubizWooCategories].map(([name, code]) => [name.toLowerCase(), code]));
-  return createNotubizAdapter({ clock, proxy, categories, slots, base });
-}
-
 export interface NotubizAdapterOptions extends NotubizClientOptions, Pick<MappingContext, 'categories'> {}
 
 /** One adapter serves all organisations, so that they share the limits of the supplier. */
@@ -46,8 +33,9 @@ export function createNotubizAdapter(options: NotubizAdapterOptions): SourceAdap
 
 function createNotubiz(
   client: NotubizClient,
-  categories: MappingContext['categories'],
+  given: MappingContext['categories'],
 ): Supplier<ListedMeeting | ListedEntry, MeetingDetail | EntryDetail> {
+  const categories = new Map([...given].map(([name, code]) => [name.toLowerCase(), code]));
   const namesOf = keptForAnHour((reading) => readReference({ client, ...reading }));
   const sessions = new WeakMap<WindowRequest, Session>();
   const sessionOf = ({ request }: Reading): Session => {

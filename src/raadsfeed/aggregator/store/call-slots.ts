@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { QueryResult, QueryResultRow } from 'pg';
+import type { QueryResultRow } from 'pg';
 import type { Db } from '../../../database/transaction.ts';
 import type { Logger } from '../../../lib/log.ts';
 import type { CallSlots } from '../supplier/supplier-client.ts';
@@ -23,11 +23,8 @@ export function createCallSlots(
   log: Logger,
 ): CallSlots {
   const warn = (message: string) => (error: unknown) => log.warn({ err: error, supplier: supplier }, message);
-  const run = <R extends QueryResultRow>(
-    name: string,
-    text: string,
-    ...values: readonly unknown[]
-  ): Promise<QueryResult<R>> => db.query<R>({ name: `aggregator-${name}`, text, values: [supplier, ...values] });
+  const run = <R extends QueryResultRow>(name: string, text: string, ...values: readonly unknown[]) =>
+    db.query<R>({ name: `aggregator-${name}`, text, values: [supplier, ...values] });
   const spacingMs = perMinute === undefined ? 0 : 60_000 / perMinute;
   let exist = false;
   return {

@@ -10,7 +10,6 @@ import type {
   Preview,
   ReadItem,
   RemovedItem,
-  SourceAdapter,
   UnreadCount,
   WindowReading,
   WindowRequest,
@@ -19,14 +18,22 @@ import type { Found, Listed, MappedItem, Reading, Supplier } from './supplier.ts
 import { SupplierError } from './supplier-client.ts';
 import { inWindow, isRegisters, periodOf } from './windows.ts';
 
-export function createAdapter<L extends Listed, D>(supplier: Supplier<L, D>, clock: Clock): SourceAdapter {
+export type SourceAdapter = ReturnType<typeof createAdapter>;
+
+type Request = Pick<WindowRequest, 'source' | 'window' | 'signal'>;
+
+/** A supplier as a source; it publishes and stores nothing. */
+export function createAdapter<L extends Listed, D>(supplier: Supplier<L, D>, clock: Clock) {
   const { hasRegisters, quickAgainMs, hasPreview = true } = supplier;
   return {
     hasRegisters,
     quickAgainMs,
-    readWindow: (request) => new WindowReader(supplier, request, clock.now()).read(),
-    prepare: async (request) => (await supplier.prepare?.(request)) ?? {},
-    preview: async (request) =>
+    /** Faults of the supplier are issues of the reading. @throws the signal's reason */
+    readWindow: (request: WindowRequest) => new WindowReader(supplier, request, clock.now()).read(),
+    /** Options that are found once, when a source is added. @throws {SupplierError} */
+    prepare: async (request: Request) => (await supplier.prepare?.(request)) ?? {},
+    /** Names in a window, by few calls; `undefined` where that takes as many as reading. @throws {SupplierError} {SupplierFault} */
+    preview: async (request: Request) =>
       hasPreview ? await preview(supplier, { ...request, depth: 'full', known: [] }, clock.now()) : undefined,
     close: () => supplier.close(),
   };

@@ -20,10 +20,10 @@ import {
 } from '../store/windows.ts';
 import type { Coverage } from './coverage.ts';
 import { publishReading } from './publish-window.ts';
+import type { SourceAdapter } from './read-listed-window.ts';
 import {
   type AdapterSource,
   type DateWindow,
-  type SourceAdapter,
   type SourceIssue,
   type WindowRequest,
   withoutAbsent,

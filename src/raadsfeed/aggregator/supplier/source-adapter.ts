@@ -1,12 +1,12 @@
+/**
+ * What an adapter reads from a supplier: windows of days. A window has items (a meeting, a register entry), and an item has parts: its resources. A
+ * resource exists as long as one item has it.
+ */
 import type { Verwijderreden } from '../../../lib/feed/record.ts';
 import type { ResourceType } from '../../../lib/feed/resource.ts';
 import type { ResourceData } from '../../domain/change.ts';
 import type { SupplierOptions } from '../source.ts';
 
-/**
- * The interface of a supplier as a source. An adapter reads windows of days; it publishes and stores nothing. A window has items (a
- * meeting, a register entry), and an item has parts: its resources. A resource exists as long as one item has it.
- */
 /** Dutch days as `YYYY-MM-DD`, both included. */
 export interface DateWindow {
   readonly from: string;
@@ -176,20 +176,6 @@ export interface Preview {
   readonly unconfirmed: readonly string[];
   /** The options of the source, completed. */
   readonly options?: SupplierOptions;
-}
-
-export interface SourceAdapter {
-  /** Registers are read whole, in the window `REGISTERS`. */
-  readonly hasRegisters: boolean;
-  /** Between quick readings of current windows, for a supplier with lower limits than others. */
-  readonly quickAgainMs: number | undefined;
-  /** Options that are found once, when a source is added. @throws {SupplierError} */
-  prepare(request: Pick<WindowRequest, 'source' | 'window' | 'signal'>): Promise<SupplierOptions>;
-  /** Names in a window, by few calls; `undefined` where that takes as many as reading. @throws {SupplierError} {SupplierFault} */
-  preview(request: Pick<WindowRequest, 'source' | 'window' | 'signal'>): Promise<Preview | undefined>;
-  /** Faults of the supplier are issues of the reading. @throws the signal's reason */
-  readWindow(request: WindowRequest): Promise<WindowReading>;
-  close(): Promise<void>;
 }
 
 const KINDS: ReadonlyMap<string, string> = new Map([

@@ -11,11 +11,8 @@ import {
   type PublishReadingOptions,
   publishReading,
 } from '../../../../src/raadsfeed/aggregator/supplier/publish-window.ts';
-import type {
-  DateWindow,
-  SourceAdapter,
-  WindowRequest,
-} from '../../../../src/raadsfeed/aggregator/supplier/source-adapter.ts';
+import type { SourceAdapter } from '../../../../src/raadsfeed/aggregator/supplier/read-listed-window.ts';
+import type { DateWindow, WindowRequest } from '../../../../src/raadsfeed/aggregator/supplier/source-adapter.ts';
 import { quarters } from '../../../../src/raadsfeed/aggregator/supplier/windows.ts';
 import { createLineValidator } from '../../../../src/raadsfeed/writer/line-validator.ts';
 import { createDatabase, type TestDatabase } from '../../../support/database.ts';

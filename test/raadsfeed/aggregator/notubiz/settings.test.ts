@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openNotubiz } from '../../../../src/raadsfeed/aggregator/notubiz/supplier.ts';
+import { createNotubizAdapter } from '../../../../src/raadsfeed/aggregator/notubiz/supplier.ts';
 import { ConfigError, readConfig } from '../../../../src/settings/read-config.ts';
 import { readTestConfig } from '../../../support/overrides.ts';
 import { documentOf, meetingOf, registerItemOf } from './supplier/answers.ts';
@@ -16,7 +16,8 @@ it('opens the adapter as it is configured', async () => {
     'aggregator.notubizUrl': supplier.base,
     NOTUBIZ_WOO_CATEGORIES: 'type:Motie=c_1,type:Raads voorstel = c_2,register:moties en amendementen=c_3',
   };
-  const adapter = openNotubiz(readTestConfig(env, 'tool'), { now: () => NOW });
+  const { notubizUrl: base, notubizWooCategories: categories } = readTestConfig(env, 'tool').aggregator;
+  const adapter = createNotubizAdapter({ base, categories, clock: { now: () => NOW } });
   try {
     const reading = await adapter.readWindow({
       source: SOURCE,

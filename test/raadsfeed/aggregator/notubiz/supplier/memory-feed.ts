@@ -4,12 +4,12 @@ import {
   type NotubizAdapterOptions,
 } from '../../../../../src/raadsfeed/aggregator/notubiz/supplier.ts';
 import { partKey } from '../../../../../src/raadsfeed/aggregator/resource-key.ts';
+import type { SourceAdapter } from '../../../../../src/raadsfeed/aggregator/supplier/read-listed-window.ts';
 import type {
   AdapterSource,
   DateWindow,
   KnownItem,
   Part,
-  SourceAdapter,
   SourceData,
   WindowReading,
   WindowRequest,
