@@ -107,7 +107,8 @@ export function withOffset(utc: string, offset: string | null): string {
   return moment(new Date(Date.parse(utc) + ahead * 60_000)).replace('Z', offset);
 }
 
-function midnight(day: string): Date {
+/** The first moment of a day in the Netherlands. */
+export function midnight(day: string): Date {
   const utc = new Date(`${day}T00:00:00Z`);
   if (Number.isNaN(utc.getTime())) return utc;
   // The offset at midnight in the Netherlands: on the day that the clocks change it differs from that at midnight in UTC.
@@ -115,7 +116,8 @@ function midnight(day: string): Date {
   return new Date(utc.getTime() - offsetMs(first));
 }
 
-function offsetMs(at: Date): number {
+/** Milliseconds that Dutch clocks are ahead of UTC. */
+export function offsetMs(at: Date): number {
   amsterdam ??= new Intl.DateTimeFormat('en', { timeZone: 'Europe/Amsterdam', timeZoneName: 'longOffset' });
   const name = amsterdam.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? '';
   const [, sign = '+', hours = '0', minutes = '0', seconds = '0'] =

@@ -1,16 +1,16 @@
 import { OutboundError } from '../../lib/outbound/outbound-error.ts';
+import { dayAfter, dutchDay } from '../../lib/time.ts';
 import type { SupplierDependencies } from './dependencies.ts';
 import type { NewSource } from './plan-sources.ts';
 import { parseSourceAddress } from './source.ts';
 import type { DateWindow, Preview } from './supplier/source-adapter.ts';
 import { SupplierError, SupplierFault } from './supplier/supplier-client.ts';
-import { dutchDay } from './supplier/values.ts';
 
 /** The quarter that ends today, or with the period of a source: long enough to have something in summer. */
 export function lastQuarter(tot: string | null | undefined, now: Date): DateWindow {
   const today = dutchDay(now);
   const to = typeof tot === 'string' && tot < today ? tot : today;
-  return { from: new Date(Date.parse(to) - 92 * 86_400_000).toISOString().slice(0, 10), to };
+  return { from: dayAfter(to, -92), to };
 }
 
 /** The recent meetings of a supplier's source; a text when it cannot be read, `undefined` if a preview would take as long as reading. */

@@ -3,9 +3,9 @@
 import { count, day, isoDay } from '../../html/format.ts';
 import { badge, heading, link, type Page, paragraph } from '../../html/page.ts';
 import { type Html, html, shorten } from '../../lib/template.ts';
+import { dayAfter, midnight } from '../../lib/time.ts';
 import { type FeedOrganisation, readOrganisations } from '../store/state.ts';
 import { byName, fromPath, HOME, isStale, organisationPath, type PagesContext, trail } from './context.ts';
-import { midnight } from './months.ts';
 import { itemList, readWindow, windowList } from './rows.ts';
 import { type Item, listItems } from './search/lists.ts';
 import { searchForm, searchPath } from './search.ts';
@@ -22,7 +22,8 @@ export const ORGANISATIONS = `${HOME}/organisaties`;
 export async function frontPage(context: PagesContext): Promise<Page> {
   const { pool, clock, baseUrl, apiUrl } = context;
   const now = clock.now();
-  const [today, tomorrow] = [0, 1].map((later) => midnight(isoDay(now), later));
+  const date = isoDay(now);
+  const [today, tomorrow] = [midnight(date), midnight(dayAfter(date))];
   const meetings = { resourceType: 'Vergadering' } as const;
   const [organisations, current, coming, past, documents] = await Promise.all([
     readOrganisations(pool),
@@ -34,7 +35,6 @@ export async function frontPage(context: PagesContext): Promise<Page> {
   const names = new Map(organisations.map(({ organisatiecode, naam }) => [organisatiecode, naam]));
   const beside = ({ organisatiecode }: Item): string | undefined =>
     organisations.length > 1 ? names.get(organisatiecode) : undefined;
-  const date = isoDay(now);
   const list = (text: string, address: Parameters<typeof searchPath>[0]) => ({
     ...{ now, beside, most: SHOWN, bytes: LIST_BYTES },
     all: { href: searchPath(address), text },
@@ -53,9 +53,9 @@ export async function frontPage(context: PagesContext): Promise<Page> {
 ${heading(2, 'Vandaag')}
 ${itemList(current, { ...list('Alle vergaderingen van vandaag', { ...held, van: date, tot: date }), most: TODAY, empty: 'Vandaag zijn er geen vergaderingen.' })}
 ${heading(2, 'Komende vergaderingen')}
-${itemList(coming, { ...list('Alle komende vergaderingen', { ...held, van: isoDay(tomorrow ?? now) }), empty: 'Er zijn nog geen vergaderingen bekend.' })}
+${itemList(coming, { ...list('Alle komende vergaderingen', { ...held, van: isoDay(tomorrow) }), empty: 'Er zijn nog geen vergaderingen bekend.' })}
 <details class="kv-fold"${current.length + coming.length === 0 && html` open`}><summary>Laatste vergaderingen</summary>
-${itemList(past, { ...list('Alle eerdere vergaderingen', { ...held, tot: isoDay(new Date((today ?? now).getTime() - 1)) }), empty: 'Er zijn nog geen vergaderingen geweest.' })}
+${itemList(past, { ...list('Alle eerdere vergaderingen', { ...held, tot: isoDay(new Date(today.getTime() - 1)) }), empty: 'Er zijn nog geen vergaderingen geweest.' })}
 </details>
 </div><div>
 ${heading(2, 'Nieuwe documenten')}

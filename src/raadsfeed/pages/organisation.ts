@@ -3,9 +3,9 @@
 import { count, day, dayAndTime, isoDay, monthName, time } from '../../html/format.ts';
 import { alert, facts, heading, link, type Page } from '../../html/page.ts';
 import { type Html, type HtmlValue, html, safeUrl, shorten } from '../../lib/template.ts';
+import { midnight } from '../../lib/time.ts';
 import type { FeedOrganisation, SourceCompleteness } from '../store/state.ts';
 import { fromPath, isStale, organisationPath, type PagesContext, pagePath, trail, withQuery } from './context.ts';
-import { midnight, otherMonth } from './months.ts';
 import { boundedList, hasTime, itemList, listRow, readWindow, stateBadge, textIn, windowList } from './rows.ts';
 import { type Body, type Item, type ItemFilter, listBodies, listItems } from './search/lists.ts';
 import { searchForm, searchPath } from './search.ts';
@@ -138,6 +138,13 @@ function sourceFacts({ suppliers, ...source }: SourceCompleteness): [string, Htm
 }
 
 const percentage = new Intl.NumberFormat('nl-NL', { maximumFractionDigits: 1 });
+
+/** @param by how many months later */
+function otherMonth(month: string, by: number): string {
+  const date = new Date(`${month}-01T00:00:00Z`);
+  date.setUTCMonth(date.getUTCMonth() + by);
+  return date.toISOString().slice(0, 7);
+}
 
 /** That of the first meeting from this month on, else of the last one. */
 async function startingMonth({ pool, clock }: PagesContext, meetings: ItemFilter): Promise<string> {

@@ -16,7 +16,6 @@ import {
 } from './context.ts';
 import { exportRoutes } from './export/routes.ts';
 import { frontPage, organisationsPage } from './front.ts';
-import { isMonth } from './months.ts';
 import { bodiesPage, organisationPage } from './organisation.ts';
 import { type Made, resourcePage } from './resource.ts';
 import { bodyKey } from './search/entry.ts';
@@ -26,6 +25,7 @@ import { readSearchAddress, searchPage, searchPath } from './search.ts';
 const MAX_AGE_SECONDS = 5;
 /** The index is slightly behind the feed, and pages depend on the time of day. */
 const KEPT_MS = 1000;
+const MONTH = /^(19|20|21)\d\d-(0[1-9]|1[0-2])$/;
 /** Memory of a page, in records of the feed. */
 const PAGE_RECORDS = 50;
 
@@ -71,7 +71,7 @@ export function pagesRoutes(app: FastifyInstance, context: PagesContext, stylesh
     const { params, query } = request;
     const organisation = await findOrganisation(context, params.organisatiecode);
     const maand = readText(query, 'maand');
-    if (maand !== undefined && !isMonth(maand)) throw new Problem(platformProblems.notFound);
+    if (maand !== undefined && !MONTH.test(maand)) throw new Problem(platformProblems.notFound);
     const gremium = bodyKey({ gremiumidentificatie: [query.gremium].flat()[0] });
     return organisationPage(context, organisation, {
       ...{ wanted: maand, gremium },

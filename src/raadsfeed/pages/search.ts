@@ -6,12 +6,11 @@ import { badge, heading, link, type Page, paragraph } from '../../html/page.ts';
 import { COLLECTIONS, normaliseOrganisatiecode, RESOURCE_TYPES, type ResourceType } from '../../lib/feed/resource.ts';
 import { Problem } from '../../lib/problem.ts';
 import { type Html, type HtmlValue, html, shorten } from '../../lib/template.ts';
-import { isDay } from '../../lib/time.ts';
+import { dayAfter, isDay, midnight } from '../../lib/time.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { raadsfeedProblems } from '../problems.ts';
 import { type FeedOrganisation, readOrganisations } from '../store/state.ts';
 import { byName, HOME, type PagesContext, pagePath, trail, typeOf, withQuery } from './context.ts';
-import { midnight } from './months.ts';
 import { fileLink, joined, TYPE_NAMES, textIn } from './rows.ts';
 import { type Facet, type SearchResult, type SearchSort, search } from './search/find.ts';
 import { type KindQuery, readKind } from './search/kinds.ts';
@@ -114,7 +113,7 @@ export async function runSearch(
   const request = {
     ...{ organisatiecode: organisatie, gremium, resourceType: kind?.type ?? typeOf(soort), offset, limit },
     from: from === undefined ? undefined : midnight(from),
-    to: tot === undefined ? undefined : midnight(tot, 1),
+    to: tot === undefined ? undefined : midnight(dayAfter(tot)),
     ...(follow === undefined ? { sort: sortOf(address, kind) } : ({ sort: 'nieuwste', before: follow.voor } as const)),
   } as const;
   try {

@@ -1,6 +1,7 @@
 /** The calls to GemeenteOplossingen: version 1 lists whole meetings, version 2 takes a call for each part. */
 import { createHash } from 'node:crypto';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
+import { dutchDay } from '../../../lib/time.ts';
 import type { SupplierVersion } from '../source.ts';
 import { ClientPool, type PoolOptions } from '../supplier/client-pool.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
@@ -9,7 +10,7 @@ import { assertListable, readInHalves } from '../supplier/read-in-halves.ts';
 import type { DateWindow } from '../supplier/source-adapter.ts';
 import type { Found, Reading, Supplier } from '../supplier/supplier.ts';
 import { orMissing, SupplierError } from '../supplier/supplier-client.ts';
-import { dutchDay, readMoment } from '../supplier/values.ts';
+import { readMoment } from '../supplier/values.ts';
 import { inWindow, isRegisters } from '../supplier/windows.ts';
 import { listIn, recordIn } from '../supplier/wrapping.ts';
 import {

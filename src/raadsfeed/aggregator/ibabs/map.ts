@@ -1,4 +1,5 @@
 /** Maps iBabs data to the resources of the feed. */
+import { dayAfter } from '../../../lib/time.ts';
 import { lineOfHtml, textOfHtml } from '../supplier/html-text.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
 import { bareNumber, nestByNumber } from '../supplier/mapping.ts';
@@ -9,7 +10,6 @@ import { saidStatus } from '../supplier/said-status.ts';
 import type { AdapterSource } from '../supplier/source-adapter.ts';
 import type { MappedItem } from '../supplier/supplier.ts';
 import { addressOf, dutchMoment, type Moment, readMoment } from '../supplier/values.ts';
-import { dayAfter } from '../supplier/windows.ts';
 import {
   type EntryDetail,
   type IbabsDocument,

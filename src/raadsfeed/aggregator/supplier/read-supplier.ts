@@ -1,4 +1,5 @@
 import { type Db, transaction } from '../../../database/transaction.ts';
+import { dayAfter, dutchDay } from '../../../lib/time.ts';
 import type { SupplierDependencies } from '../dependencies.ts';
 import { type Lease, parseSourceAddress, type Source, type SupplierScheme } from '../source.ts';
 import { readBlock } from '../store/call-slots.ts';
@@ -29,8 +30,7 @@ import {
   withoutAbsent,
 } from './source-adapter.ts';
 import { SupplierFault } from './supplier-client.ts';
-import { dutchDay } from './values.ts';
-import { dayAfter, dayBefore, isRegisters, periodOf, REGISTERS, roundWindows } from './windows.ts';
+import { isRegisters, LAST_DAY, periodOf, REGISTERS, roundWindows } from './windows.ts';
 
 interface WindowOutcome {
   /** Read without an error and published whole, with nothing left for an operator. */
@@ -93,8 +93,8 @@ export async function prepareWindows(
   const { from, to } = periodOf(lease.source.vanaf === null ? { to: of.period.to } : of.period);
   let withheld = 0;
   for (const window of [
-    { from: '1000-01-01', to: dayBefore(from) },
-    { from: dayAfter(to), to: '9999-12-31' },
+    { from: '1000-01-01', to: dayAfter(from, -1) },
+    ...(to === LAST_DAY ? [] : [{ from: dayAfter(to), to: LAST_DAY }]),
   ]) {
     const known = await readItemsIn(pool, id, window);
     if (known.length === 0) continue;

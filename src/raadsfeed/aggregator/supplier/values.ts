@@ -1,4 +1,5 @@
 /** Reads times and addresses in suppliers' notation. */
+import { dutchDay, offsetMs } from '../../../lib/time.ts';
 import type { IssueSink } from './issue-log.ts';
 
 export interface Moment {
@@ -26,7 +27,7 @@ export function readMoment(value: unknown): MomentReading {
   if (hour === undefined) return { moment: { day: text } };
   if (offset !== undefined) {
     const instant = local - offsetMilliseconds(offset);
-    return { moment: { utc: toUtc(instant), day: amsterdamDay(instant) } };
+    return { moment: { utc: toUtc(instant), day: dutchDay(new Date(instant)) } };
   }
   return { moment: { utc: toUtc(fromAmsterdam(local)), day: text.slice(0, 10) } };
 }
@@ -89,37 +90,17 @@ export function dutchMoment(date: unknown, time: unknown, name: string, issue: I
   return MIDNIGHT.test(clock) ? { day: own.day } : own;
 }
 
-const CLOCK = new Intl.DateTimeFormat('en-US', {
-  timeZone: 'Europe/Amsterdam',
-  timeZoneName: 'longOffset',
-});
-
 const HOUR = 3_600_000;
-
-/** Milliseconds that Dutch clocks are ahead of UTC: `GMT+01:00`, with seconds before 1937. */
-function offsetAt(instant: number): number {
-  const name = CLOCK.formatToParts(instant).find(({ type }) => type === 'timeZoneName')?.value ?? '';
-  const [, hours = '0', minutes = '0', seconds = '0'] = /GMT\+(\d+):(\d+)(?::(\d+))?/.exec(name) ?? [];
-  return (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000;
-}
 
 /**
  * The instant of a Dutch local time: the first in the hour that occurs twice; in the skipped hour, as if the clock had not moved yet.
  * @param local as if it were UTC (milliseconds)
  */
 function fromAmsterdam(local: number): number {
-  const before = offsetAt(local - 3 * HOUR);
-  const after = offsetAt(local + 3 * HOUR);
+  const before = offsetMs(new Date(local - 3 * HOUR));
+  const after = offsetMs(new Date(local + 3 * HOUR));
   const instants = [local - Math.max(before, after), local - Math.min(before, after)];
-  return instants.find((instant) => instant + offsetAt(instant) === local) ?? local - before;
-}
-
-export function dutchDay(moment: Date): string {
-  return amsterdamDay(moment.getTime());
-}
-
-function amsterdamDay(instant: number): string {
-  return new Date(instant + offsetAt(instant)).toISOString().slice(0, 10);
+  return instants.find((instant) => instant + offsetMs(new Date(instant)) === local) ?? local - before;
 }
 
 /** Repairs `httphttp://`, spaces and a missing scheme. */

@@ -1,32 +1,16 @@
+import { dayAfter } from '../../../lib/time.ts';
 import type { DateWindow } from './source-adapter.ts';
 
 const DAY = 86_400_000;
 
-function toTime(day: string): number {
-  return Date.parse(`${day}T00:00:00Z`);
-}
-
-function toDay(time: number): string {
-  return new Date(time).toISOString().slice(0, 10);
-}
-
-export function dayBefore(day: string): string {
-  return toDay(toTime(day) - DAY);
-}
-
-/** The last possible day is followed by itself. */
-export function dayAfter(day: string): string {
-  return day === '9999-12-31' ? day : toDay(toTime(day) + DAY);
-}
-
 /** `undefined` for a single day. */
 export function halves({ from, to }: DateWindow): readonly [DateWindow, DateWindow] | undefined {
-  const days = Math.round((toTime(to) - toTime(from)) / DAY) + 1;
+  const days = (Date.parse(to) - Date.parse(from)) / DAY + 1;
   if (days < 2) return undefined;
-  const middle = toTime(from) + Math.floor(days / 2) * DAY;
+  const middle = dayAfter(from, Math.floor(days / 2));
   return [
-    { from, to: toDay(middle - DAY) },
-    { from: toDay(middle), to },
+    { from, to: dayAfter(middle, -1) },
+    { from: middle, to },
   ];
 }
 
@@ -57,11 +41,9 @@ function earliest(day: string | undefined, other: string): string {
 export function quarters({ from, to }: DateWindow): readonly DateWindow[] {
   const found: DateWindow[] = [];
   for (let start = from; start <= to; ) {
-    const date = new Date(toTime(start));
-    const next = toDay(Date.UTC(date.getUTCFullYear(), Math.floor(date.getUTCMonth() / 3) * 3 + 3, 1));
-    const end = toDay(toTime(next) - DAY);
-    found.push({ from: start, to: end < to ? end : to });
-    start = next;
+    const end = quarterEnd(start);
+    found.push({ from: start, to: earliest(to, end) });
+    start = dayAfter(end);
   }
   return found;
 }
@@ -73,14 +55,17 @@ export function isRegisters({ from }: DateWindow): boolean {
   return from === REGISTERS.from;
 }
 
+/** Of a period without an end. */
+export const LAST_DAY = '9999-12-31';
+
 export function periodOf({ from, to }: Partial<DateWindow> = {}): DateWindow {
-  return { from: from ?? '1000-01-01', to: to ?? '9999-12-31' };
+  return { from: from ?? '1000-01-01', to: to ?? LAST_DAY };
 }
 
-function quarterEnd(day: string): string {
-  const date = new Date(toTime(day));
-  const next = Date.UTC(date.getUTCFullYear(), Math.floor(date.getUTCMonth() / 3) * 3 + 3, 1);
-  return toDay(next - DAY);
+/** The last day of the quarter of a day. @param later that of so many quarters later */
+function quarterEnd(day: string, later = 0): string {
+  const [year = 0, month = 0] = day.split('-').map(Number);
+  return new Date(Date.UTC(year, Math.ceil(month / 3) * 3 + 3 * later, 0)).toISOString().slice(0, 10);
 }
 
 export function inWindow(day: string, { from, to }: DateWindow): boolean {
@@ -96,13 +81,9 @@ interface RoundWindows {
 
 /** Quarters, so that an item is in the same window in every round; the ends are those of the source's period. */
 export function roundWindows(since: string, now: Date, until?: string): RoundWindows {
-  const quarterOf = (months: number): DateWindow => {
-    const first = Math.floor(now.getUTCMonth() / 3) * 3 + months;
-    const from = Date.UTC(now.getUTCFullYear(), first, 1);
-    return { from: toDay(from), to: toDay(Date.UTC(now.getUTCFullYear(), first + 3, 1) - DAY) };
-  };
-  const all = quarters({ from: since, to: earliest(until, quarterOf(15).to) });
-  const ends = new Set([-3, 0, 3].map((months) => quarterOf(months).to));
+  const today = now.toISOString().slice(0, 10);
+  const all = quarters({ from: since, to: earliest(until, quarterEnd(today, 5)) });
+  const ends = new Set([-1, 0, 1].map((later) => quarterEnd(today, later)));
   const isCurrent = ({ to }: DateWindow): boolean => ends.has(quarterEnd(to));
   return { current: all.filter(isCurrent), all };
 }
