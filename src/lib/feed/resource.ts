@@ -46,6 +46,12 @@ export function normaliseOrganisatiecode(text: string): string | undefined {
 /** Longest `bronidentificatie` that our addresses accept. */
 const MAX_NAME = 500;
 
+/** The resource that a reference names: of the organisation `own` unless it says another one. */
+export function readReference(reference: unknown, own: string): Resource | undefined {
+  if (!isRecord(reference)) return undefined;
+  return readResource({ resource: { ...reference, organisatiecode: reference.organisatiecode ?? own } });
+}
+
 /** The identity in a record of any feed, with its code in lower case; `undefined` when it cannot be an identity here. */
 export function readResource({ resource }: JsonObject): Resource | undefined {
   if (!isRecord(resource) || typeof resource.organisatiecode !== 'string') return undefined;

@@ -2,9 +2,9 @@
  * Decides whether and how a document of the feed is offered. Other parties' feeds may hold members of any type, so each is checked where it is read.
  */
 
-import type { Resource } from '../../lib/feed/resource.ts';
-import { normaliseOrganisatiecode } from '../../lib/feed/resource.ts';
-import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
+import { cutText } from '../../lib/cut-text.ts';
+import { type Resource, readReference } from '../../lib/feed/resource.ts';
+import type { JsonObject } from '../../lib/json/json-value.ts';
 import { stripControls } from '../../lib/template.ts';
 import { isDay } from '../../lib/time.ts';
 import { categoryNumber, fileType } from '../woo-value-lists.ts';
@@ -24,7 +24,6 @@ const MIN_LOC = 12;
 const MAX_LOC_BYTES = 2048;
 const MAX_TITLE = 500;
 const MAX_ITEMS = 500;
-const MAX_IDENTIFICATION = 4000;
 
 /** The data of a document in the index; days are `YYYY-MM-DD`. @param organisatiecode of the document, assumed for references without one */
 export function toOffer(organisatiecode: string, data: JsonObject) {
@@ -71,12 +70,12 @@ function addressText({ origin, pathname, search }: URL): string {
 }
 
 function cleanTitle(text: string): string {
-  return stripControls(text.slice(0, 4 * MAX_TITLE))
-    .replace(/\s+/g, ' ')
-    .trim()
-    .slice(0, MAX_TITLE)
-    .replace(/[\ud800-\udbff]$/, '')
-    .toWellFormed();
+  return cutText(
+    stripControls(text.slice(0, 4 * MAX_TITLE))
+      .replace(/\s+/g, ' ')
+      .trim(),
+    MAX_TITLE,
+  );
 }
 
 /** The day of a date or moment, as the source wrote it; `undefined` when the calendar lacks it. */
@@ -87,33 +86,16 @@ function dayOf(value: unknown): string | undefined {
 
 function itemsOf(own: string, references: unknown): Resource[] {
   const found = Array.isArray(references)
-    ? references.slice(0, MAX_ITEMS).flatMap((one) => readReference(own, one) ?? [])
+    ? references.slice(0, MAX_ITEMS).flatMap((one) => readReference(one, own) ?? [])
     : [];
   return [...new Map(found.map((one) => [`${one.organisatiecode} ${one.bronidentificatie}`, one])).values()];
 }
 
-function readReference(own: string, reference: unknown): Resource | undefined {
-  if (!isRecord(reference)) return undefined;
-  const { organisatiecode: code, bronidentificatie } = reference;
-  const organisatiecode = typeof code === 'string' ? normaliseOrganisatiecode(code) : own;
-  return organisatiecode === undefined || !isIdentification(bronidentificatie)
-    ? undefined
-    : { organisatiecode, bronidentificatie };
-}
-
-/** An identification that fits in a column. */
-function isIdentification(value: unknown): value is string {
-  return (
-    typeof value === 'string' &&
-    value !== '' &&
-    value.length <= MAX_IDENTIFICATION &&
-    !value.includes('\0') &&
-    value.isWellFormed()
-  );
-}
-
 /** `parent` is the item that it lies below, of the same organisation. */
-export function toItemState(data: JsonObject): { readonly isClosed: boolean; readonly parent: string | undefined } {
-  const parent = isRecord(data.hoofdagendapunt) ? data.hoofdagendapunt.bronidentificatie : undefined;
-  return { isClosed: data.indicatiebesloten === true, parent: isIdentification(parent) ? parent : undefined };
+export function toItemState(
+  organisatiecode: string,
+  data: JsonObject,
+): { readonly isClosed: boolean; readonly parent: string | undefined } {
+  const { bronidentificatie: parent } = readReference(data.hoofdagendapunt, organisatiecode) ?? {};
+  return { isClosed: data.indicatiebesloten === true, parent };
 }

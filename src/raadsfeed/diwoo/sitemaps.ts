@@ -1,6 +1,6 @@
 /** The sitemaps that the national harvester reads: an index per category, and below it the documents of each organisation. */
-import { setImmediate } from 'node:timers/promises';
 import type { Db } from '../../database/transaction.ts';
+import { mapWithinBudget } from '../../lib/scheduling.ts';
 import { type Html, html } from '../../lib/template.ts';
 import { categoryTerm, fileTypeTerm, organisationAddress, RECEIPT, type Term } from '../woo-value-lists.ts';
 
@@ -106,18 +106,12 @@ export async function readDocuments(db: Db, { organisatiecode, categorie, page }
   return rows;
 }
 
-/** Documents that are written before yielding to other work. */
-const BATCH = 250;
-
 export async function renderSitemap(documents: readonly Offered[]): Promise<string> {
-  let text =
+  const entries = await mapWithinBudget(documents, renderDocument);
+  return (
     `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="${SITEMAP}" xmlns:diwoo="${DIWOO}" ` +
-    `xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="${SCHEMAS}">\n`;
-  for (let at = 0; at < documents.length; at += BATCH) {
-    if (at > 0) await setImmediate();
-    for (const document of documents.slice(at, at + BATCH)) text += renderDocument(document);
-  }
-  return `${text}</urlset>\n`;
+    `xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="${SCHEMAS}">\n${entries.join('')}</urlset>\n`
+  );
 }
 
 /** Documents of one sitemap, which keeps it below 50 000 addresses and 50 MB, whatever its contents. */

@@ -59,7 +59,10 @@ function keyOf({ organisatiecode, bronidentificatie }: Resource): string {
 
 /** Stores the items that are closed or lie below another one; all others are open. */
 async function writeItems(db: Db, items: readonly FeedChange[]): Promise<void> {
-  const rows = items.map(({ resource, data }) => ({ ...resource, ...(data && toItemState(data)) }));
+  const rows = items.map(({ resource, data }) => ({
+    ...resource,
+    ...(data && toItemState(resource.organisatiecode, data)),
+  }));
   await withRows(
     db,
     'delete-items',

@@ -1,8 +1,8 @@
-import { setImmediate as pause } from 'node:timers/promises';
 import type { FeedRecord } from '../../../lib/feed/read-page.ts';
 import { cameFrom } from '../../../lib/feed/record.ts';
 import { isResourceType, readResource, resourceKey } from '../../../lib/feed/resource.ts';
 import { reasonOf } from '../../../lib/log.ts';
+import { mapWithinBudget } from '../../../lib/scheduling.ts';
 import type { Change } from '../../domain/change.ts';
 import type { NamedResource, TakenRecord } from '../store/comparison.ts';
 import type { SourceIssue } from '../supplier/source-adapter.ts';
@@ -27,9 +27,6 @@ export interface CheckedPage {
 /** Refused records of one page that are reported one by one. */
 const MAX_DETAILED = 20;
 
-/** Then it yields to the event loop: a publisher holds the lock of the feed meanwhile. */
-const BATCH = 50;
-
 interface PageContext extends RecordContext, RedactionContext {
   readonly hashMatches: boolean;
   /** The records looked up by number for redactions that name no resource. */
@@ -37,11 +34,7 @@ interface PageContext extends RecordContext, RedactionContext {
 }
 
 export async function checkPage(records: readonly FeedRecord[], context: PageContext): Promise<CheckedPage> {
-  const results: (FeedRecord & { readonly verdict: Verdict })[] = [];
-  for (const [i, record] of records.entries()) {
-    if (i > 0 && i % BATCH === 0) await pause();
-    results.push({ ...record, verdict: checkOne(record, context) });
-  }
+  const results = await mapWithinBudget(records, (one) => ({ ...one, verdict: checkOne(one, context) }));
   const { feedUrl } = context;
   const hashMatches =
     context.hashMatches || results.some(({ verdict }) => verdict.kind === 'taken' && verdict.hash === 'matches');

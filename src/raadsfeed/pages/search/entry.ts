@@ -1,8 +1,7 @@
 /** The entry of a resource in the index. Other parties' feeds may hold members of any type, so each is checked where it is read. */
 
 import { cutText } from '../../../lib/cut-text.ts';
-import type { Resource, ResourceType } from '../../../lib/feed/resource.ts';
-import { normaliseOrganisatiecode } from '../../../lib/feed/resource.ts';
+import { type Resource, type ResourceType, readReference } from '../../../lib/feed/resource.ts';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import { DATE } from '../../../lib/time.ts';
 import { datesIn } from './dates.ts';
@@ -102,13 +101,10 @@ export function toEntry(resourceType: ResourceType, { organisatiecode }: Resourc
 }
 
 function referencesOf(resourceType: ResourceType, own: string, data: JsonObject): EntryReference[] {
-  const read = (to: ResourceType, references: unknown, rol = ''): EntryReference[] =>
+  const read = (resourceType: ResourceType, references: unknown, rol = ''): EntryReference[] =>
     (Array.isArray(references) ? references : []).flatMap((reference: unknown) => {
-      const bronidentificatie = isRecord(reference) ? textOf(reference.bronidentificatie, ADDRESS) : undefined;
-      if (!isRecord(reference) || bronidentificatie === undefined) return [];
-      const code =
-        typeof reference.organisatiecode === 'string' ? normaliseOrganisatiecode(reference.organisatiecode) : own;
-      return code === undefined ? [] : [{ organisatiecode: code, resourceType: to, bronidentificatie, rol }];
+      const resource = readReference(reference, own);
+      return resource === undefined ? [] : [{ ...resource, resourceType, rol }];
     });
   if (resourceType === 'Agendapunt') return [];
   if (resourceType === 'Vergadering') return read('Vergadering', [data.hoofdvergadering], 'hoofdvergadering');
