@@ -1,3 +1,4 @@
+import { Command } from 'commander';
 import type { Database, DatabaseOptions } from '../database/open-database.ts';
 import { interruptible, reportFailure } from '../lib/command-line.ts';
 import { createLogger, type Logger } from '../lib/log.ts';
@@ -83,4 +84,13 @@ export async function runCommand(
       await database.close();
     }
   });
+}
+
+/** A command that can print its result as JSON. @param examples what is typed after `koppelvlak` */
+export function commandWithResult(name: string, description: string, ...examples: readonly string[]): Command {
+  const lines = examples.map((example) => `\n  $ koppelvlak ${example}`);
+  return new Command(name)
+    .description(description)
+    .option('--json', 'one machine-readable result')
+    .addHelpText('after', `\nExample${lines.length > 1 ? 's' : ''}:${lines.join('')}`);
 }

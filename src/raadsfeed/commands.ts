@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { runCommand } from '../commands/run-command.ts';
+import { commandWithResult, runCommand } from '../commands/run-command.ts';
 import { CommandError, UsageError } from '../lib/command-error.ts';
 import { VERWIJDERREDENEN, type Verwijderreden } from '../lib/feed/record.ts';
 import { isResourceType, RESOURCE_TYPES, type Resource, type ResourceType } from '../lib/feed/resource.ts';
@@ -40,8 +40,11 @@ interface RedactOptions {
 const WAIT_SECONDS = 60;
 
 function feedRedactCommand(terminal: Terminal): Command {
-  return new Command('redact')
-    .description('remove the content of a resource from the whole history, permanently')
+  return commandWithResult(
+    'redact',
+    'remove the content of a resource from the whole history, permanently',
+    'feed redact --resource gm0363/Informatieobject/doc-1 --reden persoonsgegevens',
+  )
     .requiredOption(
       '--resource <organisatiecode/resourceType/bronidentificatie>',
       'the resource; may be given more than once',
@@ -49,11 +52,6 @@ function feedRedactCommand(terminal: Terminal): Command {
     )
     .addOption(new Option('--reden <reden>', 'verwijderreden').choices(VERWIJDERREDENEN).makeOptionMandatory())
     .option('--toelichting <text>', 'toelichting; needed with overig')
-    .option('--json', 'one machine-readable result')
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ koppelvlak feed redact --resource gm0363/Informatieobject/doc-1 --reden persoonsgegevens',
-    )
     .action((options: RedactOptions) =>
       runCommand(terminal, { ...options, changes: true }, async ({ database, clock, proof, output, interrupted }) => {
         const { reden: verwijderreden, toelichting } = options;
@@ -100,11 +98,12 @@ function feedRedactCommand(terminal: Terminal): Command {
 }
 
 function feedPruneCommand(terminal: Terminal): Command {
-  return new Command('prune')
-    .description('drop history stored before a date or time; the current state stays')
+  return commandWithResult(
+    'prune',
+    'drop history stored before a date or time; the current state stays',
+    'feed prune --before 2021-01-01',
+  )
     .requiredOption('--before <moment>', 'a day (UTC) or a time with its zone', parseMoment)
-    .option('--json', 'one machine-readable result')
-    .addHelpText('after', '\nExample:\n  $ koppelvlak feed prune --before 2021-01-01')
     .action(({ before, json = false }: { before: Date; json?: boolean }) =>
       runCommand(
         terminal,
@@ -132,11 +131,8 @@ function feedPruneCommand(terminal: Terminal): Command {
 }
 
 function feedVerifyCommand(terminal: Terminal): Command {
-  return new Command('verify')
-    .description('check the stored data against the promises of the feed')
+  return commandWithResult('verify', 'check the stored data against the promises of the feed', 'feed verify')
     .option('--files', 'also find files of the database that a crash left behind; needs the login of its owner')
-    .option('--json', 'one machine-readable result')
-    .addHelpText('after', '\nExample:\n  $ koppelvlak feed verify')
     .action((options: { files?: boolean; json?: boolean }) =>
       runCommand(terminal, options, async ({ database, clock, output, interrupted }) => {
         const { verifyFeed } = await import('./verify/verify-feed.ts');

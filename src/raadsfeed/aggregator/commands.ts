@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { runCommand } from '../../commands/run-command.ts';
+import { commandWithResult, runCommand } from '../../commands/run-command.ts';
 import { table } from '../../lib/output.ts';
 import type { Terminal } from '../../lib/terminal.ts';
 import { addCommand, importCommand } from './commands/add.ts';
@@ -21,11 +21,8 @@ export function bronCommand(terminal: Terminal): Command {
 }
 
 function listCommand(terminal: Terminal): Command {
-  return new Command('list')
-    .description('the sources, with their progress and faults')
-    .option('--json', 'one machine-readable result')
-    .addHelpText('after', '\nExample:\n  $ koppelvlak bron list')
-    .action((options: { json?: boolean }) =>
+  return commandWithResult('list', 'the sources, with their progress and faults', 'bron list').action(
+    (options: { json?: boolean }) =>
       runCommand(terminal, options, async ({ database, output }) => {
         const { readSourceStates } = await import('./store/sources.ts');
         const states = await readSourceStates(database.pool);
@@ -34,7 +31,7 @@ function listCommand(terminal: Terminal): Command {
           else output.line(table(HEAD, states.map(stateCells)));
         });
       }),
-    );
+  );
 }
 
 const HEAD = [

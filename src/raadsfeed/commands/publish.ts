@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addAbortSignal } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Command, InvalidArgumentError } from 'commander';
-import { type CommandContext, runCommand } from '../../commands/run-command.ts';
+import { type Command, InvalidArgumentError } from 'commander';
+import { type CommandContext, commandWithResult, runCommand } from '../../commands/run-command.ts';
 import { CommandError, UsageError } from '../../lib/command-error.ts';
 import { normaliseOrganisatiecode, type Resource, resourceKey } from '../../lib/feed/resource.ts';
 import { createProgress, type Output } from '../../lib/output.ts';
@@ -22,14 +22,15 @@ interface PublishOptions {
 }
 
 export function feedPublishCommand(terminal: Terminal): Command {
-  return new Command('publish')
-    .description('publish lines of NDJSON: {"op","resourceType","data"}, or with resource and verwijderreden')
+  return commandWithResult(
+    'publish',
+    'publish lines of NDJSON: {"op","resourceType","data"}, or with resource and verwijderreden',
+    'feed publish vergaderingen.ndjson',
+  )
     .argument('[file...]', 'files to read; none, or -, is standard input')
     .option('--organisatie <code>', 'refuse lines of another organisation', parseOrganisatie)
     .option('--strict', 'stop at the first line that is refused; nothing is published')
     .option('--partial', 'publish the valid lines even when others are refused')
-    .option('--json', 'one machine-readable result')
-    .addHelpText('after', '\nExample:\n  $ koppelvlak feed publish vergaderingen.ndjson')
     .action((files: string[], { organisatie, strict = false, partial = false, json = false }: PublishOptions) =>
       runCommand(terminal, { json, changes: true }, async (context) => {
         if (strict && partial) throw new UsageError('--strict and --partial exclude each other');
@@ -56,15 +57,14 @@ interface SyncOptions {
 }
 
 export function feedSyncCommand(terminal: Terminal): Command {
-  return new Command('sync')
-    .description(
-      'bring the feed to the full state of an organisation: publishes differences, deletes missing resources',
-    )
+  return commandWithResult(
+    'sync',
+    'bring the feed to the full state of an organisation: publishes differences, deletes missing resources',
+    'feed sync --organisatie gm9901 stand.ndjson',
+  )
     .argument('[file...]', 'files with an upsert for every resource; none, or -, is standard input')
     .requiredOption('--organisatie <code>', 'the organisation that the state is of', parseOrganisatie)
     .option('--allow-mass-delete', 'delete even when it is more than a tenth of the resources of the organisation')
-    .option('--json', 'one machine-readable result')
-    .addHelpText('after', '\nExample:\n  $ koppelvlak feed sync --organisatie gm9901 stand.ndjson')
     .action((files: string[], options: SyncOptions) =>
       runCommand(terminal, { ...options, changes: true }, async (context) => {
         const { organisatie, allowMassDelete = false } = options;

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { runCommand } from '../../commands/run-command.ts';
+import { commandWithResult, runCommand } from '../../commands/run-command.ts';
 import { CommandError } from '../../lib/command-error.ts';
 import { table } from '../../lib/output.ts';
 import type { Terminal } from '../../lib/terminal.ts';
@@ -18,11 +18,12 @@ export function registerCommand(terminal: Terminal): Command {
 }
 
 function addCommand(terminal: Terminal): Command {
-  return new Command('add')
-    .description('find a feed by the well-known address of a domain, or by its own address, and add it')
+  return commandWithResult(
+    'add',
+    'find a feed by the well-known address of a domain, or by its own address, and add it',
+    'register add www.voorbeeldstad.example',
+  )
     .argument('<domain|url>', 'domain of an organisation, or address of a service document')
-    .option('--json', 'one machine-readable result')
-    .addHelpText('after', '\nExample:\n  $ koppelvlak register add www.voorbeeldstad.example')
     .action((given: string, options: Options) =>
       runCommand(terminal, { ...options, changes: true }, async ({ config, database, clock, output, interrupted }) => {
         const { addFeed, createRegisterClient } = await import('../register/register.ts');
@@ -40,20 +41,16 @@ function addCommand(terminal: Terminal): Command {
 }
 
 function listCommand(terminal: Terminal): Command {
-  return new Command('list')
-    .description('the feeds that the register knows')
-    .option('--json', 'one machine-readable result')
-    .addHelpText('after', '\nExample:\n  $ koppelvlak register list')
-    .action((options: Options) =>
-      runCommand(terminal, options, async ({ database, output }) => {
-        const { readEntries } = await import('../store/register.ts');
-        const entries = await readEntries(database.pool);
-        output.result(entries, () => {
-          if (entries.length === 0) output.line('No feeds; see koppelvlak register add --help.');
-          else output.line(table(['feed', 'organisations', 'last seen', 'state'], entries.map(row)));
-        });
-      }),
-    );
+  return commandWithResult('list', 'the feeds that the register knows', 'register list').action((options: Options) =>
+    runCommand(terminal, options, async ({ database, output }) => {
+      const { readEntries } = await import('../store/register.ts');
+      const entries = await readEntries(database.pool);
+      output.result(entries, () => {
+        if (entries.length === 0) output.line('No feeds; see koppelvlak register add --help.');
+        else output.line(table(['feed', 'organisations', 'last seen', 'state'], entries.map(row)));
+      });
+    }),
+  );
 }
 
 function row({ serviceUrl, codes, laatstGezien, bereikbaar, fout }: RegisterEntry): string[] {
@@ -66,11 +63,8 @@ function row({ serviceUrl, codes, laatstGezien, bereikbaar, fout }: RegisterEntr
 }
 
 function removeCommand(terminal: Terminal): Command {
-  return new Command('remove')
-    .description('forget a feed')
+  return commandWithResult('remove', 'forget a feed', 'register remove www.voorbeeldstad.example')
     .argument('<domain|url>', 'as it was added, or the address of its service document')
-    .option('--json', 'one machine-readable result')
-    .addHelpText('after', '\nExample:\n  $ koppelvlak register remove www.voorbeeldstad.example')
     .action((given: string, options: Options) =>
       runCommand(terminal, { ...options, changes: true }, async ({ database, output }) => {
         const { removeFeed } = await import('../store/register.ts');

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { runCommand } from '../../commands/run-command.ts';
+import { commandWithResult, runCommand } from '../../commands/run-command.ts';
 import type { Db } from '../../database/transaction.ts';
 import { table } from '../../lib/output.ts';
 import type { Terminal } from '../../lib/terminal.ts';
@@ -13,60 +13,60 @@ export function diwooCommand(terminal: Terminal): Command {
 }
 
 function reportCommand(terminal: Terminal): Command {
-  return new Command('report')
-    .description('the offered documents, and those left out with the reason')
-    .option('--json', 'one machine-readable result')
-    .addHelpText('after', '\nExample:\n  $ koppelvlak diwoo report')
-    .action((options: { json?: boolean }) =>
-      runCommand(terminal, options, async ({ database: { pool }, output }) => {
-        const offered = await countOffered(pool);
-        const leftOut = await countLeftOut(pool);
-        output.result({ offered, leftOut }, () => {
-          const rows = offered.map(({ organisatiecode, categorie, documents, sitemaps }) =>
-            [organisatiecode, `infocat${String(categorie).padStart(3, '0')}`, documents, sitemaps].map(String),
-          );
-          output.line(
-            rows.length === 0
-              ? 'No document is offered; is RAADSFEED_DIWOO on?'
-              : table(['organisation', 'category', 'documents', 'sitemaps'], rows),
-          );
-          const left = leftOut.map(({ reason, documents }) => [reason, String(documents), REASONS[reason]]);
-          output.line(left.length === 0 ? 'No document is left out.' : table(['left out', 'documents', 'why'], left));
-        });
-      }),
-    );
+  return commandWithResult(
+    'report',
+    'the offered documents, and those left out with the reason',
+    'diwoo report',
+  ).action((options: { json?: boolean }) =>
+    runCommand(terminal, options, async ({ database: { pool }, output }) => {
+      const offered = await countOffered(pool);
+      const leftOut = await countLeftOut(pool);
+      output.result({ offered, leftOut }, () => {
+        const rows = offered.map(({ organisatiecode, categorie, documents, sitemaps }) =>
+          [organisatiecode, `infocat${String(categorie).padStart(3, '0')}`, documents, sitemaps].map(String),
+        );
+        output.line(
+          rows.length === 0
+            ? 'No document is offered; is RAADSFEED_DIWOO on?'
+            : table(['organisation', 'category', 'documents', 'sitemaps'], rows),
+        );
+        const left = leftOut.map(({ reason, documents }) => [reason, String(documents), REASONS[reason]]);
+        output.line(left.length === 0 ? 'No document is left out.' : table(['left out', 'documents', 'why'], left));
+      });
+    }),
+  );
 }
 
 function robotsCommand(terminal: Terminal): Command {
-  return new Command('robots')
-    .description('the lines that robots.txt needs: on the host of this service, and on other hosts that have files')
-    .option('--json', 'one machine-readable result')
-    .addHelpText('after', '\nExample:\n  $ koppelvlak diwoo robots')
-    .action((options: { json?: boolean }) =>
-      runCommand(terminal, options, async ({ database, publicBaseUrl, output }) => {
-        const { indexAddresses } = await import('./sitemaps.ts');
-        const base = publicBaseUrl();
-        const own = new URL(base).host;
-        const counts = await countHosts(database.pool);
-        const results = [...new Set([own, ...counts.map(({ host }) => host)])].map((host) => {
-          const here = counts.filter((count) => count.host === host);
-          const named = host === own ? counts : here;
-          const categories = [...new Set(named.map(({ categorie }) => categorie))].sort((a, b) => a - b);
-          return {
-            host,
-            documents: here.reduce((sum, { documents }) => sum + documents, 0),
-            // As sitemaps.org 0.9 has them.
-            lines: indexAddresses(base, categories).map((address) => `Sitemap: ${address}`),
-          };
-        });
-        output.result(results, () => {
-          for (const { host, documents, lines } of results) {
-            output.line(`# https://${host}/robots.txt (files offered on this host: ${documents})`);
-            for (const line of lines) output.line(line);
-          }
-        });
-      }),
-    );
+  return commandWithResult(
+    'robots',
+    'the lines that robots.txt needs: on the host of this service, and on other hosts that have files',
+    'diwoo robots',
+  ).action((options: { json?: boolean }) =>
+    runCommand(terminal, options, async ({ database, publicBaseUrl, output }) => {
+      const { indexAddresses } = await import('./sitemaps.ts');
+      const base = publicBaseUrl();
+      const own = new URL(base).host;
+      const counts = await countHosts(database.pool);
+      const results = [...new Set([own, ...counts.map(({ host }) => host)])].map((host) => {
+        const here = counts.filter((count) => count.host === host);
+        const named = host === own ? counts : here;
+        const categories = [...new Set(named.map(({ categorie }) => categorie))].sort((a, b) => a - b);
+        return {
+          host,
+          documents: here.reduce((sum, { documents }) => sum + documents, 0),
+          // As sitemaps.org 0.9 has them.
+          lines: indexAddresses(base, categories).map((address) => `Sitemap: ${address}`),
+        };
+      });
+      output.result(results, () => {
+        for (const { host, documents, lines } of results) {
+          output.line(`# https://${host}/robots.txt (files offered on this host: ${documents})`);
+          for (const line of lines) output.line(line);
+        }
+      });
+    }),
+  );
 }
 
 /** Why a document of the feed is not offered. */

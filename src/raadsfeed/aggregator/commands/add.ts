@@ -1,7 +1,7 @@
 /** `koppelvlak bron add` and `bron import`: both show the effect before they carry it out. */
 import { createInterface } from 'node:readline/promises';
-import { Command } from 'commander';
-import { type CommandContext, runCommand } from '../../../commands/run-command.ts';
+import type { Command } from 'commander';
+import { type CommandContext, commandWithResult, runCommand } from '../../../commands/run-command.ts';
 import { CommandError, UsageError } from '../../../lib/command-error.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import type { Terminal } from '../../../lib/terminal.ts';
@@ -23,8 +23,13 @@ const collect = (text: string, before: readonly string[] = []): readonly string[
 ];
 
 export function addCommand(terminal: Terminal): Command {
-  return new Command('add')
-    .description('follow a feed, or the API of a supplier for one organisation; a known source is changed')
+  return commandWithResult(
+    'add',
+    'follow a feed, or the API of a supplier for one organisation; a known source is changed',
+    'bron add https://raad.voorbeeldstad.example/ori/v1',
+    'bron add notubiz:281 --organisatie gm0363 --naam "Gemeente Amsterdam" --from 2010-01-01',
+    'bron add ibabs:bollenstreek --organisatie gm0553 --naam "Gemeente Lisse" --bodies Lisse',
+  )
     .argument('<source>', SOURCE_FORMS)
     .option(
       '--organisatie <code>',
@@ -44,13 +49,6 @@ export function addCommand(terminal: Terminal): Command {
     .option('--rid-file <path>', 'for parlaeus: file with the key of its API')
     .option('--replaces <source>', 'for go and parlaeus: a removed source, the same system at its former address')
     .option('--yes', 'add it without asking')
-    .option('--json', 'one machine-readable result')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  $ koppelvlak bron add https://raad.voorbeeldstad.example/ori/v1\n' +
-        '  $ koppelvlak bron add notubiz:281 --organisatie gm0363 --naam "Gemeente Amsterdam" --from 2010-01-01\n' +
-        '  $ koppelvlak bron add ibabs:bollenstreek --organisatie gm0553 --naam "Gemeente Lisse" --bodies Lisse',
-    )
     .action((adres: string, options: AddOptions) =>
       runCommand(terminal, { ...options, changes: true }, async (context) => {
         const {
@@ -70,15 +68,16 @@ export function addCommand(terminal: Terminal): Command {
 }
 
 export function importCommand(terminal: Terminal): Command {
-  return new Command('import')
-    .description('add or change the sources of a list; all of them or none')
+  return commandWithResult(
+    'import',
+    'add or change the sources of a list; all of them or none',
+    'bron import bronnen.csv',
+  )
     .argument(
       '<file>',
       'JSON lines, or CSV with a header: bron, organisatie, naam, portaal, from, until, bodies, not-bodies',
     )
     .option('--yes', 'add them without asking')
-    .option('--json', 'one machine-readable result')
-    .addHelpText('after', '\nExample:\n  $ koppelvlak bron import bronnen.csv')
     .action((file: string, options: { readonly yes?: boolean; readonly json?: boolean }) =>
       runCommand(terminal, { ...options, changes: true }, async (context) => {
         const { readSourceList } = await import('./source-list.ts');

@@ -1,6 +1,6 @@
 /** The commands on a source that was added before. */
-import { Command, InvalidArgumentError } from 'commander';
-import { type CommandContext, runCommand } from '../../../commands/run-command.ts';
+import { type Command, InvalidArgumentError } from 'commander';
+import { type CommandContext, commandWithResult, runCommand } from '../../../commands/run-command.ts';
 import type { Pool } from '../../../database/pool.ts';
 import { CommandError, UsageError } from '../../../lib/command-error.ts';
 import { table } from '../../../lib/output.ts';
@@ -32,11 +32,8 @@ export function sourceCommands(terminal: Terminal): Command[] {
     example: string,
     action: (context: CommandContext, source: Source, options: O) => Promise<void>,
   ): Command =>
-    new Command(name)
-      .description(description)
+    commandWithResult(name, description, `bron ${name} ${example}`)
       .argument('<source>', 'address under which the source was added')
-      .option('--json', 'one machine-readable result')
-      .addHelpText('after', `\nExample:\n  $ koppelvlak bron ${name} ${example}`)
       .action((text: string, options: O) =>
         runCommand(terminal, { ...options, changes: true }, async (context) => {
           await action(context, await requireSource(context.database.pool, text), options);
@@ -64,13 +61,10 @@ export function sourceCommands(terminal: Terminal): Command[] {
 }
 
 function resumeCommand(terminal: Terminal): Command {
-  return new Command('resume')
-    .description(
-      'read a paused source again; one that waits after a failure is read at once. Of a supplier that blocked this service: all its sources',
-    )
+  const description =
+    'read a paused source again; one that waits after a failure is read at once. Of a supplier that blocked this service: all its sources';
+  return commandWithResult('resume', description, `bron resume ${FEED_EXAMPLE}`, 'bron resume ibabs')
     .argument('<source>', 'address under which the source was added, or the name of a supplier, such as ibabs')
-    .option('--json', 'one machine-readable result')
-    .addHelpText('after', `\nExamples:\n  $ koppelvlak bron resume ${FEED_EXAMPLE}\n  $ koppelvlak bron resume ibabs`)
     .action((text: string, options: { readonly json?: boolean }) =>
       runCommand(terminal, { ...options, changes: true }, async (context) => {
         const { database, output } = context;
@@ -173,20 +167,16 @@ async function showIssues({ database, output }: CommandContext, source: Source):
 const SHOWN = 20;
 
 function switchCommand(terminal: Terminal): Command {
-  return new Command('switch')
-    .description(
-      "take a source's organisations from a feed of their own instead, or by another version of go; what both have is not published again",
-    )
+  return commandWithResult(
+    'switch',
+    "take a source's organisations from a feed of their own instead, or by another version of go; what both have is not published again",
+    'bron switch notubiz:281 https://raad.voorbeeldstad.example/ori/v1 --dry-run',
+    'bron switch go:https://raad.voorbeeldstad.example/api v2',
+  )
     .argument('<source>', 'address of the source that is followed now')
     .argument('<to>', 'address of the service document of the feed; of a go: source v1 or v2')
     .option('--dry-run', 'only show what would be deleted and added')
     .option('--allow-mass-delete', 'switch even when more than a tenth of an organisation would be deleted')
-    .option('--json', 'one machine-readable result')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  $ koppelvlak bron switch notubiz:281 https://raad.voorbeeldstad.example/ori/v1 --dry-run\n' +
-        '  $ koppelvlak bron switch go:https://raad.voorbeeldstad.example/api v2',
-    )
     .action((text: string, to: string, options: MassDeleteOptions & { readonly dryRun?: boolean }) =>
       runCommand(terminal, { ...options, changes: true }, async (context) => {
         const { database, output, interrupted } = context;
