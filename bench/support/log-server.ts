@@ -1,10 +1,10 @@
 /** A server with only the processing log, as in production; with `BENCH_MEMORY` it does the same but stores nothing. */
 import process from 'node:process';
+import type { FastifyInstance } from 'fastify';
 import { buildApp } from '../../src/app.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { tokens } from '../../src/plugins/tokens.ts';
 import { proof } from '../../src/proof/plugin.ts';
-import type { ActieLog } from '../../src/verwerkingenlog/actie-log.ts';
 import { protect } from '../../src/verwerkingenlog/domain/encryption.ts';
 import { eersteVersie, newActieId } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
 import { verwerkingenlog } from '../../src/verwerkingenlog/plugin.ts';
@@ -14,7 +14,7 @@ import { readTestConfig } from '../../test/support/overrides.ts';
 import { serveParent } from './children.ts';
 
 /** Does all the work of storing an action except the database's. */
-function inMemory(log: ActieLog): ActieLog['append'] {
+function inMemory(log: FastifyInstance['actieLog']): (typeof log)['append'] {
   return async (actie, auteur) => {
     const versie = eersteVersie(actie, newActieId(new Date()), new Date(), auteur);
     await protect(versie, log.keys);

@@ -4,26 +4,39 @@
  */
 
 import { setTimeout as delay } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import type pg from 'pg';
 import type { Pool } from '../database/pool.ts';
-import { transaction } from '../database/transaction.ts';
+import { type Db, transaction } from '../database/transaction.ts';
 import { Problem } from '../lib/problem.ts';
 import { createKeyedSemaphore, createSemaphore, type OneAtATime, type Permit } from '../lib/scheduling.ts';
 import type { ProofWriter } from '../proof/proof-log.ts';
-import { type ActieLog, LARGE_OBJECTS, type SerialChanges } from './actie-log.ts';
-import { reveal, toStoreWithinBudget } from './domain/encryption.ts';
+import { reveal, toStore } from './domain/encryption.ts';
 import type { Versie } from './domain/verwerkingsactie.ts';
 import { verwerkingenlogProblems } from './problems.ts';
 import { lastObjectNumber, lockOfActie, lockOfVerwerking, replaceVersies, tryLockChanges } from './store/changes.ts';
 import { readCurrent, readCurrentParts } from './store/versions.ts';
 
-interface ActieChange {
+/** An action about more persons is stored or changed one at a time. */
+export const LARGE_OBJECTS = 1000;
+
+/** The client of a change, and its targets. */
+export interface Change {
+  /** Names of locks, as `store/changes.ts` makes them. */
+  readonly names: readonly string[];
+  readonly client: string;
+  /** Fires when the client disconnects: its change stops waiting. */
+  readonly signal: AbortSignal;
+  /** The action has very many persons; the process handles one such action at a time. */
+  readonly isLarge?: boolean;
+}
+
+interface ActieChange extends Pick<Change, 'client' | 'signal'> {
   readonly actieId: string;
   /** The processing that the action will belong to. */
   readonly verwerkingId: string | null;
   /** How many objects the action will have. */
   readonly objects: number;
-  readonly client: string;
-  readonly signal: AbortSignal;
   /**
    * Judges the current version and makes the next one; throws to change nothing.
    * @param lastNumber highest number that any version has given to an object
@@ -48,7 +61,7 @@ const WAITING_PER_CONNECTION = 100;
  * @throws {Problem} 400 for too many objects, 503 when too many wait, and errors of `change`
  */
 export async function changeActie(
-  actieLog: ActieLog,
+  actieLog: FastifyInstance['actieLog'],
   writer: ProofWriter | undefined,
   { actieId, verwerkingId, objects, client, signal, change }: ActieChange,
 ): Promise<Versie | undefined> {
@@ -69,7 +82,7 @@ export async function changeActie(
       if (current.verwerkingId !== seen.stored.verwerkingId) return { again: true };
       const lastNumber = await lastObjectNumber(db, actieId);
       const next = change(await reveal(current, actieLog.keys), lastNumber);
-      const made = await toStoreWithinBudget(writer, next, actieLog.keys);
+      const made = await toStore(writer, next, actieLog.keys);
       for (const appended of await replaceVersies(db, [current], [made], actieLog.store)) actieLog.count(appended);
       return { next };
     });
@@ -79,7 +92,7 @@ export async function changeActie(
 }
 
 /** @param maxWaiting changes that may wait for one lock */
-export function createSerialChanges(pool: Pool, maxWaiting: number, large: OneAtATime): SerialChanges {
+export function createSerialChanges(pool: Pool, maxWaiting: number, large: OneAtATime) {
   const acquireLock = createKeyedSemaphore({
     maxWeight: 1,
     maxWaiting,
@@ -106,8 +119,19 @@ export function createSerialChanges(pool: Pool, maxWaiting: number, large: OneAt
   }
 
   return {
-    read: ({ client, signal }, work) => withinShare(client, signal, () => work(pool)),
-    async run({ names, client, signal, isLarge = false }, work) {
+    /** Reads data that a change needs beforehand, within the same share of the client. */
+    read<T>({ client, signal }: Pick<Change, 'client' | 'signal'>, work: (db: Db) => Promise<T>): Promise<T> {
+      return withinShare(client, signal, () => work(pool));
+    },
+    /**
+     * Runs `work` in a transaction, during which no other change, on any instance, touches the named actions or processings. One client's
+     * changes use at most three quarters of the connections at a time.
+     * @throws {Problem} 503 when too many wait for the same lock, or one waits too long; and errors of `work`
+     */
+    async run<T>(
+      { names, client, signal, isLarge = false }: Change,
+      work: (db: pg.PoolClient) => Promise<T>,
+    ): Promise<T> {
       // Returns nothing when another instance holds one of the locks.
       const attempt = () =>
         transaction(pool, async (db) => ((await tryLockChanges(db, names)) ? { result: await work(db) } : undefined));

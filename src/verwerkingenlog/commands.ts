@@ -1,10 +1,10 @@
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { runCommand } from '../commands/run-command.ts';
-import { CommandError } from '../lib/command-error.ts';
-import { counted, table } from '../lib/output.ts';
+import { CommandError, UsageError } from '../lib/command-error.ts';
+import { counted, table, written } from '../lib/output.ts';
+import { isUuid } from '../lib/patterns.ts';
 import type { Terminal } from '../lib/terminal.ts';
-import { parseUuid } from './commands/arguments.ts';
-import { logExportCommand } from './commands/export.ts';
+import { DATE_TIME, isDay, toUtc } from '../lib/time.ts';
 import { logForwardIssuesCommand } from './ldv/commands.ts';
 import type { LogFault } from './store/verify.ts';
 
@@ -12,11 +12,7 @@ export function verwerkingenlogCommand(terminal: Terminal): Command {
   return new Command('log')
     .description('inspect the processing log, prune it, check it')
     .addCommand(logHistoryCommand(terminal))
-    .addCommand(
-      logExportCommand(terminal, async (settings) =>
-        (await import('./ldv/store/forward-queue.ts')).createForwardQueue(settings),
-      ),
-    )
+    .addCommand(logExportCommand(terminal))
     .addCommand(logPruneCommand(terminal))
     .addCommand(logVerifyCommand(terminal))
     .addCommand(logRotateKeyCommand(terminal))
@@ -82,6 +78,50 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value ?? null);
 }
 
+interface ExportOptions {
+  readonly from: string;
+  readonly to: string;
+  readonly activity?: string;
+  readonly processing?: string;
+  readonly history?: boolean;
+}
+
+/** The log for an auditor. */
+function logExportCommand(terminal: Terminal): Command {
+  return new Command('export')
+    .description(
+      'actions as lines of NDJSON, in the order in which they were first logged; the log keeps an entry about it',
+    )
+    .requiredOption('--from <moment>', 'performed (tijdstip) at or after this date or time', parseMoment)
+    .requiredOption('--to <moment>', 'performed (tijdstip) before this date or time', parseMoment)
+    .option('--activity <id>', 'only of this verwerkingsactiviteitId', parseUuid)
+    .option('--processing <id>', 'only of this verwerkingId', parseUuid)
+    .option('--history', 'every version of actions with a selected version, deletions too, with its author')
+    .addHelpText(
+      'after',
+      `
+The lines hold persons' identifiers, and confidential actions too. A day is its midnight in the Netherlands.
+
+Example:
+  $ koppelvlak log export --from 2026-01-01 --to 2026-04-01 > quarter.ndjson`,
+    )
+    .action(({ from, to, activity, processing, history = false }: ExportOptions) =>
+      runCommand(terminal, {}, async (context) => {
+        const { interrupted } = context;
+        if (Date.parse(from) > Date.parse(to)) throw new UsageError('--to must not be before --from');
+        const { exportLines } = await import('./export.ts');
+        const { createForwardQueue } = await import('./ldv/store/forward-queue.ts');
+        const selection = { from, to, verwerkingsactiviteitId: activity, verwerkingId: processing, history };
+        const { USER: user } = terminal.env;
+        const by = user === undefined || user === '' ? 'log export' : `log export (${user})`;
+        const forward = createForwardQueue(context.config.ldvOut);
+        for await (const line of exportLines(context, forward, selection, { by, signal: interrupted })) {
+          await written(terminal.stdout, line, interrupted);
+        }
+      }),
+    );
+}
+
 const SHOWN = 50;
 
 function logVerifyCommand(terminal: Terminal): Command {
@@ -93,7 +133,7 @@ function logVerifyCommand(terminal: Terminal): Command {
       runCommand(terminal, { ...options, role: 'retention' }, async ({ database, config, output, interrupted }) => {
         const { verifyLog } = await import('./store/verify.ts');
         const { openIdentityKeys } = await import('./store/keys.ts');
-        const { keyOfLine } = await import('./ldv/key-of-line.ts');
+        const { keyOfLine } = await import('./ldv/store/line-keys.ts');
         let versions = 0;
         const faults: LogFault[] = [];
         const found = verifyLog(database.retentionPool, {
@@ -173,7 +213,7 @@ Example:
         async ({ database, config, output, interrupted }) => {
           const { openIdentityKeys } = await import('./store/keys.ts');
           const { rotateKeys } = await import('./store/rotate.ts');
-          const { keyOfLine } = await import('./ldv/key-of-line.ts');
+          const { keyOfLine } = await import('./ldv/store/line-keys.ts');
           const keys = await openIdentityKeys(database.retentionPool, config, 'write');
           const { rewritten, unreadable, forgotten, keptUntil, inUse } = await rotateKeys({
             pool: database.retentionPool,
@@ -202,4 +242,19 @@ key. Put ${keys.current} first on every instance, start it again, and repeat thi
         },
       ),
     );
+}
+
+/** A UUID in lower case. @throws {InvalidArgumentError} */
+function parseUuid(text: string): string {
+  if (!isUuid(text)) throw new InvalidArgumentError('It is not a UUID.');
+  return text.toLowerCase();
+}
+
+/** A moment with its offset, or a day: its midnight in the Netherlands. @returns a UTC text @throws {InvalidArgumentError} */
+function parseMoment(text: string): string {
+  const utc = isDay(DATE_TIME.test(text) ? text.slice(0, 10) : text) ? toUtc(text) : undefined;
+  if (utc === undefined) {
+    throw new InvalidArgumentError('Expected a date (2026-03-31) or a time with its offset (2026-03-31T12:00:00Z).');
+  }
+  return utc;
 }

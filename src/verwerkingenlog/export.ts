@@ -11,9 +11,9 @@ import { pick } from './domain/verwerkingsactie.ts';
 import { createOwnEntries } from './processing-log.ts';
 import { actieAnswer } from './routes/request-reply.ts';
 import { type QueueForward, withMonths } from './store/append.ts';
+import { openVersionStore } from './store/append-by-table.ts';
 import { exportedVersions, hasConfidential, type Selection } from './store/exported-versions.ts';
 import { openIdentityKeys } from './store/keys.ts';
-import { openVersionStore } from './store/open-version-store.ts';
 
 /**
  * The lines of an export: records as the interface answers them, with all fields. With the history each has its version and author. Nothing is

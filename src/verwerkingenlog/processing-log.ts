@@ -5,22 +5,49 @@ import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import type { Pool } from '../database/pool.ts';
 import { type Db, pipelinedTransaction, type Sent } from '../database/transaction.ts';
+import type { ReadinessCheck } from '../lib/operations.ts';
 import { createOneAtATime } from '../lib/scheduling.ts';
 import type { Clock } from '../lib/time.ts';
 import { consumerTerm, entryFromHeaders } from '../plugins/processing-headers.ts';
 import type { OwnEntry, ProcessingAuthor, ProcessingLog } from '../plugins/processing-log.ts';
 import type { ProofWriter } from '../proof/proof-log.ts';
-import type { ActieLog } from './actie-log.ts';
 import { createAppender } from './append.ts';
 import { createSerialChanges } from './changes.ts';
-import { toStoreWithinBudget } from './domain/encryption.ts';
+import { type IdentityKeys, toStore } from './domain/encryption.ts';
 import { type Aanroep, type Actie, actieOf, eersteVersie, newActieId } from './domain/verwerkingsactie.ts';
 import { watchRetention } from './retention-runs.ts';
-import { createAppendCounters, createLatestMoment, type QueueForward, withMonths } from './store/append.ts';
+import {
+  type Appended,
+  createAppendCounters,
+  createLatestMoment,
+  type LatestMoment,
+  type NewVersion,
+  type QueueForward,
+  type VersionStore,
+  withMonths,
+} from './store/append.ts';
+import { openVersionStore } from './store/append-by-table.ts';
 import { forgetIdempotency } from './store/idempotency.ts';
-import { watchKeys } from './store/keys.ts';
+import { type KeyWatch, watchKeys } from './store/keys.ts';
 import { makeMonths } from './store/months.ts';
-import { openVersionStore } from './store/open-version-store.ts';
+
+interface ActieLog extends ProcessingLog {
+  readonly keys: IdentityKeys;
+  readonly keyWatch: KeyWatch;
+  readonly latestMoment: LatestMoment;
+  readonly store: VersionStore;
+  /** Whether new versions are queued for another logbook. */
+  readonly forwards: boolean;
+  readonly append: ReturnType<typeof createAppender>['append'];
+  count(result: Appended): void;
+  /** An entry of the service itself, to be added in a transaction. */
+  makeOwn(entry: OwnEntry, author: ProcessingAuthor): Promise<NewVersion>;
+  /** @throws {DatabaseError} also when its month has no partition yet: see `withMonths` */
+  appendOwn(db: Db, own: NewVersion): Promise<void>;
+  readonly changes: ReturnType<typeof createSerialChanges>;
+  readonly checks: readonly ReadinessCheck[];
+  close(): Promise<void>;
+}
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -112,7 +139,7 @@ export function createOwnEntries(
       const auteur = { door: author.subject, verzoekId: author.requestId };
       const actie = ownActie(entry, rules);
       const versie = eersteVersie(actie, newActieId(now), now, auteur, null, aanroepOf(author));
-      const made = await toStoreWithinBudget(writer, versie, keys);
+      const made = await toStore(writer, versie, keys);
       return { ...made, trace: author.trace };
     },
     async appendOwn(db, own) {

@@ -3,13 +3,12 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { readConfig } from '../../src/settings/read-config.ts';
-import type { ActieLog } from '../../src/verwerkingenlog/actie-log.ts';
 import { type Actie, actieOf } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
 let app: Awaited<ReturnType<typeof buildApp>>;
-let log: ActieLog;
+let log: typeof app.actieLog;
 beforeAll(async () => {
   database = await createDatabase();
   app = await buildApp({ config: readConfig(env(), 'serve'), log: createLogger('silent') });

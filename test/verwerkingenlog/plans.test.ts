@@ -6,10 +6,10 @@ import type { Db } from '../../src/database/transaction.ts';
 import type { StoredVersie } from '../../src/verwerkingenlog/domain/encryption.ts';
 import { GEEN_AANROEP } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
 import type { VersionStore } from '../../src/verwerkingenlog/store/append.ts';
+import { openVersionStore } from '../../src/verwerkingenlog/store/append-by-table.ts';
 import { lastObjectNumber, patchActies, readActies, removeLocations } from '../../src/verwerkingenlog/store/changes.ts';
 import { countLocations, findLocations, readVersionsAt } from '../../src/verwerkingenlog/store/find.ts';
 import { readIdempotency } from '../../src/verwerkingenlog/store/idempotency.ts';
-import { openVersionStore } from '../../src/verwerkingenlog/store/open-version-store.ts';
 import { readCurrent, readCurrentParts, readHistory, readVersie } from '../../src/verwerkingenlog/store/versions.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 

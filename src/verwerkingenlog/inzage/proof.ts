@@ -4,7 +4,6 @@ import { heading, link, type Page, paragraph } from '../../html/page.ts';
 import { UUID_DIGITS } from '../../lib/patterns.ts';
 import { html } from '../../lib/template.ts';
 import type { ProofWriter } from '../../proof/proof-log.ts';
-import type { ActieLog } from '../actie-log.ts';
 import { categorieOf } from '../domain/categories.ts';
 import { reveal } from '../domain/encryption.ts';
 import { BASIS, objectPart, proofRecordOf } from '../domain/proof-parts.ts';
@@ -25,7 +24,7 @@ const CHECKER = '/proof/v1/controleer';
 
 interface ProofPages {
   readonly writer: ProofWriter;
-  readonly actieLog: ActieLog;
+  readonly actieLog: FastifyInstance['actieLog'];
   readonly loggedRead: LoggedRead;
   /** Seconds between two checkpoints. */
   readonly intervalSeconds: number;

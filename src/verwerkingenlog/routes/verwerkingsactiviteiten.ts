@@ -5,7 +5,7 @@ import { callerOf } from '../../plugins/auth.ts';
 import { requestClosedSignal } from '../../plugins/connections.ts';
 import { refuse } from '../../plugins/faults.ts';
 import { platformProblems } from '../../plugins/problems.ts';
-import type { Change } from '../actie-log.ts';
+import type { Change } from '../changes.ts';
 import { pageOf, readCursor, writeCursor } from '../domain/cursor.ts';
 import { termFaults } from '../domain/verwerkingsactie.ts';
 import { type Activiteit, readActiviteitBody } from '../domain/verwerkingsactiviteit.ts';

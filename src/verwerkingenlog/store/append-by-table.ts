@@ -1,28 +1,52 @@
 /**
- * Adds versions on Citus: a statement for each table, in one transaction, because a single statement over differently distributed tables would become
- * many small ones on the workers. A rotation of log keys uses the statement for locations on one machine, too.
+ * Opens the store of versions in the form for this database: one machine, or Citus. There versions are added by a statement for each table, in one
+ * transaction, because a single statement over differently distributed tables would become many small ones on the workers. A rotation of log keys
+ * uses the statement for locations on one machine, too.
  */
 import type { Db } from '../../database/transaction.ts';
 import { NEXT_PROOF_NUMBER } from '../../proof/proof-log.ts';
 import type { SealedVersie } from '../domain/encryption.ts';
 import {
+  appendTogether,
   type Columns,
+  createVersionStore,
   INSERT_LOCATIONS,
   type Insert,
   LOCATION_ROW,
   locationsOf,
   NEW_VERSION_ROW,
   type NewVersion,
+  type QueueForward,
   rowOf,
   rowsIn,
   takeIdempotencyKeys,
   VERSIE_ROW,
+  type VersionStore,
 } from './append.ts';
 import { lockHashingKey, refuseOtherHashingKeys } from './idempotency.ts';
 import { refuseOtherKeys, writeWithKeys } from './keys.ts';
 import { VERSIE_NAMES } from './versions.ts';
 
-export const appendByTable: Insert = async (db, versions, knownLogKeys) => {
+/** @param forward absent: nothing is forwarded */
+export async function openVersionStore(db: Db, forward: QueueForward | undefined): Promise<VersionStore> {
+  return (await isDistributed(db))
+    ? createVersionStore(appendByTable, { isOneStatement: false, forward })
+    : createVersionStore(appendTogether, { isOneStatement: forward === undefined, forward });
+}
+
+/** Whether the tables of the log are distributed over the nodes of Citus: `koppelvlak migrate --distributed`. */
+async function isDistributed(db: Db): Promise<boolean> {
+  const { rows } = await db.query<{ citus: boolean }>(
+    `select to_regclass('pg_catalog.pg_dist_partition') is not null as citus`,
+  );
+  if (rows[0]?.citus !== true) return false;
+  const { rows: found } = await db.query(
+    `select 1 from pg_catalog.pg_dist_partition where logicalrelid = to_regclass('verwerkingenlog.versies')`,
+  );
+  return found.length > 0;
+}
+
+const appendByTable: Insert = async (db, versions, knownLogKeys) => {
   const registered = await readRegistered(db, versions);
   const taken = await readTaken(db, versions, knownLogKeys);
   const kept = new Set(

@@ -1,8 +1,8 @@
 /** The keys of log lines of LDV: by client, trace and span a line is stored once. They live as long as their line. */
 
 import type { Db } from '../../../database/transaction.ts';
-import type { LineKey } from '../../domain/line-key.ts';
-import { contentOf, type LdvLine } from '../stored-line.ts';
+import type { KeyOfLine, LineKey } from '../../domain/line-key.ts';
+import { contentOf, type LdvLine, readLine } from '../stored-line.ts';
 
 /** @param hash a keyed hash */
 export function lineKeyOf({ client, span }: LdvLine, hash: (text: string) => string): LineKey {
@@ -11,6 +11,8 @@ export function lineKeyOf({ client, span }: LdvLine, hash: (text: string) => str
     content: hash(`ldv-inhoud\n${contentOf(span)}`),
   };
 }
+
+export const keyOfLine: KeyOfLine = (line, hash) => lineKeyOf(readLine(line), hash);
 
 /**
  * Takes free keys in one order, so that two requests cannot deadlock; waits for a transaction that is taking one of them.
