@@ -1,14 +1,17 @@
-/** What a suite consists of: cases, each with the sentence of a standard that it tests, and the ways in which one can end. */
+/** What a suite consists of: cases, each testing a sentence of a standard, and their possible outcomes. */
 import type { Ask, Client, Exchange, ShownExchange } from './exchange.ts';
 
 /**
- * `must`: the source demands it. `should`: the source recommends it. `may`: right if offered, or a rule that only our own contract has.
- * `open`: the source is silent; the behaviour is reported, and not judged.
+ * `must`: the source requires it. `should`: the source recommends it. `may`: must be right if offered, or is a rule of
+ * our own contract only. `open`: the source is silent, so the behaviour is reported but not judged.
  */
 export const LEVELS = ['must', 'should', 'may', 'open'] as const;
 export type Level = (typeof LEVELS)[number];
 
-/** `not-judged`: another case on which it depends did not pass. `inconclusive`: no usable answer came, such as 503 after waiting. */
+/**
+ * `not-judged`: a case it depends on did not pass. `inconclusive`: there was no usable answer, such as 503 after
+ * waiting.
+ */
 export const OUTCOMES = ['failed', 'inconclusive', 'not-judged', 'skipped', 'passed'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
@@ -16,14 +19,14 @@ export type Outcome = (typeof OUTCOMES)[number];
 export interface Clause {
   readonly document: string;
   readonly clause: string;
-  /** A few words of it. */
+  /** A short quotation. */
   readonly quote: string;
 }
 
-/** What an answer must be; all of it. */
+/** Requirements on an answer, all of which must hold. */
 export interface Expectation {
   readonly status?: readonly number[];
-  /** Without its parameters, such as `application/json`. */
+  /** Without parameters, such as `application/json`. */
   readonly mediaType?: string;
   /** Names in lower case. */
   readonly headers?: Readonly<Record<string, RegExp>>;
@@ -32,8 +35,8 @@ export interface Expectation {
 }
 
 /**
- * What a function of a case found; nothing: it passed; a text: why it failed. `at` is the answer that shows it, where the case did not ask
- * for it itself. `seen` is for cases that are `open`.
+ * The finding of a case's function: nothing when it passed, a text saying why it failed. `at` is the answer that shows
+ * it, unless the case requested that itself. `seen` is for `open` cases.
  */
 export type Finding =
   | undefined
@@ -42,47 +45,55 @@ export type Finding =
   | { readonly skipped: string }
   | { readonly seen: string };
 
-/** What a case is about. */
+/** The description of a case. */
 export interface CaseDescription {
-  /** Never changes, and is never used again: `C-FEED-03`. */
+  /** Never changed or reused: `C-FEED-03`. */
   readonly id: string;
   readonly title: { readonly nl: string; readonly en: string };
   readonly level: Level;
   readonly source: Clause;
-  /** Cases that must have passed before this one means anything. */
+  /** Cases without which this one means nothing unless they passed. */
   readonly dependsOn?: readonly string[];
 }
 
 export interface ConformanceCase<Subject extends SuiteSubject> extends CaseDescription {
   /**
-   * Each is sent, and each answer must be as expected; `{name}` in an address is a value of the subject, without which it is skipped. A
-   * function makes a request of what only the run knows, such as a signature.
+   * Each is sent and its answer compared with `expect`; `{name}` in an address stands for a value of the subject, and
+   * without that value the case is skipped. A function makes a request from what only the run knows, such as a
+   * signature.
    */
   readonly ask?: readonly (Ask | ((subject: Subject) => Ask | Promise<Ask>))[];
   readonly expect?: Expectation;
-  /** What data cannot say. */
+  /** Checks that data cannot express. */
   readonly check?: (subject: Subject, run: CaseRun) => Finding | Promise<Finding>;
 }
 
-/** What a case works with. */
+/** The tools of a case. */
 export interface CaseRun {
   /** The answers to `ask`, in order. */
   readonly answers: readonly Exchange[];
-  /** Sends another request, which is shown with the case. @throws {Inconclusive} {Skipped} */
+  /**
+   * Sends another request, which is shown with the case.
+   * @throws {Inconclusive} {Skipped}
+   */
   readonly ask: (ask: Ask) => Promise<Exchange>;
 }
 
-/** What is tested. */
+/** The implementation under test. */
 export interface SuiteSubject {
-  /** Its values, for addresses; those that it does not offer are absent. */
+  /** Its values, for addresses; values that it does not offer are absent. */
   readonly values: Readonly<Record<string, string | undefined>>;
-  /** Why a value does not fit a schema of the contract; undefined: it does. @throws {TypeError} when there is no such schema */
+  /**
+   * Why a value does not match a schema of the contract; undefined when it does.
+   * @throws {TypeError} when there is no such schema
+   */
   readonly fault: (schema: string, value: unknown) => string | undefined;
   readonly client: Client;
-  /** How many requests the suite answered, where it plays the other side. */
+  /** Number of requests that the suite answered, when it plays the other side. */
   readonly answered?: () => number;
   /**
-   * Undoes what the run wrote, as far as the interface lets it; after an interruption too, so with a client and a signal of its own.
+   * Undoes the run's changes as far as the interface allows; also after an interruption, so with its own client and
+   * signal.
    * @returns what could not be undone, in a sentence
    */
   readonly undo?: (undoing: Undoing) => Promise<string | undefined>;
@@ -94,7 +105,7 @@ export interface Undoing {
 }
 
 interface Chaptered<Case> {
-  /** What the ids of its cases begin with: `C-FEED`. */
+  /** Prefix of its case ids: `C-FEED`. */
   readonly id: string;
   readonly title: { readonly nl: string; readonly en: string };
   readonly cases: readonly Case[];
@@ -102,9 +113,9 @@ interface Chaptered<Case> {
 
 export type Chapter<Subject extends SuiteSubject> = Chaptered<ConformanceCase<Subject>>;
 
-/** The cases for one kind of implementation, as they are listed. */
+/** The cases for one kind of implementation, in listing order. */
 export interface SuiteDescription {
-  /** As the command calls it. */
+  /** Its name on the command line. */
   readonly name: string;
   readonly title: { readonly nl: string; readonly en: string };
   readonly chapters: readonly Chaptered<CaseDescription>[];
@@ -114,49 +125,49 @@ export interface Suite<Subject extends SuiteSubject> extends SuiteDescription {
   readonly chapters: readonly Chapter<Subject>[];
 }
 
-/** No usable answer came. */
+/** There was no usable answer. */
 export class Inconclusive extends Error {
   readonly code = 'inconclusive';
 }
 
-/** Statuses of a service that is too busy, and of a gateway before one that is away: they say nothing of how it answers. */
+/** Statuses of a busy service or of a gateway whose service is down: they say nothing about its answers. */
 const UNAVAILABLE = [429, 502, 503, 504];
 
-/** @throws {Inconclusive} when an answer says nothing of the service; one that fails (500) has answered wrongly */
+/** @throws {Inconclusive} when an answer says nothing about the service; a failing one (500) is a wrong answer */
 export function requireAvailable({ status }: Pick<Exchange, 'status'>): void {
   if (UNAVAILABLE.includes(status)) throw new Inconclusive(`status ${status}`);
 }
 
-/** It is not offered. */
+/** The implementation does not offer it. */
 export class Skipped extends Error {
   readonly code = 'skipped';
 }
 
-/** What was expected did not come: the case fails, for this reason. */
+/** The expected answer did not come; the message says why the case fails. */
 export class Failed extends Error {
   readonly code: string = 'failed';
 }
 
-/** The sentence that a case tests, under its level. */
+/** Cites the sentence that a case tests, under its level. */
 export type Grade = {
   [Own in Level]: Readonly<Record<Own, Clause>> & Readonly<Partial<Record<Exclude<Level, Own>, undefined>>>;
 }[Level];
 
-/** What is written down of every case under its id. */
+/** The description of a case, listed under its id. */
 interface Texts {
   readonly nl: string;
   readonly en: string;
-  /** Cases that must have passed before; default the first of the suite. */
+  /** Prerequisite cases; by default the first of the suite. */
   readonly needs?: readonly string[];
 }
 export type Written = Texts & Grade;
 
-/** A case that is one function. */
+/** A case that is a single function. */
 export type WrittenCase<Tested> = Written & {
   readonly test: (tested: Tested) => Finding | Promise<Finding>;
 };
 
-/** What a case does that sends requests that are data. */
+/** What a case does when its requests are data. */
 export type Asking<Subject extends SuiteSubject> = Pick<Written, 'needs'> &
   Pick<ConformanceCase<Subject>, 'ask' | 'expect' | 'check'>;
 
@@ -191,7 +202,7 @@ export function askingChapters<Subject extends SuiteSubject>(
   });
 }
 
-/** @param first the case that the others need unless they name another */
+/** @param first the prerequisite of cases that name none */
 export function described<Rest extends object>(id: string, written: Written & Rest, first: string) {
   const { nl, en, needs = id === first ? [] : [first], must, should, may, open, ...rest } = written;
   const [level, source] = gradeOf({ must, should, may, open });
@@ -206,7 +217,7 @@ function gradeOf(sources: Readonly<Record<Level, Clause | undefined>>): readonly
   throw new TypeError('a case has no source');
 }
 
-/** Where a busy service did not say when to come back. */
+/** An answer of a busy service without a time to retry. */
 export function busyWithoutRetryAfter({ exchanges }: Client): Finding {
   const busy = exchanges.filter(({ status }) => status === 429 || status === 503);
   const without = busy.find(({ headers }) => headers['retry-after'] === undefined);
@@ -220,13 +231,16 @@ export function unchallenged({ exchanges }: Client): Finding {
   return at && { failed: 'a 401 has no WWW-Authenticate', at };
 }
 
-/** A JWT with another signature. @throws {Skipped} when the token is not a JWT */
+/**
+ * A JWT with an invalid signature.
+ * @throws {Skipped} when the token is not a JWT
+ */
 export function forged(token: string): string {
   if (token.split('.').length !== 3) throw new Skipped('the token is not a JWT');
   return `${token.slice(0, -8)}${token.endsWith('AAAAAAAA') ? 'BBBBBBBB' : 'AAAAAAAA'}`;
 }
 
-/** Where it failed; for a list of which each element must hold. */
+/** The faulty answer, when each of several must hold. */
 export function firstFault<Item>(
   items: Iterable<Item>,
   judge: (item: Item) => string | undefined,

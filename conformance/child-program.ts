@@ -1,4 +1,7 @@
-/** A program of the person who tests, and whatever that starts: ended together, for one that forks or ignores a signal would outlive the run. */
+/**
+ * A tester's program and everything it starts. They are killed together, because one that forks or ignores a signal
+ * would outlive the run.
+ */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 
 interface ChildOptions {
@@ -8,25 +11,25 @@ interface ChildOptions {
   readonly cwd?: string | undefined;
 }
 
-/** Characters of standard error that are kept: the last ones. */
+/** Number of characters of standard error to keep: the last ones. */
 const KEPT_ERRORS = 2000;
 
 export interface Child {
   readonly process: ChildProcessWithoutNullStreams;
   /** The end of its standard error. */
   errors(): string;
-  /** Ends it and what it started, at once, and reads no more of them. */
+  /** Kills it and its descendants at once, and stops reading their output. */
   kill(): void;
 }
 
 export function startChild({ command: [name = '', ...args], env, cwd }: ChildOptions): Child {
-  // Detached: it leads a group of processes of its own.
+  // Detached, so that it leads its own process group.
   const child = spawn(name, args, { env: { ...env }, cwd, stdio: 'pipe', detached: true });
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     errors = (errors + text).slice(-KEPT_ERRORS);
   });
-  // Who does not read its input ends, and that is said by its status.
+  // A program that does not read its input exits, and its status says so.
   child.stdin.on('error', () => undefined);
   return {
     process: child,
@@ -39,7 +42,7 @@ export function startChild({ command: [name = '', ...args], env, cwd }: ChildOpt
 }
 
 function endGroup(id: number | undefined): void {
-  // One that was not started has no id.
+  // A program that was not started has no id.
   if (id === undefined) return;
   try {
     process.kill(-id, 'SIGKILL');

@@ -1,4 +1,4 @@
-/** The requests of a suite: one after the other, at a bounded rate, each with what was sent and what came. */
+/** The requests of a suite, sent one at a time at a bounded rate and recorded with their answers. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { JsonCounter, parseUntrusted, UntrustedJsonError, unwritable } from '../src/lib/json/parse-untrusted.ts';
 import { reasonOf } from '../src/lib/log.ts';
@@ -16,40 +16,40 @@ import { createMask } from './mask.ts';
 import { type RunLimit, unlessAborted } from './run-limit.ts';
 import { saveExchange } from './saved-exchanges.ts';
 
-/** What a suite gives the client. */
+/** A suite's client options. */
 export interface ClientNeeds {
-  /** Access tokens by the name that cases give them: each is fetched when it is needed. */
+  /** Access tokens by their names in cases, each fetched when needed. */
   readonly tokens?: Readonly<Record<string, () => Promise<string>>>;
-  /** The header that carries them. Default `authorization`. */
+  /** The header for tokens. Default `authorization`. */
   readonly tokenHeader?: string;
-  /** What may never be shown, beside the tokens. */
+  /** Secrets besides the tokens, never shown. */
   readonly secrets?: readonly string[];
-  /** How the body of an answer is shown, where it holds persons. Default: its beginning. */
+  /** How to show an answer's body when it may contain personal data. Default: its beginning. */
   readonly showBody?: (exchange: Exchange) => string;
 }
 
 interface ClientOptions extends ClientNeeds {
-  /** Address of what is tested. Where its answers lead to other hosts, those must be on the public internet. */
+  /** Base address of the subject. When its answers lead to other hosts, those must be on the public internet. */
   readonly subject: string;
-  /** Requests in a second at most. */
+  /** Maximum number of requests per second. */
   readonly rate: number;
   readonly signal: AbortSignal;
-  /** What comes after it is inconclusive. */
+  /** Requests beyond this number are inconclusive. */
   readonly limit?: RunLimit | undefined;
   readonly proxy?: ProxySettings;
-  /** Directory for whole exchanges. */
+  /** Directory for complete exchanges. */
   readonly save?: string | undefined;
 }
 
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 32 * 1024 * 1024;
 const STREAM_BYTES = 1024 * 1024;
-/** Characters of a body that are kept of an answer after its case. */
+/** Characters of an answer's body kept after its case. */
 const SHOWN_BODY = 2000;
-/** Of `Retry-After`; who says longer is not waited for. */
+/** Longest `Retry-After` that is honoured. */
 const LONGEST_WAIT_MS = 30_000;
 const MOST_WAITS = 2;
-/** For all requests together: who is always busy is not waited for. */
+/** Total over all requests: a permanently busy service is not waited for. */
 const LONGEST_WAITS_MS = 120_000;
 
 export function createClient(options: ClientOptions): Client {
@@ -64,7 +64,7 @@ export function createClient(options: ClientOptions): Client {
       connectTimeoutMs: 10_000,
       agent: { connections: 2, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS, keepAliveTimeout: 4_000 },
     });
-  // The person who tests names the address, often of a machine in the same network; what it answers names others.
+  // The tester chose this address, often on the same network; answers may name any other.
   const named = connect(true);
   const others = connect(false);
   const { host, origin } = URL.parse(subject) ?? {};
@@ -87,7 +87,7 @@ export function createClient(options: ClientOptions): Client {
     await saveExchange(save, exchanges.length, whole, mask);
   };
 
-  /** Whole, for a signature is over all of it, but where it holds what gives access. */
+  /** Bodies are saved whole, because a signature covers every byte, except where they grant access. */
   const withoutSecrets = (body: Buffer): Buffer =>
     [...secrets].some((secret) => body.includes(secret)) ? Buffer.from(mask(body.toString())) : body;
 
@@ -139,7 +139,10 @@ export function createClient(options: ClientOptions): Client {
     return { exchange, stream: answer.body };
   };
 
-  /** What is thrown where no usable answer came. @throws the signal's reason */
+  /**
+   * The error for a request without a usable answer.
+   * @throws the signal's reason
+   */
   const unanswered = (error: unknown, late: AbortSignal, afterMs: number): Error => {
     signal.throwIfAborted();
     if (error instanceof Skipped || error instanceof Inconclusive) return error;
@@ -147,7 +150,7 @@ export function createClient(options: ClientOptions): Client {
     return new Inconclusive(late.aborted ? `no answer within ${afterMs / 1000} seconds` : explain(error));
   };
 
-  /** Waits where the answer says that it is too busy. */
+  /** Waits when the answer says that the service is too busy. */
   const send = async (ask: Ask, waits = 0): Promise<Exchange> => {
     const over = AbortSignal.any([ending, AbortSignal.timeout(TIMEOUT_MS)]);
     try {
@@ -156,7 +159,7 @@ export function createClient(options: ClientOptions): Client {
       const mayBeJson = /^$|json/i.test(exchange.headers['content-type'] ?? '');
       const counter = mayBeJson ? new JsonCounter({ bytes: MAX_BYTES }) : undefined;
       const body = await readBody(stream, encoding, MAX_BYTES, counter).catch((error: unknown) => {
-        // Cut off there it is not JSON, and judged as such.
+        // Truncated here, it is no longer JSON and is judged accordingly.
         if (error instanceof OutboundError && error.start !== undefined) return error.start;
         throw error;
       });
@@ -187,7 +190,7 @@ export function createClient(options: ClientOptions): Client {
           { ...ask, headers: { accept: 'text/event-stream', ...ask.headers } },
           over,
         );
-        // One that is destroyed before its end emits an error.
+        // A stream destroyed before its end emits an error.
         stream.on('error', () => undefined);
         const decoder = new TextDecoder();
         try {
@@ -217,14 +220,14 @@ function headerText(value: string | string[] | undefined): string {
   return Array.isArray(value) ? value.join(', ') : (headerValue(value) ?? '');
 }
 
-/** A body as it is sent: text and bytes as they are, nothing of undefined, anything else as JSON. */
+/** A body as sent: text and bytes unchanged, undefined as nothing, anything else as JSON. */
 export function bytesOf(body: unknown): Buffer {
   if (body === undefined) return Buffer.alloc(0);
   if (body instanceof Uint8Array) return Buffer.from(body);
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
-/** What a body says; undefined when it is not JSON in UTF-8, or has more in it than any answer needs. */
+/** The parsed body; undefined when it is not JSON in UTF-8, or has more elements than any valid answer. */
 export function jsonIn(body: Buffer): unknown {
   try {
     const value = parseUntrusted(body, { bytes: MAX_BYTES });
@@ -239,9 +242,9 @@ function explain(error: unknown): string {
   return error instanceof OutboundError ? error.message : `no answer (${reasonOf(error).slice(0, 200)})`;
 }
 
-/** Memory does not grow with what others send. */
+/** Bounds the memory that an answer can take. */
 function beginning(body: Buffer): string {
-  // Four bytes are the longest character.
+  // A character is at most four bytes.
   const bytes = body.subarray(0, 4 * SHOWN_BODY);
   const text = new TextDecoder().decode(bytes, { stream: bytes.length < body.length });
   if (text.includes('\0')) return `(${body.length} bytes that are not text)`;

@@ -1,9 +1,9 @@
-/** A published contract, walked mechanically: what it says of each answer, and what its schemas refuse. */
+/** Walks a published contract mechanically: its requirements on each answer, and the values that its schemas refuse. */
 import { isRecord, type JsonObject, pointerSteps, valueAt } from '../src/lib/json/json-value.ts';
 import { contractDocument } from './contract.ts';
 import type { Exchange } from './exchange.ts';
 
-/** In what an answer differs from the contract. */
+/** How an answer deviates from the contract. */
 export interface Departure {
   readonly in: 'status' | 'media type' | 'body';
   /** The status, the media type or the name of the schema. */
@@ -25,21 +25,24 @@ interface Parameter {
 }
 
 export interface ContractWalk {
-  /** What an answer has otherwise than the contract; an address or method that it does not have is not judged. */
+  /** How an answer deviates from the contract; addresses and methods outside it are not judged. */
   readonly departures: (path: string, exchange: Exchange) => readonly Departure[];
   /** @param path as in the contract: `/verwerkingsacties/{actieId}` */
   readonly parameters: (method: string, path: string) => readonly Parameter[];
-  /** The members of a schema of `components`, without those that are only read. */
+  /** The members of a schema in `components`, without read-only ones. */
   readonly members: (schema: string) => Readonly<Record<string, JsonObject>>;
 }
 
-/** @param file name in `openapi/` @param fault judges a value by a schema of `components` */
+/**
+ * @param file name in `openapi/`
+ * @param fault judges a value by a schema in `components`
+ */
 export function walkContract(
   file: string,
   fault: (schema: string, value: unknown) => string | undefined,
 ): ContractWalk {
   const document = contractDocument(file);
-  /** With what it refers to; a sibling of `$ref` counts too. */
+  /** Resolves references; siblings of `$ref` count too. */
   const resolve = (value: unknown): JsonObject => {
     if (!isRecord(value)) return {};
     const { $ref, ...siblings } = value;
@@ -60,7 +63,7 @@ export function walkContract(
     const responses = resolve(operation.responses);
     const response = responses[String(status)] ?? responses.default;
     if (response === undefined)
-      return [{ in: 'status', what: String(status), text: `${method} ${path} gives status ${status}` }];
+      return [{ in: 'status', what: String(status), text: `${method} ${path} gets status ${status}` }];
     const { content } = resolve(response);
     if (method === 'HEAD') return [];
     const at = `${method} ${path}, status ${status}`;
@@ -105,7 +108,10 @@ const WRONG_FORM: Readonly<Record<string, string>> = {
   'date-time': '2026-01-15T13:35:42',
 };
 
-/** Values that a schema refuses, each for one reason. @param text whether every value is a text, as in a query */
+/**
+ * Values that a schema refuses, each for one reason.
+ * @param text true when every value is text, as in a query
+ */
 export function wrongValues(name: string, schema: JsonObject, text = false): readonly WrongValue[] {
   const { type, format, pattern, maxLength, minimum, maximum } = schema;
   const types = Array.isArray(type) ? type : [type];
@@ -120,7 +126,7 @@ export function wrongValues(name: string, schema: JsonObject, text = false): rea
   }
   if (types.includes('boolean')) add('type', 'misschien');
   if (!types.includes('string')) return found;
-  // Of a moment, a duration or a UUID the form says enough.
+  // For moments, durations and UUIDs the format check is enough.
   if (typeof maxLength === 'number' && (format === undefined || format === 'uri'))
     add('length', `${format === 'uri' ? 'https://conformance.example/' : ''}${'x'.repeat(maxLength + 1)}`);
   if (typeof format === 'string' && WRONG_FORM[format] !== undefined) add('form', WRONG_FORM[format]);

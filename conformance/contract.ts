@@ -1,22 +1,28 @@
-/** The schemas of a published contract, to check answers of others with. */
+/** The schemas of a published contract, to check other implementations' answers. */
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { addStandardFormats } from '../src/lib/json/formats.ts';
 import { isRecord, type JsonObject, useLinearUniqueItems } from '../src/lib/json/json-value.ts';
 import { readValidation } from '../src/lib/openapi-document.ts';
 
-/** Faults that are named; the first are enough to begin with. */
+/** Number of reported faults; the first ones are enough to start with. */
 const NAMED = 3;
 
 const contracts = new Map<string, ReturnType<typeof compileContract>>();
 
-/** The contract with every rule that answers are judged by. @param file name in `openapi/` */
+/**
+ * The contract with all rules for answers.
+ * @param file name in `openapi/`
+ */
 export function contractDocument(file: string): JsonObject {
   const document: unknown = readValidation(new URL(`../openapi/${file}`, import.meta.url));
   if (!isRecord(document)) throw new TypeError(`${file} is not an object`);
   return document;
 }
 
-/** @param file name in `openapi/` @returns why a value does not fit a schema, or undefined */
+/**
+ * @param file name in `openapi/`
+ * @returns why a value does not match a schema, or undefined
+ */
 export function readContract(file: string): ReturnType<typeof compileContract> {
   const known = contracts.get(file) ?? compileContract(file);
   contracts.set(file, known);

@@ -1,17 +1,17 @@
-/** Requests of a suite and what came of them. */
+/** A suite's requests and their results. */
 import type { Mask } from './mask.ts';
 
-/** A request, as cases write it down. */
+/** A request, as cases write it. */
 export interface Ask {
-  /** Address, in which `{name}` is a value of the subject. */
+  /** Address, in which `{name}` stands for a value of the subject. */
   readonly to: string;
   /** Default GET. */
   readonly method?: string;
-  /** A list sends the header as often; undefined leaves out one that is usual. */
+  /** A list repeats the header; undefined omits a default one. */
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** Text and bytes are sent as they are, anything else as JSON. */
+  /** Text and bytes are sent unchanged, anything else as JSON. */
   readonly body?: unknown;
-  /** Name of the access token that goes along; without it the case is skipped. */
+  /** Name of the access token to send; without that token the case is skipped. */
   readonly as?: string;
 }
 
@@ -22,21 +22,21 @@ export interface Exchange {
   readonly sent: Readonly<Record<string, string>>;
   readonly sentBody: Buffer;
   readonly status: number;
-  /** Names in lower case; one that came more than once is joined by a comma. */
+  /** Names in lower case; values of a repeated header are joined by commas. */
   readonly headers: Readonly<Record<string, string>>;
   /** After decompression. */
   readonly body: Buffer;
-  /** As `jsonIn` reads the body. */
+  /** Parsed by `jsonIn`. */
   readonly json: unknown;
 }
 
-/** An exchange as it is kept to be shown: with the beginning of what it carried, never half a character. */
+/** An exchange as kept for display: with the beginning of its bodies, never half a character. */
 export interface ShownExchange extends Omit<Exchange, 'sentBody' | 'body' | 'json'> {
   readonly sentText: string;
   readonly text: string;
 }
 
-/** What was read of a stream until enough had come or the time was over. */
+/** What was read of a stream until there was enough or the time was up. */
 export interface StreamReading extends Exchange {
   readonly text: string;
 }
@@ -44,11 +44,14 @@ export interface StreamReading extends Exchange {
 export interface Client {
   /** @throws {Inconclusive} when no complete answer came {Skipped} without the token; the signal's reason */
   send(ask: Ask): Promise<Exchange>;
-  /** Reads a stream until `isEnough` of its text, or for `forMs`. @throws as `send` */
+  /**
+   * Reads a stream until `isEnough` accepts its text, or for `forMs`.
+   * @throws as `send`
+   */
   readStream(ask: Ask, isEnough: (text: string) => boolean, forMs: number): Promise<StreamReading>;
   /** Every exchange so far. */
   readonly exchanges: readonly ShownExchange[];
-  /** What is kept of an exchange to be shown. */
+  /** An exchange as kept for display. */
   readonly show: (exchange: Exchange) => ShownExchange;
   readonly mask: Mask;
   close(): Promise<void>;

@@ -1,21 +1,24 @@
-/** What a terminal and a report never show: passwords, tokens, keys, and numbers that may be of a person. */
+/** What a terminal or report never shows: passwords, tokens, keys, and numbers that may identify a person. */
 
-/** Takes what is secret out of a text. */
+/** Removes secrets from a text. */
 export type Mask = (text: string) => string;
 
 export const MASKED = '(masked)';
-/** Control characters but tab and line feed, what turns the direction of a text, and what XML does not know. */
+/**
+ * Control characters except tab and line feed, characters that change the text direction, and those that XML does not
+ * allow.
+ */
 const CONTROL = /[^\P{Cc}\t\n]|[\u202a-\u202e\u2066-\u2069\ufffe\uffff]/gu;
 const SECRET_HEADERS = new Set(['authorization', 'fsc-authorization', 'proxy-authorization', 'cookie', 'set-cookie']);
-/** Shorter ones would hide words that mean something. */
+/** Shorter values would also mask ordinary words. */
 const SHORTEST_SECRET = 6;
 
-/** A text that cannot steer a terminal. */
+/** A text that cannot control a terminal. */
 export const visible: Mask = (text) => text.replaceAll(CONTROL, '\ufffd');
 
 /**
- * Takes out passwords in addresses, tokens, what may be a BSN, and what would steer a terminal.
- * @param secrets further ones, such as the tokens of this run; read at each call
+ * Masks passwords in addresses, tokens, possible BSNs and terminal control characters.
+ * @param secrets further ones, such as the run's tokens; read at each call
  */
 export function createMask(secrets: Iterable<string>): Mask {
   return (text) => {
@@ -31,7 +34,7 @@ export function createMask(secrets: Iterable<string>): Mask {
   };
 }
 
-/** Takes the JWTs out of a text of what they consist of. One pattern for a whole JWT would take minutes over `eyJ-eyJ-…`. */
+/** Masks JWTs in a text of JWT characters. A single pattern for a whole JWT would take minutes over `eyJ-eyJ-…`. */
 function withoutJwts(text: string): string {
   const parts = text.split('.');
   const kept: string[] = [];
@@ -45,9 +48,9 @@ function withoutJwts(text: string): string {
   return kept.join('.');
 }
 
-/** A secret as it is, in an address, and within a text in base64 or base64url. */
+/** A secret verbatim, in an address, and within a text in base64 or base64url. */
 function formsOf(secret: string): readonly string[] {
-  // What goes before it shifts the groups of three bytes; those that it has whole look the same.
+  // Preceding bytes shift the groups of three; the complete groups within the secret look the same.
   const inBase64 = [0, 1, 2].flatMap((before) => {
     const bytes = Buffer.from(secret).subarray((3 - before) % 3);
     const whole = bytes.subarray(0, bytes.length - (bytes.length % 3));
@@ -56,7 +59,10 @@ function formsOf(secret: string): readonly string[] {
   return [secret, encodeURIComponent(secret), ...inBase64.filter((form) => form.length >= SHORTEST_SECRET)];
 }
 
-/** Headers without what is secret in them. @param most characters of a value */
+/**
+ * Headers with their secrets masked.
+ * @param most characters of a value
+ */
 export function maskedHeaders(
   headers: Readonly<Record<string, string>>,
   mask: Mask,
@@ -70,7 +76,7 @@ export function maskedHeaders(
   );
 }
 
-/** Whether nine digits pass the test of a citizen service number. */
+/** True when nine digits pass the check of a citizen service number. */
 function mayBeBsn(digits: string): boolean {
   const sum = [...digits].reduce((total, digit, i) => total + Number(digit) * (i === 8 ? -1 : 9 - i), 0);
   return sum % 11 === 0;

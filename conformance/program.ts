@@ -1,4 +1,4 @@
-/** `koppelvlak-conformance SUITE …`: tests anybody's implementation of these interfaces. */
+/** `koppelvlak-conformance SUITE …`: tests any implementation of these interfaces. */
 import { Command } from 'commander';
 import { runCommandLine } from '../src/lib/command-line.ts';
 import { packageVersion } from '../src/lib/package-version.ts';
@@ -24,7 +24,7 @@ const COMMANDS = [
   compareCommand,
 ];
 
-/** Runs the program with these arguments; the exit status is left in `terminal.exitCode`. */
+/** Runs the program with these arguments and sets `terminal.exitCode`. */
 export async function runConformance(words: readonly string[], terminal: Terminal): Promise<void> {
   await runCommandLine(createConformance(terminal), words, terminal);
 }

@@ -1,6 +1,7 @@
 /**
- * Drives a program under test by JSON lines: the suite writes one object a line to its standard input, and the program writes one object a
- * line to its standard output for each, in the same order. What it writes to standard error is kept, and shown when it fails.
+ * Drives a program under test with JSON lines: the suite writes one object per line to its standard input, and the
+ * program answers each with one object per line on its standard output, in the same order. Its standard error is kept
+ * and shown when it fails.
  */
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +13,7 @@ import { startChild } from './child-program.ts';
 
 type ProtocolFault = 'not-started' | 'ended' | 'timeout' | 'line-too-long' | 'not-json';
 
-/** The program did not answer as the protocol says; it has been ended. */
+/** The program violated the protocol and has been stopped. */
 export class ProtocolError extends Error {
   readonly code: ProtocolFault;
 
@@ -25,11 +26,11 @@ export class ProtocolError extends Error {
 
 export interface DrivenProgram {
   /**
-   * Sends one object, and waits for the answer; requests wait for those before them.
-   * @throws {ProtocolError} and from then on always: an answer that comes late would be taken for that of the next request
+   * Sends one object and waits for its answer; requests are answered in order.
+   * @throws {ProtocolError} and from then on always, because a late answer would be taken for the next one
    */
   ask(message: JsonObject): Promise<JsonObject>;
-  /** Closes its standard input, and ends it when it does not end itself. */
+  /** Closes its standard input, and kills it if it does not exit on its own. */
   close(): Promise<void>;
 }
 
@@ -42,14 +43,15 @@ interface ProgramOptions {
   readonly signal: AbortSignal;
 }
 
-/** Bytes of one line, both ways. */
+/** Maximum bytes per line, in both directions. */
 const MAX_LINE = 1024 * 1024;
-/** Milliseconds that a program has to end by itself. */
+/** Milliseconds for a program to exit on its own. */
 const GRACE_MS = 2000;
 
 /**
- * The words of a command. Quotes of both kinds and a backslash keep spaces together; nothing else means anything, as no shell is started.
- * @throws {TypeError} when a quote is not closed, or there is no word
+ * The words of a command. Quotes of either kind and backslashes keep spaces together; nothing else is special, because
+ * no shell is started.
+ * @throws {TypeError} for an unclosed quote or no words
  */
 export function wordsOf(command: string): readonly string[] {
   const words = [...command.matchAll(/(?:[^\s"'\\]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')+/gs)].map(([word]) => word);
@@ -65,7 +67,7 @@ export function wordsOf(command: string): readonly string[] {
   );
 }
 
-/** Starts the program; that it cannot be started is said by the first answer. */
+/** Starts the program; the first answer reports a failed start. */
 export function startProgram({ command, env, timeoutMs, signal }: ProgramOptions): DrivenProgram {
   const { process: child, errors, kill } = startChild({ command, env });
   const failure = Promise.withResolvers<never>();
@@ -94,7 +96,7 @@ export function startProgram({ command, env, timeoutMs, signal }: ProgramOptions
     });
     try {
       const { value } = await Promise.race([lines.next(), late, failure.promise]);
-      // Its output is closed before its exit status is known.
+      // Its output closes before its exit status is known.
       if (value === undefined) return await Promise.race([failure.promise, late]);
       return parseAnswer(value);
     } catch (error) {
@@ -123,7 +125,7 @@ export function startProgram({ command, env, timeoutMs, signal }: ProgramOptions
   };
 }
 
-/** A program that is started when it is asked first, and again after it failed. */
+/** A program that is started on the first request, and again after it failed. */
 export function restartedProgram(options: ProgramOptions): DrivenProgram {
   let program: DrivenProgram | undefined;
   return {
@@ -141,9 +143,9 @@ export function restartedProgram(options: ProgramOptions): DrivenProgram {
   };
 }
 
-/** Waits for the program itself; what it started may keep its output open. */
+/** Waits for the program itself only; its descendants may keep its output open. */
 async function hasEnded(child: ChildProcessWithoutNullStreams): Promise<void> {
-  // One that was not started has no id.
+  // A program that was not started has no id.
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   await once(child, 'exit');
 }
@@ -163,7 +165,7 @@ function parseAnswer(value: string): JsonObject {
   return answer;
 }
 
-/** Lines of its standard output; empty ones do not count. */
+/** Lines of its standard output, without empty ones. */
 async function* linesOf(child: ChildProcessWithoutNullStreams): AsyncGenerator<string, void> {
   let pieces: Buffer[] = [];
   let size = 0;

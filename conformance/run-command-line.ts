@@ -1,13 +1,13 @@
-/** Runs a command of the person who tests, to its end. */
+/** Runs a tester's command to completion. */
 import { once } from 'node:events';
 import { reasonOf } from '../src/lib/log.ts';
 import { startChild } from './child-program.ts';
 
 export interface EndedCommand {
-  /** `null` when it was ended, or could not be started. */
+  /** `null` when it was killed or could not be started. */
   readonly status: number | null;
   readonly stdout: string;
-  /** Its end. */
+  /** The end of its standard error. */
   readonly stderr: string;
 }
 
@@ -21,10 +21,10 @@ interface CommandLine {
   readonly signal: AbortSignal;
 }
 
-/** Characters of a command, and of what it wrote, that are shown. */
+/** Characters shown of a command and of its output. */
 const SHOWN = 500;
 
-/** Why a command did not end well, with the command and what it wrote; undefined: it did. */
+/** Why a command failed, with the command and its output; undefined when it succeeded. */
 export function failureOf(command: readonly string[], { status, stdout, stderr }: EndedCommand): string | undefined {
   if (status === 0) return undefined;
   const how = status === null ? 'could not be run' : `ended with status ${status}`;

@@ -1,4 +1,4 @@
-/** Runs the cases of a suite in their order, each once, and says how each ended. */
+/** Runs the cases of a suite in order, each once, and reports every outcome. */
 import {
   type CaseRun,
   type Chapter,
@@ -15,19 +15,19 @@ import {
 import type { Ask, Exchange, ShownExchange } from './exchange.ts';
 import { type RunLimit, unlessAborted } from './run-limit.ts';
 
-/** How a case ended. */
+/** The outcome of a case. */
 export interface CaseResult {
   readonly id: string;
   readonly outcome: Outcome;
-  /** Why it failed, was skipped or not judged, in one sentence; what was seen, of a case that judges nothing. */
+  /** Why it failed, was skipped or not judged, in one sentence; the observation, of a case that judges nothing. */
   readonly reason?: string;
-  /** What was sent and what came; the last ones; of a case that failed, the one that shows it is the last. */
+  /** The last requests and answers; for a failed case, the last one shows the failure. */
   readonly exchanges: readonly ShownExchange[];
 }
 
-/** Exchanges of a case that are kept. */
+/** Exchanges kept per case. */
 const SHOWN_EXCHANGES = 4;
-/** Characters of a reason, which may hold what the other side sent. */
+/** Characters of a reason, which may quote the other side. */
 const LONGEST_REASON = 1000;
 
 interface RunOptions<Subject extends SuiteSubject> {
@@ -35,13 +35,13 @@ interface RunOptions<Subject extends SuiteSubject> {
   readonly subject: Subject;
   readonly isWanted: (id: string) => boolean;
   readonly signal: AbortSignal;
-  /** Cases that it comes before are inconclusive. */
+  /** Cases that depend on it are inconclusive. */
   readonly limit?: RunLimit | undefined;
   readonly onResult?: (result: CaseResult) => void;
 }
 
 /**
- * A case that another one depends on runs for that one also where it was not asked for; only wanted ones are in the result.
+ * Prerequisites run even when not selected; the result has only selected cases.
  * @throws the signal's reason
  */
 export async function runSuite<Subject extends SuiteSubject>(
@@ -65,12 +65,12 @@ export async function runSuite<Subject extends SuiteSubject>(
       if (other === undefined) throw new TypeError(`${one.id} depends on ${id}, which does not exist`);
       const { outcome, reason = outcome } = await resultOf(other);
       if (outcome === 'passed') continue;
-      // What is not offered cannot be wrong either.
+      // A feature that is not offered cannot be wrong either.
       const own = outcome === 'skipped' ? 'skipped' : 'not-judged';
       return { id: one.id, outcome: own, reason: `${id}: ${reason}`, exchanges: [] };
     }
     try {
-      // A case may wait for something else than an answer.
+      // A case may wait for something other than an answer.
       return await unlessAborted(ending, runCase(one, subject, signal));
     } catch (error) {
       signal.throwIfAborted();
@@ -145,12 +145,15 @@ function filled(address: string, { values }: SuiteSubject): string {
     if (value === undefined) throw new Skipped(`nothing is known for ${name}`);
     return value;
   });
-  // The address of a feed may have parameters of its own.
+  // A feed's address may have parameters of its own.
   const [path = '', ...parameters] = whole.split('?');
   return parameters.length === 0 ? path : `${path}?${parameters.join('&')}`;
 }
 
-/** Why an answer is not as expected. @throws {Inconclusive} when the service is not available, where that was not expected */
+/**
+ * Why an answer is not as expected.
+ * @throws {Inconclusive} when the service is unexpectedly unavailable
+ */
 function unexpected(answer: Exchange, expected: Expectation, { fault }: SuiteSubject): string | undefined {
   const { status = [200], mediaType, headers = {}, schema } = expected;
   if (!status.includes(answer.status)) {
@@ -168,5 +171,5 @@ function unexpected(answer: Exchange, expected: Expectation, { fault }: SuiteSub
   if (schema === undefined) return undefined;
   if (answer.json === undefined) return 'the body is not JSON';
   const wrong = fault(schema, answer.json);
-  return wrong === undefined ? undefined : `the body does not fit ${schema}: ${wrong}`;
+  return wrong === undefined ? undefined : `the body does not match ${schema}: ${wrong}`;
 }

@@ -1,10 +1,10 @@
-/** Whole exchanges as files (`--save`): each message as HTTP writes it, which `conformance signature` reads. */
+/** Complete exchanges as files (`--save`), in HTTP's own format, which `conformance signature` reads. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Exchange } from './exchange.ts';
 import { type Mask, maskedHeaders } from './mask.ts';
 
-/** A message at rest: a first line where it has one, headers, an empty line, and the body to the byte. */
+/** A stored message: an optional first line, headers, an empty line, and the exact body. */
 export function messageBytes(
   first: string | undefined,
   headers: Readonly<Record<string, string>>,
@@ -18,8 +18,8 @@ export function messageBytes(
 }
 
 /**
- * Writes `0001-request.http` and `0001-response.http`, readable by their owner only: bodies are whole, for a signature covers every byte of
- * them, and may hold persons.
+ * Writes `0001-request.http` and `0001-response.http`, readable by their owner only: bodies are complete, because a
+ * signature covers every byte of them, and may contain personal data.
  */
 export async function saveExchange(directory: string, number: number, exchange: Exchange, mask: Mask): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });

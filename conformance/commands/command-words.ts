@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { wordsOf } from '../protocol.ts';
 
-/** A command, as an option: its text, of which `wordsOf` gives the words. */
+/** A command given as an option: its text, which `wordsOf` splits into words. */
 export function commandText(text: string): string {
   try {
     wordsOf(text);

@@ -39,7 +39,11 @@ export async function readReport(file: string): Promise<ConformanceReport> {
   return value;
 }
 
-/** The key of a statement. @param files a private key and its certificate chain, as PEM in one file or two @throws {UsageError} */
+/**
+ * The key that signs a statement.
+ * @param files a private key and its certificate chain, as PEM in one or two files
+ * @throws {UsageError}
+ */
 export async function readSigner(files: readonly string[]): Promise<Signer> {
   const pem = (await Promise.all(files.map(readText))).join('\n');
   const [, key = ''] = /(-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]+?-----END [A-Z ]*PRIVATE KEY-----)/.exec(pem) ?? [];
@@ -47,7 +51,7 @@ export async function readSigner(files: readonly string[]): Promise<Signer> {
   return createSigner({ ...own, now: () => systemClock.now() });
 }
 
-/** Writes `report.json`, `report.html` and `junit.xml`, and `statement.http` where a key was given. */
+/** Writes `report.json`, `report.html` and `junit.xml`, and `statement.http` if a key was given. */
 export async function writeReport(report: ConformanceReport, directory: string, signer?: Signer): Promise<void> {
   await mkdir(directory, { recursive: true });
   const json = `${JSON.stringify(report, null, 2)}\n`;
@@ -58,7 +62,7 @@ export async function writeReport(report: ConformanceReport, directory: string, 
     await writeFile(join(directory, 'statement.http'), await signedStatement(report, json, signer));
 }
 
-/** What failed with its reason, then the counts by level. */
+/** Failures with their reasons, then the counts by level. */
 export function reportText(report: ConformanceReport): string {
   const { cases, requests, subject, suite } = report;
   const wrong = cases.filter(({ outcome }) => outcome === 'failed' || outcome === 'inconclusive');

@@ -1,4 +1,4 @@
-/** `koppelvlak-conformance badge` and `compare`: what is made of reports. */
+/** `koppelvlak-conformance badge` and `compare`, which work on reports. */
 import { Command } from 'commander';
 import { UsageError } from '../../src/lib/command-error.ts';
 import { table } from '../../src/lib/output.ts';
@@ -22,21 +22,24 @@ export function badgeCommand(terminal: Terminal): Command {
 
 export function compareCommand(terminal: Terminal): Command {
   return new Command('compare')
-    .description('reports beside each other: the cases that ended differently')
+    .description('compare reports: list the cases whose outcomes differ')
     .argument('<reports...>', 'two or more report.json')
     .addHelpText('after', '\nExample:\n  $ koppelvlak-conformance compare verslag/report.json ander/report.json')
     .option('--json', 'one machine-readable result')
     .action((files: readonly string[], options: { json?: boolean }) =>
       runTool(terminal, options, async ({ output }) => {
-        if (files.length < 2) throw new UsageError('name two reports or more');
+        if (files.length < 2) throw new UsageError('name two or more reports');
         const { readReport } = await import('./report-files.ts');
         const found = compareReports(await Promise.all(files.map(readReport)));
-        output.result(found, () => output.line(differences(files, found) ?? 'No case ended differently.'));
+        output.result(found, () => output.line(differences(files, found) ?? 'No outcomes differ.'));
       }),
     );
 }
 
-/** @param names of the reports @returns undefined where there are none */
+/**
+ * @param names of the reports
+ * @returns undefined when there are none
+ */
 export function differences(names: readonly string[], found: readonly Difference[]): string | undefined {
   const rows = found.map(({ id, outcomes, title }) => [id, ...outcomes.map((one) => one ?? '(not run)'), title]);
   return rows.length === 0 ? undefined : table(['case', ...names, 'title'], rows);

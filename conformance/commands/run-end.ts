@@ -1,19 +1,25 @@
-/** A run ends, whatever it meets: a connection that is never closed, a program that never answers, an answer that is worked on for ever. */
+/**
+ * Makes every run end, even with a connection that is never closed, a program that never answers, or a computation that
+ * never finishes.
+ */
 import { writeSync } from 'node:fs';
 import process from 'node:process';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 import type { Terminal } from '../../src/lib/terminal.ts';
 
-/** What a run has to end by itself after its limit or an interruption: undoing what it wrote takes the longest. */
+/** Time for a run to finish after its limit or an interruption; undoing its changes takes longest. */
 const ENDING_MS = 45_000;
-/** What is left to do after the result has been shown, such as closing connections. */
+/** Time for the rest after showing the result, such as closing connections. */
 const CLOSING_MS = 5000;
 const BEAT_MS = 1000;
-/** Milliseconds without a beat that no work of a run takes. */
+/** Milliseconds without a heartbeat, longer than any work of a run takes. */
 const SILENT_MS = 30_000;
 const WATCHING = 'koppelvlak-conformance-watch';
 
-/** Ends the process if the run continues long after this signal. @returns a function that cancels this */
+/**
+ * Exits if the run continues long after this signal.
+ * @returns a function that cancels this
+ */
 export function exitAfter(signal: AbortSignal, terminal: Terminal, ms = ENDING_MS): () => void {
   let timer: NodeJS.Timeout | undefined;
   const begin = (): void => {
@@ -31,20 +37,20 @@ export function exitAfter(signal: AbortSignal, terminal: Terminal, ms = ENDING_M
   };
 }
 
-/** Ends the process with the status that it has, where something that a case left behind still keeps it. */
+/** Exits with the current status even when a case left something open. */
 export function exitSoon(terminal: Terminal): void {
   setTimeout(() => terminal.exit(Number(terminal.exitCode ?? 0)), CLOSING_MS).unref();
 }
 
 /**
- * Ends the process from a thread of its own when its first thread does not come round any more: then neither a timer nor a signal reaches it.
- * @returns what stops watching
+ * Exits from a second thread when the main thread is blocked, which stops its timers and signal handlers.
+ * @returns a function that stops watching
  */
 export function watchProcess(silentMs = SILENT_MS): () => void {
   const data = { for: WATCHING, beats: silentMs / BEAT_MS };
-  // Options of the first thread, such as `--eval`, are not for a file.
+  // The main thread's options, such as `--eval`, do not apply to a file.
   const worker = new Worker(new URL(import.meta.url), { workerData: data, execArgv: [] });
-  // Without it the run ends all the same, unless it is blocked.
+  // Without a watcher the run still ends, unless it is blocked.
   worker.on('error', () => undefined).unref();
   const beat = setInterval(() => worker.postMessage('beat'), BEAT_MS).unref();
   return () => {
@@ -53,7 +59,7 @@ export function watchProcess(silentMs = SILENT_MS): () => void {
   };
 }
 
-/** Beats are counted, not timed: a machine that slept has missed none. */
+/** Counts heartbeats instead of time: a machine that slept has missed none. */
 function watch(port: NonNullable<typeof parentPort>, most: number): void {
   let silent = 0;
   port.on('message', () => {
@@ -62,7 +68,7 @@ function watch(port: NonNullable<typeof parentPort>, most: number): void {
   setInterval(() => {
     silent += 1;
     if (silent <= most) return;
-    writeSync(2, 'koppelvlak-conformance: the run is blocked by what it works on, and was ended\n');
+    writeSync(2, 'koppelvlak-conformance: the run was blocked and has been stopped\n');
     process.kill(process.pid, 'SIGKILL');
   }, BEAT_MS);
 }

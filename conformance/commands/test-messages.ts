@@ -1,4 +1,4 @@
-/** Runs the cases for signed messages that were kept. */
+/** Runs the cases for saved signed messages. */
 
 import { UsageError } from '../../src/lib/command-error.ts';
 import { reasonOf } from '../../src/lib/log.ts';
@@ -18,7 +18,10 @@ export interface SignatureOptions extends SuiteOptions {
   readonly at?: Date;
 }
 
-/** @param files with a signed message each @throws {UsageError} when nothing can be tested */
+/**
+ * @param files with one signed message each
+ * @throws {UsageError} when there is nothing to test
+ */
 export async function testMessages(
   context: ToolContext,
   files: readonly string[],

@@ -1,4 +1,7 @@
-/** Runs the cases for a requester: plays suppliers with keys of the run, and drives it or waits for what it asks. */
+/**
+ * Runs the cases for a requester: plays suppliers with keys made for the run, and drives the requester or waits for its
+ * requests.
+ */
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -31,7 +34,7 @@ export interface RequesterOptions extends SuiteOptions {
 const ANSWER_MS = 120_000;
 const QUIET_MS = 10_000;
 
-/** @throws {UsageError} when nothing can be tested */
+/** @throws {UsageError} when there is nothing to test */
 export async function testRequester(context: ToolContext, options: RequesterOptions): Promise<void> {
   const { variant, port, command } = options;
   if (variant === undefined) throw new UsageError('--variant is needed: shv or vs');
@@ -59,7 +62,7 @@ export async function testRequester(context: ToolContext, options: RequesterOpti
         if (program !== undefined) return requesterSubject(needs);
         for (const line of instructions(token, keys.root, suppliers.addressOf)) say(line);
         await waitForRequests(suppliers, { waitMs: options.wait * 1000, quietMs: QUIET_MS, signal });
-        if (suppliers.received.length === 0) throw new UsageError('the requester asked nothing');
+        if (suppliers.received.length === 0) throw new UsageError('the requester sent no requests');
         return requesterSubject(needs);
       },
     });
@@ -70,7 +73,7 @@ export async function testRequester(context: ToolContext, options: RequesterOpti
   }
 }
 
-/** As other suites save what they sent; of an answer the status says which one it was. */
+/** Saved like other suites' exchanges; an answer's status identifies it. */
 async function saveRequests(received: readonly ReceivedRequest[], directory: string, token: string): Promise<void> {
   const mask = createMask([token]);
   for (const [index, { shown, message }] of received.entries()) {
@@ -79,8 +82,8 @@ async function saveRequests(received: readonly ReceivedRequest[], directory: str
   }
 }
 
-/** What the person who tests a requester by hand needs; the token is of this run only. */
+/** Instructions for testing a requester by hand; the token is valid for this run only. */
 function* instructions(token: string, root: string, addressOf: (name: ScenarioName) => string): Generator<string> {
-  yield `trust ${root}, send the token ${token}, and ask each of these for the quarter 2026-01-01 to 2026-03-31:`;
+  yield `trust ${root}, send the token ${token}, and request the quarter 2026-01-01 to 2026-03-31:`;
   for (const name of SCENARIO_NAMES) yield `  ${addressOf(name)}`;
 }

@@ -1,4 +1,4 @@
-/** What the commands of all suites have in common: their options, and a run from the first request to the report. */
+/** The common part of all suite commands: their options, and a run from the first request to the report. */
 import { Command, InvalidArgumentError } from 'commander';
 import { UsageError } from '../../src/lib/command-error.ts';
 import { reasonOf } from '../../src/lib/log.ts';
@@ -33,7 +33,7 @@ export interface SuiteOptions {
   readonly sign?: readonly string[];
   readonly baseline?: string;
   readonly json?: boolean;
-  /** Names of the options that were typed: the others have their default. */
+  /** Names of the options that were typed; the others have defaults. */
   readonly typed: readonly string[];
 }
 
@@ -43,17 +43,17 @@ const MOST_MINUTES = 10_080;
 
 export function suiteOptions(command: Command): Command {
   return command
-    .option('--list', 'print the cases, and run none')
-    .option('--only <ids...>', 'only these cases or chapters, or those whose clause has this text')
+    .option('--list', 'print the cases without running them')
+    .option('--only <ids...>', 'only these cases or chapters, or those whose clause contains this text')
     .option('--not <ids...>', 'without these')
-    .option('--strict', 'a should that fails counts as a must')
-    .option('--expected-failures <file>', 'a file with the ids that may fail, one on a line')
-    .option('--rate <number>', 'requests in a second at most', rate, USUAL_RATE)
-    .option('--limit <minutes>', 'end the run then, whatever it waits for (default: as long as it may need)', minutes)
-    .option('--report <directory>', 'write report.html, report.json and junit.xml there')
-    .option('--save <directory>', 'write every request and answer there, whole but for secrets')
-    .option('--sign <files...>', 'key and certificate chain (PEM) that sign a statement beside the report')
-    .option('--baseline <file>', 'an earlier report.json: what became better and worse')
+    .option('--strict', 'treat a failed should as a failed must')
+    .option('--expected-failures <file>', 'file of ids that may fail, one per line')
+    .option('--rate <number>', 'maximum number of requests per second', rate, USUAL_RATE)
+    .option('--limit <minutes>', 'stop the run after this time (default: as long as it may need)', minutes)
+    .option('--report <directory>', 'write report.html, report.json and junit.xml to this directory')
+    .option('--save <directory>', 'write every request and answer to this directory, complete except for secrets')
+    .option('--sign <files...>', 'key and certificate chain (PEM) to sign a statement that goes with the report')
+    .option('--baseline <file>', 'compare with an earlier report.json')
     .option('--json', 'one machine-readable result')
     .hook('preAction', (_, called) => {
       const names = called.options.map((option) => option.attributeName());
@@ -83,7 +83,8 @@ export function requireAddress(url: string | undefined): string {
 }
 
 /**
- * Runs what was asked of a suite. Status 1 is for a must that failed: whatever keeps the cases from being run ends with 2.
+ * Runs a suite as requested. Status 1 means that a must case failed; anything that prevents the cases from running
+ * gives status 2.
  */
 export async function suiteCommand(
   terminal: Terminal,
@@ -109,26 +110,32 @@ export async function suiteCommand(
 
 interface SuiteRun<Subject extends SuiteSubject> {
   readonly suite: Suite<Subject>;
-  /** As they were given; what is not an option of every suite is in the report too, so none may be a secret. */
+  /** As given; the report includes options that not every suite has, so none of them may be secret. */
   readonly options: SuiteOptions;
-  /** Address of what is tested, or the name of a program or file. */
+  /** Address of the subject, or the name of a program or file. */
   readonly tested: string;
-  /** What is typed after the name of the suite. Default: what is tested. */
+  /** Words to type after the suite's name. Default: the subject. */
   readonly words?: readonly string[];
   readonly needs?: ClientNeeds;
-  /** What an option asks for beside the rest: where no case of it can be judged, the run ends with 2, and reports the rest. */
+  /** Cases that an option adds: when none of them can be judged, the run ends with status 2 and reports the rest. */
   readonly part?: SuiteDescription;
-  /** Milliseconds that a person, a command or a patient reading may take, beside the requests. */
+  /** Milliseconds that a person, a command or a slow aggregator may take, in addition to the requests. */
   readonly waitMs?: number;
-  /** Reads what the cases need. Where the run will write, it says so first (`say`). @throws {UsageError} when nothing can be tested */
+  /**
+   * Prepares the subject. If the run will write, it announces that first (`say`).
+   * @throws {UsageError} when there is nothing to test
+   */
   readonly open: (client: Client, say: (text: string) => void, isWanted: (id: string) => boolean) => Promise<Subject>;
 }
 
-/** For undoing what was written, and where the run should have ended. */
+/** For undoing changes, and for the time at which the run should have ended. */
 const UNDO_MS = 60_000;
 const LATE_UNDO_MS = 20_000;
 
-/** Runs a suite and reports. @throws {UsageError} when the cases cannot be run */
+/**
+ * Runs a suite and reports.
+ * @throws {UsageError} when the cases cannot be run
+ */
 export async function testSuite<Subject extends SuiteSubject>(
   context: ToolContext,
   { suite, options, tested, words = [tested], needs, part, waitMs = 0, open }: SuiteRun<Subject>,
@@ -197,7 +204,7 @@ export async function testSuite<Subject extends SuiteSubject>(
   }
 }
 
-/** Why no case can be judged of those that were run; undefined: one can, or none was run. */
+/** Why none of the executed cases could be judged; undefined when one could, or none was executed. */
 function whyUntested({ chapters }: SuiteDescription, results: readonly CaseResult[]): string | undefined {
   const ids = new Set(chapters.flatMap(({ cases }) => cases.map(({ id }) => id)));
   const found = results.filter(({ id }) => ids.has(id));
@@ -223,7 +230,10 @@ async function undo(
   }
 }
 
-/** Which cases were asked for. @throws {UsageError} when an id selects nothing */
+/**
+ * The selected cases.
+ * @throws {UsageError} when an id selects nothing
+ */
 function selection({ chapters }: SuiteDescription, { only = [], not = [] }: SuiteOptions): (id: string) => boolean {
   const cases = chapters.flatMap((chapter) => chapter.cases);
   const chosenBy = (word: string): readonly string[] => {
@@ -238,7 +248,10 @@ function selection({ chapters }: SuiteDescription, { only = [], not = [] }: Suit
   return (id) => (only.length === 0 || wanted.has(id)) && !unwanted.has(id);
 }
 
-/** The ids in a file; what follows a `#` is a remark. @throws {UsageError} also where the suite has no such case */
+/**
+ * The ids in a file; `#` starts a comment.
+ * @throws {UsageError} also when the suite has no such case
+ */
 async function readExpected(
   { chapters, name }: SuiteDescription,
   file: string | undefined,
@@ -257,7 +270,7 @@ const OF_EVERY_SUITE: ReadonlySet<string> = new Set([
   'typed',
 ]);
 
-/** The options of this suite, each with its name as it is typed and the words after that. */
+/** The suite's own options, each with its name as typed and the words that follow it. */
 function ownOptions(options: object): readonly (readonly [name: string, words: readonly string[]])[] {
   return Object.entries(options).flatMap(([name, value]: [string, unknown]) => {
     if (OF_EVERY_SUITE.has(name) || value === undefined) return [];
@@ -278,7 +291,7 @@ function shownOptions(options: SuiteOptions): Readonly<Record<string, unknown>> 
   };
 }
 
-/** A command for a shell that shows a case again. */
+/** A shell command that reproduces a case. */
 function commandLine(begin: readonly string[], options: SuiteOptions, id: string): string {
   const typed = Object.fromEntries(Object.entries(options).filter(([name]) => options.typed.includes(name)));
   const own = ownOptions(typed).flatMap(([name, words]) => [`--${name}`, ...words]);
@@ -296,7 +309,7 @@ function show(
   const changed = baseline === undefined ? undefined : compareReports([baseline, report]);
   output.result(changed === undefined ? report : { ...report, changed }, () => {
     output.line(text);
-    if (changed !== undefined) output.line(differences(['then', 'now'], changed) ?? 'Nothing changed since.');
+    if (changed !== undefined) output.line(differences(['then', 'now'], changed) ?? 'Nothing has changed since.');
   });
 }
 

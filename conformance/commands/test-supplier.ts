@@ -1,4 +1,4 @@
-/** Runs the cases for a supplier, with what the command was given. */
+/** Runs the cases for a supplier with the options of the command. */
 import { createPrivateKey, randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { UsageError } from '../../src/lib/command-error.ts';
@@ -36,10 +36,13 @@ export interface GegevensOptions extends SuiteOptions, TokenOptions {
   readonly grantHash?: string;
 }
 
-/** Versions that the interface description allows, the default apart. */
+/** Versions that the interface description allows besides the default. */
 const EDITIONS = { shv: [], vs: ['1.1-draft'] } as const;
 
-/** @param named address of the service; behind an Outway its path @throws {UsageError} when nothing can be tested */
+/**
+ * @param named address of the service; behind an Outway its path
+ * @throws {UsageError} when there is nothing to test
+ */
 export async function testSupplier(
   context: ToolContext,
   named: string | undefined,
@@ -53,7 +56,7 @@ export async function testSupplier(
   const secrets: string[] = [];
   const token = outway === undefined ? await tokenSource(options, secrets) : undefined;
   const identity = await ownIdentity(options);
-  // Who tests a service on this machine or in this network has the authority there too.
+  // A tester of a service on this machine or network has its authority there too.
   const allowPrivate = context.allowPrivate || isNearby(tested);
   const network = createGuardedFetch({ allowPrivate, proxy: context.proxy });
   const anchors = await readRequired(options.trust, '--trust');
@@ -115,7 +118,11 @@ async function ownIdentity({ key, chain }: GegevensOptions): Promise<Identity> {
   return { key: own.key, x5c: own.chain.map(({ der }) => der.toString('base64')) };
 }
 
-/** One that need not be valid. @param files key and chain, as PEM in one file or two @throws {UsageError} */
+/**
+ * A signer that may be invalid.
+ * @param files key and chain, as PEM in one or two files
+ * @throws {UsageError}
+ */
 async function anyIdentity(files: readonly string[]): Promise<Identity> {
   const pem = (await Promise.all(files.map(readText))).join('\n');
   try {
@@ -126,7 +133,10 @@ async function anyIdentity(files: readonly string[]): Promise<Identity> {
   }
 }
 
-/** @param secrets what must never be shown is added @throws {UsageError} */
+/**
+ * @param secrets receives the values that must never be shown
+ * @throws {UsageError}
+ */
 async function tokenSource(options: GegevensOptions, secrets: string[]): Promise<() => Promise<string>> {
   const { tokenFile, tokenUrl, clientId, clientSecretFile, clientKey } = options;
   if (!hasToken(options)) throw new UsageError('a token is needed: --token-file, --token-url, or --outway');
@@ -163,7 +173,7 @@ async function tokenSource(options: GegevensOptions, secrets: string[]): Promise
   return fetchToken;
 }
 
-/** A secret as text, or as the JSON string that the demo keeps. */
+/** A secret as text, or as the JSON string that the demo writes. */
 function unquoted(text: string): string {
   return text.trim().replace(/^"(.*)"$/, '$1');
 }
@@ -184,11 +194,11 @@ async function namedTokens(file: string | undefined): Promise<Record<string, () 
   );
 }
 
-/** The body of a good answer is of persons, whatever it looks like. */
+/** A successful answer's body contains personal data, whatever its form. */
 function withoutPersons({ status, headers, body, json }: Exchange): string {
   if (body.length === 0) return '';
   const isProblem = status >= 400 && !(isRecord(json) && Object.hasOwn(json, 'gegevens'));
   if (isProblem) return body.toString().slice(0, 1000);
   const paging = isRecord(json) && isRecord(json.paginering) ? ` paginering ${JSON.stringify(json.paginering)},` : '';
-  return `(${headers['content-type'] ?? 'no content type'},${paging} ${body.length} bytes, not shown: they are of persons)`;
+  return `(${headers['content-type'] ?? 'no content type'},${paging} ${body.length} bytes, not shown: personal data)`;
 }

@@ -1,4 +1,4 @@
-/** Access tokens from a file, by the name that cases give them. */
+/** Access tokens from a file, by their names in cases. */
 import { UsageError } from '../../src/lib/command-error.ts';
 import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
 import { parseUntrusted } from '../../src/lib/json/parse-untrusted.ts';
@@ -9,16 +9,17 @@ import { readText } from './usage.ts';
 
 export type Tokens = Readonly<Record<string, () => Promise<string>>>;
 
-/** More than any file of tokens has. */
+/** Far larger than any token file. */
 export const MAX_TOKENS_BYTES = 1024 * 1024;
 
-/** The name of a token that what is tested must refuse: of another organisation, or for another service. */
+/** The name of a token that the subject must refuse: for another organisation or another service. */
 export const OTHER = 'other';
 
 /**
- * Three forms are understood: a token alone, which is used for every scope; an object with a token for each name, where a client of an
- * authorization server may stand for its token; and an authorization server with its clients, as the demo writes it.
- * @param scopes the names of tokens, which are the scopes that they have, and no other
+ * Reads one of three forms: a single token, used for every scope; an object with a token for each name, where an
+ * authorization server's client may replace a token; or an authorization server with its clients, as the demo writes
+ * it.
+ * @param scopes the names of tokens; each has exactly the scope that it is named after
  * @throws {UsageError} when the file cannot be read or has another form
  */
 export async function readTokenFile(
@@ -46,18 +47,18 @@ export async function readTokenFile(
   return { tokens, secrets };
 }
 
-/** @throws {UsageError} when the token is refused: every case would fail, and say nothing of the service */
+/** @throws {UsageError} when the token is refused: every case would fail without saying anything about the service */
 export async function requireAccess(client: Client, ask: Ask): Promise<void> {
   try {
     if ((await client.send(ask)).status === 401)
       throw new UsageError('the token was refused with status 401: nothing can be tested');
   } catch (error) {
-    // The cases that ask say so.
+    // The cases that request it report this.
     if (!(error instanceof Inconclusive || error instanceof Skipped)) throw error;
   }
 }
 
-/** Tokens by their name, or the secrets of clients; what else the file of a demo has, such as its address, is no secret. */
+/** Tokens by name, or clients' secrets; the other contents of a demo's file, such as its address, are not secret. */
 function secretsIn(content: JsonObject): readonly string[] {
   const { clients } = content;
   return Object.values(isRecord(clients) ? clients : content).flatMap((value) => {
@@ -72,7 +73,7 @@ function parse(text: string, file: string): JsonObject {
   try {
     content = parseUntrusted(text, { bytes: MAX_TOKENS_BYTES });
   } catch {
-    // The parser's own words quote the text, which may be a token.
+    // The parser's message quotes the text, which may be a token.
     throw new UsageError(`${file} is not JSON`);
   }
   if (!isRecord(content)) throw new UsageError(`${file} is not an object`);
@@ -87,7 +88,10 @@ function tokenOf(value: unknown, scopes: readonly string[], where: string): () =
   return clientCredentialsToken({ tokenUrl, clientId, clientSecret, scopes: scopes.filter((one) => one !== OTHER) });
 }
 
-/** Each scope is asked for alone, as a client that has it; one that has none of them gives the token that must be refused. */
+/**
+ * Requests each scope separately, as a client that has it; a client with none of them provides the token that must be
+ * refused.
+ */
 function ofClients(tokenUrl: string, clients: JsonObject, scopes: readonly string[]): Tokens {
   const known = Object.values(clients).flatMap((client) => {
     const { id, secret, scopes: own } = isRecord(client) ? client : {};

@@ -1,4 +1,4 @@
-/** How a command of the suites runs. */
+/** Runs the suites' commands. */
 import { UsageError } from '../../src/lib/command-error.ts';
 import { interruptible, reportFailure } from '../../src/lib/command-line.ts';
 import type { ProxySettings } from '../../src/lib/outbound/guarded-fetch.ts';
@@ -12,13 +12,13 @@ export interface ToolContext {
   readonly terminal: Terminal;
   readonly output: Output;
   readonly proxy: ProxySettings;
-  /** Revocation services at private addresses may be called. */
+  /** Allows revocation services at private addresses. */
   readonly allowPrivate: boolean;
-  /** Fires on Ctrl-C and `SIGTERM`: stop and leave nothing half done. */
+  /** Fires on Ctrl-C and `SIGTERM`: stop, leaving nothing half done. */
   readonly interrupted: AbortSignal;
 }
 
-/** Runs a command. The exit status is 0, or 1 or 2 with the reason on standard error. */
+/** Runs a command. Exit status 0, or 1 or 2 with the reason on standard error. */
 export async function runTool(
   terminal: Terminal,
   options: { readonly json?: boolean },
@@ -32,7 +32,10 @@ export async function runTool(
   await reportFailure(terminal, work, PROGRAM);
 }
 
-/** The settings that the suites share with the service. @throws {UsageError} without repeating a value: it may be secret */
+/**
+ * The settings that the suites share with the service.
+ * @throws {UsageError} without repeating the value, which may be secret
+ */
 async function readEnvironment(env: Environment): Promise<Pick<ToolContext, 'proxy' | 'allowPrivate'>> {
   const file = env.OUTBOUND_PROXY_FILE;
   const outboundProxy = file === undefined ? env.OUTBOUND_PROXY : (await readText(file)).trim();

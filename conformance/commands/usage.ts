@@ -1,10 +1,13 @@
-/** What was typed, or is in a file that was named, and cannot be used. */
+/** A mistake in the command line, or in a file that it names. */
 import { readFile } from 'node:fs/promises';
 import { UsageError } from '../../src/lib/command-error.ts';
 import { reasonOf } from '../../src/lib/log.ts';
 import { decodeUtf8, EncodingError } from '../../src/lib/text-file.ts';
 
-/** @param Expected what reading throws @throws {UsageError} when the value of an option cannot be used */
+/**
+ * @param Expected the error class for invalid values
+ * @throws {UsageError} when the value of an option is invalid
+ */
 export function asUsage<Value>(
   option: string,
   read: () => Value,

@@ -10,7 +10,7 @@ import { type GegevensSubject, gegevensChapter } from './subject.ts';
 const PROBLEM = 'application/problem+json';
 const TOKEN_CODES = /^ERROR_CODE_ACCESS_TOKEN_(?:MISSING|INVALID|EXPIRED)$/;
 
-/** A good request with another token; undefined: without one. */
+/** A good request with another token; without one when undefined. */
 const withToken =
   (change: (token: string) => string | undefined) =>
   async (subject: GegevensSubject): Promise<Ask> => {
@@ -25,7 +25,10 @@ const withToken =
 const without = withToken(() => undefined);
 const unreadable = withToken(() => 'geen.geldig.token');
 
-/** The parts of a token that is a JWT. @throws {Skipped} */
+/**
+ * The parts of a token that is a JWT.
+ * @throws {Skipped}
+ */
 function partsOf(token: string): { header: JsonObject; claims: JsonObject; encoded: readonly string[] } {
   const encoded = token.split('.');
   const [header, claims] = encoded.slice(0, 2).map((part): unknown => {
@@ -56,12 +59,15 @@ const bringsItsKey = withToken((token) => {
   const signature = sign('sha256', Buffer.from(input), { key: privateKey, dsaEncoding: 'ieee-p1363' });
   return `${input}.${signature.toString('base64url')}`;
 });
-/** A good request with a token that the person who tests gave under this name. */
+/** A good request with the token that the tester gave under this name. */
 const named =
   (as: string) =>
   (subject: GegevensSubject): Ask => ({ ...subject.signed(), to: '{direct}', as });
 
-/** A request that must be refused for its token. @param more what else the 401 must have, or another status */
+/**
+ * A request that must be refused because of its token.
+ * @param more further requirements on the 401, or another status
+ */
 const refusesToken = (
   ask: (subject: GegevensSubject) => Ask | Promise<Ask>,
   more: Expectation = {},
@@ -75,33 +81,33 @@ export const ACCESS = gegevensChapter('A-ACC', ['Toegang', 'Access'], {
   'A-ACC-01': {
     must: errors('401 No or invalid authentication'),
     nl: 'Zonder token is het antwoord 401',
-    en: 'Without a token the answer is 401',
+    en: 'A request without a token gets 401',
     needs: [],
     ask: [without],
     expect: { status: [401] },
   },
   'A-ACC-02': {
     must: rfc(6750, '3', 'the resource server MUST include the HTTP "WWW-Authenticate" response header field'),
-    nl: 'Een 401 zegt dat een Bearer-token nodig is',
-    en: 'A 401 says that a Bearer token is needed',
+    nl: 'Een 401 meldt dat een Bearer-token nodig is',
+    en: 'A 401 says that a Bearer token is required',
     ...refusesToken(without, { headers: { 'www-authenticate': /\bBearer\b/i } }),
   },
   'A-ACC-03': {
     must: errors('the header `Fsc-Error-Code` is set to one of these exact values'),
-    nl: 'Een 401 heeft de foutcode van FSC in een header',
-    en: 'A 401 has the error code of FSC in a header',
+    nl: 'Een 401 heeft een header met de FSC-foutcode',
+    en: 'A 401 has the FSC error code in a header',
     ...refusesToken(without, { headers: { 'fsc-error-code': TOKEN_CODES } }),
   },
   'A-ACC-04': {
     must: errors('401 No or invalid authentication `FscError` … use content type `application/problem+json`'),
-    nl: 'Een 401 heeft een fout volgens FSC in de body',
-    en: 'A 401 has an error of FSC as its body',
+    nl: 'Een 401 heeft een FSC-fout als body',
+    en: 'A 401 has an FSC error as its body',
     ...refusesToken(without, { mediaType: PROBLEM, schema: FSC_ERROR }),
   },
   'A-ACC-05': {
     must: errors('the invalid-token code is shown with 401'),
-    nl: 'Een onleesbaar token wordt geweigerd, met de foutcode van FSC',
-    en: 'An unreadable token is refused, with the error code of FSC',
+    nl: 'Een onleesbaar token wordt geweigerd, met de FSC-foutcode',
+    en: 'An unreadable token is refused, with the FSC error code',
     ...refusesToken(unreadable, { headers: { 'fsc-error-code': /^ERROR_CODE_ACCESS_TOKEN_INVALID$/ } }),
   },
   'A-ACC-06': {
@@ -123,7 +129,7 @@ export const ACCESS = gegevensChapter('A-ACC', ['Toegang', 'Access'], {
       'the application MUST validate that the cryptographic keys used for the cryptographic operations in the JWT belong to the issuer',
     ),
     nl: 'Een token dat zijn eigen sleutel meebrengt, wordt geweigerd',
-    en: 'A token that brings its own key is refused',
+    en: 'A token that carries its own key is refused',
     ...refusesToken(bringsItsKey),
   },
   'A-ACC-09': {
@@ -137,7 +143,7 @@ export const ACCESS = gegevensChapter('A-ACC', ['Toegang', 'Access'], {
   'A-ACC-11': {
     should: rfc(6750, '2.3', 'it SHOULD NOT be used'),
     nl: 'Een token in het webadres geeft geen toegang',
-    en: 'A token in the address gives no access',
+    en: 'A token in the URL gives no access',
     needs: ['A-ACC-01'],
     ask: [
       async (subject) => ({
@@ -149,7 +155,7 @@ export const ACCESS = gegevensChapter('A-ACC', ['Toegang', 'Access'], {
   },
   'A-ACC-12': {
     must: rfc(9110, '11.1', 'It uses a case-insensitive token to identify the authentication scheme'),
-    nl: '`bearer` mag ook in kleine letters',
+    nl: '`bearer` mag in kleine letters',
     en: '`bearer` may be in lower case',
     ask: [
       async (subject) => {
@@ -176,7 +182,7 @@ export const ACCESS = gegevensChapter('A-ACC', ['Toegang', 'Access'], {
   'A-ACC-15': {
     must: errors('Wrong group goes with 403'),
     nl: 'Een token van een andere groep wordt geweigerd',
-    en: 'A token of another group is refused',
+    en: 'A token from another group is refused',
     ...refusesToken(named('other-group'), {
       status: [403],
       headers: { 'fsc-error-code': /^ERROR_CODE_WRONG_GROUP_ID_IN_TOKEN$/ },

@@ -16,13 +16,13 @@ import {
 } from './subject.ts';
 
 const answer = (quote: string): Clause => ddas('Response body (status 200)', quote);
-/** Our choice, for pages that belong together; the interface description does not say it. */
+/** Our choice for a consistent set of pages; the interface description is silent. */
 const oneState = contract(
   'info',
   "alle pagina's van een vraag komen uit de stand van het moment waarop de eerste pagina is opgevraagd",
 );
 
-/** Every answer with data that was read. */
+/** Every answer with data that the run read. */
 function answersOf({ small, whole, pages }: GegevensSubject): readonly Exchange[] {
   return [small, whole, ...pages].flatMap((one) => (one?.status === 200 ? [one] : []));
 }
@@ -43,7 +43,7 @@ const firstFaulty = (
     ([, one]) => one,
   );
 
-/** The period that an answer says it is of. */
+/** The period that an answer covers, by its own account. */
 function periodOf(exchange: Exchange, { model: { mapping } }: GegevensSubject): readonly [string, string] | undefined {
   const [start, end] = [mapping.envelop.startdatum, mapping.envelop.einddatum].map((path) =>
     valueAt(gegevensOf(exchange), path),
@@ -51,7 +51,7 @@ function periodOf(exchange: Exchange, { model: { mapping } }: GegevensSubject): 
   return typeof start === 'string' && typeof end === 'string' ? [start, end] : undefined;
 }
 
-/** Its fields, and the least that each can be. */
+/** Its fields and their minimum values. */
 const PAGING = [
   ['pageSize', 1],
   ['currentPage', 1],
@@ -80,7 +80,7 @@ export const ANSWERS = gegevensChapter('A-ANS', ['Het antwoord', 'The answer'], 
   'A-ANS-03': {
     must: ddas('`gegevens` content', 'version 1.0 for the SHV variant and version 1.1 for the VS variant'),
     nl: '`gegevens` past bij het uitwisselmodel',
-    en: '`gegevens` fits the exchange model',
+    en: '`gegevens` matches the exchange model',
     needs: ['A-ANS-02'],
     check: (subject) => {
       const models = [subject.model, ...subject.otherModels];
@@ -93,14 +93,14 @@ export const ANSWERS = gegevensChapter('A-ANS', ['Het antwoord', 'The answer'], 
   },
   'A-ANS-04': {
     open: ddas('`gegevens` content', 'it follows an external exchange model'),
-    nl: 'Aan welke uitgave van het uitwisselmodel het antwoord zich houdt (VS 1.1 is in twee vormen gepubliceerd)',
-    en: 'Which edition of the exchange model the answer keeps to (VS 1.1 was published in two forms)',
+    nl: 'Welke uitgave van het uitwisselmodel het antwoord volgt (VS 1.1 is in twee vormen gepubliceerd)',
+    en: 'Which edition of the exchange model the answer follows (VS 1.1 was published in two forms)',
     needs: ['A-ANS-03'],
     check: (subject) => {
       const fitting = [subject.model, ...subject.otherModels].filter(({ whole }) =>
         answersOf(subject).every((one) => whole.ok(gegevensOf(one))),
       );
-      return { seen: `it fits ${fitting.map(({ mapping }) => mapping.versie).join(' and ') || 'not one of them'}` };
+      return { seen: `it matches ${fitting.map(({ mapping }) => mapping.versie).join(' and ') || 'neither'}` };
     },
   },
   'A-ANS-05': {
@@ -136,18 +136,18 @@ export const ANSWERS = gegevensChapter('A-ANS', ['Het antwoord', 'The answer'], 
   'A-ANS-07': {
     must: paging('Current page'),
     nl: '`currentPage` is de gevraagde pagina',
-    en: '`currentPage` is the page that was asked for',
+    en: '`currentPage` is the requested page',
     needs: ['A-ANS-05'],
     check: ({ pages }) =>
       firstFaulty(pages, (page, i) => {
         const current = numberAt(page, 'currentPage');
-        return current === i + 1 ? undefined : `page ${i + 1} says that it is page ${current}`;
+        return current === i + 1 ? undefined : `page ${i + 1} claims to be page ${current}`;
       }),
   },
   'A-ANS-08': {
     must: paging('Total number of available pages'),
-    nl: '`totalPages` past bij `totalRecords` en `pageSize`',
-    en: '`totalPages` fits `totalRecords` and `pageSize`',
+    nl: '`totalPages` klopt met `totalRecords` en `pageSize`',
+    en: '`totalPages` agrees with `totalRecords` and `pageSize`',
     needs: ['A-ANS-05'],
     check: ({ pages }) =>
       firstFaulty(pages, (page) => {
@@ -159,11 +159,11 @@ export const ANSWERS = gegevensChapter('A-ANS', ['Het antwoord', 'The answer'], 
   },
   'A-ANS-09': {
     must: paging('Total number of records to be delivered'),
-    nl: 'Alle pagina’s samen hebben `totalRecords` records',
+    nl: 'Alle pagina’s samen tellen `totalRecords` records',
     en: 'All pages together have `totalRecords` records',
     needs: ['A-ANS-08'],
     check: ({ pages, complete, model: of }) => {
-      if (!complete) return { skipped: 'the delivery is larger than what is read' };
+      if (!complete) return { skipped: 'the delivery is larger than the part that was read' };
       const count = pages.reduce((sum, page) => sum + recordsOf(page, of).length, 0);
       const named = pages.map((page) => numberAt(page, 'totalRecords'))[0];
       return count === named
@@ -173,7 +173,7 @@ export const ANSWERS = gegevensChapter('A-ANS', ['Het antwoord', 'The answer'], 
   },
   'A-ANS-10': {
     may: oneState,
-    nl: 'De totalen zijn op elke pagina dezelfde',
+    nl: 'De totalen zijn op elke pagina gelijk',
     en: 'The totals are the same on every page',
     needs: ['A-ANS-05'],
     check: ({ pages }) => {
@@ -186,12 +186,12 @@ export const ANSWERS = gegevensChapter('A-ANS', ['Het antwoord', 'The answer'], 
   },
   'A-ANS-11': {
     must: requirements('moeten de gegevens over verschillende berichten verdeeld worden'),
-    nl: 'De pagina’s hebben samen dezelfde records als het antwoord zonder pagina’s',
-    en: 'The pages together have the same records as the answer without pages',
+    nl: 'De pagina’s hebben samen dezelfde records als het antwoord zonder paginering',
+    en: 'The pages together have the same records as the unpaged answer',
     needs: ['A-ANS-09'],
     check: ({ pages, whole, model: of }) => {
-      // A supplier may choose its own size of pages where none is asked for.
-      if (Number(pagingOf(whole)?.totalPages ?? 1) > 1) return { skipped: 'it answers in pages, asked or not' };
+      // A supplier may choose its own page size when none is requested.
+      if (Number(pagingOf(whole)?.totalPages ?? 1) > 1) return { skipped: 'it always answers in pages' };
       const paged = pages.flatMap((page) => recordsOf(page, of));
       return isDeepStrictEqual(sorted(paged), sorted(recordsOf(good(whole), of)))
         ? undefined
@@ -200,8 +200,8 @@ export const ANSWERS = gegevensChapter('A-ANS', ['Het antwoord', 'The answer'], 
   },
   'A-ANS-12': {
     may: oneState,
-    nl: 'Dezelfde pagina heeft opnieuw dezelfde records',
-    en: 'The same page has the same records again',
+    nl: 'Een pagina die opnieuw wordt opgevraagd, heeft dezelfde records',
+    en: 'A page requested again has the same records',
     needs: ['A-ANS-07'],
     check: async (subject, run) => {
       const last = good(subject.pages.at(-1));
@@ -209,7 +209,7 @@ export const ANSWERS = gegevensChapter('A-ANS', ['Het antwoord', 'The answer'], 
       const again = await get(subject, run, { page, pageSize });
       return isDeepStrictEqual(recordsOf(again, subject.model), recordsOf(last, subject.model))
         ? undefined
-        : 'a page that was asked for twice has other records the second time';
+        : 'the second request for a page returned different records';
     },
   },
   'A-ANS-13': {
@@ -233,13 +233,13 @@ export const ANSWERS = gegevensChapter('A-ANS', ['Het antwoord', 'The answer'], 
       'alle lopende trajecten met overlap met de periode tussen startdatum en einddatum van de uitvraag',
     ),
     nl: 'Elk traject overlapt de gevraagde periode (SHV)',
-    en: 'Every trajectory overlaps the period that was asked for (SHV)',
+    en: 'Every trajectory overlaps the requested period (SHV)',
     needs: ['A-ANS-03'],
     check: async (subject, run) => {
       if (subject.model.variant !== 'shv') return { skipped: 'no source says which signals belong to a period' };
       const [start] = periodOf(good(subject.whole), subject) ?? [];
       if (start === undefined) return { skipped: 'the answer names no period' };
-      // The first month of the period, in which not every record falls.
+      // The first month of the period, which does not contain every record.
       const end = `${start.slice(0, 8)}28`;
       const day = start < end ? start : end;
       const found = await get(subject, run, { aanleverperiodeStartdatum: day, aanleverperiodeEinddatum: end });
@@ -254,8 +254,8 @@ export const ANSWERS = gegevensChapter('A-ANS', ['Het antwoord', 'The answer'], 
   },
   'A-ANS-15': {
     must: ddas('GegevensRequest', 'the start and end date of the most recent reporting period are used'),
-    nl: 'Een verzoek zonder datums krijgt hetzelfde als een met de datums die het antwoord noemt',
-    en: 'A request without dates gets the same as one with the dates that the answer names',
+    nl: 'Een verzoek zonder datums levert hetzelfde op als een verzoek met de datums uit het antwoord',
+    en: 'A request without dates gets the same records as one with the dates in its answer',
     needs: ['A-ANS-03'],
     check: async (subject, run) => {
       const whole = good(subject.whole);
@@ -266,13 +266,13 @@ export const ANSWERS = gegevensChapter('A-ANS', ['Het antwoord', 'The answer'], 
       const [ours, theirs] = [whole, named].map((one) => sorted(recordsOf(one, subject.model)));
       return isDeepStrictEqual(ours, theirs)
         ? undefined
-        : `the answer without dates has other records than the one for ${period.join(' to ')}`;
+        : `the answer without dates has different records from the one for ${period.join(' to ')}`;
     },
   },
   'A-ANS-16': {
     open: ddas('GegevensRequest', 'Start of the reporting period'),
-    nl: 'Een periode waarvan niets bekend is: wat er gebeurt',
-    en: 'A period of which nothing is known: what happens',
+    nl: 'Wat er gebeurt bij een periode zonder gegevens',
+    en: 'What happens for a period without data',
     check: async (subject, { ask }) => {
       const dates = { aanleverperiodeStartdatum: '1900-01-01', aanleverperiodeEinddatum: '1900-01-01' };
       const found = await ask(subject.signed({ body: dates }));
@@ -281,8 +281,8 @@ export const ANSWERS = gegevensChapter('A-ANS', ['Het antwoord', 'The answer'], 
   },
   'A-ANS-17': {
     must: ddas('GegevensRequest', 'whose data is delivered'),
-    nl: 'Wie een organisatie noemt, krijgt alleen haar gegevens',
-    en: 'A request for an organisation gets only what is its own',
+    nl: 'Een verzoek voor een organisatie levert alleen haar gegevens op',
+    en: "A request for an organisation gets only that organisation's data",
     needs: ['A-ANS-03'],
     check: async (subject, run) => {
       const { organisatieLeden, levering } = subject.model.mapping;
@@ -293,7 +293,7 @@ export const ANSWERS = gegevensChapter('A-ANS', ['Het antwoord', 'The answer'], 
         return { skipped: 'the supplier delivers for one organisation' };
       const found = await get(subject, run, { [organisatieLeden[0]]: name });
       const mine = leveringenOf(found, subject.model);
-      if (mine.length === 0) return { skipped: 'it does not know the organisation by its name' };
+      if (mine.length === 0) return { skipped: "it does not recognise the organisation's name" };
       return firstFault(mine, (one) =>
         nameOf(one) === name ? undefined : 'the answer has data of another organisation',
       );
@@ -306,22 +306,22 @@ export const ANSWERS = gegevensChapter('A-ANS', ['Het antwoord', 'The answer'], 
     needs: ['A-ANS-05'],
     check: async (subject, { ask }) => {
       const most = MOST_RECORDS[subject.model.variant];
-      if (subject.whole === undefined) return { skipped: 'as much at once would be much' };
+      if (subject.whole === undefined) return { skipped: 'requesting that much at once would be a burden' };
       const found = await ask(subject.signed({ body: { page: 1, pageSize: most + 1 } }));
-      // To refuse so large a page is right too.
+      // Refusing so large a page is right too.
       const size = found.status === 200 ? Number(pagingOf(found)?.pageSize) : 0;
-      return size > most ? `it gives pages of ${size} records` : undefined;
+      return size > most ? `its pages have ${size} records` : undefined;
     },
   },
   'A-ANS-19': {
     must: ddas('GegevensRequest', 'Default: the first page'),
-    nl: 'Zonder `page` komt de eerste pagina',
-    en: 'Without `page` the first page comes',
+    nl: 'Zonder `page` is het antwoord de eerste pagina',
+    en: 'Without `page` the answer is the first page',
     needs: ['A-ANS-07'],
     check: async (subject, run) => {
       const { pageSize } = pagingOf(good(subject.pages[0])) ?? {};
       const current = numberAt(await get(subject, run, { pageSize }), 'currentPage');
-      return current === 1 ? undefined : `it says that it is page ${current}`;
+      return current === 1 ? undefined : `it claims to be page ${current}`;
     },
   },
 });

@@ -5,10 +5,10 @@ import { suiteCommand, suiteOptions } from '../commands/test-suite.ts';
 import type { GegevensOptions } from '../commands/test-supplier.ts';
 
 const EXAMPLE = `
-Asks, as a statistics office does, and changes nothing but what every supplier records of requests. No answer is shown or reported.
+Sends requests as a statistics office does, and changes nothing except a supplier's record of requests. No answer is shown or reported.
 
---tokens names a JSON file with tokens that must be refused: \`expired\`, \`without-scope\`, \`other-group\`, \`other-service\`. Without one its
-case is skipped, and so are those for --revoked and --expired: key and chain (PEM) of a certificate that is no longer valid.
+--tokens names a JSON file of tokens that must be refused: \`expired\`, \`without-scope\`, \`other-group\`, \`other-service\`. Cases
+without their token are skipped, as are those for --revoked and --expired: key and chain (PEM) of a certificate that is no longer valid.
 
 Examples:
   $ koppelvlak-conformance gegevens https://inway.example/shv/v1/gegevens --variant shv --key key.pem --chain chain.pem --trust root.pem \\
@@ -22,16 +22,16 @@ export function gegevensCommand(terminal: Terminal): Command {
     .description('test a supplier of data (SHV or VS)')
     .argument('[url]', 'address of `gegevens`; with --outway only its path counts')
     .addOption(new Option('--variant <variant>', 'exchange model').choices(['shv', 'vs']))
-    .option('--model <version>', 'the model that it must keep to: a built-in version, or the path of a schema')
-    .option('--key <file>', 'private key that requests are signed with (PEM)')
+    .option('--model <version>', 'model that it must follow: a built-in version, or the path of a schema')
+    .option('--key <file>', 'private key to sign requests with (PEM)')
     .option('--chain <file>', 'its certificate chain (PEM)')
-    .option('--trust <file>', 'root certificates that the supplier leads to (PEM)')
-    .option('--revoked <files...>', 'key and chain of a certificate that was revoked')
-    .option('--expired <files...>', 'key and chain of a certificate that has expired')
+    .option('--trust <file>', "root certificates of the supplier's chain (PEM)")
+    .option('--revoked <files...>', 'key and chain of a revoked certificate')
+    .option('--expired <files...>', 'key and chain of an expired certificate')
     .option('--client-key <file>', 'private key of the client, instead of its secret (`private_key_jwt`)')
     .option('--tokens <file>', 'tokens that must be refused, by name')
     .option('--outway <url>', 'send through this Outway, which adds the token')
-    .option('--grant-hash <hash>', 'the grant by which the Outway finds the service');
+    .option('--grant-hash <hash>', 'grant by which the Outway finds the service');
   return tokenOptions(command)
     .addHelpText('after', EXAMPLE)
     .action((url: string | undefined, options: GegevensOptions) =>

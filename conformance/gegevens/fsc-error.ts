@@ -1,4 +1,4 @@
-/** The errors of FSC as the interface description has them: the contract of our own service is narrower. */
+/** FSC errors as the interface description has them; our own service's contract is narrower. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { readContract } from '../contract.ts';
 
@@ -17,7 +17,7 @@ const isFscError = new Ajv2020().compile({
   },
 });
 
-/** Why a value does not fit a schema of the contract, or is no error of FSC; undefined: it is. */
+/** Why a value does not match a schema of the contract, or is not an FSC error; undefined when it is. */
 export function faultOf(schema: string, value: unknown): string | undefined {
   if (schema !== FSC_ERROR) return readContract('gegevens.yaml')(schema, value);
   if (isFscError(value)) return undefined;

@@ -6,7 +6,10 @@ import { type GegevensSubject, gegevensChapter, isMuch, signed } from './subject
 
 const request = (quote: string): Clause => ddas('GegevensRequest', quote);
 
-/** A body, well signed, that must be refused. Which faults are of syntax (400) and which of meaning (422) the source mostly leaves open. */
+/**
+ * A well-signed body that must be refused. The source mostly leaves open which faults are syntactic (400) and which
+ * semantic (422).
+ */
 const refusesBody = (body: unknown, status: readonly number[] = [400, 422]): Asking<GegevensSubject> => ({
   ask: [signed({ body })],
   expect: { status },
@@ -24,7 +27,7 @@ export const REQUEST_MESSAGE = gegevensChapter('A-REQ', ['Het verzoek', 'The req
     nl: 'Een leeg object is een geldig verzoek',
     en: 'An empty object is a valid request',
     check: async (subject, { ask }) => {
-      if (isMuch(subject.small)) return { skipped: 'everything at once would be much' };
+      if (isMuch(subject.small)) return { skipped: 'requesting everything at once would be a burden' };
       const { status } = await ask(subject.signed({ body: {} }));
       return status === 200 ? undefined : `the answer has status ${status} instead of 200`;
     },
@@ -61,13 +64,13 @@ export const REQUEST_MESSAGE = gegevensChapter('A-REQ', ['Het verzoek', 'The req
   },
   'A-REQ-08': {
     must: errors('Invalid request (for example invalid filters or syntax)'),
-    nl: 'Een inhoud die geen JSON is, wordt geweigerd',
+    nl: 'Een body die geen JSON is, wordt geweigerd',
     en: 'A body that is not JSON is refused',
     ...refusesBody('{"page": 1,', [400]),
   },
   'A-REQ-09': {
     should: ddas('What the service does, area A 5', 'Message encoding is UTF-8'),
-    nl: 'Een bericht dat geen UTF-8 is, wordt geweigerd',
+    nl: 'Een body die geen UTF-8 is, wordt geweigerd',
     en: 'A body that is not UTF-8 is refused',
     ...refusesBody(Buffer.from('{"aanleverende_organisatie":"caf\xe9"}', 'latin1')),
   },
@@ -79,8 +82,8 @@ export const REQUEST_MESSAGE = gegevensChapter('A-REQ', ['Het verzoek', 'The req
   },
   'A-REQ-11': {
     may: contract('422', 'de startdatum ligt na de einddatum'),
-    nl: 'Een begin na het einde kan niet worden verwerkt',
-    en: 'A start after the end cannot be processed',
+    nl: 'Een begindatum na de einddatum wordt geweigerd',
+    en: 'A start date after the end date is refused',
     ...refusesBody(
       { aanleverperiodeStartdatum: '2026-03-31', aanleverperiodeEinddatum: '2026-01-01', page: 1, pageSize: 1 },
       [422],
@@ -88,8 +91,8 @@ export const REQUEST_MESSAGE = gegevensChapter('A-REQ', ['Het verzoek', 'The req
   },
   'A-REQ-12': {
     open: request('The organisation (municipality or debt-assistance provider) whose data is delivered'),
-    nl: 'Een organisatie waarvoor niet wordt geleverd: wat er gebeurt',
-    en: 'An organisation for which nothing is delivered: what happens',
+    nl: 'Wat er gebeurt bij een organisatie waarvoor niet wordt geleverd',
+    en: 'What happens for an organisation without deliveries',
     check: async ({ signed: make, model }, { ask }) => {
       const [lid] = model.mapping.organisatieLeden;
       const { status } = await ask(make({ body: { [lid]: 'Bestaat Niet Conformance', page: 1, pageSize: 1 } }));
@@ -98,8 +101,8 @@ export const REQUEST_MESSAGE = gegevensChapter('A-REQ', ['Het verzoek', 'The req
   },
   'A-REQ-13': {
     open: rfc(8259, '4', 'The names within an object SHOULD be unique'),
-    nl: 'Een veld dat tweemaal voorkomt: wat er gebeurt',
-    en: 'A field that occurs twice: what happens',
+    nl: 'Wat er gebeurt bij een veld dat tweemaal voorkomt',
+    en: 'What happens for a field that occurs twice',
     check: async ({ signed: make }, { ask }) => {
       const { status, json } = await ask(make({ body: '{"page":1,"pageSize":1,"page":1}' }));
       return { seen: status === 200 && isRecord(json) ? 'it is answered' : `it is refused with status ${status}` };
@@ -107,8 +110,8 @@ export const REQUEST_MESSAGE = gegevensChapter('A-REQ', ['Het verzoek', 'The req
   },
   'A-REQ-14': {
     may: contract('VerwerkingId', 'De verwerking van de afnemer waarvoor gevraagd wordt.'),
-    nl: 'Een verzoek met headers over de verwerking wordt beantwoord',
-    en: 'A request with headers about the processing is answered',
+    nl: 'Een verzoek met verwerkingsheaders wordt beantwoord',
+    en: 'A request with processing headers is answered',
     ask: [
       signed({
         headers: {

@@ -20,7 +20,7 @@ import {
 import { signing, signingModule, signingPage } from './sources.ts';
 import { type GegevensSubject, gegevensChapter, good, signed } from './subject.ts';
 
-/** The source says that such a message does not hold, not with which status: none of these comes with data. */
+/** The source says that such a message is invalid but not which status it gets; none of them may get data. */
 const REFUSED = [400, 401, 403, 422];
 const OTHER_BYTES = Buffer.from('{"page":1, "pageSize":1}');
 
@@ -29,7 +29,7 @@ const refuses = (wishes: Wishes | ((subject: GegevensSubject) => Wishes)): Askin
   expect: { status: REFUSED },
 });
 
-/** Changes the three parts of the signature after it was made. */
+/** Changes the three parts of the finished signature. */
 const parts =
   (change: (header: string, payload: string, signature: string) => string) =>
   (headers: SignedHeaders): Ask['headers'] => {
@@ -42,7 +42,7 @@ const reencoded = (header: string, change: (members: Record<string, unknown>) =>
   return Buffer.from(JSON.stringify(change(isRecord(members) ? { ...members } : {}))).toString('base64url');
 };
 
-/** The chain of the supplier itself, as its answer has it. */
+/** The supplier's own chain, from its answer. */
 function chainOf({ headers, body }: Exchange): readonly string[] {
   const { x5c } = signedMessage('an answer', Object.entries(headers), body).header;
   return (Array.isArray(x5c) ? x5c : []).filter((one) => typeof one === 'string');
@@ -82,8 +82,8 @@ export const REQUEST_SIGNATURE = gegevensChapter(
     },
     'A-SIG-04': {
       must: signing('SHA-256 digest of the payload'),
-      nl: 'Een `Digest` van andere bytes wordt geweigerd',
-      en: 'A `Digest` of other bytes is refused',
+      nl: 'Een `Digest` die niet bij de body hoort, wordt geweigerd',
+      en: 'A `Digest` that does not match the body is refused',
       ...refuses({ sent: OTHER_BYTES }),
     },
     'A-SIG-05': {
@@ -95,21 +95,21 @@ export const REQUEST_SIGNATURE = gegevensChapter(
     'A-SIG-06': {
       must: signing('The request is signed with the private key of the requester'),
       nl: 'Een body die na het ondertekenen is veranderd, wordt geweigerd, ook met een nieuwe `Digest`',
-      en: 'A body that was changed after signing is refused, with a new `Digest` too',
+      en: 'A body that was changed after signing is refused, even with a new `Digest`',
       ...refuses({ sent: OTHER_BYTES, after: (headers) => ({ ...headers, digest: digestOf(OTHER_BYTES) }) }),
     },
     'A-SIG-07': {
       must: rfc(7515, '5.2', 'If any of these steps fail, the signature or MAC cannot be validated'),
-      nl: 'Een handtekening die is veranderd, wordt geweigerd',
-      en: 'A signature that was changed is refused',
+      nl: 'Een gewijzigde handtekening wordt geweigerd',
+      en: 'A modified signature is refused',
       ...refuses({
         sign: (input, key) => Buffer.from(ps256(input, key).map((byte, i) => (i === 40 ? byte ^ 1 : byte))),
       }),
     },
     'A-SIG-08': {
       must: rfc(7515, '5.2', 'Validate the JWS Signature against the JWS Signing Input'),
-      nl: 'Een header van de handtekening die daarna is veranderd, wordt geweigerd',
-      en: 'A header of the signature that was changed afterwards is refused',
+      nl: 'Een handtekening met een later gewijzigde header wordt geweigerd',
+      en: 'A signature whose header was changed afterwards is refused',
       ...refuses({
         after: parts((header, _, signature) => `${reencoded(header, (all) => ({ ...all, kid: 'x' }))}..${signature}`),
       }),
@@ -140,8 +140,8 @@ export const REQUEST_SIGNATURE = gegevensChapter(
     },
     'A-SIG-13': {
       must: signing('Taken from the first certificate in `x5c`'),
-      nl: 'De certificaten van een ander bij de eigen handtekening worden geweigerd',
-      en: 'The certificates of somebody else with an own signature are refused',
+      nl: 'Een handtekening met de certificaten van een ander wordt geweigerd',
+      en: "A signature with somebody else's certificates is refused",
       ...refuses((subject) => {
         const x5c = chainOf(good(subject.small));
         if (x5c.length === 0) throw new Skipped('the answer has no chain that can be read');
@@ -150,8 +150,8 @@ export const REQUEST_SIGNATURE = gegevensChapter(
     },
     'A-SIG-14': {
       must: signing('Taken from the first certificate in `x5c`'),
-      nl: 'Een sleutel die in `jwk` wordt meegestuurd, telt niet',
-      en: 'A key that is sent along in `jwk` does not count',
+      nl: 'Een sleutel in `jwk` wordt niet vertrouwd',
+      en: 'A key in `jwk` is not trusted',
       ...refuses(({ strangers, identity: { x5c } }) => {
         const { key } = strangers.ownRoot;
         return { identity: { key, x5c }, header: { jwk: createPublicKey(key).export({ format: 'jwk' }) } };
@@ -159,20 +159,20 @@ export const REQUEST_SIGNATURE = gegevensChapter(
     },
     'A-SIG-15': {
       must: signing('Chain validated up to the government PKI root'),
-      nl: 'Een keten naar een eigen stamcertificaat wordt geweigerd',
-      en: 'A chain to a root certificate of its own is refused',
+      nl: 'Een keten naar een zelfgemaakt stamcertificaat wordt geweigerd',
+      en: 'A chain to a self-made root certificate is refused',
       ...refuses(({ strangers }) => ({ identity: strangers.ownRoot })),
     },
     'A-SIG-16': {
       must: rfc(5280, '6.1.3', 'The signature on the certificate can be verified'),
-      nl: 'Een certificaat dat de genoemde uitgever niet heeft ondertekend, wordt geweigerd',
-      en: 'A certificate that the issuer it names did not sign is refused',
+      nl: 'Een certificaat dat niet door de genoemde uitgever is ondertekend, wordt geweigerd',
+      en: 'A certificate that was not signed by its named issuer is refused',
       ...refuses(({ strangers }) => ({ identity: strangers.forged })),
     },
     'A-SIG-17': {
       must: rfc(5280, '6.1.4', 'verify that the basicConstraints extension is present and that cA is set to TRUE'),
       nl: 'Een certificaat van een uitgever die geen certificaten mag uitgeven, wordt geweigerd',
-      en: 'A certificate of an issuer that may not issue certificates is refused',
+      en: 'A certificate from an issuer that may not issue certificates is refused',
       ...refuses(({ strangers }) => ({ identity: strangers.belowLeaf })),
     },
     'A-SIG-18': {
@@ -200,14 +200,14 @@ export const REQUEST_SIGNATURE = gegevensChapter(
     },
     'A-SIG-21': {
       must: rfc(7797, '6', 'The "crit" Header Parameter MUST be included with "b64" in its set of values'),
-      nl: '`b64: false` dat niet in `crit` staat, wordt geweigerd',
-      en: '`b64: false` that is not in `crit` is refused',
+      nl: '`b64: false` zonder vermelding in `crit` wordt geweigerd',
+      en: '`b64: false` that is not listed in `crit` is refused',
       ...refuses(({ form }) => ({ header: { b64: false, crit: form === 'digest' ? ['sigD'] : undefined } })),
     },
     'A-SIG-22': {
       should: signing('JWS compact serialization, detached payload'),
       nl: 'Een handtekening met de body erin wordt geweigerd',
-      en: 'A signature with the body in it is refused',
+      en: 'A signature that contains the body is refused',
       ask: [
         signed({
           after: parts((header, _, signature) => `${header}.${bytesOf(SMALL).toString('base64url')}.${signature}`),
@@ -217,8 +217,8 @@ export const REQUEST_SIGNATURE = gegevensChapter(
     },
     'A-SIG-23': {
       open: signingPage('zonder trusted timestamp of ingebedde validatie-informatie'),
-      nl: 'Een handtekening uit de toekomst, van vorige week, of waarvan `exp` voorbij is: wat er gebeurt',
-      en: 'A signature from the future, from last week, or whose `exp` has passed: what happens',
+      nl: 'Wat er gebeurt bij een handtekening uit de toekomst, van vorige week of met een verstreken `exp`',
+      en: 'What happens for a signature from the future, from last week, or whose `exp` has passed',
       check: async (subject, { ask }): Promise<Finding> => {
         const now = Math.floor(Date.now() / 1000);
         const [hour, week] = [3600, 7 * 24 * 3600];
@@ -231,8 +231,8 @@ export const REQUEST_SIGNATURE = gegevensChapter(
     },
     'A-SIG-24': {
       open: signing('The request is signed with the private key of the requester'),
-      nl: 'Hetzelfde ondertekende verzoek tweemaal: wat er gebeurt',
-      en: 'The same signed request twice: what happens',
+      nl: 'Wat er gebeurt als hetzelfde ondertekende verzoek tweemaal komt',
+      en: 'What happens when the same signed request comes twice',
       check: async (subject, { ask }) => {
         const request = subject.signed();
         await ask(request);

@@ -1,4 +1,7 @@
-/** Makes signed requests, right ones and wrong ones: what the library that signs for us never would. @see RFC 7515, RFC 7797, ETSI TS 119 182-1 */
+/**
+ * Makes signed requests, valid and invalid, including ones that our signing library would never make.
+ * @see RFC 7515, RFC 7797, ETSI TS 119 182-1
+ */
 import {
   constants,
   createHmac,
@@ -12,7 +15,7 @@ import { digestOf, HTTP_HEADERS } from '../../src/lib/jades/signature.ts';
 import type { JsonObject } from '../../src/lib/json/json-value.ts';
 import type { Ask } from '../exchange.ts';
 
-/** Who signs. */
+/** A signer. */
 export interface Identity {
   readonly key: KeyObject;
   /** DER in base64, leaf first. */
@@ -21,24 +24,24 @@ export interface Identity {
 
 export type SignatureForm = 'digest' | 'body';
 
-/** Makes the signature of these bytes. */
+/** Signs these bytes. */
 export type SignBytes = (input: Buffer, key: KeyObject) => Buffer;
 
-/** How a request differs from a good one. */
+/** How a request differs from a valid one. */
 export interface Wishes {
-  /** Bytes and text as they are; anything else as JSON. Default: a small page. */
+  /** Bytes and text are sent unchanged, anything else as JSON. Default: a small page. */
   readonly body?: unknown;
   readonly form?: SignatureForm;
-  /** Members of the protected header beside or instead of the usual; undefined takes one out. */
+  /** Members of the protected header, added or replaced; undefined removes one. */
   readonly header?: JsonObject;
   readonly identity?: Identity;
   readonly sign?: SignBytes;
   /** Value of the header `Digest`, which is then signed. */
   readonly digest?: string;
-  /** Changes the two headers after signing; undefined leaves one out. */
+  /** Changes the two headers after signing; undefined omits one. */
   readonly after?: (headers: SignedHeaders) => Ask['headers'];
   readonly headers?: Ask['headers'];
-  /** Sent instead of what was signed. */
+  /** Sent instead of the signed body. */
   readonly sent?: Buffer;
   readonly to?: string;
 }
@@ -48,7 +51,7 @@ export interface SignedHeaders {
   readonly 'nlgov-adr-payload-sig': string;
 }
 
-/** Little to answer, and nothing that is not asked for anyway. */
+/** Cheap to answer, and nothing beyond an ordinary request. */
 export const SMALL = { page: 1, pageSize: 1 };
 
 const pss =
@@ -57,14 +60,20 @@ const pss =
     signBytes(algorithm, input, { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength });
 export const ps256 = pss('sha256', 32);
 export const rs256: SignBytes = (input, key) => signBytes('sha256', input, key);
-/** The public key, as everybody has it, for a secret. @see RFC 8725 section 2.1 */
+/**
+ * The public key, which everyone has, used as a secret.
+ * @see RFC 8725 section 2.1
+ */
 export const hs256: SignBytes = (input, key) =>
   createHmac('sha256', createPublicKey(key).export({ type: 'spki', format: 'pem' }))
     .update(input)
     .digest();
 export const noSignature: SignBytes = () => Buffer.alloc(0);
 
-/** The two headers over a body. @param now milliseconds since 1970 */
+/**
+ * The two headers for a body.
+ * @param now milliseconds since 1970
+ */
 export function signedHeaders(
   body: Buffer,
   identity: Identity,

@@ -1,4 +1,4 @@
-/** The documents that the cases of the data exchange quote. */
+/** The documents that the data exchange cases quote. */
 import { clausesOf } from '../clause.ts';
 
 /** The interface description of the data exchange (area A, variants SHV and VS). */
@@ -8,19 +8,19 @@ export const paging = (quote: string) => ddas('Paginering', quote);
 export const errors = (quote: string) => ddas('Errors', quote);
 /** Its non-functional requirements. */
 export const requirements = (quote: string) => clausesOf('DDAS, Niet functionele eisen')('Performance', quote);
-/** Records in one answer, by them. */
+/** The maximum number of records per answer, according to them. */
 export const MOST_RECORDS = { shv: 25_000, vs: 50_000 } as const;
-/** Its page about who is who. */
+/** Its page on identification. */
 export const identification = (quote: string) =>
   clausesOf('DDAS, Identificatie, Authenticatie en Autorisatie')('Identificatie', quote);
-/** Its page about transport. */
+/** Its page on transport. */
 export const transport = (quote: string) => clausesOf('DDAS, Transport')('Transportlaag', quote);
 /** The published exchange model of SHV. */
 export const model = clausesOf('DDAS, Uitwisselmodel SHV');
-/** Its page about signatures, as it was in June 2026. */
+/** Its page on signatures, as of June 2026. */
 export const signingPage = (quote: string) =>
   clausesOf('DDAS, Ondertekenen en Versleuteling')('Ondertekenen (Signing)', quote);
 /** The module of the national API rules on which that page is based. */
 export const signingModule = (quote: string) => clausesOf('API Design Rules, module Signing')('Payload signing', quote);
-/** Our contract, `openapi/gegevens.yaml`, for what the interface description leaves open. */
+/** Our contract, `openapi/gegevens.yaml`, for matters that the interface description leaves open. */
 export const contract = clausesOf('OpenAPI gegevens 1.0.0');

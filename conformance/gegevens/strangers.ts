@@ -1,19 +1,22 @@
-/** Certificates that nobody may trust: made for a run, with the names of those that are trusted. @see RFC 5280 section 6 */
+/**
+ * Untrusted certificates, made for a run with the names of trusted ones.
+ * @see RFC 5280 section 6
+ */
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { authorityExtensions, mintCertificate, partyExtensions } from '../../src/lib/authority/certificates.ts';
 import { parseCertificate } from '../../src/lib/jades/certificate.ts';
 import type { Identity } from './signed-request.ts';
 
 export interface Strangers {
-  /** A chain of its own, in which every signature holds and the names are the real ones. */
+  /** A separate chain with valid signatures and the real names. */
   readonly ownRoot: Identity;
-  /** A leaf that says that the real authority issued it. */
+  /** A leaf that claims to be issued by the real authority. */
   readonly forged: Identity;
-  /** A leaf that the real leaf issued, as if that were an authority. */
+  /** A leaf issued by the real leaf, as if that were an authority. */
   readonly belowLeaf: Identity;
 }
 
-/** @param real who may sign */
+/** @param real the real signer */
 export function makeStrangers(real: Identity): Strangers {
   const { privateKey: key } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const [leaf = '', issuer = leaf] = real.x5c;

@@ -1,4 +1,4 @@
-/** What is read of a supplier before its cases are judged: a small answer, everything at once where that is little, and its pages. */
+/** Reads a supplier before judging its cases: a small answer, everything at once if that is little, and its pages. */
 import type { Model } from '../../src/lib/exchange-model/model.ts';
 import { isRecord, type JsonObject, valueAt } from '../../src/lib/json/json-value.ts';
 import { askingChapters, type CaseRun, Inconclusive, Skipped, type SuiteSubject } from '../case.ts';
@@ -9,12 +9,12 @@ import { faultOf } from './fsc-error.ts';
 import { type Identity, type SignatureForm, SMALL, signedHeaders, type Wishes } from './signed-request.ts';
 import type { Strangers } from './strangers.ts';
 
-/** Records that are read at once; a larger delivery is read in pages, and only its beginning. */
+/** Maximum number of records read at once; a larger delivery is read in pages, and only its beginning. */
 const MOST_AT_ONCE = 2000;
 const MOST_PAGES = 6;
 const PAGE_SIZE = 500;
 
-/** What the person who tests gives. */
+/** The tester's input. */
 export interface GegevensNeeds {
   /** Address of `gegevens`. */
   readonly url: string;
@@ -22,37 +22,37 @@ export interface GegevensNeeds {
   /** Versions of the model that the interface description allows. */
   readonly otherModels: readonly Model[];
   readonly identity: Identity;
-  /** Who signed until it was revoked, or expired. */
+  /** Signers whose certificates were revoked or have expired. */
   readonly revoked?: Identity | undefined;
   readonly expired?: Identity | undefined;
-  /** Whom nobody may believe. */
+  /** Signers that nobody may trust. */
   readonly strangers: Strangers;
   readonly trust: Trust;
-  /** Through an Outway, which adds the token: headers that are new for each request. */
+  /** Through an Outway, which adds the token: headers made anew for each request. */
   readonly freshHeaders?: (() => Readonly<Record<string, string>>) | undefined;
-  /** The access token itself, for cases that change it; undefined through an Outway. */
+  /** The access token itself, for cases that modify it; undefined through an Outway. */
   readonly token: (() => Promise<string>) | undefined;
   readonly tokenHeader: string;
 }
 
 export interface GegevensSubject extends SuiteSubject, Omit<GegevensNeeds, 'url'> {
-  /** The answer to a good request for a small page. */
+  /** The answer to a valid request for a small page. */
   readonly small: Exchange | undefined;
-  /** The answer to a request for everything; undefined where that is much. */
+  /** The answer to a request for everything; undefined when that is too much. */
   readonly whole: Exchange | undefined;
-  /** Pages from the first, all of one size. */
+  /** Pages from the first, all of the same size. */
   readonly pages: readonly Exchange[];
-  /** The size that was asked for. */
+  /** The requested size. */
   readonly pageSize: number;
-  /** Whether `pages` go to the last. */
+  /** True when `pages` includes the last. */
   readonly complete: boolean;
-  /** The form of signature that is used: the first one that was accepted. */
+  /** The signature form in use: the first one that was accepted. */
   readonly form: SignatureForm;
-  /** A request, signed. */
+  /** A signed request. */
   readonly signed: (wishes?: Wishes) => Ask;
 }
 
-/** Without a good request no other means anything. */
+/** Without a valid request no other case means anything. */
 export const gegevensChapter = askingChapters<GegevensSubject>('A-REQ-01');
 
 export async function readSubject(needs: GegevensNeeds, client: Client): Promise<GegevensSubject> {
@@ -74,7 +74,7 @@ export async function readSubject(needs: GegevensNeeds, client: Client): Promise
     try {
       return await client.send({ ...ask, to: url });
     } catch (error) {
-      // The cases that ask for it themselves say so.
+      // The cases that request it report this.
       if (error instanceof Inconclusive) return undefined;
       throw error;
     }
@@ -107,26 +107,32 @@ export async function readSubject(needs: GegevensNeeds, client: Client): Promise
   };
 }
 
-/** A request of a case, made when its turn comes. */
+/** A case's request, made when its turn comes. */
 export const signed =
   (wishes?: Wishes) =>
   (subject: GegevensSubject): Ask =>
     subject.signed(wishes);
 
-/** The answer of a read that went well. @throws {Skipped} */
+/**
+ * A successfully read answer.
+ * @throws {Skipped}
+ */
 export function good(exchange: Exchange | undefined): Exchange {
-  if (exchange?.status !== 200) throw new Skipped('there is no such answer: it is more than is read, or was refused');
+  if (exchange?.status !== 200) throw new Skipped('there is no such answer: it is too large to read, or was refused');
   return exchange;
 }
 
-/** Asks, and expects 200. @throws {Inconclusive} */
+/**
+ * Sends a request and expects 200.
+ * @throws {Inconclusive}
+ */
 export async function get(subject: GegevensSubject, { ask }: CaseRun, body: unknown): Promise<Exchange> {
   const answer = await ask(subject.signed({ body }));
   if (answer.status !== 200) throw new Inconclusive(`status ${answer.status}`);
   return answer;
 }
 
-/** Whether everything is more than is asked for at once. */
+/** True when there is too much to request at once. */
 export function isMuch(exchange: Exchange | undefined): boolean {
   return Number(pagingOf(exchange)?.totalRecords ?? 0) > MOST_AT_ONCE;
 }
@@ -136,7 +142,7 @@ export function pagingOf(exchange: Exchange | undefined): JsonObject | undefined
   return isRecord(paging) ? paging : undefined;
 }
 
-/** What an answer delivers, in the exchange model. */
+/** The delivery in an answer, in the exchange model. */
 export function gegevensOf({ json }: Exchange): JsonObject {
   const gegevens = isRecord(json) ? json.gegevens : undefined;
   return isRecord(gegevens) ? gegevens : {};
@@ -147,7 +153,7 @@ export function leveringenOf(exchange: Exchange, { mapping }: Model): readonly J
   return Array.isArray(list) ? list.filter(isRecord) : [];
 }
 
-/** Every record of an answer, in its order. */
+/** Every record of an answer, in order. */
 export function recordsOf(exchange: Exchange, model: Model): readonly JsonObject[] {
   return leveringenOf(exchange, model).flatMap((levering) => {
     const list = valueAt(levering, model.mapping.levering.records);

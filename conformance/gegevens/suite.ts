@@ -1,4 +1,4 @@
-/** The suite for a supplier of data (SHV or VS): asks, and changes nothing. */
+/** The suite for a supplier of data (SHV or VS); it only reads. */
 import type { Suite } from '../case.ts';
 import { ACCESS } from './access.ts';
 import { ANSWER_SIGNATURE } from './answer-signature.ts';

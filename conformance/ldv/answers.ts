@@ -14,8 +14,8 @@ export const ANSWERS = ldvChapter(
   {
     'L-ANS-01': {
       must: otlp('Partial Success', 'it MUST set the respective `rejected_spans` … field with the number of spans'),
-      nl: 'Zijn er regels geweigerd en andere niet, dan is het antwoord 200, met het aantal',
-      en: 'Where some lines were refused, the answer is 200, with their number',
+      nl: 'Is een deel van de regels geweigerd, dan is het antwoord 200 met hun aantal',
+      en: 'When some lines are refused, the answer is 200 with their number',
       test: async (intake) => intake.partlyRefused([await intake.wrong(), await intake.wrong()]),
     },
     'L-ANS-02': {
@@ -23,8 +23,8 @@ export const ANSWERS = ldvChapter(
         'Partial Success',
         'the server MUST respond with `HTTP 200 OK` … MUST initialize the `partial_success` field',
       ),
-      nl: 'Ook in protobuf zegt het antwoord hoeveel regels geweigerd zijn',
-      en: 'In protobuf too the answer says how many lines were refused',
+      nl: 'Ook in protobuf meldt het antwoord hoeveel regels geweigerd zijn',
+      en: 'A protobuf answer also says how many lines were refused',
       needs: ['L-ANS-01', 'L-OTLP-02'],
       test: async (intake) => intake.partlyRefused([await intake.wrong()], { form: 'protobuf' }),
     },
@@ -33,8 +33,8 @@ export const ANSWERS = ldvChapter(
         'Partial Success',
         'The server SHOULD populate the `error_message` field with a human-readable error message',
       ),
-      nl: 'Het antwoord zegt waarom, en noemt nooit wat er in de regel stond',
-      en: 'The answer says why, and never names what the line held',
+      nl: 'Het antwoord meldt waarom, zonder de inhoud van de regel te noemen',
+      en: 'The answer says why, without quoting the line',
       needs: ['L-ANS-01'],
       test: async (intake) => {
         const person = `cf-${intake.subject.run}-geheim`;
@@ -49,25 +49,25 @@ export const ANSWERS = ldvChapter(
         'Bad Data',
         'cannot be decoded or is otherwise invalid … the server MUST respond with HTTP 400 Bad Request',
       ),
-      nl: 'Een onleesbare inhoud geeft 400',
-      en: 'An unreadable body gives 400',
+      nl: 'Een onleesbare body geeft 400',
+      en: 'An unreadable body gets 400',
       test: async (intake) => {
         const wrong = [Buffer.from('{"resourceSpans":'), Buffer.from('[1]'), Buffer.from('{"resourceSpans":{"a":1}}')];
         for (const body of wrong) {
           const { status } = await intake.send([], { body });
-          if (status !== 400) return `${body} gives status ${status}`;
+          if (status !== 400) return `${body} gets status ${status}`;
         }
         const { status } = await intake.send([], {
           body: Buffer.from('geen gzip'),
           headers: { 'content-encoding': 'gzip' },
         });
-        return status === 400 ? undefined : `a body that is not gzip gives status ${status}`;
+        return status === 400 ? undefined : `a body that is not gzip gets status ${status}`;
       },
     },
     'L-ANS-05': {
       must: otlp('Bad Data', 'cannot be decoded … the server MUST respond with HTTP 400 Bad Request'),
-      nl: 'Protobuf dat niet te lezen is, geeft 400, met een fout in protobuf',
-      en: 'Protobuf that cannot be read gives 400, with an error in protobuf',
+      nl: 'Onleesbare protobuf geeft 400 met een fout in protobuf',
+      en: 'Unreadable protobuf gets 400 with a protobuf error',
       needs: ['L-OTLP-02'],
       test: async (intake) => {
         const whole = requestOf([intake.line()], 'protobuf');
@@ -75,7 +75,7 @@ export const ANSWERS = ldvChapter(
         if (at.status !== 400) return `the answer has status ${at.status}`;
         if (at.headers['content-type'] !== MEDIA_TYPES.protobuf)
           return `content type ${at.headers['content-type'] ?? '(none)'}`;
-        return saidIn(at) === undefined ? 'the body is no `google.rpc.Status`' : undefined;
+        return saidIn(at) === undefined ? 'the body is not a `google.rpc.Status`' : undefined;
       },
     },
     'L-ANS-06': {
@@ -83,15 +83,15 @@ export const ANSWERS = ldvChapter(
         'Failures',
         'The response body for all HTTP 4xx and HTTP 5xx responses MUST be a Protobuf-encoded Status message',
       ),
-      nl: 'Een fout is een `google.rpc.Status` in het type van het verzoek, ook zonder toegang',
-      en: 'An error is a `google.rpc.Status` in the type of the request, also without access',
+      nl: 'Een fout is een `google.rpc.Status` in het mediatype van het verzoek, ook zonder toegang',
+      en: "An error is a `google.rpc.Status` in the request's media type, even without access",
       needs: ['L-ANS-04'],
       test: async (intake) => {
         for (const at of [
           await intake.send([], { body: Buffer.from('geen') }),
           await intake.send([intake.line()], { as: '' }),
         ]) {
-          // Without a token it may take lines as well.
+          // It may accept lines without a token too.
           if (at.status < 400) continue;
           if (!at.headers['content-type']?.startsWith(MEDIA_TYPES.json))
             return `status ${at.status}: content type ${at.headers['content-type'] ?? '(none)'}`;
@@ -102,7 +102,7 @@ export const ANSWERS = ldvChapter(
     },
     'L-ANS-07': {
       should: otlp('Failures', 'The `Status.message` field SHOULD contain a developer-facing error message'),
-      nl: 'Een fout zegt wat er mis is',
+      nl: 'Een fout meldt wat er mis is',
       en: 'An error says what is wrong',
       needs: ['L-ANS-06'],
       test: async (intake) => {
@@ -115,21 +115,21 @@ export const ANSWERS = ldvChapter(
         'OTLP/HTTP Request',
         'limit the size of the request body … including after decompression … 413 Content Too Large',
       ),
-      nl: 'Wat uitgepakt veel te groot is, geeft 413',
-      en: 'A body that is far too large once unpacked gives 413',
+      nl: 'Een body die uitgepakt veel te groot is, geeft 413',
+      en: 'A body that is far too large once decompressed gets 413',
       needs: ['L-OTLP-05'],
       test: async (intake) => {
-        // Blanks after a request are JSON: nothing but its size is wrong.
+        // Whitespace after a request is valid JSON, so only its size is wrong.
         const body = Buffer.alloc(LARGE_BYTES, ' ');
         requestOf([intake.line()], 'json').copy(body);
         const { status } = await intake.send([], { body, gzip: true });
-        return status === 413 ? undefined : `${LARGE_BYTES / 2 ** 20} MiB give status ${status}`;
+        return status === 413 ? undefined : `${LARGE_BYTES / 2 ** 20} MiB get status ${status}`;
       },
     },
     'L-ANS-09': {
       may: contract('AnderType', 'Een ander mediatype of een andere codering'),
       nl: 'Een ander mediatype of een andere codering geeft 415',
-      en: 'Another media type or encoding gives 415',
+      en: 'Another media type or encoding gets 415',
       test: async (intake) => {
         const wrong: readonly Record<string, string>[] = [
           { 'content-type': 'text/plain' },
@@ -137,15 +137,15 @@ export const ANSWERS = ldvChapter(
         ];
         for (const headers of wrong) {
           const { status } = await intake.send([intake.line()], { headers });
-          if (status !== 415) return `${JSON.stringify(headers)} gives status ${status}`;
+          if (status !== 415) return `${JSON.stringify(headers)} gets status ${status}`;
         }
         return undefined;
       },
     },
     'L-ANS-10': {
       may: contract('GeenToken', 'Geen of ongeldig toegangstoken.'),
-      nl: 'Zonder toegangstoken is het antwoord 401, in beide vormen',
-      en: 'Without an access token the answer is 401, in both forms',
+      nl: 'Zonder toegangstoken is het antwoord 401, in JSON en in protobuf',
+      en: 'A request without an access token gets 401, in JSON and in protobuf',
       test: async (intake) => {
         for (const form of BOTH) {
           const { status } = await intake.send([intake.line()], { form, as: '' });
@@ -157,8 +157,8 @@ export const ANSWERS = ldvChapter(
     },
     'L-ANS-11': {
       must: rfc(9068, '4', 'The resource server MUST validate the signature of all incoming JWT access tokens'),
-      nl: 'Een token met een andere handtekening wordt geweigerd',
-      en: 'A token with another signature is refused',
+      nl: 'Een token met een ongeldige handtekening wordt geweigerd',
+      en: 'A token with an invalid signature is refused',
       needs: ['L-ANS-10'],
       test: async (intake) => {
         const headers = { authorization: `Bearer ${forged((await intake.subject.tokens[LOGS]?.()) ?? '')}` };
@@ -169,7 +169,7 @@ export const ANSWERS = ldvChapter(
     'L-ANS-12': {
       should: rfc(9110, '15.5.6', 'The origin server MUST generate an Allow header field in a 405 response'),
       nl: 'GET geeft 405 met `Allow: POST`',
-      en: 'GET gives 405 with `Allow: POST`',
+      en: 'GET gets 405 with `Allow: POST`',
       test: async ({ ask }) => {
         const { status, headers } = await ask({ to: '{base}/traces', as: 'create:normal' });
         if (status !== 405) return { skipped: `the answer has status ${status}` };
@@ -178,8 +178,8 @@ export const ANSWERS = ldvChapter(
     },
     'L-ANS-13': {
       may: contract('paths', 'responses: content, schema'),
-      nl: 'Elk antwoord van deze run past bij het contract',
-      en: 'Each answer of this run fits the contract',
+      nl: 'Elk antwoord in deze test voldoet aan het contract',
+      en: 'Every answer in this run matches the contract',
       test: ({ subject: { departures } }) => {
         const [first] = departures;
         return first && { failed: first.text, at: first.at };
@@ -187,8 +187,8 @@ export const ANSWERS = ldvChapter(
     },
     'L-ANS-14': {
       may: otlp('OTLP/HTTP Throttling', 'MAY include "Retry-After" header with a recommended time interval'),
-      nl: 'Wie te veel stuurt, hoort wanneer hij terug kan komen',
-      en: 'A client that sends too much is told when to come back',
+      nl: 'Wie te veel verzoeken stuurt, krijgt te horen wanneer het weer kan',
+      en: 'A client that sends too many requests is told when to retry',
       test: ({ subject: { client } }) => busyWithoutRetryAfter(client),
     },
     'L-ANS-15': {
@@ -200,15 +200,15 @@ export const ANSWERS = ldvChapter(
     },
     'L-ANS-16': {
       must: rfc(9110, '15.5.2', 'The server generating a 401 response MUST send a WWW-Authenticate header field'),
-      nl: 'Een 401 zegt hoe men zich aanmeldt',
+      nl: 'Een 401 meldt hoe de aanroeper zich aanmeldt',
       en: 'A 401 says how to authenticate',
       needs: ['L-ANS-10'],
       test: ({ subject: { client } }) => unchallenged(client),
     },
     'L-ANS-17': {
       must: ldv('Component: Logboek, gedrag', 'Het Logboek MOET TLS afdwingen op connecties'),
-      nl: 'Het logboek is alleen over TLS te bereiken',
-      en: 'The logbook is reached over TLS only',
+      nl: 'Het logboek is alleen over TLS bereikbaar',
+      en: 'The logbook is reachable over TLS only',
       needs: [],
       test: ({ subject: { base } }) => withoutTls(base),
     },

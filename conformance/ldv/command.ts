@@ -5,10 +5,10 @@ import { requireAddress, type SuiteOptions, suiteCommand, suiteOptions, testSuit
 import type { ToolContext } from '../commands/tool.ts';
 
 const EXAMPLE = `
-Writes lines about persons that do not exist; nothing takes them back. The exit status is 0 when no must failed, 1 when one did, and 2 when
+Writes lines about fictitious persons, which cannot be removed. The exit status is 0 when no must case failed, 1 when one did, and 2 when
 the cases could not be run.
 
-The file has a token that may log, or JSON as for \`conformance verwerkingenlog\` with \`create:normal\`.
+The file has a token with the right to log, or JSON as for \`conformance verwerkingenlog\` with \`create:normal\`.
 
 Examples:
   $ koppelvlak-conformance ldv https://log.example/ldv/v1 --token-file token.txt --report verslag/
@@ -26,7 +26,7 @@ export function ldvCommand(terminal: Terminal): Command {
     .description('test an intake of log lines of the Logboek Dataverwerkingen')
     .argument('[url]', 'its address, without /traces')
     .option('--token-file <file>', 'a token, JSON with one for each scope, or the demo.json of a demo')
-    .option('--activity <uri>', 'a processing activity that its register knows')
+    .option('--activity <uri>', 'a processing activity in its register')
     .addHelpText('after', EXAMPLE)
     .action((url: string | undefined, options: Options) =>
       suiteCommand(terminal, options, suite, (context) => run(context, url, options)),

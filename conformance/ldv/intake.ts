@@ -3,7 +3,7 @@ import { MEDIA_TYPES, requestOf, saidIn, text } from './otlp.ts';
 import { ldv, otlp } from './sources.ts';
 import { type Intake, id, ldvChapter } from './subject.ts';
 
-/** Protobuf need not be offered. */
+/** Protobuf is optional. */
 async function inProtobuf(intake: Intake, test: () => Promise<string | undefined>) {
   const { status } = await intake.send([], { form: 'protobuf', body: Buffer.alloc(0) });
   return status === 415 ? { skipped: 'protobuf is not offered' } : await test();
@@ -52,14 +52,14 @@ export const INTAKE = ldvChapter('L-OTLP', ['Aannemen over OTLP', 'Intake over O
       'Full Success; trace_service.proto, ExportTracePartialSuccess',
       'MUST leave the `partial_success` field unset … A `partial_success` message with an empty value is equivalent to it not being set',
     ),
-    nl: 'Is alles vastgelegd, dan heeft het antwoord geen `partial_success`, of een die leeg is of alleen waarschuwt',
-    en: 'Where all is stored, the answer has no `partial_success`, or one that is empty or only warns',
+    nl: 'Is alles vastgelegd, dan heeft het antwoord geen `partial_success`, of een lege of een met alleen een waarschuwing',
+    en: 'When all lines are stored, the answer has no `partial_success`, or one that is empty or only a warning',
     test: async (intake) => {
       const at = await intake.send([intake.line()]);
       const { partialSuccess } = isRecord(at.json) ? at.json : {};
-      // In JSON null is unset.
+      // In JSON, null means unset.
       if (partialSuccess === undefined || partialSuccess === null) return undefined;
-      if (!isRecord(partialSuccess)) return 'its `partialSuccess` is no message';
+      if (!isRecord(partialSuccess)) return 'its `partialSuccess` is not a message';
       const rejected = saidIn(at)?.rejected;
       return rejected === 0 ? undefined : `it refuses ${rejected} lines`;
     },
@@ -69,8 +69,8 @@ export const INTAKE = ldvChapter('L-OTLP', ['Aannemen over OTLP', 'Intake over O
       'Protocol Details',
       'All server components MUST support the following transport compression options … Gzip compression',
     ),
-    nl: 'Een inhoud die met gzip is ingepakt, wordt aangenomen',
-    en: 'A body packed with gzip is accepted',
+    nl: 'Een body in gzip wordt aangenomen',
+    en: 'A gzip-compressed body is accepted',
     test: (intake) => intake.taken([intake.line()], { gzip: true }),
   },
   'L-OTLP-06': {
@@ -83,8 +83,8 @@ export const INTAKE = ldvChapter('L-OTLP', ['Aannemen over OTLP', 'Intake over O
   },
   'L-OTLP-07': {
     must: otlp('JSON Protobuf Encoding', 'OTLP/JSON receivers MUST ignore message fields with unknown names'),
-    nl: 'Onbekende velden in JSON worden overgeslagen',
-    en: 'Unknown fields in JSON are skipped',
+    nl: 'Onbekende velden in JSON worden genegeerd',
+    en: 'Unknown fields in JSON are ignored',
     test: (intake) => {
       const unknown = { onbekend: { diep: [1] } };
       const spans = [{ ...intake.line(), ...unknown }];
@@ -94,15 +94,15 @@ export const INTAKE = ldvChapter('L-OTLP', ['Aannemen over OTLP', 'Intake over O
   },
   'L-OTLP-08': {
     must: otlp('JSON Protobuf Encoding', 'This aligns with the behavior of the Binary Protobuf unmarshaler'),
-    nl: 'Onbekende velden in protobuf worden overgeslagen',
-    en: 'Unknown fields in protobuf are skipped',
+    nl: 'Onbekende velden in protobuf worden genegeerd',
+    en: 'Unknown fields in protobuf are ignored',
     needs: ['L-OTLP-02'],
     test: (intake) => intake.taken([intake.line({ unknownField: 'onbekend' })], { form: 'protobuf' }),
   },
   'L-OTLP-09': {
     must: otlp('JSON Protobuf Encoding', '`traceId` and `spanId` … case-insensitive hex-encoded strings'),
-    nl: 'De cijfers van `traceId` en `spanId` mogen hoofdletters zijn',
-    en: 'The digits of `traceId` and `spanId` may be in upper case',
+    nl: '`traceId` en `spanId` mogen in hoofdletters',
+    en: '`traceId` and `spanId` may be in upper case',
     test: (intake) =>
       intake.taken([
         intake.line({ traceId: `AB${id(16).slice(2).toUpperCase()}`, spanId: `CD${id(8).slice(2).toUpperCase()}` }),
@@ -113,8 +113,8 @@ export const INTAKE = ldvChapter('L-OTLP', ['Aannemen over OTLP', 'Intake over O
       'JSON Protobuf Encoding',
       '64-bit integer numbers … either numbers or strings are accepted when decoding',
     ),
-    nl: 'Een tijd mag een getal of een tekst zijn',
-    en: 'A time may be a number or a text',
+    nl: 'Een tijdstip mag een getal of een tekst zijn',
+    en: 'A time may be a number or a string',
     test: (intake) => {
       const body = requestOf([intake.line()], 'json').toString();
       return intake.taken([], { body: Buffer.from(body.replaceAll(/(UnixNano":)"(\d+)"/g, '$1$2')) });
@@ -122,8 +122,8 @@ export const INTAKE = ldvChapter('L-OTLP', ['Aannemen over OTLP', 'Intake over O
   },
   'L-OTLP-11': {
     should: otlp('common.proto, AnyValue', 'AnyValue is used to represent any type of attribute value'),
-    nl: 'Honderd regels met attributen van elke soort worden in een verzoek aangenomen',
-    en: 'A hundred lines with attributes of every kind are taken in one request',
+    nl: 'Honderd regels met attributen van elk type worden in één verzoek aangenomen',
+    en: 'A hundred lines with attributes of every type are accepted in one request',
     test: (intake) => {
       const values = [
         { boolValue: true },

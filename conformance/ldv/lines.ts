@@ -5,8 +5,8 @@ import { DPL, id, ldvChapter, nanoseconds } from './subject.ts';
 export const LINES = ldvChapter('L-LINE', ['Logregels', 'Log lines'], {
   'L-LINE-01': {
     open: ldv('attributes', 'De volgende velden zijn vereist in de namespace `core`: dpl.core.processing_activity_id'),
-    nl: 'Wat er gebeurt met een regel over een persoon zonder verwerkingsactiviteit: zij is vereist, en niet staat er dat het logboek de regel weigert',
-    en: 'What happens to a line about a person without a processing activity: it is required, and it is not said that the logbook refuses the line',
+    nl: 'Wat er gebeurt met een regel over een persoon zonder verwerkingsactiviteit: die is vereist, maar nergens staat dat het logboek de regel weigert',
+    en: 'What happens to a line about a person without a processing activity: it is required, but no text says that the logbook refuses the line',
     test: (intake) => intake.seen(intake.line({}, { [DPL.activity]: undefined })),
   },
   'L-LINE-02': {
@@ -23,8 +23,8 @@ export const LINES = ldvChapter('L-LINE', ['Logregels', 'Log lines'], {
       'attributes',
       'Type … zoals BSN, personeelsnummer, of een URI naar een Register; versleutelde identificerende code',
     ),
-    nl: 'Een pseudoniem met een URI als soort wordt aangenomen',
-    en: 'A pseudonym with a URI as its type is taken',
+    nl: 'Een pseudoniem met een URI als type wordt aangenomen',
+    en: 'A pseudonym with a URI as its type is accepted',
     test: (intake) =>
       intake.taken([
         intake.line(
@@ -38,8 +38,8 @@ export const LINES = ldvChapter('L-LINE', ['Logregels', 'Log lines'], {
   },
   'L-LINE-04': {
     must: ldv('status', 'Unset, Ok, Error'),
-    nl: 'Elke status wordt aangenomen, ook de fout en geen',
-    en: 'Each status is taken, also the error and none',
+    nl: 'Elke status wordt aangenomen, ook een fout, en ook een regel zonder status',
+    en: 'Every status is accepted, including an error and none',
     test: (intake) =>
       intake.taken([{ code: 0 }, { code: 1 }, { code: 2 }, {}, undefined].map((status) => intake.line({ status }))),
   },
@@ -48,8 +48,8 @@ export const LINES = ldvChapter('L-LINE', ['Logregels', 'Log lines'], {
       'Loggen van Dataverwerkingen met persoonsdata',
       'voor elke Betrokkene een nieuwe actie met unieke `span_id` … als `parent_span_id`',
     ),
-    nl: 'Een regel met een regel per betrokkene eronder wordt aangenomen',
-    en: 'A line with a line for each data subject below it is taken',
+    nl: 'Een regel met daaronder een regel per betrokkene wordt aangenomen',
+    en: 'A line with a child line for each data subject is accepted',
     test: (intake) => {
       const parent = intake.line();
       const child = () => intake.line({ traceId: parent.traceId, parentSpanId: parent.spanId });
@@ -59,7 +59,7 @@ export const LINES = ldvChapter('L-LINE', ['Logregels', 'Log lines'], {
   'L-LINE-06': {
     must: ldv('attributes', 'dpl.core.foreign_operation.processor: Link naar externe applicatie'),
     nl: 'Een regel met de aanroepende applicatie wordt aangenomen',
-    en: 'A line with the calling application is taken',
+    en: 'A line that names the calling application is accepted',
     test: (intake) =>
       intake.taken([
         intake.line(
@@ -71,7 +71,7 @@ export const LINES = ldvChapter('L-LINE', ['Logregels', 'Log lines'], {
   'L-LINE-07': {
     must: ldv('Interface', '`resource` … optioneel'),
     nl: 'Een regel zonder `resource` wordt aangenomen',
-    en: 'A line without a `resource` is taken',
+    en: 'A line without a `resource` is accepted',
     test: (intake) => {
       const spans = [intake.line()];
       return intake.taken(spans, {
@@ -81,8 +81,8 @@ export const LINES = ldvChapter('L-LINE', ['Logregels', 'Log lines'], {
   },
   'L-LINE-08': {
     should: otlp('trace.proto, Span', 'An ID with all zeroes OR of length other than 16 bytes is considered invalid'),
-    nl: 'Een `traceId` of `spanId` van nullen, of van een andere lengte, wordt geweigerd',
-    en: 'A `traceId` or `spanId` of zeros, or of another length, is refused',
+    nl: 'Een `traceId` of `spanId` met alleen nullen of een andere lengte wordt geweigerd',
+    en: 'An all-zero `traceId` or `spanId`, or one of another length, is refused',
     test: async (intake) => {
       const wrong = [{ traceId: '0'.repeat(32) }, { spanId: '0'.repeat(16) }, { traceId: id(8) }, { spanId: id(16) }];
       for (const one of wrong) {
@@ -94,14 +94,14 @@ export const LINES = ldvChapter('L-LINE', ['Logregels', 'Log lines'], {
   },
   'L-LINE-09': {
     should: otlp('trace.proto, Span', 'it is expected that end_time >= start_time'),
-    nl: 'Een regel die eindigt voor zij begint, wordt geweigerd',
+    nl: 'Een regel die eindigt voordat hij begint, wordt geweigerd',
     en: 'A line that ends before it begins is refused',
     test: (intake) => intake.refused([intake.line({ endTimeUnixNano: nanoseconds(120_000) })]),
   },
   'L-LINE-10': {
     may: contract('info', 'Een regel die meer dan 24 uur in de toekomst ligt, wordt geweigerd'),
-    nl: 'Een regel van overmorgen wordt geweigerd',
-    en: 'A line of the day after tomorrow is refused',
+    nl: 'Een regel met een tijdstip van overmorgen wordt geweigerd',
+    en: 'A line dated the day after tomorrow is refused',
     test: (intake) => {
       const [startTimeUnixNano, endTimeUnixNano] = [-172_800_000, -172_801_000].map(nanoseconds);
       return intake.refused([intake.line({ startTimeUnixNano, endTimeUnixNano })]);
@@ -109,8 +109,8 @@ export const LINES = ldvChapter('L-LINE', ['Logregels', 'Log lines'], {
   },
   'L-LINE-11': {
     may: contract('info', 'Een `parentSpanId` van nullen is geen ouder'),
-    nl: 'Een `parentSpanId` van nullen telt als geen',
-    en: 'A `parentSpanId` of zeros counts as none',
+    nl: 'Een `parentSpanId` met alleen nullen telt als geen',
+    en: 'An all-zero `parentSpanId` counts as none',
     test: (intake) => intake.taken([intake.line({ parentSpanId: '0'.repeat(16) })]),
   },
   'L-LINE-12': {
@@ -124,8 +124,8 @@ export const LINES = ldvChapter('L-LINE', ['Logregels', 'Log lines'], {
   },
   'L-LINE-13': {
     open: ldv('span_id', 'Unieke identificerende code van Actie binnen de Dataverwerking'),
-    nl: 'Wat er gebeurt met een andere regel onder hetzelfde `traceId` en `spanId`',
-    en: 'What happens to another line under the same `traceId` and `spanId`',
+    nl: 'Wat er gebeurt met een andere regel met dezelfde `traceId` en `spanId`',
+    en: 'What happens to a different line with the same `traceId` and `spanId`',
     test: async (intake) => {
       const line = intake.line();
       return (await intake.taken([line])) ?? (await intake.seen({ ...line, name: 'Een andere regel' }));
@@ -133,8 +133,8 @@ export const LINES = ldvChapter('L-LINE', ['Logregels', 'Log lines'], {
   },
   'L-LINE-14': {
     open: ldv('start_time', 'in milliseconden sinds Epoch; OTLP: start_time_unix_nano'),
-    nl: 'Wat er gebeurt met een tijd in milliseconden, zoals LDV het zegt; OTLP vraagt nanoseconden',
-    en: 'What happens to a time in milliseconds, as LDV says it; OTLP requires nanoseconds',
+    nl: 'Wat er gebeurt met een tijdstip in milliseconden, zoals LDV voorschrijft; OTLP vereist nanoseconden',
+    en: 'What happens to a time in milliseconds, as LDV prescribes; OTLP requires nanoseconds',
     test: (intake) => {
       const ms = String(Date.now());
       return intake.seen(intake.line({ startTimeUnixNano: ms, endTimeUnixNano: ms }));
@@ -145,8 +145,8 @@ export const LINES = ldvChapter('L-LINE', ['Logregels', 'Log lines'], {
       'Interface',
       '`span_id`, `parent_span_id` (1.0.0) … `operation_id`, `parent_operation_id` (eerdere tekst)',
     ),
-    nl: 'Wat er gebeurt met een regel die `operationId` heeft, de naam in een eerdere tekst, en geen `spanId`',
-    en: 'What happens to a line that has `operationId`, the name in an earlier text, and no `spanId`',
+    nl: 'Wat er gebeurt met een regel met `operationId`, de naam uit een eerdere tekst, in plaats van `spanId`',
+    en: 'What happens to a line with `operationId`, the name in an earlier text, instead of `spanId`',
     test: (intake) => intake.seen(intake.line({ spanId: undefined, operationId: id(8) })),
   },
   'L-LINE-16': {
@@ -154,8 +154,8 @@ export const LINES = ldvChapter('L-LINE', ['Logregels', 'Log lines'], {
       'attributes',
       'dpl.core.foreign_operation.processor (1.0.0) … foreign_operation {trace_id, operation_id, entity} (eerdere tekst)',
     ),
-    nl: 'Wat er gebeurt met de namen van `foreign_operation` in een eerdere tekst',
-    en: 'What happens to the names of `foreign_operation` in an earlier text',
+    nl: 'Wat er gebeurt met de namen van `foreign_operation` uit een eerdere tekst',
+    en: 'What happens to the names of `foreign_operation` from an earlier text',
     test: (intake) =>
       intake.seen(
         intake.line(
@@ -169,14 +169,14 @@ export const LINES = ldvChapter('L-LINE', ['Logregels', 'Log lines'], {
   },
   'L-LINE-17': {
     open: ldv('attributes', 'De volgende velden zijn vereist … dpl.core.data_subject_id_type'),
-    nl: 'Wat er gebeurt met een betrokkene zonder soort',
+    nl: 'Wat er gebeurt met een betrokkene zonder type',
     en: 'What happens to a data subject without a type',
     test: (intake) => intake.seen(intake.line({}, { [DPL.subjectType]: undefined })),
   },
   'L-LINE-18': {
     open: extension('attributes', 'dpl.objects.*'),
     nl: 'Wat er gebeurt met een regel over een object, zonder verwerkingsactiviteit en zonder persoon',
-    en: 'What happens to a line about an object, without a processing activity and without a person',
+    en: 'What happens to a line about an object, without a processing activity or a person',
     test: (intake) => {
       const object = {
         'dpl.objects.data_object_id': `cf-${intake.subject.run}`,

@@ -1,9 +1,11 @@
-/** OTLP as a client speaks it, from the published field numbers: requests in both forms, and what the answers say. */
+/**
+ * OTLP as a client speaks it, by the published field numbers: requests in both encodings, and the contents of answers.
+ */
 import protobuf from 'protobufjs';
 import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
 import type { Exchange } from '../exchange.ts';
 
-/** What the cases send and read of opentelemetry-proto 1.11 and `google.rpc.Status`. */
+/** The parts of opentelemetry-proto 1.11 and `google.rpc.Status` that the cases use. */
 const PROTO = `
 syntax = "proto3";
 message ExportTraceServiceRequest { repeated ResourceSpans resource_spans = 1; }
@@ -51,7 +53,7 @@ export function requestOf(lines: readonly JsonObject[], form: Form, resource: un
 export const text = (key: string, stringValue: string): JsonObject => ({ key, value: { stringValue } });
 const RESOURCE = { attributes: [text('service.name', 'Conformancetest'), text('service.version', '1')] };
 
-/** What an answer says: of a success how many lines were refused, of an error the message. */
+/** Contents of an answer: the number of refused lines in a success, the message in an error. */
 export interface Said {
   /** Undefined: `partial_success` is not set. */
   readonly rejected?: number;
@@ -61,7 +63,7 @@ export interface Said {
 /** Members of `google.rpc.Status`, none of which is required. */
 const STATUS = ['code', 'message', 'details'];
 
-/** @returns undefined when the body is not the message that belongs to the status */
+/** @returns undefined when the body is not the message for that status */
 export function saidIn({ status, headers, body, json }: Exchange): Said | undefined {
   const isProtobuf = headers['content-type']?.startsWith(MEDIA_TYPES.protobuf) === true;
   const message = isProtobuf ? decoded(status < 300 ? 'ExportTraceServiceResponse' : 'Status', body) : json;

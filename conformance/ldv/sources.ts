@@ -1,4 +1,4 @@
-/** The documents that the cases of the intake quote. */
+/** The documents that the intake cases quote. */
 import { clausesOf } from '../clause.ts';
 
 export { rfc } from '../clause.ts';

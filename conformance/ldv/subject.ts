@@ -1,4 +1,4 @@
-/** What a run knows of an intake of log lines, and how its cases send them. */
+/** What a run knows about an intake of log lines, and how its cases send lines. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { JsonObject } from '../../src/lib/json/json-value.ts';
@@ -23,14 +23,14 @@ export const LOGS = 'create:normal';
 export interface LdvSubject extends SuiteSubject {
   readonly base: string;
   readonly tokens: Tokens;
-  /** Names this run in what it writes. */
+  /** Identifies this run in its lines. */
   readonly run: string;
-  /** The processing activity that its lines name. */
+  /** The processing activity of its lines. */
   readonly activity: string;
   readonly contract: ContractWalk;
-  /** How a line is made wrong that this intake refuses while it takes others; found when the first case asks. */
+  /** A fault for which this intake refuses a line but accepts the others; found when the first case needs it. */
   wrong?: Promise<MakeWrong>;
-  /** What answers had otherwise than the contract. */
+  /** Deviations of answers from the contract. */
   readonly departures: { readonly text: string; readonly at: Exchange }[];
 }
 
@@ -48,7 +48,7 @@ export function readLdvSubject(base: string, client: Client, tokens: Tokens, act
 
 type MakeWrong = (intake: Intake, attributes: Readonly<Record<string, string>>) => JsonObject;
 
-/** Lines that a logbook may refuse. The texts do not say that it must. */
+/** Lines that a logbook may refuse. The texts do not require it to. */
 const WRONG: readonly MakeWrong[] = [
   (intake, attributes) => intake.line({}, { ...attributes, [ACTIVITY]: undefined }),
   (intake, attributes) => intake.line({ traceId: '0'.repeat(32) }, attributes),
@@ -60,18 +60,18 @@ async function findWrong(intake: Intake): Promise<MakeWrong> {
     const at = await intake.send([intake.line(), make(intake, {})]);
     if (at.status === 200 && (saidIn(at)?.rejected ?? 0) > 0) return make;
   }
-  throw new Skipped('of the lines that these cases know it refuses none alone');
+  throw new Skipped("it refuses none of these cases' invalid lines individually");
 }
 
-/** What the person who tests is told before the first request. */
+/** Told to the tester before the first request. */
 export function whatIsWritten({ run, activity }: LdvSubject): string {
-  return `writes about two hundred lines of persons cf-${run}-… (conformance), under the activity ${activity}; nothing can take them back`;
+  return `writes about two hundred lines about persons cf-${run}-… (conformance), with activity ${activity}; they cannot be removed`;
 }
 
 interface How {
   readonly form?: Form;
   readonly gzip?: boolean;
-  /** Instead of lines: the body itself. */
+  /** The raw body, instead of lines. */
   readonly body?: Buffer;
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly as?: string | undefined;
@@ -79,26 +79,35 @@ interface How {
   readonly resource?: unknown;
 }
 
-/** An intake as one case sees it. */
+/** An intake as seen by one case. */
 export interface Intake {
   readonly subject: LdvSubject;
-  /** A line about one person; `undefined` leaves a member out. */
+  /** A line about one person; `undefined` omits a member. */
   line(wishes?: JsonObject, attributes?: Readonly<Record<string, string | undefined>>): JsonObject;
   send(lines: readonly JsonObject[], how?: How): Promise<Exchange>;
-  /** Sends what must be taken whole. @returns why it was not */
+  /**
+   * Sends lines that must all be accepted.
+   * @returns why they were not
+   */
   taken(lines: readonly JsonObject[], how?: How): Promise<string | undefined>;
-  /** A line that this intake refuses, alone, of a request. @throws {Skipped} when it refuses none */
+  /**
+   * A line that this intake refuses individually.
+   * @throws {Skipped} when it refuses none
+   */
   wrong(wishes?: Readonly<Record<string, string>>): Promise<JsonObject>;
-  /** Sends a line that is right and these, which alone must be refused. @returns why they were not */
+  /**
+   * Sends a valid line and these, which alone must be refused.
+   * @returns why they were not
+   */
   partlyRefused(lines: readonly JsonObject[], how?: How): Promise<string | undefined>;
-  /** The same, where the whole request may be refused as well. */
+  /** The same, but the whole request may be refused too. */
   refused(lines: readonly JsonObject[]): Promise<string | undefined>;
   /** What happens to a line, in a sentence. */
   seen(line: JsonObject): Promise<Finding>;
   ask(ask: Ask): Promise<Exchange>;
 }
 
-/** Without a line that is confirmed nothing else can be tried. */
+/** Without a confirmed line nothing else can be tested. */
 export const ldvChapter = writtenChapters(openIntake, 'L-OTLP-01');
 
 export const id = (bytes: 8 | 16): string => randomBytes(bytes).toString('hex');
@@ -167,13 +176,19 @@ function openIntake(subject: LdvSubject, { ask }: CaseRun): Intake {
   return intake;
 }
 
-/** Why an answer does not refuse as many lines as it should. @throws as `read` */
+/**
+ * Why an answer does not refuse the expected number of lines.
+ * @throws as `read`
+ */
 function miscount(at: Exchange, wanted: number, sent: number): string | undefined {
   const { rejected = 0 } = read(at);
   return rejected === wanted ? undefined : `${rejected} of ${sent} lines were refused instead of ${wanted}`;
 }
 
-/** What the answer says when it is 200. @throws {Inconclusive} when the service is not available {Failed} */
+/**
+ * The contents of a 200 answer.
+ * @throws {Inconclusive} when the service is not available {Failed}
+ */
 async function answered(intake: Intake, lines: readonly JsonObject[], how?: How): Promise<Said> {
   return read(await intake.send(lines, how));
 }
@@ -182,6 +197,6 @@ function read(at: Exchange): Said {
   requireAvailable(at);
   if (at.status !== 200) throw new Failed(`the answer has status ${at.status} instead of 200`);
   const said = saidIn(at);
-  if (said === undefined) throw new Failed('the answer is no ExportTraceServiceResponse');
+  if (said === undefined) throw new Failed('the answer is not an ExportTraceServiceResponse');
   return said;
 }

@@ -1,4 +1,4 @@
-/** The suite for an intake of log lines. It writes, under identifiers of its own; nothing takes lines back. */
+/** The suite for an intake of log lines. It writes lines with its own identifiers, which cannot be removed. */
 import type { Suite } from '../case.ts';
 import { ANSWERS } from './answers.ts';
 import { INTAKE } from './intake.ts';

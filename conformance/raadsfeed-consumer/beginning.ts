@@ -8,7 +8,7 @@ export const BEGINNING = sceneChapter('K-BEG', ['Beginnen', 'Beginning'], {
   'K-BEG-01': {
     must: snapshotRule,
     nl: 'De stand wordt overgenomen',
-    en: 'The snapshot is taken over',
+    en: 'The snapshot is copied',
     needs: [],
     prepare: (feed) => {
       publish(feed, 'a', 'b', 'c');
@@ -17,7 +17,7 @@ export const BEGINNING = sceneChapter('K-BEG', ['Beginnen', 'Beginning'], {
   },
   'K-BEG-02': {
     must: draft('Snapshot', 'the feed position from which the consumer continues without a gap'),
-    nl: 'Na de stand wordt de feed gelezen',
+    nl: 'Na de stand wordt de feed verder gelezen',
     en: 'After the snapshot the feed is read',
     needs: ['K-BEG-01'],
     prepare: (feed) => publish(feed, 'a'),
@@ -54,7 +54,7 @@ export const BEGINNING = sceneChapter('K-BEG', ['Beginnen', 'Beginning'], {
   'K-BEG-05': {
     must: draft('Snapshot', 'The first page carries `feedCursor`'),
     nl: 'Een `feedCursor` op alleen de eerste pagina van de stand is genoeg',
-    en: 'A `feedCursor` on only the first page of the snapshot is enough',
+    en: 'A `feedCursor` on the first page of the snapshot only is enough',
     needs: ['K-BEG-03'],
     prepare: (feed) => {
       feed.pageSize = 1;
@@ -72,8 +72,8 @@ export const BEGINNING = sceneChapter('K-BEG', ['Beginnen', 'Beginning'], {
   },
   'K-BEG-07': {
     must: snapshotRule,
-    nl: 'Een stand die halverwege afbreekt, is niet af',
-    en: 'A snapshot that breaks off is not finished',
+    nl: 'Een stand die halverwege afbreekt, geldt niet als volledig',
+    en: 'A truncated snapshot does not count as complete',
     needs: ['K-BEG-03'],
     prepare: (feed) => {
       feed.pageSize = 2;

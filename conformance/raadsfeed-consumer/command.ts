@@ -19,8 +19,8 @@ interface ConsumerOptions extends SuiteOptions {
 }
 
 const EXAMPLE = `
-Each case plays a feed of its own on an address of this machine. The exit status is 0 when no must failed, 1 when one did, and 2 when the
-cases could not be run. In a command {feed} is the address of a feed; no shell reads the command.
+Each case plays its own feed on an address of this machine. The exit status is 0 when no must case failed, 1 when one did, and 2 when the
+cases could not be run. In a command {feed} is the address of a feed; the command runs without a shell.
 
 Examples:
   $ koppelvlak-conformance raadsfeed-consumer --state 'python3 follow.py {feed}'
@@ -37,14 +37,14 @@ export function raadsfeedConsumerCommand(terminal: Terminal): Command {
     .description('test a consumer of council information, or an aggregator')
     .option(
       '--state <command>',
-      'a command that reads the feed on, prints what it holds, a line of JSON each, and ends',
+      'command that catches up with the feed, prints its resources as lines of JSON, and exits',
       commandText,
     )
-    .option('--program <command>', 'a program that does so for each line of JSON on its standard input', commandText)
-    .option('--feed <url>', 'service document of an aggregator, which reads by itself')
+    .option('--program <command>', 'program that does so for each line of JSON on its standard input', commandText)
+    .option('--feed <url>', 'service document of an aggregator, which reads on its own')
     .option('--add <command>', 'with --feed: gives the aggregator a source', commandText)
-    .option('--port <number>', 'port of the feeds that are played (default: any that is free)', wholeNumber, 0)
-    .option('--patience <seconds>', 'how long a consumer has to come to the state of a feed', wholeNumber, 30)
+    .option('--port <number>', 'port of the played feeds (default: any free port)', wholeNumber, 0)
+    .option('--patience <seconds>', 'time for a consumer to reach the state of a feed', wholeNumber, 30)
     .addHelpText('after', EXAMPLE)
     .action((options: ConsumerOptions) => suiteCommand(terminal, options, suite, (context) => run(context, options)));
 }

@@ -1,4 +1,7 @@
-/** The consumer under test: a command that prints what it holds, a program that is driven by JSON lines, or an aggregator with a feed of its own. */
+/**
+ * The consumer under test: a command that prints its resources, a program driven by JSON lines, or an aggregator with
+ * its own feed.
+ */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,15 +25,15 @@ export interface HeldResource {
 }
 
 export interface Consumer {
-  /** Whether it follows many feeds at the same time. */
+  /** True when it follows many feeds at the same time. */
   readonly atOnce: boolean;
-  /** Its own feed, of an aggregator. */
+  /** The aggregator's own feed. */
   readonly ownFeed?: FeedSubject;
-  /** Milliseconds between two readings of what it holds. */
+  /** Milliseconds between two polls of its state. */
   readonly pauseMs: number;
   /**
-   * Lets it read on, and gives what it holds of a feed.
-   * @throws {Failed} when it does not say what it holds {Inconclusive} when it does not read the feed, or never did what it is asked
+   * Lets it catch up, and returns its resources of a feed.
+   * @throws {Failed} when it does not report them {Inconclusive} when it does not read the feed, or never worked
    */
   read(feed: PlayedFeed): Promise<readonly HeldResource[]>;
   close(): Promise<void>;
@@ -45,7 +48,7 @@ interface ConsumerOptions {
   readonly signal: AbortSignal;
 }
 
-/** A command that reads on, prints what it holds, and ends; for each feed in a directory of its own. */
+/** A command that catches up, prints its resources and exits; it gets a separate directory per feed. */
 export async function commandConsumer({ command, ...options }: ConsumerOptions): Promise<Consumer> {
   const directory = await mkdtemp(join(tmpdir(), 'koppelvlak-consumer-'));
   const use = programUse();
@@ -69,7 +72,7 @@ export async function commandConsumer({ command, ...options }: ConsumerOptions):
   };
 }
 
-/** A program that stays, and is asked to read on by a line of JSON; one that ended is started again. */
+/** A long-running program that is told to catch up by a line of JSON, and restarted if it exited. */
 export function programConsumer(options: ConsumerOptions): Consumer {
   const program = restartedProgram(options);
   const use = programUse();
@@ -90,7 +93,7 @@ export function programConsumer(options: ConsumerOptions): Consumer {
   };
 }
 
-/** What a program that fails says of the consumer: one that never did what it is asked was not tested. */
+/** How to judge a failing program: one that never worked was not tested. */
 function programUse() {
   let hasWorked = false;
   return {
@@ -101,7 +104,10 @@ function programUse() {
   };
 }
 
-/** An aggregator that reads by itself, and publishes what it holds. @param patienceMs for it to read a feed */
+/**
+ * An aggregator that reads on its own and publishes its copy.
+ * @param patienceMs for it to read a feed
+ */
 export async function publishingConsumer(
   url: string,
   client: Client,
@@ -115,7 +121,7 @@ export async function publishingConsumer(
   };
   let reading: Promise<unknown> = Promise.resolve();
   let next: Promise<readonly HeldResource[]> | undefined;
-  /** Those who ask while it is read share the reading after it: that began after what they wait for. */
+  /** Requests during a poll share the next one, which begins after the events they wait for. */
   const readSoon = (): Promise<readonly HeldResource[]> => {
     next ??= reading
       .catch(() => undefined)
@@ -139,23 +145,23 @@ export async function publishingConsumer(
   };
 }
 
-/** Pages of a thousand that are read of what an aggregator holds. */
+/** Maximum number of thousand-record pages read from an aggregator. */
 const MOST_PAGES = 50;
 
-/** Until it has asked twice: what it asked for first has been processed by then. */
+/** Waits for a second request: by then the first answer has been processed. */
 async function hasRead({ calls, url }: PlayedFeed, patienceMs: number, signal: AbortSignal): Promise<void> {
   const before = calls.length;
   const end = performance.now() + patienceMs;
   while (calls.length < before + 2) {
     if (performance.now() > end) {
-      if (calls.length === 0) throw new Inconclusive(`nobody asked for ${url}`);
+      if (calls.length === 0) throw new Inconclusive(`${url} was never requested`);
       return;
     }
     await wait(20, undefined, { signal });
   }
 }
 
-/** @throws {Failed} when it is not a resource as a snapshot has it */
+/** @throws {Failed} when it is not a resource in the form of a snapshot */
 export function heldResource(value: unknown): HeldResource {
   const { resource, resourceType, data } = isRecord(value) ? value : {};
   const [organisatiecode, bronidentificatie] = [
@@ -164,7 +170,7 @@ export function heldResource(value: unknown): HeldResource {
   ];
   if (organisatiecode === undefined || bronidentificatie === undefined || typeof resourceType !== 'string')
     throw new Failed(
-      `it says to hold what has no \`resource\` or \`resourceType\`: ${JSON.stringify(value).slice(0, 200)}`,
+      `it reports an item without \`resource\` or \`resourceType\`: ${JSON.stringify(value).slice(0, 200)}`,
     );
   return { organisatiecode, bronidentificatie, resourceType, data };
 }

@@ -11,7 +11,10 @@ const onlyRecords = draft('Events', 'Feed records are the events of the feed');
 
 const two = (feed: PlayedFeed): void => publish(feed, 'a', 'b');
 
-/** The feed answers wrongly, in these ways, until the consumer has read it; what it held stays, and afterwards it reads on. */
+/**
+ * The feed gives wrong answers, in these ways, until the consumer has read them; the consumer must keep its copy and
+ * then continue.
+ */
 function survives(...failures: readonly ((call: PlayedCall) => void)[]): Pick<ConsumerCase, 'prepare' | 'changes'> {
   const failing = failures.map((fail) => (feed: PlayedFeed) => {
     feed.rule = (call) => {
@@ -26,16 +29,16 @@ function survives(...failures: readonly ((call: PlayedCall) => void)[]): Pick<Co
   return { prepare: two, changes: [...failing, recover] };
 }
 
-/** Answers without the content of a page. */
+/** Answers without a page's content. */
 const EMPTY = ['', '{}', '{"records":null}'];
 const BUSY_MS = 1000;
-/** Timers and clocks that differ a little. */
+/** Allows for small differences between timers and clocks. */
 const TOLERANCE_MS = 150;
 const OVERSIZED_BYTES = 64 * 1024 * 1024;
-/** Redirections that a browser follows are fewer. */
+/** Browsers follow fewer redirects than this. */
 const MOST_REDIRECTS = 30;
 
-/** The feed is busy once, and says until when; asked again sooner it says so again. */
+/** The feed is busy once, and says until when; an earlier request gets the same answer again. */
 function busy(
   status: 429 | 503,
   retryAfter: () => { readonly value: string; readonly waitMs: number },
@@ -63,7 +66,7 @@ function busy(
   };
 }
 
-/** The feed does not know any cursor of before; what disappeared meanwhile is not in its snapshot. */
+/** The feed no longer accepts earlier cursors; resources that disappeared meanwhile are not in its snapshot. */
 function losesPlace(refusal: 400 | 410): Pick<ConsumerCase, 'prepare' | 'changes'> {
   return {
     prepare: (feed) => publish(feed, ...MANY),
@@ -79,22 +82,22 @@ function losesPlace(refusal: 400 | 410): Pick<ConsumerCase, 'prepare' | 'changes
   };
 }
 
-export const FAILURES = sceneChapter('K-ERR', ['Als de bron hapert', 'When the source fails'], {
+export const FAILURES = sceneChapter('K-ERR', ['Storingen van de bron', 'When the source fails'], {
   'K-ERR-01': {
     must: sourceFails,
-    nl: 'Een bron die niet antwoordt, verwijdert niets',
-    en: 'A source that does not answer removes nothing',
+    nl: 'Een onbereikbare bron leidt niet tot verwijderingen',
+    en: 'An unreachable source removes nothing',
     ...survives(({ response }) => void response.destroy()),
   },
   'K-ERR-02': {
     must: onlyRecords,
-    nl: 'Een fout van de bron verwijdert niets',
-    en: 'An error of the source removes nothing',
+    nl: 'Een fout van de bron leidt niet tot verwijderingen',
+    en: 'An error from the source removes nothing',
     ...survives(({ answer }) => answer(problem(500), 500)),
   },
   'K-ERR-03': {
     must: draft('Rules for aggregators 3', 'unreachable or returns an empty answer'),
-    nl: 'Een leeg antwoord verwijdert niets',
+    nl: 'Een leeg antwoord leidt niet tot verwijderingen',
     en: 'An empty answer removes nothing',
     ...survives(
       ...EMPTY.map(
@@ -106,22 +109,22 @@ export const FAILURES = sceneChapter('K-ERR', ['Als de bron hapert', 'When the s
   },
   'K-ERR-04': {
     must: onlyRecords,
-    nl: 'Een pagina in HTML in plaats van de feed verwijdert niets',
-    en: 'A page of HTML instead of the feed removes nothing',
+    nl: 'Een HTML-pagina in plaats van de feed leidt niet tot verwijderingen',
+    en: 'An HTML page instead of the feed removes nothing',
     ...survives(({ answer }) =>
       answer('<!DOCTYPE html><title>Onderhoud</title>', 200, { 'content-type': 'text/html' }),
     ),
   },
   'K-ERR-05': {
     must: onlyRecords,
-    nl: 'JSON die afbreekt, verwijdert niets',
-    en: 'JSON that is cut off removes nothing',
+    nl: 'Afgebroken JSON leidt niet tot verwijderingen',
+    en: 'Truncated JSON removes nothing',
     ...survives(({ answer, page }) => answer(JSON.stringify(page()).slice(0, -5))),
   },
   'K-ERR-06': {
     may: contract('info', 'dan is het antwoord 400 met type `ongeldige-cursor`: begin opnieuw bij `/snapshot`'),
-    nl: 'Als de cursor niet meer geldt (400), begint het opnieuw bij de stand',
-    en: 'When the cursor is no longer valid (400) it begins again at the snapshot',
+    nl: 'Als de cursor niet meer geldig is (400), begint de afnemer opnieuw bij de stand',
+    en: 'When its cursor is no longer valid (400), the consumer starts over at the snapshot',
     needs: ['K-FEED-02'],
     ...losesPlace(400),
   },
@@ -131,23 +134,23 @@ export const FAILURES = sceneChapter('K-ERR', ['Als de bron hapert', 'When the s
       '15.5.11',
       'no longer available at the origin server and that this condition is likely to be permanent',
     ),
-    nl: 'Ook na 410 begint het opnieuw bij de stand',
-    en: 'After 410 too it begins again at the snapshot',
+    nl: 'Ook na 410 begint de afnemer opnieuw bij de stand',
+    en: 'After 410, too, the consumer starts over at the snapshot',
     needs: ['K-ERR-06'],
     ...losesPlace(410),
   },
   'K-ERR-08': {
     should: draft('Errors 2', 'status 429 or 503 with header `Retry-After`'),
-    nl: 'Bij 503 wacht het zo lang als `Retry-After` zegt',
-    en: 'At 503 it waits as long as `Retry-After` says',
+    nl: 'Na 503 wacht de afnemer zo lang als `Retry-After` aangeeft',
+    en: 'After 503 the consumer waits as long as `Retry-After` says',
     ...busy(503, () => ({ value: String(BUSY_MS / 1000), waitMs: BUSY_MS })),
   },
   'K-ERR-09': {
     should: rfc(9110, '10.2.3', 'Retry-After = HTTP-date / delay-seconds'),
-    nl: 'Bij 429 wacht het ook als `Retry-After` een tijdstip is',
-    en: 'At 429 it also waits where `Retry-After` is a moment',
+    nl: 'Na 429 wacht de afnemer ook als `Retry-After` een tijdstip is',
+    en: 'After 429 the consumer waits even if `Retry-After` is a date',
     ...busy(429, () => {
-      // A date has whole seconds.
+      // An HTTP date has whole seconds.
       const at = Math.ceil(Date.now() / 1000) * 1000 + BUSY_MS;
       return { value: new Date(at).toUTCString(), waitMs: at - Date.now() - BUSY_MS / 2 };
     }),
@@ -158,8 +161,8 @@ export const FAILURES = sceneChapter('K-ERR', ['Als de bron hapert', 'When the s
       '15.4.8',
       '307 … the user agent MUST NOT change the request method if it performs an automatic redirection',
     ),
-    nl: 'Een verwijzing wordt gevolgd',
-    en: 'A redirection is followed',
+    nl: 'Een redirect wordt gevolgd',
+    en: 'A redirect is followed',
     prepare: two,
     changes: [
       (feed) => {
@@ -174,8 +177,8 @@ export const FAILURES = sceneChapter('K-ERR', ['Als de bron hapert', 'When the s
   },
   'K-ERR-11': {
     should: rfc(9110, '15.4', 'A client SHOULD detect and intervene in cyclical redirections'),
-    nl: 'Verwijzingen in een kring houden op',
-    en: 'Redirections in a circle come to an end',
+    nl: 'Een kring van redirects wordt afgebroken',
+    en: 'A redirect loop is broken off',
     needs: ['K-ERR-10'],
     prepare: two,
     play: async ({ feed, look, read, signal }) => {
@@ -195,14 +198,14 @@ export const FAILURES = sceneChapter('K-ERR', ['Als de bron hapert', 'When the s
         if (!(error instanceof Error)) throw error;
       });
       feed.rule = undefined;
-      if (longest > MOST_REDIRECTS) return `it follows more than ${MOST_REDIRECTS} redirections`;
+      if (longest > MOST_REDIRECTS) return `it follows more than ${MOST_REDIRECTS} redirects`;
       await look();
       return undefined;
     },
   },
   'K-ERR-12': {
     should: rfc(9112, '7.1', 'A recipient MUST be able to parse and decode the chunked transfer coding'),
-    nl: 'Een antwoord dat in stukken en langzaam komt, wordt gelezen',
+    nl: 'Een antwoord dat langzaam en in stukken komt, wordt gelezen',
     en: 'An answer that comes slowly, in pieces, is read',
     prepare: two,
     changes: [
@@ -217,8 +220,8 @@ export const FAILURES = sceneChapter('K-ERR', ['Als de bron hapert', 'When the s
   },
   'K-ERR-13': {
     should: sourceFails,
-    nl: 'Een antwoord zonder einde schaadt niet',
-    en: 'An answer without an end does no harm',
+    nl: 'Een eindeloos antwoord kan geen kwaad',
+    en: 'An endless answer does no harm',
     ...survives(({ response }) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       void pour(response);
@@ -226,8 +229,8 @@ export const FAILURES = sceneChapter('K-ERR', ['Als de bron hapert', 'When the s
   },
   'K-ERR-14': {
     open: draft('Feed rules 3', 'It denotes a position in the complete feed'),
-    nl: 'Hoe vaak het vraagt als een pagina zegt dat er meer is, maar niet verder gaat',
-    en: 'How often it asks when a page announces more, but does not advance',
+    nl: 'Hoe vaak de afnemer verzoeken stuurt als een pagina meer aankondigt zonder verder te komen',
+    en: 'How often the consumer sends requests when a page announces more but does not advance',
     prepare: two,
     play: async ({ feed, look, read, signal }) => {
       await look();
@@ -254,10 +257,10 @@ async function drip(response: PlayedCall['response'], text: string): Promise<voi
   response.end();
 }
 
-/** Spaces without end, until the other side goes away or enough is enough. */
+/** Sends spaces until the client disconnects or a limit is reached. */
 async function pour(response: PlayedCall['response']): Promise<void> {
   const chunk = Buffer.alloc(256 * 1024, ' ');
   const chunks = Array.from({ length: OVERSIZED_BYTES / chunk.length }, () => chunk);
-  // That nobody reads it to its end is what is hoped for.
+  // The client is expected to disconnect early.
   await pipeline(Readable.from(chunks), response).catch(() => undefined);
 }

@@ -30,8 +30,8 @@ export const FOLLOWING = sceneChapter('K-FEED', ['De feed volgen', 'Following th
   },
   'K-FEED-04': {
     must: feedRule(2, '`hasMore: false` tells the consumer it has caught up'),
-    nl: 'Er wordt gelezen tot `hasMore` onwaar is',
-    en: 'It is read until `hasMore` is false',
+    nl: 'De afnemer leest door tot `hasMore` onwaar is',
+    en: 'The consumer reads until `hasMore` is false',
     prepare: (feed) => {
       feed.pageSize = 2;
       publish(feed, 'a');
@@ -44,8 +44,8 @@ export const FOLLOWING = sceneChapter('K-FEED', ['De feed volgen', 'Following th
   },
   'K-FEED-05': {
     must: feedRule(2, '`hasMore: false` tells the consumer it has caught up'),
-    nl: 'Een pagina zonder records is niet het einde als er meer is',
-    en: 'A page without records is not the end when there is more',
+    nl: 'Een pagina zonder records is niet het einde zolang `hasMore` waar is',
+    en: 'A page without records is not the end while `hasMore` is true',
     prepare: (feed) => publish(feed, 'a'),
     play: async ({ feed, look, lookOnce }) => {
       await look();
@@ -62,8 +62,8 @@ export const FOLLOWING = sceneChapter('K-FEED', ['De feed volgen', 'Following th
   },
   'K-FEED-06': {
     must: feedRule(3, 'The cursor is opaque'),
-    nl: 'Een cursor is een tekst waarvan de vorm niets zegt',
-    en: 'A cursor is a text whose form says nothing',
+    nl: 'Een cursor is een tekst zonder betekenis voor de afnemer',
+    en: 'A cursor is an opaque text',
     needs: ['K-BEG-03', 'K-FEED-04'],
     prepare: (feed) => {
       feed.pageSize = 1;
@@ -74,8 +74,8 @@ export const FOLLOWING = sceneChapter('K-FEED', ['De feed volgen', 'Following th
   },
   'K-FEED-07': {
     must: feedRule(4, 'Records are always delivered ascending'),
-    nl: 'Wijzigingen van een resource worden in hun volgorde verwerkt',
-    en: 'Changes of a resource are applied in their order',
+    nl: 'Wijzigingen van een resource worden in volgorde verwerkt',
+    en: 'Changes to a resource are applied in order',
     needs: ['K-FEED-02'],
     prepare: (feed) => publish(feed, 'a', 'c'),
     changes: [
@@ -91,7 +91,7 @@ export const FOLLOWING = sceneChapter('K-FEED', ['De feed volgen', 'Following th
   'K-FEED-08': {
     must: draft('Resource identity rules 1', 'organisation code plus `bronidentificatie`'),
     nl: 'Dezelfde bronidentificatie bij een andere organisatie is een andere resource',
-    en: 'The same `bronidentificatie` of another organisation is another resource',
+    en: 'The same `bronidentificatie` from another organisation is another resource',
     needs: ['K-FEED-02'],
     prepare: (feed) => {
       const code = feed.organisatiecode.replace('gm', 'ws');
@@ -117,8 +117,8 @@ export const FOLLOWING = sceneChapter('K-FEED', ['De feed volgen', 'Following th
   },
   'K-FEED-10': {
     must: upsertRule,
-    nl: 'Een pagina die twee keer komt, verdubbelt niets',
-    en: 'A page that comes twice doubles nothing',
+    nl: 'Een pagina die twee keer komt, leidt niet tot dubbelen',
+    en: 'A page that comes twice causes no duplicates',
     needs: ['K-FEED-04'],
     prepare: (feed) => {
       feed.pageSize = 2;
@@ -128,7 +128,7 @@ export const FOLLOWING = sceneChapter('K-FEED', ['De feed volgen', 'Following th
       (feed) => {
         publish(feed, 'b', 'c', 'd', 'e');
         let first: JsonObject | undefined;
-        // The second request gets what a cache still had of the first.
+        // The second request gets a cached answer to the first.
         const repeat = ({ count, page, answer }: PlayedCall): void => {
           first ??= page();
           answer(count === 1 ? first : { ...first, cursor: feed.cursor('/feed', 3, 0, 'nogmaals') });
@@ -139,8 +139,8 @@ export const FOLLOWING = sceneChapter('K-FEED', ['De feed volgen', 'Following th
   },
   'K-FEED-11': {
     must: upsertRule,
-    nl: 'Na een afgebroken antwoord komt niets dubbel en ontbreekt niets',
-    en: 'After an answer that broke off nothing is double and nothing is missing',
+    nl: 'Na een afgebroken antwoord ontstaan geen dubbelen of gaten',
+    en: 'After a truncated answer nothing is duplicated or missing',
     prepare: (feed) => publish(feed, 'a'),
     changes: [
       (feed) => {
@@ -157,8 +157,8 @@ export const FOLLOWING = sceneChapter('K-FEED', ['De feed volgen', 'Following th
   },
   'K-FEED-12': {
     should: feedRule(5, 'Paging uses `cursor` and `limit`'),
-    nl: 'De cursor is genoeg: `next` hoeft er niet te zijn',
-    en: 'The cursor is enough: `next` need not be there',
+    nl: 'De cursor is genoeg: `next` mag ontbreken',
+    en: 'The cursor is enough: `next` may be absent',
     needs: ['K-FEED-04'],
     prepare: (feed) => {
       feed.pageSize = 1;
@@ -174,19 +174,19 @@ export const FOLLOWING = sceneChapter('K-FEED', ['De feed volgen', 'Following th
   },
   'K-FEED-13': {
     must: feedRule(5, '`limit` has a maximum of 1000'),
-    nl: 'Er wordt niet meer dan 1000 tegelijk gevraagd',
-    en: 'No more than 1000 at a time are asked for',
+    nl: 'De afnemer verzoekt om hoogstens 1000 tegelijk',
+    en: 'The consumer requests at most 1000 at a time',
     prepare: (feed) => publish(feed, 'a'),
     play: async ({ feed, look }) => {
       await look();
       const most = Math.max(...feed.calls.map(({ address }) => Number(address.searchParams.get('limit') ?? 1)));
-      return most > 1000 ? `it asks for \`limit=${most}\`` : undefined;
+      return most > 1000 ? `it requests \`limit=${most}\`` : undefined;
     },
   },
   'K-FEED-14': {
     must: draft('Feed record', '`data` The complete resource object'),
-    nl: 'De inhoud blijft zoals zij is',
-    en: 'The content stays as it is',
+    nl: 'De inhoud blijft ongewijzigd',
+    en: 'The content is unchanged',
     prepare: (feed) => feed.upsert('a', { titel: 'Raad\u2028“é”\u202e𐍈🗳️ </script>\\u0041\t', omvang: 0 }),
     changes: [
       (feed) => feed.upsert('b', { omvang: 9007199254740991, omschrijving: '', gerelateerdinformatieobject: null }),
@@ -201,8 +201,8 @@ export const FOLLOWING = sceneChapter('K-FEED', ['De feed volgen', 'Following th
   },
   'K-FEED-16': {
     may: contract('FeedRecord', 'Andere leden dan deze kan een afnemer overslaan.'),
-    nl: 'Onbekende leden van een record of een pagina hinderen niet',
-    en: 'Unknown members of a record or a page do not hinder',
+    nl: 'Onbekende leden van een record of een pagina storen niet',
+    en: 'Unknown members of a record or page do no harm',
     prepare: (feed) => publish(feed, 'a'),
     changes: [
       (feed) => {
@@ -214,8 +214,8 @@ export const FOLLOWING = sceneChapter('K-FEED', ['De feed volgen', 'Following th
   },
   'K-FEED-17': {
     open: draft('Feed record', 'One of `upsert`, `delete`, `redact`'),
-    nl: 'Een record met een onbekende `op`: wat er gebeurt',
-    en: 'A record with an unknown `op`: what happens',
+    nl: 'Wat er gebeurt met een record met een onbekende `op`',
+    en: 'What happens to a record with an unknown `op`',
     prepare: (feed) => publish(feed, 'a'),
     play: async ({ feed, look, read }) => {
       await look();
@@ -223,13 +223,13 @@ export const FOLLOWING = sceneChapter('K-FEED', ['De feed volgen', 'Following th
       publish(feed, 'b');
       const names = (await read()).map(({ bronidentificatie }) => bronidentificatie);
       const kept = names.includes('a') ? 'the resource is kept' : 'the resource is gone';
-      return { seen: `${kept}, and the record after it is ${names.includes('b') ? 'taken' : 'not taken yet'}` };
+      return { seen: `${kept}, and the record after it is ${names.includes('b') ? 'applied' : 'not applied yet'}` };
     },
   },
   'K-FEED-18': {
     open: feedRule(4, 'A gap in the sequence occurs only as an explicit `redact` record'),
-    nl: 'Een nummer dat ontbreekt: wat er gebeurt',
-    en: 'A number that is missing: what happens',
+    nl: 'Wat er gebeurt als een nummer ontbreekt',
+    en: 'What happens when a number is missing',
     prepare: (feed) => publish(feed, 'a'),
     play: async ({ feed, look, read }) => {
       await look();
@@ -237,7 +237,7 @@ export const FOLLOWING = sceneChapter('K-FEED', ['De feed volgen', 'Following th
       const records = feed.records.filter(({ sequenceNumber }) => sequenceNumber === 3);
       feed.answerOn('/feed', ({ page, answer }) => answer({ ...page(), records }));
       const found = (await read()).some(({ bronidentificatie }) => bronidentificatie === 'b');
-      return { seen: found ? 'the record after it is taken' : 'the record after it is not taken yet' };
+      return { seen: found ? 'the record after it is applied' : 'the record after it is not applied yet' };
     },
   },
 });

@@ -1,4 +1,4 @@
-/** A feed that a consumer is tested with: it answers by the draft, until a case makes it answer otherwise. */
+/** A feed to test a consumer with: it answers according to the draft until a case overrides it. */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { contentHash } from '../../src/lib/feed/record.ts';
@@ -14,19 +14,22 @@ export interface PlayedRecord {
 }
 
 export interface PlayedCall {
-  /** `/`, `/feed` or `/snapshot`; anything else is not there. */
+  /** `/`, `/feed` or `/snapshot`; anything else is not found. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** How often this path was asked for since the rule was set, from 1. */
+  /** Requests for this path since the rule was set, counting from 1. */
   readonly count: number;
-  /** What a good feed answers. */
+  /** A correct feed's answer. */
   page(): JsonObject;
   answer(body: unknown, status?: number, headers?: Readonly<Record<string, string>>): void;
 }
 
-/** Answers a call otherwise. @returns whether it did, or will */
+/**
+ * Overrides the answer to a call.
+ * @returns true when it has answered or will
+ */
 type Rule = (call: PlayedCall) => boolean;
 
 interface SeenCall {
@@ -40,7 +43,7 @@ interface SeenCall {
 
 type Kind = 'Vergadering' | 'Agendapunt' | 'Informatieobject';
 
-/** The code of an organisation and the kind and name of one of its resources. */
+/** The code of an organisation, and the type and name of one of its resources. */
 export function keyOfResource(organisatiecode: string, resourceType: string, bronidentificatie: string): string {
   return JSON.stringify([organisatiecode, resourceType, bronidentificatie]);
 }
@@ -54,9 +57,9 @@ export class PlayedFeed {
   readonly calls: SeenCall[] = [];
   records: PlayedRecord[] = [];
   pageSize = 1000;
-  /** How a cursor looks: every text must do. */
+  /** The form of a cursor: any text must do. */
   dress: (cursor: string) => string = (cursor) => Buffer.from(cursor).toString('base64url');
-  /** How a cursor that is not known is refused. */
+  /** How an unknown cursor is refused. */
   refusal: 400 | 410 = 400;
   #rule: Rule | undefined;
   #counts = new Map<string, number>();
@@ -78,7 +81,7 @@ export class PlayedFeed {
     this.#counts = new Map();
   }
 
-  /** Answers the calls of one path otherwise, where they are meant. */
+  /** Overrides the answers to matching calls of one path. */
   answerOn(
     path: string,
     answer: (call: PlayedCall) => void,
@@ -91,12 +94,12 @@ export class PlayedFeed {
     };
   }
 
-  /** Whether it names an organisation, or has something of it. */
+  /** True when the feed names the organisation, or has one of its resources. */
   isOf(code: string): boolean {
     return this.organisations.includes(code) || this.records.some(({ resource }) => resource.organisatiecode === code);
   }
 
-  /** Publishes a document, or another state of it. */
+  /** Publishes a document, or a new version of it. */
   upsert(
     id: string,
     more: JsonObject = {},
@@ -128,7 +131,7 @@ export class PlayedFeed {
     });
   }
 
-  /** Adds a record as it is. */
+  /** Adds a record verbatim. */
   add(
     record: JsonObject & { readonly op: string },
     id: string,
@@ -140,13 +143,13 @@ export class PlayedFeed {
     this.records = [...this.records, { sequenceNumber, resourceType: kind, resource, storedAt, ...record }];
   }
 
-  /** Every cursor that was given is refused from now on. */
+  /** From now on every earlier cursor is refused. */
   forgetCursors(): void {
     this.#cursors = new Map();
     this.#generation += 1;
   }
 
-  /** The records that are the state: what a consumer must hold, by resource. */
+  /** The current records, by resource: the state that a consumer must hold. */
   state(): ReadonlyMap<string, PlayedRecord> {
     const state = new Map<string, PlayedRecord>();
     for (const record of this.records) {
@@ -158,7 +161,7 @@ export class PlayedFeed {
     return state;
   }
 
-  /** A cursor of a place; `name` gives another one of the same place. */
+  /** A cursor for a position; `name` gives a different one for the same position. */
   cursor(path: string, place: number, upTo = 0, name = ''): string {
     const cursor = this.dress(`${this.#generation}.${path}.${place}.${upTo}${name}`);
     this.#cursors.set(cursor, [path, place, upTo]);
@@ -204,7 +207,7 @@ export class PlayedFeed {
     const given = query.get('cursor');
     const [kind, place, from] = given === null ? [path, 0, this.head] : (this.#cursors.get(given) ?? []);
     if (place === undefined || kind !== path) {
-      // 410 says so itself.
+      // 410 speaks for itself.
       const type = this.refusal === 410 ? 'about:blank' : 'https://feed.example/problems/ongeldige-cursor';
       return problem(this.refusal, type, 'Ongeldige cursor');
     }
@@ -213,7 +216,7 @@ export class PlayedFeed {
     const rows = all.filter((record) => record.sequenceNumber > place && isWanted(record));
     const records = rows.slice(0, Math.min(limit, this.pageSize));
     const hasMore = rows.length > records.length;
-    // After the last page what the filter left out was passed too.
+    // After the last page, records that the filter excluded have been passed too.
     const last = Math.max(place, (hasMore ? records : all).at(-1)?.sequenceNumber ?? place);
     const upTo = path === '/feed' ? 0 : (from ?? this.head);
     const cursor = path === '/feed' || hasMore ? this.cursor(path, last, upTo) : null;
@@ -264,7 +267,7 @@ export function organisationOf(code: string): JsonObject {
   return { [member]: code, naam: `Organisatie ${code}` };
 }
 
-/** The members that a resource must have. */
+/** The required members of a resource. */
 export function contentOf(kind: Kind, id: string): JsonObject {
   const bronidentificatie = id;
   if (kind === 'Vergadering') return { bronidentificatie, dossiertype: 'vergadering', naam: `Vergadering ${id}` };
@@ -282,12 +285,15 @@ export function contentOf(kind: Kind, id: string): JsonObject {
   };
 }
 
-/** A problem document. @see RFC 9457 */
+/**
+ * A problem document.
+ * @see RFC 9457
+ */
 export function problem(status: number, type = 'about:blank', title = 'Fout'): JsonObject {
   return { type, title, status, instance: 'urn:uuid:0198c0de-0000-7000-8000-000000000001' };
 }
 
-/** Calls that are answered; a consumer that reads on at every second makes fewer. */
+/** Maximum number of answered calls; a consumer that polls every second makes fewer. */
 const MOST_CALLS = 10_000;
 
 /** Characters of an answer that are shown. */

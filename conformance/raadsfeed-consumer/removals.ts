@@ -6,7 +6,7 @@ const everywhere = draft('Events', 'Remove the affected content everywhere');
 export const REDACTIONS = sceneChapter('K-RED', ['Weggehaalde inhoud', 'Redactions'], {
   'K-RED-01': {
     must: everywhere,
-    nl: 'Wat weggehaald is, verdwijnt',
+    nl: 'Weggehaalde inhoud verdwijnt',
     en: 'Redacted content disappears',
     prepare: (feed) => publish(feed, 'a', 'b'),
     changes: [(feed) => feed.remove('redact', 'a')],
@@ -14,7 +14,7 @@ export const REDACTIONS = sceneChapter('K-RED', ['Weggehaalde inhoud', 'Redactio
   'K-RED-02': {
     must: draft('Events', 'The record states which `sequenceNumber`s are affected.'),
     nl: 'Weggehaalde inhoud verdwijnt ook als de resource ondertussen veranderd was',
-    en: 'Redacted content also disappears when the resource had changed meanwhile',
+    en: 'Redacted content disappears even if the resource has changed since',
     needs: ['K-RED-01'],
     prepare: (feed) => publish(feed, 'a', 'b'),
     changes: [
@@ -27,7 +27,7 @@ export const REDACTIONS = sceneChapter('K-RED', ['Weggehaalde inhoud', 'Redactio
   },
   'K-RED-03': {
     must: draft('Events', 'Earlier content was removed from the feed history'),
-    nl: 'Een resource die na een redactie opnieuw gepubliceerd wordt, blijft',
+    nl: 'Een resource die na een redactie opnieuw wordt gepubliceerd, blijft bestaan',
     en: 'A resource that is published again after a redaction stays',
     needs: ['K-RED-01'],
     prepare: (feed) => {
@@ -43,8 +43,8 @@ export const REDACTIONS = sceneChapter('K-RED', ['Weggehaalde inhoud', 'Redactio
   },
   'K-RED-04': {
     must: everywhere,
-    nl: 'Een redactie van wat al verwijderd was, of nooit gelezen, is geen fout',
-    en: 'A redaction of what was deleted already, or never read, is not an error',
+    nl: 'Een redactie van een al verwijderde of nooit gelezen resource is geen fout',
+    en: 'Redacting a resource that was already deleted or never read is not an error',
     needs: ['K-RED-01', 'K-FEED-02'],
     prepare: (feed) => publish(feed, 'a', 'b'),
     changes: [
@@ -59,8 +59,8 @@ export const REDACTIONS = sceneChapter('K-RED', ['Weggehaalde inhoud', 'Redactio
   },
   'K-RED-05': {
     must: everywhere,
-    nl: 'Wie zijn plaats kwijtraakt en de stand opnieuw leest, verwijdert weggehaalde inhoud ook',
-    en: 'A consumer that loses its place and reads the snapshot anew removes redacted content too',
+    nl: 'Een afnemer die zijn cursor kwijtraakt en de stand opnieuw leest, verwijdert weggehaalde inhoud ook',
+    en: 'A consumer that loses its cursor and rereads the snapshot removes redacted content too',
     needs: ['K-RED-01'],
     prepare: (feed) => publish(feed, ...MANY),
     changes: [
@@ -72,8 +72,8 @@ export const REDACTIONS = sceneChapter('K-RED', ['Weggehaalde inhoud', 'Redactio
   },
   'K-RED-06': {
     should: everywhere,
-    nl: 'Een record dat niet deugt, houdt een redactie op dezelfde pagina niet tegen',
-    en: 'A record that is wrong does not hold up a redaction on the same page',
+    nl: 'Een ongeldig record houdt een redactie op dezelfde pagina niet tegen',
+    en: 'An invalid record does not prevent a redaction on the same page',
     needs: ['K-RED-01'],
     prepare: (feed) => publish(feed, 'a', 'b'),
     play: async ({ feed, look }) => {
@@ -85,8 +85,8 @@ export const REDACTIONS = sceneChapter('K-RED', ['Weggehaalde inhoud', 'Redactio
   },
   'K-RED-07': {
     open: draft('Events', 'The record states which `sequenceNumber`s are affected.'),
-    nl: 'Als alleen een eerdere versie weggehaald is: of de huidige blijft',
-    en: 'When only an earlier version is redacted: whether the present one stays',
+    nl: 'Of de huidige versie blijft als alleen een eerdere is weggehaald',
+    en: 'Whether the current version stays when only an earlier one is redacted',
     needs: ['K-RED-01'],
     prepare: (feed) => {
       feed.upsert('a', { auteur: 'Jansen' });

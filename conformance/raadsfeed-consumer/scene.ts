@@ -1,4 +1,4 @@
-/** A scene: what a feed does, and what a consumer of it must hold afterwards. */
+/** A scene: the events of a feed, and the state that a consumer of it must hold afterwards. */
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   type Chapter,
@@ -15,11 +15,11 @@ import { keyOfResource, type PlayedFeed } from './played-feed.ts';
 
 export interface ConsumerSubject extends SuiteSubject {
   readonly consumer: Consumer;
-  /** The feed of a case; each has its own. */
+  /** The case's own feed. */
   readonly feedOf: (id: string) => PlayedFeed;
   /** Plays the scene of a case. */
   readonly play: (id: string) => Promise<Finding>;
-  /** Milliseconds that a consumer has to come to the state that a feed leads to. */
+  /** Milliseconds for a consumer to reach the state of a feed. */
   readonly patienceMs: number;
   readonly signal: AbortSignal;
 }
@@ -27,28 +27,28 @@ export interface ConsumerSubject extends SuiteSubject {
 export interface SceneRun extends Pick<ConsumerSubject, 'consumer' | 'signal'> {
   readonly feed: PlayedFeed;
   /**
-   * Lets the consumer read on, until it holds the state that the feed leads to.
-   * @param absent only that it does not hold these documents
-   * @throws {Failed} when it does not come to that
+   * Lets the consumer catch up until it holds the state of the feed.
+   * @param absent only check that it does not hold these documents
+   * @throws {Failed} when it does not get there
    */
   look(absent?: readonly string[]): Promise<undefined>;
-  /** The same for one reading, which ends when the consumer has caught up; an aggregator reads when it wants. */
+  /** The same for a single read, which ends when the consumer has caught up; an aggregator reads whenever it wants. */
   lookOnce(): Promise<undefined>;
-  /** Lets the consumer read on once. */
+  /** Lets the consumer catch up once. */
   read(): Promise<readonly HeldResource[]>;
 }
 
-/** Of what must have passed before, the usual is that the consumer reads the snapshot and then the feed. */
+/** The usual prerequisite is that the consumer reads the snapshot and then the feed. */
 export type ConsumerCase = Written & {
-  /** What the feed has before the consumer reads it for the first time. */
+  /** The feed before the consumer reads it for the first time. */
   readonly prepare?: (feed: PlayedFeed) => void;
-  /** What happens to the feed then; before the first step, and after each, the consumer must come to the state of the feed. */
+  /** The feed's events after that; before the first and after each, the consumer must reach the state of the feed. */
   readonly changes?: readonly ((feed: PlayedFeed) => void)[];
-  /** What happens after those, or instead of them. */
+  /** Actions after those, or instead of them. */
   readonly play?: (run: SceneRun) => Promise<Finding>;
 };
 
-/** Documents enough for a consumer to notice that one of them is gone. */
+/** Enough documents for a consumer to notice that one of them is gone. */
 export const MANY = Array.from({ length: 12 }, (_, place) => `a-${place}`);
 
 /** Publishes documents. */
@@ -110,7 +110,7 @@ const LEAST_READINGS = 3;
 async function look(subject: ConsumerSubject, feed: PlayedFeed, absent?: readonly string[]): Promise<undefined> {
   const { consumer, patienceMs, signal } = subject;
   const end = performance.now() + patienceMs;
-  // Where everything is slow, one reading may take all the time there is.
+  // On a slow machine one read may take all the time available.
   for (let left = patienceMs === 0 ? 1 : LEAST_READINGS; ; left -= 1) {
     signal.throwIfAborted();
     const fault = await faultOf(consumer, feed, absent);
@@ -139,7 +139,7 @@ function presenceOf(absent: readonly string[], held: readonly HeldResource[]): s
   return found === undefined ? undefined : `it still holds ${nameOf(found)}`;
 }
 
-/** The first difference between what a feed leads to and what a consumer holds. */
+/** The first difference between the state of a feed and a consumer's copy. */
 function differenceFrom(feed: PlayedFeed, held: readonly HeldResource[]): string | undefined {
   const state = feed.state();
   const seen = new Set<string>();

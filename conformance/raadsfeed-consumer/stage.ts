@@ -1,10 +1,10 @@
-/** Where feeds are played: one local address, with a path for the feed of each case. */
+/** The server that plays the feeds: one local address, with a path per case. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { PlayedFeed } from './played-feed.ts';
 
 export interface Stage {
-  /** Of an organisation of its own, the first of which is gm9001. */
+  /** The feed of its own organisation; the first is gm9001. */
   open(): PlayedFeed;
   readonly feeds: readonly PlayedFeed[];
   close(): Promise<void>;
@@ -12,11 +12,11 @@ export interface Stage {
 
 const FIRST = 9001;
 
-/** @param port 0: any that is free */
+/** @param port 0: any free port */
 export async function openStage(port: number): Promise<Stage> {
   const feeds: PlayedFeed[] = [];
   const server = createServer((request, response) => {
-    // What was sent is of no use to anybody when the consumer goes away.
+    // The rest of an answer is useless when the consumer disconnects.
     response.on('error', () => undefined);
     const [, code = '', path = ''] = /^\/(\w+)\/ori\/v1(\/[^?]*)?/.exec(request.url ?? '') ?? [];
     const feed = feeds.find(({ organisatiecode }) => organisatiecode === code);

@@ -1,4 +1,4 @@
-/** The suite for a consumer of council information, or an aggregator: the feeds that it reads are played. */
+/** The suite for a consumer of council information, or an aggregator; it plays the feeds to read. */
 import type { Finding, Suite } from '../case.ts';
 import { readContract } from '../contract.ts';
 import type { Client } from '../exchange.ts';
@@ -31,8 +31,8 @@ export interface ConsumerNeeds {
 }
 
 /**
- * Opens a feed for each case that is wanted or needed. A consumer of many feeds at the same time has all scenes at the same time. What is opened, and the
- * consumer, is closed by `undo`.
+ * Opens a feed for each selected or required case. If the consumer follows many feeds at once, all scenes run at once.
+ * `undo` closes the consumer and everything opened here.
  */
 export async function openConsumerSubject(needs: ConsumerNeeds): Promise<ConsumerSubject> {
   const { client, consumer, patienceMs, isWanted, port, opened } = needs;
@@ -54,7 +54,7 @@ export async function openConsumerSubject(needs: ConsumerNeeds): Promise<Consume
     });
   const sceneOf = (id: string) => {
     const found = scenes.find((scene) => scene.id === id);
-    if (found === undefined) throw new TypeError(`there is no scene of ${id}`);
+    if (found === undefined) throw new TypeError(`there is no scene for ${id}`);
     return found;
   };
   let running: ReadonlyMap<string, Promise<Finding>> | undefined;

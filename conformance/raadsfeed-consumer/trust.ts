@@ -9,7 +9,7 @@ import { contentOf, organisationOf } from './played-feed.ts';
 import { publish, type SceneRun, sceneChapter } from './scene.ts';
 
 const named = draft('Servicedocument', 'names the organisations in the feed');
-/** Names that a program might take for something else. */
+/** Names that a program might mistake for something else. */
 const ODD_NAMES = [
   '__proto__',
   'constructor',
@@ -27,7 +27,7 @@ export const TRUST = sceneChapter('K-TRUST', ['Onbetrouwbare gegevens', 'Untrust
   'K-TRUST-01': {
     should: named,
     nl: 'Een resource van een organisatie die de bron niet noemt, wordt niet overgenomen',
-    en: 'A resource of an organisation that the source does not name is not taken over',
+    en: 'A resource of an organisation that the source does not list is not copied',
     prepare: (feed) => feed.upsert('a'),
     play: async ({ feed, look }) => {
       await look();
@@ -39,7 +39,7 @@ export const TRUST = sceneChapter('K-TRUST', ['Onbetrouwbare gegevens', 'Untrust
   'K-TRUST-02': {
     should: named,
     nl: 'Een resource van een andere organisatie wordt ook niet uit de stand overgenomen',
-    en: 'A resource of another organisation is not taken over from the snapshot either',
+    en: 'A resource of another organisation is not copied from the snapshot either',
     needs: ['K-BEG-01'],
     prepare: (feed) => {
       feed.upsert('a');
@@ -50,7 +50,7 @@ export const TRUST = sceneChapter('K-TRUST', ['Onbetrouwbare gegevens', 'Untrust
   'K-TRUST-03': {
     may: contract('Bronidentificatie', 'Identificatie van een resource bij de bron.'),
     nl: 'Elke bronidentificatie is gewoon een tekst',
-    en: 'Every `bronidentificatie` is a text like any other',
+    en: 'Every `bronidentificatie` is plain text',
     needs: ['K-FEED-02'],
     prepare: (feed) => publish(feed, ...ODD_NAMES),
     changes: [
@@ -61,8 +61,8 @@ export const TRUST = sceneChapter('K-TRUST', ['Onbetrouwbare gegevens', 'Untrust
   },
   'K-TRUST-04': {
     should: draft('Authentication', 'requires no authentication'),
-    nl: 'Er gaat geen toegangstoken mee',
-    en: 'No access token goes along',
+    nl: 'De afnemer stuurt geen toegangstoken mee',
+    en: 'The consumer sends no access token',
     needs: ['K-BEG-01'],
     prepare: (feed) => feed.upsert('a'),
     play: async ({ feed, look }) => {
@@ -75,8 +75,8 @@ export const TRUST = sceneChapter('K-TRUST', ['Onbetrouwbare gegevens', 'Untrust
   },
   'K-TRUST-05': {
     open: draft('Resource identity rules 1', 'The identity of a resource'),
-    nl: 'Inhoud van een andere resource dan het record noemt: wat er gebeurt',
-    en: 'Content of another resource than the record names: what happens',
+    nl: 'Wat er gebeurt met inhoud van een andere resource dan het record noemt',
+    en: 'What happens to content of a resource other than the one that the record names',
     prepare: (feed) => feed.upsert('a'),
     play: async ({ feed, look, read }) => {
       await look();
@@ -84,20 +84,20 @@ export const TRUST = sceneChapter('K-TRUST', ['Onbetrouwbare gegevens', 'Untrust
       feed.add({ op: 'upsert', contentHash: contentHash(data), data }, 'y');
       const names = (await read()).map(({ bronidentificatie }) => bronidentificatie);
       const found = ['x', 'y'].filter((name) => names.includes(name));
-      return { seen: found.length === 0 ? 'it is not taken' : `it is taken as ${found.join(' and ')}` };
+      return { seen: found.length === 0 ? 'it is not applied' : `it is applied to ${found.join(' and ')}` };
     },
   },
   'K-TRUST-06': {
     open: draft('Feed record', '`contentHash` Hash of the content'),
-    nl: 'Een hash die niet bij de inhoud past: wat er gebeurt',
-    en: 'A hash that does not fit the content: what happens',
+    nl: 'Wat er gebeurt bij een hash die niet bij de inhoud hoort',
+    en: 'What happens for a hash that does not match the content',
     prepare: (feed) => feed.upsert('a'),
     play: async ({ feed, look, read }) => {
       await look();
       const data = { ...contentOf('Informatieobject', 'b'), organisatie: organisationOf(feed.organisatiecode) };
       feed.add({ op: 'upsert', contentHash: `sha256:${'0'.repeat(64)}`, data }, 'b');
       const found = (await read()).some(({ bronidentificatie }) => bronidentificatie === 'b');
-      return { seen: found ? 'it is taken' : 'it is not taken yet' };
+      return { seen: found ? 'it is applied' : 'it is not applied yet' };
     },
   },
 });
@@ -110,7 +110,7 @@ function ownFeedOf({ consumer }: SceneRun): FeedSubject {
   return consumer.ownFeed;
 }
 
-/** The records that the aggregator publishes of what the feed names. */
+/** The records that the aggregator publishes about the feed's organisation. */
 async function published({ feed, ...run }: SceneRun): Promise<readonly JsonObject[]> {
   const { client, values } = ownFeedOf({ feed, ...run });
   const { organisatiecode } = feed;
@@ -125,91 +125,87 @@ async function currentAsOf({ feed, ...run }: SceneRun): Promise<string | undefin
   return textAt(organisation, 'laatstBijgewerkt');
 }
 
-export const AGGREGATORS = sceneChapter(
-  'K-AGG',
-  ['De eigen feed van een aggregator', 'The own feed of an aggregator'],
-  {
-    'K-AGG-01': {
-      must: draft('Rules for aggregators 1', 'The `resource` identity is passed on unchanged'),
-      nl: 'De identiteit gaat ongewijzigd door',
-      en: 'The identity is passed on unchanged',
-      needs: ['K-BEG-01'],
-      prepare: (feed) => feed.upsert('a/Ä 1'),
-      play: async (run) => {
-        ownFeedOf(run);
-        await run.look();
-        const other = (await published(run)).find(({ resource }) => textAt(resource, 'bronidentificatie') !== 'a/Ä 1');
-        return other === undefined ? undefined : `it publishes ${JSON.stringify(other.resource)}`;
-      },
-    },
-    'K-AGG-02': {
-      must: draft('Rules for aggregators 2', 'it removes the content from its own history'),
-      nl: 'Weggehaalde inhoud verdwijnt ook uit de eigen geschiedenis',
-      en: 'Redacted content also disappears from its own history',
-      needs: ['K-RED-01', 'K-AGG-01'],
-      prepare: (feed) => feed.upsert('a', { omschrijving: WORD }),
-      changes: [(feed) => feed.upsert('a', { omschrijving: `${WORD} 2` }), (feed) => feed.remove('redact', 'a')],
-      play: async (run) => {
-        const left = (await published(run)).filter((record) => JSON.stringify(record).includes(WORD));
-        return left.length === 0 ? undefined : `${left.length} records of its feed still have the content`;
-      },
-    },
-    'K-AGG-03': {
-      must: draft('Rules for aggregators 2', 'and publishes its own `redact`'),
-      nl: 'Er komt een eigen redactie in de feed',
-      en: 'It publishes a redaction of its own',
-      needs: ['K-RED-01', 'K-AGG-01'],
-      prepare: (feed) => feed.upsert('a'),
-      play: async (run) => {
-        await run.look();
-        const before = Math.max(0, ...(await published(run)).map(({ sequenceNumber }) => Number(sequenceNumber)));
-        run.feed.remove('redact', 'a');
-        await run.look();
-        const own = (await published(run)).find(
-          ({ op, sequenceNumber }) => op === 'redact' && Number(sequenceNumber) > before,
-        );
-        if (own === undefined) return 'its feed has no `redact` after the record that it had';
-        const { geredigeerdeSequenceNumbers: numbers } = own;
-        return Array.isArray(numbers) && numbers.includes(before)
-          ? undefined
-          : `its \`redact\` does not name number ${before} of its own feed`;
-      },
-    },
-    'K-AGG-04': {
-      must: draft('Rules for aggregators 3', 'reports the lag through `laatstBijgewerkt`'),
-      nl: 'Zolang de bron niet antwoordt, staat `laatstBijgewerkt` stil',
-      en: 'As long as the source does not answer, `laatstBijgewerkt` stands still',
-      needs: ['K-AGG-01', 'K-ERR-01'],
-      prepare: (feed) => feed.upsert('a'),
-      play: async (run) => {
-        const { feed, look, read } = run;
-        await look();
-        feed.rule = ({ response }) => {
-          response.destroy();
-          return true;
-        };
-        await read();
-        const first = await currentAsOf(run);
-        await read();
-        const second = await currentAsOf(run);
-        if (first === undefined) return 'the service document has no `laatstBijgewerkt` of the organisation';
-        return first === second ? undefined : `it goes from ${first} to ${second}`;
-      },
-    },
-    'K-AGG-05': {
-      may: contract('Herkomst', 'Waar een aggregator het record vandaan heeft.'),
-      nl: 'Een record zegt waar het vandaan komt',
-      en: 'A record says where it comes from',
-      needs: ['K-AGG-01'],
-      prepare: (feed) => feed.upsert('a'),
-      play: async (run) => {
-        await run.look();
-        const { url } = run.feed;
-        const wrong = (await published(run)).find(
-          ({ herkomst }) => !isRecord(herkomst) || herkomst.feedUrl !== `${url}/feed` || herkomst.sequenceNumber !== 1,
-        );
-        return wrong === undefined ? undefined : `\`herkomst\` is ${JSON.stringify(wrong.herkomst)}`;
-      },
+export const AGGREGATORS = sceneChapter('K-AGG', ['De eigen feed van een aggregator', "An aggregator's own feed"], {
+  'K-AGG-01': {
+    must: draft('Rules for aggregators 1', 'The `resource` identity is passed on unchanged'),
+    nl: 'De identiteit blijft ongewijzigd',
+    en: 'The identity is passed on unchanged',
+    needs: ['K-BEG-01'],
+    prepare: (feed) => feed.upsert('a/Ä 1'),
+    play: async (run) => {
+      ownFeedOf(run);
+      await run.look();
+      const other = (await published(run)).find(({ resource }) => textAt(resource, 'bronidentificatie') !== 'a/Ä 1');
+      return other === undefined ? undefined : `it publishes ${JSON.stringify(other.resource)}`;
     },
   },
-);
+  'K-AGG-02': {
+    must: draft('Rules for aggregators 2', 'it removes the content from its own history'),
+    nl: 'Weggehaalde inhoud verdwijnt ook uit de eigen geschiedenis',
+    en: 'Redacted content also disappears from its own history',
+    needs: ['K-RED-01', 'K-AGG-01'],
+    prepare: (feed) => feed.upsert('a', { omschrijving: WORD }),
+    changes: [(feed) => feed.upsert('a', { omschrijving: `${WORD} 2` }), (feed) => feed.remove('redact', 'a')],
+    play: async (run) => {
+      const left = (await published(run)).filter((record) => JSON.stringify(record).includes(WORD));
+      return left.length === 0 ? undefined : `${left.length} records of its feed still have the content`;
+    },
+  },
+  'K-AGG-03': {
+    must: draft('Rules for aggregators 2', 'and publishes its own `redact`'),
+    nl: 'De aggregator publiceert zelf een redactie',
+    en: 'The aggregator publishes its own redaction',
+    needs: ['K-RED-01', 'K-AGG-01'],
+    prepare: (feed) => feed.upsert('a'),
+    play: async (run) => {
+      await run.look();
+      const before = Math.max(0, ...(await published(run)).map(({ sequenceNumber }) => Number(sequenceNumber)));
+      run.feed.remove('redact', 'a');
+      await run.look();
+      const own = (await published(run)).find(
+        ({ op, sequenceNumber }) => op === 'redact' && Number(sequenceNumber) > before,
+      );
+      if (own === undefined) return 'its feed has no `redact` after its own record';
+      const { geredigeerdeSequenceNumbers: numbers } = own;
+      return Array.isArray(numbers) && numbers.includes(before)
+        ? undefined
+        : `its \`redact\` does not name number ${before} of its own feed`;
+    },
+  },
+  'K-AGG-04': {
+    must: draft('Rules for aggregators 3', 'reports the lag through `laatstBijgewerkt`'),
+    nl: 'Zolang de bron niet antwoordt, staat `laatstBijgewerkt` stil',
+    en: 'While the source does not answer, `laatstBijgewerkt` does not advance',
+    needs: ['K-AGG-01', 'K-ERR-01'],
+    prepare: (feed) => feed.upsert('a'),
+    play: async (run) => {
+      const { feed, look, read } = run;
+      await look();
+      feed.rule = ({ response }) => {
+        response.destroy();
+        return true;
+      };
+      await read();
+      const first = await currentAsOf(run);
+      await read();
+      const second = await currentAsOf(run);
+      if (first === undefined) return 'the service document has no `laatstBijgewerkt` of the organisation';
+      return first === second ? undefined : `it goes from ${first} to ${second}`;
+    },
+  },
+  'K-AGG-05': {
+    may: contract('Herkomst', 'Waar een aggregator het record vandaan heeft.'),
+    nl: 'Een record meldt zijn herkomst',
+    en: 'A record states its origin',
+    needs: ['K-AGG-01'],
+    prepare: (feed) => feed.upsert('a'),
+    play: async (run) => {
+      await run.look();
+      const { url } = run.feed;
+      const wrong = (await published(run)).find(
+        ({ herkomst }) => !isRecord(herkomst) || herkomst.feedUrl !== `${url}/feed` || herkomst.sequenceNumber !== 1,
+      );
+      return wrong === undefined ? undefined : `\`herkomst\` is ${JSON.stringify(wrong.herkomst)}`;
+    },
+  },
+});

@@ -9,7 +9,7 @@ import { DOCUMENT, ITEM, MEETING, ODD, storyChapters, TOGETHER } from './story.t
 
 const NEW = [MEETING, ITEM, DOCUMENT];
 
-export const APPEARING = storyChapters('P-NEW-01')('P-NEW', ['Wat gepubliceerd wordt', 'What is published'], {
+export const APPEARING = storyChapters('P-NEW-01')('P-NEW', ['Nieuwe resources', 'New resources'], {
   'P-NEW-01': {
     must: draft('Events', 'A resource was created or changed. `data` holds the full object.'),
     nl: 'Een gepubliceerde resource komt in de feed',
@@ -22,7 +22,7 @@ export const APPEARING = storyChapters('P-NEW-01')('P-NEW', ['Wat gepubliceerd w
   },
   'P-NEW-02': {
     must: feedRule(4, 'never inserts a record before a sequence number that has already been read'),
-    nl: 'Wat nieuw is, staat na alles wat er al was',
+    nl: 'Nieuwe records staan na alle eerdere',
     en: 'New records come after all earlier ones',
     test: async ({ story }) => {
       const { head } = await story.begin();
@@ -40,8 +40,8 @@ export const APPEARING = storyChapters('P-NEW-01')('P-NEW', ['Wat gepubliceerd w
   },
   'P-NEW-03': {
     must: feedRule(4, 'A gap in the sequence occurs only as an explicit `redact` record'),
-    nl: 'Wat nieuw is, krijgt nummers zonder gat',
-    en: 'New records get numbers without a gap',
+    nl: 'Nieuwe records krijgen aansluitende nummers',
+    en: 'New records get consecutive numbers',
     needs: ['P-NEW-02'],
     test: async ({ story }) => {
       const { head } = await story.begin();
@@ -57,33 +57,33 @@ export const APPEARING = storyChapters('P-NEW-01')('P-NEW', ['Wat gepubliceerd w
   },
   'P-NEW-04': {
     must: draft('Feed record', '`sequenceNumber` Assigned by the source holder when the change is recorded.'),
-    nl: 'Nieuwe records staan in de volgorde waarin ze gepubliceerd zijn',
-    en: 'New records are in the order in which they were published',
+    nl: 'Nieuwe records staan in de volgorde van publicatie',
+    en: 'New records are in order of publication',
     test: async ({ story }) => {
       const { feed } = await story.created();
       const numbers = NEW.map((own) => Number(story.of(feed, own)[0]?.record.sequenceNumber));
       return numbers.every((number, i) => i === 0 || number > (numbers[i - 1] ?? 0))
         ? undefined
-        : `one after the other they have the numbers ${numbers.join(', ')}`;
+        : `in order they have the numbers ${numbers.join(', ')}`;
     },
   },
   'P-NEW-05': {
     must: draft('Feed record', '`data` The complete resource object'),
-    nl: 'Een record heeft de inhoud die gepubliceerd is',
-    en: 'A record has the content that was published',
+    nl: 'Een record heeft de gepubliceerde inhoud',
+    en: 'A record has the published content',
     test: async ({ story }) => {
       const { feed, data } = await story.created();
       for (const own of NEW) {
         const [found] = story.of(feed, own);
         if (!isSameContent(found?.record.data, data.get(story.keyOfOwn(own))))
-          return { failed: `the \`data\` of ${story.keyOfOwn(own)} is another`, at: found?.at };
+          return { failed: `the \`data\` of ${story.keyOfOwn(own)} differs`, at: found?.at };
       }
       return undefined;
     },
   },
   'P-NEW-06': {
     must: draft('Feed record', '`storedAt` Time of recording.'),
-    nl: 'Een record zegt wanneer het vastgelegd is',
+    nl: 'Een record meldt wanneer het is vastgelegd',
     en: 'A record says when it was stored',
     test: async ({ story }) => {
       const { startedAt } = await story.begin();
@@ -131,13 +131,13 @@ export const APPEARING = storyChapters('P-NEW-01')('P-NEW', ['Wat gepubliceerd w
       const { status, json } = await ask({ to: addressOf(story.recordOf(MEETING)) });
       return status === 200 && isSameContent(json, data.get(story.keyOfOwn(MEETING)))
         ? undefined
-        : `its address gives status ${status}, and not what was published`;
+        : `its address gets status ${status} instead of the published content`;
     },
   },
   'P-NEW-10': {
     may: contract('getVergaderingen', 'De vergaderingen.'),
     nl: 'Een nieuwe resource staat in de lijst van haar organisatie',
-    en: 'A new resource is in the list of its organisation',
+    en: "A new resource is in its organisation's list",
     test: async ({ story }) => {
       const { data } = await story.created();
       return isSameContent(await story.inCollection(MEETING), data.get(story.keyOfOwn(MEETING)))
@@ -150,8 +150,8 @@ export const APPEARING = storyChapters('P-NEW-01')('P-NEW', ['Wat gepubliceerd w
       'Events; Feed rules 10',
       'delivers new records as server-sent events … The stream gives no synchronisation guarantee',
     ),
-    nl: 'Een nieuw record komt uit een stroom die al open was',
-    en: 'A new record comes out of a stream that was open',
+    nl: 'Een nieuw record verschijnt in een al geopende stroom',
+    en: 'A new record arrives on an open stream',
     test: async ({ service, story }) => {
       const { stream } = await story.created();
       const at = await stream;
@@ -168,8 +168,8 @@ export const APPEARING = storyChapters('P-NEW-01')('P-NEW', ['Wat gepubliceerd w
       '13.1.2',
       'the condition is false if one of the listed tags matches the entity tag of the selected representation. Otherwise, the condition is true.',
     ),
-    nl: 'Wie de vorige pagina al had, krijgt te horen dat er iets nieuws is',
-    en: 'A consumer that had the page before is told that there is something new',
+    nl: 'Een afnemer met de vorige pagina krijgt de nieuwe, geen 304',
+    en: 'A consumer with the previous page gets the new one, not a 304',
     test: async ({ story, ask }) => {
       const { at } = await story.begin();
       const { etag } = at.headers;
@@ -178,7 +178,7 @@ export const APPEARING = storyChapters('P-NEW-01')('P-NEW', ['Wat gepubliceerd w
       const again = await ask({ to: at.url, headers: { 'if-none-match': etag } });
       return again.status === 200 && objectsIn(again.json, 'records').length > 0
         ? undefined
-        : `the page of before gives status ${again.status}, and not what is new`;
+        : `a request with the previous ETag gets status ${again.status} instead of the new page`;
     },
   },
   'P-NEW-13': {
@@ -187,7 +187,7 @@ export const APPEARING = storyChapters('P-NEW-01')('P-NEW', ['Wat gepubliceerd w
       'Tekens in een `bronidentificatie` die in een pad niet kunnen, ook `/`, staan daar procent-gecodeerd.',
     ),
     nl: 'Een resource is op haar adres te lezen, ook met bijzondere tekens in de bronidentificatie',
-    en: 'A resource can be read at its address, also with special characters in its `bronidentificatie`',
+    en: 'A resource can be read at its address, even with special characters in its `bronidentificatie`',
     needs: ['P-NEW-09'],
     test: async ({ story, ask }) => {
       await story.odd();
@@ -195,13 +195,13 @@ export const APPEARING = storyChapters('P-NEW-01')('P-NEW', ['Wat gepubliceerd w
       const { status, json } = await ask({ to: addressOf(story.recordOf(ODD)) });
       return status === 200 && textAt(json, 'bronidentificatie') === bronidentificatie
         ? undefined
-        : `the address of ${bronidentificatie} gives status ${status}`;
+        : `the address of ${bronidentificatie} gets status ${status}`;
     },
   },
   'P-NEW-14': {
     must: feedRule(4, 'A gap in the sequence occurs only as an explicit `redact` record'),
-    nl: 'Resources die tegelijk gepubliceerd worden, raken niet kwijt en laten geen gat',
-    en: 'Resources published at the same time are not lost, and leave no gap',
+    nl: 'Resources die tegelijk worden gepubliceerd, gaan niet verloren en laten geen gat in de nummers',
+    en: 'Resources published at the same time are not lost and leave no gap in the numbers',
     needs: ['P-NEW-03'],
     test: async ({ story }) => {
       const { head } = await story.begin();
@@ -216,8 +216,8 @@ export const APPEARING = storyChapters('P-NEW-01')('P-NEW', ['Wat gepubliceerd w
   },
   'P-NEW-15': {
     should: draft('Servicedocument', '`laatstBijgewerkt` (how current)'),
-    nl: 'Na een publicatie is de organisatie bijgewerkt',
-    en: 'After something was published the organisation is up to date',
+    nl: 'Na een publicatie is `laatstBijgewerkt` van de organisatie actueel',
+    en: "After a publication the organisation's `laatstBijgewerkt` is current",
     needs: ['P-NEW-06'],
     test: async ({ story, values, ask }) => {
       const { feed } = await story.created();

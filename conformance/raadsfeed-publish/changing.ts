@@ -10,7 +10,7 @@ export const CHANGING = storyChapters('P-CHG-01')('P-CHG', ['Wat verandert', 'Wh
   'P-CHG-01': {
     must: draft('Events', 'A resource was created or changed.'),
     nl: 'Een wijziging komt als nieuw record in de feed',
-    en: 'A change comes into the feed as a new record',
+    en: 'A change appears in the feed as a new record',
     needs: ['P-NEW-01'],
     test: async ({ story }) => {
       const { feed, data } = await story.changed();
@@ -22,20 +22,20 @@ export const CHANGING = storyChapters('P-CHG-01')('P-CHG', ['Wat verandert', 'Wh
   },
   'P-CHG-02': {
     must: isALog,
-    nl: 'Een wijziging laat staan wat er al gelezen was',
-    en: 'A change leaves what had been read',
+    nl: 'Een wijziging verandert eerdere records niet',
+    en: 'A change does not alter earlier records',
     test: async ({ story }) => {
       const { before, feed } = await story.changed();
       for (const [i, { record }] of before.records.entries())
         if (JSON.stringify(feed.records[i]?.record) !== JSON.stringify(record))
-          return { failed: `${nameOf(record)} is another than before`, at: feed.records[i]?.at };
+          return { failed: `${nameOf(record)} differs from before`, at: feed.records[i]?.at };
       return undefined;
     },
   },
   'P-CHG-03': {
     must: draft('Feed record', '`contentHash` Hash of the content'),
     nl: 'Andere inhoud heeft een andere hash',
-    en: 'Other content has another hash',
+    en: 'Different content has a different hash',
     test: async ({ story }) => {
       const { feed } = await story.changed();
       const [first, second] = story.of(feed, DOCUMENT);
@@ -47,14 +47,14 @@ export const CHANGING = storyChapters('P-CHG-01')('P-CHG', ['Wat verandert', 'Wh
   },
   'P-CHG-04': {
     must: snapshotRule,
-    nl: 'Een gewijzigde resource staat een keer in de stand, zoals zij nu is',
-    en: 'A changed resource is in the snapshot once, as it is now',
+    nl: 'Een gewijzigde resource staat één keer in de stand, in de nieuwe versie',
+    en: 'A changed resource is in the snapshot once, in its new version',
     test: async ({ story }) => {
       const { data } = await story.changed();
       const found = await story.inSnapshot(DOCUMENT);
       return found.length === 1 && isSameContent(found[0]?.record.data, data)
         ? undefined
-        : { failed: `it is there ${found.length} times, or with another content`, at: found[0]?.at };
+        : { failed: `it is there ${found.length} times, or with different content`, at: found[0]?.at };
     },
   },
   'P-CHG-05': {
@@ -63,8 +63,8 @@ export const CHANGING = storyChapters('P-CHG-01')('P-CHG', ['Wat verandert', 'Wh
       '13.1.2',
       'the condition is false if one of the listed tags matches the entity tag of the selected representation. Otherwise, the condition is true.',
     ),
-    nl: 'Wie de resource al had, krijgt de nieuwe',
-    en: 'A consumer that had the resource gets the new one',
+    nl: 'Een afnemer met de vorige versie krijgt de nieuwe',
+    en: 'A consumer with the previous version gets the new one',
     test: async ({ story, ask }) => {
       const { address, resourceBefore, data } = await story.changed();
       const { etag } = resourceBefore.headers;
@@ -72,7 +72,7 @@ export const CHANGING = storyChapters('P-CHG-01')('P-CHG', ['Wat verandert', 'Wh
       const { status, json } = await ask({ to: address, headers: { 'if-none-match': etag } });
       return status === 200 && isSameContent(json, data)
         ? undefined
-        : `with the previous \`ETag\` it gives status ${status}, and not the new content`;
+        : `with the previous \`ETag\` it gets status ${status}, and not the new content`;
     },
   },
   'P-CHG-06': {
@@ -82,13 +82,15 @@ export const CHANGING = storyChapters('P-CHG-01')('P-CHG', ['Wat verandert', 'Wh
     test: async ({ story }) => {
       const { feed } = await story.repeated();
       const found = story.of(feed, DOCUMENT);
-      return found.length === 2 ? undefined : { failed: `the same content gave another record`, at: found.at(-1)?.at };
+      return found.length === 2
+        ? undefined
+        : { failed: `the same content produced another record`, at: found.at(-1)?.at };
     },
   },
   'P-CHG-07': {
     must: draft('Events', 'A resource was created or changed.'),
-    nl: 'Een resource die terugverandert, komt in de feed',
-    en: 'A resource that changes back enters the feed',
+    nl: 'Een resource die weer wordt zoals eerst, komt opnieuw in de feed',
+    en: 'A resource that changes back appears in the feed again',
     needs: ['P-CHG-06'],
     test: async ({ story }) => {
       const { feed } = await story.returned();
@@ -108,16 +110,16 @@ export const CHANGING = storyChapters('P-CHG-01')('P-CHG', ['Wat verandert', 'Wh
       const found = story.of(feed, DOCUMENT);
       return found[0]?.record.contentHash === found[2]?.record.contentHash
         ? undefined
-        : { failed: 'the first and the third have another `contentHash`', at: found[2]?.at };
+        : { failed: 'the first and the third have a different `contentHash`', at: found[2]?.at };
     },
   },
 });
 
-export const DELETING = storyChapters('P-DEL-01')('P-DEL', ['Wat verwijderd wordt', 'What is deleted'], {
+export const DELETING = storyChapters('P-DEL-01')('P-DEL', ['Verwijderingen', 'Deletions'], {
   'P-DEL-01': {
     must: draft('Events', '`verwijderreden` (coded) is required'),
-    nl: 'Een verwijdering komt als delete met haar reden in de feed',
-    en: 'A removal comes into the feed as a delete with its reason',
+    nl: 'Een verwijdering komt in de feed als delete met de opgegeven reden',
+    en: 'A removal appears in the feed as a delete with its reason',
     needs: ['P-NEW-01'],
     test: async ({ story }) => {
       const { feed } = await story.deleted();
@@ -163,13 +165,13 @@ export const DELETING = storyChapters('P-DEL-01')('P-DEL', ['Wat verwijderd word
       const { feed, snapshot } = await story.recreated();
       const last = story.of(feed, ITEM).at(-1);
       if (last?.record.op !== 'upsert') return { failed: 'there is no upsert after the delete', at: last?.at };
-      return snapshot === undefined ? 'it is in the feed, and not in the snapshot' : undefined;
+      return snapshot === undefined ? 'it is in the feed but not in the snapshot' : undefined;
     },
   },
   'P-DEL-07': {
     open: contract('FeedRecord', '`delete`: de resource is verwijderd.'),
-    nl: 'Wat er gebeurt als iets verwijderd wordt dat er niet is',
-    en: 'What happens when something is deleted that is not there',
+    nl: 'Wat er gebeurt als een resource wordt verwijderd die niet bestaat',
+    en: 'What happens when a resource is deleted that does not exist',
     test: async ({ story }) => {
       const { feed } = await story.deletedTwice();
       const count = story.of(feed, ITEM).filter(({ record }) => record.op === 'delete').length;

@@ -1,4 +1,4 @@
-/** What a run publishes, step by step: each step happens once, when the first case asks for it, and after those before it. */
+/** A run's publications, step by step: each step runs once, when a case first needs it, and after those before it. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
 import { reasonOf } from '../../src/lib/log.ts';
@@ -14,11 +14,11 @@ export interface PublishSubject extends FeedSubject {
   readonly story: Story;
 }
 
-/** Cases without `needs` need the one that is named. */
+/** The prerequisite of cases without `needs`. */
 export const storyChapters = (first: string) =>
   writtenChapters((subject: PublishSubject, { ask }) => ({ ...subject, ask }), first);
 
-/** Tests that what was taken away is no longer in a place. */
+/** Checks that redacted content is gone from a place. */
 export const notIn =
   (step: 'deleted' | 'redacted', place: 'snapshot' | 'resource' | 'listed') =>
   async ({ story }: Pick<PublishSubject, 'story'>): Promise<Finding> => {
@@ -26,18 +26,21 @@ export const notIn =
     if (place === 'snapshot') return snapshot && { failed: 'it is still there', at: snapshot.at };
     if (place === 'listed') return listed && 'it is still there';
     const { status } = resource;
-    return [404, 410].includes(status) ? undefined : { failed: `its address gives status ${status}`, at: resource };
+    return [404, 410].includes(status) ? undefined : { failed: `its address gets status ${status}`, at: resource };
   };
 
-/** What was read stays as it was. */
+/** Records that were read stay unchanged. */
 export const isALog = draft('What the service does, Area C 1', 'The feed is a log, not a query interface');
 
-/** Publishes one line. @throws {Inconclusive} when the command refuses it */
+/**
+ * Publishes one line.
+ * @throws {Inconclusive} when the command refuses it
+ */
 export type Publish = (line: JsonObject, signal?: AbortSignal) => Promise<void>;
 
 type Kind = (typeof COLLECTIONS)[number][1];
 
-/** How a resource of the run is named: its kind and the end of its `bronidentificatie`. */
+/** The name of a resource of the run: its type and the end of its `bronidentificatie`. */
 interface Own {
   readonly kind: Kind;
   readonly name: string;
@@ -46,21 +49,21 @@ interface Own {
 export const MEETING: Own = { kind: 'Vergadering', name: 'v' };
 export const ITEM: Own = { kind: 'Agendapunt', name: 'a' };
 export const DOCUMENT: Own = { kind: 'Informatieobject', name: 'd' };
-/** Characters that a path does not take as they are. */
+/** Characters that need encoding in a path. */
 export const ODD: Own = { kind: 'Informatieobject', name: 'o/é %&?#' };
 const MARKER: Own = { kind: 'Agendapunt', name: 'm' };
 const WITHDRAWN: Own = { kind: 'Informatieobject', name: 'w' };
 export const TOGETHER: readonly Own[] = ['p1', 'p2', 'p3', 'p4'].map((name) => ({ kind: 'Agendapunt', name }));
 
 const LOOK_MS = 400;
-/** The stream has been opened by then. */
+/** By then the stream is open. */
 const OPENING_MS = 500;
-/** For an event to come, beside what the command takes to publish. */
+/** Time for an event to arrive, on top of the command's publishing time. */
 const STREAM_MS = 10_000;
 const PAGE_SIZE = 1000;
 const MOST_PAGES = 20;
 
-/** The end of the feed before anything was published. */
+/** The end of the feed before the first publication. */
 interface Beginning {
   readonly cursor: string;
   readonly head: number;
@@ -73,9 +76,9 @@ export type Story = ReturnType<typeof createStory>;
 interface StoryOptions {
   readonly subject: FeedSubject;
   readonly publish: Publish;
-  /** Milliseconds that what was published may take to appear. */
+  /** Milliseconds within which a publication must appear. */
   readonly patienceMs: number;
-  /** Distinguishes this run. */
+  /** Identifies this run. */
   readonly run: string;
 }
 
@@ -86,7 +89,7 @@ export function createStory({ subject, publish, patienceMs, run }: StoryOptions)
   const named = objectsIn(service, 'organisaties').find(({ organisatiecode }) => organisatiecode === code);
   const member = { gm: 'gemeente', pv: 'provincie', ws: 'waterschap' }[code.slice(0, 2)] ?? 'gemeente';
   const organisatie = { [member]: code, naam: textAt(named, 'naam') ?? code };
-  /** Occurs in the content of what is redacted, and nowhere else. */
+  /** Occurs in the redacted content, and nowhere else. */
   const word = `inhoud-${run}`;
   const withdrawnWord = `ingetrokken-${run}`;
 
@@ -111,7 +114,7 @@ export function createStory({ subject, publish, patienceMs, run }: StoryOptions)
   };
   const upsert = async (own: Own, more?: JsonObject): Promise<JsonObject> => {
     const data = contentOf(own, more);
-    // Also where the command fails: who knows how far it came.
+    // Also when the command fails, because it may have got part of the way.
     held.set(keyOfOwn(own), own);
     await publish({ op: 'upsert', resourceType: own.kind, data });
     return data;
@@ -131,14 +134,14 @@ export function createStory({ subject, publish, patienceMs, run }: StoryOptions)
       if (cursor === undefined || !isRecord(at.json)) break;
       if (at.json.hasMore === false) return { cursor, head: Number(at.json.head), at, startedAt };
     }
-    throw new Inconclusive('the end of the feed was not reached before anything was published');
+    throw new Inconclusive('the end of the feed was not reached before publishing');
   });
   /** The feed since then. */
   const since = async (): Promise<Walk> => {
     const { cursor } = await begin();
     return walk(client, pageAddress(values.feed ?? '', { cursor }), PAGE_SIZE, MOST_PAGES);
   };
-  /** Records of what was published, once there are as many as that of it; fewer when they do not come. */
+  /** Records of the published resources, once there are as many as of this one; fewer when they do not come. */
   const appeared = async (own: Own, op: string, count: number): Promise<Walk> => {
     const end = performance.now() + patienceMs;
     for (;;) {
@@ -149,15 +152,21 @@ export function createStory({ subject, publish, patienceMs, run }: StoryOptions)
     }
   };
 
-  /** The resource in the snapshot. @throws {Skipped} when the snapshot is too large to say that it is not there */
+  /**
+   * The resource in the snapshot.
+   * @throws {Skipped} when the snapshot is too large to tell that it is absent
+   */
   const inSnapshot = async (own: Own): Promise<readonly SeenRecord[]> => {
     const address = pageAddress(values.snapshot ?? '', { organisatiecode: code, resourceType: own.kind });
     const { records, complete } = await walk(client, address, PAGE_SIZE, MOST_PAGES);
     const found = records.filter(({ record }) => keyOf(record) === keyOfOwn(own));
-    if (found.length === 0 && !complete) throw new Skipped('the snapshot is larger than what was read of it');
+    if (found.length === 0 && !complete) throw new Skipped('the snapshot is larger than the part that was read');
     return found;
   };
-  /** The resource in the list of its organisation. @throws as `inSnapshot` */
+  /**
+   * The resource in its organisation's list.
+   * @throws as `inSnapshot`
+   */
   const inCollection = async (own: Own): Promise<JsonObject | undefined> => {
     const [name] = COLLECTIONS.find(([, kind]) => kind === own.kind) ?? [];
     let cursor: string | undefined;
@@ -169,7 +178,7 @@ export function createStory({ subject, publish, patienceMs, run }: StoryOptions)
       cursor = textAt(json, 'cursor');
       if (found !== undefined || cursor === undefined) return found;
     }
-    throw new Skipped('the list is larger than what was read of it');
+    throw new Skipped('the list is larger than the part that was read');
   };
 
   const created = once(async () => {
@@ -182,7 +191,7 @@ export function createStory({ subject, publish, patienceMs, run }: StoryOptions)
     data.set(keyOfOwn(DOCUMENT), await upsert(DOCUMENT, { omschrijving: word, omvang: 9007199254740991 }));
     return { data, stream, feed: await appeared(DOCUMENT, 'upsert', 1) };
   });
-  /** Reads until the first that is published, while it is published. */
+  /** Reads until the first published record, while it is being published. */
   const openStream = (): Promise<StreamReading> => {
     const { bronidentificatie } = resourceOf(MEETING);
     const reading = client.readStream(
@@ -190,7 +199,7 @@ export function createStory({ subject, publish, patienceMs, run }: StoryOptions)
       (text) => eventsOf(text).some(({ data = '' }) => data.includes(bronidentificatie)),
       STREAM_MS + patienceMs,
     );
-    // The case about it says so.
+    // The case about it reports this.
     reading.catch(() => undefined);
     return reading;
   };
@@ -213,7 +222,7 @@ export function createStory({ subject, publish, patienceMs, run }: StoryOptions)
     await upsert(DOCUMENT, { omschrijving: word, omvang: 9007199254740991 });
     return { feed: await appeared(DOCUMENT, 'upsert', 3) };
   });
-  /** What there still is of a resource. */
+  /** Where a resource still exists. */
   const left = async (own: Own) => ({
     snapshot: (await inSnapshot(own))[0],
     resource: await client.send({ to: addressOf(recordOf(own)).replace('{base}', values.base ?? '') }),
@@ -267,7 +276,7 @@ export function createStory({ subject, publish, patienceMs, run }: StoryOptions)
     ...{ odd, together },
     /** Records about a resource of the run. */
     of: ({ records }: Walk, own: Own) => records.filter(({ record }) => keyOf(record) === keyOfOwn(own)),
-    /** Deletes what is still there. */
+    /** Deletes the resources that still exist. */
     async undo({ signal }: Pick<Undoing, 'signal'>): Promise<string | undefined> {
       let reason = '';
       for (const own of [...held.values()])
@@ -279,7 +288,7 @@ export function createStory({ subject, publish, patienceMs, run }: StoryOptions)
   };
 }
 
-/** The same promise for everybody who asks. */
+/** One promise shared by all callers. */
 function once<Result>(make: () => Promise<Result>): () => Promise<Result> {
   let made: Promise<Result> | undefined;
   return () => {

@@ -1,4 +1,4 @@
-/** The suite for a publisher of council information: what happens when it publishes. */
+/** The suite for a publisher of council information: the effects of publishing. */
 import { randomBytes } from 'node:crypto';
 import { Inconclusive, type Suite } from '../case.ts';
 import type { Client } from '../exchange.ts';
@@ -50,7 +50,7 @@ export async function openPublishSubject({
   return { ...subject, story, undo: story.undo };
 }
 
-/** For a line. */
+/** Per line. */
 export const PUBLISH_MS = 60_000;
 
 interface PublishCommand {
@@ -58,11 +58,11 @@ interface PublishCommand {
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
-  /** For one line. */
+  /** Per line. */
   readonly timeoutMs?: number;
 }
 
-/** Runs a command for each line, which is on its standard input. */
+/** Runs a command for each line, passed on its standard input. */
 export function publishByCommand(options: PublishCommand): Publish {
   return async (line, signal = options.signal) => {
     const input = `${JSON.stringify(line)}\n`;

@@ -2,7 +2,7 @@ import type { Exchange } from '../exchange.ts';
 import { contract, rfc } from './sources.ts';
 import { feedChapters } from './subject.ts';
 
-/** Addresses whose answers can be asked for again. */
+/** Addresses whose answers can be requested again. */
 const KEPT = [
   '{base}/',
   '{feed}?limit=5',
@@ -10,17 +10,20 @@ const KEPT = [
   '{base}/organisaties/{organisation}/vergaderingen?limit=5',
 ];
 
-/** Headers that a 304 has where a 200 has them. */
+/** Headers that a 304 must repeat from the 200. */
 const FOR_CACHES = ['etag', 'cache-control', 'content-location', 'expires', 'vary'];
 
-/** Tags are compared as weak ones. @see RFC 9110 section 8.8.3.2 */
+/**
+ * Compares tags weakly.
+ * @see RFC 9110 section 8.8.3.2
+ */
 function opaque({ headers: { etag } }: Pick<Exchange, 'headers'>): string | undefined {
   return etag?.replace(/^W\//, '');
 }
 
 export const CACHING = feedChapters('C-FEED-01')(
   'C-HTTP',
-  ['HTTP: mediatype, bewaren en comprimeren', 'HTTP: media type, caching and compression'],
+  ['HTTP: mediatype, caching en compressie', 'HTTP: media type, caching and compression'],
   {
     'C-HTTP-01': {
       should: rfc(9110, '8.8.3.1', 'An origin server SHOULD send an ETag for any selected representation'),
@@ -36,15 +39,15 @@ export const CACHING = feedChapters('C-FEED-01')(
         '13.1.2',
         'the origin server MUST respond with either a) the 304 (Not Modified) status code if the request method is GET or HEAD',
       ),
-      nl: 'Wie het antwoord al heeft, krijgt 304',
-      en: 'A consumer that has the answer already gets 304',
+      nl: 'Een afnemer die het antwoord al heeft, krijgt 304',
+      en: 'A consumer that already has the answer gets 304',
       needs: ['C-HTTP-01'],
       check: async (_, { ask }) => {
         for (const to of KEPT) {
           const { headers } = await ask({ to });
           const again = await ask({ to, headers: { 'if-none-match': headers.etag ?? '' } });
           const hasChanged = again.status === 200 && opaque(again) !== opaque({ headers });
-          if (again.status !== 304 && !hasChanged) return `${again.url} gives status ${again.status}`;
+          if (again.status !== 304 && !hasChanged) return `${again.url} gets status ${again.status}`;
         }
         return undefined;
       },
@@ -55,8 +58,8 @@ export const CACHING = feedChapters('C-FEED-01')(
         '15.4.5',
         'The server generating a 304 response MUST generate any of the following header fields that would have been sent in a 200 (OK) response',
       ),
-      nl: 'Een 304 heeft geen inhoud, en dezelfde `ETag` en koppen om te bewaren als een 200',
-      en: 'A 304 has no content, and the same `ETag` and headers for caching as a 200',
+      nl: 'Een 304 heeft geen body, en dezelfde `ETag` en cacheheaders als een 200',
+      en: 'A 304 has no content, and the same `ETag` and caching headers as a 200',
       needs: ['C-HTTP-02'],
       check: async (_, { ask }) => {
         const { headers } = await ask({ to: '{feed}?limit=5' });
@@ -75,13 +78,13 @@ export const CACHING = feedChapters('C-FEED-01')(
         'the condition is false if one of the listed tags matches the entity tag of the selected representation. Otherwise, the condition is true.',
       ),
       nl: 'Een andere `ETag` geeft het hele antwoord',
-      en: 'Another `ETag` gives the whole answer',
+      en: 'A different `ETag` gets the full answer',
       ask: [{ to: '{feed}?limit=5', headers: { 'if-none-match': '"conformance"' } }],
     },
     'C-HTTP-05': {
       should: rfc(9110, '9.3.2', 'The server SHOULD send the same header fields in response to a HEAD request'),
-      nl: 'HEAD geeft de koppen van GET, zonder inhoud',
-      en: 'HEAD gives the headers of GET, without content',
+      nl: 'HEAD geeft de headers van GET, zonder body',
+      en: 'HEAD returns the headers of GET, without content',
       ask: [{ to: '{feed}?limit=5' }, { to: '{feed}?limit=5', method: 'HEAD' }],
       check: (_, { answers: [get, head] }) => {
         const names = ['content-type', 'link', ...FOR_CACHES];
@@ -91,16 +94,16 @@ export const CACHING = feedChapters('C-FEED-01')(
     },
     'C-HTTP-06': {
       may: rfc(9110, '12.5.5', 'An origin server SHOULD generate a Vary header field on a cacheable response'),
-      nl: 'Een gecomprimeerd antwoord is hetzelfde, en zegt met `Vary` dat het ook anders kan',
-      en: 'A compressed answer is the same, and says with `Vary` that there are others',
+      nl: 'Een gecomprimeerd antwoord heeft dezelfde inhoud, en `Vary: Accept-Encoding`',
+      en: 'A compressed answer has the same content, and `Vary: Accept-Encoding`',
       check: async (_, { ask }) => {
         const plain = await ask({ to: '{feed}?limit=250', headers: { 'accept-encoding': 'identity' } });
         const packed = await ask({ to: '{feed}?limit=250', headers: { 'accept-encoding': 'gzip' } });
-        if (packed.headers['content-encoding'] === undefined) return { skipped: 'the answer came as it is' };
+        if (packed.headers['content-encoding'] === undefined) return { skipped: 'the answer was not compressed' };
         if (JSON.stringify(plain.json) !== JSON.stringify(packed.json)) {
           const again = await ask({ to: '{feed}?limit=250', headers: { 'accept-encoding': 'identity' } });
           return JSON.stringify(plain.json) === JSON.stringify(again.json)
-            ? 'it is not the same'
+            ? 'its content differs'
             : { skipped: 'the page changed meanwhile' };
         }
         return /accept-encoding|\*/i.test(packed.headers.vary ?? '') ? undefined : 'it has no `Vary: Accept-Encoding`';
@@ -108,8 +111,8 @@ export const CACHING = feedChapters('C-FEED-01')(
     },
     'C-HTTP-07': {
       open: rfc(9110, '15.5.7', '406 Not Acceptable'),
-      nl: 'Wie JSON niet wil: wat er gebeurt',
-      en: 'A consumer that does not accept JSON: what happens',
+      nl: 'Wat er gebeurt als een afnemer geen JSON accepteert',
+      en: 'What happens when a consumer does not accept JSON',
       ask: [{ to: '{feed}?limit=1', headers: { accept: 'application/xml' } }],
       expect: { status: [200, 406] },
       check: (_, { answers: [answer] }) => ({ seen: `status ${answer?.status}` }),
@@ -120,8 +123,8 @@ export const CACHING = feedChapters('C-FEED-01')(
         clause: '3.3.3 HTTP responses',
         quote: 'Indicates whether the response can be shared',
       },
-      nl: 'Of een programma in een browser de feed mag lezen',
-      en: 'Whether a program in a browser may read the feed',
+      nl: 'Of een webpagina de feed mag lezen (CORS)',
+      en: 'Whether a web page may read the feed (CORS)',
       ask: [{ to: '{feed}?limit=1', headers: { origin: 'https://herbruiker.example' } }],
       check: (_, { answers: [answer] }) => ({
         seen: `Access-Control-Allow-Origin: ${answer?.headers['access-control-allow-origin'] ?? '(none)'}`,

@@ -5,14 +5,14 @@ import { after, isTheSameInUpperCase, longerThan, totalIn, withoutItems } from '
 import { contract, draft, feedRule } from './sources.ts';
 import { changedSince, type FeedSubject, feedChapters, keyOf, organisationsOf, recordsOf, stateOf } from './subject.ts';
 
-/** The collections, with the kind of resource that each holds. */
+/** The collections, with the resource type of each. */
 export const COLLECTIONS = [
   ['vergaderingen', 'Vergadering', 'VergaderingPage'],
   ['agendapunten', 'Agendapunt', 'AgendapuntPage'],
   ['informatieobjecten', 'Informatieobject', 'InformatieObjectPage'],
 ] as const;
 
-/** Does it for each collection, up to the first fault. */
+/** Checks each collection until the first failure. */
 async function inEach(judge: (collection: (typeof COLLECTIONS)[number]) => Promise<Finding>): Promise<Finding> {
   for (const collection of COLLECTIONS) {
     const found = await judge(collection);
@@ -22,25 +22,25 @@ async function inEach(judge: (collection: (typeof COLLECTIONS)[number]) => Promi
   return undefined;
 }
 
-/** Where one resource is. */
+/** Where a resource can be read. */
 export function addressOf({ resource, resourceType }: JsonObject): string {
   const [name] = COLLECTIONS.find(([, kind]) => kind === resourceType) ?? [];
   const [code, id] = [textAt(resource, 'organisatiecode') ?? '', textAt(resource, 'bronidentificatie') ?? ''];
   return `{base}/organisaties/${code}/${name}/${encodeURIComponent(id)}`;
 }
 
-/** Tests that a resource that was removed last is no longer answered. */
+/** Checks that the most recently removed resource is no longer served. */
 const isGoneAfter =
   (operation: 'delete' | 'redact') =>
   async ({ history }: FeedSubject, { ask }: CaseRun): Promise<Finding> => {
     const state = [...stateOf(history.records).values()].map(({ record }) => record);
     const removed = state.find(({ op }) => op === operation);
     if (removed === undefined || !history.complete)
-      return { skipped: `the part of the feed that was read ends with no ${operation} of a resource` };
+      return { skipped: `the part of the feed that was read contains no final ${operation} of a resource` };
     const { status } = await ask({ to: addressOf(removed) });
     return [404, 410].includes(status)
       ? undefined
-      : `${keyOf(removed)} was removed, and its address gives status ${status}`;
+      : `${keyOf(removed)} was removed, and its address gets status ${status}`;
   };
 
 const idsOf = (page: unknown): readonly unknown[] =>
@@ -52,8 +52,8 @@ export const COLLECTION_PAGES = feedChapters('C-COL-01')(
   {
     'C-COL-01': {
       may: contract('paths', '/organisaties/{organisatiecode}/vergaderingen … agendapunten … informatieobjecten'),
-      nl: 'Van een organisatie zijn drie lijsten te lezen',
-      en: 'Three lists of an organisation can be read',
+      nl: 'Een organisatie heeft drie lijsten',
+      en: 'An organisation has three lists',
       ask: COLLECTIONS.map(([name]) => ({ to: `{base}/organisaties/{organisation}/${name}` })),
     },
     'C-COL-02': {
@@ -64,24 +64,24 @@ export const COLLECTION_PAGES = feedChapters('C-COL-01')(
       ask: COLLECTIONS.map(([name]) => ({ to: `{base}/organisaties/{otherOrganisation}/${name}` })),
       check: (_, { answers }) =>
         answers.some(({ json }) => objectsIn(json, 'results').length > 0)
-          ? 'a code that the feed does not carry has resources'
+          ? 'an organisation code outside the feed has resources'
           : undefined,
     },
     'C-COL-03': {
       may: contract('VergaderingPage', 'required: - results - cursor - hasMore - next'),
-      nl: 'Een lijst past bij het contract',
-      en: 'A list fits the contract',
+      nl: 'Een lijst voldoet aan het contract',
+      en: 'A list matches the contract',
       check: ({ fault }, { ask }) =>
         inEach(async ([name, , schema]) => {
           const { json } = await ask({ to: `{base}/organisaties/{organisation}/${name}?limit=50` });
           const wrong = fault(schema, withoutItems(json, 'results'));
-          return wrong === undefined ? undefined : `the page does not fit ${schema}: ${wrong}`;
+          return wrong === undefined ? undefined : `the page does not match ${schema}: ${wrong}`;
         }),
     },
     'C-COL-04': {
       must: draft('Endpoints', 'with `cursor` and `limit`'),
-      nl: 'Een lijst heeft niet meer resources dan gevraagd',
-      en: 'A list has no more resources than asked for',
+      nl: 'Een lijst heeft hoogstens `limit` resources',
+      en: 'A list has at most `limit` resources',
       needs: ['C-COL-15'],
       check: (_, { ask }) =>
         inEach(async ([name]) =>
@@ -91,7 +91,7 @@ export const COLLECTION_PAGES = feedChapters('C-COL-01')(
     'C-COL-05': {
       must: draft('Endpoints', 'with `cursor` and `limit`'),
       nl: 'De cursor geeft de volgende resource, zonder dubbelen of gaten',
-      en: 'The cursor gives the next resource, without doubles or gaps',
+      en: 'The cursor gives the next resource, without duplicates or gaps',
       needs: ['C-COL-04'],
       check: (_, { ask }) =>
         inEach(async ([name]) => {
@@ -119,8 +119,8 @@ export const COLLECTION_PAGES = feedChapters('C-COL-01')(
     },
     'C-COL-07': {
       may: contract('getVergadering', 'Levert de huidige stand.'),
-      nl: 'Een resource is op te vragen, en gelijk aan die in de huidige stand',
-      en: 'A resource can be read, and is the same as in the snapshot',
+      nl: 'Een resource is op te vragen, en is gelijk aan die in de huidige stand',
+      en: 'A resource can be read and equals the one in the snapshot',
       needs: ['C-COL-01', 'C-SNAP-04'],
       check: ({ snapshot, values }, run) =>
         inEach(async ([, kind]) => {
@@ -134,28 +134,28 @@ export const COLLECTION_PAGES = feedChapters('C-COL-01')(
           const key = keyOf(seen.record);
           if ((await changedSince(values.feedCursor ?? '', run)).has(key)) return undefined;
           return {
-            failed: status === 200 ? `${key} is another than in the snapshot` : `${key} gives status ${status}`,
+            failed: status === 200 ? `${key} differs from the snapshot` : `${key} gets status ${status}`,
           };
         }),
     },
     'C-COL-08': {
       may: contract('getVergadering', 'Onbekend of verwijderd: 404.'),
-      nl: 'Een resource die er niet is, geeft 404',
-      en: 'A resource that is not there gives 404',
+      nl: 'Een onbekende resource geeft 404',
+      en: 'An unknown resource gets 404',
       ask: COLLECTIONS.map(([name]) => ({ to: `{base}/organisaties/{organisation}/${name}/bestaat-niet-conformance` })),
       expect: { status: [404] },
     },
     'C-COL-09': {
       may: contract('Organisatiecode', '^(?:[Gg][Mm][0-9]{4}|[Pp][Vv][0-9]{2}|[Ww][Ss][0-9]{4})$'),
-      nl: 'Een organisatiecode die niet bij het patroon past, krijgt 400',
-      en: 'An organisation code that does not fit the pattern gets 400',
+      nl: 'Een organisatiecode die niet aan het patroon voldoet, krijgt 400',
+      en: 'An organisation code that does not match the pattern gets 400',
       ask: [{ to: '{base}/organisaties/utrecht/vergaderingen' }],
       expect: { status: [400] },
     },
     'C-COL-10': {
       may: contract('Organisatiecode', 'Hoofdletters worden als kleine letters gelezen.'),
-      nl: 'Een organisatiecode in hoofdletters geeft hetzelfde als in kleine letters',
-      en: 'An organisation code in upper case gives the same as in lower case',
+      nl: 'Een organisatiecode in hoofdletters geeft hetzelfde antwoord als in kleine letters',
+      en: 'An organisation code in upper case gives the same answer as in lower case',
       check: isTheSameInUpperCase((code) => `{base}/organisaties/${code}/vergaderingen?limit=5`, 'resources', idsOf),
     },
     'C-COL-11': {
@@ -168,7 +168,7 @@ export const COLLECTION_PAGES = feedChapters('C-COL-01')(
     'C-COL-12': {
       may: contract('getVergadering', 'Onbekend of verwijderd: 404.'),
       nl: 'Een resource waarvan alle inhoud is weggehaald, is niet meer op te vragen',
-      en: 'A resource that was redacted entirely can no longer be read',
+      en: 'A completely redacted resource can no longer be read',
       needs: ['C-COL-08'],
       check: isGoneAfter('redact'),
     },
@@ -189,7 +189,7 @@ export const COLLECTION_PAGES = feedChapters('C-COL-01')(
         return status === 200 &&
           textAt(json, 'bronidentificatie') === textAt(special.record.resource, 'bronidentificatie')
           ? undefined
-          : `${keyOf(special.record)} gives status ${status}`;
+          : `${keyOf(special.record)} gets status ${status}`;
       },
     },
     'C-COL-14': {
@@ -210,7 +210,7 @@ export const COLLECTION_PAGES = feedChapters('C-COL-01')(
         const { status } = await ask({ to: `{base}/organisaties/${first.code}/${first.name}` });
         return status === 200
           ? undefined
-          : `${first.code} has no ${first.name}, and their address gives status ${status}`;
+          : `${first.code} has no ${first.name}, and their address gets status ${status}`;
       },
     },
     'C-COL-15': {

@@ -9,8 +9,9 @@ import { wordsOf } from '../protocol.ts';
 import { longestWaitMs } from '../run-limit.ts';
 
 const EXAMPLE = `
-Reads only, but with --publish: then about forty changes of resources of its own are given to that command, a line of JSON on its standard
-input each, and what is left is deleted at the end. No shell reads the command. The exit status is 0 when no must failed, 1 when one did, and 2 when the cases could not be run.
+Reads only, except with --publish: it then passes about forty changes of its own resources to that command, each as a line of JSON on the
+command's standard input, and deletes the remaining resources at the end. The command runs without a shell. The exit status is 0 when no must
+case failed, 1 when one did, and 2 when the cases could not be run.
 
 Examples:
   $ koppelvlak-conformance raadsfeed https://raad.example/ori/v1 --report verslag/
@@ -22,14 +23,14 @@ interface RaadsfeedOptions extends SuiteOptions {
   readonly publish?: string;
 }
 
-/** For what was published to appear. */
+/** For a publication to appear. */
 const PATIENCE_MS = 30_000;
 
 export function raadsfeedCommand(terminal: Terminal): Command {
   return suiteOptions(new Command('raadsfeed'))
     .description('test a publisher of council information')
     .argument('[url]', 'address of its service document')
-    .option('--publish <command>', 'also what happens on change: this command publishes a line', commandText)
+    .option('--publish <command>', 'also test publishing: a command that publishes a line', commandText)
     .addHelpText('after', EXAMPLE)
     .action((url: string | undefined, options: RaadsfeedOptions) =>
       suiteCommand(

@@ -15,7 +15,7 @@ function dataOf({ data }: JsonObject): JsonObject {
   return isRecord(data) ? data : {};
 }
 
-/** Every reference in a resource: objects under the members that hold references. */
+/** Every reference in a resource: objects in members that hold references. */
 function referencesOf(data: JsonObject): readonly (readonly [name: string, value: unknown])[] {
   const names = [
     'hoofdvergadering',
@@ -39,22 +39,22 @@ function referencesOf(data: JsonObject): readonly (readonly [name: string, value
 export const CONTENTS = feedChapters('C-REC-09')('C-DATA', ['Inhoud van een record', 'Content of a record'], {
   'C-DATA-01': {
     must: identity(1, 'The identity of a resource is organisation code plus `bronidentificatie`'),
-    nl: 'De inhoud is die van de genoemde resource',
-    en: 'The content is that of the resource that is named',
+    nl: 'De inhoud hoort bij de genoemde resource',
+    en: 'The content belongs to the named resource',
     needs: ['C-REC-09', 'C-REC-03'],
     check: eachRecord(isUpsert, (one) => {
       const { bronidentificatie } = dataOf(one);
       return bronidentificatie === undefined || bronidentificatie === textAt(one.resource, 'bronidentificatie')
         ? undefined
-        : '`data` has another `bronidentificatie` than `resource`';
+        : '`data` and `resource` have different `bronidentificatie`s';
     }),
   },
   'C-DATA-02': {
     must: identity(6, '`dossiertype` is the discriminator of the `data` alternatives'),
-    nl: 'Aan `dossiertype` is te zien welke soort resource de inhoud is',
-    en: '`dossiertype` tells which kind of resource the content is',
+    nl: '`dossiertype` bepaalt de soort resource van de inhoud',
+    en: '`dossiertype` identifies the resource type of the content',
     check: (subject) => {
-      // How the types are written is the contract's; that one stands for one kind is the draft's.
+      // The contract determines how types are spelled; the draft only requires one type per kind.
       const kinds = new Map<string, unknown>();
       return eachRecord(isUpsert, (one) => {
         const dossiertype = textAt(dataOf(one), 'dossiertype');
@@ -94,12 +94,12 @@ export const CONTENTS = feedChapters('C-REC-09')('C-DATA', ['Inhoud van een reco
   'C-DATA-05': {
     must: identity(6, 'Feed records carry metadata and references, never attachment content'),
     nl: 'In een record staat nooit het bestand zelf',
-    en: 'A record never holds the file itself',
+    en: 'A record never contains the file itself',
     check: eachRecord(isUpsert, (one) => {
       const inline = Object.entries(dataOf(one)).find(
         ([, value]) => typeof value === 'string' && /^(data:|JVBERi0|UEsDB)/.test(value),
       );
-      return inline === undefined ? undefined : `\`${inline[0]}\` holds the content of a file`;
+      return inline === undefined ? undefined : `\`${inline[0]}\` contains the content of a file`;
     }),
   },
   'C-DATA-06': {
@@ -125,8 +125,8 @@ export const CONTENTS = feedChapters('C-REC-09')('C-DATA', ['Inhoud van een reco
   },
   'C-DATA-07': {
     may: contract('DataPastBijResourceType', 'De vorm van `data` volgt uit `resourceType`'),
-    nl: 'De inhoud past bij het contract',
-    en: 'The content fits the contract',
+    nl: 'De inhoud voldoet aan het contract',
+    en: 'The content matches the contract',
     needs: ['C-DATA-01', 'C-DATA-02', 'C-DATA-03', 'C-DATA-04', 'C-DATA-06', 'C-DATA-08'],
     check: (subject) =>
       eachRecord(isUpsert, ({ resourceType, data }) => {
@@ -145,7 +145,7 @@ export const CONTENTS = feedChapters('C-REC-09')('C-DATA', ['Inhoud van een reco
       const code = gemeente ?? provincie ?? waterschap;
       return code === undefined || code === textAt(one.resource, 'organisatiecode')
         ? undefined
-        : '`data` is of another organisation than `resource`';
+        : '`data` and `resource` belong to different organisations';
     }),
   },
 });

@@ -7,7 +7,7 @@ import { feedChapters, keyOf, pageAddress, walk } from './subject.ts';
 export const CURSORS = feedChapters('C-CUR-01')('C-CUR', ['Cursors en filters', 'Cursors and filters'], {
   'C-CUR-01': {
     must: feedRule(3, 'A cursor is therefore valid with any filter combination'),
-    nl: 'Een cursor past bij elke combinatie van filters',
+    nl: 'Een cursor is geldig bij elke combinatie van filters',
     en: 'A cursor is valid with any combination of filters',
     needs: ['C-FEED-22', 'C-CUR-12'],
     check: async ({ values }, { ask }) => {
@@ -26,13 +26,13 @@ export const CURSORS = feedChapters('C-CUR-01')('C-CUR', ['Cursors en filters', 
       const back = await ask({ to: `{feed}?limit=5&${after(filtered.json)}` });
       return back.status === 200
         ? undefined
-        : `a cursor of a filtered page gets status ${back.status} without the filter`;
+        : `the cursor of a filtered page gets status ${back.status} without the filter`;
     },
   },
   'C-CUR-02': {
     must: feedRule(3, 'filters are applied after that position'),
-    nl: 'Een filter werkt na de plaats van de cursor',
-    en: 'A filter works after the position of the cursor',
+    nl: 'Een filter werkt vanaf de positie van de cursor',
+    en: 'Filters apply after the cursor position',
     check: async (_, { ask }) => {
       const first = await ask({ to: '{feed}?limit=20' });
       const last = numbersOf(first.json).at(-1);
@@ -44,8 +44,8 @@ export const CURSORS = feedChapters('C-CUR-01')('C-CUR', ['Cursors en filters', 
   },
   'C-CUR-03': {
     may: contract('ResourceTypeFilter', 'Alleen resources van deze soort.'),
-    nl: 'Met een filter op soort komen alle records van die soort, en geen andere',
-    en: 'A filter on kind gives all records of that kind, and no others',
+    nl: 'Een filter op soort geeft alle records van die soort, en geen andere',
+    en: 'A filter on resource type returns all records of that type, and no others',
     needs: ['C-CUR-01', 'C-FEED-04'],
     check: async ({ client, history, values }) => {
       const last = Number(history.records.at(-1)?.record.sequenceNumber ?? 0);
@@ -70,8 +70,8 @@ export const CURSORS = feedChapters('C-CUR-01')('C-CUR', ['Cursors en filters', 
   },
   'C-CUR-04': {
     may: contract('OrganisatiecodeFilter', 'Alleen van deze organisatie.'),
-    nl: 'Met een filter op organisatie komen alleen records van die organisatie',
-    en: 'A filter on organisation gives only records of that organisation',
+    nl: 'Een filter op organisatie geeft alleen records van die organisatie',
+    en: "A filter on organisation returns only that organisation's records",
     ask: [{ to: '{feed}?limit=100&organisatiecode={organisation}' }],
     check: ({ values: { organisation } }, { answers: [answer] }) => {
       const other = objectsIn(answer?.json, 'records').find(
@@ -82,15 +82,15 @@ export const CURSORS = feedChapters('C-CUR-01')('C-CUR', ['Cursors en filters', 
   },
   'C-CUR-05': {
     may: contract('OrganisatiecodeFilter', 'Hoofdletters worden als kleine letters gelezen.'),
-    nl: 'Een organisatiecode in hoofdletters geeft hetzelfde als in kleine letters',
-    en: 'An organisation code in upper case gives the same as in lower case',
+    nl: 'Een organisatiecode in hoofdletters geeft hetzelfde antwoord als in kleine letters',
+    en: 'An organisation code in upper case gives the same answer as in lower case',
     needs: ['C-CUR-04'],
     check: isTheSameInUpperCase((code) => `{feed}?limit=20&organisatiecode=${code}`, 'records', numbersOf),
   },
   'C-CUR-06': {
     should: draft('Errors, area C 3', 'an empty collection is not an error'),
     nl: 'Een organisatie die niet in de feed staat, geeft een lege pagina',
-    en: 'An organisation that is not in the feed gives an empty page',
+    en: 'An organisation that is not in the feed gets an empty page',
     ask: [{ to: '{feed}?limit=20&organisatiecode={otherOrganisation}' }],
     check: (_, { answers: [answer] }) => {
       const [record] = objectsIn(answer?.json, 'records');
@@ -99,16 +99,16 @@ export const CURSORS = feedChapters('C-CUR-01')('C-CUR', ['Cursors en filters', 
   },
   'C-CUR-07': {
     may: contract('OrganisatiecodeFilter', '^(?:[Gg][Mm][0-9]{4}|[Pp][Vv][0-9]{2}|[Ww][Ss][0-9]{4})$'),
-    nl: 'Een organisatiecode die niet bij het patroon past, krijgt 400',
-    en: 'An organisation code that does not fit the pattern gets 400',
+    nl: 'Een organisatiecode die niet aan het patroon voldoet, krijgt 400',
+    en: 'An organisation code that does not match the pattern gets 400',
     needs: ['C-FEED-01'],
     ask: ['gm1', 'utrecht', 'gm00001', ''].map((code) => ({ to: `{feed}?organisatiecode=${code}` })),
     expect: { status: [400] },
   },
   'C-CUR-08': {
     may: contract('ResourceTypeFilter', 'enum: - Vergadering - Agendapunt - Informatieobject'),
-    nl: 'Een soort resource die niet bestaat, krijgt 400',
-    en: 'A kind of resource that does not exist gets 400',
+    nl: 'Een onbekende soort resource krijgt 400',
+    en: 'An unknown resource type gets 400',
     needs: ['C-FEED-01'],
     ask: [{ to: '{feed}?resourceType=Onbekend' }, { to: '{feed}?resourceType=' }],
     expect: { status: [400] },
@@ -123,8 +123,8 @@ export const CURSORS = feedChapters('C-CUR-01')('C-CUR', ['Cursors en filters', 
   },
   'C-CUR-10': {
     may: contract('info', '400 met type `ongeldige-cursor`: begin opnieuw bij `/snapshot`'),
-    nl: 'Het antwoord op een ongeldige cursor zegt dat het dat is',
-    en: 'The answer to an invalid cursor says that it is one',
+    nl: 'De fout bij een ongeldige cursor heeft het type daarvoor',
+    en: 'The error for an invalid cursor has the type for it',
     needs: ['C-CUR-09'],
     ask: [{ to: '{feed}?cursor=geen-cursor' }],
     expect: { status: [400] },
@@ -135,8 +135,8 @@ export const CURSORS = feedChapters('C-CUR-01')('C-CUR', ['Cursors en filters', 
   },
   'C-CUR-11': {
     must: feedRule(3, 'It denotes a position in the complete feed'),
-    nl: 'Een gefilterde pagina die niet de laatste is, heeft een cursor die verder wijst',
-    en: 'A filtered page that is not the last has a cursor that points further',
+    nl: 'Een gefilterde pagina die niet de laatste is, heeft een cursor die vooruitgaat',
+    en: 'A filtered page that is not the last has a cursor that advances',
     check: async (_, { ask }) => {
       let cursor: string | undefined;
       for (let pages = 0; pages < 5; pages += 1) {
@@ -144,8 +144,7 @@ export const CURSORS = feedChapters('C-CUR-01')('C-CUR', ['Cursors en filters', 
         const { json } = await ask({ to: `{feed}?limit=1&organisatiecode={otherOrganisation}${at}` });
         if (!isRecord(json) || json.hasMore !== true) return undefined;
         const next = textAt(json, 'cursor');
-        if (next === undefined || next === cursor)
-          return 'the page says that there is more, and its cursor does not move';
+        if (next === undefined || next === cursor) return 'the page announces more, but its cursor does not advance';
         cursor = next;
       }
       return undefined;

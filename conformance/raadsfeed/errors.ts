@@ -8,10 +8,13 @@ import { feedChapters } from './subject.ts';
 
 const errorRule = (number: number, quote: string) => draft(`Errors, area C ${number}`, quote);
 const PROBLEM = 'application/problem+json';
-/** Requests that get an error, each for another reason. */
+/** Requests that get errors, each for a different reason. */
 const WRONG = ['{feed}?limit=0', '{feed}?cursor=geen-cursor', '{feed}?organisatiecode=utrecht'].map((to) => ({ to }));
 
-/** The refusals among the answers to these. @throws {Skipped} when all were accepted */
+/**
+ * The refusals among these answers.
+ * @throws {Skipped} when all requests were accepted
+ */
 async function refused({ ask }: CaseRun): Promise<readonly Exchange[]> {
   const answers: Exchange[] = [];
   for (const request of WRONG) answers.push(await ask(request));
@@ -29,7 +32,7 @@ export const ERRORS = feedChapters('C-FEED-01')('C-ERR', ['Fouten en toegang', '
   'C-ERR-01': {
     must: errorRule(1, 'Errors use RFC 9457 `application/problem+json`'),
     nl: 'Een foutmelding heeft de vorm van RFC 9457',
-    en: 'An error message has the form of RFC 9457',
+    en: 'An error has the form of RFC 9457',
     check: (_, run) =>
       eachRefusal(run, ({ headers, json }) =>
         headers['content-type']?.startsWith(PROBLEM) && isRecord(json)
@@ -40,7 +43,7 @@ export const ERRORS = feedChapters('C-FEED-01')('C-ERR', ['Fouten en toegang', '
   'C-ERR-02': {
     must: errorRule(1, 'with an `invalidParams` member'),
     nl: 'De foutmelding over een parameter heeft `invalidParams`',
-    en: 'The error message about a parameter has `invalidParams`',
+    en: 'An error about a parameter has `invalidParams`',
     needs: ['C-ERR-01'],
     check: (_, run) =>
       eachRefusal(run, ({ json }) =>
@@ -63,8 +66,8 @@ export const ERRORS = feedChapters('C-FEED-01')('C-ERR', ['Fouten en toegang', '
   },
   'C-ERR-04': {
     must: rfc(9457, '3.1.2', 'Generators MUST use the same status code in the actual HTTP response'),
-    nl: 'De status in een foutmelding is die van het antwoord',
-    en: 'The status in an error message is that of the answer',
+    nl: 'De status in een foutmelding is gelijk aan die van het antwoord',
+    en: 'The status in an error equals that of the answer',
     needs: ['C-ERR-01'],
     check: (_, run) =>
       eachRefusal(run, ({ json, status: actual }) => {
@@ -74,16 +77,16 @@ export const ERRORS = feedChapters('C-FEED-01')('C-ERR', ['Fouten en toegang', '
   },
   'C-ERR-05': {
     may: contract('Probleem', 'Een fout volgens RFC 9457.'),
-    nl: 'Een foutmelding past bij het contract',
-    en: 'An error message fits the contract',
+    nl: 'Een foutmelding voldoet aan het contract',
+    en: 'An error matches the contract',
     needs: ['C-ERR-01', 'C-ERR-04'],
     ask: [{ to: '{feed}?organisatiecode=utrecht' }],
     expect: { status: [400], schema: 'Probleem' },
   },
   'C-ERR-06': {
     should: errorRule(1, 'Errors use RFC 9457 `application/problem+json`'),
-    nl: 'Een adres dat niet bestaat, geeft 404 met een foutmelding in dezelfde vorm',
-    en: 'An address that does not exist gives 404 with an error message in the same form',
+    nl: 'Een onbekend adres geeft 404 met een foutmelding in dezelfde vorm',
+    en: 'An unknown address gets 404 with an error in the same form',
     needs: ['C-SVC-01'],
     ask: [{ to: '{base}/bestaat-niet-conformance' }],
     expect: { status: [404], mediaType: PROBLEM },
@@ -91,27 +94,27 @@ export const ERRORS = feedChapters('C-FEED-01')('C-ERR', ['Fouten en toegang', '
   'C-ERR-07': {
     must: draft('Authentication, area C', 'requires no authentication. There is no 401 response'),
     nl: 'Niemand hoeft in te loggen',
-    en: 'Nobody has to log in',
+    en: 'No login is required',
     ask: [{ to: '{feed}?limit=1', headers: { authorization: 'Bearer geen-token' } }],
     expect: { status: [200] },
     check: ({ client }) => {
       const closed = client.exchanges.find(
         ({ status, headers }) => status === 401 || headers['www-authenticate'] !== undefined,
       );
-      return closed === undefined ? undefined : { failed: `${closed.url} asks for a login`, at: closed };
+      return closed === undefined ? undefined : { failed: `${closed.url} requires a login`, at: closed };
     },
   },
   'C-ERR-08': {
     must: errorRule(2, 'status 429 or 503 with header `Retry-After`'),
-    nl: 'Wie te veel vraagt, hoort wanneer hij het weer kan proberen',
-    en: 'A consumer that asks too much is told when to try again',
+    nl: 'Een afnemer die te veel verzoeken stuurt, krijgt te horen wanneer het weer kan',
+    en: 'A consumer that sends too many requests is told when to retry',
     needs: [],
     check: ({ client }) => busyWithoutRetryAfter(client),
   },
   'C-ERR-09': {
     must: draft('Authentication, area C', 'no security scheme'),
-    nl: 'Het contract dat de dienst zelf publiceert, vraagt geen toegang',
-    en: 'The contract that the service itself publishes asks for no access',
+    nl: 'Het contract van de dienst zelf stelt geen toegangseisen',
+    en: "The service's own contract requires no authentication",
     needs: ['C-SVC-01'],
     ...PUBLISHED,
     check: (_, run) => {

@@ -5,7 +5,7 @@ import { after, linkTo, longerThan, numbersOf, totalIn, withoutItems } from './p
 import { contract, draft, feedRule } from './sources.ts';
 import { feedChapters, firstSeen, redactedIn, type SeenRecord } from './subject.ts';
 
-/** Relations of the links that every page of the feed has. */
+/** Link relations that every page of the feed has. */
 const RELATIONS = ['next', 'self', 'service-desc'];
 
 /** Why a page does not begin with this record. */
@@ -18,15 +18,15 @@ function leadsTo(seen: SeenRecord | undefined, { json }: Exchange): string | und
 export const FEED_PAGES = feedChapters('C-FEED-22')('C-FEED', ["Pagina's van de feed", 'Pages of the feed'], {
   'C-FEED-01': {
     must: feedRule(1, 'a `head` value that tells a consumer how far it is behind'),
-    nl: 'Een pagina zegt met `head` en `hasMore` hoe ver de afnemer is',
-    en: 'A page tells with `head` and `hasMore` how far the consumer is',
+    nl: 'Een pagina geeft met `head` en `hasMore` aan hoe ver de afnemer is',
+    en: '`head` and `hasMore` on a page show how far the consumer is',
     needs: [],
     ask: [{ to: '{feed}' }],
     check: (_, { answers: [answer] }) => {
       const page = answer?.json;
       if (!isRecord(page)) return 'the body is not a JSON object';
       if (!Number.isSafeInteger(page.head)) return '`head` is not a number';
-      return typeof page.hasMore === 'boolean' ? undefined : '`hasMore` is not true or false';
+      return typeof page.hasMore === 'boolean' ? undefined : '`hasMore` is not a boolean';
     },
   },
   'C-FEED-02': {
@@ -73,7 +73,7 @@ export const FEED_PAGES = feedChapters('C-FEED-22')('C-FEED', ["Pagina's van de 
           if (!named.has(missing))
             return complete
               ? { failed: `number ${missing} is missing, and no redaction names it`, at }
-              : { skipped: `number ${missing} is missing; a redaction after what was read may name it` };
+              : { skipped: `number ${missing} is missing; a redaction beyond the part that was read may name it` };
         last = number;
       }
       return last === undefined ? { skipped: 'the feed is empty' } : undefined;
@@ -81,8 +81,8 @@ export const FEED_PAGES = feedChapters('C-FEED-22')('C-FEED', ["Pagina's van de 
   },
   'C-FEED-05': {
     must: feedRule(5, 'Paging uses `cursor` and `limit`'),
-    nl: 'Een pagina heeft niet meer records dan `limit`',
-    en: 'A page has no more records than `limit`',
+    nl: 'Een pagina heeft hoogstens `limit` records',
+    en: 'A page has at most `limit` records',
     ask: [{ to: '{feed}?limit=1' }],
     check: (_, { answers: [answer] }) => longerThan(answer?.json, 'records', 1),
   },
@@ -104,8 +104,8 @@ export const FEED_PAGES = feedChapters('C-FEED-22')('C-FEED', ["Pagina's van de 
   },
   'C-FEED-08': {
     must: feedRule(5, 'a default of 500'),
-    nl: 'Zonder `limit` zijn het er hoogstens 500',
-    en: 'Without `limit` there are at most 500',
+    nl: 'Zonder `limit` heeft een pagina hoogstens 500 records',
+    en: 'Without `limit` a page has at most 500 records',
     ask: [{ to: '{feed}' }],
     check: (_, { answers: [answer] }) => longerThan(answer?.json, 'records', 500),
   },
@@ -119,7 +119,7 @@ export const FEED_PAGES = feedChapters('C-FEED-22')('C-FEED', ["Pagina's van de 
   },
   'C-FEED-10': {
     must: feedRule(2, '`hasMore: false` tells the consumer it has caught up'),
-    nl: 'Wie volgens `hasMore` bij is, heeft `head` bereikt',
+    nl: 'Een afnemer die volgens `hasMore` bij is, heeft `head` bereikt',
     en: 'A consumer that has caught up according to `hasMore` has reached `head`',
     needs: ['C-FEED-02'],
     check: ({ history }) =>
@@ -138,7 +138,7 @@ export const FEED_PAGES = feedChapters('C-FEED-22')('C-FEED', ["Pagina's van de 
       if (history.records.length < 2) return { skipped: 'the feed has fewer than two records' };
       return isRecord(answer?.json) && answer.json.hasMore === true
         ? undefined
-        : 'a page with the first record alone says that there is no more';
+        : 'a page with only the first record says that there is no more';
     },
   },
   'C-FEED-12': {
@@ -153,8 +153,8 @@ export const FEED_PAGES = feedChapters('C-FEED-22')('C-FEED', ["Pagina's van de 
   },
   'C-FEED-13': {
     must: feedRule(2, '`hasMore: false` tells the consumer it has caught up'),
-    nl: 'Wie blijft lezen, komt bij en krijgt dan een lege pagina',
-    en: 'A consumer that reads on catches up, and then gets an empty page',
+    nl: 'Een afnemer die doorleest, komt bij en krijgt dan een lege pagina',
+    en: 'A consumer that keeps reading catches up and then gets an empty page',
     needs: ['C-FEED-22', 'C-SNAP-01'],
     check: async ({ values }, { ask }) => {
       let cursor = values.feedCursor ?? '';
@@ -164,7 +164,7 @@ export const FEED_PAGES = feedChapters('C-FEED-22')('C-FEED', ["Pagina's van de 
         const isEmpty = numbersOf(json).length === 0;
         if (isRecord(json) && json.hasMore === false && isEmpty) return undefined;
         if (next === undefined) return 'a page that is not the last has no `cursor`';
-        if (isEmpty && next === cursor) return 'an empty page says that there is more, and its cursor does not move';
+        if (isEmpty && next === cursor) return 'an empty page announces more, but its cursor does not advance';
         cursor = next;
       }
       return { skipped: 'the feed grows faster than it was read' };
@@ -172,8 +172,8 @@ export const FEED_PAGES = feedChapters('C-FEED-22')('C-FEED', ["Pagina's van de 
   },
   'C-FEED-14': {
     must: feedRule(4, 'never inserts a record before a sequence number that has already been read'),
-    nl: 'Er komt geen record bij vóór een nummer dat al gelezen is',
-    en: 'No record is inserted before a number that was read already',
+    nl: 'Er komt geen record bij vóór een al gelezen nummer',
+    en: 'No record is inserted before a number that was already read',
     needs: ['C-FEED-02'],
     ask: [{ to: '{feed}?limit=50' }],
     check: ({ history }, { answers: [again] }) => {
@@ -194,15 +194,15 @@ export const FEED_PAGES = feedChapters('C-FEED-22')('C-FEED', ["Pagina's van de 
   },
   'C-FEED-16': {
     must: feedRule(9, 'the feed response carries `Cache-Control` and `Link`'),
-    nl: 'Een pagina zegt hoe lang zij bewaard mag worden',
-    en: 'A page says how long it may be kept',
+    nl: 'Een pagina meldt hoe lang zij gecachet mag worden',
+    en: 'A page says how long it may be cached',
     needs: ['C-FEED-01'],
     ask: [{ to: '{feed}' }],
     expect: { headers: { 'cache-control': /\S/ } },
   },
   'C-FEED-17': {
     must: feedRule(9, 'the feed response carries `Cache-Control` and `Link`'),
-    nl: 'Een pagina heeft een kop `Link`',
+    nl: 'Een pagina heeft de header `Link`',
     en: 'A page has the header `Link`',
     needs: ['C-FEED-01'],
     ask: [{ to: '{feed}?limit=1' }],
@@ -224,26 +224,26 @@ export const FEED_PAGES = feedChapters('C-FEED-22')('C-FEED', ["Pagina's van de 
   },
   'C-FEED-19': {
     may: contract('FeedPage', 'Adres van de volgende pagina'),
-    nl: '`next` op de pagina is het hele adres van de volgende pagina',
-    en: '`next` on the page is the whole address of the following page',
+    nl: '`next` op de pagina is het volledige adres van de volgende pagina',
+    en: '`next` on the page is the full address of the following page',
     needs: ['C-FEED-03'],
     ask: [{ to: '{feed}?limit=1' }],
     check: async ({ history }, { answers: [answer], ask }) => {
       if (history.records.length < 2) return { skipped: 'the feed has fewer than two records' };
       const next = textAt(answer?.json, 'next');
-      if (next === undefined || !URL.canParse(next)) return '`next` is not a whole address';
+      if (next === undefined || !URL.canParse(next)) return '`next` is not a full address';
       return leadsTo(history.records[1], await ask({ to: next }));
     },
   },
   'C-FEED-20': {
     may: contract('FeedPage', 'Een pagina van de feed.'),
-    nl: 'Een pagina past bij het contract',
-    en: 'A page fits the contract',
+    nl: 'Een pagina voldoet aan het contract',
+    en: 'A page matches the contract',
     needs: ['C-FEED-01'],
     check: ({ fault, history }) =>
       firstSeen(history.pages, ({ page }) => {
         const wrong = fault('FeedPage', withoutItems(page, 'records'));
-        return wrong && `the page does not fit FeedPage: ${wrong}`;
+        return wrong && `the page does not match FeedPage: ${wrong}`;
       }),
   },
   'C-FEED-21': {
@@ -256,8 +256,8 @@ export const FEED_PAGES = feedChapters('C-FEED-22')('C-FEED', ["Pagina's van de 
   },
   'C-FEED-22': {
     may: contract('FeedPage', 'required: - records - cursor'),
-    nl: 'De records staan in `records`, en de plaats om verder te lezen in `cursor`',
-    en: 'The records are in `records`, and the position to read on from in `cursor`',
+    nl: 'De records staan in `records`, en de positie om verder te lezen in `cursor`',
+    en: 'The records are in `records`, and the position to continue from is in `cursor`',
     needs: ['C-FEED-01'],
     ask: [{ to: '{feed}?limit=1' }],
     check: (_, { answers: [answer] }) => {
@@ -267,14 +267,14 @@ export const FEED_PAGES = feedChapters('C-FEED-22')('C-FEED', ["Pagina's van de 
   },
   'C-FEED-23': {
     should: draft('What the service does, area C 1', 'The feed is a log, not a query interface'),
-    nl: 'Een record dat gelezen is, verandert niet',
-    en: 'A record that was read does not change',
+    nl: 'Een gelezen record verandert niet',
+    en: 'A record does not change after it was read',
     ask: [{ to: '{feed}?limit=50' }, { to: '{feed}?limit=50' }],
     check: (_, { answers: [first, second] }) => {
       const again = new Map(objectsIn(second?.json, 'records').map((record) => [record.sequenceNumber, record]));
       for (const record of objectsIn(first?.json, 'records')) {
         const other = again.get(record.sequenceNumber);
-        // A redaction in between is the only change that may be.
+        // Only a redaction in between may change it.
         if (other?.op !== 'redact' && JSON.stringify(other) !== JSON.stringify(record))
           return `record ${String(record.sequenceNumber)} differs when it is read again`;
       }
@@ -284,7 +284,7 @@ export const FEED_PAGES = feedChapters('C-FEED-22')('C-FEED', ["Pagina's van de 
   'C-FEED-24': {
     may: contract('LinkFeed', '`rel="next"` staat er altijd … verder `rel="self"` en `rel="service-desc"`'),
     nl: '`Link` noemt altijd het vervolg, de pagina zelf en het contract',
-    en: '`Link` always names the continuation, the page itself and the contract',
+    en: '`Link` always names the next page, the page itself and the contract',
     needs: ['C-FEED-17', 'C-SNAP-01'],
     ask: [
       { to: '{feed}?limit=1' },

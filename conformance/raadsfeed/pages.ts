@@ -1,4 +1,4 @@
-/** What is judged of any page: of the feed, the snapshot and the lists. */
+/** Checks for any page: of the feed, the snapshot or the lists. */
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import type { CaseRun, Finding } from '../case.ts';
 import { objectsIn, textAt } from '../json-members.ts';
@@ -10,30 +10,33 @@ export function numbersOf(page: unknown): readonly unknown[] {
   return objectsIn(page, 'records').map(({ sequenceNumber }) => sequenceNumber);
 }
 
-/** A number that a page does not keep to, with the name of the count. */
+/** A number that a page must not exceed, with the name of the list it limits. */
 export function longerThan(page: unknown, list: string, most: number): Finding {
   const found = isRecord(page) && Array.isArray(page[list]) ? page[list].length : undefined;
   if (found === undefined) return `\`${list}\` is not a list`;
-  return found <= most ? undefined : `\`${list}\` holds ${found} where ${most} is the most`;
+  return found <= most ? undefined : `\`${list}\` has ${found} elements; the maximum is ${most}`;
 }
 
-/** A page without what its list holds, which has cases of its own. */
+/** A page without the contents of its list, which other cases check. */
 export function withoutItems(page: unknown, list: string): unknown {
   return isRecord(page) && Array.isArray(page[list]) ? { ...page, [list]: [] } : page;
 }
 
-/** A page of a list counts nothing. */
+/** A page of a list has no totals. */
 export function totalIn(page: unknown): string | undefined {
   const total = TOTALS.find((name) => isRecord(page) && Object.hasOwn(page, name));
   return total && `the page has \`${total}\``;
 }
 
-/** The parameter with which the page after this one is asked for. */
+/** The query parameter for the page after this one. */
 export function after(page: unknown): string {
   return `cursor=${encodeURIComponent(textAt(page, 'cursor') ?? '')}`;
 }
 
-/** The target of a link with this relation. @see RFC 8288 section 3 */
+/**
+ * The target of a link with this relation.
+ * @see RFC 8288 section 3
+ */
 export function linkTo(header: string | undefined, relation: string): string | undefined {
   for (const [, target = '', parameters = ''] of (header ?? '').matchAll(/<([^<>]*)>([^<]*)/g)) {
     const relations = /;\s*rel="?([^";,]+)"?/i.exec(parameters)?.[1]?.toLowerCase().split(/\s+/) ?? [];
@@ -42,7 +45,10 @@ export function linkTo(header: string | undefined, relation: string): string | u
   return undefined;
 }
 
-/** Tests that the code of an organisation may be in upper case. @param what is listed */
+/**
+ * Checks that an organisation code may be in upper case.
+ * @param what the listed resources
+ */
 export const isTheSameInUpperCase =
   (addressOf: (code: string) => string, what: string, listed: (page: unknown) => readonly unknown[]) =>
   async ({ values: { organisation = '' } }: FeedSubject, { ask }: CaseRun): Promise<Finding> => {
@@ -50,5 +56,5 @@ export const isTheSameInUpperCase =
     const upper = await ask({ to: addressOf(organisation.toUpperCase()) });
     return upper.status === 200 && listed(lower.json).join() === listed(upper.json).join()
       ? undefined
-      : `in upper case the answer has status ${upper.status} and other ${what}`;
+      : `in upper case the answer has status ${upper.status} and different ${what}`;
   };

@@ -2,10 +2,13 @@
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { type CaseRun, Skipped } from '../case.ts';
 
-/** Asks for it. */
+/** Requests it. */
 export const PUBLISHED = { ask: [{ to: '{base}/openapi.json' }], expect: { status: [200, 404] } };
 
-/** Its requirement of access, and its operations. @throws {Skipped} when none is published */
+/**
+ * Its security requirement and its operations.
+ * @throws {Skipped} when none is published
+ */
 export function publishedContract({ answers: [answer] }: CaseRun) {
   if (answer?.status === 404 || !isRecord(answer?.json)) throw new Skipped('no contract is published at openapi.json');
   const { paths, security } = answer.json;

@@ -19,11 +19,11 @@ import {
 
 const record = (quote: string) => draft('Feed record', quote);
 export const identity = (number: number, quote: string) => draft(`Resource identity rules ${number}`, quote);
-/** What is not there: some leave it out, others write null. */
+/** True for an absent value: some publishers omit it, others write null. */
 const isAbsent = (value: unknown): boolean => value === undefined || value === null;
 const HASH = /^sha256:[0-9a-f]{64}$/;
 
-/** The check of each record of the history of which this is true. */
+/** A check of every history record that meets this condition. */
 export const eachRecord =
   (isMeant: (record: JsonObject) => boolean, judge: (record: JsonObject) => string | undefined) =>
   ({ history }: FeedSubject): Finding =>
@@ -61,8 +61,8 @@ export const RECORDS = feedChapters('C-REC-02')('C-REC', ['Records van de feed',
   },
   'C-REC-03': {
     must: identity(1, 'The identity of a resource is organisation code plus `bronidentificatie`'),
-    nl: 'De identiteit is organisatiecode en bronidentificatie',
-    en: 'The identity is organisation code and `bronidentificatie`',
+    nl: 'De identiteit bestaat uit organisatiecode en bronidentificatie',
+    en: 'The identity consists of organisation code and `bronidentificatie`',
     needs: ['C-REC-21'],
     check: eachRecord(all, ({ resource }) =>
       textAt(resource, 'organisatiecode') && textAt(resource, 'bronidentificatie')
@@ -83,7 +83,7 @@ export const RECORDS = feedChapters('C-REC-02')('C-REC', ['Records van de feed',
   'C-REC-05': {
     must: draft('Service document', 'the resource types supported'),
     nl: 'De soort resource staat in het servicedocument',
-    en: 'The kind of resource is named in the service document',
+    en: 'The resource type is listed in the service document',
     needs: ['C-FEED-22', 'C-SVC-05'],
     check: (subject) => {
       const known = new Set<unknown>(textsIn(subject.service).map(([, text]) => text));
@@ -95,7 +95,7 @@ export const RECORDS = feedChapters('C-REC-02')('C-REC', ['Records van de feed',
   'C-REC-06': {
     must: draft('Service document', 'names the organisations in the feed'),
     nl: 'De organisatie staat in het servicedocument',
-    en: 'The organisation is named in the service document',
+    en: 'The organisation is listed in the service document',
     needs: ['C-REC-03', 'C-SVC-02'],
     check: (subject) => {
       const known = new Set(codesIn(subject.service));
@@ -161,8 +161,8 @@ export const RECORDS = feedChapters('C-REC-02')('C-REC', ['Records van de feed',
   },
   'C-REC-13': {
     must: draft('Events', 'The record states which `sequenceNumber`s are affected'),
-    nl: 'Een redact noemt de nummers waarvan de inhoud weg is',
-    en: 'A redact names the numbers whose content is gone',
+    nl: 'Een redact noemt de nummers waarvan de inhoud is weggehaald',
+    en: 'A redact names the numbers whose content was removed',
     check: eachRecord(isRedaction, (one) => {
       const numbers = redactedIn(one);
       if (numbers.length === 0) return 'it has no list of numbers';
@@ -172,15 +172,15 @@ export const RECORDS = feedChapters('C-REC-02')('C-REC', ['Records van de feed',
   },
   'C-REC-14': {
     must: draft('Events', 'A `redact` fills the place of a removed sequence number'),
-    nl: 'Van een nummer dat een redact noemt, is de inhoud weg',
-    en: 'The content of a number that a redact names is gone',
+    nl: 'De inhoud van elk nummer in een redact is weg',
+    en: 'The content of every number in a redact is gone',
     needs: ['C-REC-13'],
     check: (subject) => {
       const named = new Set(recordsOf(subject.history, isRedaction).flatMap((seen) => redactedIn(seen.record)));
       return eachRecord(
         ({ sequenceNumber }) => named.has(sequenceNumber),
         ({ data, op }) =>
-          isAbsent(data) && op === 'redact' ? undefined : 'a redaction names it, and it still has its content',
+          isAbsent(data) && op === 'redact' ? undefined : 'a redaction names it, but it still has its content',
       )(subject);
     },
   },
@@ -197,8 +197,8 @@ export const RECORDS = feedChapters('C-REC-02')('C-REC', ['Records van de feed',
   },
   'C-REC-16': {
     may: contract('ContentHash', HASH.source),
-    nl: 'De hash heeft de vorm `sha256:` en 64 tekens',
-    en: 'The hash has the form `sha256:` and 64 characters',
+    nl: 'De hash is `sha256:` met 64 tekens',
+    en: 'The hash is `sha256:` and 64 characters',
     needs: ['C-REC-15'],
     check: eachRecord(isUpsert, ({ contentHash: hash }) =>
       HASH.test(String(hash)) ? undefined : `\`contentHash\` is ${String(hash)}`,
@@ -206,8 +206,8 @@ export const RECORDS = feedChapters('C-REC-02')('C-REC', ['Records van de feed',
   },
   'C-REC-17': {
     may: contract('ContentHash', 'SHA-256 over de canonieke JSON (RFC 8785) van `data`.'),
-    nl: 'De hash is die van de inhoud, in de schrijfwijze van RFC 8785',
-    en: 'The hash is that of the content, in the canonical form of RFC 8785',
+    nl: 'De hash klopt met de inhoud in de canonieke vorm van RFC 8785',
+    en: 'The hash matches the content in the canonical form of RFC 8785',
     needs: ['C-REC-16'],
     check: eachRecord(isUpsert, (one) =>
       judgeHash(one) === 'differs' ? '`contentHash` is not that of `data`' : undefined,
@@ -216,7 +216,7 @@ export const RECORDS = feedChapters('C-REC-02')('C-REC', ['Records van de feed',
   'C-REC-18': {
     must: record('suppresses no-op records'),
     nl: 'Een upsert die niets verandert, komt niet in de feed',
-    en: 'An upsert that changes nothing is not put into the feed',
+    en: 'An upsert that changes nothing is not added to the feed',
     needs: ['C-REC-15', 'C-REC-03'],
     check: (subject) => {
       const current = new Map<string, unknown>();
@@ -228,7 +228,7 @@ export const RECORDS = feedChapters('C-REC-02')('C-REC', ['Records van de feed',
         }
         const isSame = current.get(key) === one.contentHash;
         current.set(key, one.contentHash);
-        return isSame ? `the one before it about ${key} has the same \`contentHash\`` : undefined;
+        return isSame ? `the previous record of ${key} has the same \`contentHash\`` : undefined;
       })(subject);
     },
   },
@@ -245,13 +245,13 @@ export const RECORDS = feedChapters('C-REC-02')('C-REC', ['Records van de feed',
       const resource = first?.record.resource;
       return status === 200 && textAt(json, 'bronidentificatie') === textAt(resource, 'bronidentificatie')
         ? undefined
-        : `it gives an answer with status ${status} that is not the resource`;
+        : `its answer, with status ${status}, is not the resource`;
     },
   },
   'C-REC-20': {
     may: contract('Herkomst', 'Waar een aggregator het record vandaan heeft.'),
-    nl: 'Noemt een aggregator de herkomst van een record, dan met feed en nummer',
-    en: 'Where an aggregator names the origin of a record, it gives feed and number',
+    nl: 'Een aggregator die de herkomst van een record noemt, geeft de feed en het nummer',
+    en: "An aggregator that names a record's origin gives its feed and number",
     needs: ['C-SVC-07'],
     check: (subject) => {
       if (subject.service.rol !== 'aggregator') return { skipped: 'the feed is not that of an aggregator' };
@@ -278,8 +278,8 @@ export const RECORDS = feedChapters('C-REC-02')('C-REC', ['Records van de feed',
   },
   'C-REC-22': {
     may: contract('FeedRecord', 'required: - sequenceNumber - op - resourceType - resource - storedAt'),
-    nl: 'Een record past bij het contract',
-    en: 'A record fits the contract',
+    nl: 'Een record voldoet aan het contract',
+    en: 'A record matches the contract',
     needs: ['C-REC-07', 'C-REC-17', 'C-DATA-07'],
     check: (subject) => eachRecord(all, (one) => subject.fault('FeedRecord', one))(subject),
   },

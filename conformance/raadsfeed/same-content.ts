@@ -1,6 +1,6 @@
 import { canonicalJson } from '../../src/lib/json/canonical-json.ts';
 
-/** Whether two resources are the same; the addresses that a service adds do not count. */
+/** True when two resources are equal, apart from addresses that a service adds. */
 export function isSameContent(one: unknown, other: unknown): boolean {
   const text = (value: unknown): string =>
     canonicalJson(

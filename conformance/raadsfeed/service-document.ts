@@ -5,9 +5,9 @@ import { PUBLISHED, publishedContract } from './published-contract.ts';
 import { contract, draft } from './sources.ts';
 import { codesIn, feedChapters, organisationsOf, textsIn } from './subject.ts';
 
-/** Kinds that the draft names; how they are written is the contract's. */
+/** Resource types that the draft names; the contract determines their spelling. */
 const KIND = /^(vergadering|agendapunt|informatieobject)$/i;
-/** Clocks that differ this much are still right. */
+/** Clock differences up to this are accepted. */
 export const CLOCK_SKEW_MS = 300_000;
 
 const serviceDocument = (quote: string) => draft('Service document', quote);
@@ -16,14 +16,14 @@ export const SERVICE_DOCUMENT = feedChapters('C-SVC-01')('C-SVC', ['Servicedocum
   'C-SVC-01': {
     must: draft('Endpoints', 'GET / Service document.'),
     nl: 'Het adres van de feed geeft een servicedocument',
-    en: 'The address of the feed gives a service document',
+    en: "The feed's address returns a service document",
     ask: [{ to: '{base}/' }],
     check: (_, { answers }) => (isRecord(answers[0]?.json) ? undefined : 'the body is not a JSON object'),
   },
   'C-SVC-02': {
     must: serviceDocument('names the organisations in the feed'),
-    nl: 'Het noemt de organisaties in de feed',
-    en: 'It names the organisations in the feed',
+    nl: 'Het servicedocument noemt de organisaties in de feed',
+    en: 'The service document lists the organisations in the feed',
     check: ({ service, history, serviceDocument: at }) => {
       if (codesIn(service).length > 0) return undefined;
       return history.records.length === 0
@@ -45,8 +45,8 @@ export const SERVICE_DOCUMENT = feedChapters('C-SVC-01')('C-SVC', ['Servicedocum
   },
   'C-SVC-04': {
     open: contract('Servicedocument', 'De organisaties in deze feed.'),
-    nl: 'Of het een organisatie twee keer noemt',
-    en: 'Whether it names an organisation twice',
+    nl: 'Of het servicedocument een organisatie twee keer noemt',
+    en: 'Whether the service document lists an organisation twice',
     needs: ['C-SVC-02'],
     check: ({ service }) => {
       const codes = organisationsOf(service);
@@ -56,17 +56,17 @@ export const SERVICE_DOCUMENT = feedChapters('C-SVC-01')('C-SVC', ['Servicedocum
   },
   'C-SVC-05': {
     must: serviceDocument('and the resource types supported'),
-    nl: 'Het noemt de soorten resources',
-    en: 'It names the kinds of resources',
+    nl: 'Het servicedocument noemt de soorten resources',
+    en: 'The service document lists the resource types',
     check: ({ service, serviceDocument: at }) =>
       textsIn(service).some(([, text]) => KIND.test(text))
         ? undefined
-        : { failed: 'no text in it is a kind of resource, such as `Vergadering`', at },
+        : { failed: 'no text in it is a resource type, such as `Vergadering`', at },
   },
   'C-SVC-06': {
     must: serviceDocument('states how far the history reaches (retention)'),
-    nl: 'Het zegt hoe ver de geschiedenis teruggaat',
-    en: 'It says how far the history reaches',
+    nl: 'Het servicedocument zegt hoe ver de geschiedenis teruggaat',
+    en: 'The service document says how far back the history goes',
     check: ({ service, serviceDocument: at }) =>
       Object.entries(service).some(([name, value]) => /retent|histor|bewaar/i.test(name) && value !== null)
         ? undefined
@@ -74,22 +74,22 @@ export const SERVICE_DOCUMENT = feedChapters('C-SVC-01')('C-SVC', ['Servicedocum
   },
   'C-SVC-07': {
     must: serviceDocument("the feed's role with `rol`"),
-    nl: 'Het noemt de rol van de feed',
-    en: 'It names the role of the feed',
+    nl: 'Het servicedocument noemt de rol van de feed',
+    en: "The service document states the feed's role",
     check: ({ service, serviceDocument: at }) =>
       typeof service.rol === 'string' && service.rol !== '' ? undefined : { failed: 'there is no `rol`', at },
   },
   'C-SVC-08': {
     may: contract('Servicedocument', 'Beschrijving van de feed.'),
-    nl: 'Het past bij het contract',
-    en: 'It fits the contract',
+    nl: 'Het servicedocument voldoet aan het contract',
+    en: 'The service document matches the contract',
     needs: ['C-SVC-01', 'C-SVC-03', 'C-SVC-05', 'C-SVC-06', 'C-SVC-07'],
     ask: [{ to: '{base}/' }],
     check: ({ fault, values }, { answers: [answer] }) => {
-      // A feed without a stream has no address of one.
+      // A feed without a stream has no address for it.
       const document = isRecord(answer?.json) ? { streamUrl: values.stream, ...answer.json } : answer?.json;
       const failed = fault('Servicedocument', document);
-      return failed === undefined ? undefined : `it does not fit Servicedocument: ${failed}`;
+      return failed === undefined ? undefined : `it does not match Servicedocument: ${failed}`;
     },
   },
   'C-SVC-09': {
@@ -110,8 +110,8 @@ export const SERVICE_DOCUMENT = feedChapters('C-SVC-01')('C-SVC', ['Servicedocum
   },
   'C-SVC-10': {
     must: draft('Rules for aggregators 5', 'The service document shows which.'),
-    nl: 'Een aggregator zegt van elke organisatie waar zij vandaan komt',
-    en: 'An aggregator says of each organisation where it comes from',
+    nl: 'Een aggregator noemt van elke organisatie de herkomst',
+    en: 'An aggregator states the origin of every organisation',
     needs: ['C-SVC-02', 'C-SVC-07'],
     check: ({ service, serviceDocument: at }) => {
       if (service.rol !== 'aggregator') return { skipped: 'the feed is not that of an aggregator' };
@@ -127,8 +127,8 @@ export const SERVICE_DOCUMENT = feedChapters('C-SVC-01')('C-SVC', ['Servicedocum
   },
   'C-SVC-11': {
     may: draft('Endpoints', "well-known location on the publisher's own domain that points to the feed"),
-    nl: 'Het aanbevolen adres op het domein leidt naar de feed',
-    en: 'The recommended address on the domain leads to the feed',
+    nl: 'Het aanbevolen adres op het domein verwijst naar de feed',
+    en: 'The well-known address on the domain points to the feed',
     check: async ({ values: { base, feed } }, { ask }) => {
       const pointer = await ask({ to: '{origin}/.well-known/council-feed' });
       if (pointer.status === 404) return { skipped: 'it is not offered' };
@@ -141,20 +141,20 @@ export const SERVICE_DOCUMENT = feedChapters('C-SVC-01')('C-SVC', ['Servicedocum
       const isFeed = 'rol' in found || 'head' in found;
       return isFeed || Object.values(found).some((value) => value === feed || value === base || value === `${base}/`)
         ? undefined
-        : `it leads to an answer with status ${target.status} that is not the feed and does not name it`;
+        : `its target answers with status ${target.status}, and is not the feed or a page that names it`;
     },
   },
   'C-SVC-12': {
     may: contract('API-Version', 'De volledige versie van deze API.'),
-    nl: 'De versie van de API staat in de kop `API-Version`',
-    en: 'The header `API-Version` has the version of the API',
+    nl: 'De versie van de API staat in de header `API-Version`',
+    en: 'The API version is in the header `API-Version`',
     ask: [{ to: '{base}/' }],
     expect: { headers: { 'api-version': /^\d+\.\d+\.\d+$/ } },
   },
   'C-SVC-13': {
     must: draft('What the service does, area C 3', 'no `POST` delivery operation'),
-    nl: 'Het contract dat de dienst zelf publiceert, heeft geen aanlevering',
-    en: 'The contract that the service itself publishes has no delivery',
+    nl: 'Het contract van de dienst zelf heeft geen aanlevering',
+    en: "The service's own contract has no delivery operation",
     ...PUBLISHED,
     check: (_, run) => {
       const { operations } = publishedContract(run);
@@ -165,7 +165,7 @@ export const SERVICE_DOCUMENT = feedChapters('C-SVC-01')('C-SVC', ['Servicedocum
   'C-SVC-14': {
     may: contract('getServicedocument', 'Met `Accept: text/html` komt hetzelfde als leesbare pagina.'),
     nl: 'Een browser krijgt het servicedocument als leesbare pagina',
-    en: 'A browser gets the service document as a readable page',
+    en: 'A browser gets the service document as an HTML page',
     ask: [{ to: '{base}/', headers: { accept: 'text/html' } }],
     expect: { status: [200, 406] },
     check: ({ service }, { answers: [answer] }) => {
@@ -180,11 +180,11 @@ export const SERVICE_DOCUMENT = feedChapters('C-SVC-01')('C-SVC', ['Servicedocum
   },
   'C-SVC-15': {
     must: serviceDocument('Per organisation it carries `laatstBijgewerkt` (how current)'),
-    nl: 'Van elke organisatie staat er hoe actueel haar gegevens zijn',
-    en: 'It says of each organisation how current its data are',
+    nl: 'Het servicedocument zegt van elke organisatie hoe actueel haar gegevens zijn',
+    en: "The service document says how current each organisation's data are",
     needs: ['C-SVC-02'],
     check: ({ service, history, serviceDocument: at }) => {
-      // The contract leaves it out where nothing is known yet.
+      // The contract allows omitting it while nothing is known.
       const known = new Set(history.records.map(({ record }) => textAt(record.resource, 'organisatiecode')));
       const meant = objectsIn(service, 'organisaties').filter((one) => known.has(textAt(one, 'organisatiecode')));
       if (meant.length === 0) return { skipped: 'no organisation with records was found in it' };
@@ -197,14 +197,14 @@ export const SERVICE_DOCUMENT = feedChapters('C-SVC-01')('C-SVC', ['Servicedocum
   },
   'C-SVC-16': {
     may: draft('What the service does, area C 2', 'records only where feeds are located and copies no content'),
-    nl: 'Een register zegt waar feeds staan, en neemt geen inhoud over',
-    en: 'A register says where feeds are, and copies no content',
+    nl: 'Een register noemt de adressen van feeds en neemt geen inhoud over',
+    en: 'A register lists the addresses of feeds and copies no content',
     ask: [{ to: '{base}/register' }],
     expect: { status: [200, 404] },
     check: ({ fault }, { answers: [answer] }) => {
       if (answer?.status === 404) return { skipped: 'it is not a register' };
       const wrong = fault('RegisterPage', answer?.json);
-      return wrong === undefined ? undefined : `the body does not fit RegisterPage: ${wrong}`;
+      return wrong === undefined ? undefined : `the body does not match RegisterPage: ${wrong}`;
     },
   },
 });

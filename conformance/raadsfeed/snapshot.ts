@@ -14,7 +14,7 @@ import {
   stateOf,
 } from './subject.ts';
 
-/** What changed after the snapshot was made, which may be long ago, or after the history was read. */
+/** Resources that changed after the snapshot was made, which may be long ago, or after the history was read. */
 async function changedAround({ history, values }: FeedSubject, run: CaseRun): Promise<ReadonlySet<string>> {
   const afterHistory = await changedSince(textAt(history.pages.at(-1)?.page, 'cursor') ?? '', run);
   const afterSnapshot = await changedSince(values.feedCursor ?? '', run);
@@ -33,24 +33,24 @@ export const SNAPSHOT = feedChapters('C-SNAP-01')('C-SNAP', ['Huidige stand', 'S
   'C-SNAP-02': {
     must: draft('Snapshot', 'the feed position from which the consumer continues without a gap'),
     nl: 'Vanaf `feedCursor` is de feed verder te lezen',
-    en: 'The feed can be read on from `feedCursor`',
+    en: 'The feed can be read from `feedCursor`',
     needs: ['C-SNAP-01', 'C-FEED-01'],
     check: async ({ values }, { ask }) => {
       const { status } = await ask({ to: `{feed}?cursor=${encodeURIComponent(values.feedCursor ?? '')}` });
-      return status === 200 ? undefined : `the feed answers it with status ${status}`;
+      return status === 200 ? undefined : `the feed answers with status ${status}`;
     },
   },
   'C-SNAP-03': {
     may: contract('getSnapshot', 'staat op elke pagina gelijk'),
     nl: 'Elke pagina heeft dezelfde `feedCursor`',
-    en: 'Each page has the same `feedCursor`',
+    en: 'Every page has the same `feedCursor`',
     check: async (_, { ask }) => {
       const first = await ask({ to: '{snapshot}?limit=1' });
       if (textAt(first.json, 'cursor') === undefined) return { skipped: 'the snapshot has one page' };
       const second = await ask({ to: `{snapshot}?limit=1&${after(first.json)}` });
       return textAt(second.json, 'feedCursor') === textAt(first.json, 'feedCursor')
         ? undefined
-        : 'the second page has another one';
+        : 'the second page has a different one';
     },
   },
   'C-SNAP-04': {
@@ -70,7 +70,7 @@ export const SNAPSHOT = feedChapters('C-SNAP-01')('C-SNAP', ['Huidige stand', 'S
       const keys = recordsOf(snapshot).map(({ record }) => keyOf(record));
       const twice = new Set(keys.filter((key, place) => keys.indexOf(key) < place));
       if (twice.size === 0) return undefined;
-      // One that changed while the snapshot was read may come again.
+      // One that changed while the snapshot was read may occur again.
       const changed = await changedSince(values.feedCursor ?? '', run);
       return firstSeen(snapshot.records, ({ record }) => {
         const key = keyOf(record);
@@ -80,27 +80,27 @@ export const SNAPSHOT = feedChapters('C-SNAP-01')('C-SNAP', ['Huidige stand', 'S
   },
   'C-SNAP-06': {
     must: feedRule(8, 'fixed before the snapshot rows are read, so that changes during the traversal are not lost'),
-    nl: 'Wie de hele feed leest, komt op dezelfde stand uit',
-    en: 'A consumer that reads the whole feed arrives at the same state',
+    nl: 'De hele feed leidt tot dezelfde stand',
+    en: 'Reading the whole feed gives the same state',
     needs: ['C-SNAP-04', 'C-SNAP-05', 'C-FEED-04', 'C-REC-03'],
     check: async (subject, run): Promise<Finding> => {
       const { history, snapshot } = subject;
       const isWhole = history.complete && snapshot.complete && history.records[0]?.record.sequenceNumber === 1;
-      if (!isWhole) return { skipped: 'the feed is larger than what was read of it' };
+      if (!isWhole) return { skipped: 'the feed is larger than the part that was read' };
       const state = new Map([...stateOf(history.records)].filter(([, { record }]) => record.op === 'upsert'));
       const changed = await changedAround(subject, run);
       const inSnapshot = new Map(snapshot.records.map((seen) => [keyOf(seen.record), seen] as const));
       for (const [key, { record, at }] of state) {
         if (changed.has(key)) continue;
         const found = inSnapshot.get(key)?.record;
-        if (found === undefined) return { failed: `${key} is in the feed, and not in the snapshot`, at };
+        if (found === undefined) return { failed: `${key} is in the feed but not in the snapshot`, at };
         if (JSON.stringify(found.data) !== JSON.stringify(record.data))
-          return { failed: `${key} is another in the snapshot`, at };
+          return { failed: `${key} differs in the snapshot`, at };
       }
       const extra = [...inSnapshot].find(([key]) => !state.has(key) && !changed.has(key));
       return extra === undefined
         ? undefined
-        : { failed: `${extra[0]} is in the snapshot, and not in the feed`, at: extra[1].at };
+        : { failed: `${extra[0]} is in the snapshot but not in the feed`, at: extra[1].at };
     },
   },
   'C-SNAP-07': {
@@ -111,7 +111,7 @@ export const SNAPSHOT = feedChapters('C-SNAP-01')('C-SNAP', ['Huidige stand', 'S
     check: async ({ history, snapshot, values }, run) => {
       const removed = new Map([...stateOf(history.records)].filter(([, { record }]) => record.op !== 'upsert'));
       if (removed.size === 0) return { skipped: 'the part of the feed that was read removes nothing' };
-      // A snapshot may have been made before the removal; the feed after it then has it.
+      // A snapshot may predate the removal, which the feed after it then contains.
       const changed = await changedSince(values.feedCursor ?? '', run);
       return firstSeen(snapshot.records, ({ record }) => {
         const key = keyOf(record);
@@ -123,8 +123,8 @@ export const SNAPSHOT = feedChapters('C-SNAP-01')('C-SNAP', ['Huidige stand', 'S
   },
   'C-SNAP-08': {
     must: feedRule(5, '`limit` has a maximum of 1000 and a default of 500'),
-    nl: 'Een pagina heeft niet meer resources dan gevraagd, en nooit meer dan 1000',
-    en: 'A page has no more resources than asked for, and never more than 1000',
+    nl: 'Een pagina heeft hoogstens `limit` resources, en nooit meer dan 1000',
+    en: 'A page has at most `limit` resources, and never more than 1000',
     needs: ['C-SNAP-04'],
     check: async (_, { ask }) => {
       for (const [limit, most] of [
@@ -146,20 +146,20 @@ export const SNAPSHOT = feedChapters('C-SNAP-01')('C-SNAP', ['Huidige stand', 'S
   },
   'C-SNAP-10': {
     may: contract('CursorOfNull, UrlOfNull', 'Plaats van de volgende pagina, of `null` als dit de laatste is.'),
-    nl: 'De laatste pagina zegt dat zij het is',
-    en: 'The last page says that it is the last',
+    nl: 'De laatste pagina geeft aan dat zij de laatste is',
+    en: 'The last page indicates that it is the last',
     check: ({ snapshot: { pages, complete } }) => {
       const last = pages.at(-1);
-      if (!complete || last === undefined) return { skipped: 'the snapshot is larger than what was read of it' };
+      if (!complete || last === undefined) return { skipped: 'the snapshot is larger than the part that was read' };
       return last.page.cursor === null && last.page.next === null
         ? undefined
-        : { failed: '`hasMore` is false, and there is a `cursor` or a `next`', at: last.at };
+        : { failed: '`hasMore` is false, but there is a `cursor` or a `next`', at: last.at };
     },
   },
   'C-SNAP-11': {
     may: contract('SnapshotPage', 'Een pagina van de huidige stand.'),
-    nl: 'Een pagina past bij het contract',
-    en: 'A page fits the contract',
+    nl: 'Een pagina voldoet aan het contract',
+    en: 'A page matches the contract',
     needs: ['C-SNAP-01', 'C-SNAP-10'],
     check: ({ fault, snapshot }) =>
       firstSeen(snapshot.pages, ({ page }) => fault('SnapshotPage', withoutItems(page, 'records'))),
@@ -181,7 +181,7 @@ export const SNAPSHOT = feedChapters('C-SNAP-01')('C-SNAP', ['Huidige stand', 'S
         none.status === 200 &&
         objectsIn(none.json, 'records').length === 0 &&
         textAt(none.json, 'feedCursor') !== undefined;
-      return isEmpty ? undefined : 'a code that the feed does not carry gives no empty page with a `feedCursor`';
+      return isEmpty ? undefined : 'an organisation code outside the feed gets no empty page with a `feedCursor`';
     },
   },
   'C-SNAP-13': {
@@ -193,8 +193,8 @@ export const SNAPSHOT = feedChapters('C-SNAP-01')('C-SNAP', ['Huidige stand', 'S
   },
   'C-SNAP-14': {
     may: contract('SnapshotRecord', 'De huidige stand van een resource, als het record waarmee zij in de feed kwam.'),
-    nl: 'Een resource in de huidige stand past bij het contract',
-    en: 'A resource in the snapshot fits the contract',
+    nl: 'Een resource in de huidige stand voldoet aan het contract',
+    en: 'A resource in the snapshot matches the contract',
     needs: ['C-SNAP-04', 'C-REC-22'],
     check: ({ fault, snapshot }) =>
       firstSeen(recordsOf(snapshot), ({ record }) => {

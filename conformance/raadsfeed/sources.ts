@@ -1,4 +1,4 @@
-/** The documents that the cases of the council feed quote. */
+/** The documents that the council feed cases quote. */
 import { clausesOf } from '../clause.ts';
 
 export { rfc } from '../clause.ts';

@@ -9,17 +9,20 @@ import { type FeedSubject, feedChapters, pageAddress, recordsOf } from './subjec
 
 const streamRule = (quote: string) => feedRule(10, quote);
 
-/** An event of a stream: its fields, of which the lines of `data` are joined. @see HTML, "Interpreting an event stream" */
+/**
+ * An event of a stream: its fields, with the `data` lines joined.
+ * @see HTML, "Interpreting an event stream"
+ */
 export type StreamEvent = Readonly<Record<string, string>>;
 
 const READ_MS = 5000;
 /** Longer than the fifteen seconds between two comments. */
 const COMMENT_MS = 18_000;
-/** Enough for what a stream sends of the past to arrive. */
+/** Time for a stream to send its past records. */
 const START_MS = 1500;
 const SEVERAL = 3;
 
-/** The events that are whole. */
+/** The complete events. */
 export function eventsOf(text: string): readonly StreamEvent[] {
   const blocks = text.replaceAll(/\r\n?/g, '\n').split('\n\n').slice(0, -1);
   return blocks.flatMap((block) => {
@@ -32,12 +35,12 @@ export function eventsOf(text: string): readonly StreamEvent[] {
   });
 }
 
-/** Opens the stream, and reads none of it. */
+/** Opens the stream without reading it. */
 function opened({ client, values }: FeedSubject, headers: Ask['headers'] = {}): Promise<StreamReading> {
   return client.readStream({ to: values.stream ?? '', headers }, () => true, READ_MS);
 }
 
-/** Reads a stream after a record until some events have come. */
+/** Reads a stream after a record until it has some events. */
 function eventsAfter({ client }: FeedSubject, to: string, number: number): Promise<StreamReading> {
   const headers = { 'last-event-id': String(number) };
   return client.readStream({ to, headers }, (text) => eventsOf(text).length >= SEVERAL, READ_MS);
@@ -48,7 +51,7 @@ function afterFirst(subject: FeedSubject): Promise<StreamReading> {
   return eventsAfter(subject, subject.values.stream ?? '', Number(first?.record.sequenceNumber));
 }
 
-/** Judges each event of such a reading. */
+/** Checks each of those events. */
 async function eachEvent(
   subject: FeedSubject,
   judge: (event: StreamEvent, place: number) => string | undefined,
@@ -106,14 +109,14 @@ export const STREAM = feedChapters('C-STR-02')('C-STR', ['Stroom', 'Stream'], {
       return eachEvent(subject, ({ id }, place) =>
         id === expected[place] || expected[place] === undefined
           ? undefined
-          : `event ${id} comes where ${expected[place]} belongs`,
+          : `event ${id} comes in place of ${expected[place]}`,
       );
     },
   },
   'C-STR-04': {
     may: contract('getFeedStream', '`data` het record op één regel'),
     nl: 'Een event heeft het record zoals het in de feed staat',
-    en: 'An event carries the record as it is in the feed',
+    en: 'An event contains the record exactly as in the feed',
     check: (subject) => {
       const known = new Map(
         subject.history.records.map(({ record }) => [String(record.sequenceNumber), JSON.stringify(record)] as const),
@@ -122,7 +125,7 @@ export const STREAM = feedChapters('C-STR-02')('C-STR', ['Stroom', 'Stream'], {
         const record = known.get(id);
         return record === undefined || JSON.stringify(parsed(data)) === record
           ? undefined
-          : `event ${id} has another record than the feed`;
+          : `event ${id} has a different record from the feed`;
       });
     },
   },
@@ -139,7 +142,7 @@ export const STREAM = feedChapters('C-STR-02')('C-STR', ['Stroom', 'Stream'], {
   'C-STR-06': {
     open: html('9.2.6 Interpreting an event stream', 'The field is ignored.'),
     nl: 'Welke velden een event heeft',
-    en: 'The fields that an event has',
+    en: 'Which fields an event has',
     check: async (subject) => {
       const { text } = await afterFirst(subject);
       return { seen: [...new Set(eventsOf(text).flatMap((event) => Object.keys(event)))].join(', ').slice(0, 200) };
@@ -168,7 +171,7 @@ export const STREAM = feedChapters('C-STR-02')('C-STR', ['Stroom', 'Stream'], {
   'C-STR-08': {
     may: contract('ResourceTypeFilter', 'Alleen resources van deze soort.'),
     nl: 'Het filter op soort geldt ook voor de stroom',
-    en: 'The filter on kind applies to the stream too',
+    en: 'The filter on resource type applies to the stream too',
     check: async (subject) => {
       const [meeting] = recordsOf(subject.history, ({ resourceType }) => resourceType === 'Vergadering');
       const to = pageAddress(subject.values.stream ?? '', { resourceType: 'Vergadering' });
@@ -177,12 +180,12 @@ export const STREAM = feedChapters('C-STR-02')('C-STR', ['Stroom', 'Stream'], {
       if (records.length === 0) return { failed: 'no event came', at };
       return records.every((record) => isRecord(record) && record.resourceType === 'Vergadering')
         ? undefined
-        : { failed: 'an event is of another kind', at };
+        : { failed: 'an event has another resource type', at };
     },
   },
   'C-STR-09': {
     may: contract('getFeedStream', 'Elke vijftien seconden komt er een commentaarregel'),
-    nl: 'Ook als er niets verandert, komt er elke vijftien seconden een regel',
+    nl: 'Elke vijftien seconden komt er een regel, ook als er niets verandert',
     en: 'A line comes every fifteen seconds, even when nothing changes',
     needs: ['C-STR-01'],
     check: async ({ client, values }) => {
@@ -203,8 +206,8 @@ export const STREAM = feedChapters('C-STR-02')('C-STR', ['Stroom', 'Stream'], {
   },
   'C-STR-11': {
     may: contract('Cache-Control', 'Hoe lang het antwoord bewaard mag worden.'),
-    nl: 'De stroom zegt of hij bewaard mag worden',
-    en: 'The stream says whether it may be kept',
+    nl: 'De stroom meldt of hij gecachet mag worden',
+    en: 'The stream says whether it may be cached',
     needs: ['C-STR-01'],
     check: async (subject) => {
       const at = await opened(subject);
@@ -220,7 +223,7 @@ export const STREAM = feedChapters('C-STR-02')('C-STR', ['Stroom', 'Stream'], {
       const at = await client.readStream({ to: values.stream ?? '' }, (text) => eventsOf(text).length > 0, START_MS);
       return firstFault(
         eventsOf(at.text),
-        ({ id }) => (Number(id) <= last ? `event ${id} comes, which was in the feed before` : undefined),
+        ({ id }) => (Number(id) <= last ? `event ${id} was sent although it was already in the feed` : undefined),
         () => at,
       );
     },

@@ -1,4 +1,6 @@
-/** What is read of a feed before its cases are judged: the service document, the beginning of the history, its end, and the snapshot. */
+/**
+ * Reads a feed before judging its cases: the service document, the beginning and end of the history, and the snapshot.
+ */
 import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
 import {
   askingChapters,
@@ -13,21 +15,21 @@ import { readContract } from '../contract.ts';
 import type { Client, Exchange } from '../exchange.ts';
 import { objectsIn, textAt } from '../json-members.ts';
 
-/** Pages of history, and of the snapshot, that are read; of a larger feed the cases see the beginning. */
+/** Maximum number of history and snapshot pages to read; the cases see only the beginning of a larger feed. */
 const MOST_PAGES = 8;
 const PAGE_SIZE = 250;
 
-/** A record, and the answer that it came in. */
+/** A record, and the answer that contained it. */
 export interface SeenRecord {
   readonly record: JsonObject;
   readonly at: Exchange;
 }
 
-/** Pages that follow each other, by the `cursor` of each. */
+/** Consecutive pages, linked by their `cursor`. */
 export interface Walk {
   readonly pages: readonly { readonly page: JsonObject; readonly at: Exchange }[];
   readonly records: readonly SeenRecord[];
-  /** Whether the last page said that nothing follows. */
+  /** True when the last page said that nothing follows. */
   readonly complete: boolean;
 }
 
@@ -39,7 +41,7 @@ export interface FeedSubject extends SuiteSubject {
   readonly snapshot: Walk;
 }
 
-/** Cases without `needs` need the one that is named. */
+/** The prerequisite of cases without `needs`. */
 export const feedChapters = (first: string) => askingChapters<FeedSubject>(first);
 
 const EMPTY: Walk = { pages: [], records: [], complete: false };
@@ -74,7 +76,7 @@ export async function readSubject(base: string, client: Client): Promise<FeedSub
       snapshot: snapshotUrl,
       stream: addressOf('streamUrl', 'feed/stream'),
       organisation,
-      // Fits the pattern, and no municipality has it.
+      // Matches the pattern, but no municipality has it.
       otherOrganisation: ['gm0000', 'gm9999', 'gm9998'].find((code) => !carried.includes(code)),
       cursor: textAt(history.pages[0]?.page, 'cursor'),
       feedCursor: textAt(snapshot.pages[0]?.page, 'feedCursor'),
@@ -82,13 +84,13 @@ export async function readSubject(base: string, client: Client): Promise<FeedSub
   };
 }
 
-/** How codes of organisations are written, in lower case. */
+/** The pattern of organisation codes, in lower case. */
 const ORGANISATION = /^(gm[0-9]{4}|pv[0-9]{2}|ws[0-9]{4})$/i;
 
-/** Levels of a service document that are read. */
+/** How deep a service document is searched. */
 const DEPTH = 8;
 
-/** The texts in a value, each with the member that it is in; what holds them may be named in any way. */
+/** The texts in a value, each with its member's name, whatever the members around it are called. */
 export function textsIn(value: unknown, name = '', depth = DEPTH): readonly (readonly [name: string, text: string])[] {
   if (typeof value === 'string') return [[name, value]];
   if (depth === 0) return [];
@@ -96,14 +98,14 @@ export function textsIn(value: unknown, name = '', depth = DEPTH): readonly (rea
   return isRecord(value) ? Object.entries(value).flatMap(([member, one]) => textsIn(one, member, depth - 1)) : [];
 }
 
-/** The codes of organisations in a service document, however its members are named. */
+/** The organisation codes in a service document, whatever its members are called. */
 export function codesIn(service: JsonObject): readonly string[] {
   return textsIn(service).flatMap(([name, text]) =>
     name === 'organisatiecode' || ORGANISATION.test(text) ? [text] : [],
   );
 }
 
-/** The numbers whose content a redaction says is gone: the draft does not name the member. */
+/** The numbers whose content a redaction removed: the draft does not name the member. */
 export function redactedIn(record: JsonObject): readonly unknown[] {
   const lists = [record.geredigeerdeSequenceNumbers, ...Object.values(record)].filter((value) => Array.isArray(value));
   return lists.find((list) => list.every(Number.isSafeInteger)) ?? [];
@@ -116,14 +118,14 @@ export function organisationsOf(service: JsonObject): readonly string[] {
     : [];
 }
 
-/** `gm0363/Vergadering/1`: what a record is about. */
+/** `gm0363/Vergadering/1`: the subject of a record. */
 export function keyOf({ resourceType, resource }: JsonObject): string {
   return `${textAt(resource, 'organisatiecode')}/${String(resourceType)}/${textAt(resource, 'bronidentificatie')}`;
 }
 
 /**
- * What the records lead to, by resource: the record that holds its state, or the one that removed it. A redaction of earlier content alone
- * removes nothing.
+ * The result of the records, by resource: the record with its state, or the one that removed it. A redaction of earlier
+ * content alone removes nothing.
  */
 export function stateOf(records: Walk['records']): ReadonlyMap<string, SeenRecord> {
   const state = new Map<string, SeenRecord>();
@@ -139,14 +141,17 @@ export function stateOf(records: Walk['records']): ReadonlyMap<string, SeenRecor
   return state;
 }
 
-/** The resources that changed after this place in the feed: nothing can be said about them. @throws {Skipped} when they are too many */
+/**
+ * The resources that changed after this position in the feed, about which nothing can be said.
+ * @throws {Skipped} when there are too many
+ */
 export async function changedSince(cursor: string, { ask }: Pick<CaseRun, 'ask'>): Promise<ReadonlySet<string>> {
   const { json } = await ask({ to: `{feed}?limit=1000&cursor=${encodeURIComponent(cursor)}` });
   if (isRecord(json) && json.hasMore === true) throw new Skipped('the feed grows faster than it was read');
   return new Set(objectsIn(json, 'records').map(keyOf));
 }
 
-/** The first of what was read for which there is a fault, with the answer that it came in. */
+/** The first fault among the records, with the answer that contained the record. */
 export function firstSeen<Seen extends { readonly at: Exchange }>(
   seen: Iterable<Seen>,
   judge: (one: Seen) => string | undefined,
@@ -154,12 +159,12 @@ export function firstSeen<Seen extends { readonly at: Exchange }>(
   return firstFault(seen, judge, ({ at }) => at);
 }
 
-/** How a record is named in a sentence. */
+/** The name of a record in a sentence. */
 export function nameOf({ sequenceNumber }: JsonObject): string {
   return `record ${typeof sequenceNumber === 'number' ? sequenceNumber : '(without a number)'}`;
 }
 
-/** @throws {Skipped} when no record was read, for then nothing can be said */
+/** @throws {Skipped} when no record was read, because then nothing can be said */
 export function recordsOf(
   { records }: Walk,
   isMeant: (record: JsonObject) => boolean = () => true,
@@ -169,7 +174,7 @@ export function recordsOf(
   return meant;
 }
 
-/** Reads pages from the beginning; one that cannot be read ends the walk, and the cases about pages say why. */
+/** Reads pages from the beginning; an unreadable one ends the walk, which the cases about pages report. */
 export async function walk(client: Client, address: string, size = PAGE_SIZE, most = MOST_PAGES): Promise<Walk> {
   const pages: { page: JsonObject; at: Exchange }[] = [];
   let cursor: string | undefined;
@@ -199,7 +204,7 @@ async function answerOf(client: Client, to: string): Promise<Exchange | undefine
   try {
     return await client.send({ to });
   } catch (error) {
-    // The cases that ask for it themselves say so.
+    // The cases that request it report this.
     if (error instanceof Inconclusive) return undefined;
     throw error;
   }

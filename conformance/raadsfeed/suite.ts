@@ -15,7 +15,7 @@ import type { FeedSubject } from './subject.ts';
 export const RAADSFEED: Suite<FeedSubject> = {
   name: 'raadsfeed',
   title: { nl: 'Uitgever van raadsinformatie', en: 'Publisher of council information' },
-  // Errors come last: they judge every answer that came.
+  // Errors come last, because they judge every answer of the run.
   chapters: [
     SERVICE_DOCUMENT,
     FEED_PAGES,

@@ -1,14 +1,14 @@
-/** Reports beside each other: what became better and worse, and how several implementations differ. */
+/** Compares reports: what improved or got worse, and how several implementations differ. */
 import type { ConformanceReport } from './report.ts';
 
 export interface Difference {
   readonly id: string;
   readonly title: string;
-  /** One for each report; undefined where it did not run. */
+  /** One outcome per report; undefined where the case did not run. */
   readonly outcomes: readonly (string | undefined)[];
 }
 
-/** Cases that ended otherwise in one report than in another. */
+/** Cases whose outcomes differ between reports. */
 export function compareReports(reports: readonly ConformanceReport[]): readonly Difference[] {
   const titles = new Map(reports.flatMap(({ cases }) => cases.map(({ id, title }) => [id, title] as const)));
   const byId = reports.map(({ cases }) => new Map(cases.map((one) => [one.id, one.outcome] as const)));

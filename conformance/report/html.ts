@@ -40,12 +40,12 @@ export function reportHtml(report: ConformanceReport): string {
   const content = html`<h2>Summary</h2>
 ${summary(cases)}
 ${passing !== undefined && html`<p>${passing}</p>`}
-<h2>What failed</h2>
+<h2>Failures</h2>
 ${wrong.length === 0 ? html`<p>Nothing failed.</p>` : wrong.map(fault)}
 <h2>All cases</h2>
 ${[...new Set(cases.map(({ chapter }) => chapter))].map((chapter) => chapterTable(chapter, cases))}
 ${acceptance(report)}`;
-  const footer = 'Secrets and numbers that may identify a person are masked, and bodies are cut.';
+  const footer = 'Secrets and numbers that may identify a person are masked, and bodies are truncated.';
   return reportPage({ language: 'en', title, style: STYLE, about, content, footer });
 }
 
@@ -68,19 +68,19 @@ function fault(one: ReportedCase): Html {
       Object.entries(all).map(([name, value]) => `${name}: ${value}`);
     return html`<pre>${[request, ...lines(sent), ...(sentBody === undefined ? [] : ['', sentBody]), '', String(status), ...lines(headers), '', body].join('\n')}</pre>`;
   });
-  const again = one.again !== undefined && html`<p>To see it again:</p><pre>${one.again}</pre>`;
+  const again = one.again !== undefined && html`<p>To reproduce it:</p><pre>${one.again}</pre>`;
   return html`<h3>${outcome(one.outcome, one.expected)} ${one.id}, ${one.level}: ${withCode(one.title)}</h3>
 <p>${withCode(one.reason ?? '')}</p>
 <p>${source(one)}</p>
 ${again}
-${exchanges.length > 0 && html`<details><summary>What was sent and what came</summary>${exchanges}</details>`}`;
+${exchanges.length > 0 && html`<details><summary>Requests and answers</summary>${exchanges}</details>`}`;
 }
 
 function source({ source: { document, clause, quote } }: ReportedCase): Html {
   return html`${document}, ${clause}: <q>${quote}</q>`;
 }
 
-/** Why it ended so; of a case that judges nothing, what was seen. */
+/** The reason for an outcome; of a case that judges nothing, the observation. */
 function reason({ level, outcome, reason: text }: ReportedCase): Html | undefined {
   if (text === undefined) return undefined;
   return html`<span class="reason">${level === 'open' && outcome === 'passed' && 'Seen: '}${withCode(text)}</span>`;

@@ -1,10 +1,13 @@
-/** The report of a run as data: what was tested, how each case ended, and what shows it. Its form is stable: `openapi/conformance-report.json`. */
+/**
+ * The report of a run as data: the subject, the outcome of every case, and the evidence. Its form is stable:
+ * `openapi/conformance-report.json`.
+ */
 import type { CaseDescription, Clause, Level, Outcome, SuiteDescription } from '../case.ts';
 import type { ShownExchange } from '../exchange.ts';
 import { type Mask, maskedHeaders } from '../mask.ts';
 import type { CaseResult } from '../run-suite.ts';
 
-/** A request and its answer as they are shown: secrets and numbers of persons masked, bodies cut. */
+/** A request and its answer as shown: secrets and personal numbers masked, bodies truncated. */
 interface ReportedExchange {
   readonly request: string;
   readonly sent: Readonly<Record<string, string>>;
@@ -26,7 +29,7 @@ export interface ReportedCase {
   /** The failure was announced. */
   readonly expected?: true;
   readonly exchanges: readonly ReportedExchange[];
-  /** A command that shows it again. */
+  /** A command that reproduces it. */
   readonly again?: string;
 }
 
@@ -39,9 +42,9 @@ export interface ConformanceReport {
   readonly requests: number;
   readonly options: Readonly<Record<string, unknown>>;
   readonly counts: Readonly<Record<Outcome, number>>;
-  /** No must failed, apart from those that were announced. With `--strict` no should either. */
+  /** No must case failed, apart from announced ones. With `--strict`, no should case either. */
   readonly conforms: boolean;
-  /** Cases whose failure was announced, and that passed. */
+  /** Cases that passed although their failure was announced. */
   readonly expectedButPassed?: readonly string[];
   readonly cases: readonly ReportedCase[];
 }
@@ -58,14 +61,14 @@ interface ReportOptions {
   readonly expectedFailures: ReadonlySet<string>;
   readonly results: readonly CaseResult[];
   readonly mask: Mask;
-  /** What was sent can be sent again with `curl`: not where the suite itself answered, which is then over. */
+  /** The requests can be repeated with `curl`; not when the suite itself answered, because then it is gone. */
   readonly canBeSent: boolean;
-  /** The command that shows a case again, where that takes more than `curl`. */
+  /** The command that reproduces a case, when `curl` is not enough. */
   readonly again: (id: string) => string;
 }
 
 const SHOWN_HEADER = 500;
-/** Of a request for a shell; a longer one is shown by running its case again. */
+/** Longest request shown as a shell command; a longer one is reproduced by running its case again. */
 const LONGEST_CURL = 2000;
 
 export function makeReport(options: ReportOptions): ConformanceReport {
@@ -131,19 +134,19 @@ function maskedOptions(options: ReportOptions['options'], mask: Mask): Readonly<
   return Object.fromEntries(entries.map(([name, value]) => [name, typeof value === 'string' ? mask(value) : value]));
 }
 
-/** What is said of cases that pass now; undefined: nothing. */
+/** Message about announced failures that pass now; undefined when there are none. */
 export function noLongerFailing({ expectedButPassed = [] }: ConformanceReport): string | undefined {
   if (expectedButPassed.length === 0) return undefined;
-  return `Announced as failures, but passed: ${expectedButPassed.join(', ')}. Take them off the list.`;
+  return `Announced as failures, but passed: ${expectedButPassed.join(', ')}. Remove them from the list.`;
 }
 
-/** What a run says of its subject, in a sentence or two. */
+/** A run's verdict on its subject, in a sentence or two. */
 export function verdictOf({ cases, conforms }: ConformanceReport): string {
   const isAnnounced = cases.some(({ level, expected }) => level === 'must' && expected === true);
-  const good = isAnnounced ? 'No must failed but those that were announced.' : 'No must failed.';
+  const good = isAnnounced ? 'No must case failed except announced ones.' : 'No must case failed.';
   const unclear = cases.filter(({ outcome }) => outcome === 'inconclusive' || outcome === 'not-judged').length;
   const open = unclear === 0 ? '' : ` ${unclear} cases could not be judged.`;
-  return `${conforms ? good : 'It does not keep to the interface.'}${open}`;
+  return `${conforms ? good : 'It does not conform to the interface.'}${open}`;
 }
 
 function reported(exchange: ShownExchange, mask: Mask): ReportedExchange {
@@ -155,12 +158,12 @@ function reported(exchange: ShownExchange, mask: Mask): ReportedExchange {
   };
 }
 
-/** A word for a shell. */
+/** A word quoted for a shell. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** The request for a shell; undefined where it holds what is secret, or is too long for one. */
+/** The request as a shell command; undefined when it contains a secret or is too long. */
 function curl({ method, url, sent, sentText }: ShownExchange, mask: Mask): string | undefined {
   const shown = maskedHeaders(sent, mask, Number.POSITIVE_INFINITY);
   const headers = Object.entries(shown).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`);

@@ -1,9 +1,11 @@
-/** A signed statement of what was tested, in the form of every signed message: it can be checked with `conformance signature`. */
+/**
+ * A signed statement of a test's result, in the form of every signed message, so `conformance signature` can check it.
+ */
 import { digestOf, PLAIN_STYLES, type Signer } from '../../src/lib/jades/signature.ts';
 import { messageBytes } from '../saved-exchanges.ts';
 import { type ConformanceReport, verdictOf } from './report.ts';
 
-/** @param json the bytes of `report.json`, whose digest it states */
+/** @param json the bytes of `report.json`, whose digest it contains */
 export async function signedStatement(report: ConformanceReport, json: string, signer: Signer): Promise<Buffer> {
   const { suite, version, subject, started, ended, options, counts, conforms } = report;
   const statement = {

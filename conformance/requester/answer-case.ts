@@ -1,15 +1,15 @@
-/** Cases about what a requester does with an answer. */
+/** Cases about a requester's reaction to an answer. */
 import { type Asking, askingChapters } from '../case.ts';
 import type { ScenarioName } from './scenarios.ts';
 import type { RequesterSubject } from './subject.ts';
 
 export type Judging = Asking<RequesterSubject>;
 
-/** The case without which no refusal means anything. */
+/** The prerequisite of all refusals. */
 export const TAKES_GOOD = 'R-ACC-01';
 export const requesterChapter = askingChapters<RequesterSubject>(TAKES_GOOD);
 
-/** It must count all records that the supplier has, where it counts. */
+/** If it counts records, it must count all of the supplier's. */
 export const takes = (scenario: ScenarioName): Judging => ({
   check: async ({ play, suppliers }) => {
     const { accepted, refused, records } = await play(scenario);
@@ -21,13 +21,13 @@ export const takes = (scenario: ScenarioName): Judging => ({
 });
 
 export const refuses = (scenario: ScenarioName): Judging => ({
-  check: async ({ play }) => ((await play(scenario)).accepted ? 'it took the answer' : undefined),
+  check: async ({ play }) => ((await play(scenario)).accepted ? 'it accepted the answer' : undefined),
 });
 
 export const seen = (scenario: ScenarioName): Judging => ({
   check: async ({ play }) => {
     const { accepted, refused } = await play(scenario);
-    if (accepted) return { seen: 'it takes such an answer' };
+    if (accepted) return { seen: 'it accepts such an answer' };
     return { seen: `it refuses such an answer${refused === undefined ? '' : `: ${refused}`}` };
   },
 });

@@ -1,4 +1,4 @@
-/** What a requester does with answers: good ones it takes, whatever they look like; planted faults it refuses. */
+/** A requester's reaction to answers: it accepts valid ones in any form, and refuses planted faults. */
 import type { Clause } from '../case.ts';
 import { rfc } from '../clause.ts';
 import { ddas, paging, signing, signingPage } from '../gegevens/sources.ts';
@@ -10,62 +10,62 @@ export const GOOD_ANSWERS = requesterChapter('R-ACC', ['Goede antwoorden', 'Good
   [TAKES_GOOD]: {
     must: paging('Total number of records to be delivered'),
     nl: 'Een goede levering in pagina’s wordt aanvaard, met alle records',
-    en: 'A valid delivery in pages is accepted, with all records',
+    en: 'A valid paged delivery is accepted, with all records',
     ...takes('pages'),
   },
   'R-ACC-02': {
     must: answer('Present only if delivery is paged'),
     nl: 'Een antwoord zonder `paginering` wordt aanvaard',
-    en: 'An answer without `paginering` is taken',
+    en: 'An answer without `paginering` is accepted',
     ...takes('whole'),
   },
   'R-ACC-03': {
     should: ddas('Limits', '`totalRecords` minimum 0'),
     nl: 'Een levering zonder records wordt aanvaard',
-    en: 'A delivery without records is taken',
+    en: 'A delivery without records is accepted',
     ...takes('empty'),
   },
   'R-ACC-04': {
     must: signing('`x5c` = full X.509 certificate chain of the national government PKI'),
-    nl: 'De hele keten in `x5c`, met het stamcertificaat, wordt aanvaard',
-    en: 'The full chain in `x5c`, with the root certificate, is taken',
+    nl: 'De volledige keten in `x5c`, met het stamcertificaat, wordt aanvaard',
+    en: 'The full chain in `x5c`, including the root certificate, is accepted',
     ...takes('with-root'),
   },
   'R-ACC-05': {
     should: signing('pattern `^SHA-256=[A-Za-z0-9+/=]{43,44}$`'),
     nl: 'Een `Digest` van 43 tekens, zonder opvulling, wordt aanvaard',
-    en: 'A `Digest` of 43 characters, without padding, is taken',
+    en: 'A `Digest` of 43 characters, without padding, is accepted',
     ...takes('unpadded'),
   },
   'R-ACC-06': {
     should: rfc(7515, '4.1.9', 'all media type values, subtype values, and parameter names are case insensitive'),
     nl: '`typ` in kleine letters wordt aanvaard',
-    en: '`typ` in lower case is taken',
+    en: '`typ` in lower case is accepted',
     ...takes('lower-typ'),
   },
   'R-ACC-07': {
     must: rfc(7515, '4', 'all Header Parameters not defined by this specification MUST be ignored when not understood'),
     nl: 'Een onbekend veld in de header van de handtekening wordt genegeerd',
-    en: 'An unknown field in the header of the signature is ignored',
+    en: 'An unknown field in the signature header is ignored',
     ...takes('more-members'),
   },
   'R-ACC-08': {
     must: signing('SHA-256 digest of the payload per RFC 3230'),
-    nl: 'De bytes tellen, niet hoe de JSON is geschreven',
-    en: 'The bytes count, not how the JSON is spelled',
+    nl: 'De bytes tellen, niet de schrijfwijze van de JSON',
+    en: 'The bytes count, not the JSON formatting',
     ...takes('spelled'),
   },
   'R-ACC-09': {
     open: signing('detached payload, only the digest is signed'),
-    nl: 'Een antwoord dat over de body is ondertekend (tekst van juni 2026), niet over de digest (module Signing)',
-    en: 'An answer signed over the body (text of June 2026), not over the digest (module Signing)',
+    nl: 'Wat er gebeurt met een handtekening over de body (tekst van juni 2026) in plaats van over de digest (module Signing)',
+    en: 'What happens to a signature over the body (text of June 2026) instead of over the digest (module Signing)',
     ...seen('body-form'),
   },
 });
 
 const validated = (quote: string): Clause => rfc(7515, '5.2', quote);
 
-export const PLANTED_FAULTS = requesterChapter('R-REF', ['Antwoorden die niet deugen', 'Answers that are wrong'], {
+export const PLANTED_FAULTS = requesterChapter('R-REF', ['Ongeldige antwoorden', 'Invalid answers'], {
   'R-REF-01': {
     must: signing('required on the request and on the 200 response'),
     nl: 'Een antwoord zonder handtekening wordt geweigerd',
@@ -80,8 +80,8 @@ export const PLANTED_FAULTS = requesterChapter('R-REF', ['Antwoorden die niet de
   },
   'R-REF-03': {
     must: signing('SHA-256 digest of the payload'),
-    nl: 'Een `Digest` van andere bytes wordt geweigerd',
-    en: 'A `Digest` of other bytes is refused',
+    nl: 'Een `Digest` die niet bij de body hoort, wordt geweigerd',
+    en: 'A `Digest` that does not match the body is refused',
     ...refuses('other-digest'),
   },
   'R-REF-04': {
@@ -92,8 +92,8 @@ export const PLANTED_FAULTS = requesterChapter('R-REF', ['Antwoorden die niet de
   },
   'R-REF-05': {
     must: validated('If any of these steps fail, the signature or MAC cannot be validated'),
-    nl: 'Een handtekening die is veranderd, wordt geweigerd',
-    en: 'A signature that was changed is refused',
+    nl: 'Een gewijzigde handtekening wordt geweigerd',
+    en: 'A modified signature is refused',
     ...refuses('changed-signature'),
   },
   'R-REF-06': {
@@ -128,13 +128,13 @@ export const PLANTED_FAULTS = requesterChapter('R-REF', ['Antwoorden die niet de
   },
   'R-REF-11': {
     must: rfc(5280, '6.1.3', 'The signature on the certificate can be verified'),
-    nl: 'Een certificaat dat de uitgever niet heeft ondertekend, wordt geweigerd',
-    en: 'A certificate that its issuer did not sign is refused',
+    nl: 'Een certificaat dat niet door zijn uitgever is ondertekend, wordt geweigerd',
+    en: 'A certificate that was not signed by its issuer is refused',
     ...refuses('forged'),
   },
   'R-REF-12': {
     must: rfc(5280, '6.1.4', 'verify that the basicConstraints extension is present and that cA is set to TRUE'),
-    nl: 'Een certificaat dat een leverancier zelf uitgaf, wordt geweigerd',
+    nl: 'Een certificaat dat een leverancier zelf heeft uitgegeven, wordt geweigerd',
     en: 'A certificate that a supplier issued itself is refused',
     ...refuses('below-leaf'),
   },
@@ -158,26 +158,26 @@ export const PLANTED_FAULTS = requesterChapter('R-REF', ['Antwoorden die niet de
   },
   'R-REF-16': {
     should: ddas('`gegevens` content', 'it follows an external exchange model'),
-    nl: 'Een antwoord dat niet in het uitwisselmodel past, wordt geweigerd',
-    en: 'An answer that does not fit the exchange model is refused',
+    nl: 'Een antwoord dat niet aan het uitwisselmodel voldoet, wordt geweigerd',
+    en: 'An answer that does not match the exchange model is refused',
     ...refuses('other-model'),
   },
   'R-REF-17': {
     should: answer('The requested records'),
     nl: 'Een fout met gegevens erin is geen levering',
-    en: 'An error with data in it is no delivery',
+    en: 'An error that contains data is not a delivery',
     ...refuses('error-with-data'),
   },
   'R-REF-18': {
     open: signing('revocation check by OCSP or CRL'),
-    nl: 'Wanneer niet is na te gaan of een certificaat is ingetrokken',
-    en: 'When it cannot be found out whether a certificate was revoked',
+    nl: 'Wat er gebeurt als niet is na te gaan of een certificaat is ingetrokken',
+    en: "What happens when a certificate's revocation status cannot be determined",
     ...seen('unknown-status'),
   },
   'R-REF-19': {
     open: signingPage('zonder trusted timestamp of ingebedde validatie-informatie'),
-    nl: 'Een handtekening van over drie dagen',
-    en: 'A signature of three days from now',
+    nl: 'Wat er gebeurt met een handtekening die drie dagen in de toekomst ligt',
+    en: 'What happens to a signature dated three days from now',
     ...seen('future-time'),
   },
 });

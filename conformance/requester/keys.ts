@@ -1,4 +1,4 @@
-/** The keys of a run: an authority of its own, the suppliers that it vouches for, and those that nobody may believe. */
+/** The keys of a run: its own authority, the suppliers that it vouches for, and untrusted signers. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { parsePemCertificates } from '../../src/lib/jades/certificate.ts';
 import type { Identity } from '../gegevens/signed-request.ts';
 import { makeStrangers } from '../gegevens/strangers.ts';
 
-/** Who can sign an answer. */
+/** A signer of answers. */
 export type SupplierName =
   | 'supplier'
   | 'revoked'
@@ -26,11 +26,11 @@ export type SupplierName =
 
 export interface RunKeys {
   readonly suppliers: Readonly<Record<SupplierName, Identity>>;
-  /** Files for a requester that has no keys of its own: PEM. */
+  /** Files for a requester without keys of its own: PEM. */
   readonly requester: { readonly key: string; readonly chain: string };
-  /** File with the root that the suppliers lead to: PEM. */
+  /** File with the root of the suppliers' certificates: PEM. */
   readonly root: string;
-  /** For issuing more certificates. */
+  /** For issuing further certificates. */
   readonly issuer: Issuer;
   readonly ocspUrl: string;
   readonly crlUrl: string;
@@ -39,11 +39,11 @@ export interface RunKeys {
 
 const OIN = '00000099000000002000';
 const POLICY = '2.16.528.1.1003.1.2.8.6';
-/** A port on which nothing answers. */
+/** A port without a listener. */
 const NOWHERE = 'http://127.0.0.1:1';
 const DAY_MS = 24 * 3_600_000;
 
-/** @param dir keys in it are used again */
+/** @param dir existing keys in it are reused */
 export async function makeKeys(dir: string): Promise<RunKeys> {
   const authority = await createAuthority({ dir, port: 0, lifeSeconds: 600 });
   const read = async ({ key, chain }: { readonly key: string; readonly chain: string }): Promise<Identity> => ({

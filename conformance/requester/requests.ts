@@ -1,4 +1,4 @@
-/** What comes from a requester: the message, its signature, and whether it asks for what it was told. */
+/** A requester's requests: the message, its signature, and whether they match the instructions. */
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { type Clause, firstFault } from '../case.ts';
 import { rfc } from '../clause.ts';
@@ -9,7 +9,7 @@ import type { ScenarioName } from './scenarios.ts';
 import { orderOf, type RequesterSubject } from './subject.ts';
 import type { ReceivedRequest } from './suppliers.ts';
 
-/** A rule that every request keeps. */
+/** A rule that every request must follow. */
 const every = (judge: (request: ReceivedRequest, subject: RequesterSubject) => string | undefined): Judging => ({
   needs: [],
   check: async (subject) => {
@@ -31,8 +31,8 @@ const request = (quote: string): Clause => ddas('GegevensRequest', quote);
 export const MESSAGES = requesterChapter('R-REQ', ['Het verzoek', 'The request'], {
   'R-REQ-01': {
     must: ddas('What the service does, area A 3', 'All data is requested with `POST`'),
-    nl: 'Er wordt met `POST` gevraagd',
-    en: 'It asks with `POST`',
+    nl: 'De afnemer gebruikt `POST`',
+    en: 'The requester uses `POST`',
     ...every(({ method }) => (method === 'POST' ? undefined : `the method is ${method}`)),
   },
   'R-REQ-02': {
@@ -53,11 +53,11 @@ export const MESSAGES = requesterChapter('R-REQ', ['Het verzoek', 'The request']
   },
   'R-REQ-04': {
     must: request('no other properties allowed'),
-    nl: 'De body past bij `GegevensRequest`',
-    en: 'The body fits `GegevensRequest`',
+    nl: 'De body voldoet aan `GegevensRequest`',
+    en: 'The body matches `GegevensRequest`',
     ...every(({ json }, { fault, model: { variant, mapping } }) => {
       const { [mapping.organisatieLeden[0]]: organisation, pageSize, ...rest } = Object(json);
-      // The contract has the largest page of SHV, the variant with the smaller ones.
+      // The contract has the maximum page size of SHV, the smaller of the two.
       const isAllowed = typeof pageSize === 'number' && pageSize <= MOST_RECORDS[variant];
       const size = isAllowed ? Math.min(pageSize, MOST_RECORDS.shv) : pageSize;
       return fault('GegevensRequest', {
@@ -109,14 +109,14 @@ export const SIGNED_REQUESTS = messageChapter<RequesterSubject>(
   ({ messages }) => messages(),
 );
 
-/** It was told what to ask, and asks that. */
+/** It must request what it was told to. */
 const asks = (scenario: ScenarioName): Judging => ({
   needs: ['R-REQ-03'],
   check: async ({ play, isDriven, model }) => {
-    if (!isDriven) return { skipped: 'what it is to ask is told with --command only' };
+    if (!isDriven) return { skipped: 'instructions are only given with --command' };
     const { requests } = await play(scenario);
     const [first] = requests;
-    if (first === undefined) return 'it asked nothing';
+    if (first === undefined) return 'it sent no request';
     const wanted = orderOf(scenario, model);
     const sent: Record<string, unknown> = isRecord(first.json) ? first.json : {};
     const names = [
@@ -129,11 +129,11 @@ const asks = (scenario: ScenarioName): Judging => ({
       (name) => sent[name] !== wanted[name] && !(name === 'pageSize' && wanted[name] === undefined),
     );
     if (wrong === undefined) return undefined;
-    return `\`${wrong}\` is ${JSON.stringify(sent[wrong])}, and was to be ${JSON.stringify(wanted[wrong])}`;
+    return `\`${wrong}\` is ${JSON.stringify(sent[wrong])}, instead of ${JSON.stringify(wanted[wrong])}`;
   },
 });
 
-export const CALENDAR = requesterChapter('R-CAL', ['De kalender van verzoeken', 'The calendar of requests'], {
+export const CALENDAR = requesterChapter('R-CAL', ['Gevraagde periodes', 'Requested periods'], {
   'R-CAL-01': {
     should: request('Start of the reporting period'),
     nl: 'Een kwartaal',
@@ -154,14 +154,14 @@ export const CALENDAR = requesterChapter('R-CAL', ['De kalender van verzoeken', 
   },
   'R-CAL-04': {
     should: request('Empty: the supplier decides the end date'),
-    nl: 'Alleen een begin',
-    en: 'A start only',
+    nl: 'Alleen een begindatum',
+    en: 'A start date only',
     ...asks('from-start'),
   },
   'R-CAL-05': {
     should: request('Empty: the supplier decides the start date'),
-    nl: 'Alleen een einde',
-    en: 'An end only',
+    nl: 'Alleen een einddatum',
+    en: 'An end date only',
     ...asks('until-end'),
   },
   'R-CAL-06': {
@@ -172,8 +172,8 @@ export const CALENDAR = requesterChapter('R-CAL', ['De kalender van verzoeken', 
   },
   'R-CAL-07': {
     should: request('Number of records (signals or trajectories) in one response'),
-    nl: 'Een grootte van pagina’s',
-    en: 'A size of pages',
+    nl: 'Een paginagrootte',
+    en: 'A page size',
     ...asks('page-size'),
   },
   'R-CAL-08': {
@@ -181,12 +181,12 @@ export const CALENDAR = requesterChapter('R-CAL', ['De kalender van verzoeken', 
       'What the service does, area A 3',
       'parameters in a URL can lead to cached answers when the parameters do not change',
     ),
-    nl: 'Wie een periode opnieuw vraagt, vraagt haar echt: een verbeterde levering komt aan',
-    en: 'A period asked for again is really asked for: a corrected delivery arrives',
+    nl: 'Een periode die opnieuw wordt opgevraagd, levert verse gegevens op: een verbeterde levering komt aan',
+    en: 'Requesting a period again fetches fresh data: a corrected delivery arrives',
     check: async ({ play, playAgain }) => {
       await play('corrected');
       const { accepted, requests, refused } = await playAgain('corrected');
-      if (requests.length === 0) return 'it did not ask again';
+      if (requests.length === 0) return 'it did not send another request';
       return accepted ? undefined : `it refused the corrected delivery: ${refused ?? ''}`;
     },
   },

@@ -1,4 +1,4 @@
-/** The suppliers that are played: what the requester is to ask of each, and what is wrong with what it answers. */
+/** The played suppliers: what the requester must request from each, and what is wrong with the answer. */
 import { digestOf } from '../../src/lib/jades/signature.ts';
 import type { JsonObject } from '../../src/lib/json/json-value.ts';
 import { hs256, noSignature, ps256, rs256, type SignedHeaders, type Wishes } from '../gegevens/signed-request.ts';
@@ -18,30 +18,30 @@ export interface Answer {
   /** Changes the two headers after signing. */
   readonly after?: (headers: SignedHeaders) => Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly headers: Readonly<Record<string, string>>;
-  /** Sent in place of what was signed. */
+  /** Sent instead of the signed body. */
   readonly sent?: Buffer;
 }
 
 export interface Asked {
   readonly page: number;
-  /** Requests of this scenario until now, this one counted. */
+  /** Requests of this scenario so far, including this one. */
   readonly count: number;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
 
 export interface Scenario {
-  /** What the requester is to ask: members of the request. Default: a quarter. */
+  /** Members of the request that the requester must send. Default: a quarter. */
   readonly order?: Readonly<Record<string, string | number>>;
   /** Default 5, in pages of 2. */
   readonly records?: number;
-  /** Whether the answer comes in pages when none was asked for. Default true. */
+  /** True when the answer is paged even if no paging was requested. Default true. */
   readonly paged?: boolean;
-  /** The page that only who took what is wrong asks for. Default 2. */
+  /** The page that only a requester that accepted the fault requests. Default 2. */
   readonly proof?: number;
-  /** Whether what is answered is of a later state: another record more, delivered an hour later. */
+  /** True to answer with a later state: one more record, delivered an hour later. */
   readonly isLater?: (asked: Asked) => boolean;
-  /** What a good answer has otherwise. */
+  /** How the answer differs from a valid one. */
   readonly change?: (good: Answer, asked: Asked) => Partial<Answer>;
 }
 
@@ -53,7 +53,7 @@ const signedBy = (signer: SupplierName): Scenario => having({ signer });
 const wishing = (wishes: Answer['wishes']): Scenario => having({ wishes });
 const paging = (change: (asked: Asked) => Readonly<Record<string, number | undefined>>): Scenario =>
   wrong(({ value }, asked) => ({ value: { ...value, paginering: { ...Object(value.paginering), ...change(asked) } } }));
-/** Members of the critical header go with the digest form. */
+/** Critical header members that the digest form requires. */
 const DIGEST_FORM = { b64: false, sigD: { mId: 'http://uri.etsi.org/19182/HttpHeaders', pars: ['digest'] } };
 const OTHER = Buffer.from('{"gegevens":{}}');
 
@@ -115,7 +115,7 @@ export const SCENARIOS = {
   ),
   unreachable: having({
     status: 502,
-    // A client that asks again at once is not kept waiting; how often it asks is what is looked at.
+    // An immediate retry is not delayed, because the number of requests is what counts here.
     headers: { 'retry-after': '0', 'fsc-error-code': 'ERROR_CODE_SERVICE_UNREACHABLE' },
     after: () => ({}),
     value: { code: 'ERROR_CODE_SERVICE_UNREACHABLE', domain: 'ERROR_DOMAIN_INWAY', status: 502 },

@@ -1,4 +1,4 @@
-/** What is seen of a requester: what it asked of each supplier, and whether it took the answer. */
+/** What a run observes of a requester: its requests to each supplier, and whether it accepted the answer. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Model } from '../../src/lib/exchange-model/model.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
@@ -11,32 +11,38 @@ import type { RunKeys } from './keys.ts';
 import { QUARTER, SCENARIO_NAMES, SCENARIOS, type Scenario, type ScenarioName } from './scenarios.ts';
 import type { ReceivedRequest, Suppliers } from './suppliers.ts';
 
-/** How the requester ended with a supplier. */
+/** The outcome of a requester's exchange with a supplier. */
 export interface Played {
   readonly requests: readonly ReceivedRequest[];
   readonly accepted: boolean;
-  /** As it said itself; undefined: it did not say. */
+  /** According to the requester itself; undefined when it did not say. */
   readonly records: number | undefined;
-  /** Why it refused, in its own words. */
+  /** Its own reason for refusing. */
   readonly refused: string | undefined;
 }
 
 export interface RequesterSubject extends SuiteSubject {
   readonly model: Model;
   readonly suppliers: Suppliers;
-  /** Whether it does what it is told; else it was pointed at the suppliers by hand. */
+  /** True when the program is driven; otherwise it was pointed at the suppliers by hand. */
   readonly isDriven: boolean;
-  /** Lets it ask a supplier, once. @throws {Skipped} when it did not ask {Inconclusive} when it does not keep to the protocol */
+  /**
+   * Makes it send requests to a supplier, once.
+   * @throws {Skipped} when it did not {Inconclusive} when it violates the protocol
+   */
   readonly play: (name: ScenarioName) => Promise<Played>;
-  /** The same again. @throws as `play`; {Skipped} when it is not driven */
+  /**
+   * The same again.
+   * @throws as `play`; {Skipped} when it is not driven
+   */
   readonly playAgain: (name: ScenarioName) => Promise<Played>;
-  /** Every request so far; makes the first where none was made. */
+  /** Every request so far; triggers the first if there is none. */
   readonly requests: () => Promise<readonly ReceivedRequest[]>;
   readonly messages: () => Promise<readonly SignedMessage[]>;
   readonly trust: Trust;
 }
 
-/** Messages of which the signature is judged: all are signed alike. */
+/** Messages whose signature is checked: all are signed alike. */
 const MOST_JUDGED = 12;
 
 interface RequesterNeeds {
@@ -46,7 +52,7 @@ interface RequesterNeeds {
   readonly suppliers: Suppliers;
   readonly trust: Trust;
   readonly token: string;
-  /** Absent: the requester was pointed at the suppliers by hand, and has asked what it asks. */
+  /** Absent: the requester was pointed at the suppliers by hand and has sent its requests. */
   readonly program?: DrivenProgram | undefined;
 }
 
@@ -71,7 +77,7 @@ export function requesterSubject(needs: RequesterNeeds): RequesterSubject {
   };
 }
 
-/** The request that a scenario wants, with the model's name for the organisation. */
+/** The request that a scenario expects, with the model's name for the organisation. */
 export function orderOf(name: ScenarioName, { mapping }: Model): Readonly<Record<string, string | number>> {
   const scenario: Scenario = SCENARIOS[name];
   const { organisation, ...order }: Readonly<Record<string, string | number>> = scenario.order ?? QUARTER;
@@ -101,17 +107,20 @@ async function drive(program: DrivenProgram, name: ScenarioName, needs: Requeste
   }
 }
 
-/** What a requester shows by what it asks next: who takes a page asks for the next one, until the last. */
+/** Infers the outcome from the next request: a requester that accepts a page requests the next one, until the last. */
 async function watched(name: ScenarioName, { received }: Suppliers): Promise<Played> {
   const { paged, proof = 2 }: Scenario = SCENARIOS[name];
   const requests = received.filter(({ scenario }) => scenario === name);
-  if (requests.length === 0) throw new Skipped('it did not ask this supplier');
-  if (paged === false) throw new Skipped('whether it takes an answer of one page is seen with --command only');
+  if (requests.length === 0) throw new Skipped('it sent this supplier no request');
+  if (paged === false) throw new Skipped('whether it accepts a single-page answer is only visible with --command');
   const accepted = requests.some(({ json }) => isRecord(json) && Number(json.page ?? 1) >= proof);
   return { requests, accepted, records: undefined, refused: undefined };
 }
 
-/** Waits until every supplier was asked and nothing more comes, or until the time is over. @throws the signal's reason */
+/**
+ * Waits until every supplier has had requests and no more arrive, or until the time is up.
+ * @throws the signal's reason
+ */
 export async function waitForRequests(
   { received }: Suppliers,
   { waitMs, quietMs, signal }: { readonly waitMs: number; readonly quietMs: number; readonly signal: AbortSignal },

@@ -1,4 +1,4 @@
-/** The suite for a requester of data: suppliers are played that answer well and badly. */
+/** The suite for a requester of data: it plays suppliers with valid and invalid answers. */
 import type { Suite } from '../case.ts';
 import { GOOD_ANSWERS, PLANTED_FAULTS } from './answers.ts';
 import { PAGES } from './pages.ts';
@@ -8,6 +8,6 @@ import type { RequesterSubject } from './subject.ts';
 export const REQUESTER: Suite<RequesterSubject> = {
   name: 'gegevens-requester',
   title: { nl: 'Afnemer van gegevens', en: 'Requester of data' },
-  // What came is judged after everything was asked.
+  // Judges the requests after all of them have arrived.
   chapters: [GOOD_ANSWERS, PLANTED_FAULTS, PAGES, CALENDAR, MESSAGES, SIGNED_REQUESTS],
 };

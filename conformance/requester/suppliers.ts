@@ -1,4 +1,4 @@
-/** The suppliers of a run: one server on this machine, with an address for each; keeps what was asked of each. */
+/** The suppliers of a run: one server on this machine, with an address for each, which keeps every request. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { listsOf } from '../../src/lib/exchange-model/mapping.ts';
@@ -14,25 +14,25 @@ import { type SignedMessage, signedMessage } from '../signature/message.ts';
 import type { RunKeys } from './keys.ts';
 import { type Answer, isScenario, QUARTER, SCENARIOS, type Scenario, type ScenarioName } from './scenarios.ts';
 
-/** A request as it came. */
+/** A request as received. */
 export interface ReceivedRequest {
   readonly scenario: ScenarioName;
   readonly method: string;
   readonly url: string;
   readonly message: SignedMessage;
-  /** As `jsonIn` reads the body. */
+  /** Parsed by `jsonIn`. */
   readonly json: unknown;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** With the status of its answer; what was answered is known. */
+  /** Records it with the status of its answer; the contents of the answer are known. */
   readonly shown: ShownExchange;
 }
 
 export interface Suppliers {
-  /** Of `gegevens` at the supplier of a scenario. */
+  /** Address of `gegevens` at a scenario's supplier. */
   readonly addressOf: (name: ScenarioName) => string;
   readonly received: readonly ReceivedRequest[];
-  /** Records of a state of a scenario. */
+  /** Records of a scenario's state. */
   readonly recordsOf: (name: ScenarioName) => number;
   close(): Promise<void>;
 }
@@ -40,19 +40,19 @@ export interface Suppliers {
 interface SuppliersOptions {
   readonly keys: Pick<RunKeys, 'suppliers'>;
   readonly model: Model;
-  /** 0 takes a free one. */
+  /** 0 takes a free port. */
   readonly port: number;
   readonly token: string;
-  /** Requests that a scenario answers; who asks on is answered with 429. */
+  /** Requests that a scenario answers; further ones get 429. */
   readonly mostRequests?: number;
 }
 
 const RECORDS = 5;
 const PAGE_SIZE = 2;
-/** As many as no requester needs that stops at the end. */
+/** More than any requester needs that stops at the end. */
 const MOST_REQUESTS = 30;
 const MOST_BYTES = 1024 * 1024;
-/** Requests that are kept, of all suppliers; what comes after them is refused unread. */
+/** Total number of requests kept; later ones are refused unread. */
 const MOST_KEPT = 5000;
 const SHOWN_BODY = 1000;
 
@@ -99,7 +99,7 @@ export async function startSuppliers(options: SuppliersOptions): Promise<Supplie
     const records = later ? usual + 1 : usual;
     const gegevens = deliveryOf(model, asked, { seed: name, records, hour: later ? '10' : '09' });
     const totalPages = Math.max(1, Math.ceil(records / pageSize));
-    // A page past the end is answered with the first.
+    // A page past the end gets the first one as its answer.
     const currentPage = page > totalPages ? 1 : page;
     const value = isPaged
       ? {
@@ -134,7 +134,7 @@ interface Written {
   readonly bytes: Buffer;
 }
 
-/** The answer to a request that has no right to data. */
+/** The answer to an unauthorised request. */
 function denial({ headers, method }: IncomingMessage, token: string, isTooMuch: boolean): Written | undefined {
   const problem = (status: number, code: string, more: Readonly<Record<string, string>> = {}): Written => ({
     status,
@@ -143,7 +143,7 @@ function denial({ headers, method }: IncomingMessage, token: string, isTooMuch: 
   });
   if (method !== 'POST') return problem(405, 'ERROR_CODE_METHOD_UNSUPPORTED', { allow: 'POST' });
   const tokens = [headers.authorization, headers['fsc-authorization']];
-  // The scheme has no case (RFC 9110, section 11.1).
+  // The scheme is case-insensitive (RFC 9110, section 11.1).
   if (!tokens.some((sent) => String(sent).replace(/^bearer /i, '') === token))
     return problem(401, 'ERROR_CODE_ACCESS_TOKEN_MISSING', { 'www-authenticate': 'Bearer' });
   return isTooMuch ? problem(429, 'ERROR_CODE_TOO_MANY_REQUESTS', { 'retry-after': '600' }) : undefined;
@@ -166,7 +166,7 @@ function wholeNumber(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
 }
 
-/** All that is delivered for a period, at an hour of its last day. */
+/** The whole delivery for a period, at some hour of its last day. */
 function deliveryOf(
   model: Model,
   asked: JsonObject,
@@ -182,7 +182,7 @@ function deliveryOf(
   return withValueAt(syntheticDelivery({ model, records, seed, period }), time, `${period.end}T${hour}:00:00Z`);
 }
 
-/** The records from one place to another, with the leveringen that they are of; the first levering where there are none. */
+/** The records between two positions, within their leveringen; the first levering if there are none. */
 function pageOf(gegevens: JsonObject, { mapping }: Model, from: number, to: number): JsonObject {
   const { records: list, zaken, teller } = mapping.levering;
   const leveringen = valueAt(gegevens, mapping.envelop.leveringen);
@@ -195,7 +195,7 @@ function pageOf(gegevens: JsonObject, { mapping }: Model, from: number, to: numb
     if (own.length === 0 && records.length > 0) return [];
     const page = [...listsOf(mapping).values()].reduce((head, path) => withValueAt(head, path, []), levering);
     const withRecords = withValueAt(page, list, own);
-    // A case goes with the first of its signals; those of a page here have all of them.
+    // A case belongs to the first of its signals; the signals on a page here include all of its signals.
     return [
       zaken === undefined || own.length < records.length
         ? withRecords

@@ -75,7 +75,7 @@ export const CERTIFICATE_RULES = {
   },
   status: {
     should: signing('revocation check by OCSP or CRL'),
-    nl: 'Van elk certificaat is na te gaan of het is ingetrokken',
+    nl: 'De intrekkingsstatus van elk certificaat is na te gaan',
     en: 'The revocation status of every certificate can be checked',
     needs: ['validity', 'usage'],
     judge: (message, trust) => revocation(message, trust, 'revocation-unknown'),

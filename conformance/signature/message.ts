@@ -1,4 +1,4 @@
-/** Signed messages at rest: files with headers and body, read as they were received. */
+/** Stored signed messages: files with headers and body, exactly as received. */
 import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Certificate } from '../../src/lib/jades/certificate.ts';
@@ -8,29 +8,29 @@ import { decodeUtf8 } from '../../src/lib/text-file.ts';
 import type { Exchange, ShownExchange } from '../exchange.ts';
 
 export interface SignedMessage {
-  /** How it is called in a report. */
+  /** Its name in a report. */
   readonly name: string;
   /** All values of a header. @param name in lower case */
   readonly values: (name: string) => readonly string[];
   readonly body: Buffer;
-  /** The protected header, read without judging it; empty where it cannot be read. */
+  /** The protected header, read without checking it; empty when unreadable. */
   readonly header: JsonObject;
   /** How it is shown with a case that it fails. */
   readonly shown?: Exchange | ShownExchange;
 }
 
-/** How the certificates of a message are judged. */
+/** How the certificates of a message are checked. */
 export interface Trust {
   readonly anchors: readonly Certificate[];
   readonly at: Date;
-  /** @throws {JadesError} certificate-revoked, revocation-unknown; absent: nothing is known of revocation */
+  /** @throws {JadesError} certificate-revoked, revocation-unknown; absent: revocation is not checked */
   readonly checkRevocation?: ((path: readonly Certificate[]) => Promise<void>) | undefined;
 }
 
 export const SIGNATURE = 'nlgov-adr-payload-sig';
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** A file that holds no message. */
+/** A file that contains no message. */
 export class MessageFileError extends Error {
   readonly code = 'message-file';
 }
@@ -55,9 +55,9 @@ function headerOf(signature: string): JsonObject {
 }
 
 /**
- * Reads a file of a message as HTTP writes it (`conformance --save` makes them), or one that `gegevens request --keep` made: the request and
- * the answer.
- * @throws {MessageFileError}; errors of the file system
+ * Reads a file with an HTTP message (made by `conformance --save`), or one made by `gegevens request --keep`, with a
+ * request and its answer.
+ * @throws {MessageFileError}; file system errors
  */
 export async function readMessages(path: string): Promise<readonly SignedMessage[]> {
   if ((await stat(path)).size > MAX_BYTES) throw new MessageFileError(`${path} is larger than ${MAX_BYTES} bytes`);
@@ -65,10 +65,10 @@ export async function readMessages(path: string): Promise<readonly SignedMessage
   return path.endsWith('.exchange.json') ? readKept(path, bytes) : [readHttp(basename(path), bytes)];
 }
 
-/** Blanks around the value of a header. */
+/** Whitespace around a header value. */
 const AROUND = /^[ \t]+|(?<![ \t])[ \t]+$/g;
 
-/** A first line where it has one, headers, an empty line, and the body to the byte. */
+/** An optional first line, headers, an empty line, and the exact body. */
 function readHttp(name: string, bytes: Buffer): SignedMessage {
   const end = /\r?\n\r?\n/.exec(bytes.toString('latin1'));
   if (end === null) throw new MessageFileError(`${name} has no empty line between its headers and its body`);
@@ -91,7 +91,7 @@ async function readKept(path: string, bytes: Buffer): Promise<readonly SignedMes
     throw new MessageFileError(`${path} is not JSON`, { cause });
   }
   const { request, headers } = about;
-  if (!isRecord(request) || !isRecord(headers)) throw new MessageFileError(`${path} holds no request and answer`);
+  if (!isRecord(request) || !isRecord(headers)) throw new MessageFileError(`${path} contains no request and answer`);
   const sent: readonly (readonly [string, string])[] = [
     ['digest', String(request.digest)],
     [SIGNATURE, String(request.signature)],

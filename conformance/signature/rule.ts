@@ -1,4 +1,4 @@
-/** What a rule for signed messages consists of, and what rules of both kinds read of a message. */
+/** The parts of a rule for signed messages, and shared ways to read a message. */
 import {
   type Certificate,
   JadesError,
@@ -11,11 +11,11 @@ import type { SignedMessage, Trust } from './message.ts';
 interface RuleIds {
   /** In the suite for signed messages. */
   readonly own: string;
-  /** The number in a chapter for what a party signs; absent: it is not judged there. */
+  /** Its number in a chapter on one party's signatures; absent: it is not tested there. */
   readonly number?: string;
 }
 
-/** The ids of the cases, in their order, written down: an id never changes, wherever a rule comes to be listed. */
+/** The case ids in order, written out: an id never changes, wherever its rule is listed. */
 const IDS = {
   digest: { own: 'S-DIG-01', number: '01' },
   'digest-form': { own: 'S-DIG-02', number: '02' },
@@ -53,18 +53,21 @@ export type SignatureRule = Grade & {
   readonly en: string;
   /** Rules without which this one means nothing. */
   readonly needs?: readonly RuleName[];
-  /** What is wrong; undefined: nothing. Of a rule that is `open`, what is seen. @throws {Absent} when the message does not have it */
+  /**
+   * The fault; undefined when there is none. For an `open` rule, the observation.
+   * @throws {Absent} when the message lacks the part in question
+   */
   readonly judge: (message: SignedMessage, trust: Trust) => string | undefined | Promise<string | undefined>;
 };
 
-/** The message does not have what the rule is about. */
+/** The message lacks the part that the rule is about. */
 export class Absent extends Error {
   readonly code = 'absent';
 }
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** Of each `x5c`: every rule reads the same ones. */
+/** Cached per `x5c`: every rule reads the same certificates. */
 const chains = new WeakMap<readonly unknown[], readonly Certificate[]>();
 
 /** @throws when one cannot be read */
@@ -80,7 +83,7 @@ export function certificatesOf({ header: { x5c } }: SignedMessage): readonly Cer
   return chain;
 }
 
-/** Why the library refuses, for one of these reasons. */
+/** Why the library refuses the message, if for one of these reasons. */
 export async function refusal(work: () => unknown, ...codes: readonly JadesErrorCode[]): Promise<string | undefined> {
   try {
     await work();

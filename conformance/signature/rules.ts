@@ -1,4 +1,4 @@
-/** The rules for a signed message, of a requester or a supplier: each with its source and what breaks it. */
+/** The rules for a signed message of a requester or supplier, each with its source and a check. */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Certificate } from '../../src/lib/jades/certificate.ts';
@@ -14,12 +14,12 @@ import { SIGNATURE, type SignedMessage } from './message.ts';
 import { Absent, certificatesOf, type RuleName, refusal, type SignatureRule } from './rule.ts';
 
 const DIGEST = /^SHA-256=[A-Za-z0-9+/=]{43,44}$/;
-/** The clock of a signer may be this much ahead. */
+/** A signer's clock may be this far ahead. */
 const LEEWAY_MS = 5 * 60_000;
 
 const one = (message: SignedMessage, name: string): string | undefined => {
   const { length } = message.values(name);
-  return length === 1 ? undefined : `the header ${name} is there ${length === 0 ? 'not at all' : `${length} times`}`;
+  return length === 1 ? undefined : `the header ${name} occurs ${length} times`;
 };
 
 function partsOf(message: SignedMessage): readonly string[] {
@@ -43,7 +43,7 @@ function critFault({ header }: SignedMessage): string | undefined {
   return odd === undefined ? undefined : `\`crit\` names ${JSON.stringify(odd)}`;
 }
 
-/** Of RFC 7515 itself: every implementation knows them. */
+/** Defined by RFC 7515 itself: every implementation understands them. */
 const REGISTERED: ReadonlySet<unknown> = new Set([
   'alg',
   'jku',
@@ -82,10 +82,10 @@ function contentDigestFault(message: SignedMessage): string | undefined {
   const digest = /(?:^|,)\s*sha-256=:([A-Za-z0-9+/=]+):/.exec(value)?.[1];
   if (digest === undefined) throw new Absent('there is no `Content-Digest` with sha-256');
   const own = createHash('sha256').update(message.body).digest('base64');
-  return digest === own ? undefined : 'the `Content-Digest` is of other bytes';
+  return digest === own ? undefined : 'the `Content-Digest` does not match the body';
 }
 
-/** The order is that of the cases. */
+/** In the order of the cases. */
 export const RULES: Readonly<Record<RuleName, SignatureRule>> = {
   digest: {
     must: signing('It is required on messages with a body'),
@@ -103,19 +103,19 @@ export const RULES: Readonly<Record<RuleName, SignatureRule>> = {
   },
   'digest-holds': {
     must: signing('SHA-256 digest of the payload per RFC 3230'),
-    nl: '`Digest` hoort bij de bytes van de body',
-    en: '`Digest` belongs to the bytes of the body',
+    nl: '`Digest` klopt met de bytes van de body',
+    en: '`Digest` matches the bytes of the body',
     needs: ['digest-form'],
     judge: (message) => {
       const [value = ''] = message.values('digest');
       const own = digestOf(message.body);
-      return own === value || own === `${value}=` ? undefined : 'the digest is of other bytes';
+      return own === value || own === `${value}=` ? undefined : 'the digest does not match the body';
     },
   },
   'content-digest': {
     may: rfc(9530, '2', 'calculated using a hashing algorithm applied to the actual message content'),
     nl: 'Een `Content-Digest` ernaast klopt ook',
-    en: 'A `Content-Digest` beside it is right as well',
+    en: 'A `Content-Digest` beside it is correct too',
     judge: contentDigestFault,
   },
   signature: {
@@ -139,7 +139,7 @@ export const RULES: Readonly<Record<RuleName, SignatureRule>> = {
     needs: ['detached'],
     judge: (message) => {
       const odd = partsOf(message).find((part) => Buffer.from(part, 'base64url').toString('base64url') !== part);
-      return odd === undefined ? undefined : 'a part is not the one spelling of base64url';
+      return odd === undefined ? undefined : 'a part is not canonical base64url';
     },
   },
   json: {
@@ -172,7 +172,7 @@ export const RULES: Readonly<Record<RuleName, SignatureRule>> = {
     needs: ['json'],
     judge: ({ header: { kid } }) => (typeof kid === 'string' && kid !== '' ? undefined : 'there is no `kid`'),
   },
-  // Media types have no case, and may leave out `application/` (RFC 7515 section 4.1.9).
+  // Media types are case-insensitive and may omit `application/` (RFC 7515 section 4.1.9).
   typ: {
     must: signing('`typ` = `JOSE`'),
     nl: '`typ` is `JOSE`',
@@ -185,25 +185,25 @@ export const RULES: Readonly<Record<RuleName, SignatureRule>> = {
   },
   crit: {
     must: rfc(7515, '4.1.11', 'Producers MUST NOT use the empty list "[]" as the "crit" value'),
-    nl: '`crit` noemt elk veld eenmaal, alleen wat er staat, en niets van RFC 7515 zelf',
-    en: '`crit` names each field once, only what is there, and nothing of RFC 7515 itself',
+    nl: '`crit` noemt elk veld eenmaal, alleen velden uit de header, en geen velden van RFC 7515 zelf',
+    en: '`crit` names each field once, only fields in the header, and none that RFC 7515 defines',
     needs: ['json'],
     judge: critFault,
   },
   b64: {
     must: rfc(7797, '6', 'The "crit" Header Parameter MUST be included with "b64" in its set of values'),
-    nl: 'Waar `b64` staat, noemt `crit` het',
-    en: 'Where there is a `b64`, `crit` names it',
+    nl: 'Een header met `b64` noemt dat in `crit`',
+    en: 'A header with `b64` lists it in `crit`',
     needs: ['json'],
     judge: ({ header: { b64, crit } }) => {
       if (b64 === undefined) throw new Absent('there is no `b64`');
-      return Array.isArray(crit) && crit.includes('b64') ? undefined : '`b64` is there, and `crit` does not name it';
+      return Array.isArray(crit) && crit.includes('b64') ? undefined : 'there is a `b64` that `crit` does not name';
     },
   },
   sigD: {
     may: signingModule('The `pars` array of the SigD MUST contain only the element `digest`'),
-    nl: '`sigD` noemt de header `Digest` als wat er is ondertekend, en niets anders',
-    en: '`sigD` names the header `Digest` as what is signed, and nothing else',
+    nl: '`sigD` noemt alleen de header `Digest` als ondertekend',
+    en: '`sigD` names only the header `Digest` as signed',
     needs: ['json'],
     judge: ({ header: { sigD } }) => {
       if (sigD === undefined) throw new Absent('there is no `sigD`: the body is signed');
@@ -229,21 +229,21 @@ export const RULES: Readonly<Record<RuleName, SignatureRule>> = {
   },
   x5t: {
     should: signingPage('Het veld x5t#S256 is niet verplicht, maar wordt wel aanbevolen'),
-    nl: '`x5t#S256` is van het eerste certificaat',
-    en: '`x5t#S256` is of the first certificate',
+    nl: '`x5t#S256` hoort bij het eerste certificaat',
+    en: '`x5t#S256` belongs to the first certificate',
     needs: ['json'],
     judge: ({ header: { x5c, 'x5t#S256': thumbprint } }) => {
       if (thumbprint === undefined) return 'there is no `x5t#S256`';
       const leaf = Buffer.from(Array.isArray(x5c) ? String(x5c[0]) : '', 'base64');
       return thumbprint === createHash('sha256').update(leaf).digest('base64url')
         ? undefined
-        : 'it is of another certificate';
+        : 'it belongs to another certificate';
     },
   },
   holds: {
     must: signing('Taken from the first certificate in `x5c`'),
     nl: 'De handtekening klopt met de sleutel van het eerste certificaat',
-    en: 'The signature holds with the key of the first certificate',
+    en: 'The signature verifies with the key of the first certificate',
     needs: ['digest', 'alg', 'x5c', 'x5t', 'crit', 'b64', 'sigD', 'typ'],
     judge: (message) => {
       const [encoded = '', , last = ''] = partsOf(message);
@@ -255,7 +255,7 @@ export const RULES: Readonly<Record<RuleName, SignatureRule>> = {
   },
   time: {
     should: signingPage('Er is gekozen voor het JAdES-B profiel van ondertekenen'),
-    nl: 'De handtekening zegt wanneer zij is gezet',
+    nl: 'De handtekening vermeldt wanneer zij is gezet',
     en: 'The signature says when it was made',
     needs: ['json'],
     judge: (message) => (timesOf(message).length > 0 ? undefined : 'it has neither `iat` nor `sigT`'),

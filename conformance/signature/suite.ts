@@ -1,4 +1,4 @@
-/** The suite for signed messages at rest. */
+/** The suite for stored signed messages. */
 import {
   type Chapter,
   type ConformanceCase,
@@ -18,7 +18,7 @@ export interface SignatureSubject extends SuiteSubject {
 }
 
 /**
- * Judges all messages by one rule: those that do not have what it is about do not count.
+ * Checks all messages against one rule; those without the part in question do not count.
  * @throws {Skipped} when no message has it
  */
 async function judgeAll(name: RuleName, messages: readonly SignedMessage[], trust: Trust): Promise<Finding> {
@@ -42,7 +42,10 @@ async function judgeAll(name: RuleName, messages: readonly SignedMessage[], trus
   return open && { seen: [...seen].join('; ') };
 }
 
-/** Cases for rules. @param idOf gives the id of a rule; undefined: it is not judged here */
+/**
+ * Cases for rules.
+ * @param idOf returns the id of a rule; undefined: it is not tested here
+ */
 function ruleCases<Subject extends SuiteSubject>(
   idOf: (name: RuleName) => string | undefined,
   judge: (name: RuleName, subject: Subject) => Promise<Finding>,
@@ -51,7 +54,7 @@ function ruleCases<Subject extends SuiteSubject>(
     const id = idOf(name);
     if (id === undefined) return [];
     const { judge: _, needs: rules = [], ...written } = RULES[name];
-    // What a message need not have is no reason not to judge another rule.
+    // Lacking an optional part is no reason to skip another rule.
     const needs = rules.filter((one) => !OPTIONAL.has(one)).flatMap((one) => idOf(one) ?? []);
     return { ...described(id, { ...written, needs }, id), check: (subject) => judge(name, subject) };
   });
@@ -61,7 +64,10 @@ const OPTIONAL: ReadonlySet<RuleName> = new Set(['content-digest', 'crit', 'b64'
 const isRuleName = (name: string): name is RuleName => Object.hasOwn(RULE_IDS, name);
 const RULE_NAMES: readonly RuleName[] = Object.keys(RULE_IDS).filter(isRuleName);
 
-/** One chapter with the rules for what a party signs. @param messagesOf may throw {Skipped} */
+/**
+ * One chapter with the rules for a party's signatures.
+ * @param messagesOf may throw {Skipped}
+ */
 export function messageChapter<Subject extends SuiteSubject & { readonly trust: Trust }>(
   id: string,
   [nl, en]: readonly [string, string],

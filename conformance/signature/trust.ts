@@ -1,4 +1,4 @@
-/** What certificates of messages are judged by: the roots, a moment, and where their status is looked up. */
+/** Trust settings for the certificates of messages: the roots, a time, and where to look up their status. */
 import { type Certificate, parsePemCertificates, type Subject } from '../../src/lib/jades/certificate.ts';
 import { isListed, readCrl } from '../../src/lib/jades/crl.ts';
 import { checkRevocation, createRevocationSource, type Fetch } from '../../src/lib/jades/revocation.ts';
@@ -8,7 +8,7 @@ interface TrustOptions {
   /** PEM. */
   readonly anchors: string;
   readonly at: Date;
-  /** Revocation lists (DER) in place of asking the issuers. */
+  /** Revocation lists (DER) instead of asking the issuers. */
   readonly lists?: readonly Uint8Array[];
   /** Asks the issuers, by OCSP and their lists. */
   readonly fetch?: Fetch | undefined;
@@ -18,7 +18,7 @@ interface TrustOptions {
 const DEADLINE_MS = 10_000;
 const MOST_BYTES = 50 * 1024 * 1024;
 
-/** @throws {TypeError} when there is no root; errors of what cannot be read */
+/** @throws {TypeError} when there is no root; errors about unreadable input */
 export function readTrust({ anchors, at, lists = [], fetch, signal }: TrustOptions): Trust {
   const roots = parsePemCertificates(anchors);
   if (roots.length === 0) throw new TypeError('the file holds no root certificate');
@@ -34,7 +34,7 @@ export function readTrust({ anchors, at, lists = [], fetch, signal }: TrustOptio
   return { anchors: roots, at, checkRevocation: fetch === undefined && lists.length === 0 ? undefined : check };
 }
 
-/** The status by the list of the issuer; whether the list is recent is for the person who gave it to say. */
+/** The status according to the issuer's list; whoever provided the list vouches for its date. */
 function listedIn(lists: readonly Uint8Array[]) {
   return async ({ certificate, issuer }: Subject) => {
     for (const der of lists) {
@@ -42,6 +42,6 @@ function listedIn(lists: readonly Uint8Array[]) {
       if (list === undefined) continue;
       return { revoked: await isListed(list, certificate), validUntil: list.nextUpdate ?? list.thisUpdate };
     }
-    throw new Error('none of the lists is of the issuer');
+    throw new Error("none of the lists is the issuer's");
   };
 }

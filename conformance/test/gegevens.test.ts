@@ -104,7 +104,7 @@ describe('koppelvlak-conformance gegevens', () => {
       ...['--sign', requester.key, requester.chain],
     );
     expect(ended.status, ended.stderr).toBe(0);
-    expect(ended.stdout).toContain('No must failed.');
+    expect(ended.stdout).toContain('No must case failed.');
     const [head = '', body = ''] = readFileSync(join(supplier.dir, 'goed/statement.http'), 'utf8').split('\r\n\r\n');
     const header = (name: string): string => new RegExp(`^${name}: (.+)$`, 'm').exec(head)?.[1]?.trim() ?? '';
     const verifier = createVerifier({
@@ -127,7 +127,7 @@ describe('koppelvlak-conformance gegevens', () => {
       ...[`${proxy.url}/gegevens`, ...withToken, '--only', 'A-ANS', 'A-ACC-06', 'A-REQ-12', '--report', 'fout'],
     );
     expect(ended.status).toBe(1);
-    expect(ended.stdout).toContain('FAILED A-ANS-03 (must): `gegevens` fits the exchange model');
+    expect(ended.stdout).toContain('FAILED A-ANS-03 (must): `gegevens` matches the exchange model');
     expect(ended.stdout).toContain('leveringen/0/teller must be integer');
     expect(ended.stdout).toMatch(
       /koppelvlak-conformance gegevens http\S+ --variant shv .* --only A-ANS-03 --save berichten\//,

@@ -48,8 +48,8 @@ describe('the suite for a processing log', () => {
   it('fails a log that answers a right request to log with 500', async () => {
     const results = await behind(giving(post(), 201, 500));
     const failed = results.filter(({ outcome }) => outcome === 'failed').map(({ id, reason }) => [id, reason]);
-    expect(failed).toContainEqual(['B-LOG-01', 'POST gives status 500 instead of 201']);
-    expect(failed).toContainEqual(['B-LOG-13', 'POST gives status 500 and no action']);
+    expect(failed).toContainEqual(['B-LOG-01', 'POST gets status 500 instead of 201']);
+    expect(failed).toContainEqual(['B-LOG-13', 'POST gets status 500 and no action']);
   });
 
   it('cannot judge a log that is away', async () => {

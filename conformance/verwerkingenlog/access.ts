@@ -1,4 +1,4 @@
-/** Who may call what. Each function is tried without its scope: by every token that does not give it. */
+/** Access control: each function is called without its scope, using every token that does not grant it. */
 
 import type { JsonObject } from '../../src/lib/json/json-value.ts';
 import { PROCESSING_LOG_SCOPES } from '../../src/lib/processing-log-scopes.ts';
@@ -35,7 +35,7 @@ const patch = ({ verwerkingId }: JsonObject, body: JsonObject): Call => [
   body,
 ];
 
-/** F7446 is in a case of its own: the texts contradict each other. */
+/** F7446 has its own case: the texts contradict each other. */
 const FUNCTIES: readonly Functie[] = [
   {
     ...{ id: 'F6624', nl: 'Vertrouwelijk vastleggen', en: 'Logging something confidential' },
@@ -59,8 +59,8 @@ const FUNCTIES: readonly Functie[] = [
   {
     ...{
       id: 'F2525',
-      nl: 'De beperkte set van wat is opgeheven opvragen',
-      en: 'Querying the limited set of what was lifted',
+      nl: 'De beperkte set van opgeheven acties opvragen',
+      en: 'Querying the limited set of lifted actions',
     },
     source: oneApi(
       'F2525',
@@ -122,13 +122,13 @@ const FUNCTIES: readonly Functie[] = [
   },
 ];
 
-/** Every function once, with all that is needed but a token. */
+/** Every function once, with everything it needs except a token. */
 const ALL: Functie['call'][] = [
   (log) => ['POST', '/verwerkingsacties', log.whole(log.person('toegang'))],
   ...FUNCTIES.filter(({ id }) => ['F4086', 'F4415', 'F8316', 'F9906'].includes(id)).map(({ call }) => call),
 ];
 
-/** @returns which scope was not refused; those without a token are not tried */
+/** @returns the scope that was not refused; scopes without a token are not tried */
 async function refusedBy(log: Log, call: Functie['call'], scopes: readonly Scope[]) {
   const tried = scopes.filter((scope) => log.subject.tokens[scope] !== undefined);
   if (tried.length === 0) return { skipped: 'there is no token with another scope' };
@@ -140,13 +140,13 @@ async function refusedBy(log: Log, call: Functie['call'], scopes: readonly Scope
   return undefined;
 }
 
-/** Each operation without a token that counts. */
+/** Each operation, without a valid token. */
 async function refusedAll(log: Log, headers: Readonly<Record<string, string | undefined>>, as?: 'other') {
   const statuses = as === undefined ? [401] : [401, 403];
   for (const call of ALL) {
     const [method, path, body] = await call(log);
     const { status } = await log.call(method, path, { as, headers, body });
-    if (!statuses.includes(status)) return `${method} gives status ${status} instead of ${statuses.join(' or ')}`;
+    if (!statuses.includes(status)) return `${method} gets status ${status} instead of ${statuses.join(' or ')}`;
   }
   return undefined;
 }
@@ -158,7 +158,7 @@ const ofFunction = FUNCTIES.map(
       {
         must: source,
         nl: `${nl} kan alleen met de scope daarvoor (${id})`,
-        en: `${en} takes the scope for it (${id})`,
+        en: `${en} requires its scope (${id})`,
         test: (log: Log) =>
           refusedBy(
             log,
@@ -176,8 +176,8 @@ export const ACCESS = logChapter('B-ACC', ['Toegang', 'Access'], {
       'POST /verwerkingsacties; F7446',
       '`Normaal` dan wordt er niet gecontroleerd op de autorisatiescope … Autorisatiescope = `create:normal`',
     ),
-    nl: 'Of vastleggen van wat niet vertrouwelijk is de scope `create:normal` vraagt: F7446 zegt van wel, POST zegt dat er niet gecontroleerd wordt',
-    en: 'Whether logging what is not confidential takes `create:normal`: F7446 says so, POST says that nothing is checked',
+    nl: 'Of het vastleggen van een niet-vertrouwelijke actie de scope `create:normal` vereist: volgens F7446 wel, volgens POST wordt er niet gecontroleerd',
+    en: 'Whether logging a non-confidential action requires `create:normal`: F7446 says so, POST says that nothing is checked',
     test: async (log) => {
       const body = log.whole(log.person('toegang'));
       const { status } = await log.call('POST', '/verwerkingsacties', { as: 'read:normal', body });
@@ -189,8 +189,8 @@ export const ACCESS = logChapter('B-ACC', ['Toegang', 'Access'], {
       'F2525; GET /verwerkingsacties',
       'is nodig: `read:normal` of `read:confidential` … Bij autorisatiescope `read:normal` moet de query parameter `vertrouwelijkheid` ingevuld zijn met de waarde `Normaal`',
     ),
-    nl: 'Of `read:normal` alle velden ziet van wat is opgeheven: F2525 zegt van wel, GET en de vorm met één API van niet',
-    en: 'Whether `read:normal` sees all fields of what was lifted: F2525 says so, GET and the form with one API do not',
+    nl: 'Of `read:normal` alle velden van een opgeheven actie ziet: volgens F2525 wel, volgens GET en de vorm met één API niet',
+    en: 'Whether `read:normal` sees all fields of a lifted action: F2525 says so, GET and the single-API version do not',
     test: async (log) => {
       const [method, path] = list(log, 'false', 'opgeheven');
       return { seen: `status ${(await log.call(method, path, { as: 'read:normal' })).status}` };
@@ -201,8 +201,8 @@ export const ACCESS = logChapter('B-ACC', ['Toegang', 'Access'], {
       'POST /verwerkingsacties',
       'Laat toe om zowel vertrouwelijke als niet vertrouwelijke (normale) verwerkingsacties aan te maken',
     ),
-    nl: 'Een scope op `confidential` omvat die op `normal`',
-    en: 'A scope on `confidential` includes the one on `normal`',
+    nl: 'Een scope voor `confidential` omvat die voor `normal`',
+    en: 'A scope for `confidential` includes the one for `normal`',
     test: async (log) => {
       const body = log.whole(log.person('omvat'));
       const { json } = await log.stored('POST', '/verwerkingsacties', { as: 'create:confidential', body });
@@ -222,20 +222,20 @@ export const ACCESS = logChapter('B-ACC', ['Toegang', 'Access'], {
   'B-ACC-15': {
     must: vng('OpenAPI', "security: - JWT-Claims … '401': description: Unauthorized"),
     nl: 'Zonder toegangstoken geeft elke aanroep 401',
-    en: 'Without an access token each call gives 401',
+    en: 'Every call without an access token gets 401',
     test: (log) => refusedAll(log, { authorization: undefined }),
   },
   'B-ACC-16': {
     must: rfc(9110, '15.5.2', 'The server generating a 401 response MUST send a WWW-Authenticate header field'),
-    nl: 'Een 401 zegt hoe de aanroeper zich kan aanmelden',
-    en: 'A 401 says how the caller can authenticate',
+    nl: 'Een 401 meldt hoe de aanroeper zich aanmeldt',
+    en: 'A 401 says how to authenticate',
     needs: ['B-ACC-15'],
     test: ({ subject: { client } }) => unchallenged(client),
   },
   'B-ACC-17': {
     must: rfc(9068, '4', 'The resource server MUST validate the signature of all incoming JWT access tokens'),
-    nl: 'Een token met een andere handtekening wordt geweigerd',
-    en: 'A token with another signature is refused',
+    nl: 'Een token met een ongeldige handtekening wordt geweigerd',
+    en: 'A token with an invalid signature is refused',
     test: (log) => refusedWith(log, forged),
   },
   'B-ACC-18': {
@@ -255,12 +255,12 @@ export const ACCESS = logChapter('B-ACC', ['Toegang', 'Access'], {
       'The JWT access token MUST be rejected if "aud" does not contain a resource indicator of the current resource server',
     ),
     nl: 'Een token van een andere organisatie of voor een andere dienst wordt overal geweigerd',
-    en: 'A token of another organisation, or for another service, is refused everywhere',
+    en: 'A token from another organisation or for another service is refused everywhere',
     test: (log) => refusedAll(log, {}, 'other'),
   },
   'B-ACC-20': {
     may: contract('Geweigerd', 'De aanroeper mag dit niet. Er is niets veranderd.'),
-    nl: 'Wat geweigerd is, heeft niets veranderd',
+    nl: 'Een geweigerd verzoek heeft niets veranderd',
     en: 'A refused request has changed nothing',
     needs: FUNCTIES.map((_, i) => `B-ACC-${String(i + 1).padStart(2, '0')}`).slice(5),
     test: async (log) => {
@@ -270,7 +270,7 @@ export const ACCESS = logChapter('B-ACC', ['Toegang', 'Access'], {
       ] as const) {
         const query = { beperkteSet: 'false', vertrouwelijkheid__in: 'normaal,vertrouwelijk' };
         const now = (await log.list(name, query, 'read:confidential')).find(({ actieId }) => actieId === actie.actieId);
-        if (now === undefined) return 'the action is no longer there';
+        if (now === undefined) return 'the action no longer exists';
         const other = ['actieNaam', 'vertrouwelijkheid', 'bewaartermijn'].find((field) => now[field] !== actie[field]);
         if (other !== undefined) return `${other} has changed`;
       }
@@ -279,7 +279,7 @@ export const ACCESS = logChapter('B-ACC', ['Toegang', 'Access'], {
   },
 });
 
-/** A call with a token that was changed. */
+/** A call with a modified token. */
 async function refusedWith(log: Log, change: (token: string) => string) {
   const token = await log.subject.tokens['read:normal']?.();
   if (token === undefined) return { skipped: 'there is no token for read:normal' };

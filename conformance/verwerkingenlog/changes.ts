@@ -1,4 +1,4 @@
-/** Correction and deletion, of which only the last version is current. */
+/** Correcting and deleting actions, of which only the last version is current. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
@@ -20,8 +20,8 @@ const change = (log: Log, actie: JsonObject, body: JsonObject, status = 200, as:
 export const CHANGES = logChapter('B-CHG', ['Wijzigen en verwijderen', 'Correcting and deleting'], {
   'B-CHG-01': {
     must: vng(PUT, 'overschreven met de gegevens in de body van de request'),
-    nl: 'Een gewijzigde actie is zoals zij is opgegeven (F8316)',
-    en: 'A changed action is as it was given (F8316)',
+    nl: 'Een gewijzigde actie heeft de opgegeven waarden (F8316)',
+    en: 'A changed action has the given values (F8316)',
     test: async (log) => {
       const actie = await log.kept('wijzigen');
       const body = { ...actie, actieNaam: 'Gewijzigde actie', gegevensbron: 'Andere bron' };
@@ -38,7 +38,7 @@ export const CHANGES = logChapter('B-CHG', ['Wijzigen en verwijderen', 'Correcti
     // Part of an algorithm that "should" be applied.
     should: vng(PUT, 'Het attribuut `Tijdstip Registratie` wordt gevuld met de actuele datum/tijd'),
     nl: 'Een wijziging heeft een eigen `tijdstipRegistratie`',
-    en: 'A change has a `tijdstipRegistratie` of its own',
+    en: 'A change has its own `tijdstipRegistratie`',
     test: async (log) => {
       const actie = await log.kept('opnieuw-geregistreerd');
       const again = async (): Promise<boolean> => {
@@ -47,7 +47,7 @@ export const CHANGES = logChapter('B-CHG', ['Wijzigen en verwijderen', 'Correcti
         return Date.parse(String(tijdstipRegistratie)) > Date.parse(String(actie.tijdstipRegistratie));
       };
       if (await again()) return undefined;
-      // Two moments may be in one second, and a log may keep whole ones.
+      // Two times may be in the same second, and a log may store whole seconds.
       await wait(1000);
       return (await again()) ? undefined : 'it is not later than the first';
     },
@@ -55,7 +55,7 @@ export const CHANGES = logChapter('B-CHG', ['Wijzigen en verwijderen', 'Correcti
   'B-CHG-03': {
     must: vng('GET /verwerkingsacties', 'alleen actuele niet vervallen versies geretourneerd'),
     nl: 'Alleen de laatste versie van een actie wordt gevonden',
-    en: 'Only the last version of an action is found',
+    en: 'Only the latest version of an action is found',
     needs: ['B-CHG-01'],
     test: async (log) => {
       const actie = await log.kept('versies', { tijdstip: daysAgo(20) });
@@ -73,7 +73,7 @@ export const CHANGES = logChapter('B-CHG', ['Wijzigen en verwijderen', 'Correcti
       'alle elementen van de verwerkingsactie verplicht … dan wordt er een HTTP 400 (Bad Request) foutmelding teruggegeven',
     ),
     nl: 'Een wijziging die een gevuld veld weglaat, geeft 400',
-    en: 'A change that leaves out a field with a value gives 400',
+    en: 'A change that omits a field with a value gets 400',
     test: async (log) => {
       const actie = await log.kept('weglaten');
       for (const name of ['systeem', 'verwerkteObjecten', 'tijdstip'])
@@ -85,8 +85,8 @@ export const CHANGES = logChapter('B-CHG', ['Wijzigen en verwijderen', 'Correcti
       PUT,
       'alle elementen van de verwerkingsactie verplicht … Het verplicht zijn van deze velden is namelijk situatie-specifiek',
     ),
-    nl: 'Wat er gebeurt als een leeg veld (`null`) ontbreekt: de tekst vraagt alle elementen, en veel gemaakte clients laten lege velden weg',
-    en: 'What happens when an empty field (`null`) is absent: the text requires all elements, and many generated clients leave out empty ones',
+    nl: 'Wat er gebeurt als een leeg veld (`null`) ontbreekt: de tekst vereist alle elementen, maar veel gegenereerde clients laten lege velden weg',
+    en: 'What happens when an empty field (`null`) is absent: the text requires all elements, but many generated clients omit empty ones',
     test: async (log) => {
       const actie = await log.kept('leeg-weglaten', { gegevensbron: null });
       const body = { ...actie, gegevensbron: undefined };
@@ -98,19 +98,19 @@ export const CHANGES = logChapter('B-CHG', ['Wijzigen en verwijderen', 'Correcti
       'PUT en B3891',
       'Het attribuut `Actie ID` wordt gevuld met een nieuw UUID … geïdentificeerd met behulp van de path parameter `actieId`',
     ),
-    nl: 'Of een gewijzigde actie haar `actieId` houdt: het algoritme geeft een nieuw, het adres blijft',
-    en: 'Whether a changed action keeps its `actieId`: the algorithm gives a new one, the address stays',
+    nl: 'Of een gewijzigde actie haar `actieId` houdt: het algoritme geeft een nieuwe, maar het adres blijft',
+    en: 'Whether a changed action keeps its `actieId`: the algorithm assigns a new one, but the address stays',
     test: async (log) => {
       const actie = await log.kept('zelfde-id');
       const { status, json } = await log.call('PUT', actiePath(actie), { as: 'update:normal', body: actie });
       const same = isRecord(json) && json.actieId === actie.actieId;
-      return { seen: `status ${status}, ${same ? 'the same' : 'another'} actieId` };
+      return { seen: `status ${status}, ${same ? 'the same' : 'a new'} actieId` };
     },
   },
   'B-CHG-07': {
     must: vng(PUT, 'niet gematcht kan worden met een verwerkingsactie of … vervallen, dan … HTTP 400'),
     nl: 'Een onbekende of vervallen actie wijzigen geeft 400',
-    en: 'Changing an unknown or deleted action gives 400',
+    en: 'Changing an unknown or deleted action gets 400',
     test: async (log) => {
       const actie = await log.store('vervallen-wijzigen');
       await remove(log, actie);
@@ -122,7 +122,7 @@ export const CHANGES = logChapter('B-CHG', ['Wijzigen en verwijderen', 'Correcti
       PUT,
       'Bij autorisatiescope `update:normal` moet de oorspronkelijke verwerkingsactie `Normaal` zijn en mag deze waarde niet worden gewijzigd. 403',
     ),
-    nl: 'Met `update:normal` wordt een actie niet vertrouwelijk',
+    nl: 'Met `update:normal` kan een actie niet vertrouwelijk worden',
     en: 'With `update:normal` an action does not become confidential',
     test: async (log) => {
       const actie = await log.kept('gewoon');
@@ -132,8 +132,8 @@ export const CHANGES = logChapter('B-CHG', ['Wijzigen en verwijderen', 'Correcti
   },
   'B-CHG-09': {
     must: vng(PUT, 'maar niet in `Opgeheven`. 403'),
-    nl: 'Een wijziging maakt een actie niet `opgeheven`',
-    en: 'A change does not make an action `opgeheven`',
+    nl: 'Een wijziging kan een actie niet `opgeheven` maken',
+    en: 'A change cannot make an action `opgeheven`',
     test: async (log) => {
       const actie = await secret(log, 'geheim');
       const body = { ...actie, vertrouwelijkheid: 'opgeheven' };
@@ -142,8 +142,8 @@ export const CHANGES = logChapter('B-CHG', ['Wijzigen en verwijderen', 'Correcti
   },
   'B-CHG-10': {
     must: vng('F3835', 'wijzigt een bestaande vertrouwelijke verwerkingsactie'),
-    nl: 'Een vertrouwelijke actie wijzigt, en blijft vertrouwelijk (F3835)',
-    en: 'A confidential action changes, and stays confidential (F3835)',
+    nl: 'Een vertrouwelijke actie kan wijzigen, en blijft vertrouwelijk (F3835)',
+    en: 'A confidential action can be changed, and stays confidential (F3835)',
     test: async (log) => {
       const actie = await secret(log, 'geheim-wijzigen');
       const body = { ...actie, actieNaam: 'Gewijzigde actie' };
@@ -156,7 +156,7 @@ export const CHANGES = logChapter('B-CHG', ['Wijzigen en verwijderen', 'Correcti
   'B-CHG-11': {
     must: vng('F9906', 'markeert … als vervallen. Hierdoor zal deze niet meer geretourneerd worden'),
     nl: 'Een verwijderde actie staat in geen lijst meer (F9906)',
-    en: 'A deleted action is in no list any more (F9906)',
+    en: 'A deleted action is no longer in any list (F9906)',
     test: async (log) => {
       const actie = await log.store('verwijderen');
       await remove(log, actie);
@@ -166,7 +166,7 @@ export const CHANGES = logChapter('B-CHG', ['Wijzigen en verwijderen', 'Correcti
   'B-CHG-12': {
     must: vng('F2265', 'markeert de opgegeven vertrouwelijke verwerkingsactie als vervallen'),
     nl: 'Een verwijderde vertrouwelijke actie staat in geen lijst meer (F2265)',
-    en: 'A deleted confidential action is in no list any more (F2265)',
+    en: 'A deleted confidential action is no longer in any list (F2265)',
     test: async (log) => {
       const actie = await log.store('geheim-verwijderen', { vertrouwelijkheid: 'vertrouwelijk' });
       await remove(log, actie, 204, 'delete:confidential');
@@ -176,7 +176,7 @@ export const CHANGES = logChapter('B-CHG', ['Wijzigen en verwijderen', 'Correcti
   'B-CHG-13': {
     must: vng(DELETE, 'Indien de verwerkingsactie niet wordt gevonden … status 400; vervallen … status 400'),
     nl: 'Een onbekende of al vervallen actie verwijderen geeft 400',
-    en: 'Deleting an unknown or already deleted action gives 400',
+    en: 'Deleting an unknown or already deleted action gets 400',
     test: async (log) => {
       const actie = await log.store('tweemaal-verwijderen');
       await remove(log, actie);
@@ -204,8 +204,8 @@ export const CHANGES = logChapter('B-CHG', ['Wijzigen en verwijderen', 'Correcti
   },
   'B-CHG-15': {
     may: contract('IfNoneMatch', 'De `ETag` van wat de aanroeper al heeft. Is het nog hetzelfde, dan 304.'),
-    nl: 'Wie de laatste versie heeft, krijgt 304',
-    en: 'A caller that has the last version gets 304',
+    nl: 'Een aanroeper met de laatste versie krijgt 304',
+    en: 'A caller with the latest version gets 304',
     needs: ['B-QRY-13'],
     test: async (log) => {
       const path = actiePath(await log.kept('gewoon'));

@@ -6,11 +6,11 @@ import { requireAddress, type SuiteOptions, suiteCommand, suiteOptions, testSuit
 import type { ToolContext } from '../commands/tool.ts';
 
 const EXAMPLE = `
-Writes actions about persons that do not exist, and deletes them in the end; what the log keeps of deleted actions and of readings stays.
-The exit status is 0 when no must failed, 1 when one did, and 2 when the cases could not be run.
+Writes actions about fictitious persons and deletes them at the end; the log may keep records of deleted actions and of readings.
+The exit status is 0 when no must case failed, 1 when one did, and 2 when the cases could not be run.
 
-The file has a token for each scope, which has that scope and no other, and as \`other\` one that must be refused. A client of an
-authorization server may stand for a token:
+The file has a token for each scope, with exactly that scope, and under \`other\` a token that must be refused. A client of an
+authorization server may take the place of a token:
   { "read:normal": "eyJ…", "create:normal": { "tokenUrl": "https://…", "clientId": "…", "clientSecret": "…" }, "other": "eyJ…" }
 
 Examples:
@@ -28,7 +28,7 @@ export function verwerkingenlogCommand(terminal: Terminal): Command {
   return suiteOptions(new Command('verwerkingenlog'))
     .description('test a processing log')
     .argument('[url]', 'its address')
-    .option('--tokens <file>', 'JSON with a token, or a client, for each scope; or the demo.json of a demo')
+    .option('--tokens <file>', "JSON with a token or client for each scope; or a demo's demo.json")
     .option('--oin <number>', 'OIN of the caller, for a log that requires the header')
     .addHelpText('after', EXAMPLE)
     .action((url: string | undefined, options: Options) =>

@@ -1,4 +1,4 @@
-/** Confidentiality and retention: of a whole processing, by new versions of its actions. */
+/** Confidentiality and retention of a whole processing, changed by new versions of its actions. */
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../src/lib/json/json-value.ts';
 import { remove, secret } from './changes.ts';
@@ -18,7 +18,7 @@ const patch = (
   status = 204,
   as: Scope = 'update:confidential',
 ) => log.expect(status, 'PATCH', `/verwerkingsacties?verwerkingId=${String(verwerkingId)}`, { as, body });
-/** An action that was confidential, and lifted. */
+/** An action that was confidential and has been lifted. */
 export async function lifted(log: Log): Promise<JsonObject> {
   const known = log.subject.kept.has(LIFTED_PERSON);
   const actie = await secret(log, LIFTED_PERSON);
@@ -32,8 +32,8 @@ export const CONFIDENTIALITY = logChapter(
   {
     'B-CNF-01': {
       must: vng('F9787', 'retourneert geen verwerkingsacties die vertrouwelijk zijn of waren'),
-      nl: 'Een vertrouwelijke actie staat in geen lijst van wat niet vertrouwelijk is (F4086, F9787)',
-      en: 'A confidential action is in no list of what is not confidential (F4086, F9787)',
+      nl: 'Een vertrouwelijke actie staat in geen lijst van niet-vertrouwelijke acties (F4086, F9787)',
+      en: 'A confidential action is in no list of non-confidential actions (F4086, F9787)',
       test: async (log) => {
         const actie = await secret(log, 'geheim');
         return (
@@ -43,8 +43,8 @@ export const CONFIDENTIALITY = logChapter(
     },
     'B-CNF-02': {
       must: vng('F0143', 'retourneert alleen verwerkingsacties die vertrouwelijk zijn of waren'),
-      nl: 'Wie het mag, vindt vertrouwelijke acties, en alleen die (F0143)',
-      en: 'A caller that may finds confidential actions, and only those (F0143)',
+      nl: 'Een bevoegde aanroeper vindt vertrouwelijke acties, en alleen die (F0143)',
+      en: 'An authorised caller finds confidential actions, and only those (F0143)',
       test: async (log) => {
         const query = { beperkteSet: 'false', vertrouwelijkheid: 'vertrouwelijk' };
         return (
@@ -55,8 +55,8 @@ export const CONFIDENTIALITY = logChapter(
     },
     'B-CNF-03': {
       must: vng(PATCH, 'Alle verwerkingsacties met de opgegeven query parameter `verwerkingId` worden … aangepast'),
-      nl: 'De vertrouwelijkheid wijzigt van alle acties van de verwerking (F2969)',
-      en: 'The confidentiality changes of all actions of the processing (F2969)',
+      nl: 'De vertrouwelijkheid van alle acties van de verwerking wijzigt (F2969)',
+      en: 'The confidentiality of all actions of the processing changes (F2969)',
       test: async (log) => {
         const common = { verwerkingId: randomUUID(), ...about(log, 'verwerking') };
         for (const name of ['a', 'b']) await log.kept(`verwerking ${name}`, common);
@@ -68,8 +68,8 @@ export const CONFIDENTIALITY = logChapter(
     },
     'B-CNF-04': {
       must: vng('F2525', 'retourneert alleen verwerkingsacties waarvan de vertrouwelijkheid is opgeheven'),
-      nl: 'Een opgeheven actie wordt gevonden als opgeheven (F2525)',
-      en: 'A lifted action is found as lifted (F2525)',
+      nl: 'Een opgeheven actie is te vinden als `opgeheven` (F2525)',
+      en: 'A lifted action is found as `opgeheven` (F2525)',
       test: async (log) => {
         return (
           found(await lifted(log), await log.ids(LIFTED_PERSON, LIFTED, 'read:confidential'), true) ??
@@ -79,7 +79,7 @@ export const CONFIDENTIALITY = logChapter(
     },
     'B-CNF-05': {
       must: vng('F4086', 'alleen voorkomens … die niet vertrouwelijk zijn en dat ook nooit geweest zijn'),
-      nl: 'Een actie die ooit vertrouwelijk was, telt niet als `normaal`, ook als zij is opgeheven',
+      nl: 'Een actie die ooit vertrouwelijk was, telt niet als `normaal`, ook niet als de vertrouwelijkheid is opgeheven',
       en: 'An action that was once confidential does not count as `normaal`, even when it was lifted',
       needs: ['B-CNF-04'],
       test: async (log) => {
@@ -103,8 +103,8 @@ export const CONFIDENTIALITY = logChapter(
     },
     'B-CNF-07': {
       must: oneApi('GET /verwerkingsacties', '`vertrouwelijkheid__in` … moeten voldoen aan één van deze waarden'),
-      nl: '`vertrouwelijkheid__in` vindt wat een van de waarden heeft',
-      en: '`vertrouwelijkheid__in` finds what has one of the values',
+      nl: '`vertrouwelijkheid__in` vindt acties met een van de waarden',
+      en: '`vertrouwelijkheid__in` finds actions with any of the values',
       needs: ['B-CNF-02'],
       test: async (log) => {
         const ids = async (person: string, vertrouwelijkheid__in: string) =>
@@ -134,7 +134,7 @@ export const CONFIDENTIALITY = logChapter(
         PATCH,
         'Bij autorisatiescope `update:normal` moet de vertrouwelijkheid van de oorspronkelijke verwerkingsactie `Normaal` zijn … 403',
       ),
-      nl: 'Met `update:normal` wijzigt een verwerking met een vertrouwelijke actie niet, en geen enkele actie daarvan',
+      nl: 'Met `update:normal` wijzigt geen enkele actie van een verwerking met een vertrouwelijke actie',
       en: 'With `update:normal` a processing with a confidential action does not change, and none of its actions',
       test: async (log) => {
         const common = { verwerkingId: randomUUID(), ...about(log, 'gemengd') };
@@ -150,8 +150,8 @@ export const CONFIDENTIALITY = logChapter(
         'F4415',
         'wijzigt de bewaartermijn van alle acties die in het kader van de opgegeven verwerking gelogd zijn',
       ),
-      nl: 'De bewaartermijn wijzigt van alle acties van de verwerking, en verder niets (F4415)',
-      en: 'The retention period changes of all actions of the processing, and nothing else (F4415)',
+      nl: 'De bewaartermijn van alle acties van de verwerking wijzigt, en verder niets (F4415)',
+      en: 'The retention period of all actions of the processing changes, and nothing else (F4415)',
       test: async (log) => {
         const common = { verwerkingId: randomUUID(), ...about(log, 'termijn') };
         for (const name of ['a', 'b']) await log.kept(`termijn ${name}`, common);
@@ -168,7 +168,7 @@ export const CONFIDENTIALITY = logChapter(
     'B-CNF-11': {
       must: vng(PATCH, 'Als de `verwerkingId` niet gematcht kan worden met een verwerkingsactie … HTTP 400'),
       nl: 'Een onbekende verwerking wijzigen geeft 400',
-      en: 'Changing an unknown processing gives 400',
+      en: 'Changing an unknown processing gets 400',
       test: async (log) => {
         await patch(log, { verwerkingId: randomUUID() }, { bewaartermijn: 'P3D' }, 400);
       },
@@ -176,7 +176,7 @@ export const CONFIDENTIALITY = logChapter(
     'B-CNF-12': {
       must: vng(PATCH, 'of de gevonden verwerkingsactie blijkt te zijn vervallen … HTTP 400'),
       nl: 'Een verwerking waarvan alle acties vervallen zijn, wijzigen geeft 400',
-      en: 'Changing a processing whose actions were all deleted gives 400',
+      en: 'Changing a processing whose actions were all deleted gets 400',
       test: async (log) => {
         const actie = await log.store('vervallen-verwerking');
         await remove(log, actie);
@@ -186,7 +186,7 @@ export const CONFIDENTIALITY = logChapter(
     'B-CNF-13': {
       may: contract('VerwerkingsactieWijziging', 'minProperties: 1, additionalProperties: false'),
       nl: 'Een wijziging zonder inhoud of met een ander veld geeft 400',
-      en: 'A change without content, or with another field, gives 400',
+      en: 'A change without content or with another field gets 400',
       test: async (log) => {
         const actie = await log.kept('gewoon');
         for (const body of [{}, { bewaartermijn: 'P3D', actieNaam: 'Anders' }]) await patch(log, actie, body, 400);
@@ -194,8 +194,8 @@ export const CONFIDENTIALITY = logChapter(
     },
     'B-CNF-14': {
       may: contract('getVerwerkingsacties', 'een bewaartermijn die voorbij is, verbergt niets'),
-      nl: 'Een actie waarvan de bewaartermijn voorbij is, wordt gevonden zolang zij er is',
-      en: 'An action whose retention period has passed is found as long as it is there',
+      nl: 'Een actie waarvan de bewaartermijn voorbij is, blijft vindbaar zolang zij bestaat',
+      en: 'An action whose retention period has expired can be found as long as it exists',
       test: async (log) => {
         const actie = await log.kept('verstreken', { bewaartermijn: 'PT1H' });
         return found(actie, await log.ids('verstreken'), true);

@@ -1,4 +1,4 @@
-/** What a log may offer beside the functions: repeating safely, inspection by the person, a register of processing activities. */
+/** Optional features of a log: idempotent requests, inspection by citizens, a register of processing activities. */
 import { randomUUID } from 'node:crypto';
 import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
 import { objectsIn } from '../json-members.ts';
@@ -43,8 +43,8 @@ const activityOf = (log: Log, vertrouwelijkheid: string): [path: string, body: J
 export const EXTRAS = logChapter('B-EXT', ['Functies die een log kan aanbieden', 'Optional functions of a log'], {
   'B-EXT-01': {
     may: contract('Conflict', 'Dezelfde `Idempotency-Key` is al gebruikt met een andere body.'),
-    nl: 'Een `Idempotency-Key` met een andere inhoud geeft 409',
-    en: 'An `Idempotency-Key` with another content gives 409',
+    nl: 'Een `Idempotency-Key` met een andere body geeft 409',
+    en: 'An `Idempotency-Key` with a different body gets 409',
     test: async (log) => {
       const headers = { 'idempotency-key': `cf-${log.subject.run}-1` };
       const post = (wishes: JsonObject) =>
@@ -62,8 +62,8 @@ export const EXTRAS = logChapter('B-EXT', ['Functies die een log kan aanbieden',
   },
   'B-EXT-02': {
     may: contract('Idempotency-Key', 'geeft 24 uur lang hetzelfde antwoord en geen tweede actie'),
-    nl: 'Hetzelfde verzoek met dezelfde `Idempotency-Key` geeft geen tweede actie',
-    en: 'The same request with the same `Idempotency-Key` gives no second action',
+    nl: 'Hetzelfde verzoek met dezelfde `Idempotency-Key` maakt geen tweede actie',
+    en: 'The same request with the same `Idempotency-Key` creates no second action',
     needs: ['B-EXT-01'],
     test: async (log) => {
       const headers = { 'idempotency-key': `cf-${log.subject.run}-2` };
@@ -73,21 +73,21 @@ export const EXTRAS = logChapter('B-EXT', ['Functies die een log kan aanbieden',
         const { json } = await log.stored('POST', '/verwerkingsacties', call);
         ids.push(json.actieId);
       }
-      if (ids[0] !== ids[1]) return 'the answers have two ids';
+      if (ids[0] !== ids[1]) return 'the answers have different ids';
       const { length } = await log.list('zelfde-sleutel');
       return length === 1 ? undefined : `${length} actions are in the list`;
     },
   },
   'B-EXT-03': {
     may: vng(READ, 'alleen verwerkte objecten … niet geretourneerd: `systeem`, `gebruiker` en `gegevensbron`'),
-    nl: 'De inzage toont waar een persoon in verwerkt is, met de beperkte set',
-    en: 'Inspection shows where a person was processed, with the limited set',
+    nl: 'De inzage toont de verwerkingen van een persoon, met de beperkte set velden',
+    en: 'Inspection shows the processings of a person, with the limited set of fields',
     test: async (log) => {
       const actie = await log.kept('gewoon');
       const all = await objects(log, 'gewoon');
       if (all === undefined) return absent;
       const object = ofActie(all, actie);
-      if (object === undefined) return 'the action is not there';
+      if (object === undefined) return 'the action is missing';
       if (object.objectId !== log.person('gewoon')) return 'it is about another person';
       const { verwerkingsactie } = object;
       const shown = ['systeem', 'gebruiker', 'gegevensbron'].filter(
@@ -98,8 +98,8 @@ export const EXTRAS = logChapter('B-EXT', ['Functies die een log kan aanbieden',
   },
   'B-EXT-04': {
     may: vng(READ, 'verwerkte objecten waarvan de verwerkingsactie niet vertrouwelijk is'),
-    nl: 'De inzage toont niets dat vertrouwelijk is',
-    en: 'Inspection shows nothing confidential',
+    nl: 'De inzage toont geen vertrouwelijke acties',
+    en: 'Inspection shows no confidential actions',
     needs: ['B-EXT-03'],
     test: async (log) => {
       const actie = await log.kept('geheim', { vertrouwelijkheid: 'vertrouwelijk' });
@@ -115,8 +115,8 @@ export const EXTRAS = logChapter('B-EXT', ['Functies die een log kan aanbieden',
       'getVerwerktObject',
       'Geeft één verwerkt object met zijn actie. Onbekend, vervallen of vertrouwelijk: 404',
     ),
-    nl: 'Eén verwerkt object wordt opgevraagd met zijn kenmerk; een vertrouwelijk of onbekend geeft 404',
-    en: 'One processed object is asked for by its id; a confidential or unknown one gives 404',
+    nl: 'Eén verwerkt object is op te vragen met zijn id; een vertrouwelijk of onbekend object geeft 404',
+    en: 'A processed object can be requested by its id; a confidential or unknown one gets 404',
     needs: ['B-EXT-03'],
     test: async (log) => {
       const get = (id: unknown, status: number) =>
@@ -124,7 +124,7 @@ export const EXTRAS = logChapter('B-EXT', ['Functies die een log kan aanbieden',
       const [known] = objectsIn(await log.kept('gewoon'), 'verwerkteObjecten');
       const [secret] = objectsIn(await log.kept('geheim', { vertrouwelijkheid: 'vertrouwelijk' }), 'verwerkteObjecten');
       const { json } = await get(known?.verwerktObjectId, 200);
-      if (!isRecord(json) || json.objectId !== log.person('gewoon')) return 'it is another one';
+      if (!isRecord(json) || json.objectId !== log.person('gewoon')) return 'it is a different one';
       for (const id of [secret?.verwerktObjectId, randomUUID()]) await get(id, 404);
       return undefined;
     },
@@ -134,8 +134,8 @@ export const EXTRAS = logChapter('B-EXT', ['Functies die een log kan aanbieden',
       `${READ}; B9177`,
       'dient de bevraging van het log te loggen … Het UUID van de verwerking in het attribuut Verwerking ID afnemer',
     ),
-    nl: 'Inzage wordt zelf vastgelegd, met de verwerking van wie vroeg',
-    en: 'Inspection is logged itself, with the processing of the caller',
+    nl: 'Inzage wordt zelf vastgelegd, met de verwerking van de aanroeper',
+    en: "Inspection itself is logged, with the caller's processing",
     needs: ['B-EXT-03'],
     test: async (log) => {
       const verwerkingId = randomUUID();
@@ -153,8 +153,8 @@ export const EXTRAS = logChapter('B-EXT', ['Functies die een log kan aanbieden',
       'putVerwerkingsactiviteit',
       'Neemt de verwerkingsactiviteit op onder dit kenmerk (201) of vervangt haar (200).',
     ),
-    nl: 'Het register neemt een verwerkingsactiviteit op, en vervangt haar',
-    en: 'The register accepts a processing activity, and replaces it',
+    nl: 'In het register is een verwerkingsactiviteit op te nemen en te vervangen',
+    en: 'A processing activity can be added to the register and replaced',
     test: async (log) => {
       const [path, body] = activityOf(log, 'normaal');
       const { status } = await log.call('PUT', path, { as: 'register:write', body });
@@ -167,8 +167,8 @@ export const EXTRAS = logChapter('B-EXT', ['Functies die een log kan aanbieden',
   },
   'B-EXT-08': {
     may: contract('getVerwerkingsactiviteit', 'vertrouwelijk en zonder `read:confidential` gevraagd: 404'),
-    nl: 'Een vertrouwelijke verwerkingsactiviteit ziet alleen wie dat mag',
-    en: 'A confidential processing activity is seen only by a caller that may',
+    nl: 'Alleen een bevoegde aanroeper ziet een vertrouwelijke verwerkingsactiviteit',
+    en: 'Only an authorised caller sees a confidential processing activity',
     needs: ['B-EXT-07'],
     test: async (log) => {
       const [path, body] = activityOf(log, 'vertrouwelijk');
@@ -179,8 +179,8 @@ export const EXTRAS = logChapter('B-EXT', ['Functies die een log kan aanbieden',
   },
   'B-EXT-09': {
     may: contract('security', 'register:write: Het register van verwerkingsactiviteiten bijhouden'),
-    nl: 'Het register verandert alleen met de scope daarvoor',
-    en: 'The register changes only with the scope for it',
+    nl: 'Het register wijzigen kan alleen met de scope daarvoor',
+    en: 'Changing the register requires its scope',
     needs: ['B-EXT-07'],
     test: async (log) => {
       const [path, body] = activityOf(log, 'normaal');
@@ -207,8 +207,8 @@ export const EXTRAS = logChapter('B-EXT', ['Functies die een log kan aanbieden',
   },
   'B-EXT-11': {
     may: vng(READ, 'niet vertrouwelijk is of waarvan de vertrouwelijkheid van is opgeheven'),
-    nl: 'Wie vertrouwelijke acties mag zien, ziet bij inzage ook wat is opgeheven; een ander niet',
-    en: 'A caller that may see confidential actions also sees lifted ones on inspection; another does not',
+    nl: 'Wie vertrouwelijke acties mag zien, ziet bij inzage ook opgeheven acties; een ander niet',
+    en: 'A caller that may see confidential actions also sees lifted ones on inspection; others do not',
     needs: ['B-EXT-03', 'B-CNF-04'],
     test: async (log) => {
       const actie = await lifted(log);

@@ -1,4 +1,4 @@
-/** Errors and HTTP, and last the contract itself, which every answer of the run is held against. */
+/** Errors and HTTP, and finally the contract itself, against which every answer of the run is checked. */
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { busyWithoutRetryAfter, type Finding } from '../case.ts';
 import type { Departure } from '../contract-walk.ts';
@@ -7,11 +7,11 @@ import { withoutTls } from '../transport-security.ts';
 import { type Log, listPath, logChapter, NORMAL } from './log-case.ts';
 import { adr, contract, rfc, vng } from './sources.ts';
 
-/** What a log need not offer: it is not in the published standard, or is not there at all. */
+/** Optional features of a log: not in the published standard, or not offered at all. */
 const OPTIONAL = ['404', '405', '501'];
 const PROBLEM = 'application/problem+json';
 
-/** Of the answers of this run, the first that is otherwise than the contract. */
+/** The first deviation from the contract in this run's answers. */
 function departure({ subject: { departures } }: Log, of: Departure['in']): Finding {
   const found = departures.filter((one) => one.in === of && !OPTIONAL.includes(one.what));
   const [first] = found;
@@ -21,14 +21,14 @@ function departure({ subject: { departures } }: Log, of: Departure['in']): Findi
 }
 const wrongRequest = (log: Log) => log.expect(400, ...log.storing('waarden', { tijdstip: 'gisteren' }));
 
-/** What an intermediary answers, may lack the version of the API: see the rationale of the rule. */
+/** Answers of an intermediary may lack the API version: see the rationale of the rule. */
 const mayBeGateway = (status: number): boolean => [401, 403, 413, 429].includes(status) || status >= 500;
 
 export const HTTP = logChapter('B-HTTP', ['Fouten en HTTP', 'Errors and HTTP'], {
   'B-HTTP-01': {
     must: vng('OpenAPI', "'400': application/problem+json: ValidatieFout"),
     nl: 'Een fout is een probleem, met `invalidParams` bij 400',
-    en: 'An error is a problem, with `invalidParams` at 400',
+    en: 'An error is a problem, with `invalidParams` for 400',
     test: async (log) => {
       const { headers, json } = await wrongRequest(log);
       if (!headers['content-type']?.startsWith(PROBLEM)) return `content type ${headers['content-type'] ?? '(none)'}`;
@@ -50,8 +50,8 @@ export const HTTP = logChapter('B-HTTP', ['Fouten en HTTP', 'Errors and HTTP'], 
   },
   'B-HTTP-03': {
     must: rfc(9457, '3.1.2', 'generators MUST use the same status code in the actual HTTP response'),
-    nl: 'De status in een probleem is die van het antwoord',
-    en: 'The status in a problem is that of the answer',
+    nl: 'De status in een probleem is gelijk aan die van het antwoord',
+    en: 'The status in a problem equals that of the answer',
     needs: ['B-HTTP-01'],
     test: async (log) => {
       const { json } = await wrongRequest(log);
@@ -61,16 +61,16 @@ export const HTTP = logChapter('B-HTTP', ['Fouten en HTTP', 'Errors and HTTP'], 
   },
   'B-HTTP-04': {
     should: vng('OpenAPI', "'400': Bad request"),
-    nl: 'Een inhoud die geen JSON is, geeft 400',
-    en: 'A body that is not JSON gives 400',
+    nl: 'Een body die geen JSON is, geeft 400',
+    en: 'A body that is not JSON gets 400',
     test: async (log) => {
       await log.expect(400, 'POST', '/verwerkingsacties', { as: 'create:normal', body: '{"tijdstip":' });
     },
   },
   'B-HTTP-05': {
     should: vng('OpenAPI', "'415': Unsupported media type"),
-    nl: 'Een inhoud van een ander mediatype geeft 415',
-    en: 'A body of another media type gives 415',
+    nl: 'Een body van een ander mediatype geeft 415',
+    en: 'A body of another media type gets 415',
     test: async (log) => {
       const headers = { 'content-type': 'application/xml' };
       await log.expect(415, 'POST', '/verwerkingsacties', { as: 'create:normal', headers, body: '<actie/>' });
@@ -78,7 +78,7 @@ export const HTTP = logChapter('B-HTTP', ['Fouten en HTTP', 'Errors and HTTP'], 
   },
   'B-HTTP-06': {
     should: vng('OpenAPI', "'406': Not acceptable"),
-    nl: 'Wie geen JSON wil, krijgt 406',
+    nl: 'Een client die geen JSON accepteert, krijgt 406',
     en: 'A client that does not accept JSON gets 406',
     test: async (log) => {
       const path = listPath(log.person('gewoon'), NORMAL);
@@ -87,8 +87,8 @@ export const HTTP = logChapter('B-HTTP', ['Fouten en HTTP', 'Errors and HTTP'], 
   },
   'B-HTTP-07': {
     should: rfc(9110, '15.5.6', 'The origin server MUST generate an Allow header field in a 405 response'),
-    nl: 'Een methode die er niet is, geeft 405 met `Allow`',
-    en: 'A method that is not there gives 405 with `Allow`',
+    nl: 'Een onbekende methode geeft 405 met `Allow`',
+    en: 'An unsupported method gets 405 with `Allow`',
     test: async (log) => {
       const { status, headers } = await log.call('PUT', '/verwerkingsacties', { as: 'update:normal', body: {} });
       if (status !== 405) return { skipped: `the answer has status ${status}` };
@@ -97,8 +97,8 @@ export const HTTP = logChapter('B-HTTP', ['Fouten en HTTP', 'Errors and HTTP'], 
   },
   'B-HTTP-08': {
     should: rfc(9110, '9.1', 'All general-purpose servers MUST support the methods GET and HEAD'),
-    nl: 'HEAD geeft de koppen van GET, zonder inhoud',
-    en: 'HEAD gives the headers of GET, without content',
+    nl: 'HEAD geeft de headers van GET, zonder body',
+    en: 'HEAD returns the headers of GET, without content',
     test: async (log) => {
       const { body } = await log.expect(200, 'HEAD', listPath(log.person('gewoon'), NORMAL), { as: 'read:normal' });
       return body.length === 0 ? undefined : `it has ${body.length} bytes`;
@@ -106,8 +106,8 @@ export const HTTP = logChapter('B-HTTP', ['Fouten en HTTP', 'Errors and HTTP'], 
   },
   'B-HTTP-09': {
     must: adr('/core/version-header', 'The API-Version header MUST be returned in a response header in every response'),
-    nl: 'Elk antwoord van de API noemt haar volledige versie',
-    en: 'Each answer of the API names its full version',
+    nl: 'Elk antwoord noemt de volledige versie van de API',
+    en: 'Every answer states the full API version',
     test: ({ subject: { client, base } }) => {
       const own = client.exchanges.filter(({ url, status }) => url.startsWith(base) && !mayBeGateway(status));
       const at = own.find(({ headers }) => !/^\d+\.\d+\.\d+/.test(headers['api-version'] ?? ''));
@@ -117,7 +117,7 @@ export const HTTP = logChapter('B-HTTP', ['Fouten en HTTP', 'Errors and HTTP'], 
   'B-HTTP-10': {
     must: adr('/core/no-trailing-slash', 'this MUST result in a 404 (not found) error response and not a redirect'),
     nl: 'Een adres met een schuine streep aan het eind geeft 404',
-    en: 'An address with a trailing slash gives 404',
+    en: 'An address with a trailing slash gets 404',
     test: async (log) => {
       const path = listPath(log.person('gewoon'), NORMAL).replace('?', '/?');
       await log.expect(404, 'GET', path, { as: 'read:normal' });
@@ -125,8 +125,8 @@ export const HTTP = logChapter('B-HTTP', ['Fouten en HTTP', 'Errors and HTTP'], 
   },
   'B-HTTP-11': {
     must: adr('/core/publish-openapi', 'It MUST be possible … to retrieve the document without having to authenticate'),
-    nl: 'De dienst publiceert haar contract als `openapi.json`, zonder toegang en ook voor een browser',
-    en: 'The service publishes its contract as `openapi.json`, without access and also for a browser',
+    nl: 'De dienst publiceert haar contract als `openapi.json`, zonder toegangseisen en ook leesbaar voor een browser',
+    en: 'The service publishes its contract as `openapi.json`, without authentication and readable by browsers',
     test: async (log) => {
       const headers = { origin: 'https://afnemer.example' };
       const answer = await log.expect(200, 'GET', '/openapi.json', { headers });
@@ -136,32 +136,32 @@ export const HTTP = logChapter('B-HTTP', ['Fouten en HTTP', 'Errors and HTTP'], 
   },
   'B-HTTP-12': {
     may: rfc(6585, '4', 'MAY include a Retry-After header indicating how long to wait'),
-    nl: 'Wie te veel vraagt, hoort wanneer hij terug kan komen',
-    en: 'A client that asks too much is told when to come back',
+    nl: 'Een client die te veel verzoeken stuurt, krijgt te horen wanneer het weer kan',
+    en: 'A client that sends too many requests is told when to retry',
     test: ({ subject: { client } }) => busyWithoutRetryAfter(client),
   },
   'B-HTTP-13': {
     may: contract('paths', 'responses'),
-    nl: 'Elk antwoord van deze run heeft een status die het contract voor de aanroep noemt',
-    en: 'Each answer of this run has a status that the contract names for the call',
+    nl: 'Elk antwoord in deze test heeft een status die het contract voor de aanroep noemt',
+    en: 'Every answer in this run has a status that the contract lists for the call',
     test: (log) => departure(log, 'status'),
   },
   'B-HTTP-14': {
     may: contract('responses', 'content'),
     nl: 'Elk antwoord heeft het mediatype van het contract',
-    en: 'Each answer has the media type of the contract',
+    en: 'Every answer has the media type of the contract',
     test: (log) => departure(log, 'media type'),
   },
   'B-HTTP-16': {
     may: contract('responses', 'schema'),
-    nl: 'De inhoud van elk antwoord past bij het contract',
-    en: 'The body of each answer fits the contract',
+    nl: 'De body van elk antwoord voldoet aan het contract',
+    en: 'The body of every answer matches the contract',
     test: (log) => departure(log, 'body'),
   },
   'B-HTTP-17': {
     must: adr('/core/transport/tls', 'Information MUST be exchanged over TLS-based secured connections.'),
-    nl: 'De dienst is over TLS te bereiken',
-    en: 'The service is reached over TLS',
+    nl: 'De dienst is bereikbaar over TLS',
+    en: 'The service is reachable over TLS',
     needs: [],
     test: ({ subject: { base } }) => withoutTls(base),
   },

@@ -1,4 +1,4 @@
-/** Cases of the processing log: what each one calls, with the answers held against the contract as they come. */
+/** Cases of the processing log: their calls, with every answer checked against the contract. */
 import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
 import { type CaseRun, Failed, Inconclusive, requireAvailable, writtenChapters } from '../case.ts';
 import type { Exchange } from '../exchange.ts';
@@ -11,37 +11,50 @@ interface Call {
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }
 
-/** A processing log as one case sees it. */
+/** A processing log as seen by one case. */
 export interface Log {
   readonly subject: LogSubject;
-  /** @param path with query, from the address of the log */
+  /** @param path with query, relative to the address of the log */
   call(method: string, path: string, call?: Call): Promise<Exchange>;
-  /** The same, where another status is a failure of the case. */
+  /** The same, but any other status fails the case. */
   expect(status: number, method: string, path: string, call?: Call): Promise<Exchange>;
-  /** Stores an action: what depends on it needs the action, not the status that it came with. @throws {Failed} when none came */
+  /**
+   * Stores an action: dependent cases need the action, not the status of the answer.
+   * @throws {Failed} when there is none
+   */
   stored(method: string, path: string, call?: Call): Promise<Exchange & { readonly json: JsonObject }>;
-  /** An identifier of nobody. */
+  /** An identifier that belongs to nobody. */
   person(name: string): string;
   /** An action with every field. */
   whole(person: string, wishes?: JsonObject): JsonObject;
-  /** The call that stores an action about a person. @param name of the person, in the case */
+  /**
+   * The call that stores an action about a person.
+   * @param name of the person, within the case
+   */
   storing(name: string, wishes?: JsonObject, as?: Scope): readonly [method: string, path: string, call: Call];
-  /** Stores an action of the run, which is deleted in the end. @throws {Inconclusive} when that fails */
+  /**
+   * Stores an action of the run, which is deleted at the end.
+   * @throws {Inconclusive} when that fails
+   */
   store(name: string, wishes?: JsonObject): Promise<JsonObject>;
   /** Stores it once for all cases that name the person. */
   kept(name: string, wishes?: JsonObject): Promise<JsonObject>;
-  /** The actions of this run in the list of a person. @param name of the person, in the case @throws {Failed} when there is no list */
+  /**
+   * This run's actions in a person's list.
+   * @param name of the person, within the case
+   * @throws {Failed} when there is no list
+   */
   list(name: string, query?: Readonly<Record<string, string>>, as?: Scope): Promise<readonly JsonObject[]>;
   /** The ids in that list. */
   ids(name: string, query?: Readonly<Record<string, string>>, as?: Scope): Promise<readonly unknown[]>;
 }
 
-/** All fields of actions that never were confidential. */
+/** All fields of actions that were never confidential. */
 export const NORMAL = { beperkteSet: 'false', vertrouwelijkheid: 'normaal' };
-/** Every action there is. */
+/** Every existing action. */
 export const EVERY = { beperkteSet: 'false', vertrouwelijkheid__in: 'normaal,vertrouwelijk,opgeheven' };
 
-/** Without an action nothing else can be tried. */
+/** Without an action nothing else can be tested. */
 export const logChapter = writtenChapters(openLog, 'B-LOG-13');
 
 export function isActie(status: number, json: unknown): json is JsonObject {
@@ -73,14 +86,14 @@ function openLog(subject: LogSubject, { ask }: CaseRun): Log {
       const at = await log.call(method, path, call);
       if (at.status === status) return at;
       requireAvailable(at);
-      throw new Failed(`${method} gives status ${at.status} instead of ${status}`);
+      throw new Failed(`${method} gets status ${at.status} instead of ${status}`);
     },
     async stored(method, path, call) {
       const at = await log.call(method, path, call);
       const { json } = at;
       if (isActie(at.status, json)) return { ...at, json };
       requireAvailable(at);
-      throw new Failed(`${method} gives status ${at.status} and no action`);
+      throw new Failed(`${method} gets status ${at.status} and no action`);
     },
     storing(name, wishes, as = 'create:normal') {
       return ['POST', '/verwerkingsacties', { as, body: log.whole(log.person(name), wishes) }];
@@ -126,7 +139,7 @@ export function idsIn(json: unknown): readonly unknown[] {
   return objectsIn(json, 'results').map(({ actieId }) => actieId);
 }
 
-/** What is said of an action that should, or should not, be in a list. The action comes first: it must be there before the list is read. */
+/** The message about an action's presence in a list. The action is stored first, and then the list is read. */
 export function found({ actieId }: JsonObject, ids: readonly unknown[], expected: boolean): string | undefined {
   if (ids.includes(actieId) === expected) return undefined;
   return expected ? 'the action is not in the list' : 'the action is in the list';

@@ -14,8 +14,8 @@ const NAMED = ['actieNaam', 'handelingNaam', 'verwerkingNaam', 'systeem', 'gebru
 export const LOGGING = logChapter('B-LOG', ['Vastleggen', 'Logging'], {
   'B-LOG-01': {
     must: vng('F7446', 'De functie maakt een niet vertrouwelijke verwerkingsactie in het verwerkingenlog'),
-    nl: 'Een actie die niet vertrouwelijk is, wordt vastgelegd (F7446)',
-    en: 'An action that is not confidential is stored (F7446)',
+    nl: 'Een niet-vertrouwelijke actie wordt vastgelegd (F7446)',
+    en: 'A non-confidential action is stored (F7446)',
     needs: [],
     test: async (log) => {
       await log.expect(201, ...log.storing('eerste'));
@@ -24,7 +24,7 @@ export const LOGGING = logChapter('B-LOG', ['Vastleggen', 'Logging'], {
   'B-LOG-02': {
     must: vng(POST, 'Het element `actieId` is gevuld met een nieuwe UUID'),
     nl: 'Elke actie krijgt een eigen `actieId`, een UUID',
-    en: 'Each action gets an `actieId` of its own, a UUID',
+    en: 'Each action gets its own `actieId`, a UUID',
     test: async (log) => {
       const [one, other] = [await log.kept('gewoon'), await log.kept('tweede')].map(({ actieId }) => actieId);
       if (!isUuid(one)) return 'it is not a UUID';
@@ -47,18 +47,18 @@ export const LOGGING = logChapter('B-LOG', ['Vastleggen', 'Logging'], {
   },
   'B-LOG-04': {
     must: vng(POST, 'Het element `tijdstipRegistratie` is gevuld met de actuele datum/tijd'),
-    nl: '`tijdstipRegistratie` is het tijdstip waarop het log de actie vastlegde',
-    en: '`tijdstipRegistratie` is when the log stored the action',
+    nl: '`tijdstipRegistratie` is het tijdstip van vastleggen',
+    en: '`tijdstipRegistratie` is the time of recording',
     test: async (log) => {
       const { json } = await log.call(...log.storing('registratie'));
       const at = Date.parse(String(isRecord(json) ? json.tijdstipRegistratie : ''));
-      return Math.abs(Date.now() - at) < MOST_APART_MS ? undefined : 'it is not the present';
+      return Math.abs(Date.now() - at) < MOST_APART_MS ? undefined : 'it is not the current time';
     },
   },
   'B-LOG-05': {
     must: vng(POST, 'Alle overige elementen zijn gevuld met dezelfde waarden die in de request zijn meegegeven'),
-    nl: 'Het antwoord heeft elk veld zoals het is opgegeven',
-    en: 'The answer has each field as it was given',
+    nl: 'Het antwoord heeft elk veld met de opgegeven waarde',
+    en: 'The answer has each field with the given value',
     test: async (log) => {
       const sent = log.whole(log.person('zelfde'));
       const { json } = await log.call('POST', '/verwerkingsacties', { as: 'create:normal', body: sent });
@@ -76,7 +76,7 @@ export const LOGGING = logChapter('B-LOG', ['Vastleggen', 'Logging'], {
   'B-LOG-06': {
     must: vng(POST, 'Elementen die niet zijn meegegeven … wel teruggegeven in de respons, maar dan met lege waarden'),
     nl: 'Een veld dat niet is opgegeven, staat leeg in het antwoord',
-    en: 'A field that was not given is in the answer, and empty',
+    en: 'A field that was not given is empty in the answer',
     test: async (log) => {
       const bare = { vertrouwelijkheid: 'normaal', tijdstip: daysAgo(3), verwerkteObjecten: [] };
       const { json } = await log.stored('POST', '/verwerkingsacties', { as: 'create:normal', body: bare });
@@ -110,8 +110,8 @@ export const LOGGING = logChapter('B-LOG', ['Vastleggen', 'Logging'], {
   },
   'B-LOG-09': {
     must: vng(POST, 'Het element `vertrouwelijkheid` mag nooit de waarde `Opgeheven` hebben. 403'),
-    nl: 'Een nieuwe actie kan niet `opgeheven` zijn, met geen enkele scope',
-    en: 'A new action cannot be `opgeheven`, with any scope',
+    nl: 'Een nieuwe actie kan met geen enkele scope `opgeheven` zijn',
+    en: 'A new action cannot be `opgeheven`, whatever the scope',
     test: async (log) => {
       for (const as of ['create:normal', 'create:confidential'] as const)
         await log.expect(403, ...log.storing('opgeheven', { vertrouwelijkheid: 'opgeheven' }, as));
@@ -119,8 +119,8 @@ export const LOGGING = logChapter('B-LOG', ['Vastleggen', 'Logging'], {
   },
   'B-LOG-10': {
     open: vng('F7446', '`"Normaal"` (F7446) … `normaal` (OpenAPI)'),
-    nl: 'Of `vertrouwelijkheid` met een hoofdletter mag, zoals de functies het schrijven en het OpenAPI-document niet',
-    en: 'Whether `vertrouwelijkheid` may have a capital, as the functions write it and the OpenAPI document does not',
+    nl: 'Of `vertrouwelijkheid` met een hoofdletter mag, zoals in de functies maar niet in het OpenAPI-document',
+    en: 'Whether `vertrouwelijkheid` may be capitalised, as in the functions but not in the OpenAPI document',
     test: async (log) => {
       const { status, json } = await log.call(...log.storing('hoofdletter', { vertrouwelijkheid: 'Normaal' }));
       return {
@@ -131,7 +131,7 @@ export const LOGGING = logChapter('B-LOG', ['Vastleggen', 'Logging'], {
   'B-LOG-11': {
     should: vng('OpenAPI', 'VerwerktObject: required `url`, `verwerktObjectId`'),
     nl: 'Elk verwerkt object krijgt een eigen `verwerktObjectId` en `url`',
-    en: 'Each processed object gets a `verwerktObjectId` and `url` of its own',
+    en: 'Each processed object gets its own `verwerktObjectId` and `url`',
     test: async (log) => {
       const objects = objectsIn(
         await log.kept('samen', { verwerkteObjecten: TWO.map((name) => objectOf(log.person(name))) }),
@@ -145,22 +145,20 @@ export const LOGGING = logChapter('B-LOG', ['Vastleggen', 'Logging'], {
   },
   'B-LOG-12': {
     should: vng('OpenAPI', 'url, actieId, tijdstipRegistratie: readOnly'),
-    nl: 'Velden die alleen gelezen worden, mogen meekomen en tellen niet',
-    en: 'Fields that are only read may be sent, and do not count',
+    nl: 'Alleen-lezenvelden mogen in het verzoek staan, en worden genegeerd',
+    en: 'Read-only fields may be sent, and are ignored',
     test: async (log) => {
       const actieId = randomUUID();
       const own = { actieId, url: 'https://conformance.example/eigen', tijdstipRegistratie: '2001-01-01T00:00:00Z' };
       const { json } = await log.stored(...log.storing('eigen', own));
       const { actieId: given, tijdstipRegistratie } = json;
-      return given !== actieId && tijdstipRegistratie !== own.tijdstipRegistratie
-        ? undefined
-        : 'the log took them over';
+      return given !== actieId && tijdstipRegistratie !== own.tijdstipRegistratie ? undefined : 'the log stored them';
     },
   },
   'B-LOG-13': {
     must: vng(POST, 'Het element `actieId` is gevuld'),
-    nl: 'Wie een actie vastlegt, krijgt haar terug met een `actieId`',
-    en: 'A caller that stores an action gets it back with an `actieId`',
+    nl: 'De aanroeper krijgt een vastgelegde actie terug met een `actieId`',
+    en: 'A stored action is returned with an `actieId`',
     needs: [],
     test: async (log) => {
       await log.stored(...log.storing('eerste'));

@@ -13,7 +13,7 @@ const LIMITED = { beperkteSet: 'true', vertrouwelijkheid: 'normaal' };
 export const QUERYING = logChapter('B-QRY', ['Opvragen', 'Querying'], {
   'B-QRY-01': {
     must: vng('F9787', 'retourneert alle verwerkingsacties die over de opgegeven persoon gelogd zijn'),
-    nl: 'De acties over een persoon worden gevonden (F9787)',
+    nl: 'De acties over een persoon zijn te vinden (F9787)',
     en: 'The actions about a person are found (F9787)',
     test: async (log) => found(await log.kept('gewoon'), await log.ids('gewoon'), true),
   },
@@ -26,8 +26,8 @@ export const QUERYING = logChapter('B-QRY', ['Opvragen', 'Querying'], {
   },
   'B-QRY-03': {
     must: oneApi(GET, 'alleen de verwerkte objecten geretourneerd waarbij de gezochte persoon betrokken is'),
-    nl: 'Van een actie over meer personen staat alleen de gezochte persoon in het antwoord',
-    en: 'Of an action about several persons the answer has only the person in question',
+    nl: 'Bij een actie over meer personen bevat het antwoord alleen de gezochte persoon',
+    en: 'For an action about several persons the answer contains only the requested person',
     test: async (log) => {
       await log.kept('samen', { verwerkteObjecten: TWO.map((name) => objectOf(log.person(name))) });
       const [actie] = await log.list('samen');
@@ -53,7 +53,7 @@ export const QUERYING = logChapter('B-QRY', ['Opvragen', 'Querying'], {
         });
       if (!(await ids(5, 4)).includes(actie.actieId)) return 'the day of `beginDatum` is not included';
       if ((await ids(6, 5)).includes(actie.actieId)) return 'the day of `eindDatum` is included';
-      return (await ids(4, 3)).includes(actie.actieId) ? 'what is before `beginDatum` is included' : undefined;
+      return (await ids(4, 3)).includes(actie.actieId) ? 'an action before `beginDatum` is included' : undefined;
     },
   },
   'B-QRY-05': {
@@ -61,8 +61,8 @@ export const QUERYING = logChapter('B-QRY', ['Opvragen', 'Querying'], {
       GET,
       'Indien de zoekparameter `verwerkingsactiviteitId` is opgegeven … alleen de verwerkingsacties die voldoen aan die waarde',
     ),
-    nl: '`verwerkingsactiviteitId` beperkt tot de acties van die activiteit',
-    en: '`verwerkingsactiviteitId` narrows to the actions of that activity',
+    nl: '`verwerkingsactiviteitId` beperkt het resultaat tot de acties van die activiteit',
+    en: '`verwerkingsactiviteitId` limits the result to the actions of that activity',
     needs: ['B-QRY-01'],
     test: async (log) => {
       const actie = await log.kept('gewoon');
@@ -72,8 +72,8 @@ export const QUERYING = logChapter('B-QRY', ['Opvragen', 'Querying'], {
   },
   'B-QRY-06': {
     must: oneApi(GET, '`beperkteSet=true` … niet geretourneerd: `systeem`, `gebruiker` en `gegevensbron`'),
-    nl: 'De beperkte set heeft geen `systeem`, `gebruiker` en `gegevensbron`',
-    en: 'The limited set has no `systeem`, `gebruiker` and `gegevensbron`',
+    nl: 'De beperkte set bevat geen `systeem`, `gebruiker` of `gegevensbron`',
+    en: 'The limited set has no `systeem`, `gebruiker` or `gegevensbron`',
     test: async (log) => {
       await log.kept('gewoon');
       const [actie] = await log.list('gewoon', LIMITED, 'read:restricted');
@@ -84,8 +84,8 @@ export const QUERYING = logChapter('B-QRY', ['Opvragen', 'Querying'], {
   },
   'B-QRY-07': {
     must: vng('F9787', 'De functie retourneert van die verwerkingsacties alle attributen'),
-    nl: 'Wie alle velden vraagt, krijgt ze zoals ze zijn vastgelegd',
-    en: 'A caller that asks for all fields gets them as they were stored',
+    nl: 'Alle velden zijn op te vragen zoals ze zijn vastgelegd',
+    en: 'All fields can be requested as they were stored',
     needs: ['B-QRY-01'],
     test: async (log) => {
       const sent = await log.kept('gewoon');
@@ -97,8 +97,8 @@ export const QUERYING = logChapter('B-QRY', ['Opvragen', 'Querying'], {
   },
   'B-QRY-08': {
     should: oneApi('OpenAPI', 'beperkteSet: default: true'),
-    nl: 'Wie niets over `beperkteSet` zegt, krijgt de beperkte set',
-    en: 'A caller that does not mention `beperkteSet` gets the limited set',
+    nl: 'Zonder `beperkteSet` is het antwoord de beperkte set',
+    en: 'Without `beperkteSet` the answer is the limited set',
     needs: ['B-QRY-06'],
     test: async (log) => {
       await log.kept('gewoon');
@@ -108,8 +108,8 @@ export const QUERYING = logChapter('B-QRY', ['Opvragen', 'Querying'], {
   },
   'B-QRY-09': {
     should: oneApi('OpenAPI', 'vertrouwelijkheid: default: Normaal'),
-    nl: 'Wie niets over `vertrouwelijkheid` zegt, krijgt niets dat vertrouwelijk is',
-    en: 'A caller that does not mention `vertrouwelijkheid` gets nothing confidential',
+    nl: 'Zonder `vertrouwelijkheid` bevat het antwoord geen vertrouwelijke acties',
+    en: 'Without `vertrouwelijkheid` the answer has no confidential actions',
     test: async (log) => {
       const actie = await log.kept('geheim', { vertrouwelijkheid: 'vertrouwelijk' });
       return found(actie, await log.ids('geheim', { beperkteSet: 'true' }, 'read:confidential'), false);
@@ -130,8 +130,8 @@ export const QUERYING = logChapter('B-QRY', ['Opvragen', 'Querying'], {
   },
   'B-QRY-11': {
     open: oneApi('OpenAPI', 'objecttype enum: `Persoon` (één API) … `persoon` (0.9.0)'),
-    nl: 'Of `objecttype` met een hoofdletter mag, zoals de vorm met één API en de voorbeelden van 0.9.0 het schrijven, en het OpenAPI-document van 0.9.0 niet',
-    en: 'Whether `objecttype` may have a capital, as the form with one API and the examples of 0.9.0 write it, and the OpenAPI document of 0.9.0 does not',
+    nl: 'Of `objecttype` met een hoofdletter mag, zoals in de vorm met één API en de voorbeelden van 0.9.0, maar niet in het OpenAPI-document van 0.9.0',
+    en: 'Whether `objecttype` may be capitalised, as in the single-API version and the examples of 0.9.0, but not in the OpenAPI document of 0.9.0',
     test: async (log) => {
       const path = listPath(log.person('gewoon'), { ...NORMAL, objecttype: 'Persoon' });
       const { status, json } = await log.call('GET', path, { as: 'read:normal' });
@@ -153,20 +153,20 @@ export const QUERYING = logChapter('B-QRY', ['Opvragen', 'Querying'], {
   },
   'B-QRY-13': {
     must: vng('OpenAPI', 'GET /verwerkingsacties/{actieId}'),
-    nl: 'Eén actie wordt opgevraagd met haar `actieId`',
-    en: 'One action is asked for by its `actieId`',
+    nl: 'Een actie is op te vragen met haar `actieId`',
+    en: 'An action can be requested by its `actieId`',
     test: async (log) => {
       const actie = await log.kept('gewoon');
       const { json } = await log.expect(200, 'GET', actiePath(actie), { as: 'read:normal' });
       return isRecord(json) && json.actieId === actie.actieId && json.systeem === actie.systeem
         ? undefined
-        : 'it is another action, or without all fields';
+        : 'it is a different action, or lacks fields';
     },
   },
   'B-QRY-14': {
     may: contract('getVerwerkingsactie', 'Onbekend of vervallen: 404'),
     nl: 'Een onbekende actie opvragen geeft 404',
-    en: 'Asking for an unknown action gives 404',
+    en: 'Requesting an unknown action gets 404',
     needs: ['B-QRY-13'],
     test: async (log) => {
       await log.expect(404, 'GET', actiePath({ actieId: randomUUID() }), { as: 'read:normal' });
@@ -174,8 +174,8 @@ export const QUERYING = logChapter('B-QRY', ['Opvragen', 'Querying'], {
   },
   'B-QRY-15': {
     may: contract('getVerwerkingsactie', 'ook een actie die met het token in geen enkele vorm is op te vragen'),
-    nl: 'Een vertrouwelijke actie is voor wie haar niet mag zien als een onbekende: 404, geen 403',
-    en: 'To a caller that may not see it, a confidential action is like an unknown one: 404, not 403',
+    nl: 'Een aanroeper die een vertrouwelijke actie niet mag zien, krijgt 404 en geen 403, als bij een onbekende actie',
+    en: 'A caller that may not see a confidential action gets 404, not 403, as for an unknown one',
     needs: ['B-QRY-13'],
     test: async (log) => {
       const actie = await log.kept('geheim', { vertrouwelijkheid: 'vertrouwelijk' });
@@ -187,7 +187,7 @@ export const QUERYING = logChapter('B-QRY', ['Opvragen', 'Querying'], {
       'getVerwerkingsactie',
       'Met alleen `read:restricted` moeten … een persoon in de actie noemen, anders 404',
     ),
-    nl: 'Met `read:restricted` is een actie alleen te zien voor wie een persoon erin noemt',
+    nl: 'Met `read:restricted` is een actie alleen te zien als de aanroeper een persoon erin noemt',
     en: 'With `read:restricted` an action is seen only by a caller that names a person in it',
     needs: ['B-QRY-13'],
     test: async (log) => {
@@ -199,7 +199,7 @@ export const QUERYING = logChapter('B-QRY', ['Opvragen', 'Querying'], {
   },
 });
 
-/** An action of another time of the same person. */
+/** An action at another time about the same person. */
 function inOrder(person: string, days: number) {
   return { tijdstip: daysAgo(days), verwerkteObjecten: [objectOf(person)] };
 }

@@ -1,4 +1,7 @@
-/** What a run knows of a processing log: the actions that it wrote under identifiers of its own, and what it saw of the contract. */
+/**
+ * What a run knows about a processing log: the actions that it wrote with its own identifiers, and the contract
+ * deviations that it saw.
+ */
 import { hash, randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../src/lib/json/json-value.ts';
 import type { PROCESSING_LOG_SCOPES } from '../../src/lib/processing-log-scopes.ts';
@@ -13,10 +16,10 @@ export const CONTRACT = 'verwerkingenlog.yaml';
 
 export type Scope = (typeof PROCESSING_LOG_SCOPES)[number];
 
-/** Kind of the identifiers of this run: no person has one. */
+/** Identifier type of this run, which no person has. */
 export const KIND = 'conformance';
 
-/** An answer that the contract does not have. */
+/** An answer that deviates from the contract. */
 export interface SeenDeparture extends Departure {
   readonly at: Exchange;
 }
@@ -24,17 +27,17 @@ export interface SeenDeparture extends Departure {
 export interface LogSubject extends SuiteSubject {
   readonly base: string;
   readonly tokens: Tokens;
-  /** Names this run in what it writes: eight hexadecimal digits. */
+  /** Identifies this run in its data: eight hexadecimal digits. */
   readonly run: string;
-  /** The processing activity of everything that it writes. */
+  /** The processing activity of all its actions. */
   readonly activity: string;
   readonly contract: ContractWalk;
   readonly departures: SeenDeparture[];
-  /** Actions that cases share, by name. */
+  /** Actions shared by cases, by name. */
   readonly kept: Map<string, Promise<JsonObject>>;
-  /** Addresses of what was written and not yet deleted, each with the scope that deletes it. */
+  /** Addresses of actions written and not yet deleted, each with the scope that deletes it. */
   readonly written: Map<string, Scope>;
-  /** Headers with which a consumer says for which processing it reads. */
+  /** Headers with which a caller states the processing for which it reads. */
   readonly processingHeaders: Readonly<Record<string, string>>;
 }
 
@@ -76,16 +79,16 @@ export async function readLogSubject(base: string, client: Client, needs: LogNee
       }
       if (written.size === 0) return undefined;
       const left = written.size - undone;
-      return `deleted ${undone} of what the run wrote${left === 0 ? '' : `; not deleted: ${left} (${reason})`}`;
+      return `deleted ${undone} of the run's actions${left === 0 ? '' : `; not deleted: ${left} (${reason})`}`;
     },
   };
 }
 
-/** What the person who tests is told before the first request. */
+/** Told to the tester before the first request. */
 export function whatIsWritten({ run, activity }: LogSubject): string {
   return [
-    `writes about fifty actions, and deletes them in the end: of persons cf-${run}-… (${KIND}), of the processing`,
-    `"Conformancetest ${run}", under the activity ${activity}. A log keeps what was deleted, and logs each reading.`,
+    `writes about fifty actions and deletes them at the end: about persons cf-${run}-… (${KIND}), of the processing`,
+    `"Conformancetest ${run}", with activity ${activity}. A log keeps deleted actions, and logs each reading.`,
   ].join('\n');
 }
 
@@ -94,7 +97,7 @@ export function personOf({ run }: Pick<LogSubject, 'run'>, name: string): string
   return `cf-${run}-${hash('sha256', name, 'hex').slice(0, 8)}`;
 }
 
-/** An action about one person with every field, and what a case wants otherwise; `undefined` leaves a field out. */
+/** An action about one person with every field, changed as a case needs; `undefined` omits a field. */
 export function wholeActie({ run, activity }: LogSubject, person: string, wishes: JsonObject = {}): JsonObject {
   return {
     actieNaam: 'Conformancetest',
@@ -128,12 +131,15 @@ export function objectOf(objectId: string, wishes: JsonObject = {}): JsonObject 
   };
 }
 
-/** A moment in UTC with whole seconds. @param minutes later than that */
+/**
+ * A time in UTC with whole seconds.
+ * @param minutes later than that
+ */
 export function daysAgo(days: number, minutes = 0): string {
   return `${new Date(Date.now() - days * 86_400_000 + minutes * 60_000).toISOString().slice(0, 19)}Z`;
 }
 
-/** The actions of a list that this run wrote: reading is logged too, so others may be among them. */
+/** This run's actions in a list: reading is logged too, so it may contain others. */
 export function ownActies({ run }: LogSubject, json: unknown): readonly JsonObject[] {
   return objectsIn(json, 'results').filter(({ verwerkingNaam }) => verwerkingNaam === `Conformancetest ${run}`);
 }

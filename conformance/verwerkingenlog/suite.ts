@@ -1,4 +1,4 @@
-/** The suite for a processing log. It writes, under identifiers of its own, and deletes what it wrote. */
+/** The suite for a processing log. It writes actions with its own identifiers and deletes them. */
 import type { Suite } from '../case.ts';
 import { ACCESS } from './access.ts';
 import { CHANGES } from './changes.ts';
@@ -13,6 +13,6 @@ import { PAGES, VALUES } from './values.ts';
 export const VERWERKINGENLOG: Suite<LogSubject> = {
   name: 'verwerkingenlog',
   title: { nl: 'Het verwerkingenlog', en: 'The processing log' },
-  // HTTP comes last: it judges every answer that came.
+  // HTTP comes last, because it judges every answer of the run.
   chapters: [LOGGING, ACCESS, QUERYING, CONFIDENTIALITY, CHANGES, PAGES, VALUES, EXTRAS, HTTP],
 };

@@ -1,4 +1,4 @@
-/** Pages, and the bounds of the contract: each member and parameter is tried with what its schema refuses. */
+/** Paging and the limits of the contract: each member and parameter is tried with values that its schema refuses. */
 import { isRecord, type JsonObject, valueAt } from '../../src/lib/json/json-value.ts';
 import { type WrongValue, wrongValues } from '../contract-walk.ts';
 import type { Exchange } from '../exchange.ts';
@@ -24,13 +24,13 @@ async function readPages(
   return pages;
 }
 
-/** An address of the same log, whatever name it calls itself by. */
+/** An address of the same log, whatever host name it uses for itself. */
 async function pageAt(log: Log, address: string): Promise<Exchange> {
   const [, query = ''] = address.split('?');
   return await log.expect(200, 'GET', `/verwerkingsacties?${query}`, { as: 'read:normal' });
 }
 
-/** The first page of two of the actions that were made for it. */
+/** The first page of two of the actions created for this. */
 async function firstPage(log: Log): Promise<Exchange> {
   const person = log.person('pagina');
   for (let i = 0; i < PAGED; i += 1)
@@ -39,13 +39,13 @@ async function firstPage(log: Log): Promise<Exchange> {
   return log.expect(200, 'GET', listPath(person, { ...NORMAL, ...own, limit: '2' }), { as: 'read:normal' });
 }
 
-/** Each wrong value alone, in an action that has nothing else wrong. */
+/** Each wrong value alone, in an otherwise valid action. */
 async function refusesEach(log: Log, wrong: readonly WrongValue[], inObject = false) {
   const person = log.person('waarden');
   for (const { name, value, because } of wrong) {
     const wishes = inObject ? { verwerkteObjecten: [objectOf(person, { [name]: value })] } : { [name]: value };
     const { status } = await log.call(...log.storing('waarden', wishes));
-    if (status !== 400) return `${name} (${because}) gives status ${status} instead of 400`;
+    if (status !== 400) return `${name} (${because}) gets status ${status} instead of 400`;
   }
   return undefined;
 }
@@ -57,7 +57,7 @@ const wrongIn = (log: Log, schema: string, because: WrongValue['because']): read
     // `opgeheven` and the like are refused for another reason.
     .flatMap(([name, member]) => wrongValues(name, member))
     .filter((wrong) => wrong.because === because);
-/** What the schemas refuse for this reason, of an action and of an object in it. */
+/** The values that the schemas refuse for this reason, in an action and in its objects. */
 const refusesAll = async (log: Log, because: WrongValue['because']) =>
   (await refusesEach(log, wrongIn(log, FIELDS, because))) ??
   (await refusesEach(log, wrongIn(log, OBJECT, because), true));
@@ -68,43 +68,43 @@ export const VALUES = logChapter('B-VAL', ['Waarden en grenzen', 'Values and bou
   'B-VAL-01': {
     must: vng('OpenAPI', 'required: vertrouwelijkheid, tijdstip, verwerkteObjecten'),
     nl: 'Een actie zonder verplicht veld geeft 400',
-    en: 'An action without a required field gives 400',
+    en: 'An action without a required field gets 400',
     test: (log) => refusesEach(log, without('tijdstip', 'vertrouwelijkheid', 'verwerkteObjecten')),
   },
   'B-VAL-02': {
     must: vng('OpenAPI', 'VerwerktObjectBasis: required: objecttype, soortObjectId, objectId'),
     nl: 'Een verwerkt object zonder verplicht veld geeft 400',
-    en: 'A processed object without a required field gives 400',
+    en: 'A processed object without a required field gets 400',
     test: (log) => refusesEach(log, without('objecttype', 'soortObjectId', 'objectId'), true),
   },
   'B-VAL-03': {
     should: vng('OpenAPI', 'maxLength: 242, 40, 2042'),
     nl: 'Een tekst die te lang is, geeft 400',
-    en: 'A text that is too long gives 400',
+    en: 'A text that is too long gets 400',
     test: (log) => refusesAll(log, 'length'),
   },
   'B-VAL-04': {
     should: vng('OpenAPI', "format: uuid, uri, duration, date-time; pattern: '[0-9]{20}'"),
-    nl: 'Een waarde in een andere vorm geeft 400',
-    en: 'A value of another form gives 400',
+    nl: 'Een waarde met een ongeldige vorm geeft 400',
+    en: 'A value in an invalid format gets 400',
     test: (log) => refusesAll(log, 'form'),
   },
   'B-VAL-05': {
     should: vng('OpenAPI', 'type: string'),
-    nl: 'Een getal waar een tekst hoort, geeft 400',
-    en: 'A number where a text belongs gives 400',
+    nl: 'Een getal in plaats van een tekst geeft 400',
+    en: 'A number instead of a string gets 400',
     test: (log) => refusesEach(log, wrongIn(log, FIELDS, 'type')),
   },
   'B-VAL-06': {
     may: contract('VerwerkingsactieInvoer', 'additionalProperties: false; onbekende leden worden geweigerd'),
     nl: 'Een onbekend veld geeft 400',
-    en: 'An unknown field gives 400',
+    en: 'An unknown field gets 400',
     test: (log) => refusesEach(log, [{ name: 'onbekendVeld', value: 'x', because: 'form' }]),
   },
   'B-VAL-07': {
     should: vng('OpenAPI', 'maxLength: 242, 40, 2042'),
-    nl: 'Een tekst van de grootste lengte wordt vastgelegd zoals zij is',
-    en: 'A text of the greatest length is stored as it is',
+    nl: 'Een tekst van de maximale lengte wordt ongewijzigd vastgelegd',
+    en: 'A text of the maximum length is stored unchanged',
     test: async (log) => {
       const texts = Object.entries(log.subject.contract.members(FIELDS)).flatMap(([name, { maxLength, format }]) =>
         typeof maxLength === 'number' && format === undefined ? [[name, 'é'.repeat(maxLength)] as const] : [],
@@ -122,8 +122,8 @@ export const VALUES = logChapter('B-VAL', ['Waarden en grenzen', 'Values and bou
   },
   'B-VAL-08': {
     may: contract('Bewaartermijn, tijdstip', 'langer dan niets en hoogstens P1000Y; hoogstens 24 uur in de toekomst'),
-    nl: 'Een bewaartermijn van niets of van meer dan duizend jaar, en een tijdstip van overmorgen, geven 400',
-    en: 'A retention period of nothing or of more than a thousand years, and a time of the day after tomorrow, give 400',
+    nl: 'Een lege bewaartermijn, een van meer dan duizend jaar en een tijdstip van overmorgen geven 400',
+    en: 'An empty retention period, one of over a thousand years, and a time two days ahead get 400',
     test: (log) =>
       refusesEach(log, [
         { name: 'bewaartermijn', value: 'P0D', because: 'bound' },
@@ -134,24 +134,24 @@ export const VALUES = logChapter('B-VAL', ['Waarden en grenzen', 'Values and bou
   'B-VAL-09': {
     may: contract('getVerwerkingsacties', 'parameters: format, minimum, maximum, pattern'),
     nl: 'Een parameter met een waarde buiten het contract geeft 400',
-    en: 'A parameter with a value outside the contract gives 400',
+    en: 'A parameter with a value outside the contract gets 400',
     test: async (log) => {
       const queried = log.subject.contract
         .parameters('GET', '/verwerkingsacties')
         .filter((one) => one.in === 'query' && !['limit', 'cursor'].includes(one.name));
-      // One of a choice is tried as its first.
+      // Of several alternatives, the first is tried.
       const wrong = queried.flatMap(({ name, schema }) => wrongValues(name, firstOf(schema), true));
       for (const { name, value, because } of wrong) {
         const path = listPath(log.person('gewoon'), { ...NORMAL, [name]: String(value) });
         const { status } = await log.call('GET', path, { as: 'read:normal' });
-        if (status !== 400) return `${name} (${because}) gives status ${status} instead of 400`;
+        if (status !== 400) return `${name} (${because}) gets status ${status} instead of 400`;
       }
       return undefined;
     },
   },
   'B-VAL-10': {
     open: vng('GET /verwerkingsacties', 'groter of gelijk aan `beginDatum`, kleiner dan de `eindDatum`'),
-    nl: 'Wat er gebeurt met een periode die eindigt voor zij begint',
+    nl: 'Wat er gebeurt met een periode die eindigt voordat zij begint',
     en: 'What happens to a period that ends before it begins',
     test: async (log) => {
       const query = { ...NORMAL, beginDatum: '2026-02-01', eindDatum: '2026-01-01' };
@@ -161,8 +161,8 @@ export const VALUES = logChapter('B-VAL', ['Waarden en grenzen', 'Values and bou
   },
   'B-VAL-11': {
     may: contract('getVerwerkingsacties', 'OIN, VerwerkingId, Vertrouwelijkheid, Bewaartermijn: pattern, format'),
-    nl: 'Een verwerkingsheader die niet klopt, geeft 400',
-    en: 'A processing header that is malformed gives 400',
+    nl: 'Een ongeldige verwerkingsheader geeft 400',
+    en: 'A malformed processing header gets 400',
     test: async (log) => {
       const path = listPath(log.person('gewoon'), NORMAL);
       const wrong = {
@@ -173,7 +173,7 @@ export const VALUES = logChapter('B-VAL', ['Waarden en grenzen', 'Values and bou
       };
       for (const [name, value] of Object.entries(wrong)) {
         const { status } = await log.call('GET', path, { as: 'read:normal', headers: { [name]: value } });
-        if (status !== 400) return `${name} gives status ${status} instead of 400`;
+        if (status !== 400) return `${name} gets status ${status} instead of 400`;
       }
       return undefined;
     },
@@ -188,8 +188,8 @@ function firstOf(schema: JsonObject): JsonObject {
 export const PAGES = logChapter('B-PAG', ['Pagina’s', 'Pages'], {
   'B-PAG-01': {
     may: contract('Limit', 'Hoogste aantal in het antwoord.'),
-    nl: 'Een pagina heeft niet meer acties dan `limit`, en `count` telt ze alle',
-    en: 'A page has no more actions than `limit`, and `count` counts all of them',
+    nl: 'Een pagina heeft hoogstens `limit` acties, en `count` telt ze allemaal',
+    en: 'A page has at most `limit` actions, and `count` counts them all',
     needs: ['B-QRY-05'],
     test: async (log) => {
       const { json } = await firstPage(log);
@@ -202,8 +202,8 @@ export const PAGES = logChapter('B-PAG', ['Pagina’s', 'Pages'], {
   },
   'B-PAG-02': {
     should: vng('OpenAPI', 'next: format: uri, nullable'),
-    nl: 'Wie `next` volgt, krijgt elke actie precies een keer',
-    en: 'A client that follows `next` gets each action exactly once',
+    nl: '`next` volgen geeft elke actie precies één keer',
+    en: 'Following `next` returns each action exactly once',
     needs: ['B-PAG-01'],
     test: async (log) => {
       const { json } = await firstPage(log);
@@ -217,20 +217,20 @@ export const PAGES = logChapter('B-PAG', ['Pagina’s', 'Pages'], {
   },
   'B-PAG-03': {
     should: vng('OpenAPI', 'previous: format: uri, nullable'),
-    nl: 'Wie daarna `previous` volgt, is weer op de eerste pagina',
-    en: 'A client that then follows `previous` is on the first page again',
+    nl: 'Daarna leidt `previous` terug naar de eerste pagina',
+    en: 'After that, `previous` leads back to the first page',
     needs: ['B-PAG-02'],
     test: async (log) => {
       const { json: first } = await firstPage(log);
       const { json: second } = await pageAt(log, String(valueAt(first, ['next'])));
       const [back = []] = await readPages(log, 'previous', valueAt(second, ['previous']));
-      return back.join() === idsIn(first).join() ? undefined : 'it has other actions than the first page';
+      return back.join() === idsIn(first).join() ? undefined : 'it has different actions from the first page';
     },
   },
   'B-PAG-04': {
     may: contract('Limit, Cursor', 'minimum: 1, maximum: 1000; uit `next` of `previous` van een eerder antwoord'),
-    nl: 'Een `limit` buiten de grenzen, of een cursor die het log niet gaf, geeft 400',
-    en: 'A `limit` out of bounds, or a cursor that the log did not give, gives 400',
+    nl: 'Een `limit` buiten de grenzen of een cursor van elders geeft 400',
+    en: 'An out-of-range `limit` or a foreign cursor gets 400',
     needs: ['B-PAG-02'],
     test: async (log) => {
       for (const wrong of [{ limit: '0' }, { limit: '1001' }, { limit: 'veel' }, { cursor: 'geen-cursor' }])
