@@ -1,4 +1,4 @@
-/** What is listed in one place and described in another: routes and contracts, settings, problems, dependencies. */
+/** Lists and their descriptions agree: routes and contracts, settings, problems, dependencies. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -84,12 +84,12 @@ describe('the routes', () => {
     expect(new Set(byServer.map(String))).toEqual(new Set(byContract.map(String)));
   });
 
-  it.each(Object.entries(CONTRACTS))('under %s come with the document of their contract', async (prefix, contracts) => {
+  it.each(Object.entries(CONTRACTS))('under %s come with their contract', async (prefix, contracts) => {
     for (const contract of contracts) {
       const url = `${prefix}/openapi.json`;
       const { servers: _ours, ...served } = (await app.inject({ url })).json<Record<string, unknown>>();
       const { servers: _theirs, ...written } = readOpenapi(new URL(`../openapi/${contract}.yaml`, import.meta.url));
-      // A variant of the exchange has its own words and model in it; which operations there are is in the test above.
+      // A variant's contract has its own wording and model; the test above compares the operations.
       if (contract === 'gegevens') expect(Object.keys(served)).toEqual(Object.keys(written));
       else expect(served).toEqual(written);
     }
@@ -107,7 +107,7 @@ describe('the routes', () => {
     }
   });
 
-  it('that change something, or tell of persons, ask for a scope', () => {
+  it('that change something or return personal data require a scope', () => {
     for (const { method, url, public: isPublic, scopes } of routes) {
       if (isPublic) expect(['GET', 'HEAD'], url).toContain(method);
       else expect(scopes?.length, url).toBeGreaterThan(0);
@@ -118,7 +118,7 @@ describe('the routes', () => {
 });
 
 describe('the problems', () => {
-  it('have one meaning each, and a page that says it', async () => {
+  it('have one meaning each, and a page that describes it', async () => {
     const { problemKinds: kinds } = app;
     expect(kinds.length).toBeGreaterThan(Object.keys(platformProblems).length);
     const meanings = new Map<string, string>();
@@ -141,7 +141,7 @@ describe('the problems', () => {
 });
 
 describe('the cases of the conformance suites', () => {
-  it('are listed in docs/conformance.md as they are', async () => {
+  it('are listed in docs/conformance.md without differences', async () => {
     const page = await readFile(join(ROOT, 'docs/conformance.md'), 'utf8');
     expect(withPart(page, 'cases', casesTable()) === page, 'run `npm run docs`').toBe(true);
   });
@@ -150,7 +150,7 @@ describe('the cases of the conformance suites', () => {
 describe('the settings', () => {
   const all = Object.values(settingGroups).flatMap((group) => Object.values(group));
 
-  it('have one variable each, and a sentence', () => {
+  it('have one variable each, and a description', () => {
     expect(new Set(all.map(({ variable }) => variable)).size).toBe(all.length);
     for (const { variable, description } of all) {
       expect(variable).toMatch(/^[A-Z][A-Z0-9_]+$/);
@@ -158,12 +158,12 @@ describe('the settings', () => {
     }
   });
 
-  it('are listed in the tables of docs/settings.md as they are', async () => {
+  it('are listed in the tables of docs/settings.md without differences', async () => {
     const page = await readFile(join(ROOT, 'docs/settings.md'), 'utf8');
     expect(withPart(page, 'settings', settingsTable()) === page, 'run `npm run docs`').toBe(true);
   });
 
-  it('take their own defaults', () => {
+  it('accept their own defaults', () => {
     const defaults = Object.fromEntries(
       all.flatMap(({ variable, fallback }) => {
         const text = shownValue(fallback);
@@ -175,14 +175,14 @@ describe('the settings', () => {
 });
 
 describe('the package', () => {
-  it('exports what is there, by the names that other applications use', async () => {
+  it('exports existing files, by the names that other applications use', async () => {
     const manifest: { exports: Record<string, string | Record<string, string>> } = JSON.parse(
       await readFile(join(ROOT, 'package.json'), 'utf8'),
     );
     for (const [name, target] of Object.entries(manifest.exports)) {
       const packed = typeof target === 'string' ? target : (target.default ?? '');
       expect(import.meta.resolve(name.replace('.', 'koppelvlak'))).toBe(pathToFileURL(join(ROOT, packed)).href);
-      // What is packed is made of the source of the same name.
+      // Packed files are built from the source of the same name.
       const file = packed.replace(/^\.\/dist\/(.+)\.js$/, './src/$1.ts');
       if (typeof target !== 'string') expect(target['koppelvlak-source']).toBe(file);
       expect((await readFile(join(ROOT, file), 'utf8')).length, name).toBeGreaterThan(0);
@@ -214,7 +214,7 @@ describe('the dependencies', () => {
   });
 });
 
-/** The plugins of ours as Fastify registered them, each indented below the one that did; without timings. */
+/** Our plugins in order of registration by Fastify, indented below the one that registered them; without timings. */
 function pluginTree(): string {
   return app
     .printPlugins()

@@ -36,14 +36,14 @@ function environmentOf(name: string): Record<string, unknown> {
   return isRecord(environment) ? environment : {};
 }
 
-/** The program that reads compose files, when the machine has one: a plugin of docker, or a program of its own. */
+/** The program that reads compose files, if the machine has one: a docker plugin, or a separate program. */
 function composeProgram(): [string, ...string[]] | undefined {
   const candidates: [string, ...string[]][] = [['docker', 'compose'], ['docker-compose']];
   return candidates.find(([program, ...words]) => spawnSync(program, [...words, 'version']).status === 0);
 }
 
 describe('docker-compose.yml', () => {
-  it('has no default for anything secret or of one’s own', () => {
+  it('has no default for secrets and site-specific values', () => {
     for (const [, name, operator] of composeText.matchAll(/\$\{(\w+)(:[?-])?/g)) {
       if (name === undefined) continue;
       const isFree = ['AREAS', 'TRUST_PROXY', 'PORT', 'PROOF_KEY', 'PROOF_SEALING_KEY'].includes(name);
@@ -73,7 +73,7 @@ describe('docker-compose.yml', () => {
     expect(JSON.stringify(environmentOf('koppelvlak'))).not.toContain('RETENTION_PASSWORD');
   });
 
-  it('gives the service a read-only root, no privileges, and a database that is healthy first', () => {
+  it('gives the service a read-only root, no privileges, and waits for a healthy database', () => {
     expect(service('koppelvlak')).toMatchObject({
       read_only: true,
       cap_drop: ['ALL'],
@@ -91,7 +91,7 @@ describe('docker-compose.yml', () => {
   });
 
   const program = composeProgram();
-  it.skipIf(program === undefined)('is understood by docker, and refused without what it asks for', () => {
+  it.skipIf(program === undefined)('is valid for docker, and refused without the required variables', () => {
     const [name = '', ...words] = program ?? [];
     const run = (env: Record<string, string>) =>
       spawnSync(name, [...words, 'config'], {
@@ -108,13 +108,13 @@ describe('docker-compose.yml', () => {
 });
 
 describe('the image', () => {
-  it('runs as a user that is not root, has a health check, and copies only what serving needs', () => {
+  it('runs as a non-root user, has a health check, and copies only the files that serving needs', () => {
     const lines = dockerfile.split('\n');
     expect(lines.filter((line) => line.startsWith('FROM'))).toHaveLength(2);
     expect(lines).toContain('USER node');
     expect(lines.indexOf('USER node')).toBeLessThan(lines.findIndex((line) => line.startsWith('ENTRYPOINT')));
     expect(dockerfile).toContain('HEALTHCHECK');
-    // The operator's page shows the runbook; other documents stay out.
+    // The operator's page shows the runbook; other documents are left out.
     const copied = lines.filter((line) => line.startsWith('COPY') && !line.includes(' docs/runbook.md ')).join(' ');
     for (const absent of ['test', 'bench', 'docs', 'scripts', ' . ']) expect(copied).not.toContain(absent);
     const ignore = readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n');

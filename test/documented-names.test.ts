@@ -1,4 +1,4 @@
-/** What the documents name by way of commands, options, settings, scripts and files exists. */
+/** Commands, options, settings, scripts and files named in the documents exist. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -10,13 +10,13 @@ import type { Terminal } from '../src/lib/terminal.ts';
 import { settingGroups } from '../src/settings/read-config.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-// The changelog and the decisions also name what once was.
+// The changelog and the decisions also name things of the past.
 const documents = globSync(['*.md', 'docs/*.md', 'docs/compliance/*.md'], { cwd: ROOT }).filter(
   (path) => path !== 'CHANGELOG.md',
 );
 const texts = documents.map((path) => [path, readFileSync(join(ROOT, path), 'utf8')] as const);
 
-/** Lines of the blocks of code, continued ones as one line, and the pieces of code within sentences. */
+/** The lines of code blocks, continued ones joined, and the code within sentences. */
 function codeOf(text: string): string[] {
   const blocks = [...text.matchAll(/^```[^\n]*\n([\s\S]*?)^```/gm), ...text.matchAll(/((?:^ {4}\S.*\n)+)/gm)];
   const lines = blocks.flatMap(([, block = '']) => block.replace(/\\\n\s*/g, '').split('\n'));
@@ -48,7 +48,7 @@ interface Call {
   readonly words: readonly string[];
 }
 
-/** The program that a line calls, and with which words: `koppelvlak feed publish FILE`, or in a sentence `feed publish`. */
+/** The program called on a line, and its arguments: `koppelvlak feed publish FILE`, or within a sentence `feed publish`. */
 function callOf(line: string): Call | undefined {
   const suite = /(?:koppelvlak-conformance|npm run (?:--silent )?conformance --) ([a-z-].*)$/.exec(line)?.[1];
   const named = /(?:^|[\s/])koppelvlak(?: --)? ((?!serve\.|conformance\/)[a-z-].*)$/.exec(line)?.[1];
@@ -58,7 +58,7 @@ function callOf(line: string): Call | undefined {
   return { program: suite === undefined ? service : conformance, words: text.replace(/\s#.*$/, '').split(/\s+/) };
 }
 
-/** The command that the words lead to, or the word that is not a command. */
+/** The command that the words name, or the word that is not a command. */
 function resolve({ program, words }: Call): Command | string {
   let command = program;
   for (const word of words) {
@@ -96,7 +96,7 @@ describe('the documents name', () => {
 
   it('settings that exist', () => {
     const NO_SETTINGS = [
-      // Of the tests.
+      // Variables of the tests.
       ...['TEST_CITUS_URL', 'TEST_CITUS_KILL', 'TEST_CITUS_START'],
       'ADR_RULESET',
       'ON_ERROR_STOP',

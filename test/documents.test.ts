@@ -1,4 +1,4 @@
-/** The documents: every link leads somewhere, every page is found from the README, and every test that they name exists. */
+/** The documents: every link works, every page can be reached from the README, and every test that they name exists. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -8,14 +8,14 @@ const ROOT = join(import.meta.dirname, '..');
 const documents = globSync(['*.md', 'docs/**/*.md', 'deploy/**/*.md', 'examples/**/*.md'], { cwd: ROOT });
 const texts = new Map(documents.map((path) => [path, readFileSync(join(ROOT, path), 'utf8')]));
 
-/** A document without its blocks of code, in which brackets are no links. */
+/** A document without its code blocks, in which brackets are not links. */
 function prose(path: string): string {
   return (texts.get(path) ?? '').replace(/^```[\s\S]*?^```/gm, '').replace(/`[^`\n]*`/g, '``');
 }
 
 interface Link {
   readonly from: string;
-  /** From the root of the repository. */
+  /** Path from the root of the repository. */
   readonly path: string;
   readonly anchor: string | undefined;
 }
@@ -32,7 +32,7 @@ function linksOf(from: string): Link[] {
     });
 }
 
-/** Anchors of headings as GitHub and GitLab make them. */
+/** Anchors of headings, as GitHub and GitLab make them. */
 function anchorsOf(path: string): Set<string> {
   const anchors = new Set<string>();
   const text = (texts.get(path) ?? '').replace(/^```[\s\S]*?^```/gm, '');
@@ -70,7 +70,7 @@ describe('links', () => {
 });
 
 describe('pages of docs/', () => {
-  it('are reached from the README', () => {
+  it('can be reached from the README', () => {
     const reached = new Set(['README.md']);
     for (const page of reached) {
       for (const { path } of linksOf(page)) if (texts.has(path)) reached.add(path);
@@ -79,7 +79,7 @@ describe('pages of docs/', () => {
     expect(lost).toEqual([]);
   });
 
-  it('and pictures are all shown', () => {
+  it('shows all pictures', () => {
     const shown = new Set(links.map(({ path }) => path));
     const pictures = globSync('docs/**/*.{svg,png}', { cwd: ROOT });
     expect(pictures.length).toBeGreaterThan(0);
@@ -118,12 +118,12 @@ describe('docs/compliance/asvs.md', () => {
     expect(new Set(numbers).size).toBe(253);
   });
 
-  it.each(sections)('counts what is $state', ({ counted, requirements }) => {
+  it.each(sections)('has the correct count for $state', ({ counted, requirements }) => {
     expect(requirements).toHaveLength(counted);
   });
 });
 
-describe('what the documents name', () => {
+describe('names in the documents', () => {
   it('are test files that exist', () => {
     const named = [...texts].flatMap(([from, text]) =>
       [...text.matchAll(/`(test\/[\w./-]+)`/g)].map(([, path]) => [from, String(path)] as const),

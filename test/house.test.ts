@@ -14,9 +14,9 @@ interface Source {
   /** From the root of the repository: `src/plugins/contract.ts`. */
   readonly path: string;
   readonly text: string;
-  /** What it imports of ours, as paths from the root. */
+  /** Our modules that it imports, as paths from the root. */
   readonly ours: readonly string[];
-  /** What it imports of others: `fastify`, `node:fs`. */
+  /** External modules that it imports: `fastify`, `node:fs`. */
   readonly packages: readonly string[];
 }
 
@@ -38,7 +38,7 @@ const programs = read('{src,conformance}/**/*.ts');
 const source = programs.filter(({ path }) => !isTest(path));
 const everything = [...programs, ...read('{test,bench,scripts,examples}/**/*.ts')];
 
-/** Files under `from` whose imports of ours are not under one of `may`. */
+/** Files under `from` that import our modules from outside `may`. */
 function strays(from: RegExp, may: RegExp): string[] {
   return source
     .filter(({ path }) => from.test(path))
@@ -83,15 +83,15 @@ describe('the direction of imports', () => {
     expect(users(/^(src\/lib|conformance)\//, /^(fastify|@fastify\/|pg)/)).toEqual([]);
   });
 
-  it('lets the signatures import nothing of ours but themselves and JSON', () => {
+  it('lets the signatures import only themselves and the JSON library', () => {
     expect(strays(/^src\/lib\/jades\//, /^src\/lib\/(jades|json)\//)).toEqual([]);
   });
 
-  it("lets the tree of the proofs import nothing but itself and Node's own packages", () => {
+  it("lets the tree of the proofs import only itself and Node's own packages", () => {
     const pure = source.filter(({ path }) => path.startsWith('src/proof/tlog/'));
     expect(pure.length).toBeGreaterThan(3);
     expect(strays(/^src\/proof\/tlog\//, /^src\/proof\/tlog\//)).toEqual([]);
-    // `Buffer.from('30…')` reads like an import: what is not a name of a package does not count.
+    // `Buffer.from('30…')` looks like an import: only package names count.
     const packages = pure.flatMap(({ packages: used }) => used.filter((name) => /^[@a-z]/.test(name)));
     expect(new Set(packages)).toEqual(new Set(['node:crypto']));
   });
@@ -106,7 +106,7 @@ describe('the direction of imports', () => {
     expect(
       strays(new RegExp(`^src/${area}/store/`), new RegExp(`^src/(?!plugins/|${area}/(routes|exchange)/)`)),
     ).toEqual([]);
-    // In area A the domain has two folders: what the models say, and how a file is read.
+    // In area A the domain has two folders: the models, and reading files.
     const domain = area === 'gegevens' ? '(model|import)' : 'domain';
     const may = new RegExp(
       `^src/(contracts/|lib/|settings/|plugins/processing-|proof/proof-log|${area}/(${domain}/|problems\\.ts|settings\\.ts))`,
@@ -115,16 +115,16 @@ describe('the direction of imports', () => {
     expect(strays(new RegExp(`^src/${area}/${domain}/`), may)).toEqual([]);
   });
 
-  it('lets the models of deliveries know nothing of how a file is read', () => {
+  it('keeps the models of deliveries free of file reading', () => {
     expect(strays(/^src\/gegevens\/model\//, /^src\/(contracts|settings|lib|gegevens\/(model|settings))/)).toEqual([]);
   });
 
-  it('lets the catalogues of problems import the kind of a problem only', () => {
+  it('lets the catalogues of problems import the problem type only', () => {
     expect(strays(/^src\/\w+\/problems\.ts$/, /^src\/lib\/problem\.ts$/)).toEqual([]);
   });
 
   it('lets the package for other applications import libraries, contracts, and the writer of the feed only', () => {
-    // Publishing to the feed is the area's own writer, made available: it needs no server.
+    // Publishing to the feed uses the area's own writer, which needs no server.
     const may =
       /^src\/(client|settings|database|plugins\/processing-|proof|lib|contracts|raadsfeed\/(domain|store|writer))/;
     expect(strays(/^src\/client\//, may)).toEqual([]);
@@ -139,14 +139,14 @@ describe('the direction of imports', () => {
   it.each(Object.keys(SUPPLIERS))(
     'keeps the adapter of %s free of the database, of feeds and of other suppliers',
     (name) => {
-      // Of what suppliers share, all but what reads and writes the database.
+      // The suppliers' shared code, except what reads and writes the database.
       const shared = String.raw`source\.ts|resource-key\.ts|supplier/(?!publish-window|read-supplier)[a-z-]+\.ts`;
       const may = new RegExp(`^src/(settings/|lib/|raadsfeed/aggregator/(${name}/|${shared}))`);
       expect(strays(new RegExp(`^src/raadsfeed/aggregator/${name}/`), may)).toEqual([]);
     },
   );
 
-  it('names every plugin, and what it needs', () => {
+  it('names every plugin, and its dependencies', () => {
     const plugins = source.flatMap(({ path, text }) =>
       text
         .split(/= fp(?:<\w+>)?\(/)
@@ -172,7 +172,7 @@ describe('the direction of imports', () => {
     expect(users(/\/store\//, /^(fastify|@fastify\/)/)).toEqual([]);
   });
 
-  it('lets only the plugin of the tracing import OpenTelemetry, which is loaded only when an operator wants traces', () => {
+  it('lets only the tracing plugin import OpenTelemetry, which is loaded only when an operator enables traces', () => {
     const tracer = /^(@opentelemetry\/|@fastify\/otel$)/;
     expect(users(/^src\/(?!plugins\/tracing\/plugin\.ts)/, tracer)).toEqual([]);
     expect(users(/^src\/plugins\/tracing\/plugin\.ts/, tracer)).not.toEqual([]);
@@ -227,13 +227,13 @@ describe('form', () => {
   });
 
   it('keeps files within 400 lines', () => {
-    // Except for what is generated.
+    // Except generated ones.
     const written = everything.filter(({ path }) => !path.startsWith('src/contracts/'));
     const long = written.filter(({ text }) => text.split('\n').length - 1 > 400);
     expect(long.map(({ path, text }) => `${path}: ${text.split('\n').length - 1}`)).toEqual([]);
   });
 
-  it('names files in kebab-case, and none for what belongs together only by chance', () => {
+  it('names files in kebab-case, and none as a catch-all', () => {
     const odd = everything.filter(
       ({ path }) => !/^([a-z0-9-]+\/)*[a-z0-9-]+((\.(slow|release|mutants))?\.test|\.d)?\.ts$/.test(path),
     );
@@ -242,8 +242,8 @@ describe('form', () => {
     expect(chance.map(({ path }) => path)).toEqual([]);
   });
 
-  it('has no way round the compiler or the linter, and nothing left to be done', () => {
-    // In pieces, so that this file does not find itself.
+  it('has no suppressions of the compiler or linter, and no to-dos', () => {
+    // Split, so that this file does not match itself.
     const marks = ['@ts', '-|biome', '-ignore|eslint', '-disable|\\b(TO', 'DO|FIX', 'ME|XX', 'X|HA', 'CK)\\b'].join('');
     const found = everything.filter(({ text }) => new RegExp(marks).test(text)).map(({ path }) => path);
     expect(found).toEqual([]);

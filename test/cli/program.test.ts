@@ -23,14 +23,14 @@ afterAll(async () => {
 const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
   callProgram(args, { KOPPELVLAK_HOME: home.path, ...env });
 
-/** The commands that a page of help names. */
+/** The commands listed on a help page. */
 function namedIn(help: string): string[] {
   const list = help.split('\nCommands:\n')[1]?.split('\n\n')[0] ?? '';
   return [...list.matchAll(/^ {2}([a-z][a-z-]*)/gm)].map(([, name]) => String(name)).filter((name) => name !== 'help');
 }
 
 describe('help', () => {
-  it('is there for every command, with an example for each that does something', async () => {
+  it('exists for every command, with an example for each that does something', async () => {
     const seen: string[] = [];
     const visit = async (words: readonly string[]): Promise<void> => {
       const { status, stdout, stderr } = await run([...words, '--help']);
@@ -49,7 +49,7 @@ describe('help', () => {
   });
 });
 
-it('says in one line where the conformance suites are', async () => {
+it('says in one line where to find the conformance suites', async () => {
   const ended = await run(['conformance', 'raadsfeed', 'http://127.0.0.1:9/ori/v1', '--report', 'verslag']);
   expect(ended).toEqual({
     status: 2,
@@ -59,11 +59,11 @@ it('says in one line where the conformance suites are', async () => {
   });
 });
 
-it('says its version, and that alone', async () => {
+it('prints only its version', async () => {
   expect(await run(['--version'])).toMatchObject({ status: 0, stdout: `${description.version}\n`, stderr: '' });
 });
 
-it.each(['--help', 'gegevens import --help', 'config'])('ends quietly when nobody reads its output: %s', (words) => {
+it.each(['--help', 'gegevens import --help', 'config'])('exits quietly when its output is closed: %s', (words) => {
   const { stderr, status } = spawnSync(
     'bash',
     ['--norc', '-c', `"$0" src/main.ts ${words} | true; exit "\${PIPESTATUS[0]}"`, process.execPath],
@@ -89,7 +89,7 @@ describe('the exit status', () => {
     expect(stderr.length).toBeGreaterThan(20);
   });
 
-  it('is 1 when it cannot be done, with the reason in one line', async () => {
+  it('is 1 when a command fails, with the reason on one line', async () => {
     const { status, stderr } = await run(['migrate'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' });
     expect(status).toBe(1);
     expect(stderr).toMatch(/^koppelvlak: .*127\.0\.0\.1:1/);
@@ -97,7 +97,7 @@ describe('the exit status', () => {
   });
 });
 
-it('refuses a command without a database and starts none', async () => {
+it('refuses a command without a database, and starts none', async () => {
   for (const words of [['migrate'], ['feed', 'verify'], ['log', 'verify']]) {
     const { status, stdout, stderr } = await run(words);
     expect({ status, stdout }, words.join(' ')).toEqual({ status: 1, stdout: '' });
@@ -107,7 +107,7 @@ it('refuses a command without a database and starts none', async () => {
 });
 
 describe('serve', () => {
-  it('names every wrong variable together, repeats no value, and listens to nothing', async () => {
+  it('lists every invalid variable at once, repeats no value, and does not listen', async () => {
     const all = Object.values(settingGroups).flatMap((group) => Object.values(group));
     const canBeWrong = all.filter(({ kind }) => {
       try {
@@ -125,7 +125,7 @@ describe('serve', () => {
     expect(stderr).not.toContain('n!et goed');
   });
 
-  it('names every file that cannot be read together, before anything is opened', async () => {
+  it('lists every unreadable file at once, before opening anything', async () => {
     const variables = [
       'GEGEVENS_TRUST_ANCHORS',
       'GEGEVENS_SIGNING_KEY',
@@ -138,7 +138,7 @@ describe('serve', () => {
     for (const variable of variables) expect(stderr).toContain(`  ${variable} names no readable file`);
   });
 
-  it('names what the mounted areas miss', async () => {
+  it('names the missing settings of the mounted areas', async () => {
     const { status, stderr } = await run(['serve']);
     expect(status).toBe(1);
     for (const variable of ['OAUTH_ISSUER', 'GEGEVENS_TRUST_ANCHORS', 'GEGEVENS_SIGNING_KEY']) {
@@ -154,7 +154,7 @@ describe('serve', () => {
 });
 
 describe('config', () => {
-  it('shows what holds and where it came from, secrets hidden', async () => {
+  it('shows each value and its source, with secrets hidden', async () => {
     const env = { PORT: '8123', DATABASE_URL: 'postgres://koppelvlak:geheim@db/koppelvlak' };
     const { status, stdout } = await run(['config'], env);
     expect(status).toBe(0);
@@ -164,7 +164,7 @@ describe('config', () => {
     expect(stdout).not.toContain('geheim');
   });
 
-  it('names with --serve what `serve` would refuse', async () => {
+  it('with --serve, lists the settings that `serve` would refuse', async () => {
     const env = { NODE_ENV: 'production', AREAS: 'verwerkingenlog', OAUTH_ISSUER: 'http://login.example' };
     expect((await run(['config'], env)).status).toBe(0);
     const { status, stdout, stderr } = await run(['config', '--serve'], env);
@@ -179,7 +179,7 @@ describe('config', () => {
   });
 });
 
-describe('a setting that is refused', () => {
+describe('a refused setting', () => {
   const faultOf = async (variable: string, value: string): Promise<string> => {
     const { stderr } = await run(['config'], { [variable]: value });
     expect(stderr).not.toContain('geheim');
@@ -191,7 +191,7 @@ describe('a setting that is refused', () => {
       .flatMap((group) => Object.values(group))
       .filter(({ kind, secret }) => /https:/.test(kind.allowed) && !secret)
       .map(({ variable }) => variable),
-  )('%s may not have a password in its address, which is printed', async (variable) => {
+  )('%s must not have a password in its address, because the address is printed', async (variable) => {
     expect(await faultOf(variable, 'https://gebruiker:geheim@voorbeeld.nl/pad')).toContain(`  ${variable} `);
   });
 
@@ -214,8 +214,8 @@ describe('a setting that is refused', () => {
   });
 });
 
-describe('an unknown variable with a prefix of ours', () => {
-  it('is named at start with the nearest; those of others are left alone', async () => {
+describe('an unknown variable with one of our prefixes', () => {
+  it('is reported at start-up with the nearest name; other variables are ignored', async () => {
     const env = {
       DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing',
       GEGEVENS_TRUST_ANCHOR: 'geheim',
@@ -242,7 +242,7 @@ describe('an unknown variable with a prefix of ours', () => {
   });
 });
 
-describe('a database that cannot be reached', () => {
+describe('an unreachable database', () => {
   const NOWHERE = 'postgres://nobody:geheim@127.0.0.1:1/nothing';
   it.each([
     ['DATABASE_URL', ['feed', 'verify'], { DATABASE_URL: NOWHERE }],
@@ -251,7 +251,7 @@ describe('a database that cannot be reached', () => {
     ['DATABASE_MIGRATION_URL', ['migrate'], { DATABASE_MIGRATION_URL: NOWHERE }],
     ['DATABASE_MIGRATION_URL', ['serve'], { DATABASE_MIGRATION_URL: NOWHERE, AREAS: 'raadsfeed' }],
     ['DATABASE_PRUNE_URL', ['log', 'prune'], { DATABASE_PRUNE_URL: NOWHERE }],
-  ])('is named by its variable: %s of %s', async (variable, args, env) => {
+  ])('is reported by its variable: %s of %s', async (variable, args, env) => {
     const own = await createDatabase();
     try {
       const { status, stderr } = await run(args, { DATABASE_URL: own.url, PORT: '0', MANAGEMENT_PORT: '0', ...env });
@@ -264,11 +264,11 @@ describe('a database that cannot be reached', () => {
   });
 });
 
-describe('a database that is behind', () => {
-  it('is not migrated by a command, which says what to do', async () => {
+describe('an outdated database', () => {
+  it('is not migrated by other commands, which say what to do', async () => {
     const behind = await createDatabase({ empty: true });
     try {
-      // The roles belong to the server, and are there.
+      // Roles are shared by the server, so they exist already.
       for (const args of [
         ['feed', 'verify'],
         ['gegevens', 'list'],
@@ -299,7 +299,7 @@ describe('migrate', () => {
 });
 
 it.each(['src/main.ts', 'scripts/koppelvlak.js'])(
-  'says first, whatever the command, which Node it needs: %s',
+  'reports the required Node version first, whatever the command: %s',
   (file) => {
     const older = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.20.2' } })`;
     const main = join(import.meta.dirname, '../..', file);
@@ -316,14 +316,14 @@ it.each(['src/main.ts', 'scripts/koppelvlak.js'])(
   },
 );
 
-it('says of a file that it may not read whose it is, and who it is itself', async () => {
+it('names the owner of an unreadable file and the user of the process', async () => {
   const { stderr } = await callProgram(['serve'], { AREAS: 'raadsfeed', SECURITY_TXT: '/nergens/security.txt' });
   expect(stderr).toContain('SECURITY_TXT names no readable file: /nergens/security.txt: it does not exist');
   const key = join(home.path, 'signing-key.pem');
   writeFileSync(key, 'geheim', { mode: 0o600 });
   chmodSync(key, 0o000);
   chmodSync(home.path, 0o755);
-  // The administrator may read everything: somebody else then.
+  // The administrator may read everything, so switch to another user.
   const who = process.getuid?.() === 0 ? 65534 : process.getuid?.();
   const main = join(import.meta.dirname, '../../src/main.ts');
   const env = { NODE_ENV: 'test', AREAS: 'shv', GEGEVENS_SIGNING_KEY: key };

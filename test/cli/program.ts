@@ -1,12 +1,12 @@
 import { createDatabase } from '../support/database.ts';
 import { callProgram, type Ended } from '../support/program.ts';
 
-/** The program beside a database of its own, as an operator of an aggregator runs it. */
+/** The program with its own database, as an operator of an aggregator runs it. */
 export interface ProgramOnDatabase {
   readonly databaseUrl: string;
   readonly env: Readonly<Record<string, string>>;
   run(...words: string[]): Promise<Ended>;
-  /** Runs it with `--json`; an answer that is not one line of JSON is an error. */
+  /** Runs it with `--json`; output other than one line of JSON is an error. */
   json(...words: string[]): Promise<{ status: number | null; stderr: string; result: unknown }>;
   drop(): Promise<void>;
 }

@@ -24,7 +24,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('is a line every few seconds where there is no terminal', () => {
+it('is a line every few seconds without a terminal', () => {
   standardErrorIs(false);
   const progress = createProgress({ stderr }, 'records', 200);
   progress.reached(50);
@@ -37,7 +37,7 @@ it('is a line every few seconds where there is no terminal', () => {
   expect(written).toBe('20 records (25 %)\n');
 });
 
-it('is a bar on a terminal, and nothing is left of it at the end', () => {
+it('is a bar on a terminal, erased at the end', () => {
   standardErrorIs(true);
   const progress = createProgress({ stderr }, 'records', 200);
   progress.reached(100);
@@ -48,7 +48,7 @@ it('is a bar on a terminal, and nothing is left of it at the end', () => {
   expect(written.endsWith('\r\u001b[K')).toBe(true);
 });
 
-it('shows no part of what has no end', () => {
+it('shows no fraction of a task without an end', () => {
   standardErrorIs(false);
   const endless = createProgress({ stderr }, 'records', undefined);
   vi.advanceTimersByTime(5000);

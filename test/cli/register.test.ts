@@ -1,4 +1,4 @@
-/** `koppelvlak register …` as an operator runs it: the program itself, on a real database, with domains that are real servers. */
+/** `koppelvlak register …` as an operator runs it: the program itself, a real database, and real servers for the domains. */
 import { createServer, type Server } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeSource } from '../raadsfeed/aggregator/fake-source.ts';
@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 describe('register', () => {
-  it('finds a feed by the domain of its publisher, lists where it is, and forgets it', async () => {
+  it("finds a feed by its publisher's domain, lists its address, and forgets it", async () => {
     expect(await program.run('register', 'list')).toMatchObject({
       status: 0,
       stdout: 'No feeds; see koppelvlak register add --help.\n',
@@ -48,7 +48,7 @@ describe('register', () => {
     expect(await program.json('register', 'list')).toMatchObject({ result: [] });
   });
 
-  it('says with status 1 where there is no feed, and with status 2 what it takes', async () => {
+  it('exits with 1 when there is no feed, and with 2 on wrong usage', async () => {
     source.organisaties = [{ organisatiecode: 'amsterdam' }];
     for (const given of [domainUrl, 'http://127.0.0.1:9', 'http://', 'file:///etc/passwd']) {
       const { status, stdout, stderr } = await program.run('register', 'add', given);

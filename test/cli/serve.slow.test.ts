@@ -18,7 +18,7 @@ afterEach(async () => {
 });
 afterAll(() => home.remove());
 
-/** Starts the service with the embedded database; gives its address. */
+/** Starts the service with the embedded database and returns its address. */
 async function serve(): Promise<{ url: string; program: Running }> {
   const program = startProgram(['serve'], {
     KOPPELVLAK_HOME: home.path,
@@ -26,7 +26,7 @@ async function serve(): Promise<{ url: string; program: Running }> {
     PORT: '0',
     MANAGEMENT_PORT: '0',
     SHUTDOWN_DRAIN_MS: '0',
-    // A busy machine must not cause 503, and the test itself is slow there to let the request go.
+    // A busy machine must not cause 503, and the test itself is slow to release the request.
     'server.overloadEventLoopDelayMs': '0',
     'server.shutdownTimeoutMs': '120000',
     'server.requestTimeoutMs': '120000',
@@ -43,20 +43,20 @@ async function serve(): Promise<{ url: string; program: Running }> {
 }
 
 describe('the service', () => {
-  it('answers a request that runs when SIGTERM comes, ends with 0, and leaves no Postgres', async () => {
+  it('answers a request that is running when SIGTERM arrives, exits with 0, and leaves no Postgres', async () => {
     const { url, program } = await serve();
     const database = new pg.Client({ connectionString: socketUrl(join(home.path, 'postgres'), 'koppelvlak') });
-    // Ended with the server when the test fails.
+    // Ends with the server when the test fails.
     database.on('error', () => undefined);
     await database.connect();
     await database.query('begin');
-    // Nothing but the request looks at this table: who waits for it is the request.
+    // Only the request uses this table, so a waiting session is the request's.
     await database.query('lock table raadsfeed.current_records in access exclusive mode');
     const answer = fetch(`${url}/ori/v1/snapshot`);
-    // Told below, or by what fails before that.
+    // Reported below, or by the earlier failure.
     answer.catch(() => undefined);
     const isWaiting = async (): Promise<boolean> => {
-      // Not pg_stat_activity: within this transaction it keeps the connections that there were when it was read first.
+      // Not pg_stat_activity: within a transaction it keeps showing the connections of its first read.
       const { rows } = await database.query('select 1 from pg_locks where not granted');
       return rows.length > 0;
     };
@@ -73,7 +73,7 @@ describe('the service', () => {
     expect(await hasPostgres(home.path)).toBe(false);
   });
 
-  it('starts again after SIGKILL, with what was there', async () => {
+  it('restarts after SIGKILL with its data intact', async () => {
     const first = await serve();
     const document = async (url: string): Promise<string> => (await fetch(`${url}/ori/v1/feed`)).text();
     const before = await document(first.url);
@@ -86,7 +86,7 @@ describe('the service', () => {
     expect(await hasPostgres(home.path)).toBe(false);
   });
 
-  it('refuses a home directory that another demo uses, and names it', async () => {
+  it('refuses a home directory in use by another demo, and names it', async () => {
     const { program } = await serve();
     const env = { KOPPELVLAK_HOME: home.path, AREAS: 'raadsfeed', PORT: '0', MANAGEMENT_PORT: '0' };
     const { status, stderr } = await startProgram(['serve'], env).ended;

@@ -5,7 +5,7 @@ import { runProgram } from '../../src/cli/program.ts';
 import type { Terminal } from '../../src/lib/terminal.ts';
 import { createDatabase } from '../support/database.ts';
 
-it('listens for SIGTERM without a gap from the start of the service to its end: one that came in between was lost', async () => {
+it('listens for SIGTERM without a gap from the start of the service to its end: a signal in between used to be lost', async () => {
   const database = await createDatabase();
   onTestFinished(database.drop);
   const signals = new EventEmitter();
@@ -18,7 +18,7 @@ it('listens for SIGTERM without a gap from the start of the service to its end: 
     ...{ env, stdin, stdout, stderr, exitCode: 0 },
     exit: () => undefined,
   });
-  /** How many still listened when a listener of SIGTERM went. */
+  /** Remaining listeners each time a SIGTERM listener was removed. */
   const left: number[] = [];
   signals.on('removeListener', (name) => {
     if (name === 'SIGTERM') left.push(signals.listenerCount('SIGTERM'));

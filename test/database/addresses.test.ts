@@ -8,7 +8,7 @@ it.each([
   'postgresql://[::1]:1/db',
   'postgres:///db?host=/run/a&user=u',
   'postgres://u@a/db?options=-c%20x%3D1',
-])('%s is an address of a database', (url) => {
+])('%s is a database address', (url) => {
   expect(reading(url)().database.url).toBe(url);
 });
 

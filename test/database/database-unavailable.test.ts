@@ -30,7 +30,7 @@ async function failure(work: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** What a query on a pool of its own fails with. */
+/** The error of a query on a separate pool. */
 async function failureAt(url: string, text = 'select 1'): Promise<unknown> {
   const pool = openPool(url, { connectTimeoutMs: 3000, statementTimeoutMs: 1000 });
   return failure(pool.query(text)).finally(() => pool.end());
@@ -43,7 +43,7 @@ describe('the database is unavailable', () => {
     expect(isDatabaseUnavailable(await failureAt('postgres:///x?host=/nonexistent&user=koppelvlak'))).toBe(true);
   });
 
-  it('when what listens never answers', async () => {
+  it('when the server accepts but never answers', async () => {
     const silent = createServer(() => undefined);
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const address = silent.address();
@@ -61,7 +61,7 @@ describe('the database is unavailable', () => {
     expect(isDatabaseUnavailable(error)).toBe(false);
   });
 
-  it('when no connection of the pool comes free', async () => {
+  it('when no pool connection becomes free', async () => {
     const pool = openPool(database.url, { size: 1, connectTimeoutMs: 1000 });
     const client = await pool.connect();
     const error = await failure(pool.query('select 1'));

@@ -1,6 +1,6 @@
 /**
- * What `pg_dump --schema-only` would say of our schemas, as sorted lines: it needs no program that matches the version of the server.
- * Names count, and so do the order of columns, the code of functions, and who may do what.
+ * The contents of `pg_dump --schema-only` for our schemas, as sorted lines, without needing a program that matches the server's version.
+ * Names count, as do column order, function bodies and privileges.
  */
 import type pg from 'pg';
 
@@ -33,7 +33,7 @@ const STATEMENTS = [
      join ours n on n.oid = relnamespace where objsubid = 0`,
 ];
 
-/** One line for each schema, table, column, constraint, index, trigger and function that is not Postgres's own. */
+/** One line for each schema, table, column, constraint, index, trigger and function that does not belong to Postgres. */
 export async function describeSchema(client: pg.Client): Promise<string[]> {
   const lines: string[] = [];
   for (const statement of STATEMENTS) {

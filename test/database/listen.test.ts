@@ -46,7 +46,7 @@ it('calls once when listening has begun, and then on every notification of the c
   expect(heard).toEqual([undefined, '1', '2']);
 });
 
-it('connects again when the connection is lost, and tells every subscriber that something may have been missed', async () => {
+it('reconnects after a lost connection, and tells every subscriber that it may have missed something', async () => {
   listen();
   const one = subscribe('one');
   const two = subscribe('two');
@@ -58,7 +58,7 @@ it('connects again when the connection is lost, and tells every subscriber that 
   expect(one.heard).toEqual([undefined, undefined, 'after']);
 });
 
-it('goes on for the others when one ends its subscription, and when one fails', async () => {
+it('continues for the others when one unsubscribes or fails', async () => {
   listen();
   const first = subscribe('feed');
   listener.subscribe('feed', () => {
@@ -73,7 +73,7 @@ it('goes on for the others when one ends its subscription, and when one fails', 
   expect(first.heard).toEqual([undefined]);
 });
 
-it('hears a channel again that was given up before', async () => {
+it('listens to a channel again after everyone left it', async () => {
   listen();
   const before = subscribe('feed');
   await until(() => before.heard.length === 1);
@@ -93,7 +93,7 @@ it('calls at an interval without an address', async () => {
   expect(listener.state()).not.toBe('live');
 });
 
-it('calls at an interval while the database cannot be reached', async () => {
+it('calls at an interval while the database is unreachable', async () => {
   const { log, lines } = keepingLog();
   listen({ url: 'postgres://koppelvlak@127.0.0.1:1/x', pollIntervalMs: 10, log });
   const { heard } = subscribe('feed');
@@ -101,7 +101,7 @@ it('calls at an interval while the database cannot be reached', async () => {
   expect(lines.join()).toContain('cannot be made');
 });
 
-it('closes while it connects, while it listens and while it waits, and then calls back no more', async () => {
+it('closes while connecting, listening or waiting, and makes no further calls', async () => {
   for (const url of [database.url, 'postgres://koppelvlak@127.0.0.1:1/x']) {
     listen({ url, pollIntervalMs: 10 });
     subscribe('feed');
@@ -117,12 +117,12 @@ it('closes while it connects, while it listens and while it waits, and then call
   expect(() => listener.subscribe('feed', () => undefined)).toThrow('closed');
 });
 
-it('refuses what is not the name of a channel', () => {
+it('refuses an invalid channel name', () => {
   listen();
   expect(() => listener.subscribe('feed"; drop table t', () => undefined)).toThrow(TypeError);
 });
 
-it('closes while its connection is being made', async () => {
+it('closes while its connection is being opened', async () => {
   for (const delayMs of [0, 1, 2, 4, 8, 16]) {
     listen();
     subscribe('feed');

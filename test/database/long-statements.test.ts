@@ -8,7 +8,7 @@ let database: TestDatabase;
 let pool: Pool;
 beforeAll(async () => {
   database = await createDatabase();
-  // The driver gives up five seconds after the server would have.
+  // The driver would give up five seconds after the server.
   pool = openPool(database.url, { statementTimeoutMs: 1000 });
 });
 afterAll(async () => {
@@ -16,7 +16,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-it.concurrent('lets a statement run past the limits of the server and of the driver', async () => {
+it.concurrent('lets a statement exceed the limits of the server and the driver', async () => {
   const { rows } = await transaction(pool, async (client) => {
     const db = await allowLongStatements(client, 0);
     return db.query(`select 'done' as a from pg_sleep(6.5)`);
@@ -24,7 +24,7 @@ it.concurrent('lets a statement run past the limits of the server and of the dri
   expect(rows).toEqual([{ a: 'done' }]);
 });
 
-it.concurrent('has a limit of its own where one is given, for this transaction only', async () => {
+it.concurrent('applies a given limit, to this transaction only', async () => {
   const slow = transaction(pool, async (client) => {
     const db = await allowLongStatements(client, 4000);
     await db.query('select pg_sleep($1::float8)', [1.5]);

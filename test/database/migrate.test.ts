@@ -15,7 +15,7 @@ import { keepingLog, openPool, quiet } from './support.ts';
 let dir: string;
 const first = join(import.meta.dirname, '../../migrations/0001-roles.sql');
 
-/** The first migration of the program, and two of this test. */
+/** The program's first migration, and two that belong to this test. */
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'koppelvlak-migrations-'));
   await cp(first, join(dir, '0001-roles.sql'));
@@ -53,7 +53,7 @@ describe('migrating', () => {
     expect(await stateOf(url)).toEqual({ pending: [], unknown: [] });
   });
 
-  it('says when instances of an older version are connected', async () => {
+  it('reports connected instances of an older version', async () => {
     const url = await emptyDatabase();
     const { log, lines } = keepingLog();
     const warnings = () =>
@@ -70,14 +70,14 @@ describe('migrating', () => {
     }
   });
 
-  it('is safe with twenty at once: every migration runs once and all of them find it done', async () => {
+  it('is safe with twenty at once: every migration runs once, and all callers see it done', async () => {
     const url = await emptyDatabase();
     const results = await Promise.all(Array.from({ length: 20 }, () => migrate({ url, dir, log: quiet })));
     expect(results.flat().sort()).toEqual(['0001-roles', '0002-proef', '0003-rechten']);
     expect(await stateOf(url)).toEqual({ pending: [], unknown: [] });
   });
 
-  it('leaves nothing of a migration that fails, and can be repeated', async () => {
+  it('leaves nothing of a failed migration, and can be repeated', async () => {
     const url = await emptyDatabase();
     const broken = await mkdtemp(join(tmpdir(), 'koppelvlak-migrations-'));
     onTestFinished(() => rm(broken, { recursive: true }));
@@ -88,7 +88,7 @@ describe('migrating', () => {
     expect(await migrate({ url, dir, log: quiet })).toEqual(['0002-proef', '0003-rechten']);
   });
 
-  it('refuses a database that is newer than the program, and says which migrations it does not know', async () => {
+  it('refuses a database newer than the program, and names the unknown migrations', async () => {
     const url = await emptyDatabase();
     await migrate({ url, dir, log: quiet });
     const older = await mkdtemp(join(tmpdir(), 'koppelvlak-migrations-'));
@@ -99,7 +99,7 @@ describe('migrating', () => {
     await expect(refused).rejects.toBeInstanceOf(MigrationError);
   });
 
-  it('of what the program itself has is complete in the databases of the tests', async () => {
+  it("applied all of the program's own migrations to the test databases", async () => {
     const database = await createDatabase();
     onTestFinished(database.drop);
     const migrations = join(import.meta.dirname, '../../migrations');
@@ -114,7 +114,7 @@ describe('logins', () => {
   const as = (login: string, database: string): string =>
     withDatabase(server.url, database).replace('user=koppelvlak', `user=${login}`);
 
-  /** A server of its own: roles belong to the whole server, and here they must be missing. */
+  /** A separate server: roles belong to the whole server, and must be missing here. */
   beforeAll(async () => {
     home = await databaseHome();
     server = await startEmbedded({ dir: home, log: quiet, settings: { fsync: 'off' } });
@@ -136,7 +136,7 @@ describe('logins', () => {
     await rm(home, { recursive: true, force: true });
   });
 
-  it('that may not create roles hear what a DBA must run, and after that it works', async () => {
+  it('that may not create roles get a message with the statements for a DBA, which then work', async () => {
     const url = as('eigenaar', 'van_eigenaar');
     const refused = await migrate({ url, dir, log: quiet }).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: 'NOT_ALLOWED' });
@@ -161,7 +161,7 @@ describe('logins', () => {
     );
   });
 
-  it('that may make roles share them between databases that migrate at the same time', async () => {
+  it('that may create roles share them between databases that migrate at the same time', async () => {
     const urls = [as('bouwer', 'een'), as('bouwer', 'twee')];
     const applied = await Promise.all(urls.map((url) => migrate({ url, dir, log: quiet })));
     expect(applied.map(({ length }) => length)).toEqual([3, 3]);

@@ -15,7 +15,7 @@ import { keepingLog, openPool, until } from './support.ts';
 
 const PGBOUNCER = '/usr/sbin/pgbouncer';
 
-/** It is not an npm package, so these run only on a machine that has it. */
+/** pgbouncer is not an npm package, so these tests only run on a machine that has it. */
 describe.runIf(existsSync(PGBOUNCER))('through pgbouncer in transaction mode', () => {
   let database: TestDatabase;
   let dir: string;
@@ -36,14 +36,14 @@ describe.runIf(existsSync(PGBOUNCER))('through pgbouncer in transaction mode', (
     if (dir !== undefined) await rm(dir, { recursive: true, force: true });
   });
 
-  it('named statements work on any server process', async () => {
+  it('runs named statements on any server process', async () => {
     const named = { name: 'same-name', text: 'select $1::int as n', values: [1] };
     const results = await Promise.all(Array.from({ length: 40 }, () => pool.query(named)));
     expect(new Set(results.map(({ rows }) => JSON.stringify(rows)))).toEqual(new Set(['[{"n":1}]']));
     await transaction(pool, async (client) => expect((await client.query(named)).rows).toEqual([{ n: 1 }]));
   });
 
-  it('stops the statement at the server when the caller has gone', async () => {
+  it('stops the statement on the server when the caller has gone', async () => {
     const caller = new AbortController();
     const slow = withAbort(pool, caller.signal, (client) => client.query('select pg_sleep(20), 2'));
     const count = `select count(*) as n from pg_stat_activity where state = 'active' and query = 'select pg_sleep(20), 2'`;
@@ -53,7 +53,7 @@ describe.runIf(existsSync(PGBOUNCER))('through pgbouncer in transaction mode', (
     await until(async () => (await running()) === 0);
   });
 
-  it('a listener notices that it would receive nothing, says so and polls', async () => {
+  it('detects that LISTEN would receive nothing, reports it and polls', async () => {
     const { log, lines } = keepingLog();
     const listener = createListener({ url, log, pollIntervalMs: 10 });
     let calls = 0;
@@ -70,7 +70,7 @@ describe.runIf(existsSync(PGBOUNCER))('through pgbouncer in transaction mode', (
 async function startPgbouncer(dir: string, server: URL): Promise<{ url: string; stop: () => Promise<void> }> {
   const serverDir = server.searchParams.get('host') ?? '';
   const recipe = await readFile(join(import.meta.dirname, '../../deploy/pgbouncer/pgbouncer.ini'), 'utf8');
-  // The address of the run's Postgres, which has no passwords, and few connections, so that statements share them.
+  // The address of the run's Postgres, without passwords and with few connections, so that statements share them.
   const config = recipe
     .replace(/^koppelvlak = .* dbname=koppelvlak/m, `* = host=${serverDir} port=5432 user=koppelvlak`)
     .replace(/^listen_addr = .*$/m, `listen_addr =\nunix_socket_dir = ${dir}`)
@@ -78,7 +78,7 @@ async function startPgbouncer(dir: string, server: URL): Promise<{ url: string; 
     .replace(/^auth_file = .*$/m, '')
     .replace(/^default_pool_size = .*$/m, 'default_pool_size = 3');
   await writeFile(join(dir, 'pgbouncer.ini'), config);
-  // It refuses root as Postgres does, and must reach the socket of the run's Postgres: so as the same user.
+  // Like Postgres, it refuses root and must reach the socket of the run's Postgres, so it runs as the same user.
   const user = await choosePostgresUser(serverDir, postgresBinaries().postgres);
   await chmod(dir, 0o755);
   if (user.ids !== undefined) await chown(dir, user.ids.uid, user.ids.gid);

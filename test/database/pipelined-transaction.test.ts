@@ -21,7 +21,7 @@ afterAll(async () => {
 const never = new AbortController().signal;
 const count = async () => (await pool.query('select count(*)::int as count from t')).rows[0].count;
 
-it('commits what was sent, in the order that it was sent', async () => {
+it('commits the statements in the order sent', async () => {
   const counts = await pipelinedTransaction(
     pool,
     async (db) => ({
@@ -40,7 +40,7 @@ it('commits what was sent, in the order that it was sent', async () => {
   expect(await count()).toBe(2);
 });
 
-it('keeps nothing when a statement fails, and uses the connection again', async () => {
+it('keeps nothing when a statement fails, and reuses the connection', async () => {
   const work = pipelinedTransaction(
     pool,
     async (db) => {
@@ -53,7 +53,7 @@ it('keeps nothing when a statement fails, and uses the connection again', async 
   expect(await count()).toBe(0);
 });
 
-it('keeps nothing when the work itself fails, and does not hide why', async () => {
+it("keeps nothing when the caller's own work fails, and rethrows its error", async () => {
   const work = pipelinedTransaction(
     pool,
     async (db) => {
@@ -66,7 +66,7 @@ it('keeps nothing when the work itself fails, and does not hide why', async () =
   expect(await count()).toBe(0);
 });
 
-it('does not call committed what a caught failure has rolled back', async () => {
+it('does not report a commit after a caught failure caused a rollback', async () => {
   const work = pipelinedTransaction(
     pool,
     async (db) => {
@@ -79,7 +79,7 @@ it('does not call committed what a caught failure has rolled back', async () => 
   expect(await count()).toBe(0);
 });
 
-it('is cancelled at the server when its result is no longer wanted, and releases a working connection', async () => {
+it('is cancelled on the server when its result is no longer wanted, and returns a working connection', async () => {
   const gone = new AbortController();
   const started = performance.now();
   const work = pipelinedTransaction(

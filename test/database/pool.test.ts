@@ -39,7 +39,7 @@ describe('values', () => {
 });
 
 describe('sessions', () => {
-  it('start with the role, the name and the limits asked for', async () => {
+  it('start with the configured role, name and limits', async () => {
     const other = open({ role: 'koppelvlak_dienst', statementTimeoutMs: 1234 });
     try {
       const { rows } = await other.query(
@@ -55,7 +55,7 @@ describe('sessions', () => {
     }
   });
 
-  it('keep what the address itself asks for', async () => {
+  it('keep the options of the address itself', async () => {
     const other = open({ url: `${database.url}&options=-c%20work_mem%3D5MB`, role: 'koppelvlak_dienst' });
     try {
       const { rows } = await other.query(`select current_user as role, current_setting('work_mem') as memory`);
@@ -66,8 +66,8 @@ describe('sessions', () => {
   });
 });
 
-describe('clients that give up again and again', () => {
-  it('leave little more running at the server than the pool has connections', async () => {
+describe('clients that keep giving up', () => {
+  it('leave hardly more statements running on the server than the pool has connections', async () => {
     const size = 4;
     const crowded = open({ size });
     const counts: number[] = [];

@@ -24,7 +24,7 @@ export function openPool(url: string, options: Partial<PoolOptions> = {}): Pool 
   });
 }
 
-/** Waits until something is so; the test's own time limit ends it. */
+/** Waits for a condition; the test's own timeout limits the wait. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
 }

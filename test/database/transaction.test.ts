@@ -43,7 +43,7 @@ describe('a transaction', () => {
     expect(await rows()).toEqual([1]);
   });
 
-  it('is rolled back when the function throws, and its error comes out', async () => {
+  it('is rolled back when the function throws, and rethrows its error', async () => {
     const failing = transaction(pool, async (client) => {
       await client.query('insert into t values (1)');
       throw new TypeError('no');
@@ -53,7 +53,7 @@ describe('a transaction', () => {
     expect(pool.idleCount).toBe(pool.totalCount);
   });
 
-  it('lets statements that share a budget take no longer than that together', async () => {
+  it('limits statements that share a budget to that time in total', async () => {
     const slow = transaction(pool, async (client) => {
       const db = withTimeBudget(client, 300);
       await db.query('select pg_sleep(0.2)');
@@ -64,7 +64,7 @@ describe('a transaction', () => {
     await pool.query('select pg_sleep(0.4)');
   });
 
-  it('fails when a statement in it failed, also when the function caught that', async () => {
+  it('fails when one of its statements failed, even if the function caught that', async () => {
     const careless = transaction(pool, async (client) => {
       await client.query('insert into t values (1)');
       await client.query('insert into t values (1)').catch(() => undefined);
@@ -82,7 +82,7 @@ describe('a transaction', () => {
     expect(await rows()).toEqual([]);
   });
 
-  it('survives that the server closes the connection between two statements', async () => {
+  it('survives the server closing the connection between two statements', async () => {
     const broken = transaction(pool, async (client) => {
       const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
       const ended = new Promise((resolve) => client.once('end', resolve));
@@ -94,7 +94,7 @@ describe('a transaction', () => {
     expect(await rows()).toEqual([]);
   });
 
-  it('has the isolation that is asked for', async () => {
+  it('has the requested isolation', async () => {
     const shown = await transaction(
       pool,
       async (client) =>
@@ -106,7 +106,7 @@ describe('a transaction', () => {
     expect(shown).toEqual([{ transaction_isolation: 'repeatable read' }, { transaction_read_only: 'on' }]);
   });
 
-  it('does not outlive the statement timeout, and its connection is used again', async () => {
+  it('does not outlive the statement timeout, and its connection is reused', async () => {
     const hasty = openPool(database.url, { size: 1, statementTimeoutMs: 500 });
     try {
       const slow = transaction(hasty, (client) => client.query('select pg_sleep(20)'));
@@ -120,7 +120,7 @@ describe('a transaction', () => {
 });
 
 describe('a caller that has gone', () => {
-  it('stops the running statement at the server', async () => {
+  it('stops the running statement on the server', async () => {
     const caller = new AbortController();
     const restricted = openPool(database.url, { size: 1, role: 'koppelvlak_dienst' });
     try {
@@ -148,12 +148,12 @@ describe('a caller that has gone', () => {
     expect(await rows()).toEqual([]);
   });
 
-  it('before it began gets no connection', async () => {
+  it('gets no connection if it left before the start', async () => {
     const work = withAbort(pool, AbortSignal.abort(new Error('gone')), () => expect.fail('began'));
     await expect(work).rejects.toThrow('gone');
   });
 
-  it('is unlike one who stayed: result, error and connection are the usual', async () => {
+  it('behaves normally if it stayed: result, error and connection', async () => {
     const { signal } = new AbortController();
     expect((await withAbort(pool, signal, (client) => client.query('select 1 as one'))).rows).toEqual([{ one: 1 }]);
     await expect(withAbort(pool, signal, (client) => client.query('selec'))).rejects.toMatchObject({ code: '42601' });

@@ -1,4 +1,4 @@
-// The demo's authority itself: what it keeps, and that others than our own library can read what it says.
+// The demo's authority: what it keeps, and that software other than ours can read its output.
 import { execFile, spawnSync } from 'node:child_process';
 import { createHash, X509Certificate } from 'node:crypto';
 import {
@@ -34,14 +34,14 @@ const contents = (dir: string): Record<string, string> =>
   Object.fromEntries(readdirSync(dir).map((name) => [name, readFileSync(join(dir, name), 'utf8')]));
 
 describe('the demo authority', () => {
-  it('names keys as other tools do, so that what they mint below it fits', async () => {
+  it('identifies keys as other tools do, so that certificates they issue below it chain correctly', async () => {
     const authority = await start(emptyDirectory());
     const { publicKey, raw } = new X509Certificate(readFileSync(authority.intermediate));
     const bits = publicKey.export({ type: 'pkcs1', format: 'der' });
     expect(raw.includes(createHash('sha1').update(bits).digest())).toBe(true);
   });
 
-  it('makes certificates of two parties with their OIN and addresses, and keys that only the owner may read', async () => {
+  it('makes certificates for two parties with their OIN and addresses, and keys that only the owner may read', async () => {
     const authority = await start(emptyDirectory());
     for (const party of [authority.requester, authority.supplier]) {
       const certificate = new X509Certificate(readFileSync(party.certificate));
@@ -55,7 +55,7 @@ describe('the demo authority', () => {
     expect(existsSync(authority.revoked)).toBe(true);
   });
 
-  it('keeps its keys and what was revoked at a second start, and makes certificates that name its address', async () => {
+  it('keeps its keys and revocations across a restart, and makes certificates with its address', async () => {
     const dir = emptyDirectory();
     const first = await start(dir);
     const before = contents(dir);
@@ -74,7 +74,7 @@ describe('the demo authority', () => {
     await expect(createAuthority({ dir: emptyDirectory(), port: authority.port })).rejects.toThrow('EADDRINUSE');
   });
 
-  it('says at once when the list of revoked certificates cannot be read', async () => {
+  it('reports at once when the revocation list cannot be read', async () => {
     const authority = await start(emptyDirectory());
     rmSync(authority.revoked);
     const answer = await fetch(authority.crlUrl).catch(() => undefined);
@@ -97,7 +97,7 @@ describe.skipIf(!installed)('OpenSSL', () => {
     return `${done.stdout}${done.stderr}`;
   };
 
-  it('accepts the chain, the OCSP answers and the lists, and sees a revocation', async () => {
+  it('accepts the chain, the OCSP answers and the lists, and recognises a revocation', async () => {
     const dir = emptyDirectory();
     chmodSync(dir, 0o700);
     const { ocspUrl, crlUrl, rootCrlUrl, revoked, requester } = await start(dir);
@@ -149,7 +149,7 @@ describe.skipIf(!installed)('OpenSSL', () => {
   });
 });
 
-/** The responder runs in this process, so the process must not block while the responder is asked. */
+/** The responder runs in this process, which must not block while the responder is called. */
 function askInBackground(dir: string, args: string[]): Promise<string> {
   return new Promise((resolve) => {
     execFile('openssl', args, { cwd: dir }, (_error, stdout, stderr) => resolve(`${stdout}${stderr}`));

@@ -15,7 +15,7 @@ import { freePorts, hasPostgres, temporaryHome, waitForDemo, waitForText } from 
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** What a demo does not offer, or only the person who tests could give. */
+/** Cases that need something a demo does not offer or only a tester could provide. */
 const SKIPPED_IN_DEMO = {
   gegevens: ['A-ACC-13', 'A-ACC-14', 'A-ACC-15', 'A-ACC-16', 'A-SIG-18', 'A-SIG-19', 'A-HTTP-10'],
   verwerkingenlog: ['B-HTTP-12', 'B-HTTP-17'],
@@ -30,8 +30,8 @@ beforeAll(async () => {
 afterAll(() => home.remove());
 
 describe('the demo', () => {
-  it('plays every client, names each check, and ends with 0', async () => {
-    // As the README has it.
+  it('plays every client, reports each check, and exits with 0', async () => {
+    // As in the README.
     const { stdout, stderr } = await promisify(execFile)('npm', ['run', '--silent', 'demo', '--', '--once'], {
       cwd: ROOT,
       env: { PATH: process.env.PATH, NO_COLOR: '1', ...freePorts(home.path) },
@@ -92,7 +92,7 @@ describe('the demo', () => {
       expect(stdout.match(/there already/g)).toHaveLength(4);
     });
 
-    it('says in demo.json all that a client needs', async () => {
+    it('gives in demo.json everything that a client needs', async () => {
       expect(Object.keys(file).toSorted()).toEqual([
         'baseUrl',
         'clients',
@@ -129,11 +129,11 @@ describe('the demo', () => {
     });
 
     it.runIf(['bash', 'curl', 'jq'].every((name) => spawnSync(name, ['--version']).status === 0))(
-      'answers the calls of docs/verwerkingenlog.md as that page shows',
+      'answers the calls in docs/verwerkingenlog.md as that page shows',
       async () => {
         const page = await readFile(join(ROOT, 'docs/verwerkingenlog.md'), 'utf8');
         const [, calls = ''] = /^```sh\n([\s\S]*?)^```/m.exec(page) ?? [];
-        // The folder in which the page has the demo run.
+        // The folder in which the page runs the demo.
         const folder = await mkdtemp(join(home.path, 'folder-'));
         await symlink(home.path, join(folder, '.koppelvlak'));
         const { stdout } = await promisify(execFile)('bash', ['-ec', calls], { cwd: folder });
@@ -152,14 +152,14 @@ describe('the demo', () => {
       },
     );
 
-    it('passes the conformance suites as their page calls them', async () => {
+    it('passes the conformance suites as called on their page', async () => {
       const reports = await Promise.all(
         (await demoCalls(file, home.path)).map(async ({ suite, words }) => {
           const { status, stdout, stderr } = await callConformance(words, {});
           expect(status, `${suite}: ${stderr}`).toBe(0);
           const { cases, counts } = JSON.parse(stdout);
           const skipped = cases.filter(({ outcome }: ReportedCase) => outcome === 'skipped');
-          // All that is not skipped has passed.
+          // Everything that was not skipped has passed.
           expect(counts, suite).toMatchObject({ passed: cases.length - skipped.length, skipped: skipped.length });
           return [suite, skipped.map(({ id }: ReportedCase) => id)] as const;
         }),
@@ -180,12 +180,12 @@ describe('the demo', () => {
     });
   });
 
-  it('takes settings of the service, and they win', async () => {
+  it('accepts settings of the service, which take precedence', async () => {
     const env = { ...freePorts(home.path), AREAS: 'raadsfeed', RAADSFEED_ROL: 'bronhouder' };
     const { status, stdout } = await startProgram(['demo', '--once'], env).ended;
     expect(status).toBe(0);
     expect(stdout).toContain('feed: the stream');
-    // By itself the demo is an aggregator, which reads suppliers.
+    // By default the demo is an aggregator, which reads suppliers.
     expect(stdout).not.toMatch(/shv:|suppliers:/);
   });
 });
@@ -216,7 +216,7 @@ describe('a demo that cannot start', () => {
     });
   });
 
-  it('names a setting that is wrong', async () => {
+  it('names an invalid setting', async () => {
     const env = { ...freePorts(home.path), PORT: 'http' };
     const { status, stderr } = await startProgram(['demo'], env).ended;
     expect(status).toBe(1);

@@ -1,4 +1,4 @@
-/** The example data are of the week in which they are loaded. */
+/** The example data's dates are in the week in which they are loaded. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ describe.each([
 ])('loaded at %s', (moment) => {
   const now = new Date(moment);
 
-  it('a meeting comes within a week, others after it, and those that were are past', async () => {
+  it('has one meeting within a week, others after it, and the past ones in the past', async () => {
     const meetings = (await linesOf('raadsinformatie', now)).map(({ data }) => Object(data));
     const starts = meetings.flatMap(({ geplandeaanvang }) => geplandeaanvang ?? []).map((start) => new Date(start));
     expect(starts).toHaveLength(3);
@@ -39,7 +39,7 @@ describe.each([
     for (const one of past) expect(Date.parse(one)).toBeLessThan(now.getTime());
   });
 
-  it('what was done was done in the months before', async () => {
+  it('has actions in the months before', async () => {
     const moments = (await linesOf('verwerkingsacties', now)).map(({ tijdstip }) => Date.parse(String(tijdstip)));
     expect(moments).toHaveLength(40);
     expect(Math.max(...moments)).toBeLessThan(now.getTime());
@@ -48,7 +48,7 @@ describe.each([
   });
 });
 
-it('every action is of the activity that it names, and activities of each kind have actions', async () => {
+it('has every action under its own activity, and actions for activities of each kind', async () => {
   const now = new Date('2026-11-28T15:00:00Z');
   const activities = new Map(
     (await linesOf('verwerkingsactiviteiten', now)).map(({ id, body }) => [id, String(Object(body).naam)]),
@@ -59,7 +59,7 @@ it('every action is of the activity that it names, and activities of each kind h
   expect(new Set(acties.map(({ verwerkingNaam }) => verwerkingNaam))).toEqual(new Set(activities.values()));
 });
 
-it('titles of documents are those of a clerk, each its own', async () => {
+it('has titles of documents as a clerk writes them, all different', async () => {
   const records = (await linesOf('raadsinformatie', new Date())).map(({ data }) => Object(data));
   const titles = records.flatMap(({ titel, naam }) => titel ?? naam ?? []).map(String);
   expect(titles.length).toBeGreaterThan(10);
@@ -69,7 +69,7 @@ it('titles of documents are those of a clerk, each its own', async () => {
   expect(new Set(documents).size).toBe(documents.length);
 });
 
-it('keeps the time of the clock when it has been changed, and what is not a day', () => {
+it('uses the current time when the stored one was changed or is not a date', () => {
   const text =
     '{"op":"upsert","a":"2026-03-05T19:30:00+01:00","b":"2026-03-05","id":"raad-2026-03-05","c":"00002026-03-05"}';
   expect(JSON.parse(asIfThisWeek(text, new Date('2026-06-24T12:00:00Z')))).toEqual({
@@ -77,7 +77,7 @@ it('keeps the time of the clock when it has been changed, and what is not a day'
   });
 });
 
-it('remembers the first start, and begins anew when what it kept was cut off', async () => {
+it('remembers the first start, and begins anew when its record was truncated', async () => {
   const home = await mkdtemp(join(tmpdir(), 'koppelvlak-test-'));
   onTestFinished(() => rm(home, { recursive: true, force: true }));
   await writeFile(join(home, 'first-start'), '');

@@ -5,11 +5,11 @@ import { inject } from 'vitest';
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import type { Running } from '../support/program.ts';
 
-/** A directory of its own for a program under test. */
+/** A separate directory for a program under test. */
 export async function temporaryHome(): Promise<{ path: string; remove: () => Promise<void> }> {
   const path = await mkdtemp(join(inject('databaseHomes'), 'koppelvlak-program-'));
   const remove = async (): Promise<void> => {
-    // The Postgres of a program that was killed notices that, and writes until it has ended.
+    // The Postgres of a killed program notices its death, and keeps writing until it has exited.
     while (await hasPostgres(path)) await sleep(25);
     await rm(path, { recursive: true, force: true });
   };
@@ -23,7 +23,7 @@ export function freePorts(home: string): Record<string, string> {
 
 const LONGEST_MS = 120_000;
 
-/** @throws when the program has ended, or takes too long: with what it said */
+/** @throws when the program has exited, or takes too long: with its output */
 function requireRunning({ child, output }: Running, began: number, wanted: string): void {
   const ended = child.exitCode ?? child.signalCode;
   if (ended === null && Date.now() < began + LONGEST_MS) return;
@@ -31,7 +31,10 @@ function requireRunning({ child, output }: Running, began: number, wanted: strin
   throw new Error(`${ended === null ? 'still' : `ended with ${ended},`} without ${wanted}:\n${stdout}\n${stderr}`);
 }
 
-/** Reads `demo.json` once it is there. @throws when the program ends before */
+/**
+ * Reads `demo.json` once it exists.
+ * @throws when the program exits first
+ */
 export async function waitForDemo(home: string, running: Running): Promise<Record<string, unknown>> {
   for (const began = Date.now(); ; await sleep(25)) {
     const text = await readFile(join(home, 'demo.json'), 'utf8').catch(() => undefined);
@@ -43,14 +46,17 @@ export async function waitForDemo(home: string, running: Running): Promise<Recor
   }
 }
 
-/** Resolves when the program's standard output shows the text. @throws when the program ends before */
+/**
+ * Resolves when the program's standard output contains the text.
+ * @throws when the program exits first
+ */
 export async function waitForText(running: Running, text: string): Promise<void> {
   for (const began = Date.now(); !running.output().stdout.includes(text); await sleep(25)) {
     requireRunning(running, began, text);
   }
 }
 
-/** Whether a Postgres runs on the data of this home. */
+/** True when a Postgres runs on this home's data. */
 export async function hasPostgres(home: string): Promise<boolean> {
   const lines = await readFile(join(home, 'postgres', 'postmaster.pid'), 'utf8').catch(() => undefined);
   const pid = Number(lines?.split('\n', 1)[0]);

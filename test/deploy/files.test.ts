@@ -1,4 +1,4 @@
-/** What deploy/ holds is described in docs/operations.md and names only settings that exist. */
+/** docs/operations.md describes the contents of deploy/, which names existing settings only. */
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -18,7 +18,7 @@ const has = (program: string): boolean => spawnSync(program, ['--help']).error =
 describe('deploy', () => {
   it('has no file that docs/operations.md does not name', () => {
     const operations = read('docs/operations.md');
-    // The chart is one thing, whatever its files.
+    // The chart counts as one thing, whatever its files.
     const named = files.map((file) => (file.startsWith('deploy/helm/') ? 'deploy/helm' : file));
     expect(named.length).toBeGreaterThan(15);
     expect([...new Set(named)].filter((file) => !operations.includes(file))).toEqual([]);
@@ -42,19 +42,19 @@ describe('deploy', () => {
     DATABASE_MIGRATE: 'false',
     VERWERKINGENLOG_KEY: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
   };
-  // Any file that is there: keys are read later.
+  // Any existing file will do: keys are read later.
   const keys = {
     GEGEVENS_TRUST_ANCHORS: join(ROOT, 'LICENSE'),
     GEGEVENS_SIGNING_KEY: join(ROOT, 'LICENSE'),
     GEGEVENS_SIGNING_CHAIN: join(ROOT, 'LICENSE'),
   };
 
-  it('gives a chart whose settings, with its secrets, start the service', () => {
+  it('has a chart whose settings and secrets start the service', () => {
     const { settings: values }: { settings: Record<string, string> } = parse(read('deploy/helm/values.yaml'));
     expect(() => readConfig({ ...values, ...secrets, ...keys }, 'serve')).not.toThrow();
   });
 
-  it('gives a chart with a place for every secret setting', () => {
+  it('has a chart with a place for every secret setting', () => {
     const { secrets: places }: { secrets: Record<string, unknown> } = parse(read('deploy/helm/values.yaml'));
     const all = Object.values(settingGroups).flatMap((group) => Object.values<Setting<unknown>>(group));
     expect(Object.keys(places).sort()).toEqual(
@@ -65,7 +65,7 @@ describe('deploy', () => {
     );
   });
 
-  it('gives an environment file for each interface that starts the service with its secrets and nothing else', () => {
+  it('has an environment file for each interface that, with its secrets, is enough to start the service', () => {
     const files = globSync('deploy/env/*.env', { cwd: ROOT });
     expect(files.length).toBe(3);
     for (const file of files) {
@@ -79,7 +79,7 @@ describe('deploy', () => {
     }
   });
 
-  it('gives settings of two organisations that start the service', () => {
+  it('has settings of two organisations that start the service', () => {
     for (const name of ['gm0001', 'gm0002']) {
       const env = parseEnv(read(`deploy/organisations/${name}.env`));
       expect(readConfig({ ...env, ...secrets }, 'serve').server.organisation).toBe(name);
@@ -87,7 +87,7 @@ describe('deploy', () => {
   });
 
   it.runIf(has('helm') && has('kubeconform') && process.env.KUBERNETES_SCHEMAS !== undefined)(
-    'renders a chart that is valid',
+    'renders a valid chart',
     () => {
       const script = join(ROOT, 'scripts/check-chart.ts');
       const { status, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8' });
@@ -95,14 +95,14 @@ describe('deploy', () => {
     },
   );
 
-  it('reloads units only where keys are loaded again: elsewhere the signal would end the service for good', () => {
+  it('reloads units only where keys are reloaded: elsewhere the signal would stop the service', () => {
     const units = globSync('deploy/{systemd,organisations}/**/*.{service,conf}', { cwd: ROOT });
     expect(units.filter((unit) => read(unit).includes('ExecReload='))).toEqual([
       'deploy/systemd/koppelvlak.service.d/gegevens.conf',
     ]);
   });
 
-  it.runIf(has('systemd-analyze'))('has units that systemd takes, and that leave little exposed', () => {
+  it.runIf(has('systemd-analyze'))('has units that systemd accepts and rates as little exposed', () => {
     for (const path of [
       'systemd/koppelvlak.service',
       'systemd/koppelvlak-prune.service',
@@ -110,7 +110,7 @@ describe('deploy', () => {
     ]) {
       const unit = join(ROOT, 'deploy', path);
       const name = basename(path);
-      // Whether the program is where the unit says depends on the machine on which it is installed.
+      // The program's path depends on the machine where it is installed.
       const { stderr } = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' });
       expect(stderr.split('\n').filter((line) => line.includes(name) && !line.includes('is not executable'))).toEqual(
         [],

@@ -1,4 +1,4 @@
-/** Each job of each deployment runs with the environment that its file gives it, and nothing else: without proof logs, and with them. */
+/** Each job of each deployment runs with only the environment from its file: without proof logs, and with them. */
 import { spawnSync } from 'node:child_process';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -55,7 +55,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** The database and logins of deploy/sql/roles.sql, new. */
+/** A fresh database with the logins of deploy/sql/roles.sql. */
 async function newDatabase(): Promise<void> {
   const administrator = withDatabase(server.url, 'postgres');
   const roles = ['dienst', 'opschoner', 'eigenaar', 'service', 'retentie'].map((name) => `koppelvlak_${name}`);
@@ -68,7 +68,7 @@ async function newDatabase(): Promise<void> {
   await runStatements(administrator, ...statements.filter((one) => one.trim() !== ''));
 }
 
-/** `NAME_FILE` variables as the deployment mounts them, with the secret of that name in a file here. */
+/** `NAME_FILE` variables as the deployment mounts them, with each secret in a file here. */
 async function withSecretFiles(env: Readonly<Record<string, string>>): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
@@ -143,7 +143,7 @@ async function systemd(proof: boolean): Promise<Deployment> {
   };
 }
 
-/** The chart as `helm template` renders it. */
+/** The chart as rendered by `helm template`. */
 async function chart(proof: boolean): Promise<Deployment> {
   const values = ['areas.shv=false', 'areas.vs=false', 'prune.feed.enabled=true', `proof.enabled=${proof}`];
   const { stdout, status, stderr } = spawnSync(
@@ -211,7 +211,7 @@ function podOf(kind: string, spec: { template: PodTemplate; jobTemplate: { spec:
   return ['Job', 'Deployment', 'StatefulSet'].includes(kind) ? spec.template : undefined;
 }
 
-/** Starts the service as deployed, so that its proof logs begin, and stops it. */
+/** Starts the service as deployed, which starts its proof logs, and stops it. */
 async function serveOnce({ env }: Job, proof: boolean): Promise<void> {
   const running = startProgram(['serve'], {
     ...env,
@@ -220,7 +220,7 @@ async function serveOnce({ env }: Job, proof: boolean): Promise<void> {
   try {
     await expect.poll(() => running.output().stdout + running.output().stderr).toContain('listening');
     const logs = () => runStatements(secrets.DATABASE_MIGRATION_URL ?? '', 'select from proof.logs');
-    // Those that are served here have a proof log each.
+    // Each served log has a proof log.
     const areas = (env.AREAS ?? '').split(',').length;
     if (proof) await expect.poll(async () => (await logs()).length).toBe(areas);
   } finally {

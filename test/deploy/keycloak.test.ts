@@ -1,7 +1,8 @@
 /**
- * The realm of deploy/keycloak has the scopes of the contracts. With KEYCLOAK_URL, of a Keycloak that has imported it, its tokens are tried at
- * the service: KEYCLOAK_APPLICATIE_SECRET and KEYCLOAK_STATISTIEK_SECRET; for tokens bound to a certificate also KEYCLOAK_TLS_URL, and
- * KEYCLOAK_CLIENT with the path of the certificate and key of `applicatie-certificaat`, without `.pem` and `-key.pem`.
+ * The realm of deploy/keycloak has the scopes of the contracts. With KEYCLOAK_URL, the address of a Keycloak that has imported it, its
+ * tokens are tested against the service: this needs KEYCLOAK_APPLICATIE_SECRET and KEYCLOAK_STATISTIEK_SECRET; for certificate-bound tokens
+ * also KEYCLOAK_TLS_URL, and KEYCLOAK_CLIENT, the path of the certificate and key of `applicatie-certificaat` without `.pem` and
+ * `-key.pem`.
  */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -42,19 +43,19 @@ function scopesOf(contract: string): string[] {
 }
 
 describe('the realm', () => {
-  it('has the scopes of the contracts, and one for what all clients have', () => {
+  it('has the scopes of the contracts, and one shared by all clients', () => {
     const wanted = [...scopesOf('gegevens.yaml'), ...scopesOf('verwerkingenlog.yaml'), 'koppelvlak'];
     expect(realm.clientScopes.map(({ name }) => name).toSorted()).toEqual(wanted.toSorted());
   });
 
-  it('names the audience for every client, and no other', () => {
+  it('sets the audience for every client, and no other', () => {
     const mappers = realm.clientScopes.flatMap(({ protocolMappers = [] }) => protocolMappers);
     const audiences = mappers.flatMap(({ config }) => config['included.custom.audience'] ?? []);
     expect(audiences).toEqual([AUDIENCE]);
     for (const { defaultClientScopes } of realm.clients) expect(defaultClientScopes).toContain('koppelvlak');
   });
 
-  it('gives no client scopes of both areas, and keeps no secret', () => {
+  it('gives no client scopes of both areas, and contains no secret', () => {
     for (const { clientId, defaultClientScopes, secret = '' } of realm.clients) {
       const isExchange = defaultClientScopes.includes('read');
       expect(
@@ -133,7 +134,7 @@ async function tokenByCertificate(client: string): Promise<string> {
 }
 
 describe.runIf(KEYCLOAK_URL !== undefined)('a Keycloak with that realm', () => {
-  it('gives tokens with which a client may do what its scopes say', async () => {
+  it('issues tokens that grant a client exactly its scopes', async () => {
     await serve(String(KEYCLOAK_URL));
     const own = await tokenBySecret('applicatie', KEYCLOAK_APPLICATIE_SECRET);
     expect(await append(own, 'normaal')).toBe(201);
@@ -141,14 +142,11 @@ describe.runIf(KEYCLOAK_URL !== undefined)('a Keycloak with that realm', () => {
     expect(await append(await tokenBySecret('statistiek', KEYCLOAK_STATISTIEK_SECRET), 'normaal')).toBe(403);
   });
 
-  it.runIf(KEYCLOAK_CLIENT !== undefined)(
-    'gives tokens that work with the certificate of their client only',
-    async () => {
-      await serve(String(KEYCLOAK_TLS_URL), { CLIENT_CERT_HEADER: 'Client-Cert' });
-      const token = await tokenByCertificate('applicatie-certificaat');
-      const { raw } = new X509Certificate(readFileSync(`${KEYCLOAK_CLIENT}.pem`));
-      expect(await append(token, 'normaal', { 'client-cert': `:${raw.toString('base64')}:` })).toBe(201);
-      expect(await append(token, 'normaal')).toBe(401);
-    },
-  );
+  it.runIf(KEYCLOAK_CLIENT !== undefined)("issues tokens that work only with their client's certificate", async () => {
+    await serve(String(KEYCLOAK_TLS_URL), { CLIENT_CERT_HEADER: 'Client-Cert' });
+    const token = await tokenByCertificate('applicatie-certificaat');
+    const { raw } = new X509Certificate(readFileSync(`${KEYCLOAK_CLIENT}.pem`));
+    expect(await append(token, 'normaal', { 'client-cert': `:${raw.toString('base64')}:` })).toBe(201);
+    expect(await append(token, 'normaal')).toBe(401);
+  });
 });

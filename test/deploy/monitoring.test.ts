@@ -1,4 +1,4 @@
-/** Alerts and dashboard name metrics that the service has; every alert has its paragraph in the runbook. */
+/** Alerts and dashboard use existing metrics; every alert has a paragraph in the runbook. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const RULES = join(ROOT, 'deploy/prometheus/koppelvlak.rules.yml');
 const METRICS_PAGE = join(ROOT, 'docs/metrics.md');
 const TESTS = join(ROOT, 'deploy/prometheus/koppelvlak.test.yml');
-/** Of Prometheus itself, for every target. */
+/** Prometheus's own, for every target. */
 const PROMETHEUS = ['up'];
 const METRIC = /\b(?:koppelvlak|nodejs|process)_\w+|\bup\b/g;
 const hasPromtool = spawnSync('promtool', ['--version']).error === undefined;
@@ -33,7 +33,7 @@ const dashboard: { panels: { targets?: { expr: string }[] }[] } = JSON.parse(
 
 let dir: string;
 let supplier: Supplier;
-/** Names of series: of a histogram those that it is made of. */
+/** Names of series; for a histogram, its component series. */
 let names: Set<string>;
 let exposition: string;
 
@@ -87,17 +87,17 @@ describe('metrics', () => {
     expect([...names].filter((name) => !/^(?:koppelvlak|nodejs|process)_/.test(name))).toEqual([]);
   });
 
-  it('are listed in docs/metrics.md as they are: otherwise run `npm run docs`', async () => {
+  it('are listed in docs/metrics.md without differences: otherwise run `npm run docs`', async () => {
     const page = withMetricsTable(readFileSync(METRICS_PAGE, 'utf8'), exposition);
     await expect(page).toMatchFileSnapshot(METRICS_PAGE);
   });
 
-  it('that alerts name exist', () => {
+  it('in alerts exist', () => {
     expect(alerts.length).toBeGreaterThan(10);
     expect(unknown(alerts.map(({ expr }) => expr))).toEqual([]);
   });
 
-  it('that the dashboard shows exist', () => {
+  it('on the dashboard exist', () => {
     const expressions = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
     expect(expressions.length).toBeGreaterThan(15);
     expect(unknown(expressions)).toEqual([]);
@@ -105,7 +105,7 @@ describe('metrics', () => {
 });
 
 describe('the rules', () => {
-  it('each lead to their own section of the runbook, and no section is without a rule', () => {
+  it('each link to their own section of the runbook, and no section is without a rule', () => {
     const runbook = readFileSync(join(ROOT, 'docs/runbook.md'), 'utf8');
     const headings = [...runbook.matchAll(/^## (\S+)$/gm)].map(([, heading]) => heading);
     expect(headings).toEqual(alerts.map(({ alert }) => alert));
@@ -114,7 +114,7 @@ describe('the rules', () => {
     }
   });
 
-  it.runIf(hasPromtool)('are right, says promtool, and fire at what they are for', () => {
+  it.runIf(hasPromtool)('are valid according to promtool, and fire on their conditions', () => {
     for (const args of [
       ['check', 'rules', RULES],
       ['test', 'rules', TESTS],

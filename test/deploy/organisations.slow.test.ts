@@ -1,4 +1,7 @@
-/** Two organisations on one server, set up and run as docs/scaling.md says: `deploy/sql/organisation.sql` and `deploy/organisations/each.sh`. */
+/**
+ * Two organisations on one server, set up and run as docs/scaling.md describes: `deploy/sql/organisation.sql` and
+ * `deploy/organisations/each.sh`.
+ */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
@@ -59,7 +62,7 @@ describe.runIf(hasPsql)('many organisations on one machine', () => {
     expect(child.exitCode, await said).toBe(0);
   }
 
-  /** `each.sh` with a command of the program, as a shell that has settings of its own runs it. */
+  /** Runs `each.sh` with a command of the program, from a shell with its own settings. */
   async function each(...words: string[]): Promise<{ status: number | null; stdout: string; stderr: string }> {
     const child = spawn(join(ROOT, 'deploy/organisations/each.sh'), ['node', MAIN, ...words], {
       env: {
@@ -86,7 +89,7 @@ describe.runIf(hasPsql)('many organisations on one machine', () => {
     await expect(other.connect()).rejects.toMatchObject({ code: '42501' });
   });
 
-  it('goes on past one that fails, and says so', async () => {
+  it('continues after one that fails, and reports it', async () => {
     await writeFile(join(dir, 'settings/secrets/gm0001/DATABASE_PRUNE_URL'), 'postgres://nobody@127.0.0.1:1/weg');
     const { status, stdout, stderr } = await each('log', 'verify');
     expect(status).toBe(1);

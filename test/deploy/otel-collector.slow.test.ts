@@ -1,5 +1,5 @@
 /**
- * deploy/otel-collector with a real Collector, where one is: named by OTELCOL, or on the path as `otelcol-contrib`. It needs the
+ * deploy/otel-collector with a real Collector, where available: named by OTELCOL, or on the path as `otelcol-contrib`. It needs the
  * extensions file_storage and oauth2client.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
@@ -50,7 +50,7 @@ describe.runIf(isThere)('the Collector of deploy/otel-collector', () => {
       const token = { access_token: await tokens.token(['create:normal']), token_type: 'Bearer', expires_in: 3600 };
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(token));
     });
-    // In front of the log: away when the test says so.
+    // Sits in front of the log, and is down when the test says so.
     front = createServer(async (request, response) => {
       if (isAway) {
         response.destroy();
@@ -111,7 +111,7 @@ describe.runIf(isThere)('the Collector of deploy/otel-collector', () => {
     return rows[0].count;
   };
 
-  it('delivers every line once, over a log that is away and a Collector that is killed', async () => {
+  it('delivers every line once, across a log outage and a killed Collector', async () => {
     await start();
     const lines = Array.from({ length: LINES }, () => line());
     expect(await send(lines.slice(0, 100))).toBe(200);

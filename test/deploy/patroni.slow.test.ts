@@ -1,4 +1,4 @@
-/** deploy/patroni/patroni.yml, judged by Patroni and started: one node beside one etcd, on Debian's Postgres. */
+/** Validates deploy/patroni/patroni.yml with Patroni and starts it: one node and one etcd, on Debian's Postgres. */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { freePort } from '../support/free-port.ts';
 const CONFIG = join(import.meta.dirname, '../../deploy/patroni/patroni.yml');
 const BIN = '/usr/lib/postgresql/15/bin';
 const has = (program: string): boolean => spawnSync(program, ['--version']).error === undefined;
-/** Postgres does not run as root, and these packages of Debian make a user for it. */
+/** Postgres does not run as root, and Debian's packages create a user for it. */
 const canRun = process.getuid?.() === 0 && existsSync(BIN) && has('patroni') && has('etcd');
 
 describe.runIf(canRun)('a node of Patroni with the file of deploy (needs root, patroni, etcd, Postgres 15)', () => {
@@ -33,7 +33,7 @@ describe.runIf(canRun)('a node of Patroni with the file of deploy (needs root, p
     port = await freePort();
     const [client, peer] = [`http://127.0.0.1:${await freePort()}`, `http://127.0.0.1:${await freePort()}`];
     config = join(dir, 'patroni.yml');
-    // Addresses and places of this machine; all else is what operators are given.
+    // Replaces addresses and paths for this machine; the rest is what operators get.
     const text = (await readFile(CONFIG, 'utf8'))
       .replaceAll('0.0.0.0:8008', `127.0.0.1:${rest}`)
       .replaceAll('0.0.0.0:5432', `127.0.0.1:${port}`)
@@ -46,7 +46,7 @@ describe.runIf(canRun)('a node of Patroni with the file of deploy (needs root, p
     const peers = ['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer];
     start('etcd', [...etcd, ...peers, '--initial-cluster', `default=${peer}`], {});
     const validate = (): number | null => spawnSync('patroni', ['--validate-config', config]).status;
-    // It asks etcd, which takes a moment.
+    // It waits for etcd, which takes a moment.
     for (let tries = 0; validate() !== 0 && tries < 20; tries += 1);
     start('patroni', [config], { uid, gid });
   });
@@ -63,16 +63,16 @@ describe.runIf(canRun)('a node of Patroni with the file of deploy (needs root, p
     children.push(spawn(program, words, { ...who, cwd: dir, env: { ...process.env, HOME: dir }, stdio: 'ignore' }));
   }
 
-  it('is taken by the validator', () => {
+  it('is accepted by the validator', () => {
     const { status, stdout, stderr } = spawnSync('patroni', ['--validate-config', config], { encoding: 'utf8' });
-    // Its ports are taken by then, by the node itself.
+    // By then the node itself uses its ports.
     const faults = `${stdout}${stderr}`
       .split('\n')
       .filter((line) => line !== '' && !/Port .* already in use/i.test(line));
     expect({ faults, ok: status === 0 || faults.length === 0 }).toEqual({ faults: [], ok: true });
   });
 
-  it('becomes the primary, which acknowledges what a second server has', async () => {
+  it('becomes the primary, and acknowledges only what a second server has', async () => {
     const primary = async (): Promise<number> =>
       fetch(`http://127.0.0.1:${rest}/primary`).then(
         ({ status }) => status,
@@ -85,7 +85,7 @@ describe.runIf(canRun)('a node of Patroni with the file of deploy (needs root, p
       `select name, setting from pg_settings where name = any('{synchronous_commit,synchronous_standby_names,data_checksums}')`,
     );
     await client.end();
-    // `*`: strictly synchronous, so that without a standby nothing is acknowledged.
+    // `*`: strictly synchronous, so that nothing is acknowledged without a standby.
     expect(Object.fromEntries(rows.map(({ name, setting }) => [name, setting]))).toEqual({
       synchronous_commit: 'on',
       synchronous_standby_names: '*',

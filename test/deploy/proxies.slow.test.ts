@@ -1,4 +1,4 @@
-/** The configurations of deploy/nginx/tls.conf and deploy/haproxy, started in front of a server that shows what reaches it. */
+/** The configurations of deploy/nginx/tls.conf and deploy/haproxy, started in front of a server that reports what it receives. */
 import { execFileSync, spawn } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
@@ -71,7 +71,7 @@ beforeAll(async () => {
     'client-roots.pem',
   );
   mint('server', '2048');
-  // As long as certificates of PKIoverheid are; of more primes, which are found ten times as fast.
+  // As long as PKIoverheid certificates; with more primes, which are found ten times as fast.
   mint('client', '4096', '4');
 });
 afterAll(() => rm(keys, { recursive: true, force: true }));
@@ -90,7 +90,7 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** Answers with the headers that reached it; the feed with an age of an hour, and with the count of a client's calls. */
+/** Answers with the headers that it received; the feed with a max-age of an hour, and with a rate-limit count. */
 async function listen(): Promise<Upstream> {
   const upstream: Upstream = {
     paths: [],
@@ -178,9 +178,9 @@ async function start(program: string, args: readonly string[], port: number): Pr
 }
 
 interface NginxOptions {
-  /** Under deploy/. */
+  /** Path under deploy/. */
   readonly file?: string;
-  /** Of the two instances. */
+  /** Ports of the two instances. */
   readonly ports?: readonly (number | undefined)[];
   readonly change?: (recipe: string) => string;
 }
@@ -276,7 +276,7 @@ describe.runIf(existsSync(NGINX)).each(['nginx/koppelvlak.conf', 'nginx/tls.conf
       ['/vs/v1/gegevens', server.bodyLimitBytes],
       ['/verwerkingenlog/v1/verwerkingsacties', server.bodyLimitBytes],
       [`${ldv.prefix}/traces`, ldv.bodyLimitBytes],
-    ])('passes the largest request that the service takes at %s', async (path, bytes) => {
+    ])('passes the largest request that the service accepts at %s', async (path, bytes) => {
       const port = await startNginx({ file });
       const headers = { host: 'gm0001.centrum.example' };
       const { status } = await ask(port, path, { method: 'POST', headers, body: Buffer.alloc(bytes, ' ') });
@@ -285,7 +285,7 @@ describe.runIf(existsSync(NGINX)).each(['nginx/koppelvlak.conf', 'nginx/tls.conf
   },
 );
 
-it.runIf(existsSync(NGINX))('nginx leads each organisation to its own process, and nobody else to any', async () => {
+it.runIf(existsSync(NGINX))('nginx routes each organisation to its own process, and refuses other names', async () => {
   const port = await startNginx({ file: 'organisations/nginx.conf' });
   const as = (host: string, headers = {}): Promise<Answer> => ask(port, '/x', { headers: { host, ...headers } });
   const { reached } = await as('GM0002.centrum.example', { 'client-cert': ':Zm91dA==:' });
@@ -299,14 +299,14 @@ it.runIf(existsSync(NGINX))('nginx leads each organisation to its own process, a
 });
 
 describe.runIf(existsSync(NGINX))('the cache of nginx for the feed', () => {
-  /** Whole seconds since it was called: a page is kept for one, so in each of them the service may be asked once more. */
+  /** Whole seconds since the first request: a page is cached for one, so each of them allows one more request to the service. */
   const clock = (): (() => number) => {
     const began = performance.now();
     return () => Math.floor((performance.now() - began) / 1000);
   };
   const times = (path: string): number => upstreams.flatMap(({ paths }) => paths).filter((one) => one === path).length;
 
-  it('keeps a page for a second, whatever age the service gives, and no other answer', async () => {
+  it('caches a page for a second, whatever its max-age, and no other answer', async () => {
     const port = await startNginx();
     const seconds = clock();
     for (let n = 0; n < 5; n += 1) await ask(port, '/ori/v1/feed?limit=5');
@@ -328,7 +328,7 @@ describe.runIf(existsSync(NGINX))('the cache of nginx for the feed', () => {
     expect(times('/ori/v1/feed?limit=5')).toBe(before + 1);
   });
 
-  it('has one copy for each encoding that the service has, and hands on nothing else of the reader', async () => {
+  it('has one copy for each encoding that the service offers, and passes on no other headers of the reader', async () => {
     const port = await startNginx();
     const encodings = {
       zstd: ['gzip, deflate, br, zstd', 'zstd', 'gzip;q=1.0, zstd;q=0.5'],
@@ -347,7 +347,7 @@ describe.runIf(existsSync(NGINX))('the cache of nginx for the feed', () => {
     expect(times('/ori/v1/feed')).toBeLessThanOrEqual(Object.keys(encodings).length * (1 + seconds()));
   });
 
-  it('lets go of a redacted text within two seconds, where `updating` does not; a crowd asks the service once', async () => {
+  it('drops a redacted text within two seconds, where `updating` does not; concurrent readers cause one request', async () => {
     const feed = await startFeed();
     stops.push(() => feed.stop());
     await feed.publish([document('d-1', { omschrijving: SECRET }), document('d-2')]);
@@ -365,7 +365,7 @@ describe.runIf(existsSync(NGINX))('the cache of nginx for the feed', () => {
       return counts.reduce((sum, [, count]) => sum + Number(count), 0);
     };
     const before = await reached();
-    // Within the second for which a page at the head is kept.
+    // Within the second for which a page at the head is cached.
     const seconds = clock();
     expect(withText(await crowd(port, 60))).toBe(60);
     const most = before + 1 + seconds();

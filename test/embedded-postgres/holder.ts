@@ -1,4 +1,4 @@
-/** A program that has an embedded Postgres until its standard input ends: `node holder.ts DIR`. */
+/** A program that runs an embedded Postgres until its standard input ends: `node holder.ts DIR`. */
 import { once } from 'node:events';
 import { startEmbedded } from '../../src/embedded-postgres/start.ts';
 import { createLogger } from '../../src/lib/log.ts';

@@ -12,13 +12,13 @@ import { initialisedHome, run, startHolder, temporaryHome, untilGone } from './s
 const settings = { fsync: 'off' };
 const isRoot = process.getuid?.() === 0;
 const NOBODY = { uid: 65534, gid: 65534 };
-/** Not part of the package; where it is installed, the address must work with it. */
+/** Not part of the package; if it is installed, it must accept the address. */
 const hasPsql = spawnSync('psql', ['--version']).status === 0;
-/** A checkout under a closed home directory (such as /root) cannot be used by another user at all. */
+/** Another user cannot enter a checkout under a closed home directory (such as /root). */
 const othersMayEnter = isRoot && spawnSync(process.execPath, ['-e', ''], { ...NOBODY, cwd: '/' }).status === 0;
 
 describe('the embedded Postgres', () => {
-  it('makes a database, keeps its data over a restart and leaves no process', async () => {
+  it('creates a database, keeps its data over a restart and leaves no process', async () => {
     const dir = await temporaryHome();
     const first = await startEmbedded({ dir, log: quiet, settings });
     await run(first.url, 'create table t as select 42 as n');
@@ -34,7 +34,7 @@ describe('the embedded Postgres', () => {
     expect(await readdir(dir)).toEqual(['postgres']);
   });
 
-  it('is durable, listens on no network and lets only its user in', async () => {
+  it('is durable, listens on no network and admits only its user', async () => {
     const dir = await initialisedHome();
     const postgres = await startEmbedded({ dir, log: quiet });
     try {
@@ -59,7 +59,7 @@ describe('the embedded Postgres', () => {
     expect(lines.join()).not.toContain('999993653');
   });
 
-  it('gives an address with which pg connects, whatever the path holds', async () => {
+  it('has an address with which pg connects, whatever characters the path contains', async () => {
     const dir = await initialisedHome('met spatie & é+%');
     const postgres = await startEmbedded({ dir, log: quiet, settings });
     try {
@@ -69,7 +69,7 @@ describe('the embedded Postgres', () => {
     }
   });
 
-  it.runIf(hasPsql)('gives an address with which psql connects', async () => {
+  it.runIf(hasPsql)('has an address with which psql connects', async () => {
     const dir = await initialisedHome('met spatie & é+%');
     const postgres = await startEmbedded({ dir, log: quiet, settings });
     try {
@@ -80,7 +80,7 @@ describe('the embedded Postgres', () => {
     }
   });
 
-  it('puts the socket elsewhere when its path would be too long, and removes it', async () => {
+  it('uses another socket directory when the path would be too long, and removes it', async () => {
     const dir = await initialisedHome('x'.repeat(100));
     const postgres = await startEmbedded({ dir, log: quiet, settings });
     const socketDir = new URL(postgres.url).searchParams.get('host') ?? '';
@@ -94,7 +94,7 @@ describe('the embedded Postgres', () => {
     await expect(stat(socketDir)).rejects.toThrow('ENOENT');
   });
 
-  it('says what Postgres said when it does not start', async () => {
+  it("reports Postgres's own message when it does not start", async () => {
     const dir = await initialisedHome();
     const wrong = startEmbedded({ dir, log: quiet, settings: { ...settings, shared_buffers: 'lots' } });
     await expect(wrong).rejects.toThrow(/did not start[\s\S]*shared_buffers/);
@@ -102,7 +102,7 @@ describe('the embedded Postgres', () => {
     await right.stop();
   });
 
-  it('reports a Postgres that ended unexpectedly', async () => {
+  it('reports a Postgres that exited unexpectedly', async () => {
     const dir = await initialisedHome();
     const { log, lines } = keepingLog();
     const postgres = await startEmbedded({ dir, log, settings });
@@ -113,13 +113,13 @@ describe('the embedded Postgres', () => {
     await postgres.stop();
   });
 
-  it('names the platforms there are when this is another', () => {
+  it('lists the supported platforms on another one', () => {
     expect(() => postgresBinaries('darwin', 'arm64')).toThrow(/linux-x64 and linux-arm64.*DATABASE_URL/);
   });
 });
 
 describe('two processes and one home', () => {
-  it('a second service is refused, and the message names the process that has it', async () => {
+  it('a second service is refused, with the process that holds it', async () => {
     const dir = await initialisedHome();
     const holder = await startHolder(dir);
     const second = startEmbedded({ dir, log: quiet, settings });
@@ -128,7 +128,7 @@ describe('two processes and one home', () => {
     await holder.finish();
   });
 
-  it('of many services that start on an empty home at the same time one wins, unharmed', async () => {
+  it('of many services starting at once on an empty home, one wins, unharmed', async () => {
     const dir = await temporaryHome();
     const holders = await Promise.all([1, 2, 3, 4].map(() => startHolder(dir)));
     const winners = holders.filter(({ url }) => url !== undefined);
@@ -139,7 +139,7 @@ describe('two processes and one home', () => {
     await winners[0]?.finish();
   });
 
-  it('a command finds the one that runs, and starts none', async () => {
+  it('a command uses the running one, and starts none', async () => {
     const dir = await initialisedHome();
     expect(await findEmbedded(dir)).toBeUndefined();
     const service = await startEmbedded({ dir, log: quiet, settings });
@@ -150,7 +150,7 @@ describe('two processes and one home', () => {
 });
 
 describe('a data directory', () => {
-  it('that initdb did not finish is created again', async () => {
+  it('left unfinished by initdb is created again', async () => {
     const dir = await temporaryHome();
     const child = spawn(process.execPath, [join(import.meta.dirname, 'holder.ts'), dir], {
       stdio: 'ignore',
@@ -166,7 +166,7 @@ describe('a data directory', () => {
     expect(await readdir(dir)).toEqual(['postgres']);
   });
 
-  it('that holds something else is left alone', async () => {
+  it('with other contents is left alone', async () => {
     const dir = await temporaryHome();
     await mkdir(join(dir, 'postgres'));
     await writeFile(join(dir, 'postgres', 'notes.txt'), 'mine');
@@ -176,7 +176,7 @@ describe('a data directory', () => {
 });
 
 describe('after SIGKILL of its owner', () => {
-  it('Postgres ends by itself and the next start has everything that was committed', async () => {
+  it('Postgres exits on its own, and the next start has everything that was committed', async () => {
     const dir = await initialisedHome();
     const holder = await startHolder(dir);
     await run(holder.url ?? '', 'create table t as select 42 as n');
@@ -190,7 +190,7 @@ describe('after SIGKILL of its owner', () => {
     }
   });
 
-  it('a lock file whose number now belongs to another program does not stop the next start', async () => {
+  it('a lock file with the process id of another program does not prevent the next start', async () => {
     const dir = await initialisedHome();
     const data = join(dir, 'postgres');
     await (await startEmbedded({ dir, log: quiet, settings })).stop();
@@ -205,7 +205,7 @@ describe('after SIGKILL of its owner', () => {
 });
 
 describe.runIf(othersMayEnter)('as root', () => {
-  it('keeps to the owner of an existing data directory', async () => {
+  it('keeps using the owner of an existing data directory', async () => {
     const dir = await temporaryHome();
     await mkdir(join(dir, 'postgres'), { mode: 0o700 });
     await chown(join(dir, 'postgres'), NOBODY.uid, NOBODY.gid);
@@ -218,7 +218,7 @@ describe.runIf(othersMayEnter)('as root', () => {
     expect(await stat(join(dir, 'postgres', 'PG_VERSION'))).toMatchObject(NOBODY);
   });
 
-  it('an ordinary user does the same, in a directory of its own', async () => {
+  it('works for an ordinary user too, in a directory of its own', async () => {
     const dir = await temporaryHome();
     await chown(dir, NOBODY.uid, NOBODY.gid);
     const holder = await startHolder(dir, NOBODY);
@@ -228,7 +228,7 @@ describe.runIf(othersMayEnter)('as root', () => {
     expect(await stat(join(dir, 'postgres', 'PG_VERSION'))).toMatchObject(NOBODY);
   });
 
-  it('an ordinary user hears that the data belongs to another', async () => {
+  it('tells an ordinary user that the data belongs to another', async () => {
     const dir = await temporaryHome();
     await (await startEmbedded({ dir, log: quiet, settings })).stop();
     const { error } = await startHolder(dir, { uid: 65533, gid: 65533 });

@@ -8,7 +8,7 @@ import { inject, onTestFinished } from 'vitest';
 import { findPostgres } from '../../src/embedded-postgres/start.ts';
 import { addDatabase } from '../support/database-home.ts';
 
-/** A home directory that is thrown away after the test. Open to all, as a checkout usually is. */
+/** A home directory that is deleted after the test. Open to all, as a checkout usually is. */
 export async function temporaryHome(): Promise<string> {
   const dir = await mkdtemp(join(inject('databaseHomes'), 'koppelvlak-home-'));
   await chmod(dir, 0o755);
@@ -16,7 +16,7 @@ export async function temporaryHome(): Promise<string> {
   return dir;
 }
 
-/** A home directory whose database is made already, for tests that are not about making one. */
+/** A home directory with an existing database, for tests that are not about creating one. */
 export async function initialisedHome(path = ''): Promise<string> {
   const dir = join(await temporaryHome(), path);
   await addDatabase(dir);
@@ -28,11 +28,11 @@ export interface Holder {
   readonly child: ChildProcess;
   readonly url: string | undefined;
   readonly error: string | undefined;
-  /** Lets it stop by itself. */
+  /** Stops it normally. */
   readonly finish: () => Promise<void>;
 }
 
-/** Starts the holder program and waits for what it says. */
+/** Starts the holder program and waits for its message. */
 export async function startHolder(dir: string, ids: { uid?: number; gid?: number } = {}): Promise<Holder> {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'holder.ts'), dir], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -51,7 +51,7 @@ export async function startHolder(dir: string, ids: { uid?: number; gid?: number
   return { child, url, error, finish };
 }
 
-/** Runs statements on one connection, the rows of the last as arrays. */
+/** Runs statements on one connection; returns the rows of the last as arrays. */
 export async function run(url: string, ...statements: string[]): Promise<unknown[][]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -23,7 +23,7 @@ let managerCertificate: string;
 let clientCertificate: string;
 
 beforeAll(async () => {
-  // The Manager signs with a certificate of its own; any key pair of the authority will do.
+  // The Manager signs with its own certificate; any key pair of the authority will do.
   const manager = await createAuthority({
     dir: join(FIXTURES, '../../../node_modules/.cache/gegevens-manager'),
     port: 0,
@@ -82,11 +82,11 @@ function expectFsc(answer: RawAnswer, status: number, code: string, challenge?: 
 const INVALID = 'Bearer error="invalid_token"';
 
 describe('OAuth tokens', () => {
-  it('asks for a token where there is none', async () => {
+  it('requires a token', async () => {
     expectFsc(await supplier.ask({}, { headers: withoutToken }), 401, 'ERROR_CODE_ACCESS_TOKEN_MISSING', 'Bearer');
   });
 
-  it('asks for a token before it reads anything of the body', async () => {
+  it('requires a token before it reads any of the body', async () => {
     const answer = await send(`${supplier.server.url}/shv/v1/gegevens`, 'POST', { 'content-type': 'text/plain' }, '{');
     expectFsc(answer, 401, 'ERROR_CODE_ACCESS_TOKEN_MISSING', 'Bearer');
   });
@@ -109,7 +109,7 @@ describe('OAuth tokens', () => {
     expectFsc(await supplier.ask({}, { headers }), 401, 'ERROR_CODE_ACCESS_TOKEN_INVALID', INVALID);
   });
 
-  it('refuses a token that was changed, or that is not signed', async () => {
+  it('refuses a token that was modified or is unsigned', async () => {
     const [header = '', claims = '', signature = ''] = (await supplier.tokens.token(['read'])).split('.');
     const none = Buffer.from('{"alg":"none","typ":"at+jwt"}').toString('base64url');
     const other = (await supplier.tokens.token(['read'], { subject: 'other' })).split('.')[1];
@@ -119,7 +119,7 @@ describe('OAuth tokens', () => {
     }
   });
 
-  it('checks the client certificate that a token is bound to, when the proxy hands it on', async () => {
+  it('checks the client certificate that a token is bound to, when the proxy passes it on', async () => {
     const server = await supplier.another({ CLIENT_CERT_HEADER: 'Client-Cert' });
     const { raw } = new X509Certificate(clientCertificate);
     const claims = { cnf: { 'x5t#S256': createHash('sha256').update(raw).digest('base64url') } };
@@ -147,7 +147,7 @@ describe('FSC tokens', () => {
     expect(gegevens).toHaveProperty('leveringen');
   });
 
-  it('lets Fsc-Authorization decide when both are there', async () => {
+  it('gives Fsc-Authorization precedence when both are present', async () => {
     const headers = { 'fsc-authorization': 'Bearer no.token.here' };
     expectFsc(await supplier.ask({}, { headers }), 401, 'ERROR_CODE_ACCESS_TOKEN_INVALID', INVALID);
   });
@@ -166,7 +166,7 @@ describe('FSC tokens', () => {
     expectFsc(await supplier.ask({}, { headers }), 401, 'ERROR_CODE_ACCESS_TOKEN_INVALID', INVALID);
   });
 
-  it('refuses one that was changed, or signed by another key in the name of the Manager', async () => {
+  it("refuses one that was modified, or signed by another key in the Manager's name", async () => {
     const [header = '', , signature = ''] = (await fscToken()).split('.');
     const changed = `${header}.${(await fscToken({ subject: OTHER })).split('.')[1]}.${signature}`;
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -182,12 +182,12 @@ describe('FSC tokens', () => {
     expectFsc(await supplier.ask({}, { headers }), 401, 'ERROR_CODE_ACCESS_TOKEN_EXPIRED', INVALID);
   });
 
-  it('refuses one of another group', async () => {
+  it('refuses one from another group', async () => {
     const answer = await supplier.ask({}, { headers: await withFsc({ groupId: 'other' }) });
     expectFsc(answer, 403, 'ERROR_CODE_WRONG_GROUP_ID_IN_TOKEN');
   });
 
-  it('finds no service for one of another service, the other variant included', async () => {
+  it('finds no service for a token of another service, the other variant included', async () => {
     for (const service of ['nothing', 'vs']) {
       const answer = await supplier.ask({}, { headers: await withFsc({ service }) });
       expectFsc(answer, 404, 'ERROR_CODE_SERVICE_NOT_FOUND');
@@ -204,12 +204,12 @@ describe('FSC tokens', () => {
     expect(status).toBe(200);
   });
 
-  it('accepts one of FSC Core 2.0, with properties of the grant and whatever else it has', async () => {
+  it('accepts one of FSC Core 2.0, with grant properties and other claims', async () => {
     const claims = { gth: '$1$4$grant', prp: { doel: 'statistiek' }, add: {}, nieuw: ['iets'], jti: 5 };
     expect((await supplier.get({}, { headers: await withFsc({ claims }) })).status).toBe(200);
   });
 
-  it('records who was delegated, in the processing log and in the journal with its proof', async () => {
+  it('records the delegate in the processing log, and in the journal with its proof', async () => {
     const delegated = await withFsc({ subject: OTHER, actor: REQUESTER, claims: { pdi: PUBLISHER } });
     await supplier.get({}, { headers: delegated });
     const [entry] = await supplier.asOwner(
@@ -232,14 +232,14 @@ describe('FSC tokens', () => {
 
   it.each([OTHER, REQUESTER])('accepts an OIN header that names the subject or its delegate: %s', async (oin) => {
     await supplier.get({}, { headers: { ...(await withFsc({ subject: OTHER, actor: REQUESTER })), oin } });
-    // Whichever it names: the entry has the one that the token is for.
+    // Whichever it names, the entry has the one that the token is for.
     const [entry] = await supplier.asOwner(
       'select afnemer_id from verwerkingenlog.versies order by tijdstip_registratie desc limit 1',
     );
     expect(entry).toEqual({ afnemer_id: OTHER });
   });
 
-  it('checks the client certificate that a token is bound to, when the proxy hands it on', async () => {
+  it('checks the client certificate that a token is bound to, when the proxy passes it on', async () => {
     const server = await supplier.another({ CLIENT_CERT_HEADER: 'Client-Cert' });
     const bound = await withFsc({ boundTo: clientCertificate });
     const der = (pem: string): string => `:${new X509Certificate(pem).raw.toString('base64')}:`;
@@ -250,7 +250,7 @@ describe('FSC tokens', () => {
     expectFsc(await supplier.ask({}, { headers: bound, server }), 401, 'ERROR_CODE_ACCESS_TOKEN_INVALID', INVALID);
   });
 
-  it('refuses an OIN header that is not the token’s', async () => {
+  it('refuses an OIN header that differs from the token', async () => {
     const answer = await supplier.ask({}, { headers: { ...(await withFsc()), oin: OTHER } });
     expectFsc(answer, 403, 'ERROR_CODE_WRONG_GROUP_ID_IN_TOKEN');
     expect((await supplier.ask({}, { headers: { ...(await withFsc()), oin: REQUESTER } })).status).toBe(200);
@@ -259,7 +259,7 @@ describe('FSC tokens', () => {
 
 describe('addresses and methods', () => {
   it.each(['GET', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'PROPFIND'])(
-    'has no %s, also without a token',
+    'has no %s, even without a token',
     async (method) => {
       const answer = await send(`${supplier.server.url}/shv/v1/gegevens`, method, {});
       expect(answer.status).toBe(405);
@@ -270,7 +270,7 @@ describe('addresses and methods', () => {
   );
 
   it.each(['/shv/v1/nergens', '/shv/v1/gegevens/', '/shv/v1', '/vs/v1/gegevens/1'])(
-    'finds nothing at %s',
+    'returns 404 at %s',
     async (path) => {
       for (const method of ['GET', 'POST']) {
         expectFsc(await send(supplier.server.url + path, method, {}), 404, 'ERROR_CODE_SERVICE_NOT_FOUND');
@@ -278,7 +278,7 @@ describe('addresses and methods', () => {
     },
   );
 
-  it('answers what is not an error of FSC as a plain problem, without its header', async () => {
+  it('answers errors outside FSC as plain problems, without the FSC header', async () => {
     const answer = await supplier.ask({ page: 0 });
     expect(answer.status).toBe(400);
     expect(answer.headers.has('fsc-error-code')).toBe(false);

@@ -19,7 +19,7 @@ const noord = (records: number) =>
   messageFile(shvMessage({ leveringen: [{ naam: 'Noord', kvk: '30000002', records }] }));
 
 describe('import', () => {
-  it('tells what was stored', async () => {
+  it('reports what was stored', async () => {
     const path = noord(3);
     const { status, stdout } = await run('import', '--variant', 'shv', path);
     expect([status, stdout]).toEqual([0, `${path}: 2026-01-01 to 2026-03-31, 1 levering(en), 3 records\n`]);
@@ -29,7 +29,7 @@ describe('import', () => {
     );
   });
 
-  it('takes several files, stores the good ones, and ends with 1 when one was not', async () => {
+  it('accepts several files, stores the good ones, and exits with 1 when one is refused', async () => {
     const zaken = { naam: 'Stad', records: ['a', 'b'], zaken: [['a'], ['b']] };
     const good = messageFile(vsMessage({ leveringen: [zaken] }));
     const bad = messageFile('{"leveringen": [{\n"teller": 1.5}]}');
@@ -43,7 +43,7 @@ describe('import', () => {
     expect(stderr).toContain('2 of 3 files not stored');
   });
 
-  it('has one result for machines', async () => {
+  it('has one machine-readable result', async () => {
     const result = await json('import', '--variant', 'shv', '--replace', noord(2), messageFile('{'));
     expect(result).toMatchObject({
       files: [
@@ -54,15 +54,15 @@ describe('import', () => {
   });
 
   it.each([[[]], [['--variant', 'shv']], [['--variant', 'x', 'a.json']], [['a.json']]])(
-    'does not take %j',
+    'does not accept %j',
     async (words) => {
       expect((await run('import', ...words)).status).toBe(2);
     },
   );
 });
 
-describe('what there is', () => {
-  it('is listed, shown, removed and pruned', async () => {
+describe('stored deliveries', () => {
+  it('are listed, shown, removed and pruned', async () => {
     const { files } = await json(
       'import',
       '--variant',
@@ -109,7 +109,7 @@ describe('the journal', () => {
   });
 });
 
-it('explains every word with an example', async () => {
+it('explains every command with an example', async () => {
   for (const word of ['import', 'check', 'list', 'show', 'remove', 'prune', 'journal']) {
     const { status, stdout } = await run(word, '--help');
     expect([status, stdout]).toEqual([0, expect.stringMatching(/Example:\n {2}\$ koppelvlak gegevens/)]);

@@ -1,4 +1,4 @@
-/** More large answers at once than there is memory for. */
+/** More concurrent large answers than memory allows. */
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
@@ -6,10 +6,10 @@ import type { TestServer } from '../support/server.ts';
 import { messageFile, shvMessage } from './support/messages.ts';
 import { openSupplier, type Supplier } from './support/supplier.ts';
 
-/** Few and large: an answer is what counts here, and a record costs processor time. */
+/** Few and large: answer size matters here, and records cost CPU time. */
 const RECORDS = 2000;
 let supplier: Supplier;
-/** Room for one answer of 20 MB at a time; who waits is soon refused, or waits longer than any test. */
+/** Room for one answer of 20 MB at a time; a waiting one is either refused soon, or waits longer than any test. */
 let hasty: TestServer;
 let patient: TestServer;
 
@@ -38,7 +38,7 @@ async function begin(server: TestServer, body: string, subject = 'test'): Promis
   return outgoing;
 }
 
-/** An answer whose reader has taken only its headers: more of it is under way than any buffer holds. */
+/** An answer whose reader has taken only its headers: more of it is in flight than any buffer holds. */
 async function hold(server: TestServer, body = '{}'): Promise<IncomingMessage> {
   const [incoming] = await once(await begin(server, body), 'response');
   return incoming;
@@ -51,7 +51,7 @@ async function gauge(server: TestServer, name: string): Promise<number> {
 
 const other = { pageSize: RECORDS - 1 };
 
-it('refuses another large answer after a while, with Retry-After, and makes it once there is memory', async () => {
+it('refuses a second large answer after a while, with Retry-After, and makes it once there is memory', async () => {
   const held = await hold(hasty);
   expect(await gauge(hasty, 'koppelvlak_gegevens_answers_bytes')).toBeGreaterThan(20_000_000);
   const refused = await supplier.ask(other, { server: hasty });
@@ -70,7 +70,7 @@ it('refuses another large answer after a while, with Retry-After, and makes it o
   await expect.poll(() => gauge(hasty, 'koppelvlak_gegevens_answers_bytes')).toBe(0);
 });
 
-it('makes a waiting one as soon as the one before it is released', async () => {
+it('makes a waiting one as soon as the previous one is released', async () => {
   const held = await hold(patient);
   const waiting = supplier.get(other, { server: patient });
   await expect.poll(() => gauge(patient, 'koppelvlak_gegevens_answers_waiting')).toBe(1);
@@ -78,7 +78,7 @@ it('makes a waiting one as soon as the one before it is released', async () => {
   expect((await waiting).paginering).toMatchObject({ totalRecords: RECORDS });
 });
 
-it('does not hold up small answers', async () => {
+it('does not delay small answers', async () => {
   const held = await hold(patient);
   const waiting = await begin(patient, JSON.stringify(other));
   await expect.poll(() => gauge(patient, 'koppelvlak_gegevens_answers_waiting')).toBe(1);
@@ -100,7 +100,7 @@ it('drops a waiting one whose requester disconnects', async () => {
   await expect.poll(() => gauge(patient, 'koppelvlak_gegevens_answers_bytes')).toBe(0);
 });
 
-it('lets one client take half of the memory at most, and others the rest', async () => {
+it('gives one client at most half of the memory, and others the rest', async () => {
   const server = await supplier.another({ GEGEVENS_ANSWERS_MB: '64', 'gegevens.answersWaitMs': '600000' });
   const asOther = { server, headers: await supplier.tokens.bearer(['read'], { subject: 'ander' }) };
   const held = await hold(server);
@@ -116,7 +116,7 @@ it('lets one client take half of the memory at most, and others the rest', async
   await expect.poll(() => gauge(server, 'koppelvlak_gegevens_answers_bytes')).toBe(0);
 });
 
-it('closes the connection of a reader that is too slow, which would hold the memory for as long as it likes', async () => {
+it('closes the connection of a reader so slow that it would hold the memory indefinitely', async () => {
   const server = await supplier.another({
     'server.requestTimeoutMs': '8000',
     'gegevens.answersMinBytesPerSecond': '10000000',
@@ -124,7 +124,7 @@ it('closes the connection of a reader that is too slow, which would hold the mem
   });
   const held = await hold(server);
   const ended = new Promise((resolve) => held.once('error', resolve));
-  // Never idle: a little of it several times a second.
+  // Never idle: it reads a little several times a second.
   const reading = setInterval(() => held.read(16_384), 200);
   onTestFinished(() => clearInterval(reading));
   await expect.poll(() => gauge(server, 'koppelvlak_gegevens_answers_bytes')).toBe(0);
@@ -135,7 +135,7 @@ it('closes the connection of a reader that is too slow, which would hold the mem
   await supplier.get({}, { server });
 });
 
-it('releases the connection and the memory of one whose requester disconnects while it is made', async () => {
+it('releases the connection and the memory when the requester disconnects during generation', async () => {
   const server = await supplier.another({ GEGEVENS_ANSWERS_MB: '1000' });
   for (let n = 0; n < 3; n += 1) {
     const outgoing = await begin(server, JSON.stringify({ pageSize: RECORDS - n }));
@@ -143,18 +143,18 @@ it('releases the connection and the memory of one whose requester disconnects wh
     outgoing.destroy();
     await expect.poll(() => gauge(server, 'koppelvlak_gegevens_answers_bytes')).toBe(0);
   }
-  // Hangs when a connection was never given back.
+  // Hangs if a connection was never returned.
   await server.stop();
 });
 
-it('releases one that passed its deadline while it was made', async () => {
+it('releases one that passed its deadline during generation', async () => {
   const server = await supplier.another({ 'server.requestTimeoutMs': '150' });
   for (let n = 0; n < 3; n += 1) await supplier.ask({ pageSize: RECORDS - n }, { server });
   await expect.poll(() => gauge(server, 'koppelvlak_gegevens_answers_bytes')).toBe(0);
   expect(await gauge(server, 'koppelvlak_gegevens_answers_waiting')).toBe(0);
 });
 
-it('stops making one that passed its deadline', async () => {
+it('stops generating one that passed its deadline', async () => {
   const server = await supplier.another({ 'server.requestTimeoutMs': '6000', 'database.statementTimeoutMs': '600000' });
   const { pool, asOwner } = supplier;
   const making = `select 1 from pg_stat_activity where query like '%gegevens.records%' and wait_event_type = 'Lock'`;

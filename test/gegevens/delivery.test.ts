@@ -16,7 +16,7 @@ interface Shown {
   readonly records: readonly string[];
 }
 
-/** Names and marks of what was delivered, once it has been checked against the model. */
+/** Names and marks of the delivered records, once checked against the model. */
 function shown({ gegevens, paginering }: Delivered): Shown & { paginering: typeof paginering } {
   expect(models.shv.faults(gegevens)).toEqual([]);
   const leveringen = Array.isArray(gegevens.leveringen) ? gegevens.leveringen : [];
@@ -30,8 +30,8 @@ function shown({ gegevens, paginering }: Delivered): Shown & { paginering: typeo
   };
 }
 
-describe('before anything was loaded', () => {
-  it('delivers nothing, valid against the model', async () => {
+describe('before any import', () => {
+  it('delivers an empty answer that is valid against the model', async () => {
     const shv = await supplier.get({});
     expect(models.shv.faults(shv.gegevens)).toEqual([]);
     const vs = await supplier.get({ aanleverperiodeStartdatum: '2020-01-01' }, { variant: 'vs' });
@@ -40,7 +40,7 @@ describe('before anything was loaded', () => {
   });
 });
 
-describe('what is delivered', () => {
+describe('the delivery', () => {
   beforeAll(async () => {
     const old = { start: '2025-10-01', end: '2025-12-31', moment: '2026-01-05T10:00:00+01:00' };
     await supplier.import(
@@ -70,7 +70,7 @@ describe('what is delivered', () => {
     );
   });
 
-  it('is the most recent period of all, by organisation, each record once', async () => {
+  it('is the most recent period overall, by organisation, each record once', async () => {
     const answer = await supplier.get({});
     expect(shown(answer)).toEqual({
       organisaties: ['Leeg', 'Noord', 'Zuid'],
@@ -85,11 +85,11 @@ describe('what is delivered', () => {
     });
   });
 
-  it('is the most recent period of the organisation asked for', async () => {
+  it('is the most recent period of the requested organisation', async () => {
     expect(shown(await supplier.get({ aanleverende_organisatie: 'Vroeger' })).records).toEqual(['v1']);
   });
 
-  it('is what overlaps the dates, with the dates that were asked for', async () => {
+  it('is the records that overlap the requested dates, with those dates', async () => {
     const answer = await supplier.get({
       aanleverperiodeStartdatum: '2025-01-01',
       aanleverperiodeEinddatum: '2026-12-31',
@@ -107,11 +107,11 @@ describe('what is delivered', () => {
     expect(shown(await supplier.get({ aanleverende_organisatie })).organisaties).toEqual(['Noord']);
   });
 
-  it('takes an empty name for all organisations', async () => {
+  it('treats an empty name as all organisations', async () => {
     expect(shown(await supplier.get({ aanleverende_organisatie: '' })).organisaties).toHaveLength(3);
   });
 
-  it('names each organisation with an empty list when there is nothing in the period', async () => {
+  it('names each organisation with an empty list when the period has no records', async () => {
     const answer = await supplier.get({
       aanleverperiodeStartdatum: '2030-01-01',
       aanleverperiodeEinddatum: '2030-12-31',
@@ -134,7 +134,7 @@ describe('what is delivered', () => {
     }
   });
 
-  it('has paginering exactly when it was asked for', async () => {
+  it('has paginering exactly when it was requested', async () => {
     expect(shown(await supplier.get({ page: 1 })).paginering).toMatchObject({ pageSize: 25_000, totalPages: 1 });
     expect(shown(await supplier.get({ pageSize: 5 })).paginering).toMatchObject({ currentPage: 1, totalPages: 1 });
     expect(shown(await supplier.get({})).paginering).toBeUndefined();
@@ -153,7 +153,7 @@ describe('what is delivered', () => {
     expect(none.paginering).toEqual({ pageSize: 25_000, currentPage: 1, totalPages: 1, totalRecords: 0 });
   });
 
-  it('pages by itself when there is more than the maximum', async () => {
+  it('is paged when there are more records than the maximum', async () => {
     const server = await supplier.another({ 'gegevens.shvMaxRecords': '4' });
     expect(shown(await supplier.get({}, { server }))).toEqual({
       organisaties: ['Leeg', 'Noord', 'Zuid'],

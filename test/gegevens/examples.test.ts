@@ -5,7 +5,7 @@ import { loadModel } from '../../src/lib/exchange-model/model.ts';
 import { PLAIN_STYLES } from '../../src/lib/jades/signature.ts';
 import { FIXTURES, openSupplier, type Supplier } from './support/supplier.ts';
 
-/** Published examples of both variants, where they are beside the checkout; the project does not carry them. */
+/** Published examples of both variants, if they are beside the checkout; the project does not include them. */
 const EXAMPLES = join(import.meta.dirname, '../../../shared/examples/gegevens');
 const examples = existsSync(EXAMPLES) ? readdirSync(EXAMPLES).filter((name) => name.endsWith('.json')) : [];
 

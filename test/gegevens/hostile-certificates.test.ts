@@ -1,4 +1,7 @@
-/** Requests that are signed well, by someone who may not: over HTTP, each refused with its cause, the service well after each. */
+/**
+ * Well-signed requests from parties without the right to send them: over HTTP, each refused with its cause, with the service healthy after
+ * each.
+ */
 import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,7 +43,7 @@ const other = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
 const short = generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey;
 const ago = (days: number): Date => new Date(Date.now() - days * 86_400_000);
 
-/** A leaf under the intermediate that differs in what is given. */
+/** A leaf under the intermediate, with these differences. */
 const leaf = (given: Partial<LeafRequest> = {}): Uint8Array[] => [leafFor(kit, given).raw, kit.intermediate];
 const used = (...extensions: Extension[]): Uint8Array[] =>
   leaf({ extensions: [...extensions, ...addressExtensions(kit.authority)] });
@@ -51,7 +54,7 @@ const underName: Name = [
 ];
 type AuthorityWishes = Partial<Parameters<typeof mintAuthority>[0]>;
 
-/** A leaf under another certificate of the intermediate: one whose responder is there, unless it gets another key. */
+/** A leaf under another certificate of the intermediate, whose responder answers unless it has a different key. */
 function under(wishes: AuthorityWishes = {}, given: Partial<LeafRequest> = {}): Uint8Array[] {
   const { issuers, ocspUrl } = kit.authority;
   const { name, key: ownKey } = issuers.intermediate;
@@ -61,7 +64,7 @@ function under(wishes: AuthorityWishes = {}, given: Partial<LeafRequest> = {}): 
   return [leafFor(kit, { issuer: { name, key }, ...given }).raw, authority.raw];
 }
 
-/** A leaf under an authority that the intermediate has issued, which may issue leaves only. */
+/** A leaf under an authority issued by the intermediate, which may issue leaves only. */
 function tooDeep(): Uint8Array[] {
   const { issuers, ocspUrl } = kit.authority;
   const authority = mintAuthority({
@@ -79,7 +82,7 @@ function stranger(): Uint8Array {
   return leafFor(kit, { subject: name, key: other, issuer: { name, key: other } }).raw;
 }
 
-/** The supplier, a leaf itself, as issuer of the requester. */
+/** The supplier, itself a leaf, as the requester's issuer. */
 function leafAsIssuer(): Uint8Array[] {
   const name: Name = [
     ['country', 'NL'],
@@ -103,7 +106,7 @@ const named = (dns: string): Partial<LeafRequest> => ({
   extensions: [...leafExtensions(kit.authority), subjectAltName([{ dns }])],
 });
 
-/** A busy authority may answer late: its answer then serves the next request. */
+/** A busy authority may answer late, and its answer then serves the next request. */
 async function answersAs(chain: readonly Uint8Array[], expected: RegExp): Promise<void> {
   const { digestHeader, signatureHeader } = craft(kit, { chain, body: Buffer.from('{}') });
   const headers = { digest: String(digestHeader), 'nlgov-adr-payload-sig': String(signatureHeader) };
@@ -184,16 +187,16 @@ describe('a path', () => {
     await target.refuses({ message }, 422, 'signature-algorithm');
   });
 
-  it('of only an authority is refused', () =>
+  it('consisting of only an authority is refused', () =>
     refuses([kit.intermediate], 'certificate-usage', kit.authority.issuers.intermediate.key));
 });
 
-/** Whose certificate is sent alone: the stranger's, or the requester's without what is above it. */
+/** Whose certificate is sent alone: the stranger's, or the requester's without its issuers. */
 function keyOf([only]: Uint8Array[]): KeyObject {
   return only !== undefined && Buffer.from(only).includes('Een vreemde') ? other : kit.requesterKey;
 }
 
-describe('a certificate that is revoked', () => {
+describe('a revoked certificate', () => {
   const refusesRevoked = async (chain: Uint8Array[]): Promise<void> => {
     await answersAs(chain, /certificate-revoked$/);
     await refuses(chain, 'certificate-revoked');
@@ -224,11 +227,11 @@ describe('a certificate that is revoked', () => {
 });
 
 describe('of an unknown certificate', () => {
-  /** Each with an address of its own: one that hangs must not be what the next is refused for. */
+  /** Each with its own address, so that a hanging one does not cause the next refusal. */
   const responder = (query: string) => leafExtensions({ ocspUrl: `${kit.authority.ocspUrl}?${query}` });
   const list = (query: string) => leafExtensions({ crlUrl: `${kit.authority.crlUrl}?${query}` });
 
-  it('an honest responder, or an honest list, is enough', async () => {
+  it('an honest responder or an honest list is enough', async () => {
     await isAccepted(leaf({ extensions: responder('honest') }));
     await isAccepted(leaf({ extensions: list('honest') }));
   });

@@ -1,4 +1,4 @@
-/** Files that are small and would take much memory: what reads them has a small heap, and is measured. */
+/** Small files that could take much memory: the program that reads them has a small heap, and is measured. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -8,12 +8,12 @@ import { fileNamed, shvTable } from './tools/tables/support.ts';
 
 const MOST_MB = 300;
 const MEGABYTE = 1024 * 1024;
-/** Faulty records of 0.9 MB, of which one takes 12 MB or more once it is read: all together would not fit in 128 MB. */
+/** Faulty records of 0.9 MB, each of which takes 12 MB or more once read: together they would not fit in 128 MB. */
 const FAULTY = 11;
-/** Of cells as large as a pointer more than fit. */
+/** More cells than would fit at the size of a pointer each. */
 const TABLE_BYTES = 20 * MEGABYTE;
 
-/** A message of which one record has a member of this JSON. */
+/** A message in which one record has a member with this JSON. */
 const withMember = (json: string, records = 1, id = '"s"'): string => {
   const [head = '', tail = ''] = JSON.stringify(
     vsMessage({ leveringen: [{ naam: 'Groot', kvk: '40000001', records: [] }] }),
@@ -31,7 +31,7 @@ const flat = (bytes: number): string => `[${'[],'.repeat(bytes / 3)}[]]`;
 async function measured(
   words: readonly string[],
 ): Promise<{ status: number | null; stderr: string; megabytes: number }> {
-  // Told at its end by the process itself. Not `maxRSS`: that begins at what the process had that started it.
+  // Reported at its end by the process itself. Not `maxRSS`, which begins at the size of its parent process.
   const report = `data:text/javascript,import { readFileSync } from 'node:fs';process.on('exit',()=>process.stderr.write(readFileSync('/proc/self/status','utf8')))`;
   const env = { NODE_OPTIONS: `--max-old-space-size=128 --import="${report}"` };
   const { status, stderr, stdout } = await startProgram(['gegevens', ...words], env).ended;

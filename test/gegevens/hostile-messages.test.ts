@@ -1,4 +1,4 @@
-/** Requests whose digest, signature or form is not what it should be: over HTTP, each refused with its cause, the service well after each. */
+/** Requests with a wrong digest, signature or form: over HTTP, each refused with its cause, with the service healthy after each. */
 import { createHash, createHmac, createPublicKey, createSign, generateKeyPairSync, sign } from 'node:crypto';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -28,7 +28,7 @@ const header = (members: Record<string, unknown>, more: Craft = {}): SignedMessa
   craft(kit, { ...more, header: members });
 const sigD = (members: Record<string, unknown>): SignedMessage =>
   craftDigest(kit, { header: { sigD: { ...digestForm.sigD, ...members } } });
-/** The text of a good header, changed; signed as it then is. */
+/** The text of a good header, modified and then signed. */
 const headerText = (change: (text: string) => string): SignedMessage => {
   const [encoded = ''] = good.signatureHeader.split('.');
   return craft(kit, { headerText: change(Buffer.from(encoded, 'base64url').toString()) });
@@ -37,7 +37,7 @@ const x5c = (change: (chain: string[]) => unknown[]): SignedMessage =>
   header({ x5c: change(kit.requesterChain.map((der) => der.toString('base64'))) });
 const ofBody = (bytes: string | Buffer): SignedMessage => craft(kit, { body: Buffer.from(bytes) });
 
-/** A certificate whose public key is no longer the structure of an RSA key. */
+/** A certificate whose public key is no longer an RSA key structure. */
 const withoutKey = (leaf: string): string => {
   const der = Buffer.from(leaf, 'base64');
   const key = createPublicKey(kit.requesterKey).export({ type: 'pkcs1', format: 'der' });
@@ -54,7 +54,7 @@ const pss = (hash: string, saltLength: number) => (input: Buffer) =>
 
 type Case = [string, () => SignedMessage, string];
 
-/** Each is sent, refused for this cause, and followed by a good request. */
+/** Sends each, expects this refusal, and then sends a good request. */
 function refusesEach(cases: readonly Case[]): void {
   it.each(cases)('%s is refused', async (_what, message, slug) => {
     await target.refuses({ message: message() }, statusOf(slug), slug);
@@ -152,7 +152,7 @@ describe('a protected header', () => {
   ]);
 });
 
-describe('a form', () => {
+describe('the form', () => {
   refusesEach([
     [
       'with sigD of another mechanism',
@@ -200,7 +200,7 @@ describe('a chain', () => {
   ]);
 });
 
-it('says of a chain that begins with the issuer that its order is wrong', async () => {
+it('reports the wrong order of a chain that begins with the issuer', async () => {
   const answer = await target.refuses({ message: x5c((chain) => chain.toReversed()) }, 422, 'signature-invalid');
   expect(JSON.parse(answer.text)).toMatchObject({ detail: expect.stringContaining('verkeerde volgorde') });
 });
@@ -224,8 +224,8 @@ describe('a body that is signed well', () => {
   ]);
 });
 
-describe('what is not an ordinary request', () => {
-  it('a header of 60 KB is read, and refused for what it says', async () => {
+describe('unusual requests', () => {
+  it('a header of 60 KB is read, and refused for its contents', async () => {
     const message = header({ alg: 'none', extra: 'x'.repeat(35_000) });
     await target.refuses({ message }, 422, 'signature-algorithm');
   });
@@ -244,7 +244,7 @@ describe('what is not an ordinary request', () => {
   });
 
   it.each(['text/plain', 'application/xml', 'application/json; charset=latin1'])(
-    'a body that calls itself %s is of another type',
+    'a body declared as %s has another type',
     async (type) => {
       await target.refuses({ message: good, headers: { 'content-type': type } }, 415, 'unsupported-media-type');
     },
@@ -268,7 +268,7 @@ describe('what is not an ordinary request', () => {
     await target.refusesBytes(head(), body.toString(), 400, slug);
   });
 
-  it('ends with nothing logged as an error, and each cause counted', async () => {
+  it('ends with no errors in the log, and each cause counted', async () => {
     const text = await (await fetch(`${target.supplier.server.managementUrl}/metrics`)).text();
     for (const cause of ['missing', 'malformed', 'algorithm', 'invalid']) {
       expect(text).toMatch(

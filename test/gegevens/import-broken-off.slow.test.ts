@@ -1,4 +1,4 @@
-/** An import of a large file that is ended half-way. */
+/** An import of a large file that is interrupted half-way. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startProgram } from '../support/program.ts';
 import { messageFile, shvMessage } from './support/messages.ts';

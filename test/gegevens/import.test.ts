@@ -22,7 +22,7 @@ async function stored(): Promise<Record<string, number>> {
   return rows[0];
 }
 
-/** The faults of a file of which nothing was stored. */
+/** The faults of a file, none of which was stored. */
 async function faultsOf(message: unknown, variant: Variant = 'shv'): Promise<FaultyFile['faults']> {
   const before = await stored();
   const error = await supplier.import(variant, messageFile(message)).catch((thrown: unknown) => thrown);
@@ -34,7 +34,7 @@ async function faultsOf(message: unknown, variant: Variant = 'shv'): Promise<Fau
 const lines = (...text: string[]): string => text.join('\n');
 const good = { leveringen: [{ naam: 'Noord', records: 1 }] };
 
-it('delivers the day in Amsterdam of a birth date that is a moment, and the rest to the byte', async () => {
+it('delivers a birth date given as a timestamp as its day in Amsterdam, and the rest to the byte', async () => {
   const client = (born: string): string => `{"Burgerservicenummer" : "000000012","Geboortedatum": ${born} ,"x":1e0}`;
   const record = (...born: readonly string[]): string =>
     `{"gemeentecode":"GM0001","client":[${born.map(client).join(', ')}]}`;
@@ -63,14 +63,14 @@ it('delivers the day in Amsterdam of a birth date that is a moment, and the rest
   expect(kept.rows.map(({ text: stored }) => stored)).toEqual(expected);
 });
 
-it('reads a moment as its day in Amsterdam', () => {
+it('reads a timestamp as its day in Amsterdam', () => {
   expect(dayNumber('2025-12-31T23:00:00Z')).toBe(dayNumber('2026-01-01'));
   expect(dayNumber('2026-06-30T22:00:00.000Z')).toBe(dayNumber('2026-07-01'));
   expect(dayNumber('2026-01-01T23:30:00')).toBe(dayNumber('2026-01-01'));
 });
 
 describe('a file with faults', () => {
-  it('is reported with pointer and line, all faults of it, and not stored', async () => {
+  it('is reported with pointer and line, with all its faults, and not stored', async () => {
     const text = lines(
       '{',
       '  "startdatumLevering": "2026-02-30",',
@@ -104,7 +104,7 @@ describe('a file with faults', () => {
     ]);
   });
 
-  it('says what is wrong without repeating what may be personal', async () => {
+  it('reports faults without repeating personal data', async () => {
     const message = shvMessage(good);
     const text = JSON.stringify(message).replace('"omschrijving":"r1"', '"uitstroom":{"reden":"Jan Jansen"}');
     const [fault] = await faultsOf(text);
@@ -151,7 +151,7 @@ describe('a file with faults', () => {
   });
 
   it.each(['2026-02-05 10:15:30Z', '2026-02-05T10:15:30+0100', '2026-02-05T10:15:30+01'])(
-    'is refused when a moment is not written as RFC 3339 has it: %s',
+    'is refused when a timestamp does not follow RFC 3339: %s',
     async (moment) => {
       const faults = await faultsOf(JSON.stringify({ ...shvMessage(good), aanleverdatumEnTijd: moment }));
       expect(faults.map(({ pointer }) => pointer)).toEqual(['/aanleverdatumEnTijd']);
@@ -172,7 +172,7 @@ describe('a file with faults', () => {
     expect((await faultsOf(shvMessage(good), 'vs')).length).toBeGreaterThan(0);
   });
 
-  it('is refused when the database could not keep what it says', async () => {
+  it('is refused when the database could not store its contents', async () => {
     for (const character of ['\\u0000', '\\ud800']) {
       const good = JSON.stringify(shvMessage({ leveringen: [{ naam: 'Noord#', records: 1 }] }));
       expect(await faultsOf(good.replace('#', character))).toMatchObject([
@@ -206,7 +206,7 @@ describe('our own fixtures', () => {
 });
 
 describe('a good file', () => {
-  it('is stored as it was written, to the byte', async () => {
+  it('is stored unchanged, to the byte', async () => {
     const record =
       '{ "gemeentecode" :"GM1",\n\t"omschrijving":"\\u00e9\\n é ✓ \\\\", "totaalSchuldbedragBijAanvangSchuld": 1.0e3 }';
     const text = JSON.stringify(shvMessage({ leveringen: [{ naam: 'Bytes', records: 1 }] }));
@@ -217,7 +217,7 @@ describe('a good file', () => {
     );
   });
 
-  it('replaces what the same organisation delivered for the same period, and nothing else', async () => {
+  it("replaces the same organisation's delivery for the same period, and nothing else", async () => {
     const before = { leveringen: [{ naam: 'Oude naam', kvk: '55555555', records: ['oud'] }] };
     await supplier.import('shv', messageFile(shvMessage(before)));
     const other = { ...before, end: '2026-03-30' };
@@ -241,7 +241,7 @@ describe('a good file', () => {
     ).toBe(200);
   });
 
-  it('may hold two parts of one organisation, which are replaced together', async () => {
+  it('may have two parts of one organisation, which are replaced together', async () => {
     const twice = (mark: string) => ({
       leveringen: [
         { naam: 'Deel', records: [`${mark}1`] },
@@ -259,7 +259,7 @@ describe('a good file', () => {
     ]);
   });
 
-  it('stays whole when two imports of it run at the same time', async () => {
+  it('stays complete when two imports of it run at the same time', async () => {
     const message = (mark: string) => shvMessage({ leveringen: [{ naam: 'Samen', records: Array(500).fill(mark) }] });
     await Promise.all(['p', 'q', 'r'].map((mark) => supplier.import('shv', messageFile(message(mark)))));
     const { text } = await supplier.get({ aanleverende_organisatie: 'samen' });
@@ -269,7 +269,7 @@ describe('a good file', () => {
   });
 });
 
-describe('an import that is interrupted', () => {
+describe('an interrupted import', () => {
   it('stores nothing, and leaves the connection usable', async () => {
     const before = await stored();
     const path = messageFile(shvMessage({ leveringen: [{ naam: 'Half', records: 60_000 }] }));
@@ -300,7 +300,7 @@ describe('an import that is interrupted', () => {
         );
       },
     });
-    // What comes first: the reason that the server sends, or the end of its connection.
+    // Either the server's reason or the end of its connection may come first.
     await expect(running).rejects.toThrow(/terminat|EPIPE|ECONNRESET|not queryable/);
     await ended;
     expect(await stored()).toEqual(before);

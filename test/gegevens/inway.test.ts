@@ -1,4 +1,5 @@
-// Behind an FSC Inway: whose tokens count where, what a refusal tells whom, and certificates that change while it runs.
+// Behind an FSC Inway: whose tokens are accepted where, which details a refusal reveals to whom, and certificates that change while it
+// runs.
 import { createHash, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -72,13 +73,13 @@ const ready = async (url = supplier.server.managementUrl): Promise<string> =>
 
 describe('an FSC token', () => {
   it.each(['https://inway-a.example:443', 'https://inway-b.example:443/'])(
-    'may be for each of the own Inways: %s',
+    'may be for each of our own Inways: %s',
     async (audience) => {
       await supplier.get({}, { headers: await withFsc({ audience }) });
     },
   );
 
-  it('that is refused tells its reason to the operator only', async () => {
+  it('reveals the reason for its refusal to the operator only', async () => {
     const answer = await supplier.ask({}, { headers: await withFsc({ audience: 'https://elsewhere.example' }) });
     expect(answer.status).toBe(401);
     expect(answer.text).not.toContain('audience');
@@ -97,7 +98,7 @@ describe('an FSC token', () => {
 describe('Fsc-Authorization', () => {
   const garbage = { 'fsc-authorization': 'Bearer no.token.here' };
 
-  it('decides where FSC tokens are accepted', async () => {
+  it('has precedence where FSC tokens are accepted', async () => {
     expect((await supplier.ask({}, { headers: garbage })).status).toBe(401);
   });
 
@@ -126,7 +127,7 @@ async function logRequest(headers: RawHeaders, url = supplier.server.url): Promi
   return await send(`${url}/verwerkingenlog/v1/verwerkingsactiviteiten`, 'GET', headers);
 }
 
-describe('the client certificate that the proxy hands on', () => {
+describe('the client certificate that the proxy passes on', () => {
   it('is checked in area B too', async () => {
     const server = await supplier.another({ CLIENT_CERT_HEADER: 'X-Client-Cert' });
     const { raw } = new X509Certificate(clientCertificate);
@@ -141,7 +142,7 @@ describe('the client certificate that the proxy hands on', () => {
 });
 
 describe('a connection', () => {
-  it('that is idle stays open longer than an Inway keeps it', async () => {
+  it('stays open while idle for longer than an Inway keeps it', async () => {
     const { headers } = await fetch(`${supplier.server.url}/shv/v1/openapi.json`);
     const [, seconds] = /timeout=(\d+)/.exec(headers.get('keep-alive') ?? '') ?? [];
     expect(Number(seconds)).toBeGreaterThan(90);
@@ -149,7 +150,7 @@ describe('a connection', () => {
 });
 
 describe('the certificates of the Manager', () => {
-  it('have an end that readiness and metrics tell', async () => {
+  it('have an end date that readiness and metrics show', async () => {
     const end = new X509Certificate(certificate).validToDate;
     expect(await ready()).toContain(`the last FSC token certificate expires in`);
     expect(await metrics()).toContain(

@@ -21,7 +21,7 @@ async function logged(): Promise<Record<string, unknown>[]> {
   return supplier.asOwner('select * from verwerkingenlog.versies order by tijdstip_registratie desc');
 }
 
-it('records in the journal what was asked and delivered, with both signatures', async () => {
+it('records the request and the delivery, with both signatures', async () => {
   const body = '{"page": 1, "pageSize":2}';
   const signed = await supplier.requester.sign(body, PLAIN_STYLES.body);
   const headers = { ...signed, 'fsc-transaction-id': VERWERKING };
@@ -44,12 +44,12 @@ it('records in the journal what was asked and delivered, with both signatures', 
   });
 });
 
-it('notes when an answer has left', async () => {
+it('notes when an answer has been sent completely', async () => {
   await supplier.get({});
   await expect.poll(async () => (await readJournal(supplier.pool, { limit: 1 }))[0]?.verzondenOp).toBeInstanceOf(Date);
 });
 
-it('holds no personal data', async () => {
+it('contains no personal data', async () => {
   await supplier.get({}, { variant: 'vs' });
   expect(JSON.stringify(await readJournal(supplier.pool, { limit: 1 }))).not.toContain('"r1"');
 });
@@ -59,7 +59,7 @@ it('cannot be changed by the service', async () => {
   await expect(supplier.pool.query(`update gegevens.journal set oin = ''`)).rejects.toThrow(/permission denied/);
 });
 
-it('cannot be changed by the retention role either; the owner of the database may archive and remove', async () => {
+it('cannot be changed by the retention role either; the database owner may archive and remove', async () => {
   const forbidden = supplier.asOwner('set role koppelvlak_opschoner; delete from gegevens.journal');
   await expect(forbidden).rejects.toThrow(/permission denied/);
   const before = await readJournal(supplier.pool, { limit: 1000 });
@@ -71,7 +71,7 @@ it('cannot be changed by the retention role either; the owner of the database ma
   expect(await readJournal(supplier.pool, { limit: 1 })).toEqual([]);
 });
 
-it('writes one entry in the processing log, with the headers of the requester and no persons', async () => {
+it("writes one entry in the processing log, with the requester's headers and no persons", async () => {
   const before = (await logged()).length;
   await supplier.get(
     {},
@@ -94,7 +94,7 @@ it('writes one entry in the processing log, with the headers of the requester an
   }
 });
 
-it('logs who signed, whether a header names it or not, and refuses a header that names another', async () => {
+it('logs the signer, with or without a header, and refuses a header that names another', async () => {
   for (const headers of [{}, { OIN: REQUESTER }]) {
     await supplier.get({}, { headers });
     expect((await logged())[0]).toMatchObject({ soort_afnemer_id: 'OIN', afnemer_id: REQUESTER });
@@ -151,7 +151,7 @@ it('records each kind of delivery under its configured activity', async () => {
   }
 });
 
-it('warns of missing headers, counts them, and refuses them where they are required', async () => {
+it('warns about missing headers, counts them, and refuses them where they are required', async () => {
   await supplier.get({});
   expect(supplier.server.logged).toContainEqual(
     expect.objectContaining({ missing: ['OIN', 'VerwerkingId'], level: 40 }),
@@ -188,7 +188,7 @@ it.each(['verwerkingenlog.versies', 'gegevens.journal'])(
   },
 );
 
-it('is recorded once, also in a month that the processing log was not made ready for', async () => {
+it('is recorded once, even in a month for which the processing log has no partition yet', async () => {
   const counts = async () => {
     const [row] = await supplier.asOwner(`select (select count(*) from gegevens.journal) as journal,
       (select count(*) from verwerkingenlog.versies) as logged`);

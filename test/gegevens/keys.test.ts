@@ -16,7 +16,7 @@ function kidOf({ key }: Minted): string {
   return createHash('sha256').update(der).digest('base64url');
 }
 
-/** The key that an answer was signed with, after its signature was checked. */
+/** The key that an answer was signed with, after verifying its signature. */
 async function signingKid(server: TestServer): Promise<string> {
   const { headers } = await supplier.get({}, { server });
   const [header = ''] = (headers.get('nlgov-adr-payload-sig') ?? '').split('.');
@@ -59,7 +59,7 @@ describe('a new key', () => {
     await expect.poll(() => signingKid(server)).toBe(kidOf(second));
   });
 
-  it('that cannot be used leaves the old one in use, and is reported', async () => {
+  it('is reported when unusable, and the old one stays in use', async () => {
     const files = keyDirectory();
     const [first, other] = [mintKey(supplier.authority), mintKey(supplier.authority)];
     files.put(files.key, first.keyPem);
@@ -78,7 +78,7 @@ describe('a new key', () => {
   });
 });
 
-describe('at the start', () => {
+describe('at start-up', () => {
   it('refuses a pair that does not belong together', async () => {
     const files = keyDirectory();
     files.put(files.key, mintKey(supplier.authority).keyPem);
@@ -94,7 +94,7 @@ describe('at the start', () => {
     await expect(supplier.another(env)).rejects.toThrow(/does not open/);
   });
 
-  it('refuses files that are not there', async () => {
+  it('refuses missing files', async () => {
     await expect(supplier.another({ GEGEVENS_SIGNING_KEY: '/nergens/key.pem' })).rejects.toThrow(
       /names no readable file/,
     );
@@ -103,7 +103,7 @@ describe('at the start', () => {
     );
   });
 
-  it('warns of a certificate that is near its end', async () => {
+  it('warns about a certificate that expires soon', async () => {
     const files = keyDirectory();
     const minted = mintKey(supplier.authority, 10);
     files.put(files.key, minted.keyPem);

@@ -8,7 +8,7 @@ import { PLAIN_STYLES } from '../../src/lib/jades/signature.ts';
 import { messageFile, shvMessage } from './support/messages.ts';
 import { openSupplier, type Supplier } from './support/supplier.ts';
 
-/** Few and large: an answer is what counts here, and a record costs processor time. */
+/** Few and large: answer size matters here, and records cost CPU time. */
 const RECORDS = 2000;
 let supplier: Supplier;
 beforeAll(async () => {
@@ -35,7 +35,7 @@ async function open(): Promise<IncomingMessage> {
 /** When the last answers were sent, newest first. */
 const sent = async () => (await readJournal(supplier.pool, { limit: 2 })).map(({ verzondenOp }) => verzondenOp);
 
-it.each(['body', 'digest'] as const)('has a digest and signature of the %s form over all of it', async (form) => {
+it.each(['body', 'digest'] as const)('has a digest and a signature in the %s form over all of it', async (form) => {
   const { gegevens, bytes, headers } = await supplier.get({}, { style: PLAIN_STYLES[form] });
   expect(bytes.length).toBeGreaterThan(20_000_000);
   expect(headers.get('content-length')).toBe(String(bytes.length));
@@ -50,7 +50,7 @@ it('keeps sending to a reader that takes longer than the deadline of a request',
   expect(bytes).toBe(Number(incoming.headers['content-length']));
 });
 
-it('notes in the journal that an answer did not leave whole', async () => {
+it('notes in the journal that an answer was not sent completely', async () => {
   (await open()).destroy();
   await supplier.get({ pageSize: 1 });
   await expect.poll(sent).toEqual([expect.any(Date), null]);

@@ -1,4 +1,4 @@
-/** The built-in models of early warning: each is configured by its version, judges what is imported, and is what is answered with. */
+/** The built-in models of early warning: each is selected by its version, checks imports, and is used in answers. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recogniseModel } from '../../src/gegevens/store/import-file.ts';
@@ -47,7 +47,7 @@ describe.each(VERSIONS)('GEGEVENS_VS_MODEL=%s', (version) => {
     expect(await ask({ aanleverendeOrganisatie: own, aanleverende_organisatie: own })).toBe(400);
   });
 
-  it('has a contract that says so', async () => {
+  it('has a matching contract', async () => {
     const document = JSON.parse(await (await fetch(`${server.url}/vs/v1/openapi.json`)).text());
     expect(await openapiValidator.validate(structuredClone(document))).toMatchObject({ valid: true });
     const { GegevensRequest, Gegevens } = document.components.schemas;
@@ -58,7 +58,7 @@ describe.each(VERSIONS)('GEGEVENS_VS_MODEL=%s', (version) => {
   });
 });
 
-it('a file is recognised as of another model', async () => {
+it('a file is recognised as belonging to another model', async () => {
   const recognised = await Promise.all(
     VERSIONS.map((version) =>
       recogniseModel(example(version), loadModel('vs', version === '1.2' ? '1.0' : '1.2'), signal),
@@ -69,7 +69,7 @@ it('a file is recognised as of another model', async () => {
   expect(await recogniseModel(shv, loadModel('vs', '1.1'), signal)).toBeUndefined();
 });
 
-it('import names the model that a file fits, and imports it as that with --model', async () => {
+it('import names the model that a file matches, and imports it as that with --model', async () => {
   const run = (...words: string[]) =>
     callProgram(['gegevens', 'import', '--variant', 'vs', ...words], { DATABASE_URL: supplier.databaseUrl });
   const refused = await run(example('1.2'));
@@ -85,6 +85,6 @@ it('import names the model that a file fits, and imports it as that with --model
   });
 });
 
-it('a model that is neither built in nor a file is refused at the start', async () => {
+it('a model that is neither built in nor a file is refused at start-up', async () => {
   await expect(supplier.another({ GEGEVENS_VS_MODEL: '1.3' })).rejects.toThrow(/GEGEVENS_VS_MODEL/);
 });

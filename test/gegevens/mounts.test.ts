@@ -21,7 +21,7 @@ describe.each([
   ['shv', 25_000, 'schuldhulptrajecten'],
   ['vs', 50_000, 'vroegsignalen'],
 ] as const)('the contract of %s', (variant, maximum, records) => {
-  it('is a valid document with the words, the maximum and the model of the variant', async () => {
+  it('is a valid document with the wording, the maximum and the model of the variant', async () => {
     const mount = `${supplier.server.url}/${variant}/v1`;
     const text = await (await fetch(`${mount}/openapi.json`)).text();
     const document = JSON.parse(text);
@@ -34,12 +34,12 @@ describe.each([
   });
 });
 
-describe('the connections to the database', () => {
+describe('the database connections', () => {
   it('are shared by both mounts, so that one client gets no second share by using both', async () => {
     const server = await supplier.another({ DATABASE_POOL_SIZE: '4', 'database.connectTimeoutMs': '20000' });
     const ask = async (variant: 'shv' | 'vs', subject: string) =>
       supplier.ask({}, { server, variant, headers: await supplier.tokens.bearer(['read'], { subject }) });
-    // The keys of the issuer are known, the models are loaded.
+    // The issuer's keys are known and the models loaded.
     await Promise.all([ask('shv', 'gretig'), ask('vs', 'bescheiden')]);
     const waiting = async () =>
       (
@@ -67,7 +67,7 @@ describe('the connections to the database', () => {
 });
 
 describe('the limit of requests', () => {
-  it('comes before the token, and is a plain problem with a time to wait', async () => {
+  it('comes before the token check, and gives a plain problem with a time to wait', async () => {
     const server = await supplier.another({ GEGEVENS_RATE_LIMIT: '3' });
     const url = `${server.url}/shv/v1/gegevens`;
     for (let n = 0; n < 3; n += 1) expect((await send(url, 'POST', {}, '')).status).toBe(401);
@@ -91,13 +91,13 @@ describe('the limit of requests', () => {
 });
 
 describe('another model', () => {
-  it('is taken by configuration alone, also of an older dialect of JSON Schema', async () => {
+  it('is enabled by configuration alone, including an older dialect of JSON Schema', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'model-'));
     const schema = JSON.parse(
       readFileSync(join(MODELS, 'shv-1.0.schema.json'), 'utf8').replaceAll('$defs', 'definitions'),
     );
     schema.$schema = 'http://json-schema.org/draft-07/schema#';
-    // The period moves one level down, and records get a member of their own.
+    // The period moves one level down, and records get an additional member.
     const { startdatumLevering, einddatumLevering, leveringen, ...rest } = schema.properties;
     schema.properties = {
       ...rest,
@@ -150,7 +150,7 @@ describe('another model', () => {
   it.each([
     ['that is not there', '/nergens/x.schema.json', /names no readable file/],
     ['of the other variant', join(MODELS, 'vs-1.1.schema.json'), /is of variant vs/],
-  ])('%s stops the start', async (_what, path, text) => {
+  ])('%s prevents the start', async (_what, path, text) => {
     await expect(supplier.another({ GEGEVENS_SHV_MODEL: path })).rejects.toThrow(text);
   });
 });

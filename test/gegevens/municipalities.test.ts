@@ -1,4 +1,4 @@
-/** Deliveries of one organisation for several municipalities, and what an import may replace without being asked to. */
+/** Deliveries of one organisation for several municipalities, and what an import may replace without confirmation. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ReplacementRefused } from '../../src/gegevens/store/replace-deliveries.ts';
 import { callProgram } from '../support/program.ts';
@@ -58,13 +58,13 @@ describe('the municipality of a levering', () => {
     expect(replacements).toMatchObject([{ gemeente: '7010', records: { before: 2, after: 2 } }]);
   });
 
-  it('is left open where they name several', async () => {
+  it('is left open if they name several', async () => {
     await supplier.import('shv', shvFile(provider([...of('GM7011', ['a1']), ...of('GM7012', ['a2'])])));
     const same = shvFile(provider([...of('GM7013', ['b1']), ...of('GM7012', ['b2'])]));
     expect((await supplier.import('shv', same, { replace: false })).replacements).toMatchObject([{ gemeente: null }]);
   });
 
-  it('is that of the organisation before that of its trajectories', async () => {
+  it('is taken from the organisation rather than from its trajectories', async () => {
     await supplier.import('shv', shvFile(provider(of('GM7021', ['a1']), { gemeentecode: 'GM7020' })));
     const other = shvFile(provider(of('GM7022', ['b1']), { gemeentecode: '7020' }));
     expect((await supplier.import('shv', other, { replace: false })).replacements).toMatchObject([
@@ -93,7 +93,7 @@ describe('the municipality of a levering', () => {
   });
 });
 
-describe('an import asks first', () => {
+describe('an import requires confirmation', () => {
   const ten = Array.from({ length: 10 }, (_, n) => `r${n}`);
 
   it('when more than a tenth of the records would be removed', async () => {
@@ -109,7 +109,7 @@ describe('an import asks first', () => {
     expect(await marks(kvk)).toHaveLength(8);
   });
 
-  it('when more than a tenth of the cases or signals go, whatever comes instead', async () => {
+  it('when more than a tenth of the cases or signals disappear, even if others replace them', async () => {
     const file = (records: readonly string[], zaken: readonly (readonly string[])[]) =>
       messageFile(vsMessage({ leveringen: [{ naam: 'Hulp', kvk, gemeentecode: '7055', records, zaken }] }));
     const signals = Array.from({ length: 30 }, (_, n) => `s${n}`);
@@ -147,7 +147,7 @@ describe('an import asks first', () => {
     expect(await marks(kvk)).toEqual(['a']);
   });
 
-  it('when one levering has a municipality and the other has none, whichever came first', async () => {
+  it('when one levering has a municipality and the other does not, in either order', async () => {
     const without = shvFile(provider([...of('GM7061', ['w1']), ...of('GM7062', ['w2'])]));
     const withOne = shvFile(provider(of('GM7061', ['a1', 'a2'])));
     await supplier.import('shv', without);
@@ -162,7 +162,7 @@ describe('an import asks first', () => {
     expect(await marks(kvk)).toEqual(['w1', 'w2']);
   });
 
-  it('not when one file has both, nor when that file comes again', async () => {
+  it('not when one file has both, nor when that file is imported again', async () => {
     const both = (...texts: string[]) =>
       shvFile(
         ...texts.map((mark, at) =>
@@ -177,7 +177,7 @@ describe('an import asks first', () => {
     expect(await marks(kvk)).toEqual(['c', 'd']);
   });
 
-  it('not about a municipality without trajectories, in the same file, in what is stored or in what comes', async () => {
+  it('not for a municipality without trajectories, in the same file, in the stored data or in the import', async () => {
     const year = { start: '2026-01-01', end: '2026-12-31' };
     const nothing = provider([]);
     await supplier.import('shv', messageFile(shvMessage({ ...year, leveringen: [provider(of('7064', ['year']))] })));
@@ -193,7 +193,7 @@ describe('an import asks first', () => {
     );
   });
 
-  it('when the periods only overlap: a year for none in particular, then a quarter for one, and the other way around', async () => {
+  it('when the periods only overlap: a year without a municipality and then a quarter for one, or the other way around', async () => {
     const year = { start: '2026-01-01', end: '2026-12-31' };
     const quarter = { start: '2026-04-01', end: '2026-06-30' };
     const before = { start: '2025-10-01', end: '2025-12-31' };
@@ -227,7 +227,7 @@ describe('an import asks first', () => {
     expect(await ids()).toEqual(['"ID":"s1"']);
   });
 
-  it('of one municipality delivers the overlapping periods of it side by side, as the rules of the period want', async () => {
+  it('with one municipality delivers overlapping periods side by side, following the rules of the period', async () => {
     const year = { start: '2026-01-01', end: '2026-12-31' };
     await supplier.import('shv', messageFile(shvMessage({ ...year, leveringen: [provider(of('GM7081', ['a']))] })));
     const { replacements } = await supplier.import('shv', shvFile(provider(of('GM7081', ['b']))), { replace: false });
@@ -244,7 +244,7 @@ describe('an organisation with a KvK number and one of the same name without', (
   const nameOf = () => `Hulp ${kvk}`;
 
   it.each([true, false])(
-    'are one: a second import is refused, replaces with --replace (number first: %s)',
+    'count as one: a second import is refused, replaces with --replace (number first: %s)',
     async (first) => {
       const naam = nameOf();
       await supplier.import('shv', shvFile(named(naam, of('GM7090', ['a1', 'a2']), first)), { replace: false });
@@ -263,7 +263,7 @@ describe('an organisation with a KvK number and one of the same name without', (
     },
   );
 
-  it('are one where the periods only overlap, and where only one of them names a municipality', async () => {
+  it('count as one where the periods only overlap, or only one of them names a municipality', async () => {
     const naam = nameOf();
     const first = messageFile(shvMessage({ ...year, leveringen: [named(naam, of('GM7091', ['a']), true)] }));
     await supplier.import('shv', first);
@@ -275,7 +275,7 @@ describe('an organisation with a KvK number and one of the same name without', (
     ]);
   });
 
-  it('are two for two municipalities, in periods without a common day, and under two numbers', async () => {
+  it('count as two for two municipalities, in periods without a common day, and under two numbers', async () => {
     const naam = nameOf();
     const add = (file: string) => supplier.import('shv', file, { replace: false });
     await add(shvFile(named(naam, of('GM7092', ['a']), true)));
@@ -285,7 +285,7 @@ describe('an organisation with a KvK number and one of the same name without', (
     await add(shvFile({ naam, kvk: String(Number(kvk) + 10_000_000), records: of('GM7092', ['d']) }));
   });
 
-  it('are not in the way of each other within a file', async () => {
+  it('do not conflict within a file', async () => {
     const naam = nameOf();
     const both = shvFile(named(naam, of('GM7094', ['a']), true), named(naam, of('GM7094', ['b']), false));
     expect((await supplier.import('shv', both, { replace: false })).replacements).toEqual([]);
@@ -295,7 +295,7 @@ describe('an organisation with a KvK number and one of the same name without', (
 describe('the command line', () => {
   const run = (...words: string[]) => callProgram(['gegevens', ...words], { DATABASE_URL: supplier.databaseUrl });
 
-  it('says what is replaced, refuses without --replace, and shows municipalities', async () => {
+  it('reports replacements, refuses them without --replace, and shows municipalities', async () => {
     const first = shvFile(provider(of('GM7071', ['a1', 'a2', 'a3'])));
     const second = shvFile(provider(of('GM7071', ['b1'])));
     const third = shvFile(provider(of('GM7071', ['c1'])));

@@ -1,4 +1,4 @@
-/** The order of the checks: a request with every fault at once, fixed one by one. The first failing step answers. */
+/** The order of the checks: a request with every fault at once, fixed one by one. The first failing step determines the answer. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TestServer } from '../support/server.ts';
@@ -21,7 +21,7 @@ async function answerTo(body: string, headers: RawHeaders): Promise<string> {
   return `${status} ${code ?? new URL(type).pathname.split('/').pop()}`;
 }
 
-it('is size, token, content type, digest, signature, who signed, body, and then what is asked for', async () => {
+it('is size, token, content type, digest, signature, signer, body, and finally the requested data', async () => {
   const reversed = '{"aanleverperiodeStartdatum":"2026-03-01","aanleverperiodeEinddatum":"2026-01-01"}';
   const faulty = '{"page":0}';
   const [ofFaulty, ofReversed, ofGood] = await Promise.all(

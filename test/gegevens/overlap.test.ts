@@ -1,4 +1,4 @@
-/** Which records answer a period: those that overlap it, by organisation and municipality. */
+/** Which records belong to a period: those that overlap it, by organisation and municipality. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readJournal } from '../../src/gegevens/store/journal.ts';
 import { type LeveringWishes, messageFile, shvMessage, vsMessage } from './support/messages.ts';
@@ -76,14 +76,14 @@ describe('trajectories of one delivery', () => {
     expect(await marks('lopend')).toHaveLength(9);
   });
 
-  it('are delivered where they overlap a part of its period', async () => {
+  it('are delivered if they overlap part of its period', async () => {
     expect(await marks('lopend', '2026-01-10', '2026-02-10')).toEqual([
       ...['ends on the first day', 'within', 'around', 'running', 'begins on the last day', 'without dates'],
       'only an end',
     ]);
   });
 
-  it('are not nothing for one day less than its period', async () => {
+  it('are still delivered for a period one day shorter', async () => {
     expect(await marks('lopend', '2026-01-02', Q1.end)).toHaveLength(9);
     expect(await marks('lopend', Q1.start, '2026-03-30')).toHaveLength(9);
   });
@@ -101,10 +101,10 @@ describe('trajectories of one delivery', () => {
   });
 
   it.each([
-    // A missing date is that of the most recent period.
+    // A missing date is taken from the most recent period.
     [undefined, '2026-01-10', '2026-01-01', '2026-01-10'],
     ['2026-02-11', undefined, '2026-02-11', '2026-03-31'],
-    // Where that puts the start after the end, it is the other date.
+    // If that puts the start after the end, it equals the other date.
     [undefined, '2025-12-01', '2025-12-01', '2025-12-01'],
     ['2026-05-01', undefined, '2026-05-01', '2026-05-01'],
     [undefined, undefined, '2026-01-01', '2026-03-31'],
@@ -119,7 +119,7 @@ describe('trajectories of one delivery', () => {
 });
 
 describe('of several deliveries', () => {
-  it('the newest that covers the period is taken, and nothing of the others', async () => {
+  it('the newest that covers the period is used, and nothing of the others', async () => {
     const naam = 'Dekkend';
     await shv(YEAR, { naam, records: [{ mark: 'old year', van: '2026-02-01' }] });
     await shv(
@@ -138,7 +138,7 @@ describe('of several deliveries', () => {
     expect(await marks(naam, Q1.start, Q1.end)).toEqual(['quarter']);
   });
 
-  it('all that overlap are taken where none covers, each trajectory once, from the newest', async () => {
+  it('all that overlap are used if none covers the period, each trajectory once, from the newest', async () => {
     const naam = 'Samen';
     const person = '900000013';
     await shv(Q1, {
@@ -176,7 +176,7 @@ describe('of several deliveries', () => {
     const { gegevens } = await supplier.get(asking(naam, Q1.start, Q2.end));
     expect(gegevens).toMatchObject({ ...{ startdatumLevering: Q1.start, einddatumLevering: Q2.end } });
     expect(gegevens).toMatchObject({ aanleverdatumEnTijd: '2026-07-05T08:00:00Z' });
-    // Each is still what it was for its own period.
+    // Each is unchanged for its own period.
     expect(await marks(naam, Q1.start, Q1.end)).toHaveLength(6);
   });
 
@@ -191,7 +191,7 @@ describe('of several deliveries', () => {
     expect(await marks(naam, begin.start, undefined, { page: 1, pageSize: 9 })).toEqual(['a1', 'a2', 'b1']);
   });
 
-  it('an organisation of another period than the most recent is answered for that period too', async () => {
+  it('an organisation with another period than the most recent is answered for that period too', async () => {
     await shv({ start: '2031-01-01', end: '2031-03-31' }, { naam: 'Kwartaal', kvk: '70000001', records: ['k1'] });
     await shv({ start: '2031-01-01', end: '2031-02-28' }, { naam: 'Maanden', kvk: '70000002', records: ['m1'] });
     const { text } = await supplier.get({});
@@ -254,7 +254,7 @@ describe('signals', () => {
     ]);
   });
 
-  it('have their case on the page of the first of them that is delivered', async () => {
+  it('have their case on the page of the first delivered signal', async () => {
     const page = (number: number) => signals('stad', '2026-02-01', '2026-03-30', { page: number, pageSize: 1 });
     expect(await page(1)).toEqual([{ signalen: ['feb'], zaken: ['feb+jan', 'elsewhere'] }]);
     expect(await page(2)).toEqual([{ signalen: ['feb2'], zaken: ['mrt+feb2'] }]);
@@ -262,19 +262,19 @@ describe('signals', () => {
     expect(await page(4)).toEqual([{ signalen: ['undated'], zaken: [] }]);
   });
 
-  it('of one ID are one, whatever their dates, and so are their cases', async () => {
+  it('with the same ID are one, whatever their dates, and so are their cases', async () => {
     expect(await signals('twee', Q1.start, Q2.end)).toEqual([
       { signalen: ['x'], zaken: ['x'] },
       { signalen: ['y', 'z'], zaken: ['y+z'] },
     ]);
-    // Twice in one delivery is what the supplier delivered.
+    // A duplicate within one delivery is delivered as the supplier sent it.
     expect(await signals('twee', '2026-01-02', Q1.end)).toEqual([
       { signalen: ['x', 'y', 'y'], zaken: ['x', 'y', 'x+y'] },
     ]);
   });
 });
 
-it('delivers tens of thousands of records of two deliveries once each, over pages', async () => {
+it('delivers tens of thousands of records from two deliveries once each, over pages', async () => {
   const naam = 'Groot';
   const size = 12_000;
   const many = (mark: string, from: number) =>
@@ -293,7 +293,7 @@ it('delivers tens of thousands of records of two deliveries once each, over page
   ]);
 });
 
-it('stores nothing from which a person can be guessed without the key', async () => {
+it('stores nothing that identifies a person without the key', async () => {
   await shv(Q1, { naam: 'Sleutel', records: [{ mark: 's', bsn: ['900000013'] }] });
   const hashes = await supplier.asOwner(
     `select encode(identity_hash, 'hex') as hex, sha256('900000013') as bare from gegevens.record_periods where identity_hash is not null`,

@@ -31,7 +31,7 @@ describe('the content', () => {
     },
   );
 
-  it('accepts UTF-8 said out loud', async () => {
+  it('accepts an explicit UTF-8 charset', async () => {
     for (const charset of ['UTF-8', 'utf8'])
       await supplier.get({}, { headers: { 'content-type': `application/json; charset=${charset}` } });
   });
@@ -42,7 +42,7 @@ describe('the content', () => {
     expect(answer.status, answer.text).toBe(200);
   });
 
-  it('is never compressed, whatever the requester accepts: the signature is over these bytes', async () => {
+  it('is never compressed, whatever the requester accepts: the signature covers these bytes', async () => {
     const { headers, bytes } = await supplier.get({}, { headers: { 'accept-encoding': 'zstd, br, gzip, deflate' } });
     expect(headers.has('content-encoding')).toBe(false);
     expect(headers.get('content-length')).toBe(String(bytes.length));
@@ -50,7 +50,7 @@ describe('the content', () => {
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
   });
 
-  it('is JSON or nothing', async () => {
+  it('must be JSON', async () => {
     expectProblem(await supplier.ask({}, { headers: { accept: 'text/html' } }), 406, 'not-acceptable');
   });
 
@@ -130,7 +130,7 @@ describe('the content', () => {
 });
 
 describe('digest and signature', () => {
-  it('accepts a digest header with other algorithms beside it', async () => {
+  it('accepts a digest header with additional algorithms', async () => {
     const { digest } = await supplier.requester.sign('{}');
     const headers = { digest: `SHA-512=${sha512('{}')}, ${digest}` };
     expect((await supplier.ask({}, { headers, style: PLAIN_STYLES.body })).status).toBe(200);
@@ -150,20 +150,20 @@ describe('digest and signature', () => {
     expect(members.x5c.length).toBeGreaterThan(1);
   });
 
-  it('lets only the signers ask that are allowed', async () => {
+  it('admits only the configured signers', async () => {
     const server = await supplier.another({ GEGEVENS_ALLOWED_SIGNERS: '00000099000000009999' });
     const answer = await supplier.ask({}, { server });
     expect(answer.status).toBe(403);
     expect(answer.headers.get('fsc-error-code')).toBe('ERROR_CODE_WRONG_GROUP_ID_IN_TOKEN');
   });
 
-  it('counts what it refuses by cause', async () => {
+  it('counts refusals by cause', async () => {
     const text = await (await fetch(`${supplier.server.managementUrl}/metrics`)).text();
     expect(text).toMatch(/koppelvlak_gegevens_signature_failures_total\{cause="digest-missing"\} [1-9]/);
     expect(text).toMatch(/koppelvlak_gegevens_certificate_expiry_timestamp_seconds \d+/);
   });
 
-  it('takes only certificates of the policies that are required', async () => {
+  it('accepts only certificates with the required policies', async () => {
     const right = await supplier.another({ GEGEVENS_REQUIRED_POLICIES: `1.2.3.4,${servicesPolicy}` });
     await supplier.get({}, { server: right });
     const other = await supplier.another({ GEGEVENS_REQUIRED_POLICIES: '1.2.3.4' });

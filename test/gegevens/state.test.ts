@@ -3,7 +3,7 @@ import { pruneLeveringen, removeLeveringen } from '../../src/gegevens/store/mana
 import { messageFile, shvMessage } from './support/messages.ts';
 import { type Asked, openSupplier, type Supplier } from './support/supplier.ts';
 
-/** Milliseconds that the server's clock is ahead. */
+/** Milliseconds by which the server's clock is ahead. */
 let ahead = 0;
 const now = (): Date => new Date(Date.now() + ahead);
 let supplier: Supplier;
@@ -30,13 +30,13 @@ it('serves every page from the state of the first, whatever is imported meanwhil
   await load('Staat', ['b1', 'b2']);
   expect(await page(2)).toEqual(['a2']);
   expect(await page(3, other)).toEqual(['a3']);
-  // Who does not page sees the present, and does not disturb who does.
+  // Requests without paging see the current data and do not affect paging ones.
   expect(await marks({ aanleverende_organisatie: 'STAAT' })).toEqual(['b1', 'b2']);
   expect(await page(2, other)).toEqual(['a2']);
   // A first page starts over.
   expect(await page(1, other)).toEqual(['b1']);
   expect(await page(2)).toEqual(['b2']);
-  // A page past the end is the first, and neither starts over nor continues: the state stays as it was.
+  // A page past the end returns the first one, without starting over or advancing: the state is unchanged.
   await load('Staat', ['c1', 'c2', 'c3']);
   expect(await page(9)).toEqual(['b1']);
   expect(await page(2)).toEqual(['b2']);
@@ -53,7 +53,7 @@ it('has a paging state for each filter', async () => {
   expect(await marks({ ...dated, page: 2 })).toEqual(['b2']);
 });
 
-it('pins a state for the configured time, and not longer', async () => {
+it('pins a state for the configured time, and no longer', async () => {
   await load('Tijd', ['a1', 'a2']);
   const body = { aanleverende_organisatie: 'tijd', pageSize: 1 };
   expect(await marks({ ...body, page: 1 })).toEqual(['a1']);
@@ -72,7 +72,7 @@ it('pins no state for a page past the end', async () => {
   expect(await marks({ ...body, page: 2 }, { headers: await fresh() })).toEqual(['b2']);
 });
 
-it('ends the pages of what is removed at once, on every instance, also of an earlier version', async () => {
+it('ends the paging of removed data at once, on every instance, including earlier versions', async () => {
   await load('Weg', ['a1', 'a2']);
   const other = await supplier.another();
   const body = { aanleverende_organisatie: 'weg', pageSize: 1 };
@@ -140,7 +140,7 @@ it('prunes earlier versions, but none that a requester is paging through', async
   expect(await marks(body, { headers: await fresh() })).toEqual(['b1']);
 });
 
-/** A token for the clock of the server. */
+/** A token for the server's clock. */
 function fresh(): Promise<{ authorization: string }> {
   const seconds = Math.ceil((now().getTime() - Date.now()) / 1000) + 3600;
   return supplier.tokens.bearer(['read'], { seconds });

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => supplier.close());
 
-/** What one delivery leaves: the line of the access log, the journal, and the entry in the processing log. */
+/** The traces of one delivery: the access log line, the journal, and the entry in the processing log. */
 async function delivered(headers: Record<string, string>) {
   const before = supplier.server.logged.length;
   await supplier.get({ page: 1 }, { headers: { VerwerkingId: VERWERKING, ...headers } });
@@ -32,7 +32,7 @@ async function delivered(headers: Record<string, string>) {
 }
 
 describe('a delivery', () => {
-  it('is in the trace of the requester: in the access log, the journal and the processing log', async () => {
+  it("continues the requester's trace: in the access log, the journal and the processing log", async () => {
     const { line, journal, entry } = await delivered({
       traceparent: `00-${TRACE}-${SPAN}-01`,
       tracestate: 'a=b',
@@ -55,7 +55,7 @@ describe('a delivery', () => {
     ['no trace', {}],
     ['a trace of zeros', { traceparent: `00-${'0'.repeat(32)}-${SPAN}-01` }],
     ['a malformed trace', { traceparent: `00-${TRACE}-${SPAN}-01-more` }],
-  ])('begins a trace where the requester has none: %s', async (_what, headers) => {
+  ])('begins a trace if the requester has none: %s', async (_what, headers) => {
     const { line, journal, entry } = await delivered(headers);
     expect(line.traceId).toMatch(/^(?!0+$)[0-9a-f]{32}$/);
     expect(line.traceId).not.toBe(TRACE);
@@ -65,7 +65,7 @@ describe('a delivery', () => {
   });
 });
 
-it('tells issuers nothing of the trace, even where their address is listed', async () => {
+it('sends issuers no trace, even if their address is listed', async () => {
   const heard: string[] = [];
   const listen = (target: string) => {
     const relay = createServer((request, response) => {

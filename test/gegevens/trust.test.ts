@@ -1,5 +1,5 @@
-// Who asked is who is proven: the client of the token is bound to the signer, a signature has an age, and a signed request
-// is answered to its first caller only.
+// The requester is the proven one: the client of the token is bound to the signer, a signature has a maximum age, and a signed request is
+// answered to its first caller only.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -62,11 +62,11 @@ describe('the client of an OAuth token', () => {
     expectProblem(await supplier.ask({}, { server: bound, headers: { ...headers, digest } }), 400, 'digest-mismatch');
     const broken = { ...headers, 'nlgov-adr-payload-sig': undefined };
     expectProblem(await supplier.ask({}, { server: bound, headers: broken }), 400, 'signature-missing');
-    // What comes after step 5 does not answer before it: the body does not fit the contract either.
+    // Later checks do not answer before step 5: the body also violates the contract.
     expectRefused(await supplier.ask({ page: 0 }, { server: bound, headers }));
   });
 
-  it('is written down with the OIN that signature and token prove', async () => {
+  it('is recorded with the OIN that signature and token prove', async () => {
     await supplier.get({}, { server: bound, headers: await as('statistiek') });
     const [entry] = await supplier.asOwner('select oin, subject from gegevens.journal order by id desc limit 1');
     expect(entry).toEqual({ oin: REQUESTER, subject: 'statistiek' });
@@ -109,7 +109,7 @@ describe('a server in production', () => {
     const env = { ...rest, ...fsc, FSC_TOKEN_CERTIFICATES: 'https://manager.example/.well-known/jwks.json' };
     expect(() => readConfig(env, 'serve')).not.toThrow();
   });
-  it('does not start without the address that clients see', () => {
+  it('does not start without the address that clients use', () => {
     const { PUBLIC_BASE_URL: _, ...env } = { ...production(), GEGEVENS_ALLOWED_SIGNERS: OTHER };
     expect(() => readConfig(env, 'serve')).toThrow(/PUBLIC_BASE_URL is missing/);
   });
@@ -119,14 +119,14 @@ describe('a server in production', () => {
     ['OAUTH_ISSUER', { OAUTH_ISSUER: 'HTTP://127.0.0.1:8080' }],
     ['OAUTH_JWKS_URL', { OAUTH_JWKS_URL: 'http://127.0.0.1:8080/jwks' }],
     ['FSC_TOKEN_CERTIFICATES', { ...fsc, FSC_TOKEN_CERTIFICATES: 'http://manager.example/.well-known/jwks.json' }],
-  ])('does not start with what is meant for tests in %s: %j', (variable, more) => {
+  ])('does not start with test-only settings in %s: %j', (variable, more) => {
     const env = { ...production(), GEGEVENS_ALLOWED_SIGNERS: OTHER, ...more };
     expect(() => readConfig(env, 'serve')).toThrow(new RegExp(`\\n  ${variable} is .*production`));
     expect(() => readConfig({ ...env, NODE_ENV: 'development' }, 'serve')).not.toThrow();
-    // None of it is used there.
+    // None of them is used there.
     expect(() => readConfig({ ...env, AREAS: 'raadsfeed' }, 'serve')).not.toThrow();
   });
-  it('names the settings that are meant for tests together', () => {
+  it('lists all test-only settings at once', () => {
     expect(() => readConfig({ ...production(), ...supplier.env, GEGEVENS_ALLOWED_SIGNERS: OTHER }, 'serve')).toThrow(
       /OAUTH_ISSUER is [\s\S]*OAUTH_JWKS_URL is [\s\S]*GEGEVENS_REVOCATION_ALLOW_PRIVATE is /,
     );
@@ -176,7 +176,7 @@ describe('the age of a signed request', () => {
     expectProblem(await askSigned(header()), 422, slug);
   });
 
-  it('is as long as it is configured', async () => {
+  it('is configurable', async () => {
     const server = await supplier.another({ 'gegevens.maxSignatureAge': '600000' });
     expectProblem(await askSigned({ iat: seconds(-11 * MINUTE) }, server), 422, 'signature-expired');
     expect((await askSigned({ iat: seconds(-9 * MINUTE) }, server)).status).toBe(200);
@@ -202,7 +202,7 @@ describe('the same signed request', () => {
     expect((await post('shv', body, { ...own, ...(await as('statistiek', { jti: 'ander' })) })).status).toBe(200);
   });
 
-  it('is not taken from its signer by who was refused with it', async () => {
+  it('cannot be taken from its signer by a caller that was refused with it', async () => {
     const server = await supplier.another({ GEGEVENS_ALLOWED_SIGNERS: OTHER });
     const signed = await supplier.requester.sign(body);
     const stolen = { 'content-type': 'application/json', ...signed, ...(await as('meelezer')) };
@@ -210,7 +210,7 @@ describe('the same signed request', () => {
     expect((await post('shv', body, { ...signed, ...(await as('statistiek')) })).status).toBe(200);
   });
 
-  it('costs and changes nothing when another caller comes with it', async () => {
+  it('costs and changes nothing when another caller sends it', async () => {
     const signed = await supplier.requester.sign(body);
     const own = { ...signed, ...(await as('statistiek')) };
     expect((await post('shv', body, own)).status).toBe(200);
@@ -223,7 +223,7 @@ describe('the same signed request', () => {
     expect(await traces()).toEqual(before);
   });
 
-  it('that comes from two callers at once is answered to one of them', async () => {
+  it('from two callers at once is answered to one of them', async () => {
     for (let round = 0; round < 5; round += 1) {
       const signed = await supplier.requester.sign(body);
       const answers = await Promise.all(
@@ -237,7 +237,7 @@ describe('the same signed request', () => {
 });
 
 describe('revocation', () => {
-  it('is waited for as long as configured, and an answer that comes later serves the next request', async () => {
+  it('is waited for as long as configured, and a late answer serves the next request', async () => {
     const { behaviour } = supplier.authority;
     const server = await supplier.another({ GEGEVENS_REVOCATION: 'hard', 'gegevens.ocspTimeoutMs': '50' });
     Object.assign(behaviour, { ocspDelayMs: 500, crl: 'not-found' });
@@ -252,7 +252,7 @@ describe('revocation', () => {
     }
   });
 
-  it('takes lists up to the size that is configured', async () => {
+  it('accepts lists up to the configured size', async () => {
     const { behaviour, revoked } = supplier.authority;
     behaviour.ocsp = 'not-found';
     const serials = Array.from({ length: 32_000 }, (_, n) => `40${n.toString(16).padStart(30, '0')}`);
@@ -274,14 +274,14 @@ describe('a default answer', () => {
   const headerOf = ({ headers }: RawAnswer): Record<string, unknown> =>
     JSON.parse(Buffer.from((headers.get('nlgov-adr-payload-sig') ?? '').split('.')[0] ?? '', 'base64url').toString());
 
-  it.each(['body', 'digest'] as const)('in the %s form names when it was signed', async (form) => {
+  it.each(['body', 'digest'] as const)('in the %s form states when it was signed', async (form) => {
     const members = headerOf(await supplier.get({}, { style: PLAIN_STYLES[form] }));
     expect(Math.abs(Number(members.iat) * 1000 - Date.now())).toBeLessThan(MINUTE);
     expect(members).not.toHaveProperty('sigT');
     expect(members).toMatchObject({ typ: 'JOSE', kid: expect.any(String), 'x5t#S256': expect.any(String) });
   });
 
-  it('in the digest form is never encoded, also where its request is', async () => {
+  it('in the digest form is never encoded, even if its request is', async () => {
     const text = '{}';
     const own = loadPemKey(
       {

@@ -22,7 +22,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true });
 });
 
-it('is a service that cannot be reached while the database is unavailable, and recovers with it', async () => {
+it('is an unreachable service while the database is unavailable, and recovers with it', async () => {
   await supplier.get({});
   await postgres.stop();
   const answer = await supplier.ask({});

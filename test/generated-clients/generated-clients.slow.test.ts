@@ -1,6 +1,6 @@
 /**
- * Clients that generators make of every contract: they compile, and those in Python and Java read the feed, keep the log and receive a
- * delivery of a running demo. `npm run client-generators` fetches the generators; without them this is skipped.
+ * Clients generated from every contract: they compile, and those in Python and Java read the feed, keep the log and receive a delivery from
+ * a running demo. `npm run client-generators` downloads the generators; without them this is skipped.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -61,12 +61,12 @@ function settingsOf(generator: string, contract: string, folder: string, inputSp
     outputDir: join(folder, generator, contract),
     additionalProperties: properties[generator],
     ...(contract === 'verwerkingenlog' ? { parameterNameMappings: caller } : {}),
-    // The exchange model has `naam` and `Naam`.
+    // The exchange model has both `naam` and `Naam`.
     ...(contract === 'shv' ? { nameMappings: { Naam: 'naamTweede' } } : {}),
   };
 }
 
-/** Whether a compiler is on this machine. */
+/** True when a compiler is on this machine. */
 const isThere = (program: string, word: string): boolean => spawnSync(program, [word]).status === 0;
 
 describe.skipIf(!isReady())(
@@ -101,7 +101,7 @@ describe.skipIf(!isReady())(
           return file;
         }),
       );
-      // One process for all: Java takes longer to start than to make a client.
+      // One process for all: starting Java takes longer than generating a client.
       const { stdout, stderr } = await run('java', [
         '-jar',
         tools.jar,
@@ -122,7 +122,7 @@ describe.skipIf(!isReady())(
       if (folder !== undefined) await rm(folder, { recursive: true, force: true });
     });
 
-    /** What a client is told of the demo. */
+    /** What a client gets to know about the demo. */
     async function told(): Promise<string> {
       const token = (client: 'privacy-officer' | 'statistiek'): Promise<string> => {
         const known = demo.clients[client];
@@ -139,7 +139,7 @@ describe.skipIf(!isReady())(
       });
     }
 
-    /** Plays a client, and compares what it read with the same over plain HTTP. */
+    /** Runs a client, and compares what it read with the same over plain HTTP. */
     async function expectWorking(command: string, args: readonly string[]): Promise<void> {
       const played = run(command, args);
       played.child.stdin?.end(await told());
@@ -178,12 +178,12 @@ describe.skipIf(!isReady())(
           expect(globSync(`${generator}/${contract}/**/*`, { cwd: folder }).length, contract).toBeGreaterThan(10);
     });
 
-    it('in Python, of openapi-generator, work', async () => {
+    it('in Python, from openapi-generator, work', async () => {
       const program = join(import.meta.dirname, 'openapi_generator_client.py');
       await expectWorking(tools.python, [program, join(folder, 'python')]);
     });
 
-    it('in Python, of openapi-python-client, work', async () => {
+    it('in Python, from openapi-python-client, work', async () => {
       const clients = join(folder, 'openapi-python-client');
       mkdirSync(clients);
       const warnings: string[] = [];

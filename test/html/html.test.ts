@@ -1,4 +1,4 @@
-/** The shared pieces of pages for people: nothing from outside becomes markup. */
+/** The shared parts of pages for people: no outside text becomes markup. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { readBrand } from '../../src/html/brand.ts';
@@ -9,7 +9,7 @@ import { readConfig } from '../../src/settings/read-config.ts';
 
 const HOSTILE = `<script>alert("1")</script>' onload=x & \u0000\u202e`;
 
-it('escapes every value that no template made', () => {
+it('escapes every value that no template produced', () => {
   const inner = html`<b title="${HOSTILE}">${HOSTILE}</b>`;
   expect(String(inner)).toBe(
     '<b title="&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&#39; onload=x &amp; ">&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&#39; onload=x &amp; </b>',
@@ -19,12 +19,12 @@ it('escapes every value that no template made', () => {
   );
 });
 
-it('replaces half a character, which no encoding can carry', () => {
+it('replaces half a character, which no encoding can represent', () => {
   expect(String(html`${'a\ud800b'}`)).toBe('a\ufffdb');
   expect(shorten(`${'a'.repeat(8)}😀😀`, 10).isWellFormed()).toBe(true);
 });
 
-/** What people see as one character, also when it is many code points. */
+/** One visible character, even if it has many code points. */
 const characters = fc
   .array(fc.constantFrom('a', ' ', 'é', 'e\u0301', '😀', '👩‍👩‍👧', '🇳🇱', '\n', '. ', '漢'))
   .map((list) => list.join(''));
@@ -41,7 +41,7 @@ it('shortens a text without cutting a character in two', () => {
       expect(short === text || kept.every((one, i) => one === whole[i])).toBe(true);
     }),
   );
-  // One endless character is cut, but no surrogate is left alone.
+  // An endless character is cut, without leaving a lone surrogate.
   expect(shorten(`a${'\u0301'.repeat(200)}`, 100)).toHaveLength(100);
   expect(shorten('\u{1d165}'.repeat(200), 100).isWellFormed()).toBe(true);
 });
@@ -81,7 +81,7 @@ it('makes links of the addresses of files and pages', () => {
   expect(safeUrl('https://raad.example/a?b=c')).toBe('https://raad.example/a?b=c');
 });
 
-it('ends no script with a text in JSON-LD', () => {
+it('does not let a text in JSON-LD close its script', () => {
   const site = {
     name: 'Raad',
     home: '/raad',
@@ -107,7 +107,7 @@ it('cuts lists by their bytes and says how many are left', () => {
   expect(withinBytes(items, 1000).rest).toBe(0);
 });
 
-it('writes sizes and days as people in the Netherlands do', () => {
+it('writes sizes and dates in the Dutch style', () => {
   expect(fileSize(999)).toBe('999\u00a0bytes');
   expect(fileSize(1_234_567)).toBe('1,2\u00a0MB');
   expect(isoDay(new Date('2018-02-08T23:30:00Z'))).toBe('2018-02-09');

@@ -34,9 +34,9 @@ it.each([
   '2026-01-01T00:00:61Z',
   '2026-01-01T00:00:00+24:00',
   '2026-01-01T00:00:00+01:60',
-  // No leap second, for it is not the end of a day in UTC.
+  // Not a leap second, because it is not at the end of a day in UTC.
   '2016-12-31T22:59:60Z',
   '2016-12-31T23:59:60+01:00',
-])('%s is none', (text) => {
+])('%s is not', (text) => {
   expect(isDateTime(text)).toBe(false);
 });

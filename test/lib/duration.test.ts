@@ -52,7 +52,7 @@ it('is added as the database adds it, whatever the month and the year', async ()
   );
 });
 
-it('is in the register what it is everywhere else', async () => {
+it('means the same in the register as elsewhere', async () => {
   const texts = [
     ...DURATIONS,
     'P',
@@ -85,7 +85,7 @@ describe('two durations', () => {
     ['2026-03-01T00:00:00Z', 'P1M', 'P29D', 'P1M'],
     ['2026-11-22T00:00:00Z', 'P10Y', 'P3653D', 'P10Y'],
     ['2026-11-22T00:00:00Z', 'P10Y', 'P3654D', 'P3654D'],
-  ])('are compared from a moment on: from %s, of %s and %s the longer is %s', (moment, first, second, longer) => {
+  ])('are compared from a given time: from %s, of %s and %s the longer is %s', (moment, first, second, longer) => {
     const at = new Date(moment);
     expect(longerDuration(at, first, second)).toBe(longer);
     expect(shorterDuration(at, first, second)).toBe(longer === first ? second : first);

@@ -5,12 +5,12 @@ import { freePort } from '../support/free-port.ts';
 
 const signal = new AbortController().signal;
 
-it('goes down to the cause of what fetch says', async () => {
+it('follows the causes of a fetch error', async () => {
   const error: unknown = await fetch(`http://127.0.0.1:${await freePort()}`).catch((cause: unknown) => cause);
   expect(reasonOf(error)).toMatch(/^fetch failed: .*ECONNREFUSED/);
 });
 
-it('names what every address of a host said', () => {
+it('lists the error of every address of a host', () => {
   const refused = (address: string): Error =>
     Object.assign(new Error(`connect ECONNREFUSED ${address}`), { code: 'ECONNREFUSED' });
   const error = new AggregateError([refused('::1:1'), refused('127.0.0.1:1')]);
@@ -25,7 +25,7 @@ it('names what is wrong with a certificate by its code', () => {
   );
 });
 
-it('ends, whatever the causes are', () => {
+it('ends for any chain of causes', () => {
   const error = new Error('a');
   error.cause = error;
   expect(reasonOf(error).length).toBeLessThan(100);
@@ -33,7 +33,7 @@ it('ends, whatever the causes are', () => {
   expect(reasonOf(new Error())).toBe('Error');
 });
 
-it('is in what the requester of an exchange receives', async () => {
+it('is passed on to the requester of an exchange', async () => {
   const url = `http://localhost:${await freePort()}/token`;
   const token = fetchToken({ url, clientId: 'a', clientSecret: 'geheim' });
   await expect(token).rejects.toThrow(/token endpoint http:\/\/localhost:\d+\/token cannot be reached: .*ECONNREFUSED/);

@@ -7,7 +7,7 @@ function measure() {
   return { clock, eventLoopBudget: createEventLoopBudget({ shareMs: 10, now: () => clock.ms }) };
 }
 
-it('is exhausted once the works of a turn have had their share together', () => {
+it('is exhausted once all work in a turn has used it up', () => {
   const { clock, eventLoopBudget } = measure();
   expect(eventLoopBudget.exhausted()).toBe(false);
   clock.ms += 6;
@@ -28,7 +28,7 @@ it('starts from zero with the next turn', async () => {
   expect(eventLoopBudget.exhausted()).toBe(false);
 });
 
-it('does not wait while there is something left of the turn', async () => {
+it('does not wait while the turn has budget left', async () => {
   const { clock, eventLoopBudget } = measure();
   let others = 0;
   setImmediate(() => {
@@ -41,7 +41,7 @@ it('does not wait while there is something left of the turn', async () => {
   expect(others).toBe(1);
 });
 
-it('lets what was put off go on in a turn whose budget is not exhausted', async () => {
+it('lets deferred work continue in a turn with budget left', async () => {
   const { clock, eventLoopBudget } = measure();
   eventLoopBudget.exhausted();
   clock.ms += 20;

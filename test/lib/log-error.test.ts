@@ -28,20 +28,20 @@ describe('an error in the log', () => {
     expect(line).toContain('person_pkey');
   });
 
-  it('does not repeat a value that could not be read', async () => {
+  it('does not repeat an unreadable value', async () => {
     const line = logged(await errorOf('select $1::uuid', ['900198424']));
     expect(line).not.toContain('900198424');
     expect(line).toContain('22P02');
   });
 
-  it('says what went wrong when no value is in it, with where it happened and its cause', () => {
+  it('says what went wrong when it contains no value, with its location and cause', () => {
     const line = logged(new Error('outer', { cause: new TypeError('inner') }));
     expect(line).toContain('"message":"outer"');
     expect(line).toContain('"message":"inner"');
     expect(line).toContain('log-error.test.ts');
   });
 
-  it('takes over nothing that an error carries beside that', () => {
+  it('omits any other members of an error', () => {
     const error = Object.assign(new Error('lost'), {
       client: { secretKey: 1391327664 },
       detail: 'Key (bsn)=(900198424)',

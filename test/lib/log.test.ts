@@ -16,7 +16,7 @@ function open() {
   return { logger, lines };
 }
 
-it('hides secrets in headers, and in headers of what is logged, and changes nothing for who logs them', () => {
+it('hides secrets in headers, also within logged objects, without changing those objects', () => {
   const { logger, lines } = open();
   const headers = { ...secrets, accept: '*/*' };
   const failed = Object.assign(new Error('refused'), { headers });

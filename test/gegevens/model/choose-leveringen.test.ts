@@ -24,7 +24,7 @@ const period = fc
 const overlaps = (a: Levering, b: Period): boolean => a.periodeStart <= b.end && a.periodeEinde >= b.start;
 const deliverer = { organisatieSleutel: 'o', naam: 'O', gemeenteSleutel: null };
 
-it('chooses the same again from what it chose, so that a state needs no more than that', () => {
+it('chooses the same again from its own choice, so that a state needs no more than that', () => {
   fc.assert(
     fc.property(fc.array(period, { maxLength: 6 }), period, (periods, asked) => {
       const all = periods.map((each, id) => levering(id, each)).filter((each) => overlaps(each, asked));
@@ -35,7 +35,7 @@ it('chooses the same again from what it chose, so that a state needs no more tha
           asked,
         ),
       ).toEqual(chosen);
-      // Whatever is covered by all of them is covered by what was chosen.
+      // The choice covers everything that all of them cover.
       const named = uncoveredDays([deliverer], chosen, asked);
       const days = Array.from({ length: 31 }, (_, n) => day(n)).filter(
         (each) => each >= asked.start && each <= asked.end,
@@ -49,7 +49,7 @@ it('chooses the same again from what it chose, so that a state needs no more tha
   );
 });
 
-it('takes a delivery without an end for what it is', () => {
+it('accepts a delivery without an end', () => {
   const asked = { start: '2026-01-01', end: '9999-12-31' };
   const chosen = chooseLeveringen([levering(1, { start: '2026-02-01', end: '9999-12-31' })], asked);
   expect(uncoveredDays([deliverer], chosen, asked)).toEqual([
@@ -57,7 +57,7 @@ it('takes a delivery without an end for what it is', () => {
   ]);
 });
 
-it('decides for each municipality on its own', () => {
+it('decides for each municipality separately', () => {
   const asked = { start: day(0), end: day(9) };
   const [exact, part] = [levering(1, asked, '1'), levering(2, { start: day(5), end: day(20) }, '2')];
   expect(chooseLeveringen([exact, part], asked).map(({ selection }) => selection?.rank)).toEqual([undefined, 2]);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { loadModel } from '../../../src/lib/exchange-model/model.ts';
 
-it('judges a case with very many signals, where comparing each with each would take minutes', () => {
+it('checks a case with very many signals, where comparing every pair would take minutes', () => {
   const { zaak: check } = loadModel('vs');
   const vroegsignalen = Array.from({ length: 100_000 }, (_, n) => ({ ID: `signaal ${n}` }));
   const zaak = { resultaat: '(Budget)advies en/of quick fix', volgnummer: 1, vroegsignalen };

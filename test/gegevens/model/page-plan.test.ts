@@ -58,14 +58,14 @@ it('answers a page past the end with the first', () => {
   );
 });
 
-it('is paged when that was requested, or when there is more than the maximum', () => {
+it('is paged when requested, or when there are more records than the maximum', () => {
   const leveringen = [levering(0, 5)];
   const paged = (page?: number, pageSize?: number, maximum = 5) =>
     planPage(leveringen, new Map(), { page, pageSize, maximum }).paginering !== undefined;
   expect([paged(), paged(1), paged(undefined, 5), paged(undefined, undefined, 4)]).toEqual([false, true, true, true]);
 });
 
-it('estimates bytes of a levering in proportion to its records', () => {
+it("estimates a levering's bytes in proportion to its records", () => {
   const leveringen = [levering(0, 10, 1000), levering(1, 0, 7), levering(2, 4, 100)];
   const bytes = (page: number, pageSize: number) =>
     estimateBytes(planPage(leveringen, new Map(), { page, pageSize, maximum: 100 }));

@@ -8,7 +8,10 @@ const keysOf = (dir: string): string[] =>
 
 let made: Promise<string> | undefined;
 
-/** A directory for an authority, with keys in it: to make four of them takes longer than most tests. Certificates are made by the authority. */
+/**
+ * A directory for an authority, with keys in it: generating four of them takes longer than most tests. The authority makes the
+ * certificates.
+ */
 export async function authorityDirectory(prefix: string): Promise<string> {
   made ??= makeKeys();
   const from = keysOf(await made);

@@ -6,7 +6,7 @@ import forge from 'node-forge';
 import type { Authority } from '../../../src/lib/authority/authority.ts';
 import { mintLeaf } from '../../support/authority/profiles.ts';
 
-/** A key of the supplier with its certificate, in memory. */
+/** A supplier's key with its certificate, in memory. */
 export interface Minted {
   readonly key: KeyObject;
   readonly keyPem: string;
@@ -14,12 +14,12 @@ export interface Minted {
   readonly chainPem: string;
 }
 
-/** To make one takes a tenth of a second of processor: three, one after the other, tell as much as a new one each time. */
+/** Generating one takes a tenth of a second of CPU: three, used in turn, prove as much as a new one each time. */
 const KEYS = 3;
 const keys: KeyObject[] = [];
 let taken = 0;
 
-/** A key of 2048 bits, other than the two before it. */
+/** A 2048-bit key, different from the previous two. */
 export function otherKey(): KeyObject {
   taken += 1;
   const key = keys[taken % KEYS] ?? generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
@@ -27,7 +27,10 @@ export function otherKey(): KeyObject {
   return key;
 }
 
-/** Another key with a certificate of the authority. @param days until it expires */
+/**
+ * Another key with a certificate of the authority.
+ * @param days until it expires
+ */
 export function mintKey(authority: Authority, days = 365): Minted {
   const key = otherKey();
   const leaf = mintLeaf({

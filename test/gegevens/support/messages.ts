@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A message of one of the models, as far as a test cares. */
+/** A message of one of the models, with what a test needs. */
 export interface MessageWishes {
   readonly start?: string;
   readonly end?: string;
@@ -14,7 +14,7 @@ export interface LeveringWishes {
   readonly naam: string;
   readonly kvk?: string;
   readonly gemeentecode?: string;
-  /** Marks of the records, in their order, or more about them; a number makes that many. */
+  /** Marks of the records, in order, or more about them; a number makes that many. */
   readonly records: number | readonly (string | RecordWishes)[];
   /** VS: marks of the signals of each case. */
   readonly zaken?: readonly (readonly string[])[];
@@ -29,7 +29,7 @@ export interface RecordWishes {
   readonly gemeentecode?: string;
 }
 
-/** The office sends its report there. */
+/** The address to which the office sends its report. */
 const CONTACT = { email: 'levering@voorbeeld.example' };
 
 export function shvMessage({ leveringen, ...wishes }: MessageWishes): Record<string, unknown> {
@@ -84,7 +84,7 @@ export function vsMessage({ leveringen, ...wishes }: MessageWishes): Record<stri
   };
 }
 
-/** Writes a message, or text as it is, to a file of its own. */
+/** Writes a message, or raw text, to its own file. */
 export function messageFile(message: unknown): string {
   const path = join(mkdtempSync(join(tmpdir(), 'bericht-')), 'bericht.json');
   writeFileSync(path, typeof message === 'string' || Buffer.isBuffer(message) ? message : JSON.stringify(message));

@@ -16,7 +16,7 @@ export interface OutwayRequest {
 export interface StandInOutway {
   readonly url: string;
   readonly requests: OutwayRequest[];
-  /** Called with each request before it is passed on; a status ends it there. */
+  /** Called with each request before it is passed on; returning a status ends the request. */
   before: (request: OutwayRequest) => Promise<number | undefined>;
   close(): Promise<void>;
 }
@@ -25,7 +25,7 @@ interface OutwayOptions {
   /** The service behind the Inway. */
   readonly service: string;
   readonly grantHash: string;
-  /** PEM files of the Manager that signs tokens, and what it puts into them. */
+  /** PEM files of the Manager that signs tokens, and their claims. */
   readonly manager: { readonly key: string; readonly certificate: string };
   readonly token: {
     readonly groupId: string;
@@ -36,8 +36,8 @@ interface OutwayOptions {
 }
 
 /**
- * An Outway with the Inway behind it in one: it wants the hash of a known grant and a fresh transaction id for each request, takes no token of the
- * client, adds the one of the group, and passes everything else on as it came, the path too.
+ * An Outway and its Inway in one: it requires the hash of a known grant and a fresh transaction id for each request, accepts no token from
+ * the client, adds the group's token, and passes everything else on unchanged, including the path.
  */
 export async function startOutway({ service, grantHash, manager, token }: OutwayOptions): Promise<StandInOutway> {
   const seen = new Set<string>();

@@ -39,29 +39,29 @@ export interface MintedKey {
 export interface PreflightKit {
   readonly dir: string;
   readonly supplier: Supplier;
-  /** With which every line is ok. */
+  /** Settings for which every line is ok. */
   readonly environment: Settings;
   /** With an access token for the service. */
   readonly tokenFile: string;
-  /** What no run may show. */
+  /** Texts that no run may show. */
   readonly secrets: { readonly database: string; readonly proxy: string; readonly file: string };
   write(name: string, contents: string | Buffer): string;
-  /** A certificate of the authority that differs in what is given. */
+  /** A certificate of the authority with these differences. */
   mint(wishes?: Partial<LeafRequest> & { bits?: number; days?: number; pair?: KeyObject }): MintedKey;
   /** The settings of a key and a chain. */
   signedWith(minted: Pick<MintedKey, 'keyPem' | 'chain'>): Settings;
-  /** With `--json`, unless the words are given. */
+  /** With `--json`, unless the arguments are given. */
   run(changes?: Settings, ...words: string[]): Promise<Ran>;
-  /** Exactly these words. */
+  /** Exactly these arguments. */
   call(changes: Settings, ...words: string[]): Promise<{ status: number | null; stdout: string; stderr: string }>;
-  /** Expects that one line fails, and says what to do. */
+  /** Expects one line to fail and to say what to do. */
   fails(name: string, detail: RegExp, todo: RegExp, changes: Settings, ...words: string[]): Promise<void>;
   listen(listener: RequestListener): Promise<string>;
-  /** An address where nobody listens. */
+  /** An address without a listener. */
   closedPort(): Promise<string>;
-  /** Ends what a test began. */
+  /** Stops what a test started. */
   reset(): void;
-  /** Also sees that nothing secret was shown. */
+  /** Also checks that nothing secret was shown. */
   close(): Promise<void>;
 }
 

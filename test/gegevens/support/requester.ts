@@ -6,7 +6,7 @@ import { loadPemKey } from '../../../src/lib/jades/own-key.ts';
 import type { SignatureStyle } from '../../../src/lib/jades/signature.ts';
 import { createSigner, PLAIN_STYLES, type Signer } from '../../../src/lib/jades/signature.ts';
 
-/** An answer as its bytes came. */
+/** An answer with its exact bytes. */
 export interface RawAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -14,10 +14,10 @@ export interface RawAnswer {
   readonly text: string;
 }
 
-/** Headers by name; a list sends the header as often. */
+/** Headers by name; a list repeats the header. */
 export type RawHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Sends exactly these headers and bytes: repeated headers stay apart. */
+/** Sends exactly these headers and bytes; repeated headers stay separate. */
 export function send(url: string, method: string, headers: RawHeaders, body?: string | Buffer): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const given = Object.entries(headers).flatMap(([name, value]) =>
@@ -44,11 +44,11 @@ export function send(url: string, method: string, headers: RawHeaders, body?: st
 
 export interface Requester {
   readonly signer: Signer;
-  /** The two headers over a body. */
+  /** The two headers for a body. */
   sign(body: string | Buffer, style?: SignatureStyle): Promise<{ digest: string; 'nlgov-adr-payload-sig': string }>;
 }
 
-/** Someone who signs with the key of a party of the authority. */
+/** A signer with the key of one of the authority's parties. */
 export function createRequester(party: Pick<Party, 'key' | 'chain'>): Requester {
   const own = loadPemKey(
     { key: readFileSync(party.key, 'utf8'), chain: readFileSync(party.chain, 'utf8') },

@@ -26,29 +26,29 @@ export const FIXTURES = join(import.meta.dirname, '../../fixtures/gegevens');
 export interface Asked {
   readonly variant?: Variant;
   readonly style?: SignatureStyle;
-  /** Headers beside or instead of the usual ones; `undefined` leaves one out. */
+  /** Headers added to or replacing the usual ones; `undefined` omits one. */
   readonly headers?: RawHeaders;
   readonly server?: TestServer;
 }
 
-/** A supplier: the real server with a database, keys, an authority and an issuer of tokens; and a requester. */
+/** A supplier: the real server with a database, keys, an authority and a token issuer; and a requester. */
 export interface Supplier {
   readonly server: TestServer;
   readonly databaseUrl: string;
-  /** As the service's own. */
+  /** With the rights of the service. */
   readonly pool: Pool;
-  /** A statement of the owner of the database. */
+  /** A statement run as the owner of the database. */
   readonly asOwner: (statement: string) => Promise<Record<string, unknown>[]>;
   readonly authority: FaultyAuthority;
   readonly tokens: TestTokens;
   readonly requester: Requester;
   /** Environment of the server, for another instance. */
   readonly env: Readonly<Record<string, string>>;
-  /** A signed request; a string is sent as it is. */
+  /** Sends a signed request; a string is sent unchanged. */
   ask(body: unknown, asked?: Asked): Promise<RawAnswer>;
-  /** The same, expecting 200: checks contract, digest and signature, and gives the parsed body. */
+  /** The same, expecting 200: checks contract, digest and signature, and returns the parsed body. */
   get(body: unknown, asked?: Asked): Promise<Delivered>;
-  /** Replaces whatever is there, by default. */
+  /** Replaces existing data by default. */
   import(variant: Variant, path: string, options?: { model?: Model; replace?: boolean }): Promise<Imported>;
   /** Another instance on the same database. */
   another(env?: Readonly<Record<string, string>>): Promise<TestServer>;
@@ -64,7 +64,7 @@ export async function openSupplier(
   options: {
     readonly env?: Readonly<Record<string, string>>;
     readonly clock?: Clock;
-    /** Absent: a database of its own. */
+    /** Absent: a new database. */
     readonly databaseUrl?: string;
   } = {},
 ): Promise<Supplier> {
@@ -81,7 +81,7 @@ export async function openSupplier(
     GEGEVENS_SIGNING_KEY: authority.supplier.key,
     GEGEVENS_SIGNING_CHAIN: authority.supplier.chain,
     GEGEVENS_REVOCATION_ALLOW_PRIVATE: 'true',
-    // A machine that is busy with other tests answers too late for `hard`; what is revoked is refused either way.
+    // On a busy machine, answers come too late for `hard`; revoked certificates are refused either way.
     GEGEVENS_REVOCATION: 'soft',
     GEGEVENS_SUPPLIER_CODE: 'TEST-01',
     ...options.env,
@@ -181,7 +181,7 @@ export async function openSupplier(
   };
 }
 
-/** What the server last logged as an error, for a failing test to show. */
+/** The server's latest error log, shown by a failing test. */
 function lastError({ logged }: TestServer): string {
   return JSON.stringify(logged.findLast(({ level }) => Number(level) >= 50) ?? null);
 }

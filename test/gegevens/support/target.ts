@@ -8,17 +8,17 @@ import { openSupplier, type Supplier } from './supplier.ts';
 /** Sent in place of a good request. */
 export interface Attack {
   readonly message: SignedMessage;
-  /** Headers beside or instead of those of the message. */
+  /** Headers added to or replacing the message's own. */
   readonly headers?: RawHeaders;
 }
 
-/** A supplier under attack, that gives every answer within six seconds or not at all: a refusal that takes longer is another one. */
+/** A supplier under attack that must answer within six seconds: a later refusal would have another cause. */
 export interface Target {
   readonly supplier: Supplier;
   readonly kit: Kit;
-  /** Attacks, expects the refusal, and that a good request is answered as ever. */
+  /** Attacks, expects the refusal, and checks that a good request is still answered. */
   refuses(attack: Attack, status: number, slug: string): Promise<RawAnswer>;
-  /** The same with bytes that no client would send; only what comes back first is looked at. */
+  /** The same with bytes that no client would send; only the first bytes of the answer are checked. */
   refusesBytes(head: readonly string[], body: string, status: number, slug: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export async function openTarget(file: string): Promise<Target> {
       GEGEVENS_REVOCATION: 'hard',
       GEGEVENS_RATE_LIMIT: '0',
       'gegevens.ocspTimeoutMs': '1500',
-      // A list without end is read no further: that the default is fifty shows nothing else.
+      // An endless list is read no further than this; the default of fifty would not change the outcome.
       'gegevens.crlMaxMb': '1',
       'server.requestTimeoutMs': String(DEADLINE_MS),
     },
@@ -40,7 +40,7 @@ export async function openTarget(file: string): Promise<Target> {
   await supplier.import('shv', file);
   const kit = kitOf(supplier.authority, async () => undefined);
   const url = `${supplier.server.url}/shv/v1/gegevens`;
-  // On a machine that is busy the authority may answer the very first question late; from then on its answer is known.
+  // On a busy machine the authority may answer the first request late; from then on its answer is cached.
   await vi.waitFor(() => supplier.get({}), { timeout: 60_000 });
   supplier.server.logged.length = 0;
 
@@ -71,7 +71,7 @@ export async function openTarget(file: string): Promise<Target> {
       );
       expectRefusal(answer, status, slug);
       expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
-      // The cause is not an error of FSC: that header stays away.
+      // The cause is not an FSC error, so that header is absent.
       expect(answer.headers.has('fsc-error-code')).toBe(false);
       await isHealthy();
       return answer;
@@ -89,7 +89,7 @@ export async function openTarget(file: string): Promise<Target> {
   };
 }
 
-/** What each cause is answered with: missing or malformed is 400, not trusted is 422. */
+/** The status for each cause: 400 for missing or malformed, 422 for untrusted. */
 export function statusOf(slug: string): number {
   return /-(missing|malformed|mismatch)$|^invalid-request$/.test(slug) ? 400 : 422;
 }

@@ -1,6 +1,6 @@
 /**
- * Many signals are converted in little memory, and a conversion that is broken off leaves no file. The million:
- * `CONVERT_SIGNALS=1000000 npm run test:slow -- test/gegevens/tools/convert-large.slow.test.ts`.
+ * Many signals are converted in little memory, and an interrupted conversion leaves no file. For a million: `CONVERT_SIGNALS=1000000 npm
+ * run test:slow -- test/gegevens/tools/convert-large.slow.test.ts`.
  */
 
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ import { loadModel } from '../../../src/lib/exchange-model/model.ts';
 import { startProgram } from '../../support/program.ts';
 
 const SIGNALS = Number(process.env.CONVERT_SIGNALS ?? 6_000);
-/** The signals are few and large: it is their bytes that would not fit in memory. */
+/** The signals are few and large: their bytes would not fit in memory. */
 const NAME = 'Testers'.repeat(800);
 const MAX_MB = 300;
 
@@ -89,11 +89,11 @@ it(`takes less than ${MAX_MB} MB for ${SIGNALS} signals`, { timeout: 600_000 }, 
   expect(result.losses.map(({ count }: { count: number }) => count)).toEqual([SIGNALS, SIGNALS, SIGNALS]);
   expect(peak).toBeGreaterThan(50);
   expect(peak).toBeLessThan(MAX_MB);
-  // No other model of the file than the one that it was converted to.
+  // The file matches no model other than the target.
   expect(await recogniseModel(out, loadModel('vs', '1.0'), new AbortController().signal)).toBe('1.2');
 });
 
-it('leaves nothing when it is broken off while it writes', { timeout: 600_000 }, async () => {
+it('leaves nothing when it is interrupted while writing', { timeout: 600_000 }, async () => {
   const out = join(dir, 'afgebroken.json');
   const running = startProgram(words(out), {});
   while (!existsSync(`${out}.part`)) await delay(20);

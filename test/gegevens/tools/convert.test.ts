@@ -1,4 +1,4 @@
-/** `gegevens convert`: every model of early warning into every other, with everything that is lost named and nobody's data shown. */
+/** `gegevens convert`: every model of early warning into every other, with every loss listed and no personal data shown. */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ function variation(version: string, name: string, record: object, zaak: object =
   return path;
 }
 
-/** What `--json` says, and the file that was written. */
+/** The output of `--json`, and the written file. */
 async function converted(file: string, from: string, to: string, ...words: string[]) {
   const out = join(dir, `uit-${from}-${to}.json`);
   rmSync(out, { force: true });
@@ -68,7 +68,7 @@ const DRAFT_LOSSES_OF_1_1 = [
 ];
 const LOSSES_OF_1_2 = ['status no-value Opgepakt x1', 'contactpogingen/soort no-value Overige x1'];
 
-/** From, to, what is lost of the example. */
+/** From, to, losses of the example. */
 const PAIRS: [string, string, string[]][] = [
   ['1.0', '1.1', [...noMember(NAMES), 'client/Geslachtsaanduiding no-value x1', ...noMember(STREET)]],
   ['1.0', '1.1-draft', DRAFT_LOSSES_OF_1_0],
@@ -116,7 +116,7 @@ it('every built-in model is converted to every other', () => {
 });
 
 describe.each(PAIRS)('model %s to %s', (from, to, lost) => {
-  it('rewrites names and values, names what is lost, and is accepted by the other model', async () => {
+  it('rewrites names and values, lists losses, and is accepted by the other model', async () => {
     const { status, stderr, stdout, losses, message, result, out } = await converted(example(from), from, to);
     expect([status, stderr]).toEqual([0, '']);
     expect(losses.toSorted()).toEqual(lost.toSorted());
@@ -129,7 +129,7 @@ describe.each(PAIRS)('model %s to %s', (from, to, lost) => {
     vroegsignalen[0].client = clientOf(from, to);
     const isNewest = to === '1.2' || from === '1.2';
     if (isNewest) {
-      // Of the values of 1.2 the others know neither this status nor this kind of contact.
+      // The others have neither this status nor this kind of contact of 1.2.
       vroegsignalen[0].status = 'Nog niet opgepakt';
       vroegsignaalzaken[0].contactpogingen[0].soort = 'Brief';
     }
@@ -188,7 +188,7 @@ describe('values', () => {
 describe('a client for a closed model', () => {
   const address = { Postcode: '9999ZX', Huisnummer: '7' };
 
-  it('without a number of nine characters goes by its address, and the number is named', async () => {
+  it('without a nine-digit number is identified by its address, and the number is listed', async () => {
     const file = variation('1.1', 'kort.json', { client: { Burgerservicenummer: '99999001', ...address } });
     const { losses, message } = await converted(file, '1.1', '1.2');
     expect(losses).toEqual(['client/Burgerservicenummer not-beside x1']);
@@ -214,9 +214,9 @@ describe('a client for a closed model', () => {
   });
 });
 
-it('a levering that the other model refuses is named', async () => {
+it('a levering that the other model refuses is reported', async () => {
   const message = JSON.parse(readFileSync(example('1.1'), 'utf8'));
-  // Without what sets them apart, which a closed model does not allow, the two are equal.
+  // Without the members that distinguish them, which a closed model does not allow, the two are equal.
   message.leveringen[0].aanleverende_organisatie.contactpersoonen = [
     { naam: 'Wim Proef', dag: 'maandag' },
     { naam: 'Wim Proef', dag: 'dinsdag' },
@@ -229,8 +229,8 @@ it('a levering that the other model refuses is named', async () => {
   expect(refused.stdout + refused.stderr).not.toContain('Wim');
 });
 
-describe('nothing of a person is shown', () => {
-  it('of a key that is a citizen service number, or a member that no model knows', async () => {
+describe('no personal data is shown', () => {
+  it('for a key that is a citizen service number, or a member that no model has', async () => {
     const client = { Burgerservicenummer: '999990019', Achternaam: 'Testers', '999990019': 'x', Bijnaam: 'Testers' };
     const file = variation('1.0', 'sleutel.json', { ID: 'vs-999990019', client });
     const { stdout, stderr } = await convert(
@@ -250,7 +250,7 @@ describe('nothing of a person is shown', () => {
 });
 
 describe('a file', () => {
-  /** Cases before signals, several leveringen, empty and absent lists, members behind the list, and a byte order mark. */
+  /** Cases before signals, several leveringen, empty and absent lists, members after the list, and a byte order mark. */
   function oddFile(signals: number): string {
     const signaal = (n: number) => ({
       ID: `S-${n}`,
@@ -283,7 +283,7 @@ describe('a file', () => {
     return path;
   }
 
-  it('of any order and size keeps its order; every loss is in the list of losses', async () => {
+  it('of any order and size keeps its order; every loss is listed', async () => {
     const all = join(dir, 'alles.jsonl');
     const { status, message, result } = await converted(oddFile(9000), '1.0', '1.2', '--losses', all);
     expect(status).toBe(0);
@@ -320,7 +320,7 @@ describe('a file', () => {
     });
   });
 
-  it('goes to standard output without --out, and what is lost to standard error', async () => {
+  it('goes to standard output without --out, and losses to standard error', async () => {
     const { status, stdout, stderr } = await convert(example('1.1'), '1.1', '1.2');
     expect(status).toBe(0);
     expect(JSON.parse(stdout).leveringen).toHaveLength(1);
@@ -328,7 +328,7 @@ describe('a file', () => {
     expect(stderr).toContain('/leveringen/0/vroegsignalen/0/client/Postcode (A-1)');
   });
 
-  it('of another model than --from says is refused', async () => {
+  it('of another model than --from names is refused', async () => {
     const { status, stdout, stderr } = await convert(example('1.2'), '1.1', '1.0', '--out', join(dir, 'uit.json'));
     expect([status, stdout]).toEqual([1, '']);
     expect(stderr).toContain('not a file of model 1.1');
@@ -350,7 +350,7 @@ describe('a file', () => {
     expect(readFileSync(example('1.1'), 'utf8')).toBe(before);
   });
 
-  it('that is not there is named', async () => {
+  it('is named when it does not exist', async () => {
     expect(await convert(join(dir, 'nergens.json'), '1.1', '1.2', '--out', join(dir, 'uit.json'))).toMatchObject({
       status: 1,
       stderr: expect.stringContaining('nergens.json cannot be read'),

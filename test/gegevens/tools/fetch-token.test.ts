@@ -31,7 +31,7 @@ it('gets a token with scope `read` from a real authorization server', async () =
   expect(decodeJwt(await ask(SECRET))).toMatchObject({ client_id: 'statistiek', scope: 'read' });
 });
 
-it('says why there is no token', async () => {
+it('reports why there is no token', async () => {
   await expect(ask('iets-anders-dan-het-geheim-van-deze-afnemer')).rejects.toThrow(
     'the token endpoint answered 401 (invalid_client), not a token',
   );

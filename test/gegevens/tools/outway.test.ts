@@ -1,4 +1,4 @@
-/** `gegevens request` through an Outway: without a token, with a transaction of its own for each request, and resumed after it was killed. */
+/** `gegevens request` through an Outway: without a token, with a new transaction for each request, and resumed after it was killed. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -74,7 +74,7 @@ const request = (...more: string[]): Promise<Ended> => callProgram(words(...more
 const pagesAsked = (): (number | undefined)[] => outway.requests.map(({ body }) => JSON.parse(body).page);
 
 describe('through an Outway', () => {
-  it('no token is needed, and every page has a transaction of its own', async () => {
+  it('needs no token, and every page has its own transaction', async () => {
     const out = join(dir, 'alles.json');
     const { status, stdout, stderr } = await request('--page-size', '2', '--out', out, '--json');
     expect([status, stderr]).toEqual([0, expect.stringContaining('page 4 of 4: 1 records')]);
@@ -87,7 +87,7 @@ describe('through an Outway', () => {
     expect(delivery.leveringen.reduce((sum, { records }) => sum + records, 0)).toBe(7);
   });
 
-  it('the journal of the supplier has the same transactions', async () => {
+  it("records the same transactions in the supplier's journal", async () => {
     await request('--page-size', '4');
     const rows = await supplier.asOwner(
       'select fsc_transaction_id as id from gegevens.journal order by id desc limit 2',
@@ -99,7 +99,7 @@ describe('through an Outway', () => {
     );
   });
 
-  it('a file of suppliers may name grants', async () => {
+  it('accepts grants in a file of suppliers', async () => {
     const file = join(dir, 'leveranciers.txt');
     writeFileSync(file, `${GRANT} shv 1.0\n`);
     const all = ['gegevens', 'request', '--suppliers', file, '--outway', outway.url, '--json'];
@@ -110,14 +110,14 @@ describe('through an Outway', () => {
     ]);
   });
 
-  it('a request that is retried is a new transaction', async () => {
+  it('uses a new transaction for a retried request', async () => {
     outway.before = async () => (outway.requests.length === 1 ? 502 : undefined);
     const { status, stderr } = await request();
     expect([status, stderr]).toEqual([0, expect.stringContaining('status 502: trying again')]);
     expect(new Set(outway.requests.map(({ transactionId }) => transactionId)).size).toBe(2);
   });
 
-  it('the path is that of the address of the supplier, of the Outway, or of the own mount', async () => {
+  it("uses the path of the supplier's address, of the Outway, or of its own mount", async () => {
     const at = async (...more: string[]): Promise<string | undefined> => {
       outway.requests.length = 0;
       await callProgram(['gegevens', 'request', ...more, '--grant-hash', GRANT, '--variant', 'vs'], environment());
@@ -130,7 +130,7 @@ describe('through an Outway', () => {
     expect(outwayAddress(new URL('http://outway:8080'), '/shv/v1/gegevens')).toBe('http://outway:8080/shv/v1/gegevens');
   });
 
-  it('what the Outway refuses is said with its code and domain', async () => {
+  it("reports the code and domain of the Outway's refusal", async () => {
     const { status, stderr } = await callProgram(
       ['gegevens', 'request', '--outway', outway.url, '--grant-hash', '$1$4$other', '--variant', 'shv'],
       environment(),
@@ -153,7 +153,7 @@ describe('through an Outway', () => {
     expect([status, stderr]).toEqual([expected, expect.stringMatching(text)]);
   });
 
-  it('a transaction id is a UUID of version 7 that begins with the time', () => {
+  it('makes transaction ids that are UUIDs of version 7, beginning with the time', () => {
     const id = uuidV7(new Date(0x0123456789ab));
     expect(id).toMatch(/^01234567-89ab-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(uuidV7(new Date(0x0123456789ab))).not.toBe(id);
@@ -161,7 +161,7 @@ describe('through an Outway', () => {
 });
 
 describe('with --resume', () => {
-  /** Kills the command while page 3 is on its way. */
+  /** Kills the command while page 3 is in flight. */
   async function killedOnPageThree(keep: string, out: string): Promise<void> {
     const held = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
@@ -180,14 +180,14 @@ describe('with --resume', () => {
     outway.requests.length = 0;
   }
 
-  it('goes on after a kill: no page is asked for twice, and the file is as if nothing happened', async () => {
+  it('continues after a kill: no page is requested twice, and the file is complete', async () => {
     const [keep, out, whole] = [join(dir, 'bewaard'), join(dir, 'hervat.json'), join(dir, 'ineens.json')];
     await request('--page-size', '2', '--out', whole);
     outway.requests.length = 0;
     await killedOnPageThree(keep, out);
     expect(readdirSync(keep).filter((name) => /^page-\d\.json$/.test(name))).toEqual(['page-1.json', 'page-2.json']);
     expect(readdirSync(dir)).not.toContain('hervat.json');
-    // What is imported meanwhile does not matter: the pages come from one state.
+    // Imports in between do not matter: the pages come from one state.
     await importSeven('2026-05-01T08:00:00Z');
     const { status, stdout, stderr } = await request(
       '--page-size',
@@ -214,11 +214,11 @@ describe('with --resume', () => {
     expect(readdirSync(keep).filter((name) => name.endsWith('.part'))).toEqual([]);
   });
 
-  it('says so when the supplier has begun on another state', async () => {
+  it('reports that the supplier has started another state', async () => {
     const [keep, out] = [join(dir, 'oud'), join(dir, 'oud.json')];
     await killedOnPageThree(keep, out);
     await importSeven('2026-06-01T08:00:00Z');
-    // The same requester asks for page 1 again: from now on its pages are of the new state.
+    // The same requester requests page 1 again: from now on its pages have the new state.
     await request('--page-size', '2');
     const { status, stderr } = await request('--page-size', '2', '--keep', keep, '--resume', '--out', out);
     expect([status, stderr]).toEqual([
@@ -228,7 +228,7 @@ describe('with --resume', () => {
     expect(readdirSync(dir)).not.toContain('oud.json');
   });
 
-  it('asks again for a page that was damaged, and for those after it', async () => {
+  it('requests a damaged page again, and those after it', async () => {
     const keep = join(dir, 'beschadigd');
     await request('--page-size', '2', '--keep', keep);
     writeFileSync(join(keep, 'page-2.json'), '{}');
@@ -238,7 +238,7 @@ describe('with --resume', () => {
     expect(pagesAsked()).toEqual([2, 3, 4]);
   });
 
-  it('takes no pages of another request, and without --resume starts again', async () => {
+  it('accepts no pages of another request, and without --resume starts again', async () => {
     const keep = join(dir, 'ander');
     await request('--page-size', '4', '--keep', keep);
     outway.requests.length = 0;

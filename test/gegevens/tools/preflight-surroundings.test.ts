@@ -1,4 +1,4 @@
-/** `gegevens preflight`: each line about tokens, clock, database and the own service fails for its own reason, and nobody is waited for long. */
+/** `gegevens preflight`: each line about tokens, clock, database and our own service fails for its own reason, and no wait is long. */
 
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
@@ -63,11 +63,11 @@ describe('the tokens', () => {
     ['fsc-peer', { FSC_PEER_ID: 'leverancier' }, /not an OIN/, /OIN/],
     ['fsc-audience', { FSC_AUDIENCE: '' }, /not set/, /https:\/\/host:port/],
     ['fsc-audience', { FSC_AUDIENCE: 'inway.example:443' }, /1 of 1 is not an address/, /https:\/\/host:port/],
-  ])('of FSC name what the settings say: %s, %j', async (name, changes, detail, todo) => {
+  ])('of FSC match the settings: %s, %j', async (name, changes, detail, todo) => {
     await kit.fails(name, detail, todo, changes);
   });
 
-  it('of FSC that names another party than the signing certificate is a warning', async () => {
+  it("of FSC for a party other than the signing certificate's cause a warning", async () => {
     const { lines, status } = await kit.run({ FSC_PEER_ID: '00000099000000009999' });
     expect(lines['fsc-peer']).toMatchObject({ state: 'warning', todo: expect.stringContaining('FSC_PEER_ID') });
     expect(status).toBe(0);
@@ -83,7 +83,7 @@ describe('the clock', () => {
   it.each([
     [-300_000, /^this machine is (29|30)\d s ahead of http:\/\/127/],
     [300_000, /^this machine is (29|30)\d s behind http:\/\/127/],
-  ])('is compared with the `Date` of the issuer: %i ms off', async (offset, detail) => {
+  ])("is compared with the issuer's `Date`: %i ms off", async (offset, detail) => {
     await kit.fails('clock', detail, /NTP/, { OAUTH_JWKS_URL: await issuerAt(offset) });
   });
 
@@ -94,12 +94,12 @@ describe('the clock', () => {
 });
 
 describe('the database', () => {
-  it('must be reached; its password is not shown', async () => {
+  it('must be reachable; its password is not shown', async () => {
     const url = `postgres://dienst:${kit.secrets.database}@127.0.0.1:9/koppelvlak`;
     await kit.fails('database', /DATABASE_URL|ECONNREFUSED/, /DATABASE_URL/, { DATABASE_URL: url });
   });
 
-  it('must be named', async () => {
+  it('must be configured', async () => {
     await kit.fails('database', /not set/, /set DATABASE_URL/, {
       DATABASE_URL: '',
       KOPPELVLAK_HOME: join(kit.dir, 'leeg'),
@@ -120,17 +120,17 @@ describe('the database', () => {
   });
 });
 
-describe('a request to the own service', () => {
+describe('a request to our own service', () => {
   const name = 'request-shv';
   const token = (): string[] => ['--token-file', kit.tokenFile];
 
-  it('without a token shows that it is reached', async () => {
+  it('without a token shows that it is reachable', async () => {
     const { lines, status } = await kit.run();
     expect(lines[name]).toMatchObject({ state: 'ok', detail: expect.stringContaining('asks for a token') });
     expect(status).toBe(0);
   });
 
-  it('that cannot be made from here fails nothing', async () => {
+  it('that is not possible from here fails nothing', async () => {
     const { lines, status } = await kit.run({ PUBLIC_BASE_URL: 'http://127.0.0.1:9' });
     expect(lines[name]).toMatchObject({ state: 'not-checked', todo: expect.stringContaining('Inway') });
     expect(status).toBe(0);
@@ -143,23 +143,23 @@ describe('a request to the own service', () => {
     });
   });
 
-  it('with a token that is refused says where the reason is', async () => {
+  it('with a refused token says where to find the reason', async () => {
     const file = kit.write('verlopen.txt', await kit.supplier.tokens.token(['read'], { seconds: -60 }));
     await kit.fails(name, /status 401: ERROR_CODE_ACCESS_TOKEN_EXPIRED/, /tokenRefusal/, {}, '--token-file', file);
   });
 
-  it('of another path than the service has', async () => {
+  it('with a path that the service does not have', async () => {
     await kit.fails(name, /status 404/, /path pass unchanged/, { 'gegevens.shvPrefix': '/elders/v1' }, ...token());
   });
 
-  it('of a party that may not ask is right to be refused', async () => {
+  it('by a party without access is rightly refused', async () => {
     const server = await kit.supplier.another({ GEGEVENS_ALLOWED_SIGNERS: '00000099000000001000' });
     const changes = { PUBLIC_BASE_URL: server.url, GEGEVENS_ALLOWED_SIGNERS: '00000099000000001000' };
     const { lines } = await kit.run(changes, ...token());
     expect(lines[name]).toMatchObject({ state: 'ok', detail: expect.stringContaining('GEGEVENS_ALLOWED_SIGNERS') });
   });
 
-  it('of another party than that of the token', async () => {
+  it("by a party other than the token's", async () => {
     const server = await kit.supplier.another({ OAUTH_CLIENT_OINS: 'test=00000099000000001000' });
     await kit.fails(
       name,
@@ -170,7 +170,7 @@ describe('a request to the own service', () => {
     );
   });
 
-  it('whose answer is changed on its way', async () => {
+  it('whose answer is modified in transit', async () => {
     const url = await kit.listen(async (incoming, response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of incoming) chunks.push(chunk);
@@ -188,7 +188,7 @@ describe('a request to the own service', () => {
   });
 });
 
-describe('whoever does not answer', () => {
+describe('an unresponsive host', () => {
   it('is waited for no longer than --timeout', async () => {
     kit.supplier.authority.behaviour.ocsp = 'hang';
     kit.supplier.authority.behaviour.crl = 'hang';

@@ -1,4 +1,4 @@
-/** `gegevens preflight`: all is well, the data sheet, and each line about the own certificate failing for its own reason. */
+/** `gegevens preflight`: a successful run, the data sheet, and each line about the own certificate failing for its own reason. */
 import { appendFileSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -32,7 +32,7 @@ describe('when all is well', () => {
     expect(lines['certificate-key-size']?.detail).toContain('production needs 3072');
   });
 
-  it('the request delivers nothing of anybody, and is in the journal', async () => {
+  it('the request delivers no data, and is in the journal', async () => {
     await kit.run({}, '--token-file', kit.tokenFile);
     const [entry] = await kit.supplier.asOwner(
       'select request as vraag, records from gegevens.journal order by id desc limit 1',
@@ -40,7 +40,7 @@ describe('when all is well', () => {
     expect(entry).toMatchObject({ records: 0, vraag: expect.stringContaining('1900-01-01') });
   });
 
-  it('people get a line each, and a data sheet of one page', async () => {
+  it('prints a line each for people, and a data sheet of one page', async () => {
     const { status, stdout } = await kit.call(
       { GEGEVENS_SERVICES: 'shv=DDAS-schuldhulpverlening-ophaal-Voorbeeld' },
       ...['--contact', 'Beheer, beheer@leverancier.example'],
@@ -69,7 +69,7 @@ describe('when all is well', () => {
 });
 
 describe('the settings', () => {
-  it('together are judged as a start would', async () => {
+  it('are judged together, as at start-up', async () => {
     await kit.fails('settings', /OAUTH_AUDIENCE is missing/, /OAUTH_AUDIENCE: the audience/, { OAUTH_AUDIENCE: '' });
   });
 });
@@ -82,7 +82,7 @@ describe('the own certificate', () => {
     });
   });
 
-  it('must be readable; the lines about it are then not checked', async () => {
+  it('must be readable; otherwise its other lines are not checked', async () => {
     const changes = { GEGEVENS_SIGNING_CHAIN: join(kit.dir, 'nergens.pem') };
     await kit.fails('signing-key', /nergens\.pem/, /readable files/, changes);
     expect((await kit.run(changes)).lines['certificate-oin']?.state).toBe('not-checked');
@@ -103,13 +103,13 @@ describe('the own certificate', () => {
     await kit.fails('certificate-oin', /no OIN of 20 digits/, /PKIoverheid/, kit.signedWith(kit.mint({ oin: '1234' })));
   });
 
-  it('must have its intermediates with it', async () => {
+  it('must include its intermediates', async () => {
     const { keyPem, leaf } = kit.mint();
     const changes = kit.signedWith({ keyPem, chain: leaf.toString() });
     await kit.fails('certificate-chain', /ends at a certificate of .*Services CA/, /missing intermediate/, changes);
   });
 
-  it('must lead to the anchors', async () => {
+  it('must chain to the anchors', async () => {
     const stranger = await openStranger();
     await kit.fails('certificate-chain', /ends at a certificate of .*Root CA/, /TRUST_ANCHORS/, {
       GEGEVENS_TRUST_ANCHORS: stranger,
@@ -145,7 +145,7 @@ describe('the own certificate', () => {
     expect(status).toBe(state === 'failed' ? 1 : 0);
   });
 
-  it('must have a revocation status that can be asked for', async () => {
+  it('must have a revocation status that can be looked up', async () => {
     kit.supplier.authority.behaviour.ocsp = 'not-found';
     kit.supplier.authority.behaviour.crl = 'garbage';
     await kit.fails(
@@ -167,7 +167,7 @@ describe('the own certificate', () => {
   });
 });
 
-/** The root of an authority that nobody here knows. */
+/** The root of an authority that is unknown here. */
 async function openStranger(): Promise<string> {
   const stranger = await createAuthority({ dir: mkdtempSync(join(kit.dir, 'vreemd-')), port: 0 });
   await stranger.close();
@@ -177,7 +177,7 @@ async function openStranger(): Promise<string> {
 describe('the certificate of the connection', () => {
   const name = 'transport-certificate';
 
-  it('is not that of the signatures', async () => {
+  it('is not the one used for signatures', async () => {
     const own = ['--transport-certificate', kit.supplier.authority.supplier.certificate];
     await kit.fails(name, /uses the signing certificate itself/, /separate certificate/, {}, ...own);
   });

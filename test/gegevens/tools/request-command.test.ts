@@ -1,4 +1,4 @@
-/** The requester's tool, against the real service and against suppliers that do something wrong. */
+/** The requester's tool, against the real service and against faulty suppliers. */
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -80,7 +80,7 @@ describe('against a good supplier', () => {
     expect(delivery.leveringen.reduce((sum, { records }) => sum + records, 0)).toBe(5);
   });
 
-  it('does so as a process of its own, which ends when it is done', async () => {
+  it('does so as a separate process, which exits when it is done', async () => {
     const out = join(dir, 'proces.json');
     const url = `${supplier.server.url}/shv/v1/gegevens`;
     const words = ['gegevens', 'request', url, '--variant', 'shv', '--token-file', tokenFile, '--out', out, '--json'];
@@ -90,7 +90,7 @@ describe('against a good supplier', () => {
     expect(JSON.parse(readFileSync(out, 'utf8')).leveringen).not.toEqual([]);
   });
 
-  it('keeps what came, byte for byte, with what was asked', async () => {
+  it('keeps the answers, byte for byte, with the requests', async () => {
     const keep = join(dir, 'bewaard');
     const url = `${supplier.server.url}/shv/v1/gegevens`;
     const words = ['--token-file', tokenFile, '--form', 'body', '--organisation', 'noord', '--keep', keep, '--json'];
@@ -104,7 +104,7 @@ describe('against a good supplier', () => {
     expect(about.request.body).toBe('{"aanleverende_organisatie":"noord"}');
   });
 
-  it('says what a refusal says', async () => {
+  it('reports the contents of a refusal', async () => {
     const url = `${supplier.server.url}/shv/v1/gegevens`;
     const { status, stderr } = await request(url, '--token-file', tokenFile, '--organisation', 'niemand');
     expect([status, stderr]).toEqual([

@@ -1,4 +1,4 @@
-/** `gegevens request --suppliers`: what the office does each quarter. */
+/** `gegevens request --suppliers`: the office's quarterly run. */
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -73,7 +73,7 @@ async function wordsFor(lines: readonly string[], ...more: readonly string[]): P
   return ['gegevens', 'request', ...words];
 }
 
-it('requests from each, says what came of it, and goes on with those that failed', async () => {
+it('requests from each, reports the outcomes, and can be repeated for those that failed', async () => {
   answers.set('/leeg', { gegevens: message(0) });
   answers.set('/weg', { status: 503 });
   answers.set('/nee', { status: 403 });
@@ -103,14 +103,14 @@ it('requests from each, says what came of it, and goes on with those that failed
   asked.length = 0;
   const again = await callProgram([...words, '--resume'], environment());
   expect(again.status).toBe(0);
-  // Those that were there are not asked again.
+  // Those already present are not requested again.
   expect(asked.toSorted()).toEqual(['/nee', '/weg']);
   expect(again.stdout).toMatch(/\/weg +shv +delivered +2 +0 +\d+ +\d+\n/);
   expect(again.stdout).toMatch(/\/leeg +shv +empty +0 /);
   expect(readdirSync(out)).toHaveLength(4);
 });
 
-it('goes on after it was killed, without asking again what it has', async () => {
+it('continues after it was killed, without repeating requests', async () => {
   const held = Promise.withResolvers<void>();
   answers.set('/een', { gegevens: message(1) });
   answers.set('/twee', { gegevens: message(2), wait: held.promise });
@@ -133,7 +133,7 @@ it('goes on after it was killed, without asking again what it has', async () => 
   expect(JSON.parse(again.stdout).suppliers).toMatchObject([{ records: 1 }, { records: 2 }]);
 });
 
-it('asks no more at once than it may', async () => {
+it('makes no more concurrent requests than allowed', async () => {
   const paths = Array.from({ length: 8 }, (_, n) => `/v${n}`);
   for (const path of paths) answers.set(path, { gegevens: message(1) });
   const words = await wordsFor(
@@ -146,7 +146,7 @@ it('asks no more at once than it may', async () => {
   expect(mostBusy).toBe(3);
 });
 
-it('names every line of the file that cannot be used, and asks nobody', async () => {
+it('lists every unusable line of the file, and sends no request', async () => {
   const words = await wordsFor([
     `${base}/goed shv`,
     `${base}/x`,
@@ -176,7 +176,7 @@ it.each([
   [['--resume'], /--resume needs --keep/],
   [['--at-once', '33'], /At most 32/],
   [[`http://127.0.0.1:1/`], /give an address or --suppliers/],
-])('does not go with %j', async (more, text) => {
+])('cannot be combined with %j', async (more, text) => {
   const { status, stderr } = await callProgram(await wordsFor([`${base}/x shv`], ...more), environment());
   expect([status, stderr]).toEqual([2, expect.stringMatching(text)]);
 });

@@ -1,4 +1,4 @@
-/** The descriptions of an interface: a page, and Swagger UI behind it, each within its own policy and with nothing else on its path. */
+/** The description of an interface: a page, and Swagger UI behind it, each with its own policy and nothing else on its path. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ask, sendRaw } from '../../plugins/support/ask.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
@@ -27,7 +27,7 @@ it.each(['/docs', '/docs/swagger'])('is readable at %s within its own policy', a
   const parts = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, part]) => new URL(String(part), address));
   const ours = parts.filter(({ origin }) => origin === server.url);
   expect(ours.length).toBeGreaterThan(3);
-  // Nothing is loaded from elsewhere; the contract may link there.
+  // Nothing is loaded from elsewhere; the contract may contain links.
   if (path !== '/docs') expect(ours).toEqual(parts);
   for (const part of new Set(ours.map(({ origin, pathname }) => origin + pathname))) {
     const reply = await ask(part);
@@ -37,7 +37,7 @@ it.each(['/docs', '/docs/swagger'])('is readable at %s within its own policy', a
   expect(page.text, 'the policy allows no script in the page itself').not.toMatch(/<script(?![^>]*\ssrc=)/);
 });
 
-it('says limits as people say them', async () => {
+it('words limits for people', async () => {
   const { text } = await ask(`${server.url}${FEED}/docs`);
   expect(text).toContain('hoogstens <code>4096</code> tekens');
 });
@@ -73,14 +73,14 @@ describe('Swagger UI', () => {
     expect(text).toContain('/problems/not-found');
   });
 
-  it.each(DOCS)('answer 400 to what is not well encoded, and all else as ever: %s', async (docs) => {
+  it.each(DOCS)('answer 400 to bad encoding, and other requests normally: %s', async (docs) => {
     expect((await raw(`${docs}/static/%zz`)).status).toBe(400);
     for (const path of ['', '?a=..', '/json', '/static/swagger-ui.css', '/static/theme/theme.css']) {
       expect((await raw(docs + path)).status, path).toBe(200);
     }
   });
 
-  it('give the same contract as openapi.json', async () => {
+  it('serve the same contract as openapi.json', async () => {
     const [one, other] = await Promise.all(
       ['/openapi.json', '/docs/swagger/json'].map((path) => ask(server.url + FEED + path)),
     );

@@ -1,4 +1,4 @@
-/** The descriptions of the interfaces as pages, in a real Chromium: without script, on a telephone, for who uses assistive technology. */
+/** The descriptions of the interfaces as pages, in a real Chromium: without script, on a phone, and with assistive technology. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,14 +14,14 @@ const executable = findChromium();
 const MOUNTS = ['/shv/v1', '/vs/v1', '/verwerkingenlog/v1', '/ori/v1', '/ldv/v1', '/proof/v1'];
 const PHONE = { width: 320, height: 740 };
 
-/** What a page shows, read at once: each question to a browser costs. */
+/** The contents of a page, read in one go because each call to a browser is expensive. */
 interface Shown {
   readonly heading: string;
   readonly text: string;
   readonly ids: readonly string[];
-  /** Texts of the headings of the third rank, by id. */
+  /** Texts of the third-level headings, by id. */
   readonly headings: Readonly<Record<string, string>>;
-  /** Where links within the page lead to, with the `#`. */
+  /** Targets of the links within the page, with the `#`. */
   readonly targets: readonly string[];
 }
 const SHOWN = `((all) => ({
@@ -80,7 +80,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
       expect([shown.headings[anchor], countOf(anchor)], name).toEqual([expect.any(String), 1]);
       said.push(String(Object(schema).description ?? ''));
     }
-    // As it reads: without the marks of Markdown.
+    // As rendered: without Markdown syntax.
     for (const sentence of said.flatMap((one) => one.split(/\n\n|\n- |\n\|.*/)))
       expect(squeezed).toContain(
         sentence
@@ -88,13 +88,13 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
           .replaceAll(/\s+/g, ' ')
           .trim(),
       );
-    // Every link within the page leads somewhere.
+    // Every link within the page has a target.
     expect(shown.targets.length).toBeGreaterThan(2);
     for (const target of new Set(shown.targets)) expect(countOf(target.slice(1)), target).toBe(1);
   });
 
   it.each([...MOUNTS.map((mount) => `${mount}/docs`), '/'])(
-    'is accessible in light and dark colours, valid, and no wider than a telephone: %s',
+    'is accessible in light and dark colours, valid, and no wider than a phone: %s',
     async (path) => {
       const page = scripted;
       const answer = await page.goto(supplier.server.url + path);
@@ -108,7 +108,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     },
   );
 
-  it('leads to Swagger UI, which asks the interface itself, and only what changes nothing', async () => {
+  it('links to Swagger UI, which calls the interface itself, and only with safe methods', async () => {
     const page = scripted;
     await page.goto(`${supplier.server.url}/ori/v1/docs`);
     await page.getByRole('link', { name: 'Uitproberen met Swagger UI' }).click();

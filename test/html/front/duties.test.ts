@@ -1,4 +1,4 @@
-/** What a public body owes the readers of its pages: who answers for them, its own face, and a way on from the root of the host. */
+/** A public body's duties on its pages: who is responsible for them, its own look, and a landing page at the root of the host. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,7 +54,7 @@ async function get(path: string, accept?: string): Promise<{ status: number; hea
 
 describe('every page', () => {
   it.each(['/raad', '/raad/gm9901', '/raad/zoeken?q=x', '/raad/gm9901/informatieobjecten/niets', '/', '/ori/v1/docs'])(
-    'leads to the accessibility statement, privacy, contact and the clerk: %s',
+    'links to the accessibility statement, privacy, contact and the clerk: %s',
     async (path) => {
       const { text } = await get(path, BROWSER);
       const footer = /<footer[\s\S]*<\/footer>/.exec(text)?.[0] ?? '';
@@ -73,7 +73,7 @@ describe('every page', () => {
       expect([logoAnswer.status, logoAnswer.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
       expect([iconAnswer.status, iconAnswer.headers.get('content-type')]).toEqual([200, 'image/png']);
       expect(iconAnswer.headers.get('cache-control')).toContain('immutable');
-      // A picture with a script in it runs nothing.
+      // A script in an image does not run.
       expect(logoAnswer.headers.get('content-security-policy')).toContain("default-src 'none'");
     }
     expect((await get('/raad')).text).toContain('alt="Gemeente Voorbeeldstad"');
@@ -82,7 +82,7 @@ describe('every page', () => {
 });
 
 describe('the root of the host', () => {
-  it('leads a browser on to what there is', async () => {
+  it('shows a browser the available parts', async () => {
     const { status, headers, text } = await get('/', BROWSER);
     expect([status, headers.get('content-type'), headers.get('vary')]).toEqual([
       200,
@@ -111,7 +111,7 @@ describe('the root of the host', () => {
   });
 
   it.each([undefined, '*/*', 'application/json', 'application/problem+json', 'application/json, text/html;q=0.5', 'x'])(
-    'answers a program as it did, with JSON: Accept %s',
+    'still answers a program with JSON: Accept %s',
     async (accept) => {
       const { status, headers, text } = await get('/', accept);
       expect([status, headers.get('content-type')]).toEqual([404, 'application/problem+json; charset=utf-8']);
@@ -134,7 +134,7 @@ describe('the root of the host', () => {
   });
 });
 
-it('says of a withdrawn document whose file is with a supplier that the file is not ours', async () => {
+it('says that the file of a withdrawn document is kept by the supplier', async () => {
   await pages.publish([
     removal('redact', 'Informatieobject', 'weg'),
     removal('delete', 'Informatieobject', 'fout'),
@@ -150,7 +150,7 @@ it('says of a withdrawn document whose file is with a supplier that the file is 
     expect((await pages.get(`/gm9901/informatieobjecten/${id}`)).text).not.toContain(told);
 });
 
-it('is a page without a picture or a link where an organisation has given none, with an icon of ours', async () => {
+it('is a page without images and links if an organisation has configured none, with a default icon', async () => {
   const plain = await startPages();
   const text = await readPage(plain, '');
   expect(text).not.toMatch(/<img|Over deze pagina’s|Toegankelijkheid/);
@@ -159,7 +159,7 @@ it('is a page without a picture or a link where an organisation has given none, 
   await plain.stop();
 });
 
-describe('at start in production', () => {
+describe('at start-up in production', () => {
   const env = { AREAS: 'raadsfeed', NODE_ENV: 'production', PUBLIC_BASE_URL: 'https://raad.gemeente.example' };
   const told = /no `toegankelijkheid`/;
   it.each([

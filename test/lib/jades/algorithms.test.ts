@@ -1,4 +1,4 @@
-// One row of the table is all that another algorithm takes.
+// Another algorithm takes only one more row in the table.
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { parseCertificate } from '../../../src/lib/jades/certificate.ts';
@@ -18,24 +18,21 @@ const ES256: Algorithm = {
   key: { nl: 'een sleutel op P-256', en: 'a key on P-256' },
 };
 
-it.each(Object.entries(PLAIN_STYLES))(
-  'signs and verifies with a row that is added: the %s form',
-  async (_form, style) => {
-    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
-    const chain = [leafFor(kit, { key: privateKey }).raw, kit.intermediate].map((der) => parseCertificate(der));
-    const options = { key: privateKey, chain, kid: 'sleutel', now: () => new Date() };
-    expect(() => createSigner(options)).toThrow(TypeError);
+it.each(Object.entries(PLAIN_STYLES))('signs and verifies with an added row: the %s form', async (_form, style) => {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+  const chain = [leafFor(kit, { key: privateKey }).raw, kit.intermediate].map((der) => parseCertificate(der));
+  const options = { key: privateKey, chain, kid: 'sleutel', now: () => new Date() };
+  expect(() => createSigner(options)).toThrow(TypeError);
 
-    ALGORITHMS.set('ES256', ES256);
-    onTestFinished(() => void ALGORITHMS.delete('ES256'));
-    const body = Buffer.from('{"page":1}');
-    const { digest, signature } = await createSigner(options).sign(body, style);
-    const message = { body, digestHeader: digest, signatureHeader: signature };
-    const verifier = verifierFor(kit);
-    expect(await verifier.verify(message)).toMatchObject({ digest });
+  ALGORITHMS.set('ES256', ES256);
+  onTestFinished(() => void ALGORITHMS.delete('ES256'));
+  const body = Buffer.from('{"page":1}');
+  const { digest, signature } = await createSigner(options).sign(body, style);
+  const message = { body, digestHeader: digest, signatureHeader: signature };
+  const verifier = verifierFor(kit);
+  expect(await verifier.verify(message)).toMatchObject({ digest });
 
-    ALGORITHMS.delete('ES256');
-    const detail = 'Alleen het algoritme PS256 is toegestaan.';
-    await expect(verifier.verify(message)).rejects.toMatchObject({ code: 'signature-algorithm', detail });
-  },
-);
+  ALGORITHMS.delete('ES256');
+  const detail = 'Alleen het algoritme PS256 is toegestaan.';
+  await expect(verifier.verify(message)).rejects.toMatchObject({ code: 'signature-algorithm', detail });
+});

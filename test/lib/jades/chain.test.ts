@@ -36,7 +36,7 @@ const ca = (pathLength?: number, ...more: Extension[]): Extension[] => [
 ];
 type Step = Partial<CertificateRequest>;
 
-/** A chain from the leaf up; the last is the anchor. Every step differs from a good certificate in what it gives. */
+/** A chain from the leaf up; the last is the anchor. Every step overrides parts of a valid certificate. */
 function chain(...steps: Step[]): X509Certificate[] {
   const names = steps.map(({ subject }, i): Name => subject ?? [['commonName', `Certificaat ${i}`]]);
   const key = (i: number): KeyObject => steps[i]?.key ?? keys[i] ?? fail();
@@ -284,7 +284,7 @@ describe('path validation', () => {
     expect(judge([new X509Certificate(der), ...rest])).toBe('certificate-untrusted');
   });
 
-  it('refuses a path of more keys than one that ends in the anchor elsewhere', async () => {
+  it('refuses a path with a repeated key that reaches the anchor', async () => {
     const [first, second, root] = chain({}, {}, {});
     const [, , stranger] = chain({}, {}, { key: keys[4] ?? short });
     expect(judge([first, second, stranger].flatMap((c) => c ?? []))).toBe('certificate-untrusted');
@@ -325,7 +325,7 @@ describe('the cache of paths', () => {
 
   it('counts certificates beyond the anchor too, which anybody can make', async () => {
     const certificates = chain({}, {}, {});
-    // Its name and key are the anchor's, so it is the anchor's issuer; whoever made it had no key of an authority.
+    // Its name and key are the anchor's, so it is the anchor's issuer; its maker needed no key of an authority.
     const padding: Extension = { ...unknown, value: octets(Buffer.alloc(600_000)) };
     const beyond = mintCertificate({
       subject: rootName,

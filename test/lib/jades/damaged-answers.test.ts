@@ -1,4 +1,4 @@
-// Answers with a byte changed, and lists that are large: read as functions, without a network.
+// Answers with a modified byte, and large lists: parsed directly, without a network.
 import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -32,7 +32,7 @@ beforeAll(() => {
 const dates = () => answerDates('honest', now, 3600);
 const list = (serials: string[]): Buffer => revocationList({ issuer, serials, dates: dates(), behaviour: 'honest' });
 
-/** Every way of reading it must fail, or say what was said. */
+/** Every parser must fail or return the original content. */
 async function sameOrNothing<T>(read: () => Promise<T>, said: T): Promise<void> {
   const outcome = await read().then(
     (value) => ({ value }),
@@ -53,7 +53,7 @@ function damaged(bytes: Uint8Array, { place, by }: Change): Buffer {
 }
 
 describe('an OCSP answer', () => {
-  it('with a changed byte says nothing, or what it said', async () => {
+  it('with a modified byte is invalid or unchanged in meaning', async () => {
     const subject = { certificate: leaf, issuer: root };
     const { der, nonce } = await createOcspRequest(subject);
     const question = readQuestion(der);
@@ -72,7 +72,7 @@ describe('an OCSP answer', () => {
       await expect(read(answer.subarray(0, length))).rejects.toThrow();
   });
 
-  it('of a responder that was appointed by another issuer of the same name says nothing', async () => {
+  it('from a responder that was appointed by another issuer of the same name is invalid', async () => {
     const subject = { certificate: leaf, issuer: root };
     const { der, nonce } = await createOcspRequest(subject);
     const responder = signerFor('honest', { name: rootName, key: delegates.stranger().key }, delegates);
@@ -85,7 +85,7 @@ describe('an OCSP answer', () => {
 describe('a revocation list', () => {
   const serial = (): string => leaf.x509.serialNumber.toLowerCase();
 
-  it('with a changed byte says nothing, or what it said', async () => {
+  it('with a modified byte is invalid or unchanged in meaning', async () => {
     const der = list([randomSerial(), serial(), randomSerial()]);
     const read = async (bytes: Uint8Array) => isListed(await readCrl(bytes, root), leaf);
     expect(await read(der)).toBe(true);
@@ -103,7 +103,7 @@ describe('a revocation list', () => {
     expect(await isListed(await readCrl(list([]), root), leaf)).toBe(false);
   });
 
-  it('of fifty thousand entries is searched without blocking the event loop', async () => {
+  it('with fifty thousand entries is searched without blocking the event loop', async () => {
     const read = await readCrl(list([...Array.from({ length: 50_000 }, randomSerial), serial()]), root);
     const unlisted = parseCertificate(mintLeaf({ key: rsa(), issuer, now, organization: 'y', oin: '2' }).raw);
     for (const [certificate, expected] of [
@@ -123,7 +123,7 @@ describe('a revocation list', () => {
     }
   });
 
-  it('says nothing about the certificates of an issuer with the same name and another key', async () => {
+  it('does not apply to certificates of an issuer with the same name and another key', async () => {
     const other = parseCertificate(mintRoot(delegates.key, now).raw);
     await expect(readCrl(list([]), other)).rejects.toThrow('not signed by the issuer');
   });

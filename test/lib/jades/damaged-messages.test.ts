@@ -1,4 +1,4 @@
-// Messages with a character changed anywhere: none is accepted, and none does anything but be refused.
+// Messages with one modified character anywhere: every one is refused, with a proper error.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { jadesErrorCodes } from '../../../src/lib/jades/certificate.ts';
@@ -18,7 +18,7 @@ const replaced = (text: string, place: number, by: string): string => {
 };
 
 it.each(['signatureHeader', 'digestHeader', 'body'] as const)(
-  'refuses a message with a change in its %s',
+  'refuses a message with a modification in its %s',
   async (part) => {
     const verifier = verifierFor(kit);
     const place = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
@@ -28,7 +28,7 @@ it.each(['signatureHeader', 'digestHeader', 'body'] as const)(
         const message = digestForm ? craftDigest(kit) : craft(kit);
         const before = part === 'body' ? message.body.toString() : String(message[part]);
         const after = replaced(before, at, character);
-        // Leaving out the padding of a digest is allowed.
+        // Omitting the padding of a digest is allowed.
         fc.pre(after !== before && after !== before.replace(/=$/, '') && after.trim() === after);
         const changed: SignedMessage = { ...message, [part]: part === 'body' ? Buffer.from(after) : after };
         expect(jadesErrorCodes).toContain(await verdict(verifier, changed));

@@ -1,4 +1,4 @@
-// Requests that the EU's DSS made, as it made them: every kind that it has for a detached compact signature is accepted.
+// Requests made by the EU's DSS: every kind that it supports for a detached compact signature is accepted.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -20,7 +20,7 @@ const body = Buffer.from(recorded.body);
 function verifierAt(minutesLater: number) {
   const verifier = createVerifier({
     anchors: recorded.root,
-    // Their authority is gone: nobody can say that they were revoked.
+    // Their authority no longer exists, so they cannot be reported as revoked.
     revocation: 'soft',
     fetch: () => Promise.reject(new Error('nobody there')),
     now: () => new Date(Date.parse(recorded.madeAt) + minutesLater * 60_000),

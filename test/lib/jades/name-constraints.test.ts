@@ -159,18 +159,18 @@ describe('name constraints', () => {
     expect(meetsNameConstraints(path(subject, [], limits))).toBe(expected);
   });
 
-  it('hold for a mailbox in the subject beside an alternative one', () => {
+  it('hold for a mailbox in the subject as well as an alternative name', () => {
     const subject: Name = [...nl, ['email', 'x@b.nl']];
     expect(meetsNameConstraints(path(subject, [{ email: 'x@a.nl' }], { permitted: [{ email: 'a.nl' }] }))).toBe(false);
   });
 
-  it('of two authorities must each be met: what one permits is not added to what the other does', () => {
+  it("of two authorities must each be met: permissions of one are not added to the other's", () => {
     const [a, b] = [{ permitted: [{ dns: 'a.nl' }] }, { permitted: [{ dns: 'b.nl' }] }];
     expect(meetsNameConstraints(path(people, [{ dns: 'x.a.nl' }], a, b))).toBe(false);
     expect(meetsNameConstraints(path(people, [{ dns: 'x.a.nl' }], a, a))).toBe(true);
   });
 
-  it('hold for the authorities below, but not for one that is self-issued', () => {
+  it('hold for the authorities below, but not for a self-issued one', () => {
     const limits = { permitted: [directory([...nl, ['organization', 'Een ander']])] };
     const subject: Name = [...nl, ['organization', 'Een ander'], ['commonName', 'x']];
     const top = certificate(nl, nl, limits);

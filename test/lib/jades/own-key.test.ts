@@ -22,7 +22,7 @@ const now = () => new Date();
 const pem = (...certificates: (X509Certificate | Buffer)[]): string =>
   certificates.map((c) => (c instanceof X509Certificate ? c : new X509Certificate(c)).toString()).join('');
 
-/** A PKCS#12 file by forge; `certificates` in the order given. */
+/** A PKCS#12 file made by forge; `certificates` in the given order. */
 function p12(
   privateKey: KeyObject | null,
   certificates: string[],
@@ -32,7 +32,7 @@ function p12(
   const forgeKey =
     privateKey && forge.pki.privateKeyFromPem(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
   const list = certificates.map((text) => forge.pki.certificateFromPem(text));
-  // The types of forge do not know that the key may be absent.
+  // Forge's types do not say that the key may be absent.
   const asn1 = Reflect.apply(forge.pkcs12.toPkcs12Asn1, forge.pkcs12, [forgeKey, list, passphrase, { algorithm }]);
   return Buffer.from(forge.asn1.toDer(asn1).getBytes(), 'binary');
 }
@@ -40,7 +40,7 @@ function p12(
 const split = (text: string): string[] => text.match(/-----BEGIN[\s\S]+?-----END CERTIFICATE-----\n/g) ?? [];
 
 describe('an own key in PEM', () => {
-  it('is read with its chain, and signs what is accepted', async () => {
+  it('is read with its chain, and makes accepted signatures', async () => {
     const own = loadPemKey({ key, chain }, now());
     expect(own).toMatchObject({
       oin: kit.authority.supplier.oin,
@@ -68,7 +68,7 @@ describe('an own key in PEM', () => {
     );
   });
 
-  it('has the same name for the key whatever the certificate', () => {
+  it('has the same key id whatever the certificate', () => {
     const again = pem(leafFor(kit, { key: createPrivateKey(key) }), kit.intermediate);
     expect(loadPemKey({ key, chain: again }, now()).kid).toBe(loadPemKey({ key, chain }, now()).kid);
   });

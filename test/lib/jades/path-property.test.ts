@@ -1,4 +1,4 @@
-// Our verdict on random chains beside that of OpenSSL's own program, where it is installed.
+// Compares our verdict on random chains with that of the OpenSSL program, where installed.
 import { spawnSync } from 'node:child_process';
 import { generateKeyPairSync, type KeyObject, type X509Certificate } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -47,7 +47,7 @@ function theirs([leaf, ...rest]: X509Certificate[], root: X509Certificate, requi
   return done.status === 0 ? 'accepted' : `refused: ${done.stderr}`;
 }
 
-/** Where we ask more than RFC 5280: the order as sent, key usage in authorities, each key once, no constraints on policies. */
+/** Where we require more than RFC 5280: the order as sent, key usage in authorities, each key once, no policy constraints. */
 function asksMore({ intermediates, shuffled, leaf, root }: RandomChain): boolean {
   const above = [root, ...intermediates];
   const short = [leaf, ...above.map(({ step }) => step)].filter(({ key }) => key === 'short').length;
@@ -59,7 +59,7 @@ function asksMore({ intermediates, shuffled, leaf, root }: RandomChain): boolean
   );
 }
 
-describe.skipIf(!installed)('path validation beside OpenSSL', () => {
+describe.skipIf(!installed)('path validation compared with OpenSSL', () => {
   it('never accepts what OpenSSL refuses, and refuses more only for reasons of its own', async () => {
     const seen = { accepted: 0, refused: 0 };
     await fc.assert(

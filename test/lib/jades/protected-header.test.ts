@@ -26,25 +26,22 @@ describe('the protected header', () => {
     expect(parse({ ...usual(), ...members }).style).toEqual(style);
   });
 
-  it.each(['JOSE', 'jose', 'Jose', 'application/jose', 'APPLICATION/JOSE', undefined])(
-    'takes typ %s for what it is',
-    (typ) => {
-      expect(parse({ ...usual(), typ }).style.form).toBe('body');
-    },
-  );
+  it.each(['JOSE', 'jose', 'Jose', 'application/jose', 'APPLICATION/JOSE', undefined])('accepts typ %s', (typ) => {
+    expect(parse({ ...usual(), typ }).style.form).toBe('body');
+  });
 
-  it('does without kid, and ignores members that it does not know', () => {
+  it('needs no kid, and ignores unknown members', () => {
     const extra = { kid: undefined, jwk: { kty: 'RSA' }, x5u: 'http://localhost', jku: 'http://localhost', cty: 'x' };
     expect(parse({ ...usual(), ...extra }).style.form).toBe('body');
   });
 
-  it('reads when it was signed and until when it counts', () => {
+  it('reads the signing time and the expiry', () => {
     const { times } = parse({ ...usual(), iat: 10, sigT: '1970-01-01T00:00:20Z', exp: 30.5, crit: ['sigT'] });
     expect(times).toEqual({ signedAt: [10_000, 20_000], expiresAt: 30_500 });
     expect(parse(usual()).times).toEqual({ signedAt: [], expiresAt: undefined });
   });
 
-  it('reads the certificates in their order, and accepts the thumbprint of the first', () => {
+  it('reads the certificates in order, and accepts the thumbprint of the first', () => {
     const first = parse(usual()).x5c[0]?.thumbprint;
     const header = parse({ ...usual(), 'x5t#S256': first });
     expect(header.x5c.map(({ der }) => der.toString('base64'))).toEqual(x5c);

@@ -18,19 +18,19 @@ beforeEach(() => {
 
 /** Only for answers that never come. */
 const short = { revocationDeadlineMs: 700, ocspTimeoutMs: 250, crlTimeoutMs: 250 };
-/** Of an answer without end no more is read than this; that the limit is fifty times as high by itself shows nothing else. */
+/** No more than this is read of an endless answer; the default, fifty times as high, would not change the outcome. */
 const small = { crlBytes: 1024 * 1024 };
 function limitsFor(behaviour: string) {
   if (behaviour === 'gigabyte') return small;
   return ['hang', 'drip'].includes(behaviour) ? short : {};
 }
 
-/** What a responder and the server of a list can do equally wrong. */
+/** Faults that a responder and the server of a list have in common. */
 const UNREADABLE = (
   ['hang', 'drip', 'not-found', 'garbage', 'empty', 'gigabyte', 'redirect-elsewhere', 'redirect-forever'] as const
 ).map((behaviour): [typeof behaviour, string] => [behaviour, 'revocation-unknown']);
 
-/** A leaf of its own under the intermediate, so that nothing is known of it. */
+/** A new leaf under the intermediate, without cached answers. */
 function fresh(addresses: Addresses = kit.authority) {
   const leaf = leafFor(kit, { extensions: leafExtensions(addresses) });
   return { leaf, message: craft(kit, { chain: [leaf.raw, kit.intermediate] }) };
@@ -62,7 +62,7 @@ describe('OCSP', () => {
     ['unknown', 'revocation-unknown'],
     ['try-later', 'revocation-unknown'],
     ...UNREADABLE,
-  ])('that answers %s: %s, and a revoked leaf is never accepted', async (behaviour, code) => {
+  ])('answering %s: %s, and a revoked leaf is never accepted', async (behaviour, code) => {
     kit.authority.behaviour.ocsp = behaviour;
     const verifier = verifierFor(kit, { limits: limitsFor(behaviour) });
     expect(await verdict(verifier, fresh().message)).toBe(code);
@@ -83,7 +83,7 @@ describe('OCSP', () => {
     expect(await verdict(verifierFor(kit), fresh().message)).toBe('accepted');
   });
 
-  it('that comes too late serves the next request, and is asked only once meanwhile', async () => {
+  it('answering too late serves the next request, and is called only once meanwhile', async () => {
     const verifier = verifierFor(kit, { limits: { ocspTimeoutMs: 100, ocspLateMs: 20_000 } });
     kit.authority.behaviour.lifeSeconds = 3600;
     kit.authority.behaviour.ocspDelayMs = 2000;
@@ -94,11 +94,11 @@ describe('OCSP', () => {
     await expect.poll(() => verdict(verifier, message)).toBe('accepted');
     kit.authority.behaviour.ocsp = 'not-found';
     expect(await verdict(verifier, message)).toBe('accepted');
-    // One for the leaf and one for the intermediate, however often was asked.
+    // One for the leaf and one for the intermediate, however many requests there were.
     expect(kit.authority.calls.filter((call) => call === 'POST /ocsp').length - before).toBe(2);
   });
 
-  it('that comes too late and speaks of a revocation refuses the next request', async () => {
+  it('answering too late with a revocation refuses the next request', async () => {
     const verifier = verifierFor(kit, { revocation: 'soft', limits: { ocspTimeoutMs: 50, ocspLateMs: 20_000 } });
     kit.authority.behaviour.lifeSeconds = 3600;
     kit.authority.behaviour.ocspDelayMs = 500;
@@ -170,7 +170,7 @@ describe('the revocation list', () => {
     );
   });
 
-  it('is read up to the size that is configured', async () => {
+  it('is read up to the configured size', async () => {
     kit.authority.behaviour.crl = 'honest';
     const small = verifierFor(kit, { limits: { crlBytes: 200 } });
     expect(await verdict(small, fresh().message)).toBe('revocation-unknown');
@@ -185,7 +185,7 @@ describe('the revocation list', () => {
 });
 
 describe('without an answer', () => {
-  it('a certificate that names no address is refused', async () => {
+  it('a certificate without an address is refused', async () => {
     const { message } = fresh({});
     expect(await verdict(verifierFor(kit), message)).toBe('revocation-unknown');
   });
@@ -204,7 +204,7 @@ describe('without an answer', () => {
     expect(kit.authority.calls.length).toBe(calls);
   });
 
-  it('everything but a revocation is accepted in soft mode', async () => {
+  it('everything except a revocation is accepted in soft mode', async () => {
     for (const behaviour of ['not-found', 'hang', 'forged', 'unknown'] as const) {
       kit.authority.behaviour.ocsp = behaviour;
       const soft = verifierFor(kit, { revocation: 'soft', limits: limitsFor(behaviour) });

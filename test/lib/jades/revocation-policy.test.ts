@@ -1,4 +1,4 @@
-// When answers are asked for, kept, refreshed and waited for; the network is a function here, the clock a variable.
+// When answers are fetched, cached, refreshed and waited for; the network is a function here, the clock a variable.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Fetch, FetchRequest } from '../../../src/lib/jades/revocation.ts';
 import { createGuardedFetch } from '../../../src/lib/outbound/guarded-fetch.ts';
@@ -15,7 +15,7 @@ afterAll(async () => {
   await kit.close();
 });
 
-/** Counts what is asked, and lets a test change the answer. */
+/** Counts requests, and lets a test change the answer. */
 function recorder(change: (request: FetchRequest) => Promise<Uint8Array> | undefined = () => undefined) {
   const asked: string[] = [];
   const fetch: Fetch = (request) => {
@@ -33,7 +33,7 @@ function freshMessage() {
 const patience = { timeout: 60_000, interval: 20 };
 
 describe('revocation answers', () => {
-  it('are asked for once per certificate while they are valid', async () => {
+  it('are fetched once per certificate while they are valid', async () => {
     const { asked, fetch } = recorder();
     const verifier = verifierFor(kit, { fetch });
     const { message } = freshMessage();
@@ -41,7 +41,7 @@ describe('revocation answers', () => {
     expect(asked.length).toBe(2);
   });
 
-  it('are asked for once when many requests come at the same time', async () => {
+  it('are fetched once for many concurrent requests', async () => {
     const { asked, fetch } = recorder();
     const verifier = verifierFor(kit, { fetch });
     const { message } = freshMessage();
@@ -50,7 +50,7 @@ describe('revocation answers', () => {
     expect(asked.length).toBe(2);
   });
 
-  it('are refreshed before they expire, and a revocation is seen then', async () => {
+  it('are refreshed before they expire, and a revocation is noticed then', async () => {
     const { asked, fetch } = recorder();
     const started = Date.now();
     let passed = 0;
@@ -82,7 +82,7 @@ describe('revocation answers', () => {
     expect(await verdict(verifier, message)).toBe('revocation-unknown');
   });
 
-  it('that have no end are not cached', async () => {
+  it('without an expiry are not cached', async () => {
     kit.authority.behaviour.ocsp = 'no-end';
     const verifier = verifierFor(kit);
     const { leaf, message } = freshMessage();
@@ -92,7 +92,7 @@ describe('revocation answers', () => {
     kit.authority.behaviour.ocsp = 'honest';
   });
 
-  it('of one list serve all certificates of its issuer', async () => {
+  it('from one list serve all certificates of its issuer', async () => {
     const { asked, fetch } = recorder((request) =>
       request.method === 'POST' ? Promise.reject(new Error('no responder')) : undefined,
     );
@@ -103,7 +103,7 @@ describe('revocation answers', () => {
     expect(asked.filter((url) => url.endsWith('.crl')).length).toBe(2);
   });
 
-  it('of a list are used until it expires while it cannot be refreshed, which is reported and tried again after a pause', async () => {
+  it('from a list are used until it expires while it cannot be refreshed, which is reported and retried after a pause', async () => {
     let away = false;
     const noResponder = () => Promise.reject(new Error('no responder'));
     const { asked, fetch } = recorder((request) => {
@@ -119,7 +119,7 @@ describe('revocation answers', () => {
     expect(await verdict(verifier, freshMessage().message)).toBe('accepted');
     away = true;
     passed = 3_000_000;
-    // Of these leaves nothing is known yet but what the list says.
+    // Only the list has information about these leaves.
     expect(await verdict(verifier, freshMessage().message)).toBe('accepted');
     await vi.waitFor(() => expect(reported).toContainEqual(new Error('away')), patience);
     expect(lists()).toBe(2);
@@ -133,7 +133,7 @@ describe('revocation answers', () => {
     away = false;
     revoke(kit, leaf);
     passed += 30_000;
-    // The list is refreshed now; what it said before is asked again soon, not only at its end.
+    // The list is refreshed now; its earlier information is checked again soon, not only when it expires.
     expect(await verdict(verifier, message)).toBe('accepted');
     await vi.waitFor(() => expect(lists()).toBe(4), patience);
     const askAgain = async () => {
@@ -144,7 +144,7 @@ describe('revocation answers', () => {
     expect(passed).toBeLessThan(3_600_000);
   });
 
-  it('of a list are not relied upon after its end', async () => {
+  it('from a list are not used after it expires', async () => {
     let away = false;
     const { fetch } = recorder((request) =>
       away || request.method === 'POST' ? Promise.reject(new Error('away')) : undefined,
@@ -162,7 +162,7 @@ describe('revocation answers', () => {
     expect(await verdict(verifier, freshMessage().message)).toBe('revocation-unknown');
   });
 
-  it('are asked of one address one at a time', async () => {
+  it('are requested from one address one at a time', async () => {
     let running = 0;
     let most = 0;
     const { fetch } = recorder((request) => {
@@ -177,7 +177,7 @@ describe('revocation answers', () => {
     expect(most).toBe(1);
   });
 
-  it('that come after the deadline are used for the next request', async () => {
+  it('that arrive after the deadline are used for the next request', async () => {
     let release = (): void => undefined;
     const gate = new Promise<void>((resolve) => {
       release = resolve;
@@ -191,7 +191,7 @@ describe('revocation answers', () => {
     expect(asked.length).toBe(2);
   });
 
-  it('say why there is none', async () => {
+  it('give a reason when there is none', async () => {
     const { fetch } = recorder(() => Promise.reject(new Error('the network is away')));
     const verifier = verifierFor(kit, { fetch });
     const error: unknown = await verifier.verify(freshMessage().message).catch((reason: unknown) => reason);

@@ -36,18 +36,21 @@ function headerOf(signature: string): Record<string, unknown> {
 }
 
 describe('signing', () => {
-  it.each(styles)('makes what the verifier accepts and reports in the same style: %s', async (_case, style) => {
-    const body = Buffer.from('{"gegevens":"één"}');
-    const { digest, signature } = await signer.sign(body, style);
-    const verified = await verifierFor(kit).verify({ signatureHeader: signature, digestHeader: digest, body });
-    expect(verified).toMatchObject({
-      style: style.form === 'digest' ? PLAIN_STYLES.digest : style,
-      oin: kit.authority.supplier.oin,
-      digest,
-    });
-  });
+  it.each(styles)(
+    'makes signatures that the verifier accepts and reports in the same style: %s',
+    async (_case, style) => {
+      const body = Buffer.from('{"gegevens":"één"}');
+      const { digest, signature } = await signer.sign(body, style);
+      const verified = await verifierFor(kit).verify({ signatureHeader: signature, digestHeader: digest, body });
+      expect(verified).toMatchObject({
+        style: style.form === 'digest' ? PLAIN_STYLES.digest : style,
+        oin: kit.authority.supplier.oin,
+        digest,
+      });
+    },
+  );
 
-  it.each(styles)('makes what another JOSE library accepts: %s', async (_case, style) => {
+  it.each(styles)('makes signatures that another JOSE library accepts: %s', async (_case, style) => {
     const body = Buffer.from('{"gegevens":1}');
     const { digest, signature } = await signer.sign(body, style);
     const [header = '', , last = ''] = signature.split('.');
@@ -60,7 +63,7 @@ describe('signing', () => {
     });
   });
 
-  it('writes the members that JAdES asks for, the digest form never encoded whatever its request did', async () => {
+  it('writes the members that JAdES requires, and never encodes the digest form, whatever its request did', async () => {
     for (const [, style] of styles.filter(([, { form }]) => form === 'digest')) {
       const header = headerOf((await signer.sign(Buffer.from('{}'), style)).signature);
       expect(header).toEqual({
@@ -81,7 +84,7 @@ describe('signing', () => {
     ['iat', { iat: 1767323045 }],
     ['sigT', { sigT: '2026-01-02T03:04:05Z' }],
     ['none', {}],
-  ] as const)('writes the signing time as it is configured: %s', async (time, expected) => {
+  ] as const)('writes the signing time as configured: %s', async (time, expected) => {
     const own = loadPemKey(
       {
         key: readFileSync(kit.authority.supplier.key, 'utf8'),
@@ -94,7 +97,7 @@ describe('signing', () => {
     expect({ ...(iat === undefined ? {} : { iat }), ...(sigT === undefined ? {} : { sigT }) }).toEqual(expected);
   });
 
-  it.each(styles)('signs a body that comes in pieces as it signs the whole: %s', async (_case, style) => {
+  it.each(styles)('signs a body in pieces as it signs the whole: %s', async (_case, style) => {
     const body = Buffer.alloc(10_000, 'abcdefg');
     const pieces = Array.from({ length: 10 }, (_, at) => body.subarray(at * 1_001, (at + 1) * 1_001));
     const { digest, signature } = await signer.sign(pieces, style);
@@ -134,7 +137,7 @@ describe('signing', () => {
     );
   });
 
-  it('encodes a payload in any pieces as it encodes the whole', async () => {
+  it('encodes a payload in pieces as it encodes the whole', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 20 }), { maxLength: 20 }), async (pieces) => {
         let text = '';

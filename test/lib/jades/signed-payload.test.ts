@@ -8,7 +8,7 @@ import {
 } from '../../../src/lib/jades/signature.ts';
 
 const body = Buffer.from('{"hello": "world"}');
-// The digest of this body in the examples of RFC 9530 appendix B and the drafts before it.
+// The digest of this body in the examples of RFC 9530 appendix B and earlier drafts.
 const value = 'X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=';
 
 describe('the Digest header', () => {
@@ -34,7 +34,7 @@ describe('the Digest header', () => {
     expect(() => checkDigest(header, digestOf(body))).not.toThrow();
   });
 
-  it('returns the value as it was sent', () => {
+  it('returns the value as sent', () => {
     expect(parseDigest(`MD5=AA==, SHA-256=${value}`).sent).toBe(`MD5=AA==, SHA-256=${value}`);
   });
 

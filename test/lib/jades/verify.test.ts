@@ -41,7 +41,7 @@ describe('a signed message', () => {
     expect(await verdict(verifierFor(kit), message())).toBe('accepted');
   });
 
-  it('yields who signed, how, and what proves it', async () => {
+  it('returns the signer, the form and the proof', async () => {
     const message = craftDigest(kit);
     expect(await verifierFor(kit).verify(message)).toMatchObject({
       style: { form: 'digest', b64: false },
@@ -54,12 +54,12 @@ describe('a signed message', () => {
   it.each([
     ['has another form', '123'],
     ['has letters', '0000009900000000100A'],
-  ])('yields no OIN when the serial number of the subject %s', async (_case, oin) => {
+  ])('returns no OIN when the serial number of the subject %s', async (_case, oin) => {
     const chain = [leafFor(kit, { oin }).raw, kit.intermediate];
     expect((await verifierFor(kit).verify(craft(kit, { chain }))).oin).toBeUndefined();
   });
 
-  it('yields no OIN when the subject names two', async () => {
+  it('returns no OIN when the subject names two', async () => {
     const subject = [
       ['serialNumber', '00000099000000001000'],
       ['serialNumber', '00000099000000003000'],
@@ -225,16 +225,16 @@ describe('a verifier', () => {
   } as const;
 
   it.each(['', 'no certificate here', '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----'])(
-    'is not made without anchors: %j',
+    'is not created without anchors: %j',
     (anchors) => expect(() => createVerifier({ ...options, anchors })).toThrow('trust anchors'),
   );
 
-  it('is not made with an anchor that cannot be read', () => {
+  it('is not created with an unreadable anchor', () => {
     const anchors = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----';
     expect(() => createVerifier({ ...options, anchors })).toThrow();
   });
 
-  it('finds the anchor among others, and takes an intermediate for one', async () => {
+  it('finds the anchor among others, and accepts an intermediate as one', async () => {
     const others = readFileSync(kit.authority.supplier.certificate, 'utf8');
     const anchors = `remark\n${others}\n${kit.rootPem}`;
     expect(await verdict(verifierFor(kit, { anchors }), craft(kit))).toBe('accepted');
@@ -242,7 +242,7 @@ describe('a verifier', () => {
     expect(await verdict(verifierFor(kit, { anchors: intermediate }), craft(kit))).toBe('accepted');
   });
 
-  it('does not take the certificate of a signer for an anchor', async () => {
+  it("does not accept a signer's certificate as an anchor", async () => {
     const anchors = readFileSync(kit.authority.requester.certificate, 'utf8');
     expect(await verdict(verifierFor(kit, { anchors }), craft(kit))).toBe('certificate-untrusted');
   });

@@ -16,7 +16,7 @@ it('sorts members by UTF-16 code units, at every depth (RFC 8785 section 3.2.3)'
   expect(canonical('[{"b":[{"z":1,"a":2}],"a":{}},[]]')).toBe('[{"a":{},"b":[{"a":2,"z":1}]},[]]');
 });
 
-it('sorts names that look like numbers as texts, and preserves a member that is called __proto__', () => {
+it('sorts names that look like numbers as texts, and keeps a member called __proto__', () => {
   expect(canonical('{"10":1,"9":2,"2":3,"__proto__":{"b":1,"a":2}}')).toBe(
     '{"10":1,"2":3,"9":2,"__proto__":{"a":2,"b":1}}',
   );
@@ -33,7 +33,7 @@ it('writes numbers, texts and literals as ECMAScript does (RFC 8785 section 3.2.
   expect(canonical(String.raw`["","\u007f","\u2028","é","\ud834\udd1e"]`)).toBe('["","\u007f","\u2028","é","𝄞"]');
 });
 
-it.each([String.raw`["\ud800"]`, String.raw`{"\udc00":1}`])('has no form for half of a surrogate pair: %s', (text) => {
+it.each([String.raw`["\ud800"]`, String.raw`{"\udc00":1}`])('cannot represent half a surrogate pair: %s', (text) => {
   expect(() => canonical(text)).toThrow(TypeError);
 });
 

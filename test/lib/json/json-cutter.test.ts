@@ -16,7 +16,7 @@ interface Cut {
   readonly envelop: string;
 }
 
-/** Cuts a text that comes in pieces of the given sizes; the buffer is used again, as it is when a file is read. */
+/** Cuts a text that arrives in pieces of the given sizes; the buffer is reused, as when reading a file. */
 function cut(text: string, sizes: readonly number[]): Cut {
   const items: Cut['items'] = [];
   const leveringen: string[] = [];
@@ -69,7 +69,7 @@ it('finds a list by its name, however that is escaped', () => {
   expect(cut('{"lev\\u0065ringen":[{"vroegsignalen":[1]}]}', [100]).items).toEqual([[0, 'records', 0, '1', 1]]);
 });
 
-it('cuts the same however the bytes come', () => {
+it('cuts the same however the bytes are divided', () => {
   const whole = cut(text, [text.length * 2]);
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 20 }), (sizes) => {
@@ -78,7 +78,7 @@ it('cuts the same however the bytes come', () => {
   );
 });
 
-it('cuts what any message holds', () => {
+it('cuts any message', () => {
   const item = fc.jsonValue({ maxDepth: 3 });
   const levering = fc.record({ vroegsignalen: fc.array(item), rest: item, vroegsignaalzaken: fc.array(item) });
   const message = fc.record({ voor: item, leveringen: fc.array(levering), na: item });

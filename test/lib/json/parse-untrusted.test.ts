@@ -20,7 +20,7 @@ describe('parseUntrusted', () => {
     ['[[[[1]]]]', [[[[1]]]]],
     ['\uFEFF{}', {}],
     ['"é€😀"', 'é€😀'],
-  ])('gives what JSON.parse gives: %s', (text, value) => {
+  ])('returns what JSON.parse returns: %s', (text, value) => {
     expect(parseUntrusted(Buffer.from(text), LIMITS)).toEqual(value);
   });
 
@@ -56,7 +56,7 @@ describe('parseUntrusted', () => {
     }
   });
 
-  it('takes as many as is allowed', () => {
+  it('accepts up to the allowed number', () => {
     const values = JSON.stringify(Array(19).fill(1));
     expect(parseUntrusted(values, { ...LIMITS, values: 20, bytes: values.length })).toHaveLength(19);
     const members = Object.fromEntries(
@@ -65,13 +65,13 @@ describe('parseUntrusted', () => {
     expect(parseUntrusted(JSON.stringify(members), LIMITS)).toEqual(members);
   });
 
-  it('says nothing of the text in its errors', () => {
+  it('does not quote the text in its errors', () => {
     const refuse = (): unknown => parseUntrusted('{"bsn":999990019,}', LIMITS);
     expect(refuse).toThrow('not JSON');
     expect(refuse).not.toThrow(/bsn|99999/);
   });
 
-  it.each(Object.entries(SHAPES))('refuses 30 MB of %s before anything is built', (_name, [part, code]) => {
+  it.each(Object.entries(SHAPES))('refuses 30 MB of %s before building anything', (_name, [part, code]) => {
     const bytes = Buffer.alloc(30_000_000, part);
     const before = process.memoryUsage();
     expect(() => parseUntrusted(bytes, { bytes: bytes.length })).toThrow(expect.objectContaining({ code }));
@@ -82,7 +82,7 @@ describe('parseUntrusted', () => {
 describe('JsonCounter', () => {
   const text = Buffer.from('{"a\\"[":[1,"\\\\",{"b":"]}"}],"é":"\\u005b"}');
 
-  it('counts the same wherever a text is cut in pieces', () => {
+  it('counts the same wherever a text is split', () => {
     for (let first = 0; first <= text.length; first += 1) {
       for (const values of [6, 7]) {
         const counter = new JsonCounter({ ...LIMITS, depth: 3, members: 3, values });
@@ -97,7 +97,7 @@ describe('JsonCounter', () => {
     }
   });
 
-  it('refuses at the piece that has too many', () => {
+  it('refuses at the piece that exceeds the limit', () => {
     const counter = new JsonCounter({ ...LIMITS, bytes: 100_000 });
     counter.feed(Buffer.from('[1,2,3'));
     counter.feed(Buffer.from(`,"${'x'.repeat(50_000)}"`));

@@ -12,7 +12,7 @@ describe('strict JSON', () => {
     ['that is the empty name', '{"":1,"":2}'],
     ['that looks like structure', '{"{\\"a\\":":1,"{\\"a\\":":2}'],
     ['that is __proto__', '{"__proto__":1,"__proto__":2}'],
-  ])('refuses a member twice: %s', (_case, text) => {
+  ])('refuses a repeated member: %s', (_case, text) => {
     expect(() => parseStrictObject(text)).toThrow('has a member twice');
   });
 

@@ -1,4 +1,4 @@
-/** Whatever a member holds, a check ends with a report. */
+/** Whatever a member contains, a check ends with a report. */
 import { readdirSync, readlinkSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -11,7 +11,7 @@ import { loadModel } from '../../../../src/lib/exchange-model/model.ts';
 import { processorMs } from '../../../support/processor-time.ts';
 import { message, shvLevering, traject, vsLevering } from './support.ts';
 
-/** Puts a value in place of the n-th value of a message, counted through all levels. */
+/** Replaces the n-th value of a message, counted through all levels. */
 function withValue(message: unknown, at: number, value: unknown): unknown {
   let count = -1;
   return JSON.parse(
@@ -74,7 +74,7 @@ it.runIf(process.platform === 'linux')('keeps no file open after its report', ()
   expect(open()).toBe(0);
 });
 
-it('of one person with very many trajectories takes seconds', () => {
+it('finishes within seconds for one person with very many trajectories', () => {
   const persons = new Persons();
   for (let day = 0; day < 40_000; day += 1) {
     persons.add({ record: day, municipality: 0, persons: ['one'], begin: 2 * day, end: 2 * day, step: 0 });

@@ -1,4 +1,4 @@
-/** Files that are larger than the memory of the process that checks them. */
+/** Files larger than the memory of the process that checks them. */
 import { once } from 'node:events';
 import { createWriteStream, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ beforeAll(async () => {
   const text = 'Een omschrijving van een kilobyte. '.repeat(85);
   for (let n = 0; n < RECORDS; n += 1) {
     const persons = [{ Burgerservicenummer: String(100_000_000 + n) }];
-    // In every record something is found.
+    // Every record has a finding.
     const record = traject({ omschrijving: `${n} ${text}`, client: persons, toekenningsdatum: '2026-02-02' });
     if (!file.write(`${n === 0 ? '' : ','}${JSON.stringify(record)}`)) await once(file, 'drain');
   }
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(directory, { recursive: true }));
 
-it('takes no more memory for many records than some bytes for each', async () => {
+it('takes only some bytes of memory per record', async () => {
   expect(statSync(path).size).toBeGreaterThan(80 * 1024 * 1024);
   const { child, ended } = startProgram(['gegevens', 'check', '--variant', 'shv', '--json', path], {
     NODE_OPTIONS: '--max-old-space-size=64',

@@ -1,4 +1,4 @@
-/** A supplier in the Netherlands reads a report in Dutch: every rule, and every fault that a model can have. */
+/** Dutch suppliers read a report in Dutch: every rule, and every fault that a model can find. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { describeError } from '../../../../src/gegevens/import/faults.ts';
@@ -12,8 +12,8 @@ const ENGLISH =
   /\b(the|must|not|have|more|than|fewer|should|has|both|its|with|without|day|two|another|found|unexpected|file|record larger)\b/i;
 const UNKNOWN = 'past niet in het model';
 
-describe('the words of a report', () => {
-  it('are Dutch for all sixteen rules and the model', () => {
+describe('the wording of a report', () => {
+  it('is Dutch for all sixteen rules and the model', () => {
     for (const rule of ['model', ...Array.from({ length: 16 }, (_, i) => i + 1)] as const) {
       const [dutch, english] = [reportWords.nl.ruleText(rule), reportWords.en.ruleText(rule)];
       expect(dutch).not.toBe('');
@@ -23,7 +23,7 @@ describe('the words of a report', () => {
     }
   });
 
-  it('are Dutch for everything that the rules say of a place', () => {
+  it('is Dutch for everything that the rules say about a place', () => {
     const all = Object.keys(DUTCH_WHAT);
     expect(all.length).toBeGreaterThan(20);
     for (const what of all) {
@@ -34,7 +34,7 @@ describe('the words of a report', () => {
     }
   });
 
-  it('are Dutch for every fault that a validator finds', () => {
+  it('is Dutch for every fault that a validator finds', () => {
     const ajv = new Ajv2020({ allErrors: true, strict: false });
     addStandardFormats(ajv);
     const values: readonly (readonly [schema: object, value: unknown])[] = [
@@ -66,7 +66,7 @@ describe('the words of a report', () => {
       expect(validate(value), JSON.stringify(schema)).toBe(false);
       const [error] = validate.errors ?? [];
       if (error === undefined) throw new Error('a fault without an error');
-      // Of an unknown member the name is not shown.
+      // The name of an unknown member is not shown.
       const english = describeError(error).replace(/(does not know): .*/, '$1');
       const dutch = modelFaultInDutch(`line 3: ${english}`);
       expect(dutch, english).toMatch(/^regel 3 van het bestand: /);
@@ -93,12 +93,12 @@ describe('the words of a report', () => {
     ['is not valid UTF-8', 'is geen geldige UTF-8'],
     ['is not a date that can be stored', 'is geen datum die kan worden opgeslagen'],
     ['must match a schema in anyOf', UNKNOWN],
-  ])('say of a file: %s', (english, dutch) =>
+  ])('says about a file: %s', (english, dutch) =>
     expect(modelFaultInDutch(`line 1: ${english}`)).toBe(`regel 1 van het bestand: ${dutch}`),
   );
 });
 
-it('a page is in Dutch, and in English when that is asked', async () => {
+it('is Dutch on a page, or English on request', async () => {
   const wrong = traject({ schuldregeling: { dwangakkoord: true }, begeleiding: [{ soort: 'Anders' }] });
   const path = messageFile(message([shvLevering([wrong])]));
   const dutch = (await check(['--variant', 'shv', '--html', path])).stdout;
@@ -118,7 +118,7 @@ it('a page is in Dutch, and in English when that is asked', async () => {
   const english = (await check(['--variant', 'shv', '--html', '--language', 'en', path])).stdout;
   expect(english).toMatch(/^<!DOCTYPE html>\n<html lang="en">\n/);
   expect(english).toContain('2 blocking, 1 warning: not ready to be delivered');
-  // The language is that of a page: it needs no second option.
+  // The language of a page needs no second option.
   const short = await check(['--variant', 'shv', '--language', 'en', path]);
   expect(short.stdout.replace(/<dd>.* UTC<\/dd>/, '')).toBe(english.replace(/<dd>.* UTC<\/dd>/, ''));
   expect(await check(['--variant', 'shv', '--language', 'fr', path])).toMatchObject({ status: 2 });

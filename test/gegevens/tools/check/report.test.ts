@@ -1,4 +1,4 @@
-/** What `gegevens check` says of files: counts, forms of the report, and faulty files and words. */
+/** What `gegevens check` says about files: counts, forms of the report, and faulty files and arguments. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,7 @@ const NO_STEPS = {
   },
 };
 
-it('of a file that ends too early touches nothing of the next file', async () => {
+it('of a file that ends too early does not affect the next file', async () => {
   const judgeBoth = async (variant: 'shv' | 'vs', first: object, cutBefore: string, second: object) => {
     const text = JSON.stringify(first);
     const files = [messageFile(text.slice(0, text.lastIndexOf(cutBefore))), messageFile(second)];
@@ -51,7 +51,7 @@ describe('the counts', () => {
       message([
         shvLevering([
           bare({ aanmelding: { startdatum: '2026-01-10' }, intake: { beschikkingssoort: 'Toelatingsbeschikking' } }),
-          // The same person later: this is where they are now. Nothing is filled in of what software left there.
+          // The same person later, at their current step. Values that software left empty stay empty.
           bare({
             startdatum: '2026-02-01',
             oplossing: {},
@@ -89,7 +89,7 @@ describe('the counts', () => {
     ]);
   });
 
-  it('take the spellings of a municipality as one', async () => {
+  it('treat the spellings of a municipality as one', async () => {
     const records = [bare({}), bare({ gemeentecode: 'gm0344' }, BSN[1]), bare({ gemeentecode: '0344' }, BSN[2])];
     const { report } = await judge('shv', message([shvLevering(records)]));
     expect(report.municipalities).toMatchObject([{ gemeentecode: 'GM0344', trajectories: 3, persons: 3 }]);
@@ -109,7 +109,7 @@ describe('the counts', () => {
     ]);
   });
 
-  it('say who is active in the period that is asked', async () => {
+  it('say who is active in the requested period', async () => {
     const file = message([
       shvLevering([bare({ einddatum: '2026-02-01' }), bare({ startdatum: '2026-03-01' }, BSN[1])]),
     ]);
@@ -120,7 +120,7 @@ describe('the counts', () => {
     });
   });
 
-  it('count a person once over several files, and compare records within a file', async () => {
+  it('count a person once across several files, and compare records within a file', async () => {
     const first = messageFile(message([shvLevering([traject()])]));
     const second = messageFile(message([shvLevering([traject()])], { einddatumLevering: '2026-06-30' }));
     const { status, stdout } = await check(['--variant', 'shv', '--json', first, second]);
@@ -148,11 +148,11 @@ describe('the report', () => {
     const { report } = await judge('shv', message([shvLevering(records)]));
     const model = report.findings.find(({ rule }) => rule === 'model');
     expect([model?.count, model?.places.length]).toEqual([130, 100]);
-    // Reading goes on after the faults: all is counted.
+    // Reading continues after the faults, so that everything is counted.
     expect(report.municipalities).toMatchObject([{ trajectories: 130 }]);
   });
 
-  it('has one line for a column with the same everywhere, with a count, and each place of a few', async () => {
+  it('has one line, with a count, for a column with the same fault everywhere, and each place if there are few', async () => {
     const schulden = Array.from({ length: 3 }, (_, n) => ({ bedrag: n, schuldeiser: { naam: `S${n}` } }));
     const records = Array.from({ length: 193 }, (_, n) => traject({ omschrijving: `r${n}`, schulden }));
     records.push(traject({ schulden: [{ bedrag: 1, schuldeiser: { naam: 'A', Naam: 'B' } }] }));
@@ -168,7 +168,7 @@ describe('the report', () => {
     );
   });
 
-  it('is for people when nothing else is asked', async () => {
+  it('is for people by default', async () => {
     const { status, stdout, stderr } = await check(['--variant', 'shv', messageFile(faulty)]);
     expect([status, stderr]).toEqual([1, 'koppelvlak: 2 blocking findings\n']);
     expect(stdout).toMatch(/^bericht\.json\n2026-01-01 to 2026-03-31\n\nmunicipality {2}trajectories {2}persons/);
@@ -211,13 +211,13 @@ describe('a page', () => {
       shvLevering([bare({ gemeentecode: `GM${String(n).padStart(4, '0')}` })]),
     );
     const page = await html(messageFile(message(leveringen)));
-    // Nothing is run, and nothing is loaded from elsewhere.
+    // Nothing is executed or loaded from elsewhere.
     expect(page).not.toMatch(/<script|<link|<img|<iframe|@import|url\(|\ssrc=|\shref=|\son\w+=|https?:/i);
     expect(page).toContain(`content="default-src 'none'; style-src 'unsafe-inline'"`);
     expect(page).toMatch(/@page \{ size: A4;/);
     expect(page.match(/<th scope="row">GM\d{4}<\/th>/g)?.length ?? 0).toBe(count);
     expect(page.includes('Er zijn geen records.')).toBe(count === 0);
-    // Every bar has its number in the cell after it.
+    // Every bar has its number in the next cell.
     expect(page.match(/<td class="bar"><span style="width:[\d.]+%"><\/span><\/td><td>\d+<\/td>/g)?.length ?? 0).toBe(
       page.match(/<span style=/g)?.length ?? 0,
     );
@@ -327,7 +327,7 @@ describe('what cannot be checked', () => {
     expect(report.period).toBeNull();
   });
 
-  it('is judged by the model of --model', async () => {
+  it('is checked against the model of --model', async () => {
     const path = messageFile(message([vsLevering('1.2')]));
     const { status, stdout } = await check(['--variant', 'vs', '--json', path]);
     expect([status, JSON.parse(stdout).findings[0].rule]).toEqual([1, 'model']);
@@ -344,7 +344,7 @@ describe('what cannot be checked', () => {
     ]);
   });
 
-  it('is judged by a model of your own as far as its mapping names the places', async () => {
+  it('is checked against a custom model as far as its mapping names the places', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'check-'));
     const models = join(import.meta.dirname, '../../../../openapi/modellen/shv-1.0');
     const { controle, ...mapping } = JSON.parse(readFileSync(`${models}.mapping.json`, 'utf8'));
@@ -361,7 +361,7 @@ describe('what cannot be checked', () => {
     expect(stderr).toContain('/nergens.json');
   });
 
-  it('is a file that cannot be read', async () => {
+  it('includes an unreadable file', async () => {
     const missing = await check(['--variant', 'shv', '/nergens.json']);
     expect([missing.status, missing.stdout]).toEqual([1, '']);
     expect(missing.stderr).toMatch(/^koppelvlak: ENOENT.*nergens\.json/);
@@ -382,7 +382,7 @@ describe('what cannot be checked', () => {
     expect(shell(`cat "${path}" | ${program}`)).toMatchObject({ status: 0, stdout: expect.stringContaining('GM0344') });
     const nothing = shell(`true | ${program}`);
     expect([nothing.status, nothing.stdout]).toEqual([1, expect.stringContaining('the file ends too early')]);
-    // Nobody reads the report: it ends, and does not break.
+    // The reader of the report closed the pipe: it exits without crashing.
     expect(shell(`${program.replace('/dev/stdin', `"${path}"`)} | true`)).toMatchObject({ status: 0, stderr: '' });
   });
 
@@ -394,7 +394,7 @@ describe('what cannot be checked', () => {
     [['--variant', 'shv', '--period', '2026-02-30/2026-03-31', 'a.json']],
     [['--variant', 'shv', '--period', '2026-03-31/2026-01-01', 'a.json']],
     [['--variant', 'shv', '--period', 'gisteren/vandaag', 'a.json']],
-  ])('is asked wrongly: %j', async (words) => {
+  ])('is refused on wrong usage: %j', async (words) => {
     expect(await check(words)).toMatchObject({ status: 2, stdout: '' });
   });
 });

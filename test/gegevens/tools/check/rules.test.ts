@@ -1,4 +1,4 @@
-/** The sixteen rules of the statistics office: each with a file that keeps it and files that break it. */
+/** The sixteen rules of the statistics office, each with a file that follows it and files that break it. */
 import { describe, expect, it } from 'vitest';
 import { BSN, found, judge, message, shvLevering, traject, VS_VERSIONS, vsLevering, vsNames } from './support.ts';
 
@@ -6,7 +6,7 @@ const RECORD = '/leveringen/0/schuldhulptrajecten/0';
 const ORGANISATION = '/leveringen/0/aanleverende_organisatie';
 const municipality = { 'KvK-nummer': undefined, gemeentecode: 'GM0344' };
 
-it('finds nothing in deliveries that keep all rules', async () => {
+it('finds nothing in deliveries that follow all rules', async () => {
   for (const organisatie of [{}, municipality]) {
     const { status, report } = await judge('shv', message([shvLevering([traject()], organisatie)]));
     expect([status, found(report)]).toEqual([0, []]);
@@ -21,7 +21,7 @@ type Json = Record<string, unknown>;
 const one = (more: Json): Json => message([shvLevering([traject(more)])]);
 const client = (more: Json): Json => one({ client: [{ Burgerservicenummer: BSN[0], ...more }] });
 
-/** Rule and name, what keeps it, what breaks it, and the finding. */
+/** Rule and name, a valid file, an invalid file, and the finding. */
 const SHV: readonly (readonly [number, string, Json, Json, readonly string[]])[] = [
   [1, 'both', one({}), message([shvLevering([traject()], { gemeentecode: 'GM0344' })]), ['blocking', ORGANISATION]],
   [1, 'neither', one({}), message([shvLevering([traject()], { 'KvK-nummer': '' })]), ['blocking', ORGANISATION]],
@@ -183,7 +183,7 @@ it('SHV, rule 15, an equal record, whatever the order of its members', async () 
 
 it('SHV, rule 12: a record with the same client twice is not compared with itself', async () => {
   const person = { Burgerservicenummer: BSN[0] };
-  // That it is there twice is said by rule 15.
+  // Rule 15 reports the duplicate.
   const { report } = await judge('shv', one({ client: [person, person] }));
   expect(found(report)).toEqual([[15, 'warning', '/leveringen/0/schuldhulptrajecten/0/client/1']]);
 });
@@ -242,7 +242,7 @@ describe.each(VS_VERSIONS)('VS %s', (version) => {
     expect(await report(breaks)).toEqual([[11, 'blocking', organisation]]);
   });
 
-  it('rule 13: what is in a case was taken up, on the day that it began', async () => {
+  it('rule 13: cases were taken up, on the day that they began', async () => {
     const waiting = vsLevering(version, { signaal: { status: 'Nog niet opgepakt' } });
     expect(await report(waiting)).toEqual([[13, 'warning', `${zaak}/vroegsignalen/0`]]);
     // In a file the cases may come first.
@@ -290,13 +290,13 @@ describe.each(VS_VERSIONS)('VS %s', (version) => {
     for (const inside of ['2026-01-01', '2026-03-31']) expect(await report(alone(inside))).toEqual([]);
     expect(await report(alone('2026-04-01'))).toContainEqual([place, 'blocking', day]);
     expect(await report({ ...alone('2025-12-31'), vroegsignaalzaken: [] })).toContainEqual([place, 'blocking', day]);
-    // Its case runs in the period: it has no result yet, or an attempt in it.
+    // Its case is active in the period: without a result, or with an attempt in it.
     expect(await report(dated('2025-12-01', '2025-12-10'))).toEqual([]);
     const over = { resultaat: 'Geen reactie na eerder contact' };
     const tried = { ...over, contactpogingen: [{ datum: '2026-01-02' }] };
     expect(await report(dated('2025-12-01', '2025-12-10', tried))).toEqual([]);
     expect(await report(dated('2025-12-01', '2025-12-10', over))).toEqual([[place, 'blocking', day, zaak]]);
-    // It was taken up after the period, and its signal is of the period.
+    // Taken up after the period, with a signal in the period.
     expect(await report(dated('2026-03-30', '2026-04-02'))).toEqual([]);
     expect(await report(dated('2026-04-01', '2026-04-02'))).toEqual([[place, 'blocking', day, zaak]]);
   });
@@ -306,7 +306,7 @@ describe.each(VS_VERSIONS)('VS %s', (version) => {
     expect(await report(wrong)).toEqual([[15, 'warning', `${signal}/client/${names.bsn}`]]);
     const levering = vsLevering(version);
     const signals = levering.vroegsignalen;
-    // IDs are of one levering.
+    // IDs are scoped to one levering.
     const elsewhere = { ...levering, gemeentecode: '345' };
     expect(await report(levering, elsewhere)).toEqual([]);
     const twice = { ...levering, vroegsignalen: Array.isArray(signals) ? [...signals, ...signals] : [] };

@@ -1,4 +1,4 @@
-/** The check of what is stored: for a period, after an import, and of an answer in the journal. */
+/** Checks of stored data: for a period, after an import, and of an answer in the journal. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callProgram, type Ended } from '../../../support/program.ts';
 import { messageFile, vsMessage } from '../../support/messages.ts';
@@ -17,7 +17,7 @@ async function stored(...words: readonly string[]): Promise<FoundReport & { stat
   const { status, stdout } = await run('check', '--json', ...words);
   return { status, ...JSON.parse(stdout) };
 }
-/** The newest entry of the journal, with what was in its answer. */
+/** The newest entry of the journal, with the contents of its answer. */
 async function journalled(): Promise<Record<string, unknown> & { check: FoundReport }> {
   const { entries } = JSON.parse((await run('journal', '--json', '--limit', '1')).stdout);
   return JSON.parse((await run('journal', '--json', String(entries[0].id))).stdout);
@@ -25,13 +25,13 @@ async function journalled(): Promise<Record<string, unknown> & { check: FoundRep
 
 const other = { '(Statutaire) Naam': 'Gemeente Elders', 'KvK-nummer': undefined, gemeentecode: '0345' };
 
-describe('what is stored', () => {
-  it('is nothing at first', async () => {
+describe('the stored data', () => {
+  it('is empty at first', async () => {
     expect(await stored('--variant', 'shv')).toMatchObject({ status: 0, municipalities: [], findings: [] });
     expect((await run('check', '--variant', 'shv')).stdout).toContain('nothing is stored for this period');
   });
 
-  it('is judged as a request for the most recent period would get it', async () => {
+  it('is checked as the answer to a request for the most recent period', async () => {
     const wrong = traject({ toekenningsdatum: '2026-02-02', gemeentecode: '0345' }, BSN[1]);
     const path = messageFile(message([shvLevering([traject(), traject({}, BSN[2])]), shvLevering([wrong], other)]));
     await supplier.import('shv', path);
@@ -47,7 +47,7 @@ describe('what is stored', () => {
     const answer = await supplier.get({});
     const [finding] = report.findings;
     expect([report.findings.length, finding?.rule]).toEqual([1, 8]);
-    // The place is the one in the answer, in which the organisations come by name.
+    // The place in the answer, which lists organisations by name.
     expect(finding?.places).toEqual(['/leveringen/0/schuldhulptrajecten/0/toekenningsdatum']);
     expect(answer.gegevens).toMatchObject({
       leveringen: [
@@ -61,7 +61,7 @@ describe('what is stored', () => {
     );
   });
 
-  it('is judged by what overlaps another period', async () => {
+  it('is checked for another period by overlap', async () => {
     const report = await stored('--variant', 'shv', '--period', '2026-01-01/2026-01-09');
     expect(report).toMatchObject({ period: { start: '2026-01-01', end: '2026-01-09' }, findings: [] });
     expect(report.municipalities).toEqual([]);
@@ -70,7 +70,7 @@ describe('what is stored', () => {
     expect(await stored('--variant', 'shv', '--period', '2020-01-01/2020-12-31')).toMatchObject({ municipalities: [] });
   });
 
-  it('is judged for early warning with its cases', async () => {
+  it('is checked for early warning with its cases', async () => {
     const waiting = vsLevering('1.1', { signaal: { status: 'Nog niet opgepakt' } });
     await supplier.import('vs', messageFile(message([waiting])));
     const report = await stored('--variant', 'vs');
@@ -82,7 +82,7 @@ describe('what is stored', () => {
     expect(found(selected)).toEqual(found(report));
   });
 
-  it('ends with 1 when something blocks', async () => {
+  it('makes it exit with 1 when there is a blocking finding', async () => {
     const nobody = { '(Statutaire) Naam': 'Noord', 'KvK-nummer': undefined, contactpersonen: undefined };
     const later = { startdatumLevering: '2026-04-01', einddatumLevering: '2026-06-30' };
     const path = messageFile(
@@ -110,7 +110,7 @@ describe('import --check', () => {
   const zuid = { '(Statutaire) Naam': 'Zuid', 'KvK-nummer': '87654321' };
   const path = messageFile(message([shvLevering([wrong], zuid)]));
 
-  it('stores nothing when something blocks, with and without --check', async () => {
+  it('stores nothing when there is a blocking finding, with and without --check', async () => {
     for (const words of [['--check'], [], ['--replace']]) {
       const { status, stdout, stderr } = await run('import', '--variant', 'shv', ...words, path);
       expect([status, stderr]).toEqual([
@@ -127,7 +127,7 @@ describe('import --check', () => {
     expect((await run('list', '--all')).stdout).not.toContain('Zuid');
   });
 
-  it('stores with --force, and the journal keeps what blocks', async () => {
+  it('stores with --force, and the journal keeps the blocking findings', async () => {
     const { status, stdout } = await run('import', '--variant', 'shv', '--force', path);
     expect(status).toBe(0);
     expect(stdout).toContain(
@@ -138,7 +138,7 @@ describe('import --check', () => {
     const { files } = JSON.parse(again.stdout);
     const alone = await run('check', '--variant', 'shv', '--json', path);
     expect(files).toMatchObject([{ records: 1, check: JSON.parse(alone.stdout) }]);
-    // The first one became an earlier version, and is pruned: what was forced is still there, without the name of its file.
+    // The first one became an earlier version, and is pruned: the forced findings are still there, without the file name.
     await supplier.asOwner(`update gegevens.leveringen set withdrawn_at = now() - interval '1 day' where id = ${id}`);
     expect((await run('prune')).stdout).toBe('Pruned 1 versions with 1 records.\n');
     const { forced } = JSON.parse((await run('journal', '--json')).stdout);
@@ -167,7 +167,7 @@ describe('import --check', () => {
     expect(await journalled()).not.toHaveProperty('forced');
   });
 
-  it('has rule 16 of what was stored before it was checked, by the period of its own delivery', async () => {
+  it('checks rule 16 for previously stored records by the period of their own delivery', async () => {
     const late = traject({ startdatum: '2024-08-01', aanmelding: {}, intake: {} }, BSN[2]);
     const half = { startdatumLevering: '2024-01-01', einddatumLevering: '2024-06-30' };
     const oost = { '(Statutaire) Naam': 'Oost', 'KvK-nummer': '44332211' };
@@ -180,7 +180,7 @@ describe('import --check', () => {
     ]);
   });
 
-  it('ends with 0 when nothing blocks, and reports faults as without it', async () => {
+  it('exits with 0 without blocking findings, and reports faults as it does without --check', async () => {
     const good = messageFile(
       message([shvLevering([traject()], { '(Statutaire) Naam': 'West', 'KvK-nummer': '11223344' })]),
     );
@@ -194,7 +194,7 @@ describe('import --check', () => {
 describe('the journal', () => {
   const period = { aanleverperiodeStartdatum: '2025-01-01', aanleverperiodeEinddatum: '2025-12-31' };
 
-  it('shows the counts and findings of exactly what was in an answer', async () => {
+  it('shows the counts and findings of exactly one answer', async () => {
     const records = Array.from({ length: 5 }, (_, n) =>
       traject({ startdatum: '2025-02-01', toekenningsdatum: n === 3 ? '2025-03-01' : '2026-02-01' }, BSN[n % 2]),
     );
@@ -215,7 +215,7 @@ describe('the journal', () => {
     });
     const second = { ...period, page: 2, pageSize: 2 };
     await supplier.get({ ...second, page: 1 });
-    // What is imported meanwhile is not in the pages of this requester.
+    // Later imports are not in this requester's pages.
     await supplier.import('shv', messageFile(message([shvLevering([traject()])], years)));
     await supplier.get(second);
     const { check, id } = await journalled();
@@ -240,7 +240,7 @@ describe('the journal', () => {
     expect((await journalled()).check.municipalities).toMatchObject([{ signals: 1, cases: 1 }]);
   });
 
-  it('says so when its leveringen have been pruned', async () => {
+  it('reports pruned leveringen', async () => {
     const years = { start: '2019-01-01', end: '2019-12-31' };
     await supplier.import('vs', messageFile(vsMessage({ ...years, leveringen: [{ naam: 'Oud', records: 2 }] })));
     const asked = { aanleverperiodeStartdatum: years.start, aanleverperiodeEinddatum: years.end };

@@ -31,14 +31,14 @@ export async function judge(
   return { status, report: JSON.parse(stdout) };
 }
 
-/** Rule, severity and places of all that was found. */
+/** Rule, severity and places of all findings. */
 export function found({ findings }: FoundReport): unknown[] {
   return findings.map(({ rule, severity, places }) => [rule, severity, ...places]);
 }
 
 type Json = Record<string, unknown>;
 
-/** A trajectory that keeps all rules. */
+/** A trajectory that follows all rules. */
 export function traject(more: Json = {}, bsn: string = BSN[0]): Json {
   return {
     gemeentecode: 'GM0344',
@@ -55,7 +55,7 @@ export function traject(more: Json = {}, bsn: string = BSN[0]): Json {
 
 const CONTACT = { naam: 'Jan Jansen', email: 'jan@voorbeeld.example' };
 
-/** A levering of a credit bank that keeps all rules. */
+/** A levering of a credit bank that follows all rules. */
 export function shvLevering(trajecten: readonly Json[], organisatie: Json = {}): Json {
   return {
     teller: 1,
@@ -93,7 +93,7 @@ export interface VsWishes {
   readonly zaak?: Json;
 }
 
-/** A levering with one signal in one case, that keeps all rules. */
+/** A levering with one signal in one case, that follows all rules. */
 export function vsLevering(version: VsVersion, wishes: VsWishes = {}): Json {
   const names = vsNames(version);
   return {

@@ -13,13 +13,13 @@ const csv = (...lines: readonly string[]): string => fileNamed('tabel.csv', `${l
 const client = { '/client/-/Burgerservicenummer': 'BSN', '/client/-/Postcode': 'Postcode' };
 
 describe('how a CSV file is written', () => {
-  it('is Windows-1252 where the mapping says so', async () => {
+  it('is Windows-1252 if the mapping says so', async () => {
     const file = fileNamed('tabel.csv', Buffer.from('Omschrijving\r\nCaf\xe9 \x80 5 \x91s\r\n', 'latin1'));
     const mapping = shvTable({ '/omschrijving': 'Omschrijving' }, {}, { csv: { encoding: 'windows-1252' } });
     expect((await tryTable(mapping, file)).records).toEqual([{ gemeentecode: '0014', omschrijving: 'Café € 5 ‘s' }]);
   });
 
-  it('is UTF-8 by default, and a cell that is not is a fault', async () => {
+  it('is UTF-8 by default, and other bytes are a fault', async () => {
     const file = fileNamed('tabel.csv', Buffer.from('Omschrijving\nCaf\xe9\n', 'latin1'));
     const { status, faults } = await tryTable(shvTable({ '/omschrijving': 'Omschrijving' }), file);
     expect(status).toBe(1);
@@ -69,7 +69,7 @@ describe('how a CSV file is written', () => {
     ['sep=,', ';'],
     ['sep=\t', '|'],
     ['\ufeffSEP=|', undefined],
-  ])('names its delimiter in the first line, %j, which is no row', async (first, mapped) => {
+  ])('states its delimiter in the first line, %j, which is not a row', async (first, mapped) => {
     const delimiter = first.at(-1);
     const rows = [first, ['Start', 'T'].join(delimiter), ['x', 'a'].join(delimiter)];
     const content = mapped === undefined ? { csv: {} } : { csv: { delimiter: mapped } };
@@ -117,13 +117,13 @@ describe('how a CSV file is written', () => {
     expect(records).toMatchObject([{ client: [{ Burgerservicenummer: '000000012', Postcode: '0123AB' }] }]);
   });
 
-  it('says how it was read when a column is not there', async () => {
+  it('reports how it was read when a column is missing', async () => {
     const mapping = shvTable({ '/omschrijving': 'BSN' }, {}, { csv: {} });
     const message = expect.stringContaining('no such column; 1 columns were read as utf-8, delimiter ";"');
     expect((await tryTable(mapping, csv('BSN,a', '1,2'))).faults).toMatchObject([{ row: 1, column: 'BSN', message }]);
   });
 
-  it('has quotes over lines, and rows are counted as a spreadsheet does', async () => {
+  it('has quoted cells over several lines, and rows are counted as in a spreadsheet', async () => {
     const file = csv('BSN;Omschrijving', '1;"een ""twee""\r\ndrie; vier"', '2;"x', 'y"', '3;z');
     const { records, faults } = await tryTable(
       shvTable({ '/omschrijving': 'Omschrijving', '/startdatum': 'BSN' }),
@@ -139,7 +139,7 @@ describe('how a CSV file is written', () => {
     expect([records.length, faults]).toEqual([2, []]);
   });
 
-  it('has a row of names further down', async () => {
+  it('has its header row further down', async () => {
     const below = csv('Overzicht', '', 'bsn ;POST  CODE', '1;0123 AB');
     const columns = { '/omschrijving': 'BSN', '/client/-/Postcode': 'Post code' };
     expect((await tryTable(shvTable(columns, { header: 3 }), below)).records).toMatchObject([{ omschrijving: '1' }]);
@@ -151,7 +151,7 @@ describe('how a CSV file is written', () => {
   });
 });
 
-describe('a CSV file that cannot be read', () => {
+describe('an unreadable CSV file', () => {
   const mapping = (): string => shvTable(client);
 
   it.each([
@@ -165,7 +165,7 @@ describe('a CSV file that cannot be read', () => {
     expect(faults.map((fault) => fault.message)).toEqual([expect.stringMatching(message)]);
   });
 
-  it('is cut off within a row, or has a delimiter too many', async () => {
+  it('is truncated within a row, or has an extra delimiter', async () => {
     const file = fileNamed('tabel.csv', 'BSN;Postcode;Nr\n1;0123 AB;5\n2;0123 AB;5;6\n3;0123 AB;5;\n4;01');
     const { faults } = await tryTable(mapping(), file);
     expect(faults.map(({ row, message }) => [row, message])).toEqual([
@@ -174,13 +174,13 @@ describe('a CSV file that cannot be read', () => {
     ]);
   });
 
-  it('has a quote that is never closed in more than a megabyte', async () => {
+  it('has an unclosed quote for more than a megabyte', async () => {
     const file = fileNamed('tabel.csv', `BSN;Postcode\n1;"${'x\n'.repeat(1_000_000)}`);
     const { faults } = await tryTable(mapping(), file);
     expect(faults).toMatchObject([{ row: 2, message: expect.stringContaining('bytes') }]);
   });
 
-  it('has other columns than the mapping names: missing, and twice', async () => {
+  it('lacks a column of the mapping, or has it twice', async () => {
     const { faults } = await tryTable(
       shvTable({ '/omschrijving': 'Naam', '/startdatum': 'Start', '/einddatum': 'Einde' }),
       csv('Start;Einde;start;Los;Los', '1;2;3;4;5'),
@@ -232,7 +232,7 @@ describe('rows and records', () => {
     ]);
   });
 
-  it('are read where a column says so, and a cell makes several items', async () => {
+  it('are read if a column says so, and one cell can make several items', async () => {
     const mapping = shvMapping({
       tables: [
         { key: ['Nr'], where: { column: 'Soort', in: ['t'] }, members: { '/gemeentecode': 'Waarde' } },
@@ -257,7 +257,7 @@ describe('rows and records', () => {
     expect(leveringen).toBe(2);
   });
 
-  it('have numbered items, without gaps where one is empty', async () => {
+  it('have numbered items, without gaps for empty ones', async () => {
     const mapping = shvTable({ '/client/1/Burgerservicenummer': 'Partner', '/client/0/Burgerservicenummer': 'BSN' });
     const { records } = await tryTable(mapping, csv('BSN;Partner', '1;2', ';3'));
     expect(records).toMatchObject([
@@ -267,7 +267,7 @@ describe('rows and records', () => {
   });
 });
 
-it('stops when it is interrupted, for that reason', async () => {
+it('stop when interrupted, with that reason', async () => {
   const file = fileNamed('tabel.csv', `T\n${'x\n'.repeat(200_000)}`);
   const plan = planTables(readMappingFile(shvTable({ '/omschrijving': 'T' })), loadModel('shv'));
   for (const path of [file, fileNamed('t.xlsx', readFileSync(EXAMPLE))]) {
@@ -280,7 +280,7 @@ it('stops when it is interrupted, for that reason', async () => {
   }
 });
 
-it('names all faults together, with row and column, and repeats no value', async () => {
+it('report all faults at once, with row and column, and repeat no value', async () => {
   const mapping = shvTable({
     '/startdatum': 'Start',
     '/totaalSchuldbedragBijAanvangSchuld': 'Schuld',

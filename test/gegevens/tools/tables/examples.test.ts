@@ -32,7 +32,7 @@ describe.each([
   const [name = ''] = table.split('.');
   const json = join(EXAMPLES, `${name}.json`);
 
-  it('is delivered exactly as the JSON file that says the same', async () => {
+  it('is delivered exactly as the equivalent JSON file', async () => {
     expect(await run('--variant', variant, json)).toMatchObject({ status: 0 });
     const expected = (await supplier.get({}, { variant })).gegevens;
     const mapping = join(EXAMPLES, `${name}.mapping.yaml`);
@@ -58,7 +58,7 @@ describe.each([
     });
     const { gegevens } = await supplier.get({}, { variant });
     expect(gegevens).toEqual(expected);
-    // And that is what the file says, except for the code of the supplier, which is the service's own.
+    // And equals the file's contents, except for the supplier's code, which is the service's own.
     const said: unknown = JSON.parse(readFileSync(json, 'utf8'));
     if (!isRecord(said)) throw new TypeError('the example is not a message');
     const leveringen = (one: Record<string, unknown>) =>
@@ -68,7 +68,7 @@ describe.each([
         .map(({ teller: _, ...rest }) => rest)
         .toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
     expect(byTeller(gegevens)).toEqual(byTeller(said));
-    // The file of the table is noted, with its own size.
+    // The table's file is recorded, with its own size.
     const [last] = await supplier.asOwner(
       'select file_name as bestand, bytes from gegevens.imports order by id desc limit 1',
     );
@@ -78,7 +78,7 @@ describe.each([
 });
 
 describe('an import of a table', () => {
-  it('stores nothing when there is a fault, and shows all of them', async () => {
+  it('stores nothing when there is a fault, and reports all of them', async () => {
     const before = await stored();
     const sheets = {
       Een: textRow(1, 'Start', 'Einde') + textRow(2, 'x', '2026-01-01') + textRow(3, '2026-01-01', 'y'),
@@ -101,7 +101,7 @@ describe('an import of a table', () => {
     expect(await stored()).toEqual(before);
   });
 
-  it('asks for --replace as a JSON file does, and takes several files', async () => {
+  it('requires --replace as for a JSON file, and accepts several files', async () => {
     const rows = (count: number) => `T\n${'x\n'.repeat(count)}`;
     const mapping = shvTable({ '/omschrijving': 'T' });
     const words = ['--variant', 'shv', '--mapping', mapping];
@@ -111,7 +111,7 @@ describe('an import of a table', () => {
     expect((await run(...words, '--replace', few)).stdout).toContain('20 records by 2');
   });
 
-  it('has an empty levering when there is nothing to deliver, and a fault when no row says for whom', async () => {
+  it('has an empty levering when there is nothing to deliver, and a fault when no row names the municipality', async () => {
     const empty = fileNamed('leeg.csv', 'T;Naam\n');
     const fixed = await run('--variant', 'shv', '--replace', '--mapping', shvTable({ '/omschrijving': 'T' }), empty);
     expect(fixed.stdout).toContain('1 levering(en), 0 records');

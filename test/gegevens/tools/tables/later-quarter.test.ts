@@ -1,4 +1,4 @@
-/** A second quarter with the mapping of the first: its period, and what is outside it. */
+/** A second quarter with the mapping of the first: its period, and records outside it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CallOptions, callProgram, type Ended } from '../../../support/program.ts';
 import { openSupplier, type Supplier } from '../../support/supplier.ts';
@@ -26,7 +26,7 @@ const withoutPeriod = shvMapping({ tables, envelope });
 const rows = (...more: readonly string[]): string =>
   `Dossier;BSN;Start;Einde\n${more.map((row) => `${row}\n`).join('')}`;
 const FIRST = ['1;999990019;2025-11-01;', '2;999991905;2026-01-15;2026-02-10', '3;999990020;2026-03-01;'] as const;
-/** What runs in the second quarter, of which two began in it. */
+/** Trajectories active in the second quarter, two of which began in it. */
 const SECOND = [
   '1;999990019;2025-11-01;',
   '3;999990020;2026-03-01;',
@@ -75,7 +75,7 @@ describe('the file of the second quarter, with --period forgotten', () => {
     }
   });
 
-  it('is refused where its name says another period, with both to choose from', async () => {
+  it('is refused if its name indicates another period, with both to choose from', async () => {
     const file = fileNamed('trajecten 2e kwartaal 2026.csv', rows(...FIRST));
     const { status, stdout } = await run('import', [...words, file]);
     expect([status, stdout]).toEqual([
@@ -87,7 +87,7 @@ describe('the file of the second quarter, with --period forgotten', () => {
     expect(await stored()).toEqual(onlyFirst);
   });
 
-  it('is refused where none of its records begins in the period', async () => {
+  it('is refused if none of its records begins in the period', async () => {
     const old = fileNamed('oud.csv', rows('1;999990019;2025-11-01;'));
     const reason = `the period of the mapping is ${Q1}, but no record begins in it: the newest records are of 2025-10-01/2025-12-31; pass --period 2025-10-01/2025-12-31 or --period ${Q1}`;
     for (const command of ['import', 'check']) {
@@ -99,7 +99,7 @@ describe('the file of the second quarter, with --period forgotten', () => {
     expect(await stored()).toEqual(onlyFirst);
   });
 
-  it('is asked on a terminal', async () => {
+  it('prompts for it on a terminal', async () => {
     const file = fileNamed('2026-q2.csv', rows(...SECOND));
     for (const [input, status] of [
       ['2026-06-30/2026-04-01\n', 1],
@@ -125,7 +125,7 @@ describe('a mapping without a period', () => {
     ['2026Q2.csv', `; the name of the file says ${Q2}; pass --period ${Q2}`],
     ['20260401-20260630.csv', `; the name of the file says ${Q2}; pass --period ${Q2}`],
     ['q1-q2.csv', `; the newest records are of ${Q2}; pass --period ${Q2}`],
-  ])('is refused with what to pass: %s', async (name, reason) => {
+  ])('is refused with the options to pass: %s', async (name, reason) => {
     const file = fileNamed(name, rows(...SECOND));
     const { status, stdout } = await run('import', [...without, file]);
     expect([status, stdout]).toEqual([
@@ -134,7 +134,7 @@ describe('a mapping without a period', () => {
     ]);
   });
 
-  it('takes the one that is given, or that the answer on a terminal is', async () => {
+  it('uses the given period, or the answer on a terminal', async () => {
     const file = fileNamed('t.csv', rows(...SECOND));
     expect(await run('check', [...without, '--period', Q2, file])).toMatchObject({ status: 0 });
     const asked = await run('check', [...without, '--json', file], { input: '\n', isTerminal: true });
@@ -146,7 +146,7 @@ describe('a mapping without a period', () => {
 describe('gegevens check of a table', () => {
   const before = ['1;999990019;2025-11-01;', '2;999991905;2026-01-15;2025-12-31', '9;999990018;2026-02-01;'];
 
-  it('names file, row and key column, and their values when it may', async () => {
+  it('names file, row and key column, and their values if allowed', async () => {
     const unchanged = await stored();
     const file = fileNamed('t.csv', rows(...before));
     const hidden = await callProgram(['gegevens', 'check', ...words, file], {});
@@ -161,7 +161,7 @@ describe('gegevens check of a table', () => {
     expect(await stored()).toEqual(unchanged);
   });
 
-  it('has the rows in JSON and on a page, in Dutch there', async () => {
+  it('has the rows in JSON and on a page, which is Dutch', async () => {
     const [file, other] = [
       fileNamed('t.csv', rows(...before)),
       fileNamed('ander.csv', rows('7;999990019;2026-04-01;', ...FIRST)),
@@ -197,7 +197,7 @@ describe('gegevens check of a table', () => {
     );
   });
 
-  it('shows faults as an import does, and wants a mapping', async () => {
+  it('shows faults as an import does, and requires a mapping', async () => {
     const bad = fileNamed('t.csv', rows('1;999990019;1 mrt;'));
     expect(await callProgram(['gegevens', 'check', ...words, bad], {})).toMatchObject({
       status: 1,
@@ -211,7 +211,7 @@ describe('gegevens check of a table', () => {
   });
 });
 
-it('tries and checks at once with --dry-run --check', async () => {
+it('does a dry run and checks at once with --dry-run --check', async () => {
   const file = fileNamed('t.csv', rows(...SECOND));
   const tried = [...words, '--dry-run', '--check', '--show', '0'];
   const { status, stdout, stderr } = await callProgram(['gegevens', 'import', ...tried, file], {});
@@ -223,7 +223,7 @@ it('tries and checks at once with --dry-run --check', async () => {
   expect([json.status, JSON.parse(json.stdout).files[0].check.findings]).toEqual([0, []]);
 });
 
-it.each(['import', 'check'])('says in the help of %s that it takes tables', async (command) => {
+it.each(['import', 'check'])('says in the help of %s that it accepts tables', async (command) => {
   const { stdout } = await callProgram(['gegevens', command, '--help'], {});
   expect(stdout.replaceAll(/\s+/g, ' ')).toContain('with --mapping, CSV and XLSX files');
 });

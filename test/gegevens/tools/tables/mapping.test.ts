@@ -11,8 +11,8 @@ async function refusalOf(mapping: string, ...words: readonly string[]): Promise<
   return stderr;
 }
 
-describe('a mapping that cannot be used', () => {
-  it('names every fault of its form, with its place', async () => {
+describe('an unusable mapping', () => {
+  it('reports every fault of its form, with its place', async () => {
     const text = [
       'variant: shv',
       'envelop: {}',
@@ -43,7 +43,7 @@ describe('a mapping that cannot be used', () => {
     expect(await refusalOf(fileNamed('mapping.yaml', text))).toMatch(message);
   });
 
-  it('names every member that the model does not know, and whatever cannot be meant', async () => {
+  it('reports every member that the model does not have, and every impossible value', async () => {
     const mapping = shvMapping({
       dates: ['dd-MM', 'yyyy-MM-dd'],
       csv: { delimiter: '"' },
@@ -98,14 +98,14 @@ describe('a mapping that cannot be used', () => {
     );
   });
 
-  it('is not there, or larger than a megabyte', async () => {
+  it('is missing, or larger than a megabyte', async () => {
     expect(await refusalOf('/nergens.yaml')).toContain('ENOENT');
     expect(await refusalOf(fileNamed('mapping.yaml', `# ${'x'.repeat(2_000_000)}`))).toContain(
       'more than 1048576 bytes',
     );
   });
 
-  it('has aliases that multiply what is written', async () => {
+  it('has aliases that multiply its contents', async () => {
     const lines = ['a: &a [x, x, x, x, x, x, x, x, x]'];
     for (let n = 1; n < 9; n += 1) {
       const [from, to] = [String.fromCharCode(96 + n), String.fromCharCode(97 + n)];
@@ -115,7 +115,7 @@ describe('a mapping that cannot be used', () => {
   });
 });
 
-it('is read without a word of the validator on standard error', async () => {
+it('is read without validator messages on standard error', async () => {
   const mapping = shvTable({ '/omschrijving': 'A' }, {}, { leveringKey: [{ column: 'B' }] });
   const args = ['gegevens', 'import', '--variant', 'shv', '--mapping', mapping, '--dry-run', table()];
   expect(await startProgram(args, {}).ended).toMatchObject({ status: 0, stderr: '' });
@@ -126,7 +126,7 @@ it('delivers a member that the model does not describe, with a type', async () =
   expect(records).toEqual([{ gemeentecode: '0014', client: [{ Schoenmaat: 1 }] }]);
 });
 
-it('needs no database for a dry run, and takes its options with a mapping only', async () => {
+it('needs no database for a dry run, and accepts its options with a mapping only', async () => {
   const run = (...words: readonly string[]) =>
     callProgram(['gegevens', 'import', '--variant', 'shv', ...words], {
       DATABASE_URL: 'postgres://127.0.0.1:1/nergens',
@@ -145,7 +145,7 @@ it('needs no database for a dry run, and takes its options with a mapping only',
   expect((await run('--mapping', mapping, '--period', '2026', table())).status).toBe(2);
 });
 
-it('shows the form of what identifies a person, and the rest as it will be', async () => {
+it('shows only the form of identifying values, and the rest as it will be', async () => {
   const file = fileNamed('tabel.csv', 'BSN;Straat;Start\n000000012;Élan 12b;2026-01-05\n');
   const mapping = shvTable({
     '/client/-/Burgerservicenummer': 'BSN',

@@ -1,5 +1,6 @@
 /**
- * A table that is imported by a process of its own whose memory is measured. The million: `TABLE_ROWS=1000000 npm run test:slow -- test/gegevens/tools/tables/memory.slow.test.ts`.
+ * A table imported by a separate process whose memory is measured. For a million: `TABLE_ROWS=1000000 npm run test:slow --
+ * test/gegevens/tools/tables/memory.slow.test.ts`.
  */
 import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -56,7 +57,7 @@ it.each([
     { key: ['Dossier'], items: { '/client': { key: ['BSN'] } } },
     { dates: ['d-M-yyyy', 'yyyyMMdd'] },
   );
-  // Told at its end by the process itself. Not `maxRSS`: that begins at what the process had that started it.
+  // Reported at its end by the process itself. Not `maxRSS`, which begins at the size of its parent process.
   const report = `data:text/javascript,import { readFileSync } from 'node:fs';process.on('exit',()=>process.stderr.write(readFileSync('/proc/self/status','utf8')))`;
   const env = { DATABASE_URL: database.url, NODE_OPTIONS: `--max-old-space-size=64 --import="${report}"` };
   const words = ['gegevens', 'import', '--variant', 'shv', '--replace', '--json', '--mapping', mapping, file];

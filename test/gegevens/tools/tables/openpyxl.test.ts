@@ -1,4 +1,4 @@
-/** Workbooks as a real program writes them: blanks, dates, formats and formulas of openpyxl. */
+/** Workbooks written by a real program: blanks, dates, formats and formulas of openpyxl. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** The period that the name of a file says. */
+/** The period indicated by a file name. */
 import { expect, it } from 'vitest';
 import { periodInName } from '../../../../src/gegevens/tools/table-period.ts';
 
@@ -18,14 +18,14 @@ it.each([
   expect(periodInName(name, undefined, now)).toEqual({ start, end });
 });
 
-it('has the year of the mapping, or else the last such quarter that has begun', () => {
+it('has the year of the mapping, or else the latest such quarter that has begun', () => {
   expect(periodInName('q2.csv', year2025, now)).toEqual({ start: '2025-04-01', end: '2025-06-30' });
   expect(periodInName('q2.csv', undefined, now)).toEqual({ start: '2026-04-01', end: '2026-06-30' });
   expect(periodInName('q3.csv', undefined, now)).toEqual({ start: '2025-07-01', end: '2025-09-30' });
 });
 
 it.each(['trajecten.csv', '2026-04-02.csv', '2026.csv', 'q1-q2 2026.csv', 'q5.csv', '2025-2026 q1.csv', 'bbq1.csv'])(
-  'is not said by %s',
+  'is not indicated by %s',
   (name) => {
     expect(periodInName(name, year2025, now)).toBeUndefined();
   },

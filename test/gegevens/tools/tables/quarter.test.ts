@@ -1,4 +1,4 @@
-/** What goes wrong in the export of a real quarter: several municipalities in one table, repeated rows, a column in another form. */
+/** Problems in the export of a real quarter: several municipalities in one table, repeated rows, a column in another form. */
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { callProgram } from '../../../support/program.ts';
@@ -16,7 +16,7 @@ const NUMBER = { column: 'Gemeente', pattern: 'GM(\\d{4})' };
 it.each([
   ['shv', 'shv-trajecten.json', 'Nothing was found that breaks a rule.'],
   ['vs', 'vs-signalen.json', '\n0 blocking, '],
-])('the example of %s has nothing that blocks', async (variant, name, summary) => {
+])('has no blocking findings for the example of %s', async (variant, name, summary) => {
   const { stdout, status } = await callProgram(['gegevens', 'check', '--variant', variant, join(EXAMPLES, name)], {});
   expect([status, stdout]).toEqual([0, expect.stringContaining(summary)]);
 });
@@ -33,7 +33,7 @@ it('makes a levering for each municipality, which is not written into the organi
   expect(records.map(({ gemeentecode }) => gemeentecode).toSorted()).toEqual(['0014', '0014', '0344', '0344']);
 });
 
-it('makes one levering of a municipality whose code lost its zeros in some rows', async () => {
+it('makes one levering of a municipality whose code lost its leading zeros in some rows', async () => {
   const content = { levering: ORGANISATION, leveringKey: ['Gemeente'] };
   const mapping = shvTable({ '/gemeentecode': 'Gemeente', '/omschrijving': 'T' }, {}, content);
   const { leveringen, records } = await tryTable(
@@ -43,7 +43,7 @@ it('makes one levering of a municipality whose code lost its zeros in some rows'
   expect([leveringen, records.map(({ gemeentecode }) => gemeentecode)]).toEqual([1, ['0014', '0014', '0014']]);
 });
 
-it('says once a column that it has moments, and names the cells of damaged numbers', async () => {
+it('reports timestamps once per column, and names the cells of damaged numbers', async () => {
   const mapping = shvTable({ '/startdatum': 'Start', '/einddatum': 'Einde', '/client/-/Geboortedatum': 'Geboren' });
   const rows = ['2026-01-14T23:00:00.000Z', '2026-06-30T22:00:00Z', '1980-05-13T22:00:00Z'];
   const file = csv(['Start', 'Einde', 'Geboren'], ...Array.from({ length: 20 }, () => rows), ['2026-01-15', '', '']);
@@ -90,7 +90,7 @@ it('makes no record of rows whose key a spreadsheet rounded', async () => {
   ]);
 });
 
-it('makes no levering without rows where their column says for whom', async () => {
+it('makes no levering without rows that name its municipality', async () => {
   const mapping = shvTable({ '/omschrijving': 'T' }, {}, { levering: ORGANISATION, leveringKey: ['Gemeente'] });
   expect((await tryTable(mapping, csv(['Gemeente', 'T']))).faults).toEqual([{ message: 'no rows' }]);
 });
@@ -108,7 +108,7 @@ it('says that the columns of a levering belong in every main table', async () =>
   ]);
 });
 
-it('reads part of a text by a pattern, and names what does not fit it', async () => {
+it('reads part of a text by a pattern, and reports texts that do not match', async () => {
   const mapping = shvTable({ '/gemeentecode': NUMBER });
   const { records, faults } = await tryTable(mapping, csv(['Gemeente'], ['GM0344'], ['Groningen']));
   expect(records[0]).toMatchObject({ gemeentecode: '0344' });
@@ -117,14 +117,14 @@ it('reads part of a text by a pattern, and names what does not fit it', async ()
   expect(kept.records[0]).toMatchObject({ omschrijving: 'Rest' });
 });
 
-it('refuses a pattern that is not one', async () => {
+it('refuses an invalid pattern', async () => {
   const members = { '/omschrijving': { column: 'T', pattern: '(' } };
   await expect(tryTable(shvTable(members), csv(['T'], ['a']))).rejects.toThrow(
     /\/tables\/0\/members\/~1omschrijving: the pattern is not a regular expression/,
   );
 });
 
-it('leaves out rows by their text', async () => {
+it('omits rows by their text', async () => {
   const table = { where: { column: 'Status', notIn: ['Geannuleerd', 'test'] } };
   const file = csv(['Status', 'T'], ['Open', 'a'], ['geannuleerd', 'b'], ['', 'c'], ['TEST', 'd']);
   const { records } = await tryTable(shvTable({ '/omschrijving': 'T' }, table), file);
@@ -133,7 +133,7 @@ it('leaves out rows by their text', async () => {
   await expect(tryTable(shvTable({ '/omschrijving': 'T' }, both), file)).rejects.toThrow(/\/tables\/0\/where/);
 });
 
-it('names rows of one record that add the same item twice, which would double a debt', async () => {
+it('reports rows of one record that add the same item twice, which would double a debt', async () => {
   const members = { '/gemeentecode': { value: '0014' }, '/schulden/-/bedrag': 'Bedrag', '/omschrijving': 'T' };
   const rows = [
     ['Dossier', 'Bedrag', 'T'],
@@ -162,7 +162,7 @@ it.each([
     'these look like the day numbers of a spreadsheet: add `serial` to `dates`',
   ],
   ['dates in another form', '3 mrt. 26', '9 aaa. 99', 'add their format to `dates`'],
-])('says once what is wrong with a whole column: %s', async (_name, text, form, remedy) => {
+])('reports once what is wrong with a whole column: %s', async (_name, text, form, remedy) => {
   const rows = Array.from({ length: 180 }, () => [text]);
   const { faults } = await tryTable(shvTable({ '/startdatum': 'Start' }), csv(['Start'], ...rows));
   expect(faults).toEqual([
@@ -174,7 +174,7 @@ it.each([
   ]);
 });
 
-it('says once what the model has against a whole column, and each of a few rows by itself', async () => {
+it('reports a model fault in a whole column once, and in a few rows individually', async () => {
   const rows = (count: number) => csv(['Start'], ...Array.from({ length: count }, () => ['']));
   const mapping = shvTable({ '/gemeentecode': 'Start' });
   expect((await tryTable(mapping, rows(10))).faults.length).toBeLessThanOrEqual(10);

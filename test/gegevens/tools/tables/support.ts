@@ -6,14 +6,14 @@ import { stringify } from 'yaml';
 import { isRecord } from '../../../../src/lib/json/json-value.ts';
 import { callProgram } from '../../../support/program.ts';
 
-/** A file of its own with a name of its own. */
+/** A new file with its own name. */
 export function fileNamed(name: string, content: string | Buffer): string {
   const path = join(mkdtempSync(join(tmpdir(), 'tabel-')), name);
   writeFileSync(path, content);
   return path;
 }
 
-/** What every mapping of the tests says; the rest is given. */
+/** The common part of every test mapping; the rest is given. */
 export function shvMapping(content: Readonly<Record<string, unknown>> = {}): string {
   return fileNamed('mapping.yaml', stringify({ ...shvDefaults, ...content }));
 }
@@ -34,7 +34,7 @@ const shvDefaults = {
   },
 };
 
-/** One table without a key: `columns` are the members that its columns of the same name fill. */
+/** One table without a key: `columns` are the members filled by the columns of the same name. */
 export function shvTable(members: Readonly<Record<string, unknown>>, table: object = {}, content: object = {}): string {
   return shvMapping({
     tables: [{ members: { '/gemeentecode': { value: '0014' }, ...members }, ...table }],
@@ -71,12 +71,12 @@ export async function tryTable(mapping: string, file: string, ...words: readonly
 export interface ZipPart {
   readonly name: string;
   readonly data: Buffer | string;
-  /** What the archive says, where it is not so. */
+  /** Overrides of the archive's metadata, to make it false. */
   readonly size?: number;
   readonly checksum?: number;
 }
 
-/** A ZIP file, byte by byte, so that it can be wrong as well. */
+/** A ZIP file, byte by byte, so that it can be invalid too. */
 export function zip(parts: readonly ZipPart[]): Buffer {
   const local: Buffer[] = [];
   const central: Buffer[] = [];
@@ -110,10 +110,10 @@ export function zip(parts: readonly ZipPart[]): Buffer {
 }
 
 interface WorkbookWishes {
-  /** By name of a sheet: the XML of its rows, and what comes after them. */
+  /** By sheet name: the XML of its rows, and what follows them. */
   readonly sheets: Readonly<Record<string, string>>;
   readonly strings?: readonly string[];
-  /** Codes of formats: the style of a cell is their number, from 1. */
+  /** Format codes: a cell's style is their number, from 1. */
   readonly formats?: readonly string[];
   readonly date1904?: boolean;
   readonly more?: readonly ZipPart[];

@@ -8,7 +8,7 @@ import { formatOf } from '../../../../src/gegevens/tools/tables/xlsx/cell-format
 
 const faulty = { message: expect.any(String) };
 
-/** What a text is read as. */
+/** The value that a text is read as. */
 function read(type: ValueType, text: string, source: Omit<FromColumn, 'column'> = {}, pointer = ''): unknown {
   const defaults = { dates: ['d-M-yyyy', 'yyyyMMdd', 'd MMMM yyyy'], empty: ['-', 'N.v.t.'] };
   const form = formOfTarget(pointer.split('/'));
@@ -71,20 +71,20 @@ describe('a number as text', () => {
   });
 
   it.each(['1.5', '1,234.56', '1.23,45', '12.34.567', '1,234', '1e5', '0x10', '--1', ',5', '99999999999999999999'])(
-    '%s is not one',
+    '%s is not a number',
     (text) => {
       expect(read('integer', text)).toMatchObject(faulty);
     },
   );
 
-  it('is written as the mapping says', () => {
+  it('is formatted as the mapping says', () => {
     expect(read('integer', '1,234.56', { decimal: '.' })).toBe(1235);
     expect(read('number', '1.234,5678')).toBe(1234.5678);
   });
 });
 
 describe('a text', () => {
-  it('is split, mapped, filled with zeros, or nothing', () => {
+  it('is split, mapped, zero-padded, or nothing', () => {
     expect(read('text', '1234 AB / 7 / bis / a', { split: '/', part: 1 })).toBe('1234 AB');
     expect(read('text', '1234 AB / 7 / bis / a', { split: '/', part: '3-' })).toBe('bis/a');
     expect(read('text', '1234 AB', { split: '/', part: 2 })).toBeNull();
@@ -112,7 +112,7 @@ describe('a text', () => {
   });
 });
 
-describe('a moment with an offset', () => {
+describe('a timestamp with an offset', () => {
   const forms = { dates: ['yyyy-MM-dd', 'd-M-yyyy'] };
   it.each([
     // Midnight of the 15th in Amsterdam, as JavaScript and SQL export it; in winter, in summer, and on the days that the clocks change.
@@ -130,20 +130,20 @@ describe('a moment with an offset', () => {
     ['2026-01-14 18:30:00 -0530', '2026-01-15'],
     ['2026-01-14 23:00:00 UTC', '2026-01-15'],
     ['14-1-2026 9:00Z', '2026-01-14'],
-    // Without an offset it is the time of the table.
+    // Without an offset, the time is local to the table.
     ['2026-01-14T23:00:00', '2026-01-14'],
   ])('%s is its day in Amsterdam, %s', (text, day) => {
     expect(read('date', text, forms)).toBe(day);
     expect(read('text', text, forms, '/Geboortedatum')).toBe(day);
   });
 
-  it('is a fault where there is no such time', () => {
+  it('is a fault if there is no such time', () => {
     for (const text of ['2026-01-14T25:00:00Z', '2026-01-14T23:00:00+99:00', '2026-02-30T23:00:00Z'])
       expect(read('date', text, forms)).toMatchObject(faulty);
   });
 });
 
-describe('a target with a form of its own', () => {
+describe('a target with a format of its own', () => {
   it.each([
     ['/client/-/Burgerservicenummer', '12345672', '012345672'],
     ['/client/burgerservicenummer', '123.456.782', '123456782'],
@@ -185,14 +185,14 @@ describe('a target with a form of its own', () => {
     expect(read('text', text, {}, pointer)).toMatchObject({ message: expect.stringContaining(message) });
   });
 
-  it('is judged after what the mapping says of its text', () => {
+  it('is checked after the mapping has processed the text', () => {
     expect(read('text', '?', { values: { '?': null } }, '/bsn')).toBeNull();
     expect(read('text', 'NL12345672B', { pattern: 'NL(\\d+)B' }, '/bsn')).toBe('012345672');
     expect(read('text', "'12345672", { remove: "'" }, '/bsn')).toBe('012345672');
   });
 });
 
-it('leaves out characters, and joins what several groups of a pattern hold', () => {
+it('removes characters, and joins several groups of a pattern', () => {
   expect(read('text', 'A.12/3.4', { remove: './' })).toBe('A1234');
   expect(read('text', '...', { remove: '.' })).toBeNull();
   expect(read('integer', '1.5', { remove: '.' })).toBe(15);
@@ -201,7 +201,7 @@ it('leaves out characters, and joins what several groups of a pattern hold', () 
   expect(read('text', 'ac', { pattern: '(a)(b)?(c)' })).toBe('ac');
 });
 
-it('knows a format of dates from one of numbers', () => {
+it('distinguishes a date format from a number format', () => {
   const codes = [
     'dd-mm-yyyy',
     '[$-413]d mmm yy;@',
@@ -242,8 +242,8 @@ it('knows a format of dates from one of numbers', () => {
   expect(formatOf('000000000')).toEqual({ digits: 9 });
 });
 
-describe('what is kept on disk', () => {
-  it('stops when the disk has had its share', () => {
+describe('temporary files', () => {
+  it('stop when their disk quota is used up', () => {
     const scratch = new Scratch('entries (text text)', 1, 5000);
     const fill = (): void => {
       for (let n = 0; n < 1000; n += 1) scratch.insert('x'.repeat(100));

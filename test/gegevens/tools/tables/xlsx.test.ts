@@ -53,7 +53,7 @@ describe('a cell', () => {
     [44561, true, '2026-01-01'],
     [0, true, '1904-01-01'],
   ])('is the date of day %d (1904: %j)', async (serial, date1904, day) => {
-    // With a format of dates, of the file's own and a built-in one, and as a bare number where the model says date.
+    // With a date format, the file's own or built-in, and as a bare number where the model requires a date.
     for (const style of ['s="1"', 's="2"', '']) {
       const { record, faults } = await rowOf(`<c/><c ${style}><v>${serial}</v></c>`, {
         date1904,
@@ -67,10 +67,10 @@ describe('a cell', () => {
     // As ExcelJS writes a Date of midnight in Amsterdam, in winter and in summer.
     [46055 + 23 / 24, '2026-02-03'],
     [46205 + 22 / 24, '2026-07-03'],
-    // Times that are no midnight there.
+    // Times other than midnight there.
     [46205 + 23 / 24, '2026-07-02'],
     [46055 + 23.5 / 24, '2026-02-02'],
-  ])('is the date of a moment in UTC where that is midnight in the Netherlands: %d is %s', async (serial, day) => {
+  ])('is the date of a UTC timestamp that is midnight in the Netherlands: %d is %s', async (serial, day) => {
     for (const style of ['s="1"', ''])
       expect((await rowOf(`<c/><c ${style}><v>${serial}</v></c>`)).record).toMatchObject({ startdatum: day });
   });
@@ -132,7 +132,7 @@ describe('a cell', () => {
     }
   });
 
-  it('is a fault where a formula was never calculated, and absent where its result is the empty text', async () => {
+  it('is a fault if a formula was never calculated, and absent if its result is the empty text', async () => {
     const absent = await rowOf('<c t="str"><f>A1</f><v></v></c><c/><c><v>1</v></c>');
     expect([absent.faults, absent.record]).toEqual([
       [],
@@ -150,7 +150,7 @@ describe('a cell', () => {
   );
 
   it.each(['Standard', 'USD 0.00', '0" d"', '[h]:mm', '\\d0', '#,##0_d'])(
-    'is a number in the format %s: house number 7 is no day of 1900',
+    'is a number in the format %s: house number 7 is not a day in 1900',
     async (code) => {
       const sheets = { Blad: `${textRow(1, 'Nr')}<row r="2"><c s="1"><v>7</v></c></row>` };
       const { records } = await tryTable(
@@ -182,7 +182,7 @@ describe('a cell', () => {
 });
 
 describe('merged cells', () => {
-  it('have their value in each row, in the first column; a row with nothing else stays empty', async () => {
+  it('have their value in each row, in the first column; otherwise empty rows stay empty', async () => {
     const sheets = {
       Blad: `${textRow(1, 'Titel')}<row r="2"/>${textRow(3, 'Tekst', 'Datum', 'Bedrag')}
         <row r="4"><c r="A4" t="inlineStr"><is><t>een</t></is></c><c r="C4"><v>1</v></c></row>
@@ -215,7 +215,7 @@ it('ignores a merge of one cell or none', async () => {
   expect([faults, records]).toEqual([[], [{ gemeentecode: '0014', omschrijving: 'een' }]]);
 });
 
-it('finds its parts whatever their case', async () => {
+it('finds its parts regardless of case', async () => {
   const parts = workbookParts({
     sheets: { Blad: `${names}<row><c t="s"><v>0</v></c></row>` },
     strings: ['<t>een</t>'],
@@ -248,7 +248,7 @@ describe('several sheets', () => {
     ]);
   });
 
-  it('are reported together: a sheet that is not there, a key that is in no other, and cells of both', async () => {
+  it('are reported together: a missing sheet, an unmatched key, and cells of both', async () => {
     const unknown = await tryTable(joined('Leningen'), twoSheets(textRow(1, 'Traject')));
     expect(unknown.faults).toEqual([
       { sheet: 'Leningen', message: 'the workbook has no such sheet; it has "Trajecten", "Schulden"' },
@@ -262,7 +262,7 @@ describe('several sheets', () => {
   });
 });
 
-describe('a workbook that cannot be read', () => {
+describe('an unreadable workbook', () => {
   const parts = workbookParts({ sheets: { Blad: names }, strings: ['<t>a</t>'] });
   const replaced = (name: string, data: string | Buffer) =>
     zip(parts.map((part) => (part.name === name ? { ...part, data } : part)));

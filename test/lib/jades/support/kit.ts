@@ -1,4 +1,4 @@
-// An authority of its own for each test file, and messages signed in every right and wrong way.
+// A separate authority for each test file, and messages signed in every right and wrong way.
 import { constants, createPrivateKey, type KeyObject, sign, type X509Certificate } from 'node:crypto';
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { onTestFinished } from 'vitest';
@@ -50,7 +50,7 @@ export function pemToDer(pem: string): Buffer[] {
   );
 }
 
-/** Long enough on any machine: no test depends on how fast an answer comes. */
+/** Long enough on any machine: no test depends on the speed of an answer. */
 const patient = { revocationDeadlineMs: 20_000, ocspTimeoutMs: 10_000, crlTimeoutMs: 10_000 };
 
 /** A verifier that is closed when the test ends. */
@@ -72,7 +72,7 @@ export function verifierFor(kit: Kit, options: Partial<VerifierOptions> & { allo
   return verifier;
 }
 
-/** A certificate for the requester's key under the intermediate, differing in what is given. */
+/** A certificate for the requester's key under the intermediate, with these differences. */
 export function leafFor(kit: Kit, given: Partial<LeafRequest> = {}): X509Certificate {
   return mintLeaf({
     key: kit.requesterKey,
@@ -93,14 +93,14 @@ export function revoke(kit: Kit, certificate: X509Certificate): void {
 
 export interface Craft {
   readonly body?: Buffer;
-  /** Members in place of, or beside, the usual ones; undefined leaves one out. */
+  /** Members that replace or add to the usual ones; undefined omits one. */
   readonly header?: Readonly<Record<string, unknown>>;
-  /** The text of the header, in place of all members. */
+  /** The text of the header, instead of all members. */
   readonly headerText?: string;
   readonly key?: KeyObject;
   /** DER, leaf first. */
   readonly chain?: readonly Uint8Array[];
-  /** What is signed after the header and the dot. */
+  /** The part signed after the header and the dot. */
   readonly payload?: string | Buffer;
   readonly digest?: string | readonly string[];
   readonly signer?: (input: Buffer) => Buffer;
@@ -112,7 +112,7 @@ export const digestForm = {
   crit: ['sigD', 'b64'],
 } as const;
 
-/** A message of the requester in the body form, unless something else is asked for. */
+/** A message of the requester, in the body form by default. */
 export function craft(kit: Kit, given: Craft = {}): SignedMessage & { signatureHeader: string } {
   const body = given.body ?? Buffer.from('{"page":1}');
   const chain = given.chain ?? kit.requesterChain;
@@ -148,7 +148,7 @@ export function ps256(input: Buffer, key: KeyObject): Buffer {
   return sign('sha256', input, { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 });
 }
 
-/** The code of the refusal, `accepted`, or what else was thrown. */
+/** The code of the refusal, `accepted`, or any other error. */
 export async function verdict(verifier: Verifier, message: SignedMessage): Promise<string> {
   try {
     await verifier.verify(message);

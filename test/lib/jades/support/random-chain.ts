@@ -1,4 +1,4 @@
-// Random chains for comparison with another implementation: mostly good, with a fault here and there.
+// Random chains for comparison with another implementation: mostly valid, with occasional faults.
 import type { KeyObject, X509Certificate } from 'node:crypto';
 import fc from 'fast-check';
 import {
@@ -23,7 +23,7 @@ export const policy = '1.2.3.4';
 const usually = <T>(value: T, ...others: T[]): fc.Arbitrary<T> =>
   fc.oneof({ arbitrary: fc.constant(value), weight: 8 * others.length }, ...others.map((other) => fc.constant(other)));
 
-/** In the subtree of every constraint below, and outside of it. */
+/** Inside the subtree of every constraint below, and outside it. */
 const inside: readonly GeneralName[] = [
   { dns: 'a.example.nl' },
   { email: 'iemand@example.nl' },
@@ -99,7 +99,7 @@ export interface KeyPool {
   readonly stranger: KeyObject;
 }
 
-/** Leaf first, root last, minted as described. */
+/** Leaf first, root last, issued as described. */
 export function mintChain(chain: RandomChain, pool: KeyPool): X509Certificate[] {
   const above = [...chain.intermediates, chain.root];
   const keys = [chain.leaf, ...above.map((entry) => entry.step)].map(({ key }, i) => keyOf(key, i, pool));
