@@ -70,13 +70,16 @@ export function createFeedPublisher(options: FeedPublisherOptions): FeedPublishe
   /** The database confirms once that the key is its own, before anything is sealed with it. */
   const openPublisher = async (): Promise<Publisher> => {
     if (sealingKey === undefined) return createPublisher({ pool, clock: systemClock });
-    const { createFeedSealer } = await import('../proof/feed-sealer.ts');
-    const sealer = createFeedSealer(sealingKey);
-    await sealer.requireRightKey(pool);
+    const { faultOfKey, parseSealingKey, sealingKeyOf } = await import('../proof/keys.ts');
+    const { createProofWriter } = await import('../proof/writer.ts');
+    const key = parseSealingKey(sealingKey);
+    const fault = await faultOfKey(pool, key);
+    if (fault !== undefined) throw new Error(`sealingKey ${fault.wrong}; allowed: ${fault.allowed}`);
+    const writer = createProofWriter(sealingKeyOf(key, 'raadsfeed'), 'raadsfeed');
     return createPublisher({
       pool,
       clock: systemClock,
-      proof: (name) => (name === 'raadsfeed' ? sealer.writer : undefined),
+      proof: (name) => (name === 'raadsfeed' ? writer : undefined),
     });
   };
   const validate = createLineValidator();

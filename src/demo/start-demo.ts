@@ -12,7 +12,7 @@ import { startAuthorizationServer } from './authorization-server.ts';
 import { type DemoFile, demoFilePath } from './demo-client.ts';
 import type { Demo, DemoSetup } from './demo-part.ts';
 import { leverancierscode, organisation } from './example-data.ts';
-import { inzageVariables, serveInzageLogin } from './parts/inzage.ts';
+import { inzageVariables, serveInzageLogin } from './parts/login.ts';
 import { proofVariables, sealingVariables } from './parts/proof.ts';
 import { serveSuppliers, supplierOverrides, supplierVariables } from './parts/suppliers.ts';
 import { loadDemoClients } from './saved-secrets.ts';

@@ -3,13 +3,14 @@ import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Pool } from '../database/pool.ts';
+import { reasonOf } from '../lib/log.ts';
 import { readOpenapi } from '../lib/openapi-document.ts';
 import type { OperatorSection, ReadinessCheck } from '../lib/operations.ts';
+import { createGuardedFetch } from '../lib/outbound/guarded-fetch.ts';
 import { progressText } from '../lib/progress.ts';
 import { createFailing, type Failing, repeatWork } from '../plugins/repeated-work.ts';
 import { mount } from '../plugins/requests.ts';
 import { type Config, ConfigError } from '../settings/read-config.ts';
-import { askInstances } from './instances.ts';
 import { proofKeyOf, requireRightKey } from './keys.ts';
 import { controlePage } from './page/routes.ts';
 import { isProofLogOn, PROOF_LOGS, type ProofLogName, type ProofWriterOf, type ProvenLog } from './proof-log.ts';
@@ -17,6 +18,7 @@ import { logRoutes } from './routes.ts';
 import { createSequencer, type Sequencer } from './sequencer.ts';
 import { openPublishedCheckpoints, statePath } from './state.ts';
 import { nextNumber, readLog, readOrigins, readQueue, type StoredLog } from './store/logs.ts';
+import { MAX_NOTE_BYTES } from './tlog/note.ts';
 import { openWitnesses, readPolicy } from './witness/client.ts';
 import { openWitness } from './witness/server.ts';
 import { createProofWriters, logsOf } from './writer.ts';
@@ -246,4 +248,38 @@ function measure(metrics: Registry, pool: Pool, sequencers: readonly RunSequence
   gauge('conflict', '1 while nothing is signed because the tree does not extend what was published', (state) =>
     state.isConflict ? 1 : 0,
   );
+}
+
+const INSTANCE_TIMEOUT_MS = 2_000;
+
+/**
+ * Asks the other instances of this service for the last checkpoint of an origin that they published, which they remember outside the database. It is
+ * not verified. Instances that do not answer, or published nothing, are left out.
+ */
+function askInstances(app: FastifyInstance): (log: StoredLog) => Promise<readonly string[]> {
+  const { settings, stopping: signal } = app;
+  // The operator chose the addresses.
+  const { fetch, close } = createGuardedFetch({ allowPrivate: true, proxy: settings.server });
+  app.addHook('onClose', close);
+
+  const ask = async (instance: string, { log, number }: StoredLog): Promise<readonly string[]> => {
+    const origin = number === 1 ? log : `${log}/${number}`;
+    const url = `${instance.replace(/\/$/, '')}/proof/v1/${origin}/checkpoint`;
+    try {
+      const bytes = await fetch({
+        url,
+        method: 'GET',
+        timeoutMs: INSTANCE_TIMEOUT_MS,
+        maxBytes: MAX_NOTE_BYTES,
+        signal,
+      });
+      return [Buffer.from(bytes).toString('utf8')];
+    } catch (error) {
+      signal.throwIfAborted();
+      app.log.warn({ instance, reason: reasonOf(error) }, 'an instance did not report its last publication');
+      return [];
+    }
+  };
+
+  return async (log) => (await Promise.all(settings.proof.instances.map((instance) => ask(instance, log)))).flat();
 }

@@ -5,8 +5,8 @@ import { readOpenapi, readValidation } from '../lib/openapi-document.ts';
 import { authenticate, createConsumerReader } from '../plugins/auth.ts';
 import { createContract } from '../plugins/contract.ts';
 import { createClientShare } from '../plugins/limits.ts';
+import type { ProblemStyle } from '../plugins/problem-reply.ts';
 import { mount, mountAddress } from '../plugins/requests.ts';
-import { FOUT } from './fout.ts';
 import { createLoggedRead } from './logged-read.ts';
 import { verwerkingenlogProblems } from './problems.ts';
 import { getVerwerkingsactie, getVerwerkingsacties, getVerwerkteObjecten } from './routes/read-verwerkingsacties.ts';
@@ -76,3 +76,20 @@ async function serveVerwerkingenlog(app: FastifyInstance): Promise<void> {
   await app.register((await import('./ldv/plugin.ts')).ldv);
   if (config.inzage.pages) await app.register((await import('./inzage/plugin.ts')).inzage);
 }
+
+/** The standard's `Fout` and `ValidatieFout`: problem documents with a code, a detail, and for 400 always the list of faults. */
+const FOUT: ProblemStyle = {
+  mayBeDone:
+    'Het kan zijn dat het verzoek toch is uitgevoerd. Een actie vastleggen is met dezelfde `Idempotency-Key` veilig te herhalen; kijk anders eerst na of het is gebeurd.',
+  body: ({ kind }, plain) => ({
+    type: plain.type,
+    code: kind.slug,
+    title: plain.title,
+    status: plain.status,
+    detail: plain.detail ?? kind.explanation,
+    instance: plain.instance,
+    ...(plain.status === 400
+      ? { invalidParams: (plain.invalidParams ?? []).map((fault) => ({ ...fault, name: fault.name || 'body' })) }
+      : {}),
+  }),
+};
