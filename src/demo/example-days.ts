@@ -2,12 +2,12 @@
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { dutchDay } from '../lib/time.ts';
 
 const NEXT_MEETING = '2026-03-05';
 const DAY_MS = 86_400_000;
 
 const offset = new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Amsterdam', timeZoneName: 'longOffset' });
-const today = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Europe/Amsterdam', dateStyle: 'short' });
 
 /** The moment of the first start of a demo: its data belong to that week. @param home directory of the demo's files */
 export async function firstStart(home: string): Promise<Date> {
@@ -23,7 +23,7 @@ export async function firstStart(home: string): Promise<Date> {
 /** Moves every day in a text by whole weeks, which preserves weekdays; times of day stay those of the clock in Amsterdam. */
 export function asIfThisWeek(text: string, now: Date): string {
   const written = Date.parse(NEXT_MEETING);
-  const weeks = Math.floor((Date.parse(today.format(now)) - written) / (7 * DAY_MS)) + 1;
+  const weeks = Math.floor((Date.parse(dutchDay(now)) - written) / (7 * DAY_MS)) + 1;
   return text.replaceAll(
     /"(\d{4}-\d\d-\d\d)(?:(T\d\d:\d\d:\d\d)\+0[12]:00)?"/g,
     (_, day: string, time: string | undefined) => {

@@ -11,3 +11,11 @@ export const UUID = new RegExp(`^${UUID_DIGITS}$`);
 export function isUuid(value: unknown): value is string {
   return typeof value === 'string' && UUID.test(value.toLowerCase());
 }
+
+const BSN_WEIGHTS = [9, 8, 7, 6, 5, 4, 3, 2, -1];
+
+/** Whether a value is a citizen service number: nine digits that pass the eleven test. */
+export function isBsn(value: unknown): value is string {
+  if (typeof value !== 'string' || !/^\d{9}$/.test(value) || value === '000000000') return false;
+  return BSN_WEIGHTS.reduce((sum, weight, place) => sum + weight * Number(value[place]), 0) % 11 === 0;
+}

@@ -6,25 +6,12 @@ import type { FastifyInstance } from 'fastify';
 import type { Pool } from '../database/pool.ts';
 import type { Db } from '../database/transaction.ts';
 import type { Config } from '../settings/config.ts';
+import type { ProofRecord } from './record.ts';
+
+export type { ProofRecord };
 
 export const PROOF_LOGS = ['verwerkingen', 'leveringen', 'raadsfeed'] as const;
 export type ProofLogName = (typeof PROOF_LOGS)[number];
-
-/** The record in a proof log: parts that are shown or hidden together. */
-export interface ProofRecord {
-  /** The version of the list of members in each part: the first byte of its entry. Absent: 1. */
-  readonly format?: number;
-  /** The format of new records is newer. */
-  readonly isOlder?: boolean;
-  /** Their names and JSON values. Not an object: one with its own names for each record is slow. */
-  readonly parts: Iterable<readonly [name: string, json: unknown]>;
-  /** Kinds of parts that a record may have several of: padded with parts without content, so that their number stays hidden. */
-  readonly padding?: {
-    readonly count: number;
-    /** Name of the nth part without content, from 0. */
-    readonly nameOf: (place: number) => string;
-  };
-}
 
 /** The secret of a record (32 bytes), to be stored encrypted with it, and its entry (33 bytes), which reveals nothing. */
 export interface Sealed {
@@ -115,7 +102,6 @@ export interface ProofWriter {
   seal(record: ProofRecord): Sealed;
   /** The same for a record that may have very many parts. */
   sealWithinBudget(record: ProofRecord): Promise<Sealed>;
-  entryOf(record: ProofRecord, seed: Uint8Array): Uint8Array;
   /** For logs without keys for identifiers: a seed as text, bound to its record. */
   encryptSeed(record: string, seed: Uint8Array): string;
   /** @throws {Error} when it was not encrypted for this record with this key */

@@ -18,12 +18,20 @@ const FIRST_FORMAT = 0x01;
 
 export type Parts = Readonly<Record<string, unknown>>;
 
-/** A record: see `ProofRecord`, which this file does not import so that it stays pure. */
-interface Parted {
+/** The record in a proof log: parts that are shown or hidden together. */
+export interface ProofRecord {
+  /** The version of the list of members in each part: the first byte of its entry. Absent: 1. */
   readonly format?: number;
+  /** The format of new records is newer. */
   readonly isOlder?: boolean;
+  /** Their names and JSON values. Not an object: one with its own names for each record is slow. */
   readonly parts: Iterable<readonly [name: string, json: unknown]>;
-  readonly padding?: { readonly count: number; readonly nameOf: (place: number) => string };
+  /** Kinds of parts that a record may have several of: padded with parts without content, so that their number stays hidden. */
+  readonly padding?: {
+    readonly count: number;
+    /** Name of the nth part without content, from 0. */
+    readonly nameOf: (place: number) => string;
+  };
 }
 
 /** A part with its salt; without `json` one of the padding, which has no content. */
@@ -42,7 +50,7 @@ export function partSalt(seed: Uint8Array, name: string): Uint8Array {
  * The parts of a record, padded with parts without content up to the next power of two, at least two, so that their number stays hidden. Everything
  * follows from the seed, so that the record can be checked later.
  */
-function* saltedParts(seed: Uint8Array, { parts, padding }: Parted): Generator<SaltedPart> {
+function* saltedParts(seed: Uint8Array, { parts, padding }: ProofRecord): Generator<SaltedPart> {
   if (seed.length !== SECRET_BYTES) throw new TypeError(`a seed has ${SECRET_BYTES} bytes`);
   const secret = octets(seed);
   for (const [name, json] of parts) yield { name, salt: hmacSha256(secret, name), json };
@@ -63,12 +71,12 @@ function committed({ name, salt, json }: SaltedPart): Committed {
 }
 
 /** The entry of a record. @throws {CanonicalFormError | FormatError} when a part has no canonical form or its name is too long */
-export function entryOf(seed: Uint8Array, record: Parted): Uint8Array {
+export function entryOf(seed: Uint8Array, record: ProofRecord): Uint8Array {
   return joined(Array.from(saltedParts(seed, record), committed), record.format);
 }
 
 /** The same for a record that may have very many parts. */
-export async function entryWithinBudget(seed: Uint8Array, record: Parted): Promise<Uint8Array> {
+export async function entryWithinBudget(seed: Uint8Array, record: ProofRecord): Promise<Uint8Array> {
   return joined(await mapWithinBudget(saltedParts(seed, record), committed), record.format);
 }
 
@@ -102,7 +110,11 @@ export function entryWith(digest: Octets, format = FIRST_FORMAT): Uint8Array {
  * answer may have more.
  * @param shown names of the parts that the reader sees; those without content are always hidden
  */
-export async function disclosure(seed: Uint8Array, record: Parted, shown: ReadonlySet<string>): Promise<Uint8Array> {
+export async function disclosure(
+  seed: Uint8Array,
+  record: ProofRecord,
+  shown: ReadonlySet<string>,
+): Promise<Uint8Array> {
   const [salts, hidden] = [new Map<string, string>(), new Map<string, string>()];
   const members = new Map<string, readonly string[]>();
   await mapWithinBudget(saltedParts(seed, record), (part) => {

@@ -57,7 +57,6 @@ export function createProofWriter(
       const seed = randomBytes(SEED_BYTES);
       return { seed, entry: await entryWithinBudget(seed, record) };
     },
-    entryOf: (record, seed) => entryOf(seed, record),
     encryptSeed(record, seed) {
       const iv = randomBytes(IV_BYTES);
       const cipher = createCipheriv('aes-256-gcm', seedKey, iv).setAAD(Buffer.from(record));

@@ -5,7 +5,6 @@ import { lastProven, storedVersions } from './store/proof.ts';
 /** The proof log of processing: an entry for each version of an action. */
 export const verwerkingenProofLog: ProvenLog = {
   name: 'verwerkingen',
-  records: async ({ config, pool, db, writer }) =>
-    storedVersions(db, writer, await openIdentityKeys(pool, config, 'read')),
+  records: async ({ config, pool, db }) => storedVersions(db, await openIdentityKeys(pool, config, 'read')),
   lastProven,
 };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { isBsn } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
+import { isBsn } from '../../src/lib/patterns.ts';
 import { actie, type LogServer, startLog } from './support.ts';
 
 let log: LogServer;

@@ -4,7 +4,8 @@ import type { Pool } from '../../database/pool.ts';
 import type { Db, Sent } from '../../database/transaction.ts';
 import type { Variant } from '../../lib/exchange-model/mapping.ts';
 import type { OperatorSection } from '../../lib/operations.ts';
-import { NEXT_PROOF_NUMBER, type ProofRecord, type ProofWriter, type StoredProof } from '../../proof/proof-log.ts';
+import { NEXT_PROOF_NUMBER, type ProofWriter, type StoredProof } from '../../proof/proof-log.ts';
+import { entryOf, type ProofRecord } from '../../proof/record.ts';
 import type { Uncovered } from '../model/selection.ts';
 
 export interface Journalled {
@@ -278,7 +279,7 @@ function storedProof({ line, seed, proofNumber }: ProvenDelivery, writer: ProofW
     return seed === null ? { name, recordedAt: line.klaargezetOp, fault } : { name, fault };
   }
   try {
-    const leaf = writer.entryOf(proofRecordOf(line), writer.decryptSeed(seedName(line.id), seed ?? ''));
+    const leaf = entryOf(writer.decryptSeed(seedName(line.id), seed ?? ''), proofRecordOf(line));
     return { name, number: proofNumber, entry: leaf };
   } catch {
     return { name, number: proofNumber, fault: 'its seed cannot be read' };

@@ -2,9 +2,11 @@
  * The records of the feed in its proof log: those published before the log was switched on, the proof of a record, and all records for `proof
  * verify`.
  */
+
 import type { Db } from '../../database/transaction.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
-import type { NumberedEntry, NumberedRecords, ProofRecord, ProofWriter, StoredProof } from '../../proof/proof-log.ts';
+import type { NumberedEntry, NumberedRecords, ProofWriter, StoredProof } from '../../proof/proof-log.ts';
+import { entryOf, type ProofRecord } from '../../proof/record.ts';
 import type { RecordText } from '../domain/record-text.ts';
 import { proofRecordOf, sealedName } from './proof.ts';
 import { lockFeedRow, readFeedRow } from './records.ts';
@@ -86,7 +88,7 @@ function storedProof(row: StoredNumber, writer: ProofWriter): StoredProof {
         ? { name, number: sequenceNumber, isRedacted: true }
         : { name, number: sequenceNumber, fault: 'has no seed' };
     }
-    const entry = writer.entryOf(record, writer.decryptSeed(sealedName(sequenceNumber), seed));
+    const entry = entryOf(writer.decryptSeed(sealedName(sequenceNumber), seed), record);
     return { name, number: sequenceNumber, entry, removes: redactedBy(record) };
   } catch {
     return { name, number: sequenceNumber, fault: 'its seed or its text cannot be read' };

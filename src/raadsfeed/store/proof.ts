@@ -1,7 +1,9 @@
 /** Seals records for the proof log: the leaf follows from the number, the seed is stored beside the record. */
+
 import type { Db } from '../../database/transaction.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
-import type { ProofRecord, ProofWriter } from '../../proof/proof-log.ts';
+import type { ProofWriter } from '../../proof/proof-log.ts';
+import type { ProofRecord } from '../../proof/record.ts';
 import type { RecordText } from '../domain/record-text.ts';
 import { joinRecord } from './records.ts';
 

@@ -1,6 +1,8 @@
 /** Processing actions, and how their versions follow each other. @see API-standaard voor logging van verwerkingen, versie 0.9.0 */
+
 import { randomUUID } from 'node:crypto';
 import type { components } from '../../contracts/verwerkingenlog.ts';
+import { isBsn } from '../../lib/patterns.ts';
 import { type InvalidParam, Problem } from '../../lib/problem.ts';
 import { isDuration, isTerm, LONGEST_TERM, moment, offsetOf, toUtc } from '../../lib/time.ts';
 import type { ProcessingEntry } from '../../plugins/processing-headers.ts';
@@ -297,15 +299,6 @@ function bsnFaults({ soortAfnemerId, afnemerId, verwerkteObjecten }: Judged): In
   return [{ name: 'afnemerId', kind: soortAfnemerId, id: afnemerId }, ...persons]
     .filter(({ kind, id }) => isBsnKind(kind) && typeof id === 'string' && !isBsn(bsnDigits(id) ?? id))
     .map(({ name }) => ({ name, code: 'bsn', reason: 'is geen burgerservicenummer (elfproef)' }));
-}
-
-const WEIGHTS = [9, 8, 7, 6, 5, 4, 3, 2, -1];
-
-/** Whether a text is a citizen service number: nine digits that pass the eleven test. */
-export function isBsn(text: string): boolean {
-  if (!/^\d{9}$/.test(text) || text === '000000000') return false;
-  const sum = WEIGHTS.reduce((total, weight, i) => total + weight * Number(text[i]), 0);
-  return sum % 11 === 0;
 }
 
 // Persons, however their identifications are written.

@@ -2,13 +2,14 @@
  * Sessions in encrypted cookies: each instance with the key can read them, and the server stores nothing about a citizen. Only the identities of
  * ended sessions are stored, until they would have expired. See docs/decisions/0030-citizens-and-operators-pages.md.
  */
+
 import { hkdfSync, randomUUID } from 'node:crypto';
 import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EncryptJWT, errors, type JWTPayload, jwtDecrypt } from 'jose';
 import type { Pool } from '../../database/pool.ts';
+import { isBsn } from '../../lib/patterns.ts';
 import type { Clock } from '../../lib/time.ts';
-import { isBsn } from '../domain/verwerkingsactie.ts';
 import { endSession, isEnded } from './store/ended-sessions.ts';
 
 export interface Session {

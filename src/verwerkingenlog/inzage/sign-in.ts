@@ -1,9 +1,10 @@
 /** Logging in at an OpenID Connect provider: authorization code with PKCE, state and nonce (OpenID Connect Core 1.0 section 3.1, RFC 7636). */
+
 import * as oidc from 'openid-client';
 import { createGuardedConnections, headerValue, readBody } from '../../lib/outbound/guarded-fetch.ts';
+import { isBsn } from '../../lib/patterns.ts';
 import type { Clock } from '../../lib/time.ts';
 import type { Config } from '../../settings/read-config.ts';
-import { isBsn } from '../domain/verwerkingsactie.ts';
 import type { LoginAttempt } from './sessions.ts';
 
 /** Why a login failed. The reason is for the log and the metrics; it never contains data from the provider or the browser. */

@@ -1,5 +1,6 @@
 /** Keeps identifiers of persons out of texts that are stored in plain text. */
-import { bsnDigits, isBsn } from '../domain/verwerkingsactie.ts';
+import { isBsn } from '../../lib/patterns.ts';
+import { bsnDigits } from '../domain/verwerkingsactie.ts';
 import { EXCEPTION, type Span, subjectOf, writeValue } from './span.ts';
 
 const MASK = '*********';

@@ -1,6 +1,7 @@
 /** Which lines are refused, and why. A reason never repeats received values: it goes into the answer and the client's own logs. */
 
-import { bsnDigits, isBsn, isBsnKind } from '../domain/verwerkingsactie.ts';
+import { isBsn } from '../../lib/patterns.ts';
+import { bsnDigits, isBsnKind } from '../domain/verwerkingsactie.ts';
 import { MAX_TEXT, MAX_URL } from './mapping.ts';
 import { nameInMessage } from './request.ts';
 import {

@@ -1,6 +1,8 @@
 /** Versions in the proof log: read for proofs, for removal and for `proof verify`. */
+
 import type { Db } from '../../database/transaction.ts';
 import type { ProofWriter, StoredProof } from '../../proof/proof-log.ts';
+import { entryOf } from '../../proof/record.ts';
 import type { IdentityKeys } from '../domain/encryption.ts';
 import { provenRecord, reveal, type StoredVersie } from '../domain/encryption.ts';
 import { proofRecordOf } from '../domain/proof-parts.ts';
@@ -79,14 +81,14 @@ export async function lastProven(db: Db): Promise<Date | undefined> {
 const BATCH = 500;
 
 /** Every version of the log for `proof verify`, a month at a time. */
-export async function* storedVersions(db: Db, writer: ProofWriter, keys: IdentityKeys): AsyncGenerator<StoredProof> {
+export async function* storedVersions(db: Db, keys: IdentityKeys): AsyncGenerator<StoredProof> {
   for (const month of await listMonths(db)) {
     for await (const versions of versionsOfMonth(db, month, BATCH))
-      for (const stored of versions) yield await storedProof(stored, writer, keys);
+      for (const stored of versions) yield await storedProof(stored, keys);
   }
 }
 
-async function storedProof(stored: StoredVersie, writer: ProofWriter, keys: IdentityKeys): Promise<StoredProof> {
+async function storedProof(stored: StoredVersie, keys: IdentityKeys): Promise<StoredProof> {
   const { actieId, versie, bewijsNr } = stored;
   const name = `version ${versie} of ${actieId}`;
   const recordedAt = new Date(stored.tijdstipRegistratie);
@@ -96,8 +98,7 @@ async function storedProof(stored: StoredVersie, writer: ProofWriter, keys: Iden
   }
   try {
     const { record, seed } = provenRecord(stored, await reveal(stored, keys), keys);
-    const entry = writer.entryOf(record, seed);
-    return { name, number: bewijsNr, entry };
+    return { name, number: bewijsNr, entry: entryOf(seed, record) };
   } catch {
     return { name, number: bewijsNr, fault: 'its seed or its identifiers cannot be read' };
   }

@@ -1,4 +1,5 @@
 /** What a service with this database would show somebody outside: leaves, tiles, records and proofs, as they are stored now. */
+
 import pg from 'pg';
 import type { Db } from '../../../src/database/transaction.ts';
 import {
@@ -9,7 +10,8 @@ import {
 } from '../../../src/gegevens/store/journal.ts';
 import { canonicalJson } from '../../../src/lib/json/canonical-json.ts';
 import { isRecord } from '../../../src/lib/json/json-value.ts';
-import type { ProofLogName, ProofRecord, ProofWriter, StoredProof } from '../../../src/proof/proof-log.ts';
+import type { ProofLogName, ProofWriter, StoredProof } from '../../../src/proof/proof-log.ts';
+import type { ProofRecord } from '../../../src/proof/record.ts';
 import { readRemovals, removalEntry } from '../../../src/proof/removals.ts';
 import { ENTRY_BYTES, findLeaves, MissingTileError, readBundles, tileReader } from '../../../src/proof/store/leaves.ts';
 import { readLog } from '../../../src/proof/store/logs.ts';
@@ -34,7 +36,7 @@ export interface ReadLog {
 /** Every stored record of a log. */
 export function storedProofs(db: Db, { log, writer, keys }: ReadLog): AsyncIterable<StoredProof> {
   if (log === 'raadsfeed') return storedRecords(db, writer);
-  return log === 'leveringen' ? storedDeliveries(db, writer) : storedVersions(db, writer, keys);
+  return log === 'leveringen' ? storedDeliveries(db, writer) : storedVersions(db, keys);
 }
 
 /**

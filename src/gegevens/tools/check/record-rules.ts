@@ -1,6 +1,7 @@
 /** The rules for a single record or case. */
 
 import { isRecord, valueAt } from '../../../lib/json/json-value.ts';
+import { isBsn } from '../../../lib/patterns.ts';
 import { DATE } from '../../../lib/time.ts';
 import { dayNumber } from '../../import/record-traits.ts';
 import type { CheckPlaces, PeriodPlaces } from './check-places.ts';
@@ -130,14 +131,6 @@ function itemsOf(
 /** A member that software left empty counts as absent. */
 export function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && !(typeof value === 'string' && value.trim() === '');
-}
-
-/** Nine digits, of which the first eight times 9 to 2, less the ninth, are a multiple of eleven. */
-export function isBsn(value: unknown): boolean {
-  if (typeof value !== 'string' || !/^\d{9}$/.test(value) || value === '000000000') return false;
-  let sum = -Number(value[8]);
-  for (let at = 0; at < 8; at += 1) sum += Number(value[at]) * (9 - at);
-  return sum % 11 === 0;
 }
 
 function dayOf(value: unknown): string | undefined {

@@ -1,13 +1,14 @@
 /** Converts a message of one model into another, on disk, because only at its end is it known whether it may be written. */
+
 import { readFileSync } from 'node:fs';
 import { modelsDirectory } from '../../../lib/exchange-model/built-in-models.ts';
 import { type ItemList, listsOf, type Mapping } from '../../../lib/exchange-model/mapping.ts';
 import { builtInVersions, loadModel, type Model, type PartCheck } from '../../../lib/exchange-model/model.ts';
 import { isRecord, type JsonObject, toPointer, valueAt } from '../../../lib/json/json-value.ts';
+import { isBsn } from '../../../lib/patterns.ts';
 import type { DeliveryItem } from '../../import/delivery-reader.ts';
 import { describeError, type Faults } from '../../import/faults.ts';
 import { readDelivery } from '../../store/import-file.ts';
-import { isBsn } from '../check/record-rules.ts';
 import { MessageStore } from '../message-store.ts';
 import { memberNames, Shape } from '../model-shape.ts';
 import { type Converted, convertValue, type Equivalents, type Loss } from './convert-value.ts';
