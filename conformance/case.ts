@@ -217,6 +217,16 @@ function gradeOf(sources: Readonly<Record<Level, Clause | undefined>>): readonly
   throw new TypeError('a case has no source');
 }
 
+/** The answer, if one comes: the cases that request it report where none does. */
+export async function answerIfAny(client: Client, ask: Ask): Promise<Exchange | undefined> {
+  try {
+    return await client.send(ask);
+  } catch (error) {
+    if (error instanceof Inconclusive) return undefined;
+    throw error;
+  }
+}
+
 /** An answer of a busy service without a time to retry. */
 export function busyWithoutRetryAfter({ exchanges }: Client): Finding {
   const busy = exchanges.filter(({ status }) => status === 429 || status === 503);

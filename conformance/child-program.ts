@@ -2,27 +2,26 @@
  * A tester's program and everything it starts. They are killed together, because one that forks or ignores a signal
  * would outlive the run.
  */
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 
-interface ChildOptions {
+export interface ProgramOptions {
   /** Words of the command; the first is the program. No shell reads them. */
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly cwd?: string | undefined;
+  readonly cwd?: string;
+  /** Milliseconds for it to end, or for one answer. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
 }
 
 /** Number of characters of standard error to keep: the last ones. */
 const KEPT_ERRORS = 2000;
 
-export interface Child {
-  readonly process: ChildProcessWithoutNullStreams;
-  /** The end of its standard error. */
-  errors(): string;
-  /** Kills it and its descendants at once, and stops reading their output. */
-  kill(): void;
-}
-
-export function startChild({ command: [name = '', ...args], env, cwd }: ChildOptions): Child {
+export function startChild({
+  command: [name = '', ...args],
+  env,
+  cwd,
+}: Pick<ProgramOptions, 'command' | 'env' | 'cwd'>) {
   // Detached, so that it leads its own process group.
   const child = spawn(name, args, { env: { ...env }, cwd, stdio: 'pipe', detached: true });
   let errors = '';
@@ -33,8 +32,10 @@ export function startChild({ command: [name = '', ...args], env, cwd }: ChildOpt
   child.stdin.on('error', () => undefined);
   return {
     process: child,
-    errors: () => errors.trim(),
-    kill() {
+    /** The end of its standard error. */
+    errors: (): string => errors.trim(),
+    /** Kills it and its descendants at once, and stops reading their output. */
+    kill(): void {
       endGroup(child.pid);
       for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
     },

@@ -18,29 +18,13 @@ export interface WrongValue {
   readonly value: unknown;
 }
 
-interface Parameter {
-  readonly name: string;
-  readonly in: string;
-  readonly schema: JsonObject;
-}
-
-export interface ContractWalk {
-  /** How an answer deviates from the contract; addresses and methods outside it are not judged. */
-  readonly departures: (path: string, exchange: Exchange) => readonly Departure[];
-  /** @param path as in the contract: `/verwerkingsacties/{actieId}` */
-  readonly parameters: (method: string, path: string) => readonly Parameter[];
-  /** The members of a schema in `components`, without read-only ones. */
-  readonly members: (schema: string) => Readonly<Record<string, JsonObject>>;
-}
+export type ContractWalk = ReturnType<typeof walkContract>;
 
 /**
  * @param file name in `openapi/`
  * @param fault judges a value by a schema in `components`
  */
-export function walkContract(
-  file: string,
-  fault: (schema: string, value: unknown) => string | undefined,
-): ContractWalk {
+export function walkContract(file: string, fault: (schema: string, value: unknown) => string | undefined) {
   const document = contractDocument(file);
   /** Resolves references; siblings of `$ref` count too. */
   const resolve = (value: unknown): JsonObject => {
@@ -57,7 +41,8 @@ export function walkContract(
     return isRecord(found) ? found : undefined;
   };
 
-  const departures: ContractWalk['departures'] = (path, { method, status, headers, body, json }) => {
+  /** How an answer deviates from the contract; addresses and methods outside it are not judged. */
+  const departures = (path: string, { method, status, headers, body, json }: Exchange): readonly Departure[] => {
     const operation = operationOf(method, path);
     if (operation === undefined) return [];
     const responses = resolve(operation.responses);
@@ -79,14 +64,16 @@ export function walkContract(
 
   return {
     departures,
-    parameters: (method, path) => {
+    /** @param path as in the contract: `/verwerkingsacties/{actieId}` */
+    parameters: (method: string, path: string) => {
       const listed = operationOf(method, path)?.parameters;
       return (Array.isArray(listed) ? listed : []).map((one) => {
         const { name, in: place, schema } = resolve(one);
         return { name: String(name), in: String(place), schema: resolve(schema) };
       });
     },
-    members: (schema) => {
+    /** The members of a schema in `components`, without read-only ones. */
+    members: (schema: string): Readonly<Record<string, JsonObject>> => {
       const { properties } = resolve(valueAt(document, ['components', 'schemas', schema]));
       const all = Object.entries(resolve(properties)).map(([name, member]) => [name, resolve(member)] as const);
       return Object.fromEntries(all.filter(([, member]) => member.readOnly !== true));

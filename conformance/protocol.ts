@@ -9,7 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { isRecord, type JsonObject } from '../src/lib/json/json-value.ts';
 import { parseUntrusted, unwritable } from '../src/lib/json/parse-untrusted.ts';
 import { reasonOf } from '../src/lib/log.ts';
-import { startChild } from './child-program.ts';
+import { type ProgramOptions, startChild } from './child-program.ts';
 
 type ProtocolFault = 'not-started' | 'ended' | 'timeout' | 'line-too-long' | 'not-json';
 
@@ -32,15 +32,6 @@ export interface DrivenProgram {
   ask(message: JsonObject): Promise<JsonObject>;
   /** Closes its standard input, and kills it if it does not exit on its own. */
   close(): Promise<void>;
-}
-
-interface ProgramOptions {
-  /** Words of the command; the first is the program. No shell reads them. */
-  readonly command: readonly string[];
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Milliseconds for one answer. */
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
 }
 
 /** Maximum bytes per line, in both directions. */

@@ -1,24 +1,14 @@
 /** Runs a tester's command to completion. */
 import { once } from 'node:events';
 import { reasonOf } from '../src/lib/log.ts';
-import { startChild } from './child-program.ts';
+import { type ProgramOptions, startChild } from './child-program.ts';
 
-export interface EndedCommand {
+interface EndedCommand {
   /** `null` when it was killed or could not be started. */
   readonly status: number | null;
   readonly stdout: string;
   /** The end of its standard error. */
   readonly stderr: string;
-}
-
-interface CommandLine {
-  /** Words of the command; the first is the program. No shell reads them. */
-  readonly command: readonly string[];
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly input?: string;
-  readonly cwd?: string;
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
 }
 
 /** Characters shown of a command and of its output. */
@@ -36,7 +26,7 @@ export function failureOf(command: readonly string[], { status, stdout, stderr }
 const MOST_OUTPUT = 16 * 1024 * 1024;
 
 /** @throws the signal's reason */
-export async function runCommand(line: CommandLine): Promise<EndedCommand> {
+export async function runCommand(line: ProgramOptions & { readonly input?: string }): Promise<EndedCommand> {
   const { input = '', timeoutMs, signal } = line;
   const over = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
   const { process: child, errors, kill } = startChild(line);

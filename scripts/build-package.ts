@@ -3,7 +3,7 @@
  * `npm-shrinkwrap.json`, so that an installed package has the locked dependencies. Runs as `prepack`; with `--remove`,
  * as `postpack`, it deletes both.
  */
-import { spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { shrinkwrapOf } from './locked-packages.ts';
@@ -14,13 +14,11 @@ const SHRINKWRAP = join(ROOT, 'npm-shrinkwrap.json');
 
 rmSync(DIST, { recursive: true, force: true });
 rmSync(SHRINKWRAP, { force: true });
-if (!process.argv.includes('--remove')) process.exitCode = build();
+if (!process.argv.includes('--remove')) build();
 
-function build(): number {
-  const tsc = join(ROOT, 'node_modules/.bin/tsc');
-  for (const project of ['tsconfig.package.json', 'tsconfig.commonjs.json']) {
-    if (spawnSync(tsc, ['-p', join(ROOT, project)], { stdio: ['ignore', 2, 2] }).status !== 0) return 1;
-  }
+function build(): void {
+  for (const project of ['tsconfig.package.json', 'tsconfig.commonjs.json'])
+    execFileSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', join(ROOT, project)], { stdio: ['ignore', 2, 2] });
   // Only the entries of `exports` need types: nothing else can be imported.
   for (const file of globSync('**/*.d.ts', { cwd: join(DIST, 'commonjs') })) {
     copyFileSync(join(DIST, 'commonjs', file), join(DIST, file));
@@ -34,7 +32,6 @@ function build(): number {
   chmodSync(join(DIST, 'main.js'), 0o755);
   writeFileSync(SHRINKWRAP, shrinkwrapOf(ROOT));
   levelModes();
-  return 0;
 }
 
 /**

@@ -2,7 +2,7 @@
  * Downloads the client generators and their clients' dependencies for `test/generated-clients/`, which is skipped
  * without them: `npm run client-generators`. It needs Maven, a JDK, Python 3 and Go; none of it is part of the product.
  */
-import { spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -39,9 +39,7 @@ export const tools = {
 export const isReady = (): boolean => existsSync(tools.ready);
 
 function run(command: string, args: readonly string[], environment: Readonly<Record<string, string>> = {}): void {
-  const options = { cwd: tools.goModule, stdio: 'inherit', env: { ...process.env, ...environment } } as const;
-  const { status, error } = spawnSync(command, args, options);
-  if (status !== 0) throw new Error(`${command} ${args[0]} failed${error === undefined ? '' : `: ${error.message}`}`);
+  execFileSync(command, args, { cwd: tools.goModule, stdio: 'inherit', env: { ...process.env, ...environment } });
 }
 
 function fetchAll(): void {

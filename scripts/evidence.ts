@@ -51,11 +51,8 @@ function main(): number {
 
 function check([folder, ...more]: readonly string[], key: string | undefined): number {
   if (folder === undefined || more.length > 0) return misused('name the folder to check');
-  const { notes, faults } = checkEvidence(
-    ROOT,
-    resolve(folder),
-    key === undefined ? undefined : readKey(key, 'public'),
-  );
+  const publicKey = key === undefined ? undefined : readKey(key, 'public');
+  const { notes, faults } = checkEvidence(ROOT, resolve(folder), publicKey);
   for (const note of notes) console.log(`- ${note}`);
   for (const fault of faults) console.error(`evidence: ${fault}`);
   const agrees =

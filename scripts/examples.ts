@@ -7,6 +7,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { objectsIn } from '../conformance/json-members.ts';
+import { isSameContent } from '../conformance/raadsfeed/same-content.ts';
 import {
   createDemoClient,
   type DemoClient,
@@ -17,7 +19,7 @@ import {
 import { checkMessage, signMessage } from '../src/demo/signed-message.ts';
 import { followFeed } from '../src/demo/tour/tour-feed.ts';
 import { Transcript } from '../src/demo/transcript.ts';
-import { isRecord } from '../src/lib/json/json-value.ts';
+import { isRecord, type JsonObject } from '../src/lib/json/json-value.ts';
 import { readConfig } from '../src/settings/read-config.ts';
 
 const MAIN = join(import.meta.dirname, '../src/main.ts');
@@ -42,10 +44,6 @@ function koppelvlak({ file }: Needs, ...words: string[]): Record<string, unknown
   return result;
 }
 
-function list(value: unknown): Record<string, unknown>[] {
-  return (Array.isArray(value) ? value : []).filter(isRecord);
-}
-
 /** @param table equivalent to the message at `path`, and imported in its place */
 async function tryDelivery(needs: Needs, variant: 'shv' | 'vs', path: string, table?: string): Promise<void> {
   const { file, transcript } = needs;
@@ -54,46 +52,40 @@ async function tryDelivery(needs: Needs, variant: 'shv' | 'vs', path: string, ta
   if (!isRecord(given)) throw new Error(`${name} is not a delivery`);
   const source = table === undefined ? [path] : ['--mapping', path.replace(/json$/, 'mapping.yaml'), table];
   koppelvlak(needs, 'gegevens', 'import', '--variant', variant, ...source);
-  for (const levering of list(given.leveringen)) {
+  for (const levering of objectsIn(given, 'leveringen')) {
     const asked = nameOf(levering);
-    const body = Buffer.from(
-      JSON.stringify({
-        aanleverperiodeStartdatum: given.startdatumLevering,
-        aanleverperiodeEinddatum: given.einddatumLevering,
-        aanleverende_organisatie: asked,
-      }),
-    );
-    const identity = {
-      key: readFileSync(file.requester.key, 'utf8'),
-      chain: readFileSync(file.requester.chain, 'utf8'),
+    const request = {
+      aanleverperiodeStartdatum: given.startdatumLevering,
+      aanleverperiodeEinddatum: given.einddatumLevering,
+      aanleverende_organisatie: asked,
     };
-    const answer = await needs.client.call('POST', `${file.mounts[variant]}/gegevens`, {
-      as: 'statistiek',
-      headers: {
-        'content-type': 'application/json',
-        ...processingHeaders(file.requester.oin),
-        ...(await signMessage(body, identity, 'body')),
-      },
+    const body = Buffer.from(JSON.stringify(request));
+    const { key, chain, oin } = file.requester;
+    const signed = await signMessage(
       body,
-    });
+      { key: readFileSync(key, 'utf8'), chain: readFileSync(chain, 'utf8') },
+      'body',
+    );
+    const headers = { 'content-type': 'application/json', ...processingHeaders(oin), ...signed };
+    const url = `${file.mounts[variant]}/gegevens`;
+    const answer = await needs.client.call('POST', url, { as: 'statistiek', headers, body });
     transcript.check(`${name}: ${asked} is delivered (200)`, answer.status === 200, answer.bytes.toString());
     const checked = await checkMessage(answer.bytes, answer.headers, readFileSync(file.pki.root, 'utf8'));
     const isSigned = checked.digestMatches && checked.signatureHolds && checked.leadsToRoot;
     transcript.check(`${name}: ${asked}: digest, signature and chain hold`, isSigned);
-    const gegevens = isRecord(answer.body.gegevens) ? answer.body.gegevens : {};
-    const delivered = list(gegevens.leveringen);
+    const delivered = objectsIn(answer.body.gegevens, 'leveringen');
     // An organisation that delivers for several municipalities has a levering for each.
-    const own = list(given.leveringen).filter((one) => nameOf(one) === asked);
-    const before = list(levering[RECORDS[variant]]);
+    const own = objectsIn(given, 'leveringen').filter((one) => nameOf(one) === asked);
+    const before = objectsIn(levering, RECORDS[variant]);
     transcript.check(
       `${name}: ${asked}: the ${before.length} ${RECORDS[variant]} come back unchanged`,
       delivered.length === own.length &&
-        delivered.some((one) => isDeepStrictEqual(list(one[RECORDS[variant]]), before)),
+        delivered.some((one) => isDeepStrictEqual(objectsIn(one, RECORDS[variant]), before)),
     );
   }
 }
 
-function nameOf({ aanleverende_organisatie: organisation }: Record<string, unknown>): string {
+function nameOf({ aanleverende_organisatie: organisation }: JsonObject): string {
   return isRecord(organisation) ? String(organisation['(Statutaire) Naam'] ?? organisation.naam) : '';
 }
 
@@ -126,10 +118,7 @@ async function tryFeed(needs: Needs, path: string): Promise<void> {
   const served = new Map(records.map(({ data }) => [isRecord(data) ? String(data.bronidentificatie) : '', data]));
   const isSame = revised.every((line) => {
     const { data }: Record<string, unknown> = JSON.parse(line);
-    return (
-      isRecord(data) &&
-      isDeepStrictEqual(withoutAddresses(served.get(String(data.bronidentificatie))), withoutAddresses(data))
-    );
+    return isRecord(data) && isSameContent(served.get(String(data.bronidentificatie)), data);
   });
   transcript.check(`${code}: the snapshot holds all ${revised.length} resources as they were last published`, isSame);
 }
@@ -138,11 +127,6 @@ function organisationOf(line: string): string {
   const { data }: Record<string, unknown> = JSON.parse(line);
   const organisatie = isRecord(data) && isRecord(data.organisatie) ? data.organisatie : {};
   return String(organisatie.gemeente ?? organisatie.provincie ?? organisatie.waterschap);
-}
-
-/** `url` is read-only: the feed sets it. */
-function withoutAddresses(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value ?? null), (key, member: unknown) => (key === 'url' ? undefined : member));
 }
 
 const directory = process.argv[2];

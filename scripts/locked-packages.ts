@@ -1,8 +1,8 @@
 /** Reads the lock file for other scripts: which packages are shipped, and where they are. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRecord } from '../src/lib/json/json-value.ts';
+import { inTemporary } from './run.ts';
 
 type Entry = Readonly<Record<string, unknown>>;
 
@@ -78,13 +78,10 @@ export function shrinkwrapOf(root: string): string {
  * folder, because `--omit=dev` also omits packages that development and the product share (`ajv`, `pg-protocol`).
  */
 export function inShippedFolder<T>(lock: Lock, use: (directory: string) => T): T {
-  const directory = mkdtempSync(join(tmpdir(), 'koppelvlak-shipped-'));
-  try {
+  return inTemporary((directory) => {
     const shipped = withoutDevelopment(lock);
     writeFileSync(join(directory, 'package.json'), JSON.stringify(shipped.packages['']));
     writeFileSync(join(directory, 'package-lock.json'), JSON.stringify(shipped));
     return use(directory);
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+  });
 }

@@ -4,7 +4,7 @@
  * version, and any other is refused.
  */
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRecord } from '../src/lib/json/json-value.ts';
@@ -27,7 +27,7 @@ if (file === undefined) {
 }
 
 function check(ruleset: Buffer): number {
-  if (createHash('sha256').update(ruleset).digest('hex') !== sha256) {
+  if (hash('sha256', ruleset) !== sha256) {
     console.error(`openapi:official: that is not ${path} of ${repository} at ${commit}`);
     return 2;
   }

@@ -4,21 +4,11 @@
  * for the tarball.
  */
 import { execFileSync } from 'node:child_process';
-import {
-  chmodSync,
-  copyFileSync,
-  cpSync,
-  globSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { builtinModules } from 'node:module';
-import { tmpdir } from 'node:os';
+import { chmodSync, cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { isRecord } from '../src/lib/json/json-value.ts';
+import { inTemporary } from './run.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -69,12 +59,9 @@ export function buildPackage(name: string, directory: string): void {
     throw new TypeError(`there is no package ${name}: name one of ${Object.keys(PACKAGES).join(', ')}`);
   mkdirSync(directory, { recursive: true });
   compile(one, directory);
-  for (const file of globSync([...(one.files ?? [])], { cwd: ROOT })) {
-    mkdirSync(join(directory, dirname(file)), { recursive: true });
-    copyFileSync(join(ROOT, file), join(directory, file));
-  }
-  copyFileSync(join(ROOT, 'LICENSE'), join(directory, 'LICENSE'));
-  copyFileSync(join(ROOT, dirname(one.entry), 'README.md'), join(directory, 'README.md'));
+  for (const file of ['LICENSE', ...globSync([...(one.files ?? [])], { cwd: ROOT })])
+    cpSync(join(ROOT, file), join(directory, file));
+  cpSync(join(ROOT, dirname(one.entry), 'README.md'), join(directory, 'README.md'));
   if (one.kind === 'program') chmodSync(join(directory, javascriptOf(one.entry)), 0o755);
   else addCommonjsTypes(directory);
   writeFileSync(join(directory, 'package.json'), `${JSON.stringify(describe(name, one, directory), null, 2)}\n`);
@@ -126,21 +113,18 @@ function importedPackages(directory: string): string[] {
   });
   const names = specifiers.flatMap(([, first, second]) => {
     const [, name] = /^((?:@[^/]+\/)?[^./:][^/:]*)(?:\/|$)/.exec(first ?? second ?? '') ?? [];
-    return name === undefined || builtinModules.includes(name) ? [] : [name];
+    return name === undefined || isBuiltin(name) ? [] : [name];
   });
   return [...new Set(names)].toSorted();
 }
 
 if (import.meta.main) {
   const [name = '', destination = '.'] = process.argv.slice(2);
-  const directory = mkdtempSync(join(tmpdir(), 'koppelvlak-pack-'));
-  try {
+  inTemporary((directory) => {
     buildPackage(name, directory);
     mkdirSync(destination, { recursive: true });
     const words = ['pack', directory, '--silent', '--pack-destination', resolve(destination)];
     const packed = execFileSync('npm', words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 2] });
     console.log(join(destination, packed.trim()));
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
+  });
 }

@@ -1,7 +1,9 @@
 /**
  * Makes a release: `npm run release -- 1.1.0` sets the version wherever it occurs, lists the released migrations,
- * commits that and creates an annotated tag `v1.1.0`. It pushes nothing. The changelog must have a section for the
- * version, `## 1.1.0 – 2027-01-31`, and nothing under `## Unreleased`; the working tree must be clean.
+ * commits that and creates an
+ * annotated tag `v1.1.0`. It pushes nothing. The changelog must have a section for the
+ * version, `## 1.1.0 – 2027-01-31`, and nothing under
+ * `## Unreleased`; the working tree must be clean.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -51,7 +53,7 @@ export function release(root: string, version: string): string {
   if (!/^\d+\.\d+\.\d+$/.test(version)) throw new Error('name a version such as 1.1.0');
   const tag = `v${version}`;
   const current = valueAt(root, { file: 'package.json', pattern: /^( {2}"version": ")([^"]+)/m, kind: 'version' });
-  if (compare(version, current) < 0)
+  if (version.localeCompare(current, 'en', { numeric: true }) < 0)
     throw new Error(`${version} is older than ${current}, the version of package.json`);
   if (git(root, 'status', '--porcelain') !== '') throw new Error('the working tree has changes: commit them first');
   if (git(root, 'tag', '--list', tag) !== '') throw new Error(`tag ${tag} exists already`);
@@ -66,10 +68,11 @@ export function release(root: string, version: string): string {
   for (const place of PLACES) valueAt(root, place);
   for (const { file, pattern, kind } of PLACES) {
     const path = join(root, file);
+    const text = readFileSync(path, 'utf8');
     const value = kind === 'version' ? version : date;
     writeFileSync(
       path,
-      readFileSync(path, 'utf8').replace(pattern, (_found, before: string) => before + value),
+      text.replace(pattern, (_found, before: string) => before + value),
     );
   }
   listMigrations(root);
@@ -78,10 +81,6 @@ export function release(root: string, version: string): string {
     git(root, 'commit', '--all', '--quiet', '--message', `Version ${version}`);
   git(root, 'tag', '--annotate', tag, '--message', `Koppelvlak ${version}`);
   return tag;
-}
-
-function compare(left: string, right: string): number {
-  return left.localeCompare(right, 'en', { numeric: true });
 }
 
 function git(root: string, ...args: readonly string[]): string {

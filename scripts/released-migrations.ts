@@ -2,33 +2,22 @@
  * `migrations/released.json` holds the SHA-256 of every released migration, none of which may change. `node
  * scripts/released-migrations.ts` adds missing ones; so does a release.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const LIST = 'migrations/released.json';
 
-type Hashes = Readonly<Record<string, string>>;
-
-function releasedHashes(root: string): Hashes {
-  return JSON.parse(readFileSync(join(root, LIST), 'utf8'));
-}
-
-function currentHashes(root: string): Hashes {
+function currentHashes(root: string): Readonly<Record<string, string>> {
   const names = globSync('*.sql', { cwd: join(root, 'migrations') }).sort();
-  const hashOf = (name: string): string =>
-    createHash('sha256')
-      .update(readFileSync(join(root, 'migrations', name)))
-      .digest('hex');
-  return Object.fromEntries(names.map((name) => [name, hashOf(name)]));
+  return Object.fromEntries(names.map((name) => [name, hash('sha256', readFileSync(join(root, 'migrations', name)))]));
 }
 
 /** Released migrations that were changed or deleted. */
 export function changedMigrations(root: string): string[] {
   const current = currentHashes(root);
-  return Object.entries(releasedHashes(root))
-    .filter(([name, hash]) => current[name] !== hash)
-    .map(([name]) => name);
+  const released: object = JSON.parse(readFileSync(join(root, LIST), 'utf8'));
+  return Object.entries(released).flatMap(([name, digest]) => (current[name] === digest ? [] : [name]));
 }
 
 /**

@@ -1,5 +1,8 @@
-/** Runs the external programs that make and check the evidence: git, npm, tar, spectral. */
+/** Runs external programs, such as git, npm, tar and spectral, and work in temporary folders. */
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import process from 'node:process';
 
 /** Installing all packages over a slow line takes minutes; anything longer has hung. */
@@ -27,4 +30,14 @@ export function run(command: string, args: readonly string[], cwd: string, env: 
   const { status, stdout, stderr } = runToEnd(command, args, cwd, env);
   if (status !== 0) throw new Error(`${command} ${args[0] ?? ''} ended with ${status}: ${stderr.trim()}`);
   return stdout;
+}
+
+/** Runs in a folder that is gone afterwards. */
+export function inTemporary<T>(use: (directory: string) => T): T {
+  const directory = mkdtempSync(join(tmpdir(), 'koppelvlak-script-'));
+  try {
+    return use(directory);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
 }

@@ -3,7 +3,7 @@
  * run --silent sbom`. npm generates it, but names the project after its directory and adds a time and a random number,
  * which are replaced here to make it reproducible.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRecord } from '../src/lib/json/json-value.ts';
@@ -32,8 +32,7 @@ export function createSbom(time?: string): Record<string, unknown> {
 
 /** The same lock file gives the same serial number (UUID version 8). */
 export function uuidOf(text: string): string {
-  const hash = createHash('sha256').update(text).digest('hex');
-  return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
+  return hash('sha256', text).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*/, '$1-$2-8$3-8$4-$5');
 }
 
 if (import.meta.main) console.log(JSON.stringify(createSbom(), null, 2));

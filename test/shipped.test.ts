@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { faultsOfSbom } from '../scripts/evidence/cyclonedx.ts';
+import { faultsOfSbom } from '../scripts/evidence/inventory.ts';
 import { isAssessed, licencesTable, licenceTexts, readShipped } from '../scripts/licences.ts';
 import { readLock } from '../scripts/locked-packages.ts';
 import { createSbom } from '../scripts/sbom.ts';

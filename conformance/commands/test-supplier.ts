@@ -3,7 +3,6 @@ import { createPrivateKey, randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { UsageError } from '../../src/lib/command-error.ts';
 import { loadModel } from '../../src/lib/exchange-model/model.ts';
-import { parsePemCertificates } from '../../src/lib/jades/certificate.ts';
 import { loadPemKey, OwnKeyError } from '../../src/lib/jades/own-key.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { parseUntrusted, UntrustedJsonError } from '../../src/lib/json/parse-untrusted.ts';
@@ -12,7 +11,7 @@ import { createGuardedFetch, isPublicAddress } from '../../src/lib/outbound/guar
 import { outwayAddress, outwayHeaders } from '../../src/lib/outway.ts';
 import { hasToken, type TokenOptions } from '../../src/lib/token-options.ts';
 import type { Exchange } from '../exchange.ts';
-import type { Identity } from '../gegevens/signed-request.ts';
+import { type Identity, x5cOf } from '../gegevens/signed-request.ts';
 import { makeStrangers } from '../gegevens/strangers.ts';
 import { type GegevensNeeds, readSubject } from '../gegevens/subject.ts';
 import { GEGEVENS } from '../gegevens/suite.ts';
@@ -126,8 +125,7 @@ async function ownIdentity({ key, chain }: GegevensOptions): Promise<Identity> {
 async function anyIdentity(files: readonly string[]): Promise<Identity> {
   const pem = (await Promise.all(files.map(readText))).join('\n');
   try {
-    const certificates = parsePemCertificates(pem);
-    return { key: createPrivateKey(pem), x5c: certificates.map(({ der }) => der.toString('base64')) };
+    return { key: createPrivateKey(pem), x5c: x5cOf(pem) };
   } catch {
     throw new UsageError(`${files.join(' and ')} are not a private key and certificates in PEM`);
   }

@@ -166,9 +166,8 @@ export const ANSWERS = gegevensChapter('A-ANS', ['Het antwoord', 'The answer'], 
       if (!complete) return { skipped: 'the delivery is larger than the part that was read' };
       const count = pages.reduce((sum, page) => sum + recordsOf(page, of).length, 0);
       const named = pages.map((page) => numberAt(page, 'totalRecords'))[0];
-      return count === named
-        ? undefined
-        : { failed: `the pages have ${count} records, and \`totalRecords\` says ${named}`, at: pages.at(-1) };
+      if (count === named) return undefined;
+      return { failed: `the pages have ${count} records, and \`totalRecords\` says ${named}`, at: pages.at(-1) };
     },
   },
   'A-ANS-10': {
@@ -193,9 +192,8 @@ export const ANSWERS = gegevensChapter('A-ANS', ['Het antwoord', 'The answer'], 
       // A supplier may choose its own page size when none is requested.
       if (Number(pagingOf(whole)?.totalPages ?? 1) > 1) return { skipped: 'it always answers in pages' };
       const paged = pages.flatMap((page) => recordsOf(page, of));
-      return isDeepStrictEqual(sorted(paged), sorted(recordsOf(good(whole), of)))
-        ? undefined
-        : { failed: 'a record is missing from the pages, or on two of them', at: pages.at(-1) };
+      if (isDeepStrictEqual(sorted(paged), sorted(recordsOf(good(whole), of)))) return undefined;
+      return { failed: 'a record is missing from the pages, or on two of them', at: pages.at(-1) };
     },
   },
   'A-ANS-12': {
@@ -207,9 +205,8 @@ export const ANSWERS = gegevensChapter('A-ANS', ['Het antwoord', 'The answer'], 
       const last = good(subject.pages.at(-1));
       const { currentPage: page, pageSize } = pagingOf(last) ?? {};
       const again = await get(subject, run, { page, pageSize });
-      return isDeepStrictEqual(recordsOf(again, subject.model), recordsOf(last, subject.model))
-        ? undefined
-        : 'the second request for a page returned different records';
+      if (isDeepStrictEqual(recordsOf(again, subject.model), recordsOf(last, subject.model))) return undefined;
+      return 'the second request for a page returned different records';
     },
   },
   'A-ANS-13': {
@@ -264,9 +261,8 @@ export const ANSWERS = gegevensChapter('A-ANS', ['Het antwoord', 'The answer'], 
       const [aanleverperiodeStartdatum, aanleverperiodeEinddatum] = period;
       const named = await get(subject, run, { aanleverperiodeStartdatum, aanleverperiodeEinddatum });
       const [ours, theirs] = [whole, named].map((one) => sorted(recordsOf(one, subject.model)));
-      return isDeepStrictEqual(ours, theirs)
-        ? undefined
-        : `the answer without dates has different records from the one for ${period.join(' to ')}`;
+      if (isDeepStrictEqual(ours, theirs)) return undefined;
+      return `the answer without dates has different records from the one for ${period.join(' to ')}`;
     },
   },
   'A-ANS-16': {

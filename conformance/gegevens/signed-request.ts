@@ -11,6 +11,7 @@ import {
   sign as signBytes,
   X509Certificate,
 } from 'node:crypto';
+import { parsePemCertificates } from '../../src/lib/jades/certificate.ts';
 import { digestOf, HTTP_HEADERS } from '../../src/lib/jades/signature.ts';
 import type { JsonObject } from '../../src/lib/json/json-value.ts';
 import type { Ask } from '../exchange.ts';
@@ -20,6 +21,11 @@ export interface Identity {
   readonly key: KeyObject;
   /** DER in base64, leaf first. */
   readonly x5c: readonly string[];
+}
+
+/** The certificates of a PEM text, as `x5c` has them. */
+export function x5cOf(pem: string): readonly string[] {
+  return parsePemCertificates(pem).map(({ der }) => der.toString('base64'));
 }
 
 export type SignatureForm = 'digest' | 'body';

@@ -1,13 +1,13 @@
 /** Reads a supplier before judging its cases: a small answer, everything at once if that is little, and its pages. */
 import type { Model } from '../../src/lib/exchange-model/model.ts';
 import { isRecord, type JsonObject, valueAt } from '../../src/lib/json/json-value.ts';
-import { askingChapters, type CaseRun, Inconclusive, Skipped, type SuiteSubject } from '../case.ts';
+import { answerIfAny, askingChapters, type CaseRun, Inconclusive, Skipped, type SuiteSubject } from '../case.ts';
 import { bytesOf } from '../client.ts';
 import type { Ask, Client, Exchange } from '../exchange.ts';
 import type { Trust } from '../signature/message.ts';
 import { faultOf } from './fsc-error.ts';
 import { type Identity, type SignatureForm, SMALL, signedHeaders, type Wishes } from './signed-request.ts';
-import type { Strangers } from './strangers.ts';
+import type { makeStrangers } from './strangers.ts';
 
 /** Maximum number of records read at once; a larger delivery is read in pages, and only its beginning. */
 const MOST_AT_ONCE = 2000;
@@ -26,7 +26,7 @@ export interface GegevensNeeds {
   readonly revoked?: Identity | undefined;
   readonly expired?: Identity | undefined;
   /** Signers that nobody may trust. */
-  readonly strangers: Strangers;
+  readonly strangers: ReturnType<typeof makeStrangers>;
   readonly trust: Trust;
   /** Through an Outway, which adds the token: headers made anew for each request. */
   readonly freshHeaders?: (() => Readonly<Record<string, string>>) | undefined;
@@ -70,15 +70,7 @@ export async function readSubject(needs: GegevensNeeds, client: Client): Promise
         ...(through ? {} : { as: 'read' }),
       };
     };
-  const send = async (ask: Ask): Promise<Exchange | undefined> => {
-    try {
-      return await client.send({ ...ask, to: url });
-    } catch (error) {
-      // The cases that request it report this.
-      if (error instanceof Inconclusive) return undefined;
-      throw error;
-    }
-  };
+  const send = (ask: Ask): Promise<Exchange | undefined> => answerIfAny(client, { ...ask, to: url });
   const asDigest = await send(signedAs('digest')());
   const asBody = asDigest?.status === 200 ? undefined : await send(signedAs('body')());
   const form = asBody?.status === 200 ? 'body' : 'digest';

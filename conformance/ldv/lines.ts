@@ -25,16 +25,11 @@ export const LINES = ldvChapter('L-LINE', ['Logregels', 'Log lines'], {
     ),
     nl: 'Een pseudoniem met een URI als type wordt aangenomen',
     en: 'A pseudonym with a URI as its type is accepted',
-    test: (intake) =>
-      intake.taken([
-        intake.line(
-          {},
-          {
-            [DPL.subject]: Buffer.alloc(96, intake.subject.run).toString('base64'),
-            [DPL.subjectType]: 'https://register.example/pseudoniem',
-          },
-        ),
-      ]),
+    test: (intake) => {
+      const pseudonym = Buffer.alloc(96, intake.subject.run).toString('base64');
+      const attributes = { [DPL.subject]: pseudonym, [DPL.subjectType]: 'https://register.example/pseudoniem' };
+      return intake.taken([intake.line({}, attributes)]);
+    },
   },
   'L-LINE-04': {
     must: ldv('status', 'Unset, Ok, Error'),
@@ -60,13 +55,10 @@ export const LINES = ldvChapter('L-LINE', ['Logregels', 'Log lines'], {
     must: ldv('attributes', 'dpl.core.foreign_operation.processor: Link naar externe applicatie'),
     nl: 'Een regel met de aanroepende applicatie wordt aangenomen',
     en: 'A line that names the calling application is accepted',
-    test: (intake) =>
-      intake.taken([
-        intake.line(
-          { parentSpanId: id(8) },
-          { 'dpl.core.foreign_operation.processor': 'https://conformance.example/app' },
-        ),
-      ]),
+    test: (intake) => {
+      const attributes = { 'dpl.core.foreign_operation.processor': 'https://conformance.example/app' };
+      return intake.taken([intake.line({ parentSpanId: id(8) }, attributes)]);
+    },
   },
   'L-LINE-07': {
     must: ldv('Interface', '`resource` … optioneel'),
@@ -74,9 +66,8 @@ export const LINES = ldvChapter('L-LINE', ['Logregels', 'Log lines'], {
     en: 'A line without a `resource` is accepted',
     test: (intake) => {
       const spans = [intake.line()];
-      return intake.taken(spans, {
-        body: Buffer.from(JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] })),
-      });
+      const body = { resourceSpans: [{ scopeSpans: [{ spans }] }] };
+      return intake.taken(spans, { body: Buffer.from(JSON.stringify(body)) });
     },
   },
   'L-LINE-08': {
@@ -86,7 +77,7 @@ export const LINES = ldvChapter('L-LINE', ['Logregels', 'Log lines'], {
     test: async (intake) => {
       const wrong = [{ traceId: '0'.repeat(32) }, { spanId: '0'.repeat(16) }, { traceId: id(8) }, { spanId: id(16) }];
       for (const one of wrong) {
-        const failed = await intake.refused([intake.line(one)]);
+        const failed = await intake.refused(intake.line(one));
         if (failed !== undefined) return `${JSON.stringify(one)}: ${failed}`;
       }
       return undefined;
@@ -96,7 +87,7 @@ export const LINES = ldvChapter('L-LINE', ['Logregels', 'Log lines'], {
     should: otlp('trace.proto, Span', 'it is expected that end_time >= start_time'),
     nl: 'Een regel die eindigt voordat hij begint, wordt geweigerd',
     en: 'A line that ends before it begins is refused',
-    test: (intake) => intake.refused([intake.line({ endTimeUnixNano: nanoseconds(120_000) })]),
+    test: (intake) => intake.refused(intake.line({ endTimeUnixNano: nanoseconds(120_000) })),
   },
   'L-LINE-10': {
     may: contract('info', 'Een regel die meer dan 24 uur in de toekomst ligt, wordt geweigerd'),
@@ -104,7 +95,7 @@ export const LINES = ldvChapter('L-LINE', ['Logregels', 'Log lines'], {
     en: 'A line dated the day after tomorrow is refused',
     test: (intake) => {
       const [startTimeUnixNano, endTimeUnixNano] = [-172_800_000, -172_801_000].map(nanoseconds);
-      return intake.refused([intake.line({ startTimeUnixNano, endTimeUnixNano })]);
+      return intake.refused(intake.line({ startTimeUnixNano, endTimeUnixNano }));
     },
   },
   'L-LINE-11': {
@@ -156,16 +147,13 @@ export const LINES = ldvChapter('L-LINE', ['Logregels', 'Log lines'], {
     ),
     nl: 'Wat er gebeurt met de namen van `foreign_operation` uit een eerdere tekst',
     en: 'What happens to the names of `foreign_operation` from an earlier text',
-    test: (intake) =>
-      intake.seen(
-        intake.line(
-          {},
-          {
-            'dpl.core.foreign_operation.entity': 'https://conformance.example',
-            'dpl.core.foreign_operation.trace_id': id(16),
-          },
-        ),
-      ),
+    test: (intake) => {
+      const attributes = {
+        'dpl.core.foreign_operation.entity': 'https://conformance.example',
+        'dpl.core.foreign_operation.trace_id': id(16),
+      };
+      return intake.seen(intake.line({}, attributes));
+    },
   },
   'L-LINE-17': {
     open: ldv('attributes', 'De volgende velden zijn vereist … dpl.core.data_subject_id_type'),

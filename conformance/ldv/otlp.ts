@@ -33,21 +33,17 @@ export const MEDIA_TYPES: Readonly<Record<Form, string>> = {
 const IDS = ['traceId', 'spanId', 'parentSpanId'];
 
 /** A request with these lines. */
-export function requestOf(lines: readonly JsonObject[], form: Form, resource: unknown = RESOURCE): Buffer {
+export function requestOf(lines: readonly JsonObject[], form: Form): Buffer {
   const whole = (spans: readonly unknown[]): JsonObject => ({
-    resourceSpans: [{ ...(resource === undefined ? {} : { resource }), scopeSpans: [{ spans }] }],
+    resourceSpans: [{ resource: RESOURCE, scopeSpans: [{ spans }] }],
   });
   if (form === 'json') return Buffer.from(JSON.stringify(whole(lines)));
-  const inBytes = lines.map((line) =>
-    Object.fromEntries(
-      Object.entries(line).map(([name, value]) => [
-        name,
-        IDS.includes(name) ? Buffer.from(String(value), 'hex') : value,
-      ]),
-    ),
+  const inBytes = (name: string, value: unknown) => (IDS.includes(name) ? Buffer.from(String(value), 'hex') : value);
+  const spans = lines.map((line) =>
+    Object.fromEntries(Object.entries(line).map(([name, value]) => [name, inBytes(name, value)])),
   );
   const type = root.lookupType('ExportTraceServiceRequest');
-  return Buffer.from(type.encode(type.fromObject(whole(inBytes))).finish());
+  return Buffer.from(type.encode(type.fromObject(whole(spans))).finish());
 }
 
 export const text = (key: string, stringValue: string): JsonObject => ({ key, value: { stringValue } });

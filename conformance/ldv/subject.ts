@@ -14,7 +14,7 @@ import {
 import type { Tokens } from '../commands/token-file.ts';
 import { readContract } from '../contract.ts';
 import { type ContractWalk, walkContract } from '../contract-walk.ts';
-import type { Ask, Client, Exchange } from '../exchange.ts';
+import type { Client, Exchange } from '../exchange.ts';
 import { type Form, MEDIA_TYPES, requestOf, type Said, saidIn, text } from './otlp.ts';
 
 /** The scope of the token. */
@@ -50,7 +50,7 @@ type MakeWrong = (intake: Intake, attributes: Readonly<Record<string, string>>) 
 
 /** Lines that a logbook may refuse. The texts do not require it to. */
 const WRONG: readonly MakeWrong[] = [
-  (intake, attributes) => intake.line({}, { ...attributes, [ACTIVITY]: undefined }),
+  (intake, attributes) => intake.line({}, { ...attributes, [DPL.activity]: undefined }),
   (intake, attributes) => intake.line({ traceId: '0'.repeat(32) }, attributes),
   (intake, attributes) => intake.line({ endTimeUnixNano: nanoseconds(120_000) }, attributes),
 ];
@@ -75,37 +75,9 @@ interface How {
   readonly body?: Buffer;
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly as?: string | undefined;
-  /** The resource of the lines. */
-  readonly resource?: unknown;
 }
 
-/** An intake as seen by one case. */
-export interface Intake {
-  readonly subject: LdvSubject;
-  /** A line about one person; `undefined` omits a member. */
-  line(wishes?: JsonObject, attributes?: Readonly<Record<string, string | undefined>>): JsonObject;
-  send(lines: readonly JsonObject[], how?: How): Promise<Exchange>;
-  /**
-   * Sends lines that must all be accepted.
-   * @returns why they were not
-   */
-  taken(lines: readonly JsonObject[], how?: How): Promise<string | undefined>;
-  /**
-   * A line that this intake refuses individually.
-   * @throws {Skipped} when it refuses none
-   */
-  wrong(wishes?: Readonly<Record<string, string>>): Promise<JsonObject>;
-  /**
-   * Sends a valid line and these, which alone must be refused.
-   * @returns why they were not
-   */
-  partlyRefused(lines: readonly JsonObject[], how?: How): Promise<string | undefined>;
-  /** The same, but the whole request may be refused too. */
-  refused(lines: readonly JsonObject[]): Promise<string | undefined>;
-  /** What happens to a line, in a sentence. */
-  seen(line: JsonObject): Promise<Finding>;
-  ask(ask: Ask): Promise<Exchange>;
-}
+export type Intake = ReturnType<typeof openIntake>;
 
 /** Without a confirmed line nothing else can be tested. */
 export const ldvChapter = writtenChapters(openIntake, 'L-OTLP-01');
@@ -113,19 +85,22 @@ export const ldvChapter = writtenChapters(openIntake, 'L-OTLP-01');
 export const id = (bytes: 8 | 16): string => randomBytes(bytes).toString('hex');
 /** Nanoseconds since 1970. */
 export const nanoseconds = (msAgo: number): string => `${Date.now() - msAgo}123456`;
-const ACTIVITY = 'dpl.core.processing_activity_id';
-const SUBJECT = 'dpl.core.data_subject_id';
-const SUBJECT_TYPE = 'dpl.core.data_subject_id_type';
-export const DPL = { activity: ACTIVITY, subject: SUBJECT, subjectType: SUBJECT_TYPE } as const;
+export const DPL = {
+  activity: 'dpl.core.processing_activity_id',
+  subject: 'dpl.core.data_subject_id',
+  subjectType: 'dpl.core.data_subject_id_type',
+} as const;
 
-function openIntake(subject: LdvSubject, { ask }: CaseRun): Intake {
+/** An intake as seen by one case. */
+function openIntake(subject: LdvSubject, { ask }: CaseRun) {
   const { base, run, activity, contract, departures } = subject;
-  const intake: Intake = {
+  const intake = {
     subject,
     ask,
-    line(wishes = {}, attributes = {}) {
-      const named: Readonly<Record<string, string | undefined>> = {
-        ...{ [ACTIVITY]: activity, [SUBJECT]: `cf-${run}-${id(8)}`, [SUBJECT_TYPE]: 'conformance' },
+    /** A line about one person; `undefined` omits a member. */
+    line(wishes: JsonObject = {}, attributes: Readonly<Record<string, string | undefined>> = {}): JsonObject {
+      const named: typeof attributes = {
+        ...{ [DPL.activity]: activity, [DPL.subject]: `cf-${run}-${id(8)}`, [DPL.subjectType]: 'conformance' },
         ...attributes,
       };
       return {
@@ -135,10 +110,10 @@ function openIntake(subject: LdvSubject, { ask }: CaseRun): Intake {
         ...wishes,
       };
     },
-    async send(lines, { form = 'json', gzip = false, body, headers = {}, as = LOGS, resource } = {}) {
-      const plain = body ?? (resource === undefined ? requestOf(lines, form) : requestOf(lines, form, resource));
+    async send(lines: readonly JsonObject[], how: How = {}): Promise<Exchange> {
+      const { form = 'json', gzip = false, body = requestOf(lines, form), headers = {}, as = LOGS } = how;
       const at = await ask({
-        ...{ to: `${base}/traces`, method: 'POST', body: gzip ? gzipSync(plain) : plain },
+        ...{ to: `${base}/traces`, method: 'POST', body: gzip ? gzipSync(body) : body },
         headers: {
           ...{ accept: '*/*', 'content-type': MEDIA_TYPES[form] },
           ...(gzip ? { 'content-encoding': 'gzip' } : {}),
@@ -149,27 +124,39 @@ function openIntake(subject: LdvSubject, { ask }: CaseRun): Intake {
       departures.push(...contract.departures('/traces', at).map((one) => ({ text: one.text, at })));
       return at;
     },
-    async taken(lines, how) {
-      const { rejected = 0, message } = await answered(intake, lines, how);
+    /**
+     * Sends lines that must all be accepted.
+     * @returns why they were not
+     */
+    async taken(lines: readonly JsonObject[], how?: How): Promise<string | undefined> {
+      const { rejected = 0, message } = read(await intake.send(lines, how));
       return rejected === 0 ? undefined : `${rejected} of ${lines.length} lines were refused: ${message}`;
     },
-    async wrong(attributes = {}) {
+    /**
+     * A line that this intake refuses individually.
+     * @throws {Skipped} when it refuses none
+     */
+    async wrong(attributes: Readonly<Record<string, string>> = {}): Promise<JsonObject> {
       subject.wrong ??= findWrong(intake);
       return (await subject.wrong)(intake, attributes);
     },
-    async partlyRefused(lines, how) {
-      const all = [intake.line(), ...lines];
-      return miscount(await intake.send(all, how), lines.length, all.length);
+    /**
+     * Sends a valid line and these, which alone must be refused.
+     * @returns why they were not
+     */
+    async partlyRefused(lines: readonly JsonObject[], how?: How): Promise<string | undefined> {
+      return miscount(await intake.send([intake.line(), ...lines], how), lines.length);
     },
-    async refused(lines) {
-      const all = [intake.line(), ...lines];
-      const at = await intake.send(all);
-      return at.status === 400 ? undefined : miscount(at, lines.length, all.length);
+    /** The same of one line, but the whole request may be refused too. */
+    async refused(line: JsonObject): Promise<string | undefined> {
+      const at = await intake.send([intake.line(), line]);
+      return at.status === 400 ? undefined : miscount(at, 1);
     },
-    async seen(line) {
-      const { status, ...answer } = await intake.send([line]);
-      const said = saidIn({ status, ...answer });
-      if (status !== 200) return { seen: `status ${status}` };
+    /** What happens to a line, in a sentence. */
+    async seen(line: JsonObject): Promise<Finding> {
+      const at = await intake.send([line]);
+      if (at.status !== 200) return { seen: `status ${at.status}` };
+      const said = saidIn(at);
       return { seen: said?.rejected ? `refused: ${said.message}` : 'taken' };
     },
   };
@@ -177,22 +164,18 @@ function openIntake(subject: LdvSubject, { ask }: CaseRun): Intake {
 }
 
 /**
- * Why an answer does not refuse the expected number of lines.
+ * Why an answer does not refuse the expected number of lines, which is all but one.
  * @throws as `read`
  */
-function miscount(at: Exchange, wanted: number, sent: number): string | undefined {
+function miscount(at: Exchange, wanted: number): string | undefined {
   const { rejected = 0 } = read(at);
-  return rejected === wanted ? undefined : `${rejected} of ${sent} lines were refused instead of ${wanted}`;
+  return rejected === wanted ? undefined : `${rejected} of ${wanted + 1} lines were refused instead of ${wanted}`;
 }
 
 /**
  * The contents of a 200 answer.
  * @throws {Inconclusive} when the service is not available {Failed}
  */
-async function answered(intake: Intake, lines: readonly JsonObject[], how?: How): Promise<Said> {
-  return read(await intake.send(lines, how));
-}
-
 function read(at: Exchange): Said {
   requireAvailable(at);
   if (at.status !== 200) throw new Failed(`the answer has status ${at.status} instead of 200`);

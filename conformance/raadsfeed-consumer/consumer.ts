@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { Failed, Inconclusive } from '../case.ts';
+import type { ProgramOptions } from '../child-program.ts';
 import { jsonIn } from '../client.ts';
 import type { Client } from '../exchange.ts';
 import { textAt } from '../json-members.ts';
@@ -39,17 +40,8 @@ export interface Consumer {
   close(): Promise<void>;
 }
 
-interface ConsumerOptions {
-  /** Words of a command, in which `{feed}` is the address of a feed. */
-  readonly command: readonly string[];
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Milliseconds for one answer. */
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
-}
-
-/** A command that catches up, prints its resources and exits; it gets a separate directory per feed. */
-export async function commandConsumer({ command, ...options }: ConsumerOptions): Promise<Consumer> {
+/** A command that catches up with `{feed}`, prints its resources and exits; it gets a separate directory per feed. */
+export async function commandConsumer({ command, ...options }: ProgramOptions): Promise<Consumer> {
   const directory = await mkdtemp(join(tmpdir(), 'koppelvlak-consumer-'));
   const use = programUse();
   return {
@@ -72,8 +64,8 @@ export async function commandConsumer({ command, ...options }: ConsumerOptions):
   };
 }
 
-/** A long-running program that is told to catch up by a line of JSON, and restarted if it exited. */
-export function programConsumer(options: ConsumerOptions): Consumer {
+/** A program that stays, and is asked to read on by a line of JSON; one that ended is started again. */
+export function programConsumer(options: ProgramOptions): Consumer {
   const program = restartedProgram(options);
   const use = programUse();
   return {

@@ -3,17 +3,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { PlayedFeed } from './played-feed.ts';
 
-export interface Stage {
-  /** The feed of its own organisation; the first is gm9001. */
-  open(): PlayedFeed;
-  readonly feeds: readonly PlayedFeed[];
-  close(): Promise<void>;
-}
+export type Stage = Awaited<ReturnType<typeof openStage>>;
 
 const FIRST = 9001;
 
-/** @param port 0: any free port */
-export async function openStage(port: number): Promise<Stage> {
+/** @param port 0: any that is free */
+export async function openStage(port: number) {
   const feeds: PlayedFeed[] = [];
   const server = createServer((request, response) => {
     // The rest of an answer is useless when the consumer disconnects.
@@ -30,13 +25,14 @@ export async function openStage(port: number): Promise<Stage> {
   const origin = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : port}`;
   return {
     feeds,
-    open() {
+    /** Of an organisation of its own, the first of which is gm9001. */
+    open(): PlayedFeed {
       const code = `gm${FIRST + feeds.length}`;
       const feed = new PlayedFeed(code, `${origin}/${code}/ori/v1`);
       feeds.push(feed);
       return feed;
     },
-    async close() {
+    async close(): Promise<void> {
       server.closeAllConnections();
       server.close();
       await once(server, 'close');

@@ -167,9 +167,8 @@ export const AGGREGATORS = sceneChapter('K-AGG', ['De eigen feed van een aggrega
       );
       if (own === undefined) return 'its feed has no `redact` after its own record';
       const { geredigeerdeSequenceNumbers: numbers } = own;
-      return Array.isArray(numbers) && numbers.includes(before)
-        ? undefined
-        : `its \`redact\` does not name number ${before} of its own feed`;
+      if (Array.isArray(numbers) && numbers.includes(before)) return undefined;
+      return `its \`redact\` does not name number ${before} of its own feed`;
     },
   },
   'K-AGG-04': {

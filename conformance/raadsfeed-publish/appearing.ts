@@ -3,7 +3,7 @@ import { objectsIn, textAt } from '../json-members.ts';
 import { addressOf } from '../raadsfeed/collections.ts';
 import { isSameContent } from '../raadsfeed/same-content.ts';
 import { CLOCK_SKEW_MS } from '../raadsfeed/service-document.ts';
-import { contract, draft, feedRule, rfc } from '../raadsfeed/sources.ts';
+import { contract, draft, encoded, feedRule, otherTag } from '../raadsfeed/sources.ts';
 import { eventsOf } from '../raadsfeed/stream.ts';
 import { DOCUMENT, ITEM, MEETING, ODD, storyChapters, TOGETHER } from './story.ts';
 
@@ -62,9 +62,8 @@ export const APPEARING = storyChapters('P-NEW-01')('P-NEW', ['Nieuwe resources',
     test: async ({ story }) => {
       const { feed } = await story.created();
       const numbers = NEW.map((own) => Number(story.of(feed, own)[0]?.record.sequenceNumber));
-      return numbers.every((number, i) => i === 0 || number > (numbers[i - 1] ?? 0))
-        ? undefined
-        : `in order they have the numbers ${numbers.join(', ')}`;
+      if (numbers.every((number, i) => i === 0 || number > (numbers[i - 1] ?? 0))) return undefined;
+      return `in order they have the numbers ${numbers.join(', ')}`;
     },
   },
   'P-NEW-05': {
@@ -90,9 +89,8 @@ export const APPEARING = storyChapters('P-NEW-01')('P-NEW', ['Nieuwe resources',
       const { feed } = await story.created();
       const [found] = story.of(feed, MEETING);
       const at = Date.parse(String(found?.record.storedAt));
-      return at >= startedAt - CLOCK_SKEW_MS && at <= Date.now() + CLOCK_SKEW_MS
-        ? undefined
-        : { failed: `\`storedAt\` is ${String(found?.record.storedAt)}`, at: found?.at };
+      if (at >= startedAt - CLOCK_SKEW_MS && at <= Date.now() + CLOCK_SKEW_MS) return undefined;
+      return { failed: `\`storedAt\` is ${String(found?.record.storedAt)}`, at: found?.at };
     },
   },
   'P-NEW-07': {
@@ -104,9 +102,8 @@ export const APPEARING = storyChapters('P-NEW-01')('P-NEW', ['Nieuwe resources',
       const { feed } = await story.created();
       const last = feed.pages.at(-1);
       const number = Number(feed.records.at(-1)?.record.sequenceNumber);
-      return Number(last?.page.head) >= number
-        ? undefined
-        : { failed: `\`head\` is ${String(last?.page.head)}, and there is a number ${number}`, at: last?.at };
+      if (Number(last?.page.head) >= number) return undefined;
+      return { failed: `\`head\` is ${String(last?.page.head)}, and there is a number ${number}`, at: last?.at };
     },
   },
   'P-NEW-08': {
@@ -117,9 +114,8 @@ export const APPEARING = storyChapters('P-NEW-01')('P-NEW', ['Nieuwe resources',
       const { data } = await story.created();
       const [found] = await story.inSnapshot(MEETING);
       if (found === undefined) return `${story.keyOfOwn(MEETING)} is not in it`;
-      return isSameContent(found.record.data, data.get(story.keyOfOwn(MEETING)))
-        ? undefined
-        : { failed: 'it has another content there', at: found.at };
+      if (isSameContent(found.record.data, data.get(story.keyOfOwn(MEETING)))) return undefined;
+      return { failed: 'it has another content there', at: found.at };
     },
   },
   'P-NEW-09': {
@@ -129,9 +125,8 @@ export const APPEARING = storyChapters('P-NEW-01')('P-NEW', ['Nieuwe resources',
     test: async ({ story, ask }) => {
       const { data } = await story.created();
       const { status, json } = await ask({ to: addressOf(story.recordOf(MEETING)) });
-      return status === 200 && isSameContent(json, data.get(story.keyOfOwn(MEETING)))
-        ? undefined
-        : `its address gets status ${status} instead of the published content`;
+      if (status === 200 && isSameContent(json, data.get(story.keyOfOwn(MEETING)))) return undefined;
+      return `its address gets status ${status} instead of the published content`;
     },
   },
   'P-NEW-10': {
@@ -140,9 +135,8 @@ export const APPEARING = storyChapters('P-NEW-01')('P-NEW', ['Nieuwe resources',
     en: "A new resource is in its organisation's list",
     test: async ({ story }) => {
       const { data } = await story.created();
-      return isSameContent(await story.inCollection(MEETING), data.get(story.keyOfOwn(MEETING)))
-        ? undefined
-        : `${story.keyOfOwn(MEETING)} is not in it as it was published`;
+      if (isSameContent(await story.inCollection(MEETING), data.get(story.keyOfOwn(MEETING)))) return undefined;
+      return `${story.keyOfOwn(MEETING)} is not in it as it was published`;
     },
   },
   'P-NEW-11': {
@@ -157,17 +151,12 @@ export const APPEARING = storyChapters('P-NEW-01')('P-NEW', ['Nieuwe resources',
       const at = await stream;
       if (service.streamUrl === undefined && at.status === 404) return { skipped: 'a stream is not offered' };
       const { bronidentificatie } = story.resourceOf(MEETING);
-      return eventsOf(at.text).some(({ data = '' }) => data.includes(bronidentificatie))
-        ? undefined
-        : { failed: `no event is about ${bronidentificatie}`, at };
+      if (eventsOf(at.text).some(({ data = '' }) => data.includes(bronidentificatie))) return undefined;
+      return { failed: `no event is about ${bronidentificatie}`, at };
     },
   },
   'P-NEW-12': {
-    must: rfc(
-      9110,
-      '13.1.2',
-      'the condition is false if one of the listed tags matches the entity tag of the selected representation. Otherwise, the condition is true.',
-    ),
+    must: otherTag,
     nl: 'Een afnemer met de vorige pagina krijgt de nieuwe, geen 304',
     en: 'A consumer with the previous page gets the new one, not a 304',
     test: async ({ story, ask }) => {
@@ -176,16 +165,12 @@ export const APPEARING = storyChapters('P-NEW-01')('P-NEW', ['Nieuwe resources',
       if (etag === undefined) return { skipped: 'the page has no `ETag`' };
       await story.created();
       const again = await ask({ to: at.url, headers: { 'if-none-match': etag } });
-      return again.status === 200 && objectsIn(again.json, 'records').length > 0
-        ? undefined
-        : `a request with the previous ETag gets status ${again.status} instead of the new page`;
+      if (again.status === 200 && objectsIn(again.json, 'records').length > 0) return undefined;
+      return `a request with the previous ETag gets status ${again.status} instead of the new page`;
     },
   },
   'P-NEW-13': {
-    may: contract(
-      'info',
-      'Tekens in een `bronidentificatie` die in een pad niet kunnen, ook `/`, staan daar procent-gecodeerd.',
-    ),
+    may: encoded,
     nl: 'Een resource is op haar adres te lezen, ook met bijzondere tekens in de bronidentificatie',
     en: 'A resource can be read at its address, even with special characters in its `bronidentificatie`',
     needs: ['P-NEW-09'],
@@ -193,9 +178,8 @@ export const APPEARING = storyChapters('P-NEW-01')('P-NEW', ['Nieuwe resources',
       await story.odd();
       const { bronidentificatie } = story.resourceOf(ODD);
       const { status, json } = await ask({ to: addressOf(story.recordOf(ODD)) });
-      return status === 200 && textAt(json, 'bronidentificatie') === bronidentificatie
-        ? undefined
-        : `the address of ${bronidentificatie} gets status ${status}`;
+      if (status === 200 && textAt(json, 'bronidentificatie') === bronidentificatie) return undefined;
+      return `the address of ${bronidentificatie} gets status ${status}`;
     },
   },
   'P-NEW-14': {
@@ -226,9 +210,8 @@ export const APPEARING = storyChapters('P-NEW-01')('P-NEW', ['Nieuwe resources',
       const organisation = objectsIn(json, 'organisaties').find((one) => one.organisatiecode === values.organisation);
       const current = isRecord(organisation) ? textAt(organisation, 'laatstBijgewerkt') : undefined;
       if (current === undefined) return 'the organisation has no `laatstBijgewerkt`';
-      return Date.parse(current) >= Date.parse(storedAt) - 1000
-        ? undefined
-        : `\`laatstBijgewerkt\` is ${current}, and a record was stored at ${storedAt}`;
+      if (Date.parse(current) >= Date.parse(storedAt) - 1000) return undefined;
+      return `\`laatstBijgewerkt\` is ${current}, and a record was stored at ${storedAt}`;
     },
   },
 });

@@ -107,9 +107,8 @@ export const REDACTING = storyChapters('P-RED-01')('P-RED', ['Redacties', 'Redac
       const etag = at?.headers.etag;
       if (at === undefined || etag === undefined) return { skipped: 'the page has no `ETag`' };
       const { status, body } = await ask({ to: at.url, headers: { 'if-none-match': etag } });
-      return status === 200 && !body.includes(story.word)
-        ? undefined
-        : `with the \`ETag\` of before the page gets status ${status}`;
+      if (status === 200 && !body.includes(story.word)) return undefined;
+      return `with the \`ETag\` of before the page gets status ${status}`;
     },
   },
   'P-RED-10': {
@@ -119,9 +118,8 @@ export const REDACTING = storyChapters('P-RED-01')('P-RED', ['Redacties', 'Redac
     test: async ({ story }) => {
       const { feed } = await story.redacted();
       const last = story.of(feed, DOCUMENT).at(-1);
-      return last?.record.verwijderreden === 'persoonsgegevens'
-        ? undefined
-        : { failed: 'it has no `verwijderreden` persoonsgegevens', at: last?.at };
+      if (last?.record.verwijderreden === 'persoonsgegevens') return undefined;
+      return { failed: 'it has no `verwijderreden` persoonsgegevens', at: last?.at };
     },
   },
   'P-RED-11': {
@@ -131,9 +129,8 @@ export const REDACTING = storyChapters('P-RED-01')('P-RED', ['Redacties', 'Redac
     test: async ({ story }) => {
       const { before, feed } = await story.redacted();
       const [first, second] = [before, feed].map((walked) => story.of(walked, MEETING)[0]);
-      return JSON.stringify(first?.record) === JSON.stringify(second?.record)
-        ? undefined
-        : { failed: `the record of ${story.keyOfOwn(MEETING)} differs from before`, at: second?.at };
+      if (JSON.stringify(first?.record) === JSON.stringify(second?.record)) return undefined;
+      return { failed: `the record of ${story.keyOfOwn(MEETING)} differs from before`, at: second?.at };
     },
   },
   'P-RED-12': {

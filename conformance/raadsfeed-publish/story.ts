@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
 import { reasonOf } from '../../src/lib/log.ts';
 import { type Finding, Inconclusive, Skipped, type Undoing, writtenChapters } from '../case.ts';
-import type { Exchange, StreamReading } from '../exchange.ts';
+import type { StreamReading } from '../exchange.ts';
 import { objectsIn, textAt } from '../json-members.ts';
 import { addressOf, COLLECTIONS } from '../raadsfeed/collections.ts';
 import { draft } from '../raadsfeed/sources.ts';
@@ -63,26 +63,13 @@ const STREAM_MS = 10_000;
 const PAGE_SIZE = 1000;
 const MOST_PAGES = 20;
 
-/** The end of the feed before the first publication. */
-interface Beginning {
-  readonly cursor: string;
-  readonly head: number;
-  readonly at: Exchange;
-  readonly startedAt: number;
-}
-
 export type Story = ReturnType<typeof createStory>;
 
-interface StoryOptions {
-  readonly subject: FeedSubject;
-  readonly publish: Publish;
-  /** Milliseconds within which a publication must appear. */
-  readonly patienceMs: number;
-  /** Identifies this run. */
-  readonly run: string;
-}
-
-export function createStory({ subject, publish, patienceMs, run }: StoryOptions) {
+/**
+ * @param patienceMs milliseconds within which a publication must appear
+ * @param run identifies this run
+ */
+export function createStory(subject: FeedSubject, publish: Publish, patienceMs: number, run: string) {
   const { client, service, values } = subject;
   const code = values.organisation;
   if (code === undefined) throw new Skipped('the service document names no organisation to publish for');
@@ -125,7 +112,8 @@ export function createStory({ subject, publish, patienceMs, run }: StoryOptions)
     held.delete(keyOfOwn(own));
   };
 
-  const begin = once(async (): Promise<Beginning> => {
+  /** The end of the feed before the first publication. */
+  const begin = once(async () => {
     let cursor = values.feedCursor;
     for (let pages = 0; pages < MOST_PAGES; pages += 1) {
       const startedAt = Date.now();

@@ -1,8 +1,8 @@
 /** The suite for a publisher of council information: the effects of publishing. */
 import { randomBytes } from 'node:crypto';
 import { Inconclusive, type Suite } from '../case.ts';
-import type { Client } from '../exchange.ts';
-import { readSubject } from '../raadsfeed/subject.ts';
+import type { ProgramOptions } from '../child-program.ts';
+import type { FeedSubject } from '../raadsfeed/subject.ts';
 import { RAADSFEED } from '../raadsfeed/suite.ts';
 import { failureOf, runCommand } from '../run-command-line.ts';
 import { APPEARING } from './appearing.ts';
@@ -25,48 +25,25 @@ export const WITH_PUBLISHING: Suite<PublishSubject> = {
   chapters: [...RAADSFEED.chapters, ...RAADSFEED_PUBLISH.chapters],
 };
 
-interface PublishNeeds {
-  readonly url: string;
-  readonly client: Client;
-  readonly publish: Publish;
-  readonly patienceMs: number;
-  readonly say: (text: string) => void;
-}
-
-/** @throws {Skipped} when there is no organisation to publish for */
-export async function openPublishSubject({
-  url,
-  client,
-  publish,
-  patienceMs,
-  say,
-}: PublishNeeds): Promise<PublishSubject> {
-  const subject = await readSubject(url, client);
+/** @param patienceMs for what was published to appear @throws {Skipped} when there is no organisation to publish for */
+export async function openPublishSubject(
+  subject: FeedSubject,
+  publish: Publish,
+  patienceMs: number,
+  say: (text: string) => void,
+): Promise<PublishSubject> {
   const run = randomBytes(4).toString('hex');
-  const story = createStory({ subject, publish, patienceMs, run });
+  const story = createStory(subject, publish, patienceMs, run);
   say(
     `publishes about a dozen resources of ${subject.values.organisation} whose bronidentificatie begins with conformance-${run}, and deletes them`,
   );
   return { ...subject, story, undo: story.undo };
 }
 
-/** Per line. */
-export const PUBLISH_MS = 60_000;
-
-interface PublishCommand {
-  /** Words; no shell reads them. */
-  readonly command: readonly string[];
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly signal: AbortSignal;
-  /** Per line. */
-  readonly timeoutMs?: number;
-}
-
 /** Runs a command for each line, passed on its standard input. */
-export function publishByCommand(options: PublishCommand): Publish {
+export function publishByCommand(options: ProgramOptions): Publish {
   return async (line, signal = options.signal) => {
-    const input = `${JSON.stringify(line)}\n`;
-    const ended = await runCommand({ timeoutMs: PUBLISH_MS, ...options, signal, input });
+    const ended = await runCommand({ ...options, signal, input: `${JSON.stringify(line)}\n` });
     const failure = failureOf(options.command, ended);
     if (failure !== undefined) throw new Inconclusive(`--publish: ${failure}`);
   };

@@ -1,5 +1,5 @@
 import type { Exchange } from '../exchange.ts';
-import { contract, rfc } from './sources.ts';
+import { contract, otherTag, rfc } from './sources.ts';
 import { feedChapters } from './subject.ts';
 
 /** Addresses whose answers can be requested again. */
@@ -72,11 +72,7 @@ export const CACHING = feedChapters('C-FEED-01')(
       },
     },
     'C-HTTP-04': {
-      must: rfc(
-        9110,
-        '13.1.2',
-        'the condition is false if one of the listed tags matches the entity tag of the selected representation. Otherwise, the condition is true.',
-      ),
+      must: otherTag,
       nl: 'Een andere `ETag` geeft het hele antwoord',
       en: 'A different `ETag` gets the full answer',
       ask: [{ to: '{feed}?limit=5', headers: { 'if-none-match': '"conformance"' } }],

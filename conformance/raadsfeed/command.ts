@@ -25,6 +25,8 @@ interface RaadsfeedOptions extends SuiteOptions {
 
 /** For a publication to appear. */
 const PATIENCE_MS = 30_000;
+/** For a line to be published. */
+const PUBLISH_MS = 60_000;
 
 export function raadsfeedCommand(terminal: Terminal): Command {
   return suiteOptions(new Command('raadsfeed'))
@@ -48,21 +50,22 @@ async function suiteOf({ publish }: RaadsfeedOptions): Promise<SuiteDescription>
 }
 
 async function run(context: ToolContext, tested: string, options: RaadsfeedOptions): Promise<void> {
+  const { readSubject } = await import('./subject.ts');
   if (options.publish === undefined) {
-    const [{ RAADSFEED }, { readSubject }] = await Promise.all([import('./suite.ts'), import('./subject.ts')]);
+    const { RAADSFEED } = await import('./suite.ts');
     const open = (client: Client) => readSubject(tested, client);
-    await testSuite(context, { suite: RAADSFEED, options, tested, open });
-    return;
+    return await testSuite(context, { suite: RAADSFEED, options, tested, open });
   }
-  const { openPublishSubject, PUBLISH_MS, publishByCommand, RAADSFEED_PUBLISH, WITH_PUBLISHING } = await import(
+  const { openPublishSubject, publishByCommand, RAADSFEED_PUBLISH, WITH_PUBLISHING } = await import(
     '../raadsfeed-publish/suite.ts'
   );
   const { terminal, interrupted: signal } = context;
-  const publish = publishByCommand({ command: wordsOf(options.publish), env: terminal.env, signal });
+  const command = wordsOf(options.publish);
+  const publish = publishByCommand({ command, env: terminal.env, timeoutMs: PUBLISH_MS, signal });
   await testSuite(context, {
     ...{ suite: WITH_PUBLISHING, options, tested },
     part: RAADSFEED_PUBLISH,
     waitMs: longestWaitMs(RAADSFEED_PUBLISH, PUBLISH_MS),
-    open: (client, say) => openPublishSubject({ url: tested, client, publish, patienceMs: PATIENCE_MS, say }),
+    open: async (client, say) => openPublishSubject(await readSubject(tested, client), publish, PATIENCE_MS, say),
   });
 }

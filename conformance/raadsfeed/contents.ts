@@ -61,9 +61,8 @@ export const CONTENTS = feedChapters('C-REC-09')('C-DATA', ['Inhoud van een reco
         if (dossiertype === undefined) return '`dossiertype` is not a text';
         const kind = kinds.get(dossiertype) ?? one.resourceType;
         kinds.set(dossiertype, kind);
-        return kind === one.resourceType
-          ? undefined
-          : `\`dossiertype\` is ${dossiertype} for a ${String(one.resourceType)} and for a ${String(kind)}`;
+        if (kind === one.resourceType) return undefined;
+        return `\`dossiertype\` is ${dossiertype} for a ${String(one.resourceType)} and for a ${String(kind)}`;
       })(subject);
     },
   },
@@ -85,9 +84,8 @@ export const CONTENTS = feedChapters('C-REC-09')('C-DATA', ['Inhoud van een reco
       (one) => {
         const { bestandsurl, url: _, ...others } = dataOf(one);
         if (!textsIn(others).some(([, text]) => /^https?:/i.test(text))) return 'it has no address of a web page';
-        return bestandsurl === undefined || bestandsurl === null || isWholeAddress(bestandsurl)
-          ? undefined
-          : '`bestandsurl` is not an address';
+        if (bestandsurl === undefined || bestandsurl === null || isWholeAddress(bestandsurl)) return undefined;
+        return '`bestandsurl` is not an address';
       },
     ),
   },
@@ -143,9 +141,8 @@ export const CONTENTS = feedChapters('C-REC-09')('C-DATA', ['Inhoud van een reco
       const { organisatie } = dataOf(one);
       const { gemeente, provincie, waterschap } = isRecord(organisatie) ? organisatie : {};
       const code = gemeente ?? provincie ?? waterschap;
-      return code === undefined || code === textAt(one.resource, 'organisatiecode')
-        ? undefined
-        : '`data` and `resource` belong to different organisations';
+      if (code === undefined || code === textAt(one.resource, 'organisatiecode')) return undefined;
+      return '`data` and `resource` belong to different organisations';
     }),
   },
 });

@@ -2,7 +2,7 @@ import { isRecord } from '../../src/lib/json/json-value.ts';
 import { objectsIn, textAt } from '../json-members.ts';
 import { after, isTheSameInUpperCase, numbersOf } from './pages.ts';
 import { contract, draft, feedRule } from './sources.ts';
-import { feedChapters, keyOf, pageAddress, walk } from './subject.ts';
+import { feedChapters, gives, keyOf, pageAddress, walk } from './subject.ts';
 
 export const CURSORS = feedChapters('C-CUR-01')('C-CUR', ['Cursors en filters', 'Cursors and filters'], {
   'C-CUR-01': {
@@ -24,9 +24,8 @@ export const CURSORS = feedChapters('C-CUR-01')('C-CUR', ['Cursors en filters', 
       }
       const filtered = await ask({ to: '{feed}?limit=5&resourceType=Vergadering' });
       const back = await ask({ to: `{feed}?limit=5&${after(filtered.json)}` });
-      return back.status === 200
-        ? undefined
-        : `the cursor of a filtered page gets status ${back.status} without the filter`;
+      if (back.status === 200) return undefined;
+      return `the cursor of a filtered page gets status ${back.status} without the filter`;
     },
   },
   'C-CUR-02': {
@@ -102,32 +101,28 @@ export const CURSORS = feedChapters('C-CUR-01')('C-CUR', ['Cursors en filters', 
     nl: 'Een organisatiecode die niet aan het patroon voldoet, krijgt 400',
     en: 'An organisation code that does not match the pattern gets 400',
     needs: ['C-FEED-01'],
-    ask: ['gm1', 'utrecht', 'gm00001', ''].map((code) => ({ to: `{feed}?organisatiecode=${code}` })),
-    expect: { status: [400] },
+    ...gives(400, ...['gm1', 'utrecht', 'gm00001', ''].map((code) => `{feed}?organisatiecode=${code}`)),
   },
   'C-CUR-08': {
     may: contract('ResourceTypeFilter', 'enum: - Vergadering - Agendapunt - Informatieobject'),
     nl: 'Een onbekende soort resource krijgt 400',
     en: 'An unknown resource type gets 400',
     needs: ['C-FEED-01'],
-    ask: [{ to: '{feed}?resourceType=Onbekend' }, { to: '{feed}?resourceType=' }],
-    expect: { status: [400] },
+    ...gives(400, '{feed}?resourceType=Onbekend', '{feed}?resourceType='),
   },
   'C-CUR-09': {
     may: contract('info', 'Is hij niet (meer) geldig, dan is het antwoord 400'),
     nl: 'Een verminkte cursor krijgt 400',
     en: 'A garbled cursor gets 400',
     needs: ['C-FEED-01'],
-    ask: [{ to: '{feed}?cursor=geen-cursor' }, { to: '{feed}?cursor=%00' }, { to: '{feed}?cursor={cursor}x' }],
-    expect: { status: [400] },
+    ...gives(400, '{feed}?cursor=geen-cursor', '{feed}?cursor=%00', '{feed}?cursor={cursor}x'),
   },
   'C-CUR-10': {
     may: contract('info', '400 met type `ongeldige-cursor`: begin opnieuw bij `/snapshot`'),
     nl: 'De fout bij een ongeldige cursor heeft het type daarvoor',
     en: 'The error for an invalid cursor has the type for it',
     needs: ['C-CUR-09'],
-    ask: [{ to: '{feed}?cursor=geen-cursor' }],
-    expect: { status: [400] },
+    ...gives(400, '{feed}?cursor=geen-cursor'),
     check: (_, { answers: [answer] }) =>
       textAt(answer?.json, 'type')?.endsWith('ongeldige-cursor')
         ? undefined

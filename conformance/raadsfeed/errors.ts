@@ -4,7 +4,7 @@ import type { Exchange } from '../exchange.ts';
 import { objectsIn, textAt } from '../json-members.ts';
 import { PUBLISHED, publishedContract } from './published-contract.ts';
 import { contract, draft, rfc } from './sources.ts';
-import { feedChapters } from './subject.ts';
+import { feedChapters, gives } from './subject.ts';
 
 const errorRule = (number: number, quote: string) => draft(`Errors, area C ${number}`, quote);
 const PROBLEM = 'application/problem+json';
@@ -55,13 +55,11 @@ export const ERRORS = feedChapters('C-FEED-01')('C-ERR', ['Fouten en toegang', '
     nl: '`invalidParams` noemt de parameter en wat eraan mis is',
     en: '`invalidParams` names the parameter and what is wrong with it',
     needs: ['C-ERR-02'],
-    ask: [{ to: '{feed}?organisatiecode=utrecht' }],
-    expect: { status: [400] },
+    ...gives(400, '{feed}?organisatiecode=utrecht'),
     check: (_, { answers: [answer] }) => {
       const [first] = objectsIn(answer?.json, 'invalidParams');
-      return textAt(first, 'name') === 'organisatiecode' && textAt(first, 'reason')
-        ? undefined
-        : 'it does not name `organisatiecode` with a reason';
+      if (textAt(first, 'name') === 'organisatiecode' && textAt(first, 'reason')) return undefined;
+      return 'it does not name `organisatiecode` with a reason';
     },
   },
   'C-ERR-04': {

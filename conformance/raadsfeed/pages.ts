@@ -54,7 +54,6 @@ export const isTheSameInUpperCase =
   async ({ values: { organisation = '' } }: FeedSubject, { ask }: CaseRun): Promise<Finding> => {
     const lower = await ask({ to: addressOf('{organisation}') });
     const upper = await ask({ to: addressOf(organisation.toUpperCase()) });
-    return upper.status === 200 && listed(lower.json).join() === listed(upper.json).join()
-      ? undefined
-      : `in upper case the answer has status ${upper.status} and different ${what}`;
+    if (upper.status === 200 && listed(lower.json).join() === listed(upper.json).join()) return undefined;
+    return `in upper case the answer has status ${upper.status} and different ${what}`;
   };

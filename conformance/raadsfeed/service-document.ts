@@ -173,9 +173,8 @@ export const SERVICE_DOCUMENT = feedChapters('C-SVC-01')('C-SVC', ['Servicedocum
         return { skipped: 'it is not offered' };
       const [first] = objectsIn(service, 'organisaties');
       const names = ['organisatiecode', 'naam'].flatMap((name) => textAt(first, name) ?? []);
-      return names.length === 0 || names.some((name) => answer.body.includes(name))
-        ? undefined
-        : `the page does not name the organisation ${names[0]}`;
+      if (names.length === 0 || names.some((name) => answer.body.includes(name))) return undefined;
+      return `the page does not name the organisation ${names[0]}`;
     },
   },
   'C-SVC-15': {

@@ -81,9 +81,8 @@ export const STREAM = feedChapters('C-STR-02')('C-STR', ['Stroom', 'Stream'], {
       const at = await opened(subject);
       if (subject.service.streamUrl === undefined && at.status === 404) return { skipped: 'it is not offered' };
       const type = at.headers['content-type'] ?? '';
-      return at.status === 200 && type.startsWith('text/event-stream')
-        ? undefined
-        : { failed: `status ${at.status}, content type ${type}`, at };
+      if (at.status === 200 && type.startsWith('text/event-stream')) return undefined;
+      return { failed: `status ${at.status}, content type ${type}`, at };
     },
   },
   'C-STR-02': {
@@ -94,9 +93,8 @@ export const STREAM = feedChapters('C-STR-02')('C-STR', ['Stroom', 'Stream'], {
     check: (subject) =>
       eachEvent(subject, ({ id, data }) => {
         const record = parsed(data);
-        return isRecord(record) && String(record.sequenceNumber) === id
-          ? undefined
-          : `an event with id ${id} does not have that record`;
+        if (isRecord(record) && String(record.sequenceNumber) === id) return undefined;
+        return `an event with id ${id} does not have that record`;
       }),
   },
   'C-STR-03': {
@@ -123,9 +121,8 @@ export const STREAM = feedChapters('C-STR-02')('C-STR', ['Stroom', 'Stream'], {
       );
       return eachEvent(subject, ({ id = '', data = '' }) => {
         const record = known.get(id);
-        return record === undefined || JSON.stringify(parsed(data)) === record
-          ? undefined
-          : `event ${id} has a different record from the feed`;
+        if (record === undefined || JSON.stringify(parsed(data)) === record) return undefined;
+        return `event ${id} has a different record from the feed`;
       });
     },
   },
@@ -163,9 +160,8 @@ export const STREAM = feedChapters('C-STR-02')('C-STR', ['Stroom', 'Stream'], {
         READ_MS,
       );
       const id = eventsOf(at.text)[0]?.id;
-      return id === String(expected.sequenceNumber)
-        ? undefined
-        : { failed: `event ${id} comes first instead of ${String(expected.sequenceNumber)}`, at };
+      if (id === String(expected.sequenceNumber)) return undefined;
+      return { failed: `event ${id} comes first instead of ${String(expected.sequenceNumber)}`, at };
     },
   },
   'C-STR-08': {
@@ -178,9 +174,8 @@ export const STREAM = feedChapters('C-STR-02')('C-STR', ['Stroom', 'Stream'], {
       const at = await eventsAfter(subject, to, Number(meeting?.record.sequenceNumber) - 1);
       const records = eventsOf(at.text).map(({ data }) => parsed(data));
       if (records.length === 0) return { failed: 'no event came', at };
-      return records.every((record) => isRecord(record) && record.resourceType === 'Vergadering')
-        ? undefined
-        : { failed: 'an event has another resource type', at };
+      if (records.every((record) => isRecord(record) && record.resourceType === 'Vergadering')) return undefined;
+      return { failed: 'an event has another resource type', at };
     },
   },
   'C-STR-09': {

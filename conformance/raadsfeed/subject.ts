@@ -3,11 +3,12 @@
  */
 import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
 import {
+  type Asking,
+  answerIfAny,
   askingChapters,
   type CaseRun,
   type Finding,
   firstFault,
-  Inconclusive,
   Skipped,
   type SuiteSubject,
 } from '../case.ts';
@@ -44,12 +45,18 @@ export interface FeedSubject extends SuiteSubject {
 /** The prerequisite of cases without `needs`. */
 export const feedChapters = (first: string) => askingChapters<FeedSubject>(first);
 
+/** What each of these addresses answers. */
+export const gives = (status: number, ...addresses: readonly string[]): Asking<FeedSubject> => ({
+  ask: addresses.map((to) => ({ to })),
+  expect: { status: [status] },
+});
+
 const EMPTY: Walk = { pages: [], records: [], complete: false };
 
 /** @param base address of the service document */
 export async function readSubject(base: string, client: Client): Promise<FeedSubject> {
   const root = base.replace(/(?<!\/)\/+$/, '');
-  const serviceDocument = await answerOf(client, `${root}/`);
+  const serviceDocument = await answerIfAny(client, { to: `${root}/` });
   const service = isRecord(serviceDocument?.json) ? serviceDocument.json : {};
   const addressOf = (name: string, usual: string): string => {
     const named = service[name];
@@ -179,7 +186,7 @@ export async function walk(client: Client, address: string, size = PAGE_SIZE, mo
   const pages: { page: JsonObject; at: Exchange }[] = [];
   let cursor: string | undefined;
   for (let count = 0; count < most; count += 1) {
-    const at = await answerOf(client, pageAddress(address, { limit: String(size), cursor }));
+    const at = await answerIfAny(client, { to: pageAddress(address, { limit: String(size), cursor }) });
     if (at === undefined || at.status !== 200 || !isRecord(at.json)) break;
     pages.push({ page: at.json, at });
     const next = textAt(at.json, 'cursor');
@@ -198,14 +205,4 @@ export function pageAddress(address: string, parameters: Readonly<Record<string,
 
 function recordsIn(pages: Walk['pages']): readonly SeenRecord[] {
   return pages.flatMap(({ page, at }) => objectsIn(page, 'records').map((record) => ({ record, at })));
-}
-
-async function answerOf(client: Client, to: string): Promise<Exchange | undefined> {
-  try {
-    return await client.send({ to });
-  } catch (error) {
-    // The cases that request it report this.
-    if (error instanceof Inconclusive) return undefined;
-    throw error;
-  }
 }

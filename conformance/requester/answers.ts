@@ -2,6 +2,7 @@
 import type { Clause } from '../case.ts';
 import { rfc } from '../clause.ts';
 import { ddas, paging, signing, signingPage } from '../gegevens/sources.ts';
+import { PLANTED } from '../signature/planted.ts';
 import { refuses, requesterChapter, seen, TAKES_GOOD, takes } from './answer-case.ts';
 
 const answer = (quote: string): Clause => ddas('Response body (status 200)', quote);
@@ -63,8 +64,6 @@ export const GOOD_ANSWERS = requesterChapter('R-ACC', ['Goede antwoorden', 'Good
   },
 });
 
-const validated = (quote: string): Clause => rfc(7515, '5.2', quote);
-
 export const PLANTED_FAULTS = requesterChapter('R-REF', ['Ongeldige antwoorden', 'Invalid answers'], {
   'R-REF-01': {
     must: signing('required on the request and on the 200 response'),
@@ -78,48 +77,18 @@ export const PLANTED_FAULTS = requesterChapter('R-REF', ['Ongeldige antwoorden',
     en: 'An answer without `Digest` is refused',
     ...refuses('no-digest'),
   },
-  'R-REF-03': {
-    must: signing('SHA-256 digest of the payload'),
-    nl: 'Een `Digest` die niet bij de body hoort, wordt geweigerd',
-    en: 'A `Digest` that does not match the body is refused',
-    ...refuses('other-digest'),
-  },
+  'R-REF-03': { ...PLANTED.otherDigest, ...refuses('other-digest') },
   'R-REF-04': {
     must: signing('the response with the private key of the supplier'),
     nl: 'Een body die na het ondertekenen is veranderd, wordt geweigerd, ook met een nieuwe `Digest`',
     en: 'A body that was changed after signing is refused, with a new `Digest` too',
     ...refuses('changed-body'),
   },
-  'R-REF-05': {
-    must: validated('If any of these steps fail, the signature or MAC cannot be validated'),
-    nl: 'Een gewijzigde handtekening wordt geweigerd',
-    en: 'A modified signature is refused',
-    ...refuses('changed-signature'),
-  },
-  'R-REF-06': {
-    must: rfc(8725, '3.1', 'MUST NOT use any other algorithms when performing cryptographic operations'),
-    nl: '`alg: none` wordt geweigerd',
-    en: '`alg: none` is refused',
-    ...refuses('alg-none'),
-  },
-  'R-REF-07': {
-    must: rfc(8725, '3.1', 'MUST NOT use any other algorithms when performing cryptographic operations'),
-    nl: 'HS256 met de openbare sleutel als geheim wordt geweigerd',
-    en: 'HS256 with the public key as its secret is refused',
-    ...refuses('alg-hs256'),
-  },
-  'R-REF-08': {
-    must: signing('`alg` = `PS256`'),
-    nl: 'RS256 wordt geweigerd',
-    en: 'RS256 is refused',
-    ...refuses('alg-rs256'),
-  },
-  'R-REF-09': {
-    must: rfc(7515, '4.1.11', 'not understood and supported by the recipient, then the JWS is invalid'),
-    nl: 'Een onbekende naam in `crit` wordt geweigerd',
-    en: 'An unknown name in `crit` is refused',
-    ...refuses('unknown-critical'),
-  },
+  'R-REF-05': { ...PLANTED.changedSignature, ...refuses('changed-signature') },
+  'R-REF-06': { ...PLANTED.algorithmNone, ...refuses('alg-none') },
+  'R-REF-07': { ...PLANTED.publicKeyAsSecret, ...refuses('alg-hs256') },
+  'R-REF-08': { ...PLANTED.rs256, ...refuses('alg-rs256') },
+  'R-REF-09': { ...PLANTED.unknownCritical, ...refuses('unknown-critical') },
   'R-REF-10': {
     must: signing('Chain validated up to the government PKI root'),
     nl: 'Een keten naar een ander stamcertificaat met dezelfde namen wordt geweigerd',
@@ -138,18 +107,8 @@ export const PLANTED_FAULTS = requesterChapter('R-REF', ['Ongeldige antwoorden',
     en: 'A certificate that a supplier issued itself is refused',
     ...refuses('below-leaf'),
   },
-  'R-REF-13': {
-    must: signing('validity period checked'),
-    nl: 'Een verlopen certificaat wordt geweigerd',
-    en: 'An expired certificate is refused',
-    ...refuses('expired'),
-  },
-  'R-REF-14': {
-    must: signing('revocation check by OCSP or CRL'),
-    nl: 'Een ingetrokken certificaat wordt geweigerd',
-    en: 'A revoked certificate is refused',
-    ...refuses('revoked'),
-  },
+  'R-REF-13': { ...PLANTED.expired, ...refuses('expired') },
+  'R-REF-14': { ...PLANTED.revoked, ...refuses('revoked') },
   'R-REF-15': {
     must: signing('required on the request and on the 200 response'),
     nl: 'Ook de tweede pagina moet ondertekend zijn',

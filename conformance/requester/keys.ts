@@ -3,39 +3,13 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createAuthority } from '../../src/lib/authority/authority.ts';
-import {
-  type Issuer,
-  mintCertificate,
-  partyExtensions,
-  statusExtensions,
-} from '../../src/lib/authority/certificates.ts';
-import { parsePemCertificates } from '../../src/lib/jades/certificate.ts';
-import type { Identity } from '../gegevens/signed-request.ts';
+import { mintCertificate, partyExtensions, statusExtensions } from '../../src/lib/authority/certificates.ts';
+import { type Identity, x5cOf } from '../gegevens/signed-request.ts';
 import { makeStrangers } from '../gegevens/strangers.ts';
 
+export type RunKeys = Awaited<ReturnType<typeof makeKeys>>;
 /** A signer of answers. */
-export type SupplierName =
-  | 'supplier'
-  | 'revoked'
-  | 'expired'
-  | 'unknownStatus'
-  | 'ownRoot'
-  | 'forged'
-  | 'belowLeaf'
-  | 'withRoot';
-
-export interface RunKeys {
-  readonly suppliers: Readonly<Record<SupplierName, Identity>>;
-  /** Files for a requester without keys of its own: PEM. */
-  readonly requester: { readonly key: string; readonly chain: string };
-  /** File with the root of the suppliers' certificates: PEM. */
-  readonly root: string;
-  /** For issuing further certificates. */
-  readonly issuer: Issuer;
-  readonly ocspUrl: string;
-  readonly crlUrl: string;
-  close(): Promise<void>;
-}
+export type SupplierName = keyof RunKeys['suppliers'];
 
 const OIN = '00000099000000002000';
 const POLICY = '2.16.528.1.1003.1.2.8.6';
@@ -44,20 +18,18 @@ const NOWHERE = 'http://127.0.0.1:1';
 const DAY_MS = 24 * 3_600_000;
 
 /** @param dir existing keys in it are reused */
-export async function makeKeys(dir: string): Promise<RunKeys> {
+export async function makeKeys(dir: string) {
   const authority = await createAuthority({ dir, port: 0, lifeSeconds: 600 });
   const read = async ({ key, chain }: { readonly key: string; readonly chain: string }): Promise<Identity> => ({
     key: createPrivateKey(await readFile(key, 'utf8')),
-    x5c: parsePemCertificates(await readFile(chain, 'utf8')).map(({ der }) => der.toString('base64')),
+    x5c: x5cOf(await readFile(chain, 'utf8')),
   });
   const supplier = await read(authority.supplier);
-  const other = await authority.party(join(dir, 'revoked'), 'revoked', {
-    organization: 'Ingetrokken Leverancier',
-    oin: OIN,
-  });
+  const organization = 'Ingetrokken Leverancier';
+  const other = await authority.party(join(dir, 'revoked'), 'revoked', { organization, oin: OIN });
   const { serialNumber } = new X509Certificate(await readFile(other.certificate));
   await appendFile(authority.revoked, `${serialNumber}\n`);
-  const [root] = parsePemCertificates(await readFile(authority.root, 'utf8'));
+  const root = x5cOf(await readFile(authority.root, 'utf8'));
   const leaf = (from: Date, days: number, ocspUrl: string, crlUrl: string): Identity => {
     const certificate = mintCertificate({
       subject: [
@@ -73,18 +45,19 @@ export async function makeKeys(dir: string): Promise<RunKeys> {
   };
   const now = new Date();
   const { ocspUrl, crlUrl } = authority;
+  const { key, chain } = authority.requester;
   return {
     suppliers: {
       ...{ supplier, revoked: await read(other), ...makeStrangers(supplier) },
       expired: leaf(new Date(now.getTime() - 100 * DAY_MS), 90, ocspUrl, crlUrl),
       unknownStatus: leaf(now, 30, `${NOWHERE}/ocsp`, `${NOWHERE}/list.crl`),
-      withRoot: {
-        key: supplier.key,
-        x5c: [...supplier.x5c, ...(root === undefined ? [] : [root.der.toString('base64')])],
-      },
+      withRoot: { key: supplier.key, x5c: [...supplier.x5c, ...root] },
     },
-    requester: { key: authority.requester.key, chain: authority.requester.chain },
+    /** Files for a requester without keys of its own: PEM. */
+    requester: { key, chain },
+    /** File with the root of the suppliers' certificates: PEM. */
     root: authority.root,
+    /** For issuing further certificates. */
     ...{ issuer: authority.issuers.intermediate, ocspUrl, crlUrl },
     close: authority.close,
   };

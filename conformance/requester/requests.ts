@@ -96,9 +96,8 @@ export const MESSAGES = requesterChapter('R-REQ', ['Het verzoek', 'The request']
     en: '`Accept` allows `application/json`',
     ...every((one) => {
       const accept = headerOf(one, 'accept');
-      return accept === '' || /application\/(json|\*)|\*\/\*/i.test(accept)
-        ? undefined
-        : `\`Accept\` is ${accept.slice(0, 100)}`;
+      if (accept === '' || /application\/(json|\*)|\*\/\*/i.test(accept)) return undefined;
+      return `\`Accept\` is ${accept.slice(0, 100)}`;
     }),
   },
 });

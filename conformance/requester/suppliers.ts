@@ -28,14 +28,7 @@ export interface ReceivedRequest {
   readonly shown: ShownExchange;
 }
 
-export interface Suppliers {
-  /** Address of `gegevens` at a scenario's supplier. */
-  readonly addressOf: (name: ScenarioName) => string;
-  readonly received: readonly ReceivedRequest[];
-  /** Records of a scenario's state. */
-  readonly recordsOf: (name: ScenarioName) => number;
-  close(): Promise<void>;
-}
+export type Suppliers = Awaited<ReturnType<typeof startSuppliers>>;
 
 interface SuppliersOptions {
   readonly keys: Pick<RunKeys, 'suppliers'>;
@@ -59,8 +52,7 @@ const SHOWN_BODY = 1000;
 const scenarioOf = (name: ScenarioName): Scenario => SCENARIOS[name];
 
 /** @throws when the port is taken */
-export async function startSuppliers(options: SuppliersOptions): Promise<Suppliers> {
-  const { keys, model, port, token, mostRequests = MOST_REQUESTS } = options;
+export async function startSuppliers({ keys, model, port, token, mostRequests = MOST_REQUESTS }: SuppliersOptions) {
   const received: ReceivedRequest[] = [];
 
   const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
@@ -79,9 +71,7 @@ export async function startSuppliers(options: SuppliersOptions): Promise<Supplie
     const made = answerTo(name, isRecord(json) ? json : {}, { count, now: Date.now() });
     const denied = denial(incoming, token, count > mostRequests);
     const { status, headers, bytes } = denied ?? signedBy(made, keys);
-    const pairs = incoming.rawHeaders.flatMap((header, i): (readonly [string, string])[] =>
-      i % 2 === 0 ? [[header, incoming.rawHeaders[i + 1] ?? '']] : [],
-    );
+    const pairs = incoming.rawHeaders.flatMap((header, i, all) => (i % 2 ? [] : [[header, all[i + 1] ?? ''] as const]));
     const { method = '', url = '' } = incoming;
     const message = signedMessage(`request ${received.length + 1} (${name})`, pairs, body);
     const sent = Object.fromEntries(pairs);
@@ -119,9 +109,11 @@ export async function startSuppliers(options: SuppliersOptions): Promise<Supplie
   if (bound === null || typeof bound === 'string') throw new Error('the server has no port');
   return {
     received,
-    addressOf: (name) => `http://127.0.0.1:${bound.port}/${name}/v1/gegevens`,
-    recordsOf: (name) => scenarioOf(name).records ?? RECORDS,
-    async close() {
+    /** Address of `gegevens` at a scenario's supplier. */
+    addressOf: (name: ScenarioName): string => `http://127.0.0.1:${bound.port}/${name}/v1/gegevens`,
+    /** Records of a scenario's state. */
+    recordsOf: (name: ScenarioName): number => scenarioOf(name).records ?? RECORDS,
+    async close(): Promise<void> {
       server.closeAllConnections();
       await server[Symbol.asyncDispose]();
     },

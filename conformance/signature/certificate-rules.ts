@@ -61,9 +61,8 @@ export const CERTIFICATE_RULES = {
     needs: ['x5c'],
     judge: (message) => {
       const subject = certificatesOf(message)[0]?.x509.subject ?? '';
-      return /^serialNumber=(\d{20}|\d{8})$/m.test(subject)
-        ? undefined
-        : 'its subject has no serialNumber of 20 or 8 digits';
+      if (/^serialNumber=(\d{20}|\d{8})$/m.test(subject)) return undefined;
+      return 'its subject has no serialNumber of 20 or 8 digits';
     },
   },
   revoked: {

@@ -235,9 +235,8 @@ export const RULES: Readonly<Record<RuleName, SignatureRule>> = {
     judge: ({ header: { x5c, 'x5t#S256': thumbprint } }) => {
       if (thumbprint === undefined) return 'there is no `x5t#S256`';
       const leaf = Buffer.from(Array.isArray(x5c) ? String(x5c[0]) : '', 'base64');
-      return thumbprint === createHash('sha256').update(leaf).digest('base64url')
-        ? undefined
-        : 'it belongs to another certificate';
+      if (thumbprint === createHash('sha256').update(leaf).digest('base64url')) return undefined;
+      return 'it belongs to another certificate';
     },
   },
   holds: {

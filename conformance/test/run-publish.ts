@@ -1,3 +1,4 @@
+import { readSubject } from '../raadsfeed/subject.ts';
 import type { Publish } from '../raadsfeed-publish/story.ts';
 import { openPublishSubject, RAADSFEED_PUBLISH } from '../raadsfeed-publish/suite.ts';
 import type { CaseResult } from '../run-suite.ts';
@@ -13,6 +14,6 @@ interface PublishRun {
 export function runPublish({ url, publish, patienceMs = 10_000 }: PublishRun): Promise<readonly CaseResult[]> {
   return runCases({
     ...{ suite: RAADSFEED_PUBLISH, tested: url },
-    open: (client) => openPublishSubject({ url, client, publish, patienceMs, say: () => undefined }),
+    open: async (client) => openPublishSubject(await readSubject(url, client), publish, patienceMs, () => undefined),
   });
 }

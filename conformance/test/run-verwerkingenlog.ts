@@ -26,6 +26,6 @@ export function runVerwerkingenlog(
   isWanted?: (id: string) => boolean,
 ): Promise<readonly CaseResult[]> {
   const tokens = Object.fromEntries(Object.entries(given).map(([name, token]) => [name, async () => token]));
-  const open = (client: Client) => readLogSubject(url, client, { tokens });
+  const open = (client: Client) => readLogSubject(url, client, tokens);
   return runCases({ suite: VERWERKINGENLOG, tested: url, tokens, isWanted, open });
 }

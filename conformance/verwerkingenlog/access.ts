@@ -3,11 +3,11 @@
 import type { JsonObject } from '../../src/lib/json/json-value.ts';
 import { PROCESSING_LOG_SCOPES } from '../../src/lib/processing-log-scopes.ts';
 import { type Clause, forged, unchallenged } from '../case.ts';
-import { actiePath, type Log, listPath, logChapter } from './log-case.ts';
+import { actiePath, type Log, listPath, logChapter, NORMAL, storingCall, verwerkingPath } from './log-case.ts';
 import { contract, oneApi, rfc, vng } from './sources.ts';
 import type { Scope } from './subject.ts';
 
-type Call = readonly [method: string, path: string, body?: unknown];
+type Call = readonly [method: string, path: string, call?: { readonly body?: unknown }];
 
 interface Functie {
   readonly id: string;
@@ -23,17 +23,16 @@ const REFUSED =
 const scoped = (functie: string, scope: string): Clause =>
   vng(`${functie}; Bewerking API, opmerkingen`, `${scope} … ${REFUSED}`);
 const ordinary = (log: Log): Promise<JsonObject> => log.kept('toegang');
-const secret = (log: Log): Promise<JsonObject> => log.kept('toegang-geheim', { vertrouwelijkheid: 'vertrouwelijk' });
+const secret = (log: Log): Promise<JsonObject> => log.secret('toegang-geheim');
 const list = (log: Log, beperkteSet: string, vertrouwelijkheid: string): Call => [
   'GET',
   listPath(log.person('toegang'), { beperkteSet, vertrouwelijkheid }),
 ];
-const put = (actie: JsonObject): Call => ['PUT', actiePath(actie), { ...actie, actieNaam: 'Gewijzigd zonder recht' }];
-const patch = ({ verwerkingId }: JsonObject, body: JsonObject): Call => [
-  'PATCH',
-  `/verwerkingsacties?verwerkingId=${String(verwerkingId)}`,
-  body,
-];
+const put = (actie: JsonObject): Call => {
+  const body = { ...actie, actieNaam: 'Gewijzigd zonder recht' };
+  return ['PUT', actiePath(actie), { body }];
+};
+const patch = (actie: JsonObject, body: JsonObject): Call => ['PATCH', verwerkingPath(actie), { body }];
 
 /** F7446 has its own case: the texts contradict each other. */
 const FUNCTIES: readonly Functie[] = [
@@ -41,11 +40,7 @@ const FUNCTIES: readonly Functie[] = [
     ...{ id: 'F6624', nl: 'Vertrouwelijk vastleggen', en: 'Logging something confidential' },
     source: scoped('F6624', 'Autorisatiescope = `create:confidential`'),
     scopes: ['create:confidential'],
-    call: (log) => [
-      'POST',
-      '/verwerkingsacties',
-      log.whole(log.person('toegang'), { vertrouwelijkheid: 'vertrouwelijk' }),
-    ],
+    call: (log) => log.storing('toegang', { vertrouwelijkheid: 'vertrouwelijk' }),
   },
   {
     ...{ id: 'F4086', nl: 'De beperkte set opvragen', en: 'Querying the limited set' },
@@ -124,7 +119,7 @@ const FUNCTIES: readonly Functie[] = [
 
 /** Every function once, with everything it needs except a token. */
 const ALL: Functie['call'][] = [
-  (log) => ['POST', '/verwerkingsacties', log.whole(log.person('toegang'))],
+  (log) => log.storing('toegang'),
   ...FUNCTIES.filter(({ id }) => ['F4086', 'F4415', 'F8316', 'F9906'].includes(id)).map(({ call }) => call),
 ];
 
@@ -132,9 +127,9 @@ const ALL: Functie['call'][] = [
 async function refusedBy(log: Log, call: Functie['call'], scopes: readonly Scope[]) {
   const tried = scopes.filter((scope) => log.subject.tokens[scope] !== undefined);
   if (tried.length === 0) return { skipped: 'there is no token with another scope' };
-  const [method, path, body] = await call(log);
+  const [method, path, made] = await call(log);
   for (const as of tried) {
-    const { status } = await log.call(method, path, { as, body });
+    const { status } = await log.call(method, path, { ...made, as });
     if (status !== 403) return `with ${as} the answer has status ${status} instead of 403`;
   }
   return undefined;
@@ -144,30 +139,24 @@ async function refusedBy(log: Log, call: Functie['call'], scopes: readonly Scope
 async function refusedAll(log: Log, headers: Readonly<Record<string, string | undefined>>, as?: 'other') {
   const statuses = as === undefined ? [401] : [401, 403];
   for (const call of ALL) {
-    const [method, path, body] = await call(log);
-    const { status } = await log.call(method, path, { as, headers, body });
+    const [method, path, made] = await call(log);
+    const { status } = await log.call(method, path, { ...made, as, headers });
     if (!statuses.includes(status)) return `${method} gets status ${status} instead of ${statuses.join(' or ')}`;
   }
   return undefined;
 }
 
-const ofFunction = FUNCTIES.map(
-  ({ id, nl, en, source, scopes, call }, i) =>
-    [
-      `B-ACC-${String(i + 1).padStart(2, '0')}`,
-      {
-        must: source,
-        nl: `${nl} kan alleen met de scope daarvoor (${id})`,
-        en: `${en} requires its scope (${id})`,
-        test: (log: Log) =>
-          refusedBy(
-            log,
-            call,
-            PROCESSING_LOG_SCOPES.filter((scope) => !scopes.includes(scope)),
-          ),
-      },
-    ] as const,
-);
+const caseOf = (i: number): string => `B-ACC-${String(i + 1).padStart(2, '0')}`;
+const ofFunction = FUNCTIES.map(({ id, nl, en, source, scopes, call }, i) => {
+  const others = PROCESSING_LOG_SCOPES.filter((scope) => !scopes.includes(scope));
+  const written = {
+    must: source,
+    nl: `${nl} kan alleen met de scope daarvoor (${id})`,
+    en: `${en} requires its scope (${id})`,
+    test: (log: Log) => refusedBy(log, call, others),
+  };
+  return [caseOf(i), written] as const;
+});
 
 export const ACCESS = logChapter('B-ACC', ['Toegang', 'Access'], {
   ...Object.fromEntries(ofFunction),
@@ -179,8 +168,7 @@ export const ACCESS = logChapter('B-ACC', ['Toegang', 'Access'], {
     nl: 'Of het vastleggen van een niet-vertrouwelijke actie de scope `create:normal` vereist: volgens F7446 wel, volgens POST wordt er niet gecontroleerd',
     en: 'Whether logging a non-confidential action requires `create:normal`: F7446 says so, POST says that nothing is checked',
     test: async (log) => {
-      const body = log.whole(log.person('toegang'));
-      const { status } = await log.call('POST', '/verwerkingsacties', { as: 'read:normal', body });
+      const { status } = await log.call(...log.storing('toegang', {}, 'read:normal'));
       return { seen: `with read:normal the answer has status ${status}` };
     },
   },
@@ -205,17 +193,11 @@ export const ACCESS = logChapter('B-ACC', ['Toegang', 'Access'], {
     en: 'A scope for `confidential` includes the one for `normal`',
     test: async (log) => {
       const body = log.whole(log.person('omvat'));
-      const { json } = await log.stored('POST', '/verwerkingsacties', { as: 'create:confidential', body });
-      const actie = { ...body, ...json };
-      await log.expect(
-        200,
-        'GET',
-        listPath(log.person('omvat'), { beperkteSet: 'false', vertrouwelijkheid: 'normaal' }),
-        { as: 'read:confidential' },
-      );
+      const actie = await log.stored(...storingCall(body, 'create:confidential'));
+      await log.get(listPath(log.person('omvat'), NORMAL), 'read:confidential');
       await log.expect(200, 'PUT', actiePath(actie), { as: 'update:confidential', body });
       const [method, path, change] = patch(body, { bewaartermijn: 'P2D' });
-      await log.expect(204, method, path, { as: 'update:confidential', body: change });
+      await log.expect(204, method, path, { ...change, as: 'update:confidential' });
       await log.expect(204, 'DELETE', actiePath(actie), { as: 'delete:confidential' });
     },
   },
@@ -262,14 +244,15 @@ export const ACCESS = logChapter('B-ACC', ['Toegang', 'Access'], {
     may: contract('Geweigerd', 'De aanroeper mag dit niet. Er is niets veranderd.'),
     nl: 'Een geweigerd verzoek heeft niets veranderd',
     en: 'A refused request has changed nothing',
-    needs: FUNCTIES.map((_, i) => `B-ACC-${String(i + 1).padStart(2, '0')}`).slice(5),
+    needs: FUNCTIES.map((_, i) => caseOf(i)).slice(5),
     test: async (log) => {
       for (const [name, actie] of [
         ['toegang', await ordinary(log)],
         ['toegang-geheim', await secret(log)],
       ] as const) {
         const query = { beperkteSet: 'false', vertrouwelijkheid__in: 'normaal,vertrouwelijk' };
-        const now = (await log.list(name, query, 'read:confidential')).find(({ actieId }) => actieId === actie.actieId);
+        const all = await log.list(name, query, 'read:confidential');
+        const now = all.find(({ actieId }) => actieId === actie.actieId);
         if (now === undefined) return 'the action no longer exists';
         const other = ['actieNaam', 'vertrouwelijkheid', 'bewaartermijn'].find((field) => now[field] !== actie[field]);
         if (other !== undefined) return `${other} has changed`;

@@ -49,7 +49,7 @@ async function run(context: ToolContext, url: string | undefined, options: Optio
   await testSuite(context, {
     ...{ suite: VERWERKINGENLOG, options, tested, needs: { tokens, secrets } },
     open: async (client, say) => {
-      const subject = await readLogSubject(tested, client, { tokens, oin });
+      const subject = readLogSubject(tested, client, tokens, oin);
       await requireAccess(client, { to: `${subject.base}/verwerkingsacties/${subject.activity}`, as: 'read:normal' });
       say(whatIsWritten(subject));
       return subject;

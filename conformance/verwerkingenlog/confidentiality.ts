@@ -1,8 +1,8 @@
 /** Confidentiality and retention of a whole processing, changed by new versions of its actions. */
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../src/lib/json/json-value.ts';
-import { remove, secret } from './changes.ts';
-import { actiePath, EVERY, found, idsIn, type Log, listPath, logChapter, NORMAL } from './log-case.ts';
+import { remove } from './changes.ts';
+import { actiePath, EVERY, found, idsIn, type Log, listPath, logChapter, NORMAL, verwerkingPath } from './log-case.ts';
 import { contract, oneApi, vng } from './sources.ts';
 import { objectOf, type Scope } from './subject.ts';
 
@@ -11,17 +11,13 @@ export const LIFTED_PERSON = 'verwerking-opgeheven';
 const LIFTED = { beperkteSet: 'true', vertrouwelijkheid: 'opgeheven' };
 const LIMITED = { beperkteSet: 'true', vertrouwelijkheid: 'normaal' };
 
-const patch = (
-  log: Log,
-  { verwerkingId }: JsonObject,
-  body: JsonObject,
-  status = 204,
-  as: Scope = 'update:confidential',
-) => log.expect(status, 'PATCH', `/verwerkingsacties?verwerkingId=${String(verwerkingId)}`, { as, body });
+const patch = (log: Log, actie: JsonObject, body: JsonObject, status = 204, as: Scope = 'update:confidential') =>
+  log.expect(status, 'PATCH', verwerkingPath(actie), { as, body });
+
 /** An action that was confidential and has been lifted. */
 export async function lifted(log: Log): Promise<JsonObject> {
   const known = log.subject.kept.has(LIFTED_PERSON);
-  const actie = await secret(log, LIFTED_PERSON);
+  const actie = await log.secret(LIFTED_PERSON);
   if (!known) await patch(log, actie, { vertrouwelijkheid: 'opgeheven' });
   return actie;
 }
@@ -35,7 +31,7 @@ export const CONFIDENTIALITY = logChapter(
       nl: 'Een vertrouwelijke actie staat in geen lijst van niet-vertrouwelijke acties (F4086, F9787)',
       en: 'A confidential action is in no list of non-confidential actions (F4086, F9787)',
       test: async (log) => {
-        const actie = await secret(log, 'geheim');
+        const actie = await log.secret('geheim');
         return (
           found(actie, await log.ids('geheim', LIMITED), false) ?? found(actie, await log.ids('geheim', NORMAL), false)
         );
@@ -48,7 +44,7 @@ export const CONFIDENTIALITY = logChapter(
       test: async (log) => {
         const query = { beperkteSet: 'false', vertrouwelijkheid: 'vertrouwelijk' };
         return (
-          found(await secret(log, 'geheim'), await log.ids('geheim', query, 'read:confidential'), true) ??
+          found(await log.secret('geheim'), await log.ids('geheim', query, 'read:confidential'), true) ??
           found(await log.kept('gewoon'), await log.ids('gewoon', query, 'read:confidential'), false)
         );
       },
@@ -95,7 +91,7 @@ export const CONFIDENTIALITY = logChapter(
       nl: 'Een actie die ooit vertrouwelijk was en weer `normaal` is gemaakt, telt ook niet als `normaal`',
       en: 'An action that was once confidential and was made `normaal` again does not count as `normaal` either',
       test: async (log) => {
-        const actie = await secret(log, 'was-geheim');
+        const actie = await log.secret('was-geheim');
         const body = { ...actie, vertrouwelijkheid: 'normaal' };
         await log.expect(200, 'PUT', actiePath(actie), { as: 'update:confidential', body });
         return found(actie, await log.ids('was-geheim', NORMAL), false);
@@ -110,7 +106,7 @@ export const CONFIDENTIALITY = logChapter(
         const ids = async (person: string, vertrouwelijkheid__in: string) =>
           log.ids(person, { beperkteSet: 'false', vertrouwelijkheid__in }, 'read:confidential');
         return (
-          found(await secret(log, 'geheim'), await ids('geheim', 'vertrouwelijk,opgeheven'), true) ??
+          found(await log.secret('geheim'), await ids('geheim', 'vertrouwelijk,opgeheven'), true) ??
           found(await log.kept('gewoon'), await ids('gewoon', 'vertrouwelijk,opgeheven'), false) ??
           found(await log.kept('gewoon'), await ids('gewoon', 'vertrouwelijk,normaal'), true)
         );
@@ -122,10 +118,10 @@ export const CONFIDENTIALITY = logChapter(
       en: '`vertrouwelijkheid` may be repeated',
       needs: ['B-CNF-02'],
       test: async (log) => {
-        const actie = await secret(log, 'geheim');
+        const actie = await log.secret('geheim');
         const repeated = 'vertrouwelijkheid=opgeheven&vertrouwelijkheid=vertrouwelijk&beperkteSet=false';
         const path = `${listPath(log.person('geheim'))}&${repeated}`;
-        const { json } = await log.expect(200, 'GET', path, { as: 'read:confidential' });
+        const { json } = await log.get(path, 'read:confidential');
         return found(actie, idsIn(json), true);
       },
     },

@@ -47,12 +47,10 @@ export const EXTRAS = logChapter('B-EXT', ['Functies die een log kan aanbieden',
     en: 'An `Idempotency-Key` with a different body gets 409',
     test: async (log) => {
       const headers = { 'idempotency-key': `cf-${log.subject.run}-1` };
-      const post = (wishes: JsonObject) =>
-        log.call('POST', '/verwerkingsacties', {
-          as: 'create:normal',
-          headers,
-          body: log.whole(log.person('herhaald'), wishes),
-        });
+      const post = (wishes: JsonObject) => {
+        const [method, path, call] = log.storing('herhaald', wishes);
+        return log.call(method, path, { ...call, headers });
+      };
       const first = await post({});
       const { status, json } = await post({ actieNaam: 'Iets anders' });
       if (isActie(first.status, first.json) && isActie(status, json))
@@ -67,13 +65,10 @@ export const EXTRAS = logChapter('B-EXT', ['Functies die een log kan aanbieden',
     needs: ['B-EXT-01'],
     test: async (log) => {
       const headers = { 'idempotency-key': `cf-${log.subject.run}-2` };
-      const call = { as: 'create:normal', headers, body: log.whole(log.person('zelfde-sleutel')) } as const;
-      const ids = [];
-      for (let i = 0; i < 2; i += 1) {
-        const { json } = await log.stored('POST', '/verwerkingsacties', call);
-        ids.push(json.actieId);
-      }
-      if (ids[0] !== ids[1]) return 'the answers have different ids';
+      const [method, path, call] = log.storing('zelfde-sleutel');
+      const post = () => log.stored(method, path, { ...call, headers });
+      const [first, second] = [await post(), await post()];
+      if (first.actieId !== second.actieId) return 'the answers have different ids';
       const { length } = await log.list('zelfde-sleutel');
       return length === 1 ? undefined : `${length} actions are in the list`;
     },
@@ -102,7 +97,7 @@ export const EXTRAS = logChapter('B-EXT', ['Functies die een log kan aanbieden',
     en: 'Inspection shows no confidential actions',
     needs: ['B-EXT-03'],
     test: async (log) => {
-      const actie = await log.kept('geheim', { vertrouwelijkheid: 'vertrouwelijk' });
+      const actie = await log.secret('geheim');
       for (const as of ['read:normal', 'read:confidential'] as const) {
         const all = await objects(log, 'geheim', as);
         if (ofActie(all ?? [], actie) !== undefined) return `with ${as} it does`;
@@ -119,10 +114,9 @@ export const EXTRAS = logChapter('B-EXT', ['Functies die een log kan aanbieden',
     en: 'A processed object can be requested by its id; a confidential or unknown one gets 404',
     needs: ['B-EXT-03'],
     test: async (log) => {
-      const get = (id: unknown, status: number) =>
-        log.expect(status, 'GET', `/verwerkte-objecten/${String(id)}`, { as: 'read:normal' });
+      const get = (id: unknown, status: number) => log.get(`/verwerkte-objecten/${String(id)}`, 'read:normal', status);
       const [known] = objectsIn(await log.kept('gewoon'), 'verwerkteObjecten');
-      const [secret] = objectsIn(await log.kept('geheim', { vertrouwelijkheid: 'vertrouwelijk' }), 'verwerkteObjecten');
+      const [secret] = objectsIn(await log.secret('geheim'), 'verwerkteObjecten');
       const { json } = await get(known?.verwerktObjectId, 200);
       if (!isRecord(json) || json.objectId !== log.person('gewoon')) return 'it is a different one';
       for (const id of [secret?.verwerktObjectId, randomUUID()]) await get(id, 404);
@@ -142,7 +136,7 @@ export const EXTRAS = logChapter('B-EXT', ['Functies die een log kan aanbieden',
       await log.kept('bekeken');
       await objects(log, 'bekeken', 'read:normal', { VerwerkingId: verwerkingId });
       const path = listPath(log.person('bekeken'), EVERY);
-      const { json } = await log.expect(200, 'GET', path, { as: 'read:confidential' });
+      const { json } = await log.get(path, 'read:confidential');
       return objectsIn(json, 'results').some(({ verwerkingIdAfnemer }) => verwerkingIdAfnemer === verwerkingId)
         ? undefined
         : 'the log has no entry with that `verwerkingIdAfnemer`';
@@ -161,7 +155,7 @@ export const EXTRAS = logChapter('B-EXT', ['Functies die een log kan aanbieden',
       if (NOT_OFFERED.includes(status)) return { skipped: 'the register is not offered' };
       if (status !== 201) return `the answer has status ${status} instead of 201`;
       await log.expect(200, 'PUT', path, { as: 'register:write', body: { ...body, doel: 'Iets anders' } });
-      const { json } = await log.expect(200, 'GET', path, { as: 'read:normal' });
+      const { json } = await log.get(path);
       return isRecord(json) && json.doel === 'Iets anders' ? undefined : 'it was not replaced';
     },
   },
@@ -173,8 +167,8 @@ export const EXTRAS = logChapter('B-EXT', ['Functies die een log kan aanbieden',
     test: async (log) => {
       const [path, body] = activityOf(log, 'vertrouwelijk');
       await log.expect(200, 'PUT', path, { as: 'register:write', body });
-      await log.expect(200, 'GET', path, { as: 'read:confidential' });
-      await log.expect(404, 'GET', path, { as: 'read:normal' });
+      await log.get(path, 'read:confidential');
+      await log.get(path, 'read:normal', 404);
     },
   },
   'B-EXT-09': {
@@ -201,7 +195,7 @@ export const EXTRAS = logChapter('B-EXT', ['Functies die een log kan aanbieden',
     test: async (log) => {
       const [path] = activityOf(log, 'normaal');
       await log.expect(204, 'DELETE', path, { as: 'register:write' });
-      await log.expect(404, 'GET', path, { as: 'read:confidential' });
+      await log.get(path, 'read:confidential', 404);
       await log.expect(404, 'DELETE', path, { as: 'register:write' });
     },
   },

@@ -43,9 +43,8 @@ export const HTTP = logChapter('B-HTTP', ['Fouten en HTTP', 'Errors and HTTP'], 
     test: async (log) => {
       const { json } = await wrongRequest(log);
       const named = objectsIn(json, 'invalidParams').find(({ name }) => name === 'tijdstip');
-      return typeof named?.code === 'string' && typeof named.reason === 'string' && named.reason !== ''
-        ? undefined
-        : 'it does not name `tijdstip` with a code and a reason';
+      if (typeof named?.code === 'string' && typeof named.reason === 'string' && named.reason !== '') return undefined;
+      return 'it does not name `tijdstip` with a code and a reason';
     },
   },
   'B-HTTP-03': {
@@ -120,7 +119,7 @@ export const HTTP = logChapter('B-HTTP', ['Fouten en HTTP', 'Errors and HTTP'], 
     en: 'An address with a trailing slash gets 404',
     test: async (log) => {
       const path = listPath(log.person('gewoon'), NORMAL).replace('?', '/?');
-      await log.expect(404, 'GET', path, { as: 'read:normal' });
+      await log.get(path, 'read:normal', 404);
     },
   },
   'B-HTTP-11': {

@@ -10,44 +10,10 @@ interface Call {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }
+type StoringCall = readonly [method: string, path: string, call: Call];
+type Query = Readonly<Record<string, string>>;
 
-/** A processing log as seen by one case. */
-export interface Log {
-  readonly subject: LogSubject;
-  /** @param path with query, relative to the address of the log */
-  call(method: string, path: string, call?: Call): Promise<Exchange>;
-  /** The same, but any other status fails the case. */
-  expect(status: number, method: string, path: string, call?: Call): Promise<Exchange>;
-  /**
-   * Stores an action: dependent cases need the action, not the status of the answer.
-   * @throws {Failed} when there is none
-   */
-  stored(method: string, path: string, call?: Call): Promise<Exchange & { readonly json: JsonObject }>;
-  /** An identifier that belongs to nobody. */
-  person(name: string): string;
-  /** An action with every field. */
-  whole(person: string, wishes?: JsonObject): JsonObject;
-  /**
-   * The call that stores an action about a person.
-   * @param name of the person, within the case
-   */
-  storing(name: string, wishes?: JsonObject, as?: Scope): readonly [method: string, path: string, call: Call];
-  /**
-   * Stores an action of the run, which is deleted at the end.
-   * @throws {Inconclusive} when that fails
-   */
-  store(name: string, wishes?: JsonObject): Promise<JsonObject>;
-  /** Stores it once for all cases that name the person. */
-  kept(name: string, wishes?: JsonObject): Promise<JsonObject>;
-  /**
-   * This run's actions in a person's list.
-   * @param name of the person, within the case
-   * @throws {Failed} when there is no list
-   */
-  list(name: string, query?: Readonly<Record<string, string>>, as?: Scope): Promise<readonly JsonObject[]>;
-  /** The ids in that list. */
-  ids(name: string, query?: Readonly<Record<string, string>>, as?: Scope): Promise<readonly unknown[]>;
-}
+export type Log = ReturnType<typeof openLog>;
 
 /** All fields of actions that were never confidential. */
 export const NORMAL = { beperkteSet: 'false', vertrouwelijkheid: 'normaal' };
@@ -61,14 +27,17 @@ export function isActie(status: number, json: unknown): json is JsonObject {
   return status >= 200 && status < 300 && isRecord(json) && typeof json.actieId === 'string';
 }
 
-function openLog(subject: LogSubject, { ask }: CaseRun): Log {
+/** A processing log as seen by one case. Paths have a query, relative to the address of the log; names are those of persons, within the case. */
+function openLog(subject: LogSubject, { ask }: CaseRun) {
   const { base, contract, departures, written, processingHeaders, kept } = subject;
 
-  const log: Log = {
+  const log = {
     subject,
-    person: (name) => personOf(subject, name),
-    whole: (person, wishes) => wholeActie(subject, person, wishes),
-    async call(method, path, { as, body, headers } = {}) {
+    /** An identifier that belongs to nobody. */
+    person: (name: string): string => personOf(subject, name),
+    /** An action with every field. */
+    whole: (person: string, wishes?: JsonObject): JsonObject => wholeActie(subject, person, wishes),
+    async call(method: string, path: string, { as, body, headers }: Call = {}): Promise<Exchange> {
       const at = await ask({
         ...{ to: base + path, method, headers: { ...(method === 'GET' ? processingHeaders : {}), ...headers } },
         ...(as === undefined ? {} : { as }),
@@ -82,56 +51,79 @@ function openLog(subject: LogSubject, { ask }: CaseRun): Log {
       if (method === 'DELETE' && at.status < 300) written.delete(base + bare);
       return at;
     },
-    async expect(status, method, path, call) {
+    /** The same, but any other status fails the case. */
+    async expect(status: number, method: string, path: string, call?: Call): Promise<Exchange> {
       const at = await log.call(method, path, call);
       if (at.status === status) return at;
       requireAvailable(at);
       throw new Failed(`${method} gets status ${at.status} instead of ${status}`);
     },
-    async stored(method, path, call) {
+    get: (path: string, as: Scope = 'read:normal', status = 200): Promise<Exchange> =>
+      log.expect(status, 'GET', path, { as }),
+    /**
+     * Stores an action: dependent cases need the action, not the status of the answer.
+     * @throws {Failed} when there is none
+     */
+    async stored(...[method, path, call]: StoringCall): Promise<JsonObject> {
       const at = await log.call(method, path, call);
-      const { json } = at;
-      if (isActie(at.status, json)) return { ...at, json };
+      if (isActie(at.status, at.json)) return at.json;
       requireAvailable(at);
       throw new Failed(`${method} gets status ${at.status} and no action`);
     },
-    storing(name, wishes, as = 'create:normal') {
-      return ['POST', '/verwerkingsacties', { as, body: log.whole(log.person(name), wishes) }];
-    },
-    async store(name, wishes = {}) {
+    /** The call that stores an action about a person. */
+    storing: (name: string, wishes?: JsonObject, as: Scope = 'create:normal'): StoringCall =>
+      storingCall(log.whole(log.person(name), wishes), as),
+    /**
+     * Stores an action of the run, which is deleted at the end.
+     * @throws {Inconclusive} when that fails
+     */
+    async store(name: string, wishes: JsonObject = {}): Promise<JsonObject> {
       const as = wishes.vertrouwelijkheid === 'vertrouwelijk' ? 'create:confidential' : 'create:normal';
       const body = log.whole(log.person(name), wishes);
-      const { status, json } = await log.call('POST', '/verwerkingsacties', { as, body });
+      const { status, json } = await log.call(...storingCall(body, as));
       if (isActie(status, json)) return { ...body, ...json };
       throw new Inconclusive(`no action could be stored: status ${status}`);
     },
-    kept(name, wishes) {
+    /** Stores it once for all cases that name the person. */
+    kept(name: string, wishes?: JsonObject): Promise<JsonObject> {
       const made = kept.get(name) ?? log.store(name, wishes);
       kept.set(name, made);
       return made;
     },
-    async list(name, query = NORMAL, as = 'read:normal') {
-      const { json } = await log.expect(200, 'GET', listPath(log.person(name), query), { as });
-      return ownActies(subject, json);
+    /** The same of one that is confidential. */
+    secret: (name: string): Promise<JsonObject> => log.kept(name, { vertrouwelijkheid: 'vertrouwelijk' }),
+    /**
+     * This run's actions in a person's list.
+     * @throws {Failed} when there is no list
+     */
+    async list(name: string, query: Query = NORMAL, as?: Scope): Promise<readonly JsonObject[]> {
+      return ownActies(subject, (await log.get(listPath(log.person(name), query), as)).json);
     },
-    async ids(name, query, as) {
+    /** The ids in that list. */
+    async ids(name: string, query?: Query, as?: Scope): Promise<readonly unknown[]> {
       return (await log.list(name, query, as)).map(({ actieId }) => actieId);
     },
   };
   return log;
 }
 
+/** The call that stores an action. */
+export function storingCall(body: unknown, as: Scope = 'create:normal'): StoringCall {
+  return ['POST', '/verwerkingsacties', { as, body }];
+}
+
 /** The list of a person. */
-export function listPath(
-  person: string,
-  query: Readonly<Record<string, string>> = {},
-  of = 'verwerkingsacties',
-): string {
+export function listPath(person: string, query: Query = {}, of = 'verwerkingsacties'): string {
   return `/${of}?${new URLSearchParams({ objecttype: 'persoon', soortObjectId: KIND, objectId: person, ...query })}`;
 }
 
 export function actiePath({ actieId }: JsonObject): string {
   return `/verwerkingsacties/${String(actieId)}`;
+}
+
+/** All actions of the processing of one. */
+export function verwerkingPath({ verwerkingId }: JsonObject): string {
+  return `/verwerkingsacties?verwerkingId=${String(verwerkingId)}`;
 }
 
 /** The ids of the actions in a list. */

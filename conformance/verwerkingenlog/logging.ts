@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { isRecord } from '../../src/lib/json/json-value.ts';
+import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
 import { isUuid } from '../../src/lib/patterns.ts';
 import { objectsIn } from '../json-members.ts';
-import { isActie, logChapter } from './log-case.ts';
+import { isActie, type Log, logChapter, storingCall } from './log-case.ts';
 import { vng } from './sources.ts';
 import { daysAgo, objectOf } from './subject.ts';
 
@@ -40,9 +40,8 @@ export const LOGGING = logChapter('B-LOG', ['Vastleggen', 'Logging'], {
       const { url, actieId } = isRecord(json) ? json : {};
       if (typeof url !== 'string' || !URL.canParse(url) || !url.endsWith(`/verwerkingsacties/${String(actieId)}`))
         return `\`url\` is ${String(url)}`;
-      return URL.parse(headers.location ?? '', asked)?.href === new URL(url).href
-        ? undefined
-        : `\`Location\` is ${headers.location ?? '(none)'}`;
+      if (URL.parse(headers.location ?? '', asked)?.href === new URL(url).href) return undefined;
+      return `\`Location\` is ${headers.location ?? '(none)'}`;
     },
   },
   'B-LOG-04': {
@@ -61,7 +60,7 @@ export const LOGGING = logChapter('B-LOG', ['Vastleggen', 'Logging'], {
     en: 'The answer has each field with the given value',
     test: async (log) => {
       const sent = log.whole(log.person('zelfde'));
-      const { json } = await log.call('POST', '/verwerkingsacties', { as: 'create:normal', body: sent });
+      const { json } = await log.call(...storingCall(sent));
       const { tijdstip: _, verwerkteObjecten: __, ...fields } = sent;
       const other = Object.keys(fields).filter((name) => !isRecord(json) || json[name] !== fields[name]);
       if (other.length > 0) return `not the same: ${other.join(', ')}`;
@@ -79,7 +78,7 @@ export const LOGGING = logChapter('B-LOG', ['Vastleggen', 'Logging'], {
     en: 'A field that was not given is empty in the answer',
     test: async (log) => {
       const bare = { vertrouwelijkheid: 'normaal', tijdstip: daysAgo(3), verwerkteObjecten: [] };
-      const { json } = await log.stored('POST', '/verwerkingsacties', { as: 'create:normal', body: bare });
+      const json = await log.stored(...storingCall(bare));
       const missing = NAMED.filter((name) => json[name] !== null && json[name] !== '');
       return missing.length === 0 ? undefined : `absent or not empty: ${missing.join(', ')}`;
     },
@@ -92,9 +91,8 @@ export const LOGGING = logChapter('B-LOG', ['Vastleggen', 'Logging'], {
       const given = daysAgo(3).replace('Z', '+05:30');
       const { json } = await log.call(...log.storing('tijdzone', { tijdstip: given }));
       const { tijdstip } = isRecord(json) ? json : {};
-      return String(tijdstip).endsWith('+05:30') && Date.parse(String(tijdstip)) === Date.parse(given)
-        ? undefined
-        : `${given} became ${String(tijdstip)}`;
+      if (String(tijdstip).endsWith('+05:30') && Date.parse(String(tijdstip)) === Date.parse(given)) return undefined;
+      return `${given} became ${String(tijdstip)}`;
     },
   },
   'B-LOG-08': {
@@ -102,10 +100,9 @@ export const LOGGING = logChapter('B-LOG', ['Vastleggen', 'Logging'], {
     nl: 'Een vertrouwelijke actie wordt vastgelegd (F6624)',
     en: 'A confidential action is stored (F6624)',
     test: async (log) => {
-      const { json } = await log.stored(
-        ...log.storing('geheim', { vertrouwelijkheid: 'vertrouwelijk' }, 'create:confidential'),
-      );
-      return json.vertrouwelijkheid === 'vertrouwelijk' ? undefined : 'it is not confidential';
+      const secret = log.storing('geheim', { vertrouwelijkheid: 'vertrouwelijk' }, 'create:confidential');
+      const { vertrouwelijkheid } = await log.stored(...secret);
+      return vertrouwelijkheid === 'vertrouwelijk' ? undefined : 'it is not confidential';
     },
   },
   'B-LOG-09': {
@@ -133,10 +130,7 @@ export const LOGGING = logChapter('B-LOG', ['Vastleggen', 'Logging'], {
     nl: 'Elk verwerkt object krijgt een eigen `verwerktObjectId` en `url`',
     en: 'Each processed object gets its own `verwerktObjectId` and `url`',
     test: async (log) => {
-      const objects = objectsIn(
-        await log.kept('samen', { verwerkteObjecten: TWO.map((name) => objectOf(log.person(name))) }),
-        'verwerkteObjecten',
-      );
+      const objects = objectsIn(await keptOfTwo(log), 'verwerkteObjecten');
       const ids = new Set(objects.map(({ verwerktObjectId }) => verwerktObjectId));
       if (objects.length !== 2) return `two were given, and ${objects.length} came back`;
       if (ids.size !== 2 || ![...ids].every(isUuid)) return 'the ids are not two UUIDs';
@@ -150,9 +144,9 @@ export const LOGGING = logChapter('B-LOG', ['Vastleggen', 'Logging'], {
     test: async (log) => {
       const actieId = randomUUID();
       const own = { actieId, url: 'https://conformance.example/eigen', tijdstipRegistratie: '2001-01-01T00:00:00Z' };
-      const { json } = await log.stored(...log.storing('eigen', own));
-      const { actieId: given, tijdstipRegistratie } = json;
-      return given !== actieId && tijdstipRegistratie !== own.tijdstipRegistratie ? undefined : 'the log stored them';
+      const { actieId: given, tijdstipRegistratie } = await log.stored(...log.storing('eigen', own));
+      if (given !== actieId && tijdstipRegistratie !== own.tijdstipRegistratie) return undefined;
+      return 'the log stored them';
     },
   },
   'B-LOG-13': {
@@ -166,5 +160,7 @@ export const LOGGING = logChapter('B-LOG', ['Vastleggen', 'Logging'], {
   },
 });
 
-/** The persons of one action that has two. */
-export const TWO = ['samen', 'ander'];
+/** One action of two persons. */
+export function keptOfTwo(log: Log): Promise<JsonObject> {
+  return log.kept('samen', { verwerkteObjecten: ['samen', 'ander'].map((name) => objectOf(log.person(name))) });
+}

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { objectsIn } from '../json-members.ts';
 import { actiePath, found, idsIn, listPath, logChapter, NORMAL } from './log-case.ts';
-import { TWO } from './logging.ts';
+import { keptOfTwo } from './logging.ts';
 import { contract, oneApi, vng } from './sources.ts';
 import { daysAgo, KIND, objectOf } from './subject.ts';
 
@@ -29,7 +29,7 @@ export const QUERYING = logChapter('B-QRY', ['Opvragen', 'Querying'], {
     nl: 'Bij een actie over meer personen bevat het antwoord alleen de gezochte persoon',
     en: 'For an action about several persons the answer contains only the requested person',
     test: async (log) => {
-      await log.kept('samen', { verwerkteObjecten: TWO.map((name) => objectOf(log.person(name))) });
+      await keptOfTwo(log);
       const [actie] = await log.list('samen');
       if (actie === undefined) return 'the action is not in the list';
       return objectsIn(actie, 'verwerkteObjecten').every(({ objectId }) => objectId === log.person('samen'))
@@ -111,7 +111,7 @@ export const QUERYING = logChapter('B-QRY', ['Opvragen', 'Querying'], {
     nl: 'Zonder `vertrouwelijkheid` bevat het antwoord geen vertrouwelijke acties',
     en: 'Without `vertrouwelijkheid` the answer has no confidential actions',
     test: async (log) => {
-      const actie = await log.kept('geheim', { vertrouwelijkheid: 'vertrouwelijk' });
+      const actie = await log.secret('geheim');
       return found(actie, await log.ids('geheim', { beperkteSet: 'true' }, 'read:confidential'), false);
     },
   },
@@ -124,7 +124,7 @@ export const QUERYING = logChapter('B-QRY', ['Opvragen', 'Querying'], {
       for (const name of Object.keys(person)) {
         const query = new URLSearchParams({ ...person, ...NORMAL });
         query.delete(name);
-        await log.expect(400, 'GET', `/verwerkingsacties?${query}`, { as: 'read:normal' });
+        await log.get(`/verwerkingsacties?${query}`, 'read:normal', 400);
       }
     },
   },
@@ -146,9 +146,8 @@ export const QUERYING = logChapter('B-QRY', ['Opvragen', 'Querying'], {
     test: async (log) => {
       for (const days of [9, 7, 8]) await log.kept(`volgorde ${days}`, inOrder(log.person('volgorde'), days));
       const times = (await log.list('volgorde')).map(({ tijdstip }) => Date.parse(String(tijdstip)));
-      return times.every((time, i) => i === 0 || time <= (times[i - 1] ?? 0)) && times.length === 3
-        ? undefined
-        : `${times.length} actions, not from new to old`;
+      if (times.every((time, i) => i === 0 || time <= (times[i - 1] ?? 0)) && times.length === 3) return undefined;
+      return `${times.length} actions, not from new to old`;
     },
   },
   'B-QRY-13': {
@@ -157,10 +156,9 @@ export const QUERYING = logChapter('B-QRY', ['Opvragen', 'Querying'], {
     en: 'An action can be requested by its `actieId`',
     test: async (log) => {
       const actie = await log.kept('gewoon');
-      const { json } = await log.expect(200, 'GET', actiePath(actie), { as: 'read:normal' });
-      return isRecord(json) && json.actieId === actie.actieId && json.systeem === actie.systeem
-        ? undefined
-        : 'it is a different action, or lacks fields';
+      const { json } = await log.get(actiePath(actie));
+      if (isRecord(json) && json.actieId === actie.actieId && json.systeem === actie.systeem) return undefined;
+      return 'it is a different action, or lacks fields';
     },
   },
   'B-QRY-14': {
@@ -169,7 +167,7 @@ export const QUERYING = logChapter('B-QRY', ['Opvragen', 'Querying'], {
     en: 'Requesting an unknown action gets 404',
     needs: ['B-QRY-13'],
     test: async (log) => {
-      await log.expect(404, 'GET', actiePath({ actieId: randomUUID() }), { as: 'read:normal' });
+      await log.get(actiePath({ actieId: randomUUID() }), 'read:normal', 404);
     },
   },
   'B-QRY-15': {
@@ -178,8 +176,8 @@ export const QUERYING = logChapter('B-QRY', ['Opvragen', 'Querying'], {
     en: 'A caller that may not see a confidential action gets 404, not 403, as for an unknown one',
     needs: ['B-QRY-13'],
     test: async (log) => {
-      const actie = await log.kept('geheim', { vertrouwelijkheid: 'vertrouwelijk' });
-      await log.expect(404, 'GET', actiePath(actie), { as: 'read:normal' });
+      const actie = await log.secret('geheim');
+      await log.get(actiePath(actie), 'read:normal', 404);
     },
   },
   'B-QRY-16': {
@@ -193,8 +191,8 @@ export const QUERYING = logChapter('B-QRY', ['Opvragen', 'Querying'], {
     test: async (log) => {
       const path = actiePath(await log.kept('gewoon'));
       const named = (name: string): string => `${path}${listPath(log.person(name)).replace(/^[^?]*/, '')}`;
-      await log.expect(200, 'GET', named('gewoon'), { as: 'read:restricted' });
-      for (const wrong of [path, named('tweede')]) await log.expect(404, 'GET', wrong, { as: 'read:restricted' });
+      await log.get(named('gewoon'), 'read:restricted');
+      for (const wrong of [path, named('tweede')]) await log.get(wrong, 'read:restricted', 404);
     },
   },
 });

@@ -12,17 +12,10 @@ import { type ContractWalk, type Departure, walkContract } from '../contract-wal
 import type { Client, Exchange } from '../exchange.ts';
 import { objectsIn } from '../json-members.ts';
 
-export const CONTRACT = 'verwerkingenlog.yaml';
-
 export type Scope = (typeof PROCESSING_LOG_SCOPES)[number];
 
 /** Identifier type of this run, which no person has. */
 export const KIND = 'conformance';
-
-/** An answer that deviates from the contract. */
-export interface SeenDeparture extends Departure {
-  readonly at: Exchange;
-}
 
 export interface LogSubject extends SuiteSubject {
   readonly base: string;
@@ -32,8 +25,9 @@ export interface LogSubject extends SuiteSubject {
   /** The processing activity of all its actions. */
   readonly activity: string;
   readonly contract: ContractWalk;
-  readonly departures: SeenDeparture[];
-  /** Actions shared by cases, by name. */
+  /** Answers that deviate from the contract. */
+  readonly departures: (Departure & { readonly at: Exchange })[];
+  /** Actions that cases share, by name. */
   readonly kept: Map<string, Promise<JsonObject>>;
   /** Addresses of actions written and not yet deleted, each with the scope that deletes it. */
   readonly written: Map<string, Scope>;
@@ -41,23 +35,19 @@ export interface LogSubject extends SuiteSubject {
   readonly processingHeaders: Readonly<Record<string, string>>;
 }
 
-interface LogNeeds {
-  readonly tokens: Tokens;
-  /** OIN of the caller, for a log that requires the header. */
-  readonly oin?: string | undefined;
-}
-
-/** @param base address of the log, such as `https://log.example/verwerkingenlog/v1` */
-export async function readLogSubject(base: string, client: Client, needs: LogNeeds): Promise<LogSubject> {
-  const { tokens, oin } = needs;
+/**
+ * @param base address of the log, such as `https://log.example/verwerkingenlog/v1`
+ * @param oin of the caller, for a log that requires the header
+ */
+export function readLogSubject(base: string, client: Client, tokens: Tokens, oin?: string): LogSubject {
   const root = base.replace(/(?<!\/)\/+$/, '');
-  const fault = readContract(CONTRACT);
+  const fault = readContract('verwerkingenlog.yaml');
   const written = new Map<string, Scope>();
   return {
     ...{ client, fault, written, tokens, base: root, values: { base: root } },
     run: randomUUID().slice(0, 8),
     activity: randomUUID(),
-    contract: walkContract(CONTRACT, fault),
+    contract: walkContract('verwerkingenlog.yaml', fault),
     departures: [],
     kept: new Map(),
     processingHeaders: {

@@ -27,7 +27,7 @@ async function readPages(
 /** An address of the same log, whatever host name it uses for itself. */
 async function pageAt(log: Log, address: string): Promise<Exchange> {
   const [, query = ''] = address.split('?');
-  return await log.expect(200, 'GET', `/verwerkingsacties?${query}`, { as: 'read:normal' });
+  return await log.get(`/verwerkingsacties?${query}`);
 }
 
 /** The first page of two of the actions created for this. */
@@ -36,7 +36,7 @@ async function firstPage(log: Log): Promise<Exchange> {
   for (let i = 0; i < PAGED; i += 1)
     await log.kept(`pagina ${i}`, { tijdstip: daysAgo(30 + i), verwerkteObjecten: [objectOf(person)] });
   const own = { verwerkingsactiviteitId: log.subject.activity };
-  return log.expect(200, 'GET', listPath(person, { ...NORMAL, ...own, limit: '2' }), { as: 'read:normal' });
+  return log.get(listPath(person, { ...NORMAL, ...own, limit: '2' }));
 }
 
 /** Each wrong value alone, in an otherwise valid action. */
@@ -114,7 +114,7 @@ export const VALUES = logChapter('B-VAL', ['Waarden en grenzen', 'Values and bou
         verwerkingsactiviteitUrl: `https://conformance.example/${'x'.repeat(2014)}`,
       };
       const stored = await log.store('lang', sent);
-      const { json } = await log.expect(200, 'GET', actiePath(stored), { as: 'read:normal' });
+      const { json } = await log.get(actiePath(stored));
       const other = Object.entries(sent).filter(([name, value]) => !isRecord(json) || json[name] !== value);
       return other.length === 0 ? undefined : `not as given: ${other.map(([name]) => name).join(', ')}`;
     },
@@ -210,9 +210,8 @@ export const PAGES = logChapter('B-PAG', ['Pagina’s', 'Pages'], {
       const next = valueAt(json, ['next']);
       if (typeof next !== 'string' || !URL.canParse(next)) return 'there is no address of a next page';
       const ids = [...idsIn(json), ...(await readPages(log, 'next', next)).flat()];
-      return ids.length === PAGED && new Set(ids).size === PAGED
-        ? undefined
-        : `${ids.length} actions, ${new Set(ids).size} of them different, instead of ${PAGED}`;
+      if (ids.length === PAGED && new Set(ids).size === PAGED) return undefined;
+      return `${ids.length} actions, ${new Set(ids).size} of them different, instead of ${PAGED}`;
     },
   },
   'B-PAG-03': {
@@ -234,7 +233,7 @@ export const PAGES = logChapter('B-PAG', ['Pagina’s', 'Pages'], {
     needs: ['B-PAG-02'],
     test: async (log) => {
       for (const wrong of [{ limit: '0' }, { limit: '1001' }, { limit: 'veel' }, { cursor: 'geen-cursor' }])
-        await log.expect(400, 'GET', listPath(log.person('pagina'), { ...NORMAL, ...wrong }), { as: 'read:normal' });
+        await log.get(listPath(log.person('pagina'), { ...NORMAL, ...wrong }), 'read:normal', 400);
     },
   },
 });

@@ -7,28 +7,22 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { readLock } from '../locked-packages.ts';
-import { runToEnd } from '../run.ts';
+import { inTemporary, runToEnd } from '../run.ts';
 import { DIGESTS, digestOf, faultsOfDigests, faultsOfSignature, readJson, SIGNATURE } from './files.ts';
 import { REPORTS, timeOf } from './make.ts';
-import { compareWithCommit, inTemporary, unpack } from './packed.ts';
+import { compareWithCommit, unpack } from './packed.ts';
 import type { Release, Subject } from './report.ts';
 import { testFilesOf } from './tests.ts';
 
 /** Without statements there is no openvex.json. */
 const REQUIRED = ['release.json', ...REPORTS.map(({ file }) => file)].filter((file) => file !== 'openvex.json');
 
-export interface Verdict {
-  /** Findings, and checks that were not possible here, for a person to read. */
-  readonly notes: readonly string[];
-  /** Each names its file. */
-  readonly faults: readonly string[];
-}
-
 /**
  * @param root a checkout; used for commit checks when it has that commit
  * @param key the public key of the releaser
+ * @returns findings and checks that were not possible here, for a person to read; and faults, each of which names its file
  */
-export function checkEvidence(root: string, folder: string, key?: KeyObject): Verdict {
+export function checkEvidence(root: string, folder: string, key?: KeyObject) {
   const notes: string[] = [];
   const faults = faultsOfDigests(folder, REQUIRED);
   if (existsSync(join(folder, DIGESTS)) && key !== undefined) faults.push(...faultsOfSignature(folder, key));
@@ -111,12 +105,9 @@ function checkRelease(root: string, packed: string, release: Release, hasCommit:
 
 function checkPackage(root: string, unpacked: string, { commit, package: made }: Release, notes: string[]): string[] {
   const { built, differing } = compareWithCommit(root, commit, unpacked);
-  if (differing.length === 0) {
-    notes.push(
-      built
-        ? `${made.file} was made again from the commit: every file is the same`
-        : `${made.file} has the files of the commit; \`dist\` was not made again, because other packages are installed here`,
-    );
-  }
+  const same = built
+    ? 'was made again from the commit: every file is the same'
+    : 'has the files of the commit; `dist` was not made again, because other packages are installed here';
+  if (differing.length === 0) notes.push(`${made.file} ${same}`);
   return differing.map((path) => `${made.file}: ${path} is not that of the commit`);
 }

@@ -2,7 +2,7 @@
  * The folder of evidence: `SHA256SUMS` lists every file with its digest, in the format of `sha256sum --check`, and
  * `SHA256SUMS.sig` may sign it (Ed25519, 64 bytes).
  */
-import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import { createPrivateKey, createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { lacking } from './report.ts';
@@ -10,12 +10,8 @@ import { lacking } from './report.ts';
 export const DIGESTS = 'SHA256SUMS';
 export const SIGNATURE = 'SHA256SUMS.sig';
 
-export function sha256(content: string | Uint8Array): string {
-  return createHash('sha256').update(content).digest('hex');
-}
-
 export function digestOf(path: string): string {
-  return sha256(readFileSync(path));
+  return hash('sha256', readFileSync(path));
 }
 
 export function writeJson(folder: string, name: string, value: unknown): void {

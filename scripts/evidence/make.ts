@@ -1,4 +1,5 @@
 /** Makes the evidence of a release, in a new folder. */
+import { hash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -7,7 +8,7 @@ import { readLock } from '../locked-packages.ts';
 import { run } from '../run.ts';
 import { advisories, openVex } from './advisories.ts';
 import { designRules } from './design-rules.ts';
-import { sha256, writeDigests, writeJson } from './files.ts';
+import { writeDigests, writeJson } from './files.ts';
 import { licences, sbom } from './inventory.ts';
 import { packTwice } from './packed.ts';
 import type { Release, Report, Subject, Wishes } from './report.ts';
@@ -47,7 +48,10 @@ export function makeEvidence(root: string, wishes: Wishes): string {
     wishes.say('Packing twice, each in a clone of its own …');
     const { file, content } = packTwice(root, release.commit);
     writeFileSync(join(folder, file), content);
-    writeJson(folder, 'release.json', { ...release, package: { file, sha256: sha256(content) } } satisfies Release);
+    writeJson(folder, 'release.json', {
+      ...release,
+      package: { file, sha256: hash('sha256', content) },
+    } satisfies Release);
     writeDigests(folder, wishes.key);
     renameSync(folder, target);
   } finally {

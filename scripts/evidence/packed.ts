@@ -4,17 +4,14 @@ import {
   globSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { basename, join, relative } from 'node:path';
 import { shrinkwrapOf } from '../locked-packages.ts';
-import { run } from '../run.ts';
+import { inTemporary, run } from '../run.ts';
 import { digestOf } from './files.ts';
 
 /** Differences between machines that must leave no trace: path, umask, time zone, language. */
@@ -27,16 +24,6 @@ const PACK_AS_IT_IS = `${PACK} --ignore-scripts`;
 const CLONE =
   'umask "$1" && git clone --quiet --no-checkout "$2" "$3" && cd "$3" && git checkout --quiet --detach "$4"';
 
-/** Runs in a temporary folder. */
-export function inTemporary<T>(use: (directory: string) => T): T {
-  const directory = mkdtempSync(join(tmpdir(), 'koppelvlak-evidence-'));
-  try {
-    return use(directory);
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
-}
-
 /**
  * Packs a commit twice, each in its own clone, which npm fills from the lock file.
  * @returns the package, of which both are identical copies
@@ -44,25 +31,20 @@ export function inTemporary<T>(use: (directory: string) => T): T {
  */
 export function packTwice(root: string, commit: string): { readonly file: string; readonly content: Buffer } {
   return inTemporary((work) => {
-    const made = CIRCUMSTANCES.map(({ folder, umask, env }, i) => {
+    const make = ({ folder, umask, env }: (typeof CIRCUMSTANCES)[number]) => {
       const clone = join(work, folder);
-      const to = join(work, `packed-${i}`);
+      const to = join(work, `packed-${umask}`);
       mkdirSync(to);
       run('sh', ['-c', CLONE, 'sh', umask, root, clone, commit], work, env);
       run('sh', ['-c', PACK, 'sh', umask, clone, to], work, env);
-      return { file: only(globSync('*.tgz', { cwd: to })), to };
-    });
-    const contents = made.map(({ file, to }) => readFileSync(join(to, file)));
-    const [first, second] = contents;
-    if (first === undefined || second === undefined) throw new Error('npm pack produced nothing');
-    if (!first.equals(second)) {
-      const [one, other] = made.map(({ file, to }, i) =>
-        contentsOf(unpack(join(to, file), join(work, `unpacked-${i}`))),
-      );
-      const names = one === undefined || other === undefined ? [] : differences(one, other);
-      throw new Error(`two packages of one commit differ: ${names.join(', ') || 'only in how they are compressed'}`);
-    }
-    return { file: made[0]?.file ?? '', content: first };
+      const file = only(globSync('*.tgz', { cwd: to }));
+      return { file, path: join(to, file), content: readFileSync(join(to, file)) };
+    };
+    const [one, other] = [make(CIRCUMSTANCES[0]), make(CIRCUMSTANCES[1])];
+    if (one.content.equals(other.content)) return one;
+    const filesOf = (path: string, place: string) => contentsOf(unpack(path, join(work, place)));
+    const names = differences(filesOf(one.path, 'one'), filesOf(other.path, 'other')).join(', ');
+    throw new Error(`two packages of one commit differ: ${names || 'only in how they are compressed'}`);
   });
 }
 
@@ -104,17 +86,11 @@ function differences(one: ReadonlyMap<string, string>, other: ReadonlyMap<string
   return [...paths].filter((path) => one.get(path) !== other.get(path)).sort();
 }
 
-/** How a package compares with a commit: `built` is false when the compiled files could not be rebuilt here. */
-export interface Comparison {
-  readonly built: boolean;
-  readonly differing: readonly string[];
-}
-
 /**
  * Compares an unpacked package with a commit of the checkout at `root`. If the packages of the commit's lock file are
  * installed there, it rebuilds the package without a network; otherwise it ignores compiled files and permissions.
  */
-export function compareWithCommit(root: string, commit: string, unpacked: string): Comparison {
+export function compareWithCommit(root: string, commit: string, unpacked: string) {
   return inTemporary((work) => {
     const sources = join(work, 'package');
     mkdirSync(sources);
@@ -122,7 +98,8 @@ export function compareWithCommit(root: string, commit: string, unpacked: string
     run('git', ['archive', '--format=tar', '--output', archive, commit], root);
     run('tar', ['--extract', '--file', archive, '--directory', sources], work);
     const packed = contentsOf(unpacked);
-    const built = hasInstalled(root, sources);
+    const [here, there] = [root, sources].map((folder) => readFileSync(join(folder, 'package-lock.json'), 'utf8'));
+    const built = existsSync(join(root, 'node_modules/.bin/tsc')) && here === there;
     if (built) symlinkSync(join(root, 'node_modules'), join(sources, 'node_modules'));
     else writeFileSync(join(sources, 'npm-shrinkwrap.json'), shrinkwrapOf(sources));
     run('sh', ['-c', built ? PACK : PACK_AS_IT_IS, 'sh', '022', sources, work], work);
@@ -132,11 +109,6 @@ export function compareWithCommit(root: string, commit: string, unpacked: string
       new Map([...of].flatMap(([path, value]) => (path.startsWith('package/dist/') ? [] : [[path, value.slice(-64)]])));
     return { built, differing: differences(digests(packed), digests(again)) };
   });
-}
-
-function hasInstalled(root: string, sources: string): boolean {
-  const lock = (directory: string): string => readFileSync(join(directory, 'package-lock.json'), 'utf8');
-  return existsSync(join(root, 'node_modules/.bin/tsc')) && lock(root) === lock(sources);
 }
 
 function only(names: readonly string[]): string {

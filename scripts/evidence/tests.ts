@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { readAsvs } from '../asvs.ts';
-import { run } from '../run.ts';
+import { inTemporary, run } from '../run.ts';
 import { readJson } from './files.ts';
-import { inTemporary } from './packed.ts';
 import { lacking, type Report, records } from './report.ts';
 
 /** Titles by outcome. */
