@@ -47,7 +47,14 @@ export async function tourSuppliers(needs: TourNeeds): Promise<void> {
   const { config, pool, proof, signal, transcript, demo, client } = needs;
   const { baseUrl, mounts } = demo.file;
   if (config.raadsfeed.rol !== 'aggregator' || !config.server.areas.includes('raadsfeed')) return;
-  const reading = { config, pool, proof, clock: systemClock, log: demo.log, publicBaseUrl: () => baseUrl };
+  const reading = {
+    config,
+    database: { pool },
+    proof,
+    clock: systemClock,
+    log: demo.log,
+    publicBaseUrl: () => baseUrl,
+  };
   transcript.section('Suppliers: two organisations that have no feed of their own');
   await transcript.part('the suppliers are read', async () => {
     for (const { adres, organisatiecode, naam, supplier, resources } of SOURCES) {

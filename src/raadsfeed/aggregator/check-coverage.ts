@@ -21,9 +21,8 @@ export async function checkCoverage(
   source: Source,
   options: CheckOptions,
 ): Promise<Coverage & { readonly complete: boolean; readonly leftOut: LeftOut }> {
-  const { pool, clock, log } = needs;
   const { signal, progress } = options;
-  return await withDependencies(needs, async ({ adapters }) => {
+  return await withDependencies(needs, async ({ adapters, pool, clock, log }) => {
     const of = supplierSource(source, adapters);
     const months: Coverage['months'][number][] = [];
     let complete = true;

@@ -2,11 +2,11 @@
 
 import type { Pool } from '../../database/pool.ts';
 import type { Logger } from '../../lib/log.ts';
-import { createOutboundClient, type OutboundClient } from '../../lib/outbound/outbound-client.ts';
+import { createOutboundClient } from '../../lib/outbound/outbound-client.ts';
 import type { Clock } from '../../lib/time.ts';
-import type { ProofWriter, ProofWriterOf } from '../../proof/proof-log.ts';
+import type { ProofWriterOf } from '../../proof/proof-log.ts';
 import type { Config } from '../../settings/read-config.ts';
-import { createLineValidator, type LineValidator } from '../writer/line-validator.ts';
+import { createLineValidator } from '../writer/line-validator.ts';
 import { createGo } from './go/api.ts';
 import { IbabsClient } from './ibabs/calls.ts';
 import { createIbabs } from './ibabs/supplier.ts';
@@ -16,39 +16,20 @@ import type { SupplierScheme } from './source.ts';
 import { createCallSlots } from './store/call-slots.ts';
 import { createAdapter, type SourceAdapter } from './supplier/read-listed-window.ts';
 
-export interface AggregatorDependencies
-  extends Pick<
-    Config['aggregator'],
-    'maxAnswerBytes' | 'maxSnapshotRecords' | 'pollMs' | 'backoffMs' | 'backoffMaxMs'
-  > {
-  readonly pool: Pool;
+export type Dependencies = ReturnType<typeof openDependencies>;
+
+/** Members of the context of a command, or of the service. */
+export interface DependencyNeeds {
+  readonly database: { readonly pool: Pool };
   readonly clock: Clock;
   readonly log: Logger;
-  readonly proof?: ProofWriter | undefined;
-  readonly client: OutboundClient;
-  readonly validate: LineValidator;
-  /** By the published draft instead of our contract: for records of other feeds. */
-  readonly validateDraft: LineValidator;
-  /** Address of this feed: records that originated here are not accepted back. */
-  readonly ownFeedUrl: () => string;
-}
-
-export interface SupplierDependencies extends AggregatorDependencies {
-  readonly adapters: Readonly<Record<SupplierScheme, SourceAdapter>>;
-  /** Milliseconds between quick readings of the current windows. */
-  readonly quickAgainMs: number;
-  /** Milliseconds in which the whole history is read again. */
-  readonly fullAgainMs: number;
-}
-
-export interface DependencyNeeds extends Pick<AggregatorDependencies, 'pool' | 'clock' | 'log'> {
   readonly config: Pick<Config, 'aggregator' | 'raadsfeed' | 'server'>;
   readonly publicBaseUrl: () => string;
   readonly proof: ProofWriterOf;
 }
 
-export function openDependencies(needs: DependencyNeeds): SupplierDependencies {
-  const { config, pool, clock, log, publicBaseUrl, proof } = needs;
+export function openDependencies({ config, database, clock, log, publicBaseUrl, proof }: DependencyNeeds) {
+  const { pool } = database;
   const { aggregator, raadsfeed, server } = config;
   const { callSlotSeconds: slotSeconds, ibabsCallsPerMinute: perMinute, maxAnswerBytes: maxBytes } = aggregator;
   const { sourcesAllowPrivate: allowPrivate } = raadsfeed;
@@ -63,47 +44,48 @@ export function openDependencies(needs: DependencyNeeds): SupplierDependencies {
     ...{ ...shared, allowPrivate, base: aggregator.ibabsUrl },
     slots: createCallSlots(pool, 'ibabs', { atOnce: 2, slotSeconds, perMinute }, log),
   });
+  const client = createOutboundClient({
+    ...{ ...shared, allowPrivate, maxBytes },
+    timeoutMs: raadsfeed.sourcesTimeoutMs,
+    connections: 4,
+    traceContextTo: server.traceContextTo,
+  });
+  const adapters: Readonly<Record<SupplierScheme, SourceAdapter>> = {
+    notubiz: createNotubizAdapter({
+      ...{ ...shared, base: aggregator.notubizUrl, categories: aggregator.notubizWooCategories },
+      slots: slots('notubiz'),
+    }),
+    ibabs: createAdapter(createIbabs(ibabs), clock),
+    go: createAdapter(createGo(hosted('go')), clock),
+    parlaeus: createAdapter(createParlaeus(hosted('parlaeus')), clock),
+  };
   return {
     ...aggregator,
-    pool,
-    clock,
-    log,
+    ...{ pool, clock, log, client, adapters },
     proof: proof('raadsfeed'),
-    client: createOutboundClient({
-      ...{ ...shared, allowPrivate, maxBytes },
-      timeoutMs: raadsfeed.sourcesTimeoutMs,
-      connections: 4,
-      traceContextTo: server.traceContextTo,
-    }),
     validate: createLineValidator(),
+    /** By the published draft instead of our contract: for records of other feeds. */
     validateDraft: createLineValidator('draft'),
+    /** Address of this feed: records that originated here are not accepted back. */
     ownFeedUrl: () => `${publicBaseUrl()}${raadsfeed.prefix}/feed`,
-    adapters: {
-      notubiz: createNotubizAdapter({
-        ...{ ...shared, base: aggregator.notubizUrl, categories: aggregator.notubizWooCategories },
-        slots: slots('notubiz'),
-      }),
-      ibabs: createAdapter(createIbabs(ibabs), clock),
-      go: createAdapter(createGo(hosted('go')), clock),
-      parlaeus: createAdapter(createParlaeus(hosted('parlaeus')), clock),
-    },
+    /** Milliseconds between quick readings of the current windows. */
     quickAgainMs: aggregator.notubizQuickMinutes * 60_000,
+    /** Milliseconds in which the whole history is read again. */
     fullAgainMs: aggregator.notubizFullHours * 3_600_000,
+    close: async () => {
+      await Promise.all([client, ...Object.values(adapters)].map((one) => one.close()));
+    },
   };
 }
 
 export async function withDependencies<T>(
   needs: DependencyNeeds,
-  work: (deps: SupplierDependencies) => Promise<T>,
+  work: (deps: Dependencies) => Promise<T>,
 ): Promise<T> {
   const deps = openDependencies(needs);
   try {
     return await work(deps);
   } finally {
-    await closeDependencies(deps);
+    await deps.close();
   }
-}
-
-export async function closeDependencies({ client, adapters }: SupplierDependencies): Promise<void> {
-  await Promise.all([client.close(), ...Object.values(adapters).map((adapter) => adapter.close())]);
 }

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { limitYoungGeneration } from '../../lib/scheduling.ts';
-import { closeDependencies, openDependencies } from './dependencies.ts';
+import { openDependencies } from './dependencies.ts';
 import { followSource } from './feed/follow-source.ts';
 import { registerSourceMetrics } from './metrics.ts';
 import { sourcesSection } from './operator-section.ts';
@@ -19,9 +19,9 @@ export const aggregator = fp(
   async (app: FastifyInstance) => {
     const { settings: config, log, stopping } = app;
     const { aggregator: settings } = config;
-    const { pool } = app.database;
-    const { clock, publicBaseUrl, proof } = app;
-    const deps = openDependencies({ config, pool, clock, log, publicBaseUrl, proof });
+    const { clock, database, publicBaseUrl, proof } = app;
+    const { pool } = database;
+    const deps = openDependencies({ config, database, clock, log, publicBaseUrl, proof });
     registerSourceMetrics(app.metrics, pool);
     const schedulers = (['feed', ...SUPPLIER_SCHEMES] as const).map((kind) =>
       createScheduler({
@@ -41,7 +41,7 @@ export const aggregator = fp(
     });
     app.addHook('onClose', async () => {
       await Promise.all(schedulers.map((scheduler) => scheduler.close()));
-      await closeDependencies(deps);
+      await deps.close();
     });
     app.operatorPage.push(sourcesSection(pool));
     app.feed.setCompletenessSource((organisatiecode) => readCompletenessOf(pool, organisatiecode));

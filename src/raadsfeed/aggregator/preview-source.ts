@@ -1,6 +1,6 @@
 import { OutboundError } from '../../lib/outbound/outbound-error.ts';
 import { dayAfter, dutchDay } from '../../lib/time.ts';
-import type { SupplierDependencies } from './dependencies.ts';
+import type { Dependencies } from './dependencies.ts';
 import type { NewSource } from './plan-sources.ts';
 import { parseSourceAddress } from './source.ts';
 import type { DateWindow, Preview } from './supplier/source-adapter.ts';
@@ -16,7 +16,7 @@ export function lastQuarter(tot: string | null | undefined, now: Date): DateWind
 /** The recent meetings of a supplier's source; a text when it cannot be read, `undefined` if a preview would take as long as reading. */
 export async function previewSource(
   { adres, organisatiecodes, naam, portaal, tot, options = {} }: NewSource,
-  { adapters, clock }: Pick<SupplierDependencies, 'adapters' | 'clock'>,
+  { adapters, clock }: Pick<Dependencies, 'adapters' | 'clock'>,
   signal: AbortSignal,
 ): Promise<Preview | string | undefined> {
   const address = parseSourceAddress(adres);

@@ -7,7 +7,7 @@ import { askPage, NO_PROGRESS, notePage, readSnapshotPage } from '../../lib/feed
 import { isResourceType, readResource } from '../../lib/feed/resource.ts';
 import { FeedFault, readServiceDocument } from '../../lib/feed/service-document.ts';
 import { isMassDelete } from '../domain/change.ts';
-import { type AggregatorDependencies, type DependencyNeeds, withDependencies } from './dependencies.ts';
+import { type Dependencies, type DependencyNeeds, withDependencies } from './dependencies.ts';
 import { lastQuarter } from './preview-source.ts';
 import { partKey } from './resource-key.ts';
 import type { Source, SupplierVersion } from './source.ts';
@@ -41,7 +41,7 @@ export async function planSwitch(
   to: string,
   signal: AbortSignal,
 ): Promise<SwitchPlan> {
-  const { pool } = needs;
+  const { pool } = needs.database;
   const codes = (await readOwnedOrganisations(pool, from.id)).map(({ organisatiecode }) => organisatiecode);
   const offered = await withDependencies(needs, (deps) => readIdentities(deps, to, codes, signal));
   if (offered.size === 0) throw new Error(`${to} names none of ${codes.join(', ')} in its service document`);
@@ -56,7 +56,7 @@ export async function planSwitch(
 }
 
 async function readIdentities(
-  { client, maxSnapshotRecords }: AggregatorDependencies,
+  { client, maxSnapshotRecords }: Dependencies,
   to: string,
   codes: readonly string[],
   signal: AbortSignal,
@@ -98,7 +98,8 @@ export async function planVersion(
   version: SupplierVersion,
   signal: AbortSignal,
 ): Promise<SwitchPlan> {
-  const { pool, clock } = needs;
+  const { database, clock } = needs;
+  const { pool } = database;
   const window = lastQuarter(from.tot, clock.now());
   const known = await readItemsIn(pool, from.id, window);
   const changed = { ...from, options: { ...from.options, version } };

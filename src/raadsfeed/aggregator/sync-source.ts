@@ -1,10 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  closeDependencies,
-  type DependencyNeeds,
-  openDependencies,
-  type SupplierDependencies,
-} from './dependencies.ts';
+import { type Dependencies, type DependencyNeeds, openDependencies } from './dependencies.ts';
 import { followSource } from './feed/follow-source.ts';
 import type { Lease } from './source.ts';
 import { rereadLease, takeLease } from './store/leased-source.ts';
@@ -35,8 +30,8 @@ type Sum = { -readonly [K in keyof SyncOutcome]: SyncOutcome[K] };
 const LEASE_SECONDS = 60;
 
 export async function syncSource(needs: DependencyNeeds, sourceId: number, options: SyncOptions): Promise<SyncOutcome> {
-  const { pool, log } = needs;
   const deps = openDependencies(needs);
+  const { pool, log } = deps;
   const holder = `sync ${randomUUID()}`;
   if (options.allowMassDelete) await requestComparison(pool, sourceId);
   const lease = await takeLease(pool, sourceId, holder, LEASE_SECONDS);
@@ -53,16 +48,11 @@ export async function syncSource(needs: DependencyNeeds, sourceId: number, optio
     return { ...sum, complete: false, issues: sum.issues + 1, reason: `${failure.kind}: ${failure.message}` };
   } finally {
     clearInterval(renewal);
-    await closeDependencies(deps);
+    await deps.close();
   }
 }
 
-async function syncFeed(
-  start: Lease,
-  sum: Sum,
-  deps: SupplierDependencies,
-  { signal, progress }: SyncOptions,
-): Promise<void> {
+async function syncFeed(start: Lease, sum: Sum, deps: Dependencies, { signal, progress }: SyncOptions): Promise<void> {
   for (;;) {
     signal.throwIfAborted();
     const run = await followSource(await rereadLease(deps.pool, start), deps, signal, true);
@@ -76,7 +66,7 @@ async function syncFeed(
   }
 }
 
-async function syncSupplier(lease: Lease, sum: Sum, deps: SupplierDependencies, options: SyncOptions): Promise<void> {
+async function syncSupplier(lease: Lease, sum: Sum, deps: Dependencies, options: SyncOptions): Promise<void> {
   const { allowMassDelete, signal, progress } = options;
   const of = supplierSource(lease.source, deps.adapters);
   const { all } = await prepareWindows(lease, of, deps, allowMassDelete);

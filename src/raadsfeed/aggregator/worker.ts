@@ -6,7 +6,7 @@ import { FeedFault } from '../../lib/feed/service-document.ts';
 import type { Logger } from '../../lib/log.ts';
 import { OutboundError } from '../../lib/outbound/outbound-error.ts';
 import { backoffMs } from '../../lib/time.ts';
-import type { SupplierDependencies } from './dependencies.ts';
+import type { Dependencies } from './dependencies.ts';
 import { type Lease, LeaseLostError } from './source.ts';
 import { addIssues, resolveIssues } from './store/issues.ts';
 import { claimDueSources, postponeSource, releaseSource, renewLeases, type SourceKind } from './store/leased-source.ts';
@@ -79,22 +79,20 @@ export function keepLeases(pool: Pool, holder: string, leaseSeconds: number, log
   return setInterval(renew, (leaseSeconds * 1000) / 3).unref();
 }
 
-type WorkerDependencies = Pick<SupplierDependencies, 'pool' | 'clock' | 'log' | 'backoffMs' | 'backoffMaxMs'>;
-
 /** @returns milliseconds until it is due again; `isStillFailing`: nothing was read, so the last failure still applies */
-type ReadSource<D> = (
+type ReadSource = (
   lease: Lease,
-  deps: D,
+  deps: Dependencies,
   signal: AbortSignal,
 ) => Promise<{ readonly inMs: number; readonly isStillFailing?: boolean }>;
 
 /** After a fault in this service. */
 const OWN_FAULT_MS = 5000;
 
-export async function runSource<D extends WorkerDependencies>(
+export async function runSource(
   lease: Lease,
-  read: ReadSource<D>,
-  deps: D,
+  read: ReadSource,
+  deps: Dependencies,
   signal: AbortSignal,
 ): Promise<void> {
   try {
@@ -109,7 +107,7 @@ export async function runSource<D extends WorkerDependencies>(
   }
 }
 
-export async function releaseAfterSuccess(lease: Lease, inMs: number, deps: WorkerDependencies): Promise<void> {
+export async function releaseAfterSuccess(lease: Lease, inMs: number, deps: Dependencies): Promise<void> {
   const { source } = lease;
   if (source.failures > 0) {
     await resolveIssues(deps.pool, source.id, 'blocking');
@@ -122,7 +120,7 @@ export async function releaseAfterSuccess(lease: Lease, inMs: number, deps: Work
 export async function releaseAfterError(
   lease: Lease,
   error: unknown,
-  deps: WorkerDependencies,
+  deps: Dependencies,
   signal: AbortSignal,
 ): Promise<Failure | undefined> {
   const { source } = lease;

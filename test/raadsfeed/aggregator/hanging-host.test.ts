@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../src/lib/time.ts';
-import { openDependencies, type SupplierDependencies } from '../../../src/raadsfeed/aggregator/dependencies.ts';
+import { type Dependencies, openDependencies } from '../../../src/raadsfeed/aggregator/dependencies.ts';
 import { createGo } from '../../../src/raadsfeed/aggregator/go/api.ts';
 import { IbabsClient } from '../../../src/raadsfeed/aggregator/ibabs/calls.ts';
 import { createIbabs } from '../../../src/raadsfeed/aggregator/ibabs/supplier.ts';
@@ -54,9 +54,15 @@ it('delays the other sources of its supplier by one turn, and is named as the fa
   for (const server of [first, second]) server.rule = () => 'hang';
   healthy.meetings.set(11, meetingOf(11, { date: '2025-01-14 19:30:00' }));
   const config = readTestConfig({ ...AGGREGATOR_ENV, NODE_ENV: 'test' }, 'tool');
-  const needs = { config, pool, clock: systemClock, log: quiet, publicBaseUrl: () => 'http://own.example' };
+  const needs = {
+    config,
+    database: { pool },
+    clock: systemClock,
+    log: quiet,
+    publicBaseUrl: () => 'http://own.example',
+  };
   const opened = openDependencies({ ...needs, proof: () => undefined });
-  const deps: SupplierDependencies = { ...opened, adapters: { ...opened.adapters, go: goAdapter() } };
+  const deps: Dependencies = { ...opened, adapters: { ...opened.adapters, go: goAdapter() } };
   await saveSources(
     pool,
     [first, second, healthy].map((server, i) => ({

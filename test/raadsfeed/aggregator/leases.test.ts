@@ -45,7 +45,7 @@ async function publish(lease: Lease): Promise<number> {
   const herkomst = { feedUrl: 'https://raad.example/feed', sequenceNumber: 1 };
   const changes = [prepareChange({ op: 'upsert', resourceType: 'Vergadering', data }, { herkomst })];
   return await transaction(pool, async (db) => {
-    const published = await publishChanges(db, changes, { clock: { now: () => new Date() } });
+    const published = await publishChanges(db, changes, { clock: { now: () => new Date() }, proof: undefined });
     await updateSource(db, lease, { cursor: 'c1', phase: 'feed' }, { published });
     return published;
   });

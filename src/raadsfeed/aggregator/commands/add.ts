@@ -146,7 +146,7 @@ async function addPreviews(context: CommandContext, plan: readonly PlannedSource
   if (!plan.some(isNew)) return plan;
   const { withDependencies } = await import('../dependencies.ts');
   const { previewSource } = await import('../preview-source.ts');
-  return await withDependencies({ ...context, pool: context.database.pool }, (deps) =>
+  return await withDependencies(context, (deps) =>
     Promise.all(
       plan.map(async (one): Promise<Previewed> => {
         if (!isNew(one)) return one;

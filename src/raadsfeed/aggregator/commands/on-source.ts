@@ -100,9 +100,9 @@ async function remove({ database, output }: CommandContext, { id, adres }: Sourc
 }
 
 async function sync(context: CommandContext, source: Source, options: MassDeleteOptions & Period): Promise<void> {
-  const { database, output, interrupted } = context;
+  const { output, interrupted } = context;
   const { syncSource } = await import('../sync-source.ts');
-  const outcome = await syncSource({ ...context, pool: database.pool }, source.id, {
+  const outcome = await syncSource(context, source.id, {
     ...options,
     allowMassDelete: options.allowMassDelete === true,
     signal: interrupted,
@@ -124,12 +124,12 @@ async function check(
   source: Source,
   options: Period & { readonly json?: boolean },
 ): Promise<void> {
-  const { database, output, interrupted } = context;
+  const { output, interrupted } = context;
   const { checkCoverage } = await import('../check-coverage.ts');
   if (source.soort === 'feed') {
     throw new UsageError('a feed is followed record by record; use bron sync to compare it');
   }
-  const coverage = await checkCoverage({ ...context, pool: database.pool }, source, {
+  const coverage = await checkCoverage(context, source, {
     ...options,
     signal: interrupted,
     progress: (line) => output.progress(line),
@@ -180,7 +180,6 @@ function switchCommand(terminal: Terminal): Command {
     .action((text: string, to: string, options: MassDeleteOptions & { readonly dryRun?: boolean }) =>
       runCommand(terminal, { ...options, changes: true }, async (context) => {
         const { database, output, interrupted } = context;
-        const needs = { ...context, pool: database.pool };
         const { planSwitch, planVersion } = await import('../switch-source.ts');
         const version = SUPPLIER_VERSIONS.find((one) => one === to);
         const adres = version ?? readSourceAddress(to).adres;
@@ -192,8 +191,8 @@ function switchCommand(terminal: Terminal): Command {
         if ([from.adres, from.options.version].includes(adres)) throw new UsageError('that is the same source');
         const { organisations, carryOut } =
           version === undefined
-            ? await planSwitch(needs, from, adres, interrupted)
-            : await planVersion(needs, from, version, interrupted);
+            ? await planSwitch(context, from, adres, interrupted)
+            : await planVersion(context, from, version, interrupted);
         const isMassDelete = organisations.some((one) => one.isMassDelete);
         const refused = isMassDelete && options.allowMassDelete !== true;
         const switched = !refused && options.dryRun !== true;

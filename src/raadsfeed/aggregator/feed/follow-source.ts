@@ -7,7 +7,7 @@ import { transaction } from '../../../database/transaction.ts';
 import { FeedFault, type FeedFaultCode } from '../../../lib/feed/service-document.ts';
 import { isMassDelete, type Removal } from '../../domain/change.ts';
 import { BATCH_CHANGES } from '../../writer/publisher.ts';
-import type { AggregatorDependencies } from '../dependencies.ts';
+import type { Dependencies } from '../dependencies.ts';
 import type { Lease, Source } from '../source.ts';
 import { countMissing, endComparison, findMissing } from '../store/comparison.ts';
 import { addIssues, hasRefusals, resolveIssues, WITHHELD } from '../store/issues.ts';
@@ -40,7 +40,7 @@ const FAILURES_BEFORE_RESTART = 3;
  */
 export async function followSource(
   start: Lease,
-  deps: AggregatorDependencies,
+  deps: Dependencies,
   signal: AbortSignal,
   tolerant = start.source.failureKind === 'records' && start.source.failures >= FAILURES_BEFORE_RESTART - 1,
 ): Promise<FollowResult> {
@@ -103,7 +103,7 @@ async function readOrRestart(lease: Lease, deps: PageDependencies): Promise<Page
  * A new snapshot is needed when a cursor is refused (twice, unless the response blames the cursor), or pages stay invalid. At most once
  * per `backoffMaxMs`, in case it does not help.
  */
-function mayRestart({ source }: Lease, fault: FeedFault, { clock, backoffMaxMs }: AggregatorDependencies): boolean {
+function mayRestart({ source }: Lease, fault: FeedFault, { clock, backoffMaxMs }: Dependencies): boolean {
   const begun = source.snapshotStartedAt?.getTime() ?? 0;
   const wanted = isRefusedForGood(source, fault) || (RESTARTING.has(fault.code) && persists(source, fault.code));
   return wanted && clock.now().getTime() - begun >= backoffMaxMs;
@@ -125,7 +125,7 @@ function persists({ failureKind, failures }: Source, code: string): boolean {
 }
 
 /** Restarts the history when its cursor is refused, and skips it when it stays unreadable. */
-async function leaveHistory(lease: Lease, error: unknown, { pool, log }: AggregatorDependencies): Promise<boolean> {
+async function leaveHistory(lease: Lease, error: unknown, { pool, log }: Dependencies): Promise<boolean> {
   const { source } = lease;
   if (error instanceof FeedFault && source.historyCursor !== null && isRefusedForGood(source, error)) {
     await updateSource(pool, lease, { historyCursor: null, historyJoins: null, progress: null });
@@ -139,11 +139,7 @@ async function leaveHistory(lease: Lease, error: unknown, { pool, log }: Aggrega
   return true;
 }
 
-async function restart(
-  lease: Lease,
-  { pool }: AggregatorDependencies,
-  how: { readonly wholeHistory: boolean },
-): Promise<Lease> {
+async function restart(lease: Lease, { pool }: Dependencies, how: { readonly wholeHistory: boolean }): Promise<Lease> {
   return await transaction(pool, async (client) => {
     await restartSnapshot(client, lease, how);
     return await rereadLease(client, lease);
@@ -151,7 +147,7 @@ async function restart(
 }
 
 /** Sets `laatstBijgewerkt` in our service document, unless records are refused. */
-async function updateServiceDocument(lease: Lease, { pool }: AggregatorDependencies, at: Date): Promise<void> {
+async function updateServiceDocument(lease: Lease, { pool }: Dependencies, at: Date): Promise<void> {
   const { id, rol } = lease.source;
   await transaction(pool, async (client) => {
     await updateSource(client, lease, { caughtUpAt: at });
@@ -175,7 +171,7 @@ async function updateServiceDocument(lease: Lease, { pool }: AggregatorDependenc
 async function finishComparison(
   lease: Lease,
   organisations: readonly OwnedOrganisation[],
-  deps: AggregatorDependencies,
+  deps: Dependencies,
 ): Promise<{ deleted: number; withheld: number }> {
   const { id, adres, allowMassDelete } = lease.source;
   const codes = organisations.map(({ organisatiecode }) => organisatiecode);
@@ -203,7 +199,7 @@ async function finishComparison(
 const HISTORY_MISSED =
   'Niet meer aanwezig bij de bron, en de geschiedenis van de bron zegt niet waarom: de inhoud is daarom uit de historie gehaald.';
 
-async function deleteMissing(lease: Lease, organisatiecode: string, deps: AggregatorDependencies): Promise<number> {
+async function deleteMissing(lease: Lease, organisatiecode: string, deps: Dependencies): Promise<number> {
   const { id, feedUrl, adres, historyMissed } = lease.source;
   const toelichting = `Niet meer aanwezig bij de bron ${feedUrl ?? adres}.`;
   let deleted = 0;

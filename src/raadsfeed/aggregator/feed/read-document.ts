@@ -1,6 +1,6 @@
 import { transaction } from '../../../database/transaction.ts';
 import { FeedFault, readServiceDocument, type ServiceDocument } from '../../../lib/feed/service-document.ts';
-import type { AggregatorDependencies } from '../dependencies.ts';
+import type { Dependencies } from '../dependencies.ts';
 import type { Lease } from '../source.ts';
 import { hasRecords } from '../store/comparison.ts';
 import { addIssues } from '../store/issues.ts';
@@ -15,7 +15,7 @@ const DOCUMENT_MS = 60_000;
  * @returns the lease with the source as it is stored now
  * @throws {OutboundError} {FeedFault} {LeaseLostError}
  */
-export async function readDocument(lease: Lease, deps: AggregatorDependencies, signal: AbortSignal): Promise<Lease> {
+export async function readDocument(lease: Lease, deps: Dependencies, signal: AbortSignal): Promise<Lease> {
   const { source } = lease;
   const age =
     source.documentReadAt === null
@@ -43,7 +43,7 @@ async function keepDocument(
   lease: Lease,
   document: ServiceDocument,
   etag: string | undefined,
-  { pool, clock }: AggregatorDependencies,
+  { pool, clock }: Dependencies,
 ): Promise<Lease> {
   const { source } = lease;
   const wanted = new Set(source.organisatiecodes);

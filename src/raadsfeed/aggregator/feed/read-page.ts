@@ -17,7 +17,7 @@ import {
 import { readResource } from '../../../lib/feed/resource.ts';
 import { FeedFault } from '../../../lib/feed/service-document.ts';
 import type { OutboundAnswer } from '../../../lib/outbound/outbound-client.ts';
-import type { AggregatorDependencies } from '../dependencies.ts';
+import type { Dependencies } from '../dependencies.ts';
 import { type Lease, LeaseLostError, type Source } from '../source.ts';
 import { markSeen, readTaken, type TakenRecord } from '../store/comparison.ts';
 import { addIssues, saveRefusals } from '../store/issues.ts';
@@ -50,7 +50,7 @@ const MAX_LIMIT = 1000;
 /** To explain a gap. */
 const MAX_AHEAD = 100;
 
-export interface PageDependencies extends AggregatorDependencies {
+export interface PageDependencies extends Dependencies {
   readonly organisations: readonly OwnedOrganisation[];
   readonly signal: AbortSignal;
   readonly tolerant: boolean;
@@ -225,13 +225,13 @@ function pageStep(
   cursor: string,
   records: readonly FeedRecord[],
   isSnapshot: boolean,
-  { maxSnapshotRecords: maxRecords }: AggregatorDependencies,
+  { maxSnapshotRecords: maxRecords }: Dependencies,
 ) {
   return { cursor, numbers: records.map(({ sequenceNumber }) => sequenceNumber), isSnapshot, maxRecords };
 }
 
 /** Pages shrink after a response that was too large, and grow again while twice as much would have fitted. */
-function nextPageSize({ pageSize }: Source, { bytes }: ChangedAnswer, { maxAnswerBytes }: AggregatorDependencies) {
+function nextPageSize({ pageSize }: Source, { bytes }: ChangedAnswer, { maxAnswerBytes }: Dependencies) {
   return bytes * 2 > maxAnswerBytes ? pageSize : Math.min(MAX_LIMIT, pageSize * 2);
 }
 

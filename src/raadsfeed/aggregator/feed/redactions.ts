@@ -13,7 +13,7 @@ import {
 import type { Change, Removal } from '../../domain/change.ts';
 import { publishBatch } from '../../store/publish.ts';
 import { rewritePartitions } from '../../store/text-partitions.ts';
-import type { AggregatorDependencies } from '../dependencies.ts';
+import type { Dependencies } from '../dependencies.ts';
 import type { Lease } from '../source.ts';
 import { readTaken, type TakenRecord } from '../store/comparison.ts';
 import { updateSource } from '../store/leased-source.ts';
@@ -74,7 +74,7 @@ export async function carryOutRedactions(
   lease: Lease,
   json: unknown,
   context: RedactionContext,
-  deps: AggregatorDependencies,
+  deps: Dependencies,
 ): Promise<void> {
   const records = looseRecords(json).filter(({ op }) => op === 'redact');
   if (records.length === 0) return;
@@ -93,7 +93,7 @@ export async function carryOutRedactions(
 export async function publishChanges(
   db: Db,
   changes: readonly Change[],
-  { clock, proof }: Pick<AggregatorDependencies, 'clock' | 'proof'>,
+  { clock, proof }: Pick<Dependencies, 'clock' | 'proof'>,
 ): Promise<number> {
   const outcomes = changes.length === 0 ? [] : await publishBatch(db, changes, clock.now(), proof);
   return outcomes.filter((outcome) => outcome !== 'no-op').length;
@@ -119,7 +119,7 @@ export function isTaken(record: SourceRecord, taken: ReadonlyMap<number, TakenRe
 }
 
 /** A failure is retried at an interval. */
-export async function rewriteRedactedFiles({ pool, log }: Pick<AggregatorDependencies, 'pool' | 'log'>): Promise<void> {
+export async function rewriteRedactedFiles({ pool, log }: Pick<Dependencies, 'pool' | 'log'>): Promise<void> {
   await rewritePartitions(pool).catch((error: unknown) =>
     log.warn({ err: error }, 'redacted text is still in files of the database'),
   );

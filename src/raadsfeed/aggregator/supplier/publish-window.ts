@@ -1,7 +1,7 @@
 import { type Db, transaction } from '../../../database/transaction.ts';
 import { type Change, type PubliceerRegel, prepareChange, resourceOf } from '../../domain/change.ts';
 import { BATCH_CHANGES } from '../../writer/publisher.ts';
-import type { AggregatorDependencies } from '../dependencies.ts';
+import type { Dependencies } from '../dependencies.ts';
 import { publishChanges } from '../feed/redactions.ts';
 import { partKey } from '../resource-key.ts';
 import type { Lease } from '../source.ts';
@@ -27,7 +27,7 @@ export interface PublishedReading {
   readonly issues: readonly SourceIssue[];
 }
 
-type PublishNeeds = Pick<AggregatorDependencies, 'pool' | 'clock' | 'proof' | 'validate'>;
+type PublishNeeds = Pick<Dependencies, 'pool' | 'clock' | 'proof' | 'validate'>;
 
 export interface PublishReadingOptions {
   readonly organisatiecode: string;

@@ -1,6 +1,6 @@
 import { type Db, transaction } from '../../../database/transaction.ts';
 import { dayAfter, dutchDay } from '../../../lib/time.ts';
-import type { SupplierDependencies } from '../dependencies.ts';
+import type { Dependencies } from '../dependencies.ts';
 import { type Lease, parseSourceAddress, type Source, type SupplierScheme } from '../source.ts';
 import { readBlock } from '../store/call-slots.ts';
 import { compareAgain } from '../store/comparison.ts';
@@ -46,7 +46,7 @@ interface WindowOutcome {
 /** One run of a supplier's source: reads and publishes the window that is due. */
 export async function readSupplier(
   lease: Lease,
-  deps: SupplierDependencies,
+  deps: Dependencies,
   signal: AbortSignal,
 ): Promise<{ readonly inMs: number; readonly isStillFailing?: boolean }> {
   const { pool } = deps;
@@ -82,7 +82,7 @@ export function windowsOf({ adapter, period }: SupplierSource, now: Date): Retur
 export async function prepareWindows(
   lease: Lease,
   of: SupplierSource,
-  deps: SupplierDependencies,
+  deps: Dependencies,
   allowMassDelete: boolean,
 ): Promise<ReturnType<typeof roundWindows>> {
   const { pool, clock } = deps;
@@ -116,7 +116,7 @@ export async function readOneWindow(
   lease: Lease,
   of: SupplierSource,
   window: DueWindow,
-  deps: SupplierDependencies,
+  deps: Dependencies,
   { signal, allowMassDelete }: { readonly signal: AbortSignal; readonly allowMassDelete: boolean },
 ): Promise<WindowOutcome> {
   const { pool, clock } = deps;
@@ -201,7 +201,7 @@ export interface SupplierSource {
 const DEFAULT_FROM = '2010-01-01';
 
 /** @throws {Error} for a feed */
-export function supplierSource(source: Source, adapters: SupplierDependencies['adapters']): SupplierSource {
+export function supplierSource(source: Source, adapters: Dependencies['adapters']): SupplierSource {
   const address = parseSourceAddress(source.adres);
   const [organisatiecode] = source.organisatiecodes;
   if (address?.kind !== 'leveranciers-api' || organisatiecode === undefined) {

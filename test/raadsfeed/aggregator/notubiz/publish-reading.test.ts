@@ -69,7 +69,7 @@ async function round(
   const { signal } = new AbortController();
   const reading = await adapter.readWindow({ source: SOURCE, window, depth, known, signal });
   const word = { organisatiecode: SOURCE.organisatiecode, deletedBefore: 0, allowMassDelete: true, ...options };
-  return await publishReading(held, reading, word, { pool, clock, validate });
+  return await publishReading(held, reading, word, { pool, clock, validate, proof: undefined });
 }
 
 async function feedKeys(): Promise<string[]> {
@@ -144,7 +144,7 @@ it('does not publish what the contract does not allow, and reports it', async ()
   if (item === undefined || record === undefined) throw new Error('nothing was read');
   const bad = { ...item, records: [{ ...record, data: { ...record.data, naam: '' } }] };
   const word = { organisatiecode: SOURCE.organisatiecode, deletedBefore: 0, allowMassDelete: false };
-  const needs = { pool, clock, validate };
+  const needs = { pool, clock, validate, proof: undefined };
   const { published, issues } = await publishReading(held, { ...reading, items: [bad] }, word, needs);
   expect(published).toBe(0);
   expect(issues).toMatchObject([{ what: 'invalid-record', where: 'Vergadering/meeting-20' }]);
