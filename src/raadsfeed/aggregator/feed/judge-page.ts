@@ -7,7 +7,7 @@ import type { Change } from '../../domain/change.ts';
 import type { NamedResource, TakenRecord } from '../store/comparison.ts';
 import type { SourceIssue } from '../supplier/source-adapter.ts';
 import { checkRecord, type RecordContext, type Verdict } from './judge-record.ts';
-import { type RedactionContext, redactionChanges } from './redactions.ts';
+import { redactionChanges } from './redactions.ts';
 
 export interface CheckedPage {
   readonly changes: readonly Change[];
@@ -27,7 +27,7 @@ export interface CheckedPage {
 /** Refused records of one page that are reported one by one. */
 const MAX_DETAILED = 20;
 
-interface PageContext extends RecordContext, RedactionContext {
+interface PageContext extends RecordContext {
   readonly hashMatches: boolean;
   /** The records looked up by number for redactions that name no resource. */
   readonly taken: ReadonlyMap<number, TakenRecord>;

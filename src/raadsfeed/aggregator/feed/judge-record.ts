@@ -17,7 +17,10 @@ export interface RecordContext {
   readonly feedUrl: string;
   readonly ownFeedUrl: string;
   readonly validate: LineValidator;
+  /** Whether its document names an organisation now. */
   readonly takes: (organisatiecode: string) => Ownership;
+  /** Organisations of this source, whether or not its document names them now. */
+  readonly owns: (organisatiecode: string) => boolean;
 }
 
 export type Verdict =

@@ -24,7 +24,7 @@ import { addIssues, saveRefusals } from '../store/issues.ts';
 import { type SourceChanges, updateSource } from '../store/leased-source.ts';
 import type { OwnedOrganisation } from '../store/organisations.ts';
 import { type CheckedPage, checkPage } from './judge-page.ts';
-import type { Ownership } from './judge-record.ts';
+import type { RecordContext } from './judge-record.ts';
 import {
   carryOutRedactions,
   isTaken,
@@ -81,7 +81,7 @@ export async function readPage(lease: Lease, deps: PageDependencies): Promise<Pa
   } catch (error) {
     // Retried whoever is at fault. After a lost lease or a shutdown the page is read again.
     if (!(error instanceof LeaseLostError) && !deps.signal.aborted) {
-      await carryOutRedactions(lease, answer.json, redactionContextOf(lease.source, deps), deps);
+      await carryOutRedactions(lease, answer.json, contextOf(lease.source, deps), deps);
     }
     throw error;
   }
@@ -137,7 +137,7 @@ async function explainGaps(lease: Lease, page: FeedPage, deps: PageDependencies)
     const request = { url: feedUrl ?? '', cursor, limit: pageSize, signal: deps.signal } as const;
     const answer = await askPage(deps.client, { ...request, redirects: 'same-host' });
     const json = answer.changed && answer.json;
-    await carryOutRedactions(lease, json, redactionContextOf(lease.source, deps), deps);
+    await carryOutRedactions(lease, json, contextOf(lease.source, deps), deps);
     const ahead = readFeedPage(json, { cursor, after: undefined }, () => undefined);
     gaps = withoutNamed(gaps, namedNumbers(ahead.records.map(({ record }) => record)));
     hasMore = ahead.hasMore && ahead.cursor !== cursor;
@@ -171,7 +171,7 @@ async function takeHistory(lease: Lease, answer: ChangedAnswer, deps: PageDepend
       : { ...progress, progress: notePage(toProgress(source.progress), pageStep(cursor, records, false, deps)) }),
     pageSize: nextPageSize(source, answer, deps),
   };
-  const context = redactionContextOf(source, deps);
+  const context = contextOf(source, deps);
   const missed = redactions.filter((record) => !isTaken(record, taken));
   const changes = missed.flatMap((record) => redactionChanges(record, taken, context));
   const published = await transaction(deps.pool, async (client) => {
@@ -235,30 +235,28 @@ function nextPageSize({ pageSize }: Source, { bytes }: ChangedAnswer, { maxAnswe
   return bytes * 2 > maxAnswerBytes ? pageSize : Math.min(MAX_LIMIT, pageSize * 2);
 }
 
-function redactionContextOf({ feedUrl }: Source, { organisations, ownFeedUrl }: PageDependencies) {
+function contextOf({ feedUrl, named }: Source, deps: PageDependencies): RecordContext {
+  const { organisations, ownFeedUrl, validateDraft: validate } = deps;
   const owned = new Set(organisations.map(({ organisatiecode }) => organisatiecode));
-  return { feedUrl: feedUrl ?? '', ownFeedUrl: ownFeedUrl(), owns: (code: string) => owned.has(code) };
+  const present = new Set(
+    organisations.filter(({ isPresent }) => isPresent).map(({ organisatiecode }) => organisatiecode),
+  );
+  return {
+    ...{ feedUrl: feedUrl ?? '', ownFeedUrl: ownFeedUrl(), validate, owns: (code) => owned.has(code) },
+    takes: (code) => {
+      if (present.has(code)) return 'yes';
+      // An organisation that the operator left out of this source counts as another's.
+      return named.includes(code) ? 'elsewhere' : 'unnamed';
+    },
+  };
 }
 
 async function checkRecords(source: Source, records: readonly FeedRecord[], deps: PageDependencies) {
-  const present = new Set(
-    deps.organisations.filter(({ isPresent }) => isPresent).map(({ organisatiecode }) => organisatiecode),
-  );
   const unnamed = records
     .map(({ record }) => record)
     .filter((record) => record.op === 'redact' && readResource(record) === undefined);
-  const context = redactionContextOf(source, deps);
-  return await checkPage(records, {
-    ...context,
-    validate: deps.validateDraft,
-    hashMatches: source.hashMatches,
-    taken: unnamed.length === 0 ? new Map() : await readTaken(deps.pool, source, numbersIn(unnamed)),
-    takes: (code: string): Ownership => {
-      if (present.has(code)) return 'yes';
-      // An organisation that the operator left out of this source counts as another's.
-      return source.named.includes(code) ? 'elsewhere' : 'unnamed';
-    },
-  });
+  const taken = unnamed.length === 0 ? new Map() : await readTaken(deps.pool, source, numbersIn(unnamed));
+  return await checkPage(records, { ...contextOf(source, deps), hashMatches: source.hashMatches, taken });
 }
 
 /** Publishes records and the new position in one transaction. @throws {LeaseLostError} nothing was published */

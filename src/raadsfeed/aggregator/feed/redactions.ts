@@ -10,6 +10,7 @@ import {
   type ResourceType,
   readResource,
 } from '../../../lib/feed/resource.ts';
+import type { JsonObject } from '../../../lib/json/json-value.ts';
 import type { Change, Removal } from '../../domain/change.ts';
 import { publishBatch } from '../../store/publish.ts';
 import { rewritePartitions } from '../../store/text-partitions.ts';
@@ -17,22 +18,13 @@ import type { Dependencies } from '../dependencies.ts';
 import type { Lease } from '../source.ts';
 import { readTaken, type TakenRecord } from '../store/comparison.ts';
 import { updateSource } from '../store/leased-source.ts';
-import { otherMembers, reasonOf } from './judge-record.ts';
-
-type SourceRecord = Readonly<Record<string, unknown>>;
-
-export interface RedactionContext {
-  readonly feedUrl: string;
-  readonly ownFeedUrl: string;
-  /** Organisations of this source, whether or not its document names them now. */
-  readonly owns: (organisatiecode: string) => boolean;
-}
+import { otherMembers, type RecordContext, reasonOf } from './judge-record.ts';
 
 /** Empty for an organisation of another source, and for a record that came from this feed. */
 export function redactionChanges(
-  record: SourceRecord,
+  record: JsonObject,
   taken: ReadonlyMap<number, TakenRecord>,
-  context: RedactionContext,
+  context: RecordContext,
 ): readonly Removal[] {
   if (record.op !== 'redact' || cameFrom(record, context.ownFeedUrl)) return [];
   const number = sequenceNumberOf(record);
@@ -53,27 +45,18 @@ export function redactionChanges(
   const kinds = isResourceType(resourceType) ? [resourceType] : RESOURCE_TYPES;
   const named = resource === undefined ? [] : kinds.map((kind) => removal(kind, resource));
   if (resource !== undefined && number !== undefined) return named;
-  const byNumber = resourcesByNumber(sourceNumbers, taken, context);
+  // The resources that only the numbers of a redaction name.
+  const byNumber = sourceNumbers
+    .flatMap((one) => taken.get(one) ?? [])
+    .filter((found) => context.owns(found.resource.organisatiecode));
   return [...named, ...byNumber.map((found) => removal(found.resourceType, found.resource))];
-}
-
-/** The resources that only the numbers of a redaction name. */
-function resourcesByNumber(
-  numbers: readonly number[],
-  taken: ReadonlyMap<number, TakenRecord>,
-  { owns }: RedactionContext,
-): readonly TakenRecord[] {
-  return numbers.flatMap((number) => {
-    const found = taken.get(number);
-    return found !== undefined && owns(found.resource.organisatiecode) ? [found] : [];
-  });
 }
 
 /** Carries out the redactions of an invalid response. Earlier ones are skipped: they must not remove later publications. */
 export async function carryOutRedactions(
   lease: Lease,
   json: unknown,
-  context: RedactionContext,
+  context: RecordContext,
   deps: Dependencies,
 ): Promise<void> {
   const records = looseRecords(json).filter(({ op }) => op === 'redact');
@@ -100,14 +83,11 @@ export async function publishChanges(
 }
 
 /** The numbers of redactions, and those that they name. */
-export function numbersIn(records: readonly SourceRecord[]): number[] {
-  return records.flatMap((record) => [
-    ...redactedNumbers(record),
-    ...(sequenceNumberOf(record) === undefined ? [] : [sequenceNumberOf(record) ?? 0]),
-  ]);
+export function numbersIn(records: readonly JsonObject[]): number[] {
+  return records.flatMap((record) => [redactedNumbers(record), sequenceNumberOf(record) ?? []].flat());
 }
 
-export function isTaken(record: SourceRecord, taken: ReadonlyMap<number, TakenRecord>): boolean {
+export function isTaken(record: JsonObject, taken: ReadonlyMap<number, TakenRecord>): boolean {
   const found = taken.get(sequenceNumberOf(record) ?? 0);
   const resource = readResource(record);
   return (
