@@ -1,5 +1,5 @@
 /** A meeting in a form shared by suppliers, and the resources made from it. */
-import type { AttachedDocument, Attachment } from './document-collector.ts';
+import type { AttachedDocument, Attachment } from './attachments.ts';
 import type { IssueSink } from './issue-log.ts';
 import { endOf, references, statusOf, withNested } from './mapping.ts';
 import type { SaidStatus } from './said-status.ts';

@@ -1,10 +1,12 @@
 /** Reads one window of a supplier: lists, reads and maps its items, and finds those that are gone. */
 import type { Clock } from '../../../lib/time.ts';
+import { partKey } from '../resource-key.ts';
+import { isNewer, partsOf } from './attachments.ts';
 import { createBodyFilter } from './body-filter.ts';
-import { DocumentCollector } from './document-collector.ts';
 import { IssueLog } from './issue-log.ts';
 import { stampOf } from './mapping.ts';
 import type {
+  DocumentRead,
   KnownItem,
   PartName,
   Preview,
@@ -92,13 +94,16 @@ class WindowReader<L extends Listed, D> {
   readonly #supplier: Supplier<L, D>;
   readonly #reading: Reading;
   readonly #issues = new IssueLog();
-  readonly #collector = new DocumentCollector();
   readonly #known: ReadonlyMap<string, KnownItem>;
   readonly #isWanted: (names: readonly string[]) => boolean;
   readonly #items: ReadItem[] = [];
   readonly #unchanged: string[] = [];
   readonly #removed = new Map<string, RemovedItem['verwijderreden']>();
-  readonly #hidden: PartName[] = [];
+  readonly #documents = new Map<string, DocumentRead>();
+  /** One hidden copy hides a document everywhere. */
+  readonly #hidden = new Map<string, PartName>();
+  /** Documents of something that is not public. */
+  readonly #underHidden = new Set<string>();
   readonly #hiddenItems = new Set<string>();
   readonly #outcomes = new Map<string, ReadListed<L, D>['found']['kind']>();
   readonly #unread: UnreadCount[] = [];
@@ -177,9 +182,9 @@ class WindowReader<L extends Listed, D> {
     this.#leftOut.confidential += 1;
     this.#remove(key, 'niet_langer_openbaar');
     this.#hideParts(hidden, underHidden);
-    for (const part of this.#known.get(key)?.parts ?? []) {
-      if (part.resourceType === 'Informatieobject') this.#collector.hideUnder(part.bronidentificatie);
-      else this.#hidden.push({ resourceType: part.resourceType, bronidentificatie: part.bronidentificatie });
+    for (const { resourceType, bronidentificatie } of this.#known.get(key)?.parts ?? []) {
+      if (resourceType === 'Informatieobject') this.#underHidden.add(bronidentificatie);
+      else this.#hide({ resourceType, bronidentificatie });
     }
   }
 
@@ -240,12 +245,16 @@ class WindowReader<L extends Listed, D> {
     if (mapped.hidden.some(({ resourceType }) => resourceType === 'Agendapunt')) this.#hidesSome = true;
     this.#hideParts(mapped.hidden, mapped.underHidden);
     if (unread > 0) this.#unread.push({ month: one.announced?.month ?? this.#monthOf(one), count: unread });
+    for (const { read } of documents) {
+      const before = this.#documents.get(read.bronidentificatie);
+      if (before === undefined || isNewer(read, before)) this.#documents.set(read.bronidentificatie, read);
+    }
     const parts = [
       ...records.map(({ resourceType, data: { bronidentificatie } }) => {
         const label = labels?.get(bronidentificatie);
         return { resourceType, bronidentificatie, ...(label === undefined ? {} : { label }) };
       }),
-      ...this.#collector.add(documents),
+      ...partsOf(documents),
     ];
     this.#items.push({
       key: one.key,
@@ -262,12 +271,13 @@ class WindowReader<L extends Listed, D> {
   }
 
   #hideParts(hidden: readonly PartName[], underHidden: readonly string[]): void {
-    for (const part of hidden) {
-      if (part.resourceType === 'Informatieobject') this.#collector.hide(part.bronidentificatie);
-      else this.#hidden.push(part);
-    }
-    for (const id of underHidden) this.#collector.hideUnder(id);
+    for (const part of hidden) this.#hide(part);
+    for (const id of underHidden) this.#underHidden.add(id);
     this.#leftOut.confidential += hidden.length + underHidden.length;
+  }
+
+  #hide(part: PartName): void {
+    this.#hidden.set(partKey(part), part);
   }
 
   /** A missing item may have been moved to another day. @returns the item, when it is still ours and outside this window */
@@ -293,7 +303,13 @@ class WindowReader<L extends Listed, D> {
 
   #result(): WindowReading {
     const { window, depth } = this.#reading.request;
-    const isPublic = ({ bronidentificatie }: PartName): boolean => !this.#collector.isHidden(bronidentificatie);
+    const documentName = (bronidentificatie: string): PartName => ({
+      resourceType: 'Informatieobject',
+      bronidentificatie,
+    });
+    // No other part belongs to several items.
+    const isPublic = ({ bronidentificatie }: Pick<PartName, 'bronidentificatie'>): boolean =>
+      !this.#hidden.has(partKey(documentName(bronidentificatie)));
     return {
       window,
       depth,
@@ -301,9 +317,9 @@ class WindowReader<L extends Listed, D> {
       items: this.#items.map((item) => ({ ...item, parts: item.parts.filter(isPublic) })),
       unchanged: this.#unchanged,
       removed: [...this.#removed].map(([key, verwijderreden]) => ({ key, verwijderreden })),
-      documents: this.#collector.documents(),
-      hidden: [...this.#hidden, ...this.#collector.hidden()],
-      underHidden: this.#collector.underHidden(),
+      documents: [...this.#documents.values()].filter(isPublic),
+      hidden: [...this.#hidden.values()],
+      underHidden: [...this.#underHidden].map(documentName),
       unread: this.#unread,
       leftOut: this.#leftOut,
       hasConfidential: this.#hidesSome,

@@ -1,4 +1,4 @@
-import { type DocumentRead, type Part, type PartName, withoutAbsent } from './source-adapter.ts';
+import { type DocumentRead, type Part, withoutAbsent } from './source-adapter.ts';
 
 export interface Attachment {
   /** bronidentificaties. */
@@ -18,59 +18,19 @@ export interface AttachedDocument {
   readonly attachment: Attachment;
 }
 
-/** Each document becomes one resource, however many items have it, from its newest version, or else its last modification. */
-export class DocumentCollector {
-  readonly #documents = new Map<string, DocumentRead>();
-  readonly #hidden = new Set<string>();
-  readonly #underHidden = new Set<string>();
-
-  /** @returns the parts of the item */
-  add(attached: readonly AttachedDocument[]): readonly Part[] {
-    for (const { read } of attached) {
-      const known = this.#documents.get(read.bronidentificatie);
-      if (known === undefined || isNewer(read, known)) this.#documents.set(read.bronidentificatie, read);
-    }
-    const copies = Map.groupBy(attached, ({ read }) => read.bronidentificatie);
-    return [...copies].map(([id, all]) =>
-      join(
-        id,
-        all.map(({ attachment }) => attachment),
-      ),
-    );
-  }
-
-  /** One hidden copy hides a document everywhere. */
-  hide(bronidentificatie: string): void {
-    this.#hidden.add(bronidentificatie);
-  }
-
-  /** Belongs to something that is not public. */
-  hideUnder(bronidentificatie: string): void {
-    this.#underHidden.add(bronidentificatie);
-  }
-
-  isHidden(bronidentificatie: string): boolean {
-    return this.#hidden.has(bronidentificatie);
-  }
-
-  documents(): readonly DocumentRead[] {
-    return [...this.#documents.values()].filter(({ bronidentificatie }) => !this.isHidden(bronidentificatie));
-  }
-
-  hidden(): readonly PartName[] {
-    return [...this.#hidden].map(documentName);
-  }
-
-  underHidden(): readonly PartName[] {
-    return [...this.#underHidden].map(documentName);
-  }
+/** The parts of an item: each document once, with all its places in it. */
+export function partsOf(attached: readonly AttachedDocument[]): readonly Part[] {
+  const copies = Map.groupBy(attached, ({ read }) => read.bronidentificatie);
+  return [...copies].map(([id, all]) =>
+    join(
+      id,
+      all.map(({ attachment }) => attachment),
+    ),
+  );
 }
 
-function documentName(bronidentificatie: string): PartName {
-  return { resourceType: 'Informatieobject', bronidentificatie };
-}
-
-function isNewer(read: DocumentRead, known: DocumentRead): boolean {
+/** A document comes from its newest version, or else its last modification, however many items have it. */
+export function isNewer(read: DocumentRead, known: DocumentRead): boolean {
   if (read.version !== known.version) return read.version > known.version;
   const [modified = '', knownModified = ''] = [read.data.gewijzigdop, known.data.gewijzigdop];
   if (modified !== knownModified) return modified > knownModified;
