@@ -17,30 +17,10 @@ import { changeVersion, readStateKeys, takeOverOrganisations } from './store/sou
 import { supplierSource } from './supplier/read-supplier.ts';
 import type { KnownItem } from './supplier/source-adapter.ts';
 
-/** Effect of a switch on an organisation, by `<resourceType>/<bronidentificatie>`. */
-interface IdentityComparison {
-  /** In both: only their origin changes. */
-  readonly same: number;
-  readonly deleted: readonly string[];
-  readonly added: readonly string[];
-  /** More than a tenth would be deleted, which needs an operator's consent. */
-  readonly isMassDelete: boolean;
-}
-
-export interface SwitchPlan {
-  readonly organisations: readonly (IdentityComparison & { readonly organisatiecode: string })[];
-  readonly carryOut: (allowMassDelete: boolean) => Promise<unknown>;
-}
-
 const PAGE = 1000;
 
 /** @throws {OutboundError} {FeedFault} {Error} when the new source has none of the organisations */
-export async function planSwitch(
-  needs: DependencyNeeds,
-  from: Source,
-  to: string,
-  signal: AbortSignal,
-): Promise<SwitchPlan> {
+export async function planSwitch(needs: DependencyNeeds, from: Source, to: string, signal: AbortSignal) {
   const { pool } = needs.database;
   const codes = (await readOwnedOrganisations(pool, from.id)).map(({ organisatiecode }) => organisatiecode);
   const offered = await withDependencies(needs, (deps) => readIdentities(deps, to, codes, signal));
@@ -52,7 +32,10 @@ export async function planSwitch(
     })),
   );
   const taken = { from: from.id, to, codes: [...offered.keys()] };
-  return { organisations, carryOut: (allowMassDelete) => takeOverOrganisations(pool, { ...taken, allowMassDelete }) };
+  return {
+    organisations,
+    carryOut: (allowMassDelete: boolean) => takeOverOrganisations(pool, { ...taken, allowMassDelete }),
+  };
 }
 
 async function readIdentities(
@@ -92,12 +75,7 @@ async function readIdentities(
 }
 
 /** Reads the last quarter by another version, to compare. @throws {Error} when that version cannot be read */
-export async function planVersion(
-  needs: DependencyNeeds,
-  from: Source,
-  version: SupplierVersion,
-  signal: AbortSignal,
-): Promise<SwitchPlan> {
+export async function planVersion(needs: DependencyNeeds, from: Source, version: SupplierVersion, signal: AbortSignal) {
   const { database, clock } = needs;
   const { pool } = database;
   const window = lastQuarter(from.tot, clock.now());
@@ -117,7 +95,8 @@ export async function planVersion(
   };
 }
 
-export function compareIdentities(held: ReadonlySet<string>, offered: ReadonlySet<string>): IdentityComparison {
+/** By `<resourceType>/<bronidentificatie>`; of the `same` only the origin changes. A mass delete needs an operator's consent. */
+export function compareIdentities(held: ReadonlySet<string>, offered: ReadonlySet<string>) {
   const deleted = [...held].filter((key) => !offered.has(key)).toSorted();
   return {
     same: held.size - deleted.length,

@@ -14,22 +14,11 @@ export interface SyncOptions extends Period {
   readonly progress: (line: string) => void;
 }
 
-interface SyncOutcome {
-  readonly complete: boolean;
-  readonly read: number;
-  readonly published: number;
-  readonly deleted: number;
-  readonly withheld: number;
-  readonly refused: number;
-  readonly issues: number;
-  readonly reason?: string;
-}
-
-type Sum = { -readonly [K in keyof SyncOutcome]: SyncOutcome[K] };
-
 const LEASE_SECONDS = 60;
+const NOTHING = { complete: true, read: 0, published: 0, deleted: 0, withheld: 0, refused: 0, issues: 0 };
+type Sum = typeof NOTHING & { reason?: string };
 
-export async function syncSource(needs: DependencyNeeds, sourceId: number, options: SyncOptions): Promise<SyncOutcome> {
+export async function syncSource(needs: DependencyNeeds, sourceId: number, options: SyncOptions) {
   const deps = openDependencies(needs);
   const { pool, log } = deps;
   const holder = `sync ${randomUUID()}`;
@@ -37,7 +26,7 @@ export async function syncSource(needs: DependencyNeeds, sourceId: number, optio
   const lease = await takeLease(pool, sourceId, holder, LEASE_SECONDS);
   if (lease === undefined) throw new Error('the source was removed');
   const renewal = keepLeases(pool, holder, LEASE_SECONDS, log);
-  const sum = { complete: true, read: 0, published: 0, deleted: 0, withheld: 0, refused: 0, issues: 0 };
+  const sum: Sum = { ...NOTHING };
   try {
     await (lease.source.soort === 'feed' ? syncFeed : syncSupplier)(lease, sum, deps, options);
     await releaseAfterSuccess(lease, 0, deps);
@@ -45,7 +34,8 @@ export async function syncSource(needs: DependencyNeeds, sourceId: number, optio
   } catch (error) {
     const failure = await releaseAfterError(lease, error, deps, options.signal);
     if (failure === undefined) throw error;
-    return { ...sum, complete: false, issues: sum.issues + 1, reason: `${failure.kind}: ${failure.message}` };
+    const reason = `${failure.kind}: ${failure.message}`;
+    return { ...sum, complete: false, issues: sum.issues + 1, reason };
   } finally {
     clearInterval(renewal);
     await deps.close();

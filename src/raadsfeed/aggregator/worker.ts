@@ -10,6 +10,7 @@ import type { Dependencies } from './dependencies.ts';
 import { type Lease, LeaseLostError } from './source.ts';
 import { addIssues, resolveIssues } from './store/issues.ts';
 import { claimDueSources, postponeSource, releaseSource, renewLeases, type SourceKind } from './store/leased-source.ts';
+import type { readSupplier } from './supplier/read-supplier.ts';
 import { SupplierFault } from './supplier/supplier-client.ts';
 
 interface SchedulerOptions {
@@ -24,18 +25,13 @@ interface SchedulerOptions {
   readonly run: (lease: Lease, signal: AbortSignal) => Promise<void>;
 }
 
-interface Scheduler {
-  start(): void;
-  close(): Promise<void>;
-}
-
 /** For all readers of a scheduler together. */
 const POLL_MS = 200;
 /** There are several suppliers, and their sources are due every quarter of an hour. */
 const SUPPLIER_POLL_MS = 500;
 
 /** Each reader claims a source, and the next as soon as it is released. */
-export function createScheduler(options: SchedulerOptions): Scheduler {
+export function createScheduler(options: SchedulerOptions) {
   const { pool, log, holder, kind, concurrency, leaseSeconds, run } = options;
   const closing = new AbortController();
   const pollMs = kind === 'feed' ? POLL_MS : SUPPLIER_POLL_MS;
@@ -58,11 +54,11 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     }
   };
   return {
-    start() {
+    start(): void {
       renewal = keepLeases(pool, holder, leaseSeconds, log);
       while (readers.length < concurrency) readers.push(read());
     },
-    async close() {
+    async close(): Promise<void> {
       closing.abort();
       await Promise.all(readers);
       clearInterval(renewal);
@@ -79,19 +75,13 @@ export function keepLeases(pool: Pool, holder: string, leaseSeconds: number, log
   return setInterval(renew, (leaseSeconds * 1000) / 3).unref();
 }
 
-/** @returns milliseconds until it is due again; `isStillFailing`: nothing was read, so the last failure still applies */
-type ReadSource = (
-  lease: Lease,
-  deps: Dependencies,
-  signal: AbortSignal,
-) => Promise<{ readonly inMs: number; readonly isStillFailing?: boolean }>;
-
 /** After a fault in this service. */
 const OWN_FAULT_MS = 5000;
 
+/** @param read its `inMs`: when the source is due again; `isStillFailing`: nothing was read, so the last failure still applies */
 export async function runSource(
   lease: Lease,
-  read: ReadSource,
+  read: typeof readSupplier,
   deps: Dependencies,
   signal: AbortSignal,
 ): Promise<void> {

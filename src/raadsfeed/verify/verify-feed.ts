@@ -6,21 +6,6 @@ import { type FeedRow, readFeedRow } from '../store/records.ts';
 import { endOfRead, readLeftovers, readNumbers, readRecordedSince, type StoredNumber } from '../store/verify.ts';
 import { type CheckedRecord, checkRecord, createMeetingTimes } from './check-record.ts';
 
-interface VerifyFault {
-  readonly sequenceNumber?: number;
-  readonly fault: string;
-}
-
-interface VerifyResult {
-  readonly head: number;
-  /** The history begins after this number. */
-  readonly historyAfter: number;
-  readonly records: number;
-  readonly resources: number;
-  readonly faults: readonly VerifyFault[];
-  readonly faultCount: number;
-}
-
 interface VerifyOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -31,9 +16,9 @@ const STEP = 1000;
 const LISTED_FAULTS = 1000;
 
 /** Checks the whole log up to its present head. Memory: the identity and hash of each current resource. @throws the signal's reason */
-export async function verifyFeed(db: Db, { signal, progress, clock }: VerifyOptions): Promise<VerifyResult> {
+export async function verifyFeed(db: Db, { signal, progress, clock }: VerifyOptions) {
   const feed = await readFeedRow(db);
-  const faults: VerifyFault[] = [];
+  const faults: { readonly sequenceNumber?: number; readonly fault: string }[] = [];
   let faultCount = 0;
   const report = (fault: string, sequenceNumber?: number): void => {
     faultCount += 1;
@@ -64,7 +49,8 @@ export async function verifyFeed(db: Db, { signal, progress, clock }: VerifyOpti
   for (const { key, sequenceNumber } of suspects) {
     if (!later.keys.has(key)) report('is the last of its resource, but not in the current state', sequenceNumber);
   }
-  return { head, historyAfter: feed.historyAfter.sequenceNumber, records, resources, faults, faultCount };
+  const historyAfter = feed.historyAfter.sequenceNumber;
+  return { head, historyAfter, records, resources, faults, faultCount };
 }
 
 /** Replays the log record by record, and compares the result with the stored current state. */

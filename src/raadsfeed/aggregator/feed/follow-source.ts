@@ -19,16 +19,6 @@ import { readDocument } from './read-document.ts';
 import { afterHistory, type PageDependencies, type PageOutcome, readPage } from './read-page.ts';
 import { publishChanges, rewriteRedactedFiles } from './redactions.ts';
 
-interface FollowResult {
-  readonly caughtUp: boolean;
-  readonly inMs: number;
-  readonly read: number;
-  readonly published: number;
-  readonly refused: number;
-  readonly deleted: number;
-  readonly withheld: number;
-}
-
 /** Then it yields to other sources. */
 const PAGES_PER_RUN = 10;
 /** Consecutive failures of the same kind after which the snapshot is read again. */
@@ -43,7 +33,7 @@ export async function followSource(
   deps: Dependencies,
   signal: AbortSignal,
   tolerant = start.source.failureKind === 'records' && start.source.failures >= FAILURES_BEFORE_RESTART - 1,
-): Promise<FollowResult> {
+) {
   const { pool, clock, pollMs } = deps;
   let lease = await readDocument(start, deps, signal);
   if (lease.source.compareAgainAt !== null && lease.source.compareAgainAt <= clock.now()) {

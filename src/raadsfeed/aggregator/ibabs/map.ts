@@ -186,21 +186,13 @@ export interface ItemReference {
   readonly number: string;
 }
 
-export interface EntryValues {
-  readonly title: string | undefined;
-  readonly day: string | undefined;
-  /** As written, and as interpreted. */
-  readonly agendapunt: string | undefined;
-  readonly reference: ItemReference | undefined;
-  /** Its outcome and, of a motion, its proposers. */
-  readonly omschrijving: string | undefined;
-}
-
 /** The title at the end of a reference does not matter. */
 const MAX_REFERENCE = 300;
 const AGENDAPUNT = /^(.+?)\s+(\d{1,2}-\d{1,2}-\d{4})\s*(?:\\n|\n)\s*(\d[\w.]*)/;
 
-export function entryValues({ ListName }: RegisterEntry, { Values }: EntryDetail, issue: IssueSink): EntryValues {
+type EntryValues = ReturnType<typeof entryValues>;
+
+export function entryValues({ ListName }: RegisterEntry, { Values }: EntryDetail, issue: IssueSink) {
   const value = (key: string): string | undefined =>
     textOfHtml(Values.find(({ Key }) => Key.toLowerCase() === key)?.Value);
   const datum = value('datum');
@@ -212,7 +204,9 @@ export function entryValues({ ListName }: RegisterEntry, { Values }: EntryDetail
   return {
     title: lineOfHtml(Values.find(({ Key }) => Key.toLowerCase() === 'onderwerp')?.Value),
     day,
+    /** As written, and as interpreted in `reference`. */
     agendapunt,
+    /** Its outcome and, of a motion, its proposers. */
     omschrijving: describeEntry(
       lineOfHtml(ListName),
       Values.map(({ Key: label, Value }) => ({ label, value: Value })),

@@ -17,12 +17,6 @@ import { type Fetcher, fetchOne } from './api.ts';
 
 export type Names = ReadonlyMap<string, string>;
 
-export interface ReferenceData {
-  /** `undefined` when the organisation gives none. */
-  readonly labels: Names | undefined;
-  readonly gremia: Names;
-}
-
 const STRING: AnswerSchema<string> = { type: 'string' };
 const ATTRIBUTES = objectOf({}, { id: STRING });
 const FOLDER = objectOf({}, { fields: objectOf({}, { field: ANY }) });
@@ -35,9 +29,9 @@ const readFields = createReader(objectOf({ field: listOf(objectOf({}, { '@attrib
 
 /**
  * Without these names nothing can be mapped correctly: then `undefined`, and an issue. An organisation that the supplier does not list is
- * fetched directly.
+ * fetched directly. Without labels of their own `labels` is `undefined`.
  */
-export async function readReference(fetcher: Fetcher): Promise<ReferenceData | undefined> {
+export async function readReference(fetcher: Fetcher) {
   const { organisationId } = fetcher.request.source;
   const [labels, gremia] = await Promise.all([
     readLabels(fetcher, organisationId),

@@ -19,7 +19,6 @@ import {
   saveCoverage,
   saveWindow,
 } from '../store/windows.ts';
-import type { Coverage } from './coverage.ts';
 import { publishReading } from './publish-window.ts';
 import type { SourceAdapter } from './read-listed-window.ts';
 import {
@@ -31,17 +30,6 @@ import {
 } from './source-adapter.ts';
 import { SupplierFault } from './supplier-client.ts';
 import { isRegisters, LAST_DAY, periodOf, REGISTERS, roundWindows } from './windows.ts';
-
-interface WindowOutcome {
-  /** Read without an error and published whole, with nothing left for an operator. */
-  readonly complete: boolean;
-  readonly read: number;
-  readonly published: number;
-  readonly deleted: number;
-  readonly withheld: number;
-  readonly issues: readonly SourceIssue[];
-  readonly coverage: Coverage;
-}
 
 /** One run of a supplier's source: reads and publishes the window that is due. */
 export async function readSupplier(
@@ -118,7 +106,7 @@ export async function readOneWindow(
   window: DueWindow,
   deps: Dependencies,
   { signal, allowMassDelete }: { readonly signal: AbortSignal; readonly allowMassDelete: boolean },
-): Promise<WindowOutcome> {
+) {
   const { pool, clock } = deps;
   const { id } = lease.source;
   const { organisatiecode, naam } = of.source;
@@ -132,6 +120,7 @@ export async function readOneWindow(
   const deletedBefore = await readRound(pool, lease, deps.fullAgainMs);
   const done = await publishReading(lease, reading, { organisatiecode, deletedBefore, allowMassDelete }, deps);
   const issues = [...reading.issues, ...done.issues, ...withheldIssues(lease.source.adres, done.withheld)];
+  // Read without an error and published whole, with nothing left for an operator.
   const complete = reading.complete && done.issues.length === 0 && done.withheld === 0;
   const coverage = await measureReading(pool, organisatiecode, reading, known);
   const { all, current } = windowsOf(of, clock.now());

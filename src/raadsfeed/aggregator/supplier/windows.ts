@@ -72,15 +72,11 @@ export function inWindow(day: string, { from, to }: DateWindow): boolean {
   return day >= from && day <= to;
 }
 
-interface RoundWindows {
-  /** Those that change daily: for the quick round. */
-  readonly current: readonly DateWindow[];
-  /** The whole history and the plans: documents are added to meetings of years ago. */
-  readonly all: readonly DateWindow[];
-}
-
-/** Quarters, so that an item is in the same window in every round; the ends are those of the source's period. */
-export function roundWindows(since: string, now: Date, until?: string): RoundWindows {
+/**
+ * Quarters, so that an item is in the same window in every round; the ends are those of the source's period. `current` change daily, and are for the
+ * quick round; `all` are the whole history and the plans, because documents are added to meetings of years ago.
+ */
+export function roundWindows(since: string, now: Date, until?: string) {
   const today = now.toISOString().slice(0, 10);
   const all = quarters({ from: since, to: earliest(until, quarterEnd(today, 5)) });
   const ends = new Set([-1, 0, 1].map((later) => quarterEnd(today, later)));
