@@ -9,7 +9,7 @@ import { backoffMs } from '../../lib/time.ts';
 import type { Dependencies } from './dependencies.ts';
 import { type Lease, LeaseLostError } from './source.ts';
 import { addIssues, resolveIssues } from './store/issues.ts';
-import { claimDueSources, postponeSource, releaseSource, renewLeases, type SourceKind } from './store/leased-source.ts';
+import { claimDueSources, releaseSource, renewLeases, type SourceKind } from './store/leased-source.ts';
 import type { readSupplier } from './supplier/read-supplier.ts';
 import { SupplierFault } from './supplier/supplier-client.ts';
 
@@ -87,7 +87,7 @@ export async function runSource(
 ): Promise<void> {
   try {
     const { inMs, isStillFailing = false } = await read(lease, deps, signal);
-    if (isStillFailing) await postponeSource(deps.pool, lease, inMs);
+    if (isStillFailing) await releaseSource(deps.pool, lease, { inMs, failure: 'kept' });
     else await releaseAfterSuccess(lease, inMs, deps);
   } catch (error) {
     await releaseAfterError(lease, error, deps, signal).catch((second: unknown) => {

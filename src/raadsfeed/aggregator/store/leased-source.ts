@@ -162,32 +162,25 @@ export async function rereadLease(db: Db, { source, number, holder }: Lease): Pr
   return toLease(row, holder);
 }
 
-/** @param inMs when it is due again */
+/** @param inMs when it is due again @param failure `kept`: the source was not read, so its last one stays */
 export async function releaseSource(
   db: Db,
   { source, number }: Lease,
-  { inMs, failure }: { readonly inMs: number; readonly failure?: StoredFailure },
+  { inMs, failure }: { readonly inMs: number; readonly failure?: StoredFailure | 'kept' },
 ): Promise<void> {
+  const isKept = failure === 'kept';
+  const { kind = null, message = null, pageSize = null } = isKept ? {} : (failure ?? {});
   await db.query({
     name: 'aggregator-release',
     text: `update aggregator.sources
               set lease_holder = null, lease_until = null, next_at = now() + make_interval(secs => $3::double precision / 1000),
-                  failures = case when $4::text is null then 0 else failures + 1 end, failure_kind = $4::text, failure_message = $5::text,
-                  failing_since = case when $4::text is not null then coalesce(failing_since, now()) end,
+                  failures = case when $7::boolean then failures when $4::text is null then 0 else failures + 1 end,
+                  failure_kind = case when $7::boolean then failure_kind else $4::text end,
+                  failure_message = case when $7::boolean then failure_message else $5::text end,
+                  failing_since = case when $7::boolean then failing_since when $4::text is not null then coalesce(failing_since, now()) end,
                   page_size = coalesce($6::integer, page_size)
             where id = $1::integer and lease_number = $2::bigint`,
-    values: [source.id, number, inMs, failure?.kind ?? null, failure?.message ?? null, failure?.pageSize ?? null],
-  });
-}
-
-/** Releases a source that was not read: its last failure stays. */
-export async function postponeSource(db: Db, { source, number }: Lease, inMs: number): Promise<void> {
-  await db.query({
-    name: 'aggregator-postpone',
-    text: `update aggregator.sources
-              set lease_holder = null, lease_until = null, next_at = now() + make_interval(secs => $3::double precision / 1000)
-            where id = $1::integer and lease_number = $2::bigint`,
-    values: [source.id, number, inMs],
+    values: [source.id, number, inMs, kind, message, pageSize, isKept],
   });
 }
 

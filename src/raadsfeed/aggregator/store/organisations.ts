@@ -91,22 +91,20 @@ export async function claimOrganisation(
   { organisatiecode, naam }: { readonly organisatiecode: string; readonly naam: string },
   today: string,
 ): Promise<boolean> {
-  await db.query({
-    name: 'aggregator-claim-organisation',
-    text: `update aggregator.source_organisations o
-              set source_id = n.id, name = $3::text, is_present = true, source_updated_at = null, withheld = 0
-             from aggregator.sources n, aggregator.sources b
-            where n.id = $1::integer and o.organisatiecode = $2::text and b.id = o.source_id and b.id <> n.id
-              and b.kind = 'leveranciers-api'
-              and $4::date between coalesce(n.first_day, '-infinity') and coalesce(n.last_day, 'infinity')
-              and $4::date not between coalesce(b.first_day, '-infinity') and coalesce(b.last_day, 'infinity')`,
-    values: [sourceId, organisatiecode, naam, today],
-  });
   const { rows } = await db.query<{ owns: boolean }>({
-    name: 'aggregator-owns-organisation',
-    text: `select exists (select from aggregator.source_organisations
-                            where organisatiecode = $2::text and source_id = $1::integer) as owns`,
-    values: [sourceId, organisatiecode],
+    name: 'aggregator-claim-organisation',
+    text: `with moved as (
+             update aggregator.source_organisations o
+                set source_id = n.id, name = $3::text, is_present = true, source_updated_at = null, withheld = 0
+               from aggregator.sources n, aggregator.sources b
+              where n.id = $1::integer and o.organisatiecode = $2::text and b.id = o.source_id and b.id <> n.id
+                and b.kind = 'leveranciers-api'
+                and $4::date between coalesce(n.first_day, '-infinity') and coalesce(n.last_day, 'infinity')
+                and $4::date not between coalesce(b.first_day, '-infinity') and coalesce(b.last_day, 'infinity')
+             returning 1)
+           select exists (select from moved) or exists (
+                    select from aggregator.source_organisations where organisatiecode = $2::text and source_id = $1::integer) as owns`,
+    values: [sourceId, organisatiecode, naam, today],
   });
   return rows[0]?.owns ?? false;
 }

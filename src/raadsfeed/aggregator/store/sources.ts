@@ -22,6 +22,9 @@ import { UNCONFIRMED } from './issues.ts';
 import { SOURCE_COLUMNS } from './leased-source.ts';
 import { saveOfferedOrganisations } from './organisations.ts';
 
+/** Of a source: its lease ends. A publishing transaction locks the same row, so it comes before or after the change. */
+const REVOKED = 'lease_number = lease_number + 1, lease_holder = null, lease_until = null';
+
 export async function readExistingSources(db: Db): Promise<ExistingSource[]> {
   const { rows } = await db.query<ExistingSource>(
     `select address as adres, kind as soort, organisatiecodes, name as naam, portal as portaal, first_day::text as vanaf,
@@ -78,7 +81,7 @@ async function changeSource(db: Db, { adres, naam, portaal, vanaf, tot, options 
   const { rows } = await db.query<{ id: number }>(
     `update aggregator.sources
         set name = $2::text, portal = $3::text, first_day = $4::date, last_day = $5::date, options = $6::jsonb, next_at = now(),
-            compare_again_at = now(), lease_number = lease_number + 1, lease_holder = null, lease_until = null
+            compare_again_at = now(), ${REVOKED}
       where address = $1::text
   returning id`,
     [adres, naam ?? null, portaal ?? null, vanaf ?? null, tot ?? null, JSON.stringify(options)],
@@ -128,20 +131,16 @@ export async function findSource(db: Db, adres: string): Promise<Source | undefi
 }
 
 export async function setPaused(pool: Pool, id: number, paused: boolean): Promise<void> {
-  await transaction(pool, async (client) => {
-    await revokeLeases(client, [id]);
-    await client.query('update aggregator.sources set paused = $2::boolean, next_at = now() where id = $1::integer', [
-      id,
-      paused,
-    ]);
-  });
+  await pool.query(
+    `update aggregator.sources set paused = $2::boolean, next_at = now(), ${REVOKED} where id = $1::integer`,
+    [id, paused],
+  );
 }
 
 /** Published resources stay in the feed, and another source may take its organisations. */
 export async function removeSource(pool: Pool, id: number): Promise<void> {
   await transaction(pool, async (client) => {
     await lockForRemoval(client, id);
-    await revokeLeases(client, [id]);
     await client.query('delete from aggregator.source_organisations where source_id = $1::integer', [id]);
     await client.query('delete from aggregator.sources where id = $1::integer', [id]);
   });
@@ -187,7 +186,7 @@ export async function takeOverOrganisations(
       [to, allowMassDelete, codes],
     );
     const id = rows[0]?.id;
-    await revokeLeases(client, [id, from]);
+    await client.query(`update aggregator.sources set ${REVOKED} where id = any ($1::integer[])`, [[id, from]]);
     // Absent until the new source's document names them: nothing is published before that.
     await client.query(
       `update aggregator.source_organisations set source_id = $1::integer, is_present = false, source_updated_at = null, withheld = 0
@@ -207,14 +206,6 @@ export async function takeOverOrganisations(
 /** Waits for a publishing transaction. Its rows refer to the source and lock it weakly; a weaker lock here would let both wait for each other. */
 async function lockForRemoval(db: Db, id: number): Promise<void> {
   await db.query('select from aggregator.sources where id = $1::integer for update', [id]);
-}
-
-/** A publishing transaction locks the same row, so it comes before or after this one. */
-async function revokeLeases(db: Db, ids: readonly (number | undefined)[]): Promise<void> {
-  await db.query(
-    `update aggregator.sources set lease_number = lease_number + 1, lease_holder = null, lease_until = null where id = any ($1::integer[])`,
-    [ids],
-  );
 }
 
 export interface SourceState {

@@ -25,13 +25,11 @@ export async function readMeetingsRead(db: Db, sourceId: number): Promise<Meetin
 /** The last window may get another end. */
 export async function ensureWindows(db: Db, sourceId: number, windows: readonly DateWindow[]): Promise<void> {
   await db.query({
-    name: 'aggregator-end-windows',
-    text: 'delete from aggregator.windows where source_id = $1::integer and first_day <> all ($2::date[])',
-    values: [sourceId, windows.map(({ from }) => from)],
-  });
-  await db.query({
     name: 'aggregator-ensure-windows',
-    text: `insert into aggregator.windows (source_id, first_day, last_day)
+    text: `with ended as (
+             delete from aggregator.windows where source_id = $1::integer and first_day <> all ($2::date[])
+           )
+           insert into aggregator.windows (source_id, first_day, last_day)
            select $1::integer, first_day, last_day from unnest($2::date[], $3::date[]) as n (first_day, last_day)
             -- A conflict alone would lock, so write, every row.
             where not exists (select from aggregator.windows w where w.source_id = $1::integer and w.first_day = n.first_day and w.last_day = n.last_day)
