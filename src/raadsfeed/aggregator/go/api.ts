@@ -4,7 +4,6 @@ import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import { dutchDay } from '../../../lib/time.ts';
 import type { SupplierVersion } from '../source.ts';
 import { ClientPool, type PoolOptions } from '../supplier/client-pool.ts';
-import type { IssueSink } from '../supplier/issue-log.ts';
 import type { AnswerReader } from '../supplier/read-answer.ts';
 import { assertListable, readInHalves } from '../supplier/read-in-halves.ts';
 import type { DateWindow } from '../supplier/source-adapter.ts';
@@ -84,11 +83,12 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
     const query = { date_from: unixTime(`${days.from} 00:00:00`), date_to: unixTime(`${days.to} 23:59:59`) };
     const isWhole = versionOf(reading) === 'v1';
     const issue = reading.issues.at('meetings');
-    const answer = isWhole
-      ? wholeList(await get(reading, 'meetings', query), issue)
-      : await listAll(reading, 'meetings', query);
-    assertListable(answer);
-    const listed = answer.flatMap((raw: unknown) => {
+    const { records, total = 0 } = isWhole
+      ? pageOf(await get(reading, 'meetings', query))
+      : { records: await listAll(reading, 'meetings', query) };
+    if (records.length < total) issue('count-mismatch', `${total} announced, ${records.length} shown`);
+    assertListable(records);
+    const listed = records.flatMap((raw: unknown) => {
       const meeting = readBareMeeting(raw, issue, 'meeting');
       // Only the list of version 1 shows everything that may change.
       return meeting === undefined ? [] : [listMeeting(meeting, isWhole ? stampOf(raw) : undefined, issue)];
@@ -225,8 +225,8 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
       const query = { date_from: unixTime(`${from} 00:00:00`), date_to: unixTime(`${to} 23:59:59`) };
       const client = clients.at(source.organisationId);
       const first = await orMissing(async () => unrefused(await client.get('/v1/meetings', query, signal, 1)));
-      if (Array.isArray(first) || (isRecord(first) && !(codeOf(first) >= 400) && isList(first)))
-        return { version: 'v1' };
+      const isRefused = isRecord(first) && codeOf(first) >= 400;
+      if (!isRefused && listsOf(first).length > 0) return { version: 'v1' };
       pageOf(unrefused(await client.get('/v2/meetings', { ...query, offset: '0', limit: '1' }, signal, 1)));
       return { version: 'v2' };
     },
@@ -278,42 +278,24 @@ interface Page {
   readonly total: number | undefined;
 }
 
-/** A whole list of version 1, wrapped or not. @throws {SupplierError} */
-function wholeList(answer: unknown, issue: IssueSink): readonly unknown[] {
-  if (Array.isArray(answer)) return answer;
-  const { records, total } =
-    isRecord(answer) && isRecord(answer.result) ? pageOf(answer) : bareList(objectOfAnswer(answer));
-  if (records.length < (total ?? 0)) issue('count-mismatch', `${total} announced, ${records.length} shown`);
-  return records;
+/** The lists in an answer of any form: a bare one, or those in its envelope. */
+function listsOf(answer: unknown): readonly (readonly unknown[])[] {
+  const bare = listIn(answer, 'list', 'result', 'meetings');
+  if (bare !== undefined) return [bare];
+  const result = isRecord(answer) && isRecord(answer.result) ? answer.result : {};
+  return Object.values(result).filter((member) => Array.isArray(member));
 }
 
-const LISTS = ['list', 'result', 'meetings'] as const;
-
-function isList(answer: JsonObject): boolean {
-  return (
-    listIn(answer, ...LISTS) !== undefined || (isRecord(answer.result) && listIn(answer.result, ...LISTS) !== undefined)
-  );
-}
-
-function bareList(answer: JsonObject): Page {
-  const records = listIn(answer, ...LISTS);
-  if (records === undefined) throw new SupplierError('unreadable', 'the answer is not a list');
-  return { records, total: undefined };
-}
-
-/** A page of a list: its records are the only list in it; `totalCount` may be a text. */
+/** A page of a list, or a whole one: its records are the only list in it; `totalCount` of an envelope may be a text. @throws {SupplierError} */
 function pageOf(answer: unknown): Page {
-  const bare = Array.isArray(answer) ? answer : listIn(objectOfAnswer(answer), 'list', 'result');
-  if (bare !== undefined) return { records: bare, total: undefined };
-  const { result } = objectOfAnswer(answer);
-  const lists = isRecord(result) ? Object.values(result).filter((member) => Array.isArray(member)) : [];
-  const [records] = lists;
-  const total =
-    isRecord(result) && /^\d{1,15}$/.test(String(result.totalCount)) ? Number(result.totalCount) : undefined;
-  if (records === undefined || lists.length > 1)
+  const { result = undefined } = Array.isArray(answer) ? {} : objectOfAnswer(answer);
+  const [records, ...others] = listsOf(answer);
+  if (records === undefined || others.length > 0)
     throw new SupplierError('unreadable', 'the answer does not have exactly one list');
-  if (total === undefined) throw new SupplierError('unreadable', 'the answer does not say how many there are');
-  return { records, total };
+  if (!isRecord(result) || !Object.values(result).includes(records)) return { records, total: undefined };
+  const total = String(result.totalCount);
+  if (!/^\d{1,15}$/.test(total)) throw new SupplierError('unreadable', 'the answer does not say how many there are');
+  return { records, total: Number(total) };
 }
 
 /** Seconds since 1970 of a Dutch local time. */
