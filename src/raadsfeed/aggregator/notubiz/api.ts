@@ -98,13 +98,13 @@ export async function listWindow(fetcher: Fetcher, list: ListSpecification): Pro
     return await readInHalves({ issues, request, path, read, isTooLarge });
   } catch (error) {
     if (!(error instanceof SupplierError)) throw error;
-    if (error.kind === 'refused') issues.add(list.isRegister ? 'refused' : 'call-failed', path, error.message);
+    if (isRefused(error)) issues.add(list.isRegister ? 'refused' : 'call-failed', path, error.message);
     else issues.failed(path, error);
     return new Map();
   }
 }
 
-/** @throws {SupplierError} when any page fails; `refused` */
+/** @throws {SupplierError} when any page fails; a message of refusal counts as status 403 */
 async function listPages(
   fetcher: Fetcher,
   { path, query, member, isRegister }: ListSpecification,
@@ -116,7 +116,10 @@ async function listPages(
   const dates = { date_from: `${from} 00:00:00`, date_to: `${to} 23:59:59` };
   let range: Record<string, string> = {};
   for (let page = 1; page <= MAX_PAGES; page += 1) {
-    const answer = await getPage(fetcher, path, { ...query, ...dates, ...range, page: String(page) }, divisible);
+    const wanted = { ...query, ...dates, ...range, page: String(page) };
+    const answer = await fetcher.client.get(path, wanted, fetcher.request.signal, divisible ? 2 : undefined);
+    const message = messageOf(answer);
+    if (isRefusal(message)) throw new SupplierError('status', message, { status: 403 });
     const shown = listIn(answer, member);
     if (shown === undefined) throw new SupplierError('unreadable', `the answer has no list ${member}`);
     const before = found.size;
@@ -156,21 +159,4 @@ function paginationOf(
   }
   if (more === undefined) issue('unexpected-answer', 'pagination does not say whether there is more');
   return { total: items, more: more === true || (page > 0 && page < pages) };
-}
-
-async function getPage(
-  { client, request }: Fetcher,
-  path: string,
-  query: Readonly<Record<string, string>>,
-  divisible: boolean,
-): Promise<unknown> {
-  try {
-    const answer = await client.get(path, query, request.signal, divisible ? 2 : undefined);
-    const message = messageOf(answer);
-    if (isRefusal(message)) throw new SupplierError('refused', message);
-    return answer;
-  } catch (error) {
-    if (error instanceof SupplierError && isRefused(error)) throw new SupplierError('refused', error.message);
-    throw error;
-  }
 }

@@ -15,11 +15,10 @@ import { backoffMs, type Clock, systemClock } from '../../../lib/time.ts';
  * - `status`: an HTTP status other than 200
  * - `unavailable`: no connection, no answer in time, or it broke off
  * - `unreadable`: too large, or not JSON, or not what was requested
- * - `refused`: what was requested is not public
  */
 export class SupplierError extends Error {
   override readonly name = 'SupplierError';
-  readonly kind: 'status' | 'unavailable' | 'unreadable' | 'refused';
+  readonly kind: 'status' | 'unavailable' | 'unreadable';
   readonly status: number | undefined;
   /** Milliseconds. */
   readonly retryAfter: number | undefined;
