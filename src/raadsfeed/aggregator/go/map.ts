@@ -16,7 +16,6 @@ import {
   TEXT,
   type ValueOf,
 } from '../supplier/read-answer.ts';
-import { saidStatus } from '../supplier/said-status.ts';
 import type { WindowRequest } from '../supplier/source-adapter.ts';
 import type { Listed, MappedItem } from '../supplier/supplier.ts';
 import { addressOf, dutchMoment, type Moment, momentOf } from '../supplier/values.ts';
@@ -113,13 +112,9 @@ export function mapGoMeeting(
   const { source, window } = request;
   const { canceled, description, location } = meeting;
   const gremiumnaam = lineOfHtml(meeting.dmu?.name);
-  const gremiumidentificatie = meeting.dmu?.id;
   const start = startOf(meeting, issue);
   const naam = nameOf(meeting, start?.day);
   const toelichting = textOfHtml(description);
-  if (gremiumidentificatie !== undefined && gremiumnaam === undefined) {
-    issue('unknown-gremium', `body ${gremiumidentificatie} has no name`);
-  }
   const documentsOf = (documents: readonly GoDocument[]): FoundDocument[] =>
     documents.map((document) => {
       const { address, namesMeeting } = fileOf(document);
@@ -127,12 +122,8 @@ export function mapGoMeeting(
     });
   const found = {
     bronidentificatie: meetingId(meeting.id),
-    said:
-      canceled === undefined
-        ? saidStatus({ names: [naam, gremiumnaam], explanation: toelichting, day: start?.day })
-        : isSet(canceled)
-          ? ('geannuleerd' as const)
-          : undefined,
+    isCancelled: canceled === undefined ? undefined : isSet(canceled),
+    names: [naam, gremiumnaam],
     start,
     end: undefined,
     naam,
@@ -141,10 +132,7 @@ export function mapGoMeeting(
       vergadertoelichting: toelichting === naam ? undefined : toelichting,
       webpaginalink: addressOf(meeting.fullUrl, 'fullUrl', issue),
     },
-    gremium:
-      gremiumidentificatie === undefined || gremiumnaam === undefined
-        ? undefined
-        : { gremiumidentificatie, gremiumnaam },
+    gremium: { id: meeting.dmu?.id, naam: gremiumnaam },
     documents: documentsOf(meeting.documents),
     items: meeting.items.map(
       (item): FoundItem => ({

@@ -6,7 +6,6 @@ import { bareNumber, nestByNumber } from '../supplier/mapping.ts';
 import { mediaTypeIn } from '../supplier/media-type.ts';
 import { type FoundDocument, type FoundItem, mapEntry, mapMeeting } from '../supplier/meeting.ts';
 import { describeEntry } from '../supplier/register-values.ts';
-import { saidStatus } from '../supplier/said-status.ts';
 import type { AdapterSource } from '../supplier/source-adapter.ts';
 import type { MappedItem } from '../supplier/supplier.ts';
 import { addressOf, dutchMoment, type Moment, readMoment } from '../supplier/values.ts';
@@ -55,27 +54,21 @@ export function mapIbabsMeeting(
   const id = meetingId(Id);
   const { start, end } = timesOf(meeting, issue);
   const gremiumnaam = typeName(type);
-  const toelichting = textOfHtml(meeting.Explanation);
   const found = {
     bronidentificatie: id,
-    said: saidStatus({
-      names: [type?.Meetingtype, type?.Description],
-      explanation: toelichting,
-      day: start?.day,
-    }),
+    isCancelled: undefined,
+    names: [type?.Meetingtype, type?.Description],
     start,
     end,
-    naam: gremiumnaam ?? (start === undefined ? 'Vergadering' : `Vergadering ${start.day}`),
+    naam: gremiumnaam,
     members: {
       webpaginalink: `${portalOf(source)}/Agenda/Index/${Id}`,
       locatie: lineOfHtml(meeting.Location),
-      vergadertoelichting: toelichting,
+      vergadertoelichting: textOfHtml(meeting.Explanation),
       vergaderingstype: type?.Meetingtype,
     },
-    gremium:
-      gremiumnaam === undefined || MeetingtypeId === undefined
-        ? undefined
-        : { gremiumidentificatie: MeetingtypeId, gremiumnaam },
+    // A type that is unknown was reported when the meeting was listed.
+    gremium: gremiumnaam === undefined ? undefined : { id: MeetingtypeId, naam: gremiumnaam },
     documents: documentsOf(meeting, source, issue),
     items: mapItems(MeetingItems, source, issue),
   };

@@ -62,16 +62,17 @@ export function toFoundMeeting(
   { source, gremia, labels }: MappingContext,
   issue: IssueSink,
 ): FoundMeeting {
-  const [planning] = meeting.plannings;
+  const { gremium, plannings } = meeting;
+  const [planning] = plannings;
   const start = momentOf(planning?.start_date, 'start_date', issue);
   const labelled = (label: string, usualId: string): string | undefined =>
     labelledText(meeting.attributes, label, usualId, labels, issue);
   return {
     bronidentificatie: meetingId(meeting.id),
-    said: isSet(meeting.canceled) ? 'geannuleerd' : undefined,
+    isCancelled: isSet(meeting.canceled),
     start,
     end: timeOf(planning?.end_date, 'end_date', issue),
-    naam: lineOfHtml(labelled('Titel', '1')) ?? (start === undefined ? 'Vergadering' : `Vergadering ${start.day}`),
+    naam: lineOfHtml(labelled('Titel', '1')),
     members: {
       gewijzigdop: timeOf(meeting.last_modified, 'last_modified', issue),
       webpaginalink: portalPage(source, `vergadering/${meeting.id}`) ?? addressOf(meeting.url, 'url', issue),
@@ -81,7 +82,7 @@ export function toFoundMeeting(
       hoofdvergadering: parent === undefined ? undefined : { bronidentificatie: meetingId(parent) },
       deelvergaderingen: children && references(children.map(meetingId)),
     },
-    gremium: gremiumOf(meeting.gremium?.id, gremia, issue),
+    gremium: { id: gremium?.id, naam: gremia.get(gremium?.id ?? '') || undefined },
     documents: documents(meeting),
     items: [
       ...agenda.shown.map(({ item, parent: above }) => ({
@@ -91,19 +92,6 @@ export function toFoundMeeting(
       ...agenda.hidden.map(withheldItem),
     ],
   };
-}
-
-function gremiumOf(
-  id: string | undefined,
-  gremia: Names,
-  issue: IssueSink,
-): { gremiumidentificatie: string; gremiumnaam: string } | undefined {
-  if (id === undefined) return undefined;
-  const gremiumnaam = gremia.get(id) ?? '';
-  if (gremiumnaam !== '') return { gremiumidentificatie: id, gremiumnaam };
-  // Both members, or neither.
-  issue('unknown-gremium', `gremium ${id} has no name`);
-  return undefined;
 }
 
 /** Values other than texts and numbers are reported. */

@@ -14,7 +14,6 @@ import {
   TEXT,
   type ValueOf,
 } from '../supplier/read-answer.ts';
-import { saidStatus } from '../supplier/said-status.ts';
 import type { Listed, MappedItem, Reading } from '../supplier/supplier.ts';
 import { dutchMoment, fixUrl } from '../supplier/values.ts';
 
@@ -81,34 +80,28 @@ interface AgendaContext extends Pick<Reading, 'request' | 'now'> {
 export function mapAgenda(agenda: Agenda, { request, now, bodies, issue, form }: AgendaContext): MappedItem {
   const { agid, cmid, date, time, endtime, cancelled } = agenda;
   const title = lineOfHtml(agenda.title);
-  const toelichting = textOfHtml(agenda.description);
   const { source, window } = request;
   const start = dutchMoment(date, time, 'date', issue);
   const end = isNone(endtime) ? undefined : dutchMoment(start?.day, endtime, 'endtime', issue)?.utc;
-  const gremiumnaam = bodies.get(cmid ?? '') ?? '';
-  if (cmid !== undefined && gremiumnaam === '') issue('unknown-gremium', `body ${cmid} has no name`);
+  const gremiumnaam = bodies.get(cmid ?? '') || undefined;
   const meeting = {
     bronidentificatie: meetingId(agid),
-    said:
-      cancelled === undefined
-        ? saidStatus({ names: [title, gremiumnaam], explanation: toelichting, day: start?.day })
-        : isNone(cancelled)
-          ? undefined
-          : ('geannuleerd' as const),
+    isCancelled: cancelled === undefined ? undefined : !isNone(cancelled),
+    names: [title, gremiumnaam],
     start,
     end,
-    naam: title ?? (start === undefined ? 'Vergadering' : `Vergadering ${start.day}`),
+    naam: title,
     members: {
       locatie: lineOfHtml(agenda.location),
-      vergadertoelichting: toelichting,
+      vergadertoelichting: textOfHtml(agenda.description),
       webpaginalink:
         source.portaal && `${source.portaal.replace(/(?<!\/)\/+$/, '')}/user/agenda/action=view/ag=${agid}`,
     },
-    gremium: cmid === undefined || gremiumnaam === '' ? undefined : { gremiumidentificatie: cmid, gremiumnaam },
+    gremium: { id: cmid, naam: gremiumnaam },
     documents: (agenda.documents ?? []).map((document) => mapDocument(document, issue)),
     items: mapPoints(agenda.points, issue, form),
   };
-  const bodyNames = [title ?? '', gremiumnaam].filter((name) => name !== '');
+  const bodyNames = [title, gremiumnaam].filter((name) => name !== undefined);
   const context = { source, now, issue, base: source.organisationId, usualDay: window.from };
   return { ...mapMeeting(meeting, context), bodies: bodyNames };
 }

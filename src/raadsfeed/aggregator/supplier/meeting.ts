@@ -2,7 +2,7 @@
 import type { AttachedDocument, Attachment } from './attachments.ts';
 import type { IssueSink } from './issue-log.ts';
 import { endOf, references, statusOf, withNested } from './mapping.ts';
-import type { SaidStatus } from './said-status.ts';
+import { saidStatus } from './said-status.ts';
 import {
   type AdapterSource,
   type DocumentRead,
@@ -62,16 +62,19 @@ export interface FoundItem {
 /** Never confidential: `list` or `read` leaves confidential meetings out. */
 export interface FoundMeeting {
   readonly bronidentificatie: string;
-  /** Stated in a member or a text; absent: it follows from the day. */
-  readonly said: SaidStatus | undefined;
+  /** By a member of its own; `undefined` without one: then the names and the explanation may say that it does not take place. */
+  readonly isCancelled: boolean | undefined;
+  /** Of the meeting, its type or its body. */
+  readonly names?: readonly (string | undefined)[];
   readonly start: Moment | undefined;
   /** UTC. */
   readonly end: string | undefined;
-  readonly naam: string;
+  /** Absent: "Vergadering", with its day. */
+  readonly naam: string | undefined;
   readonly members: Members<'locatie' | 'vergadertoelichting' | 'vergaderingstype' | 'webpaginalink' | 'gewijzigdop'> &
     Members<'hoofdvergadering', Reference> &
     Members<'deelvergaderingen', readonly Reference[]>;
-  readonly gremium?: { readonly gremiumidentificatie: string; readonly gremiumnaam: string } | undefined;
+  readonly gremium: { readonly id: string | undefined; readonly naam: string | undefined } | undefined;
   readonly documents: readonly FoundDocument[];
   readonly items: readonly FoundItem[];
 }
@@ -90,9 +93,13 @@ export function mapMeeting(meeting: FoundMeeting, context: MeetingContext): Mapp
   const { source, now, issue } = context;
   const { bronidentificatie } = meeting;
   const { shown, hidden } = splitAgenda(meeting.items);
-  const { start, said } = meeting;
+  const { start, members, isCancelled, names = [] } = meeting;
+  const day = start?.day;
+  const explanation = members.vergadertoelichting;
+  const byMember = isCancelled === true ? 'geannuleerd' : undefined;
+  const said = isCancelled === undefined ? saidStatus({ names, explanation, day }) : byMember;
   const end = endOf(start?.utc, meeting.end, issue);
-  const status = statusOf({ said, moment: end ?? start?.utc, day: start?.day }, now);
+  const status = statusOf({ said, moment: end ?? start?.utc, day }, now);
   const vergadering: UpsertLine = {
     op: 'upsert',
     resourceType: 'Vergadering',
@@ -100,14 +107,14 @@ export function mapMeeting(meeting: FoundMeeting, context: MeetingContext): Mapp
       bronidentificatie,
       dossiertype: 'vergadering',
       organisatie: organisatieOf(source),
-      naam: meeting.naam,
+      naam: meeting.naam ?? (day === undefined ? 'Vergadering' : `Vergadering ${day}`),
       ...withoutAbsent({
-        ...meeting.members,
+        ...members,
         aanvang: start?.utc,
         einde: end,
-        vergaderdatum: start?.day,
+        vergaderdatum: day,
         vergaderstatus: status.name,
-        georganiseerddoorgremium: meeting.gremium,
+        georganiseerddoorgremium: gremiumOf(meeting, issue),
       }),
       agendapunten: references(shown.map((item) => item.bronidentificatie)),
     },
@@ -126,6 +133,14 @@ export function mapMeeting(meeting: FoundMeeting, context: MeetingContext): Mapp
     ],
     readAgainAfter: status.changesAt,
   };
+}
+
+/** Both members, or neither. */
+function gremiumOf({ gremium: { id, naam } = { id: undefined, naam: undefined } }: FoundMeeting, issue: IssueSink) {
+  if (id === undefined) return undefined;
+  if (naam !== undefined) return { gremiumidentificatie: id, gremiumnaam: naam };
+  issue('unknown-gremium', `gremium ${id} has no name`);
+  return undefined;
 }
 
 export function withheldOf(documents: readonly FoundDocument[]): Pick<MappedItem, 'hidden' | 'underHidden'> {
