@@ -83,14 +83,6 @@ function verifierOf({ settings: config, log, clock, metrics }: FastifyInstance):
   return verifier;
 }
 
-/** Every occurrence of a header as received. Node's `headers` has only the first `Authorization`, and two must be refused. */
-type HeaderValue = string | readonly string[] | undefined;
-
-interface TokenHeaders {
-  authorization?: HeaderValue;
-  fscAuthorization?: HeaderValue;
-}
-
 /** Longer than any issuer's tokens; not even hashed. */
 const maxTokenLength = 16_384;
 
@@ -98,12 +90,9 @@ const maxTokenLength = 16_384;
 const jws = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*$/;
 
 /** The one value of a header, without the space around it; undefined when the header is absent. */
-function singleHeader(value: HeaderValue): string | undefined {
-  if (value === undefined) return undefined;
-  if (typeof value === 'string') return value.trim();
-  if (value.length === 0) return undefined;
-  if (value.length > 1) throw new TokenError('invalid', 'header-repeated');
-  return value[0]?.trim();
+function singleHeader(values: readonly string[]): string | undefined {
+  if (values.length > 1) throw new TokenError('invalid', 'header-repeated');
+  return values[0]?.trim();
 }
 
 /**
@@ -113,9 +102,9 @@ function singleHeader(value: HeaderValue): string | undefined {
  * @throws {TokenError} `missing` without a token, also when another authentication scheme was used (RFC 6750 section 3.1); `invalid` for an empty or
  * repeated header and for anything that is not a JWS in compact form
  */
-export function findToken(headers: TokenHeaders, acceptsFsc: boolean): string {
-  const fsc = acceptsFsc ? singleHeader(headers.fscAuthorization) : undefined;
-  const text = fsc ?? singleHeader(headers.authorization);
+export function findToken({ authorization = [], fscAuthorization = [] }: TokenRequest, acceptsFsc: boolean): string {
+  const fsc = acceptsFsc ? singleHeader(fscAuthorization) : undefined;
+  const text = fsc ?? singleHeader(authorization);
   if (text === undefined) throw new TokenError('missing', 'no-token');
   if (text === '') throw new TokenError('invalid', 'header-empty');
   const token = withoutScheme(text) ?? fsc;
@@ -152,8 +141,11 @@ export interface TokenVerifierOptions {
   refused?: ((reason: TokenErrorReason) => void) | undefined;
 }
 
-export interface TokenRequest extends TokenHeaders {
-  clientCertificate?: HeaderValue;
+/** Every occurrence of each header as received: Node's `headers` has only the first `Authorization`, and two must be refused. */
+export interface TokenRequest {
+  authorization?: readonly string[] | undefined;
+  fscAuthorization?: readonly string[] | undefined;
+  clientCertificate?: readonly string[];
 }
 
 export interface TokenVerifier {
@@ -274,7 +266,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
  * token is accepted, because the Inway has checked the binding on its own connection; a bound OAuth token is not. When they are, every FSC token must
  * be bound, and a missing header is a refusal.
  */
-function checkBinding(token: VerifiedToken, passedOn: boolean, certificate: HeaderValue): void {
+function checkBinding(token: VerifiedToken, passedOn: boolean, certificate: readonly string[] = []): void {
   const isFsc = token.fsc !== undefined;
   if (token.boundTo === undefined) {
     if (isFsc && passedOn) throw new TokenError('invalid', 'not-bound');

@@ -270,66 +270,47 @@ function keyOf({ content }: Field): string | undefined {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-type SpanReader = (span: Readonly<Record<string, unknown>>, kept: KeptAttributes) => unknown;
-
-/** In the order in which they are looked at for the one that cannot be read. */
-const READERS: Readonly<Record<string, SpanReader>> = {
-  trace_id: (span) => readId(span.traceId),
-  span_id: (span) => readId(span.spanId),
-  parent_span_id: (span) => readId(span.parentSpanId),
-  name: (span) => readText(span.name),
-  start_time: (span) => readInteger(span.startTimeUnixNano),
-  end_time: (span) => readInteger(span.endTimeUnixNano),
-  status: (span) => readStatus(span.status),
-  dropped_attributes_count: (span) => readInteger(span.droppedAttributesCount),
-  attributes: (span, kept) => readAttributes(span.attributes, kept.ofSpan),
-  protobuf: requireWhole,
-};
-
 function readSpan(span: unknown, { attributes, fault }: Resource, kept: KeptAttributes): Span | UnreadableSpan {
   if (!isRecord(span)) return { ...NO_IDS, reason: 'de regel is geen object' };
+  let reason = fault;
   try {
-    if (fault === undefined) return spanOf(span, attributes, kept);
+    if (reason === undefined) return spanOf(span, attributes, kept);
   } catch (error) {
-    if (!(error instanceof OtlpError)) throw error;
+    reason = reasonOf(error);
   }
   const names = Array.isArray(span.attributes) ? span.attributes.map((item) => (isRecord(item) ? item.key : '')) : [];
   return {
     ...{ traceId: idOf(span.traceId), spanId: idOf(span.spanId) },
     isOther: Array.isArray(span.attributes) && !names.some(isOfLdv),
-    reason: fault ?? faultOf(span, kept),
+    reason,
   };
 }
 
-/** @throws {OtlpError} */
+/** @throws {UnreadableMember} naming the first member that cannot be read */
 function spanOf(span: Readonly<Record<string, unknown>>, resource: Attributes, kept: KeptAttributes): Span {
-  requireWhole(span);
-  const parentSpanId = readId(span.parentSpanId);
-  const dropped = Number(readInteger(span.droppedAttributesCount));
+  const traceId = readMember('trace_id', () => readId(span.traceId));
+  const spanId = readMember('span_id', () => readId(span.spanId));
+  const parentSpanId = readMember('parent_span_id', () => readId(span.parentSpanId));
+  const name = readMember('name', () => readText(span.name));
+  const start = readMember('start_time', () => readInteger(span.startTimeUnixNano));
+  const end = readMember('end_time', () => readInteger(span.endTimeUnixNano));
+  const status = readMember('status', () => readStatus(span.status));
+  const dropped = Number(readMember('dropped_attributes_count', () => readInteger(span.droppedAttributesCount)));
+  const attributes = readMember('attributes', () => readAttributes(span.attributes, kept.ofSpan));
+  readMember('protobuf', () => requireWhole(span));
   return {
-    traceId: readId(span.traceId),
-    spanId: readId(span.spanId),
+    traceId,
+    spanId,
     // Some senders write the absence of a parent as zeros.
     ...(/^(?:0{16})?$/.test(parentSpanId) ? {} : { parentSpanId }),
-    name: readText(span.name),
-    start: readInteger(span.startTimeUnixNano),
-    end: readInteger(span.endTimeUnixNano),
-    status: readStatus(span.status),
+    name,
+    start,
+    end,
+    status,
     resource,
-    attributes: readAttributes(span.attributes, kept.ofSpan),
+    attributes,
     ...(dropped > 0 ? { droppedAttributes: dropped } : {}),
   };
-}
-
-function faultOf(span: Readonly<Record<string, unknown>>, kept: KeptAttributes): string {
-  for (const [name, read] of Object.entries(READERS)) {
-    try {
-      readMember(name, () => read(span, kept));
-    } catch (error) {
-      return reasonOf(error);
-    }
-  }
-  return 'de regel kan niet gelezen worden';
 }
 
 function idOf(id: unknown): string {

@@ -41,21 +41,13 @@ export async function listActiviteiten(
   cursor: Cursor<readonly string[]> | undefined,
   limit: number,
 ): Promise<Activiteit[]> {
-  const key = [cursor?.key[0] ?? '', cursor?.key[1] ?? '00000000-0000-0000-0000-000000000000', limit, shown];
-  const { rows } =
-    cursor?.direction === 'before'
-      ? await db.query<Row>(
-          `select ${SELECT} from verwerkingenlog.verwerkingsactiviteiten
-           where (naam, verwerkingsactiviteit_id) < ($1::text, $2::uuid) and vertrouwelijkheid = any($4::text[])
-           order by naam desc, verwerkingsactiviteit_id desc limit $3::integer`,
-          key,
-        )
-      : await db.query<Row>(
-          `select ${SELECT} from verwerkingenlog.verwerkingsactiviteiten
-           where (naam, verwerkingsactiviteit_id) > ($1::text, $2::uuid) and vertrouwelijkheid = any($4::text[])
-           order by naam, verwerkingsactiviteit_id limit $3::integer`,
-          key,
-        );
+  const [than, order] = cursor?.direction === 'before' ? ['<', 'desc'] : ['>', 'asc'];
+  const { rows } = await db.query<Row>(
+    `select ${SELECT} from verwerkingenlog.verwerkingsactiviteiten
+     where (naam, verwerkingsactiviteit_id) ${than} ($1::text, $2::uuid) and vertrouwelijkheid = any($4::text[])
+     order by naam ${order}, verwerkingsactiviteit_id ${order} limit $3::integer`,
+    [cursor?.key[0] ?? '', cursor?.key[1] ?? '00000000-0000-0000-0000-000000000000', limit, shown],
+  );
   return rows.map(fromRow);
 }
 

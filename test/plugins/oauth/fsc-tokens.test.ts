@@ -21,7 +21,7 @@ const fsc = {
 const requester = '00000001000000000002';
 const defaults: FscTokenOptions = { ...own, ...manager, service: 'shv', subject: requester };
 const mint = (change: Partial<FscTokenOptions> = {}) => mintFscToken({ ...defaults, ...change });
-const certificateHeader = (der: Buffer) => ({ clientCertificate: `:${der.toString('base64')}:` });
+const certificateHeader = (der: Buffer) => ({ clientCertificate: [`:${der.toString('base64')}:`] });
 
 async function refused(change: Partial<FscTokenOptions>, service = 'shv'): Promise<string> {
   using verifier = openVerifier({ fsc });
@@ -34,7 +34,7 @@ describe('an FSC access token', () => {
     using verifier = openVerifier({ fsc });
     const issuedAt = new Date(Math.floor(Date.now() / 1000) * 1000);
     const token = await mint({ issuedAt, lifetimeSeconds: 60 });
-    expect(await verifier.verify({ fscAuthorization: token }, 'shv')).toEqual({
+    expect(await verifier.verify({ fscAuthorization: [token] }, 'shv')).toEqual({
       kind: 'fsc',
       subject: requester,
       oin: requester,
@@ -170,8 +170,8 @@ describe('the binding of a token to a client certificate', () => {
     expect((await by(certificateHeader(client.der))).kind).toBe('fsc');
     expect(await refusal(by(certificateHeader(otherClient.der)))).toBe('invalid client-certificate-mismatch');
     expect(await refusal(by({}))).toBe('invalid client-certificate-absent');
-    expect(await refusal(by({ clientCertificate: 'certificate' }))).toBe('invalid client-certificate-malformed');
-    const twice = Array(2).fill(certificateHeader(client.der).clientCertificate);
+    expect(await refusal(by({ clientCertificate: ['certificate'] }))).toBe('invalid client-certificate-malformed');
+    const twice = Array(2).fill(certificateHeader(client.der).clientCertificate).flat();
     expect(await refusal(by({ clientCertificate: twice }))).toBe('invalid header-repeated');
   });
 

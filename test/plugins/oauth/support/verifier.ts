@@ -46,4 +46,4 @@ export async function refusal(attempt: Promise<unknown>, token = ''): Promise<st
   return `${error.code} ${error.reason}`;
 }
 
-export const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+export const bearer = (token: string) => ({ authorization: [`Bearer ${token}`] });
