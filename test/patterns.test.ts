@@ -1,4 +1,4 @@
-/** Every regular expression of the source, and every pattern of the contracts, against text that is made to slow it down. */
+/** Every regular expression of the source, and every pattern of the contracts, against texts designed to slow it down. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createContext, runInContext } from 'node:vm';
@@ -13,14 +13,14 @@ import { DATE, datesIn } from '../src/raadsfeed/pages/search/dates.ts';
 import { processorMs } from './support/processor-time.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-/** A pattern that is not linear takes seconds for this many characters; one that is, a few milliseconds. */
+/** For this many characters, a non-linear pattern takes seconds and a linear one a few milliseconds. */
 const WHOLE = 100_000;
 const MOST_MS = 500;
-/** Shorter texts find those worth trying: what is quadratic shows here already. */
+/** Shorter texts preselect candidates: quadratic patterns already show here. */
 const SHORT = 2000;
 const SUSPECT_MS = 0.7;
 
-/** Patterns that are not linear, whose text is short or is ours; each with the reason. */
+/** Non-linear patterns whose text is short or our own, each with the reason. */
 const BOUNDED = new Map([
   [String.raw`src/verwerkingenlog/ldv/query.ts /\.?0+Z$/`, 'a moment that we wrote'],
   [String.raw`src/verwerkingenlog/inzage/terms.ts /(\d+)([YWDHS]|T?M)/g`, 'a duration: at most five digits for a unit'],
@@ -38,7 +38,7 @@ interface Pattern {
   readonly flags: string;
 }
 
-/** A literal follows an operator, a bracket, a comma or `return`: anything else divides. */
+/** A literal follows an operator, a bracket, a comma or `return`; otherwise `/` divides. */
 const LITERAL =
   /(?<=(?:^|[(,=:[!&|?{;+>]|\breturn|\bcase)\s*)\/((?:\[(?:\\.|[^\]\\\n])*\]|\\.|[^/\\[\n*])(?:\[(?:\\.|[^\]\\\n])*\]|\\.|[^/\\[\n])*)\/([dgimsuvy]*)/gm;
 
@@ -47,7 +47,7 @@ function literals(path: string): readonly Pattern[] {
   return [...code.matchAll(LITERAL)].map(([, source = '', flags = '']) => ({ path, source, flags }));
 }
 
-/** What `ajv` makes of each `pattern`. */
+/** The regular expressions that `ajv` makes of each `pattern`. */
 function ofContract(path: string): readonly Pattern[] {
   const found: Pattern[] = [];
   const walk = (value: unknown): void => {
@@ -70,7 +70,7 @@ const patterns = [
 
 const REPEATED = [...' \t\n0a9Zz_-./=<([{"\'\\%#@:,;&|+*?!~é', '1a', '0 ', ' ,', '</', '0.', '- '];
 
-/** What is repeated, between a beginning that a pattern asks for and an end that it refuses. */
+/** Repeated texts, between a beginning that a pattern requires and an end that it refuses. */
 function* textsFor({ source }: Pattern): Generator<(length: number) => string> {
   const words = [...new Set(source.replaceAll(/\\[a-zA-Z]|\\/g, '\n').match(/[\w<>/!"'.:@&; -]+/g) ?? [])];
   const longest = words.toSorted((a, b) => b.length - a.length).slice(0, 4);
@@ -87,20 +87,23 @@ function* textsFor({ source }: Pattern): Generator<(length: number) => string> {
 }
 
 const context: { run?: () => unknown } = createContext({});
-/** Runs what may not end. @returns whether it did, within the time */
+/**
+ * Runs work that may not end.
+ * @returns true when it ended in time
+ */
 function ends(run: () => unknown, timeout: number): boolean {
   context.run = run;
   try {
     runInContext('run()', context, { timeout });
     return true;
   } catch (error) {
-    // It is an error of the other context.
+    // The error belongs to the other context.
     if (String(error).includes('Script execution timed out')) return false;
     throw error;
   }
 }
 
-/** The text that slows a pattern down; undefined: none does. */
+/** The text that slows a pattern down, or undefined. */
 function slowedBy({ source, flags, ...pattern }: Pattern): string | undefined {
   const compiled = new RegExp(source, flags);
   const texts = [...textsFor({ source, flags, ...pattern })];
@@ -132,7 +135,7 @@ describe('patterns', () => {
     expect(patterns.length).toBeGreaterThan(500);
   });
 
-  it('read 100 KB of repeated text in linear time, where their text is not bounded', () => {
+  it('read 100 KB of repeated text in linear time, unless their text is bounded', () => {
     const found = new Map<string, string | undefined>();
     const slow = patterns.flatMap((pattern) => {
       const literal = `/${pattern.source}/${pattern.flags}`;
@@ -156,7 +159,7 @@ describe('readers', () => {
     expect(processorMs(read)).toBeLessThan(MOST_MS);
   });
 
-  it('read a value of one character as unknown, whatever blanks it has around it', () => {
+  it('read a value of one character as unknown, whatever blanks surround it', () => {
     const known = ['000000000', ' 000000000 ', '0000000', '999990019', '\n'].map((bsn) =>
       personIdentity({ bsn }, [[['bsn']]]),
     );

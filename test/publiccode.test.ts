@@ -1,6 +1,6 @@
 /**
- * `publiccode.yml` against the standard, version 0.7: the keys that it demands, their kinds and their values. The validator of the standard is a Go
- * program; its rules that concern what is in our file are written down here.
+ * Checks `publiccode.yml` against version 0.7 of the standard: its required keys, their types and their values. The standard's validator is
+ * a Go program; the rules that apply to our file are repeated here.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -35,7 +35,7 @@ it('hides secrets in headers, also within logged objects, without changing those
   expect(headers.cookie).toBe('secret');
 });
 
-it('hides secrets in what a child logger, and its own child, always says', () => {
+it('hides secrets in the bindings of a child logger, and of its own child', () => {
   const { logger, lines } = open();
   logger
     .child({ headers: secrets })
@@ -44,7 +44,7 @@ it('hides secrets in what a child logger, and its own child, always says', () =>
   expect(lines).toMatchObject([{ headers: hidden, request: { headers: hidden } }]);
 });
 
-it('tells an error by its named parts, whatever it carries', () => {
+it('logs an error by its named parts, whatever else it carries', () => {
   const { logger, lines } = open();
   logger.error({ err: Object.assign(new Error('refused'), { headers: secrets }) }, 'failed');
   logger.error(Object.assign(new Error('refused'), { headers: secrets }));

@@ -35,7 +35,7 @@ describe('one at a time', () => {
     expect(await result).toBe('a1 done');
   });
 
-  it('runs one piece of work at a time, those of one client in their order', async () => {
+  it('runs one piece of work at a time, those of one client in order', async () => {
     const { started, run, endAll } = stage();
     const results = ['a1', 'a2', 'a3'].map((name) => run('a', name));
     await endAll();
@@ -55,7 +55,7 @@ describe('one at a time', () => {
     expect(started).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4']);
   });
 
-  it('goes on after work that failed, and passes its error to that caller only', async () => {
+  it('continues after failed work, and passes its error to that caller only', async () => {
     const { started, run, endAll } = stage();
     const failed = expect(run('a', 'a1', new Error('broken'))).rejects.toThrow('broken');
     const next = run('b', 'b1');

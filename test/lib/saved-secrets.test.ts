@@ -18,7 +18,7 @@ describe('a saved secret', () => {
   });
 
   it.each(['', '"half', '{}', 'null', '7'])(
-    'in a damaged file (%j) is never replaced, and the advice is a backup',
+    'in a damaged file (%j) is never replaced, and the message recommends a backup',
     async (text) => {
       const path = join(directory, 'key.json');
       await writeFile(path, text);

@@ -1,4 +1,4 @@
-/** Whatever is read as UTF-8 is read strictly: in other encodings a name would silently become another one. */
+/** Everything read as UTF-8 is read strictly: in other encodings a name would silently become another one. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ it.each([
   );
 });
 
-it('leaves out a byte order mark, and keeps every other character', () => {
+it('skips a byte order mark, and keeps every other character', () => {
   expect(decodeUtf8(Buffer.from('\ufeffCoöperatie \ufffd\n'), 'lijst.csv')).toBe('Coöperatie \ufffd\n');
 });
 

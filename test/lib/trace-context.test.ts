@@ -9,8 +9,8 @@ function carriedState(tracestate: string): string | undefined {
   return traceHeaders(readTraceContext(PARENT, tracestate)).tracestate;
 }
 
-describe('what is carried on', () => {
-  it('names the trace of the caller, and our span as the parent', () => {
+describe('the context passed on', () => {
+  it("names the caller's trace, and our span as the parent", () => {
     const context = readTraceContext(PARENT);
     expect(traceHeaders(context)).toEqual({ traceparent: `00-${TRACE}-${context.spanId}-01` });
   });
@@ -21,7 +21,7 @@ describe('what is carried on', () => {
     ['02', '02'],
     ['ff', '03'],
     ['fc', '00'],
-  ])('has of the flags %s those that are known: %s', (given, carried) => {
+  ])('keeps of the flags %s the known ones: %s', (given, carried) => {
     const { traceparent } = traceHeaders(readTraceContext(`cc-${TRACE}-00f067aa0ba902b7-${given}-more`));
     expect(traceparent).toMatch(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-${carried}$`));
   });
@@ -36,7 +36,7 @@ describe('what is carried on', () => {
     ['a=b,,c=d,', 'a=b,c=d'],
     ['tenant@system=x y', 'tenant@system=x y'],
     ['9a/b*c_d-e=1', '9a/b*c_d-e=1'],
-  ])('has the state %j as %j', (given, carried) => expect(carriedState(given)).toBe(carried));
+  ])('keeps the state %j as %j', (given, carried) => expect(carriedState(given)).toBe(carried));
 
   it.each([
     ['no value', 'a'],
@@ -50,23 +50,23 @@ describe('what is carried on', () => {
     ['a value that is too long', `a=${'b'.repeat(257)}`],
     ['33 entries', Array.from({ length: 33 }, (_, n) => `k${n}=v`).join(',')],
     ['nothing', ''],
-  ])('has no state that is malformed, and the trace all the same: %s', (_what, given) => {
+  ])('drops a malformed state but keeps the trace: %s', (_what, given) => {
     expect(readTraceContext(PARENT, given)).toMatchObject({ traceId: TRACE });
     expect(carriedState(given)).toBeUndefined();
   });
 
-  it('is read in no time when its state is as long as a header may be', () => {
+  it('is parsed at once when its state is as long as a header may be', () => {
     const took = processorMs(() => {
       for (const filler of [' ', '\t', ' ,', 'a', '=']) carriedState(`a=${filler.repeat(60_000 / filler.length)}x`);
     });
     expect(took).toBeLessThan(500);
   });
 
-  it('has no state of a trace that is malformed', () => {
+  it('drops the state of a malformed trace', () => {
     expect(readTraceContext('00-no', 'a=b')).not.toHaveProperty('state');
   });
 
-  it('has at most 512 characters of state: the last entries go', () => {
+  it('has at most 512 characters of state: the last entries are dropped', () => {
     const exact = `a=${'x'.repeat(126)},b=${'x'.repeat(126)},c=${'x'.repeat(126)},d=${'x'.repeat(123)}`;
     expect(exact).toHaveLength(512);
     expect(carriedState(exact)).toBe(exact);
@@ -88,6 +88,6 @@ it.each([
   ['https://a.example', 'https://a.example:8443/', false],
   ['https://a.example', 'https://b.example/', false],
   ['https://a.example', 'https://a.example.b.example/', false],
-])('with %s listed, a call of %s carries it: %s', (listed, address, carried) => {
+])('with %s listed, a call to %s carries it: %s', (listed, address, carried) => {
   expect(carriesTrace(address, ['https://other.example', listed])).toBe(carried);
 });

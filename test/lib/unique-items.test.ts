@@ -12,7 +12,7 @@ it.each([
   '[{"a":1}, {"a":2}, {"b":1}, {"a":1,"b":1}]',
   '[[1,2], [2,1], ["1,2"], [[1],2]]',
   String.raw`[{"a\":\"b":1}, {"a":"b"}]`,
-])('finds nothing twice in %s', (text) => {
+])('finds no duplicates in %s', (text) => {
   expect(unique(JSON.parse(text))).toBe(true);
 });
 
@@ -25,7 +25,7 @@ it.each([
   expect(unique.errors).toMatchObject([{ keyword: 'uniqueItems', instancePath: '', params }]);
 });
 
-it('says nothing of a list that need not be unique, and of values deeper than anyone writes', () => {
+it('ignores lists that need not be unique, and values deeper than any real document', () => {
   expect(ajv.compile({ type: 'array', uniqueItems: false })([1, 1])).toBe(true);
   const deep = (): unknown => JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
   expect(unique([deep(), deep()])).toBe(true);

@@ -28,7 +28,7 @@ export function readYaml(name: string): JsonObject {
   return objectAt(parse(readFileSync(new URL(name, openapiFolder), 'utf8')));
 }
 
-/** The contract with the rules that only the service knows. */
+/** The contract with the rules that only the service has. */
 export function readRules(name: string): JsonObject {
   return objectAt(readValidation(new URL(name, openapiFolder)));
 }
@@ -51,17 +51,17 @@ export function strictAjv(): Ajv2020 {
   return ajv;
 }
 
-/** Compiles any place of a document (`#/components/schemas/X`) with its references followed. */
+/** Compiles any location of a document (`#/components/schemas/X`) with its references. */
 export function compileDocument(document: JsonObject): (pointer: string) => ValidateFunction {
   const ajv = strictAjv();
   ajv.addSchema(document, 'doc:');
   return (pointer) => ajv.compile({ $ref: `doc:${pointer}` });
 }
 
-/** Where the faults of a value are, each named once: a missing or unknown member by its own name. */
+/** The places of a value's faults, each listed once: a missing or unknown member by its own name. */
 export function faultsOf(validate: ValidateFunction, value: unknown): string[] {
   if (validate(value)) return [];
-  // That an `if` failed says nothing: what failed in its branch is there too.
+  // A failed `if` says nothing: the failure in its branch is listed too.
   const telling = (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if');
   const places = telling.map(({ instancePath, params }) => {
     const member: unknown = params.missingProperty ?? params.additionalProperty ?? params.unevaluatedProperty;
@@ -75,7 +75,7 @@ export function pointerStep(step: string): string {
   return encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'));
 }
 
-/** A copy of the contract of area A for one variant, with the exchange model in the place of `Gegevens`. */
+/** A copy of area A's contract for one variant, with the exchange model in place of `Gegevens`. */
 export function gegevensDocument(model: JsonObject): JsonObject {
   const { $schema: _schema, $id: _id, ...rest } = model;
   const gegevens: unknown = JSON.parse(JSON.stringify(rest), (key, value: unknown) =>

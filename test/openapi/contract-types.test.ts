@@ -1,4 +1,4 @@
-/** The types of the contracts are those of the contracts as they are now. `.ci/run` regenerates and compares all of them. */
+/** The generated types match the current contracts. `.ci/run` regenerates and compares all of them. */
 import { readFileSync } from 'node:fs';
 import { expect, expectTypeOf, it } from 'vitest';
 import { CONTRACTS, typesFile, typesHeader } from '../../scripts/contract-types.ts';
@@ -6,7 +6,7 @@ import type { operations as Feed } from '../../src/contracts/raadsfeed.ts';
 import type { components, operations as Log } from '../../src/contracts/verwerkingenlog.ts';
 import type { AnswerOf, RequestOf } from '../../src/plugins/contract.ts';
 
-it.each(CONTRACTS)('the types of %s were made from the contract as it is (npm run contract-types)', (name) => {
+it.each(CONTRACTS)('the types of %s were generated from the current contract (npm run contract-types)', (name) => {
   expect(readFileSync(typesFile(name), 'utf8').split('\n\n', 1)[0]).toBe(typesHeader(name).trimEnd());
 });
 

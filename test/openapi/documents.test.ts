@@ -37,7 +37,7 @@ function operationsOf(document: JsonObject): JsonObject[] {
   );
 }
 
-/** Every object of the document that has examples beside a schema, or is a schema with examples. */
+/** Every object of the document with examples beside a schema, or that is a schema with examples. */
 function* exampled(value: unknown, pointer: string): Generator<{ schema: string; example: unknown; at: string }> {
   if (!isObject(value)) return;
   if (isObject(value.schema)) {
@@ -92,7 +92,7 @@ describe.each(Object.entries(OPERATIONS))('the contract %s', (name, operationIds
     }
   });
 
-  it('says the same in x-scopes and in security', () => {
+  it('has the same scopes in x-scopes and in security', () => {
     for (const operation of operationsOf(document)) {
       const security = operation.security ?? document.security;
       const scopes = Array.isArray(security) ? security.flatMap((option) => objectAt(option).oauth2) : undefined;
@@ -101,7 +101,7 @@ describe.each(Object.entries(OPERATIONS))('the contract %s', (name, operationIds
     }
   });
 
-  it('names only scopes that can be asked for', () => {
+  it('names only scopes that can be requested', () => {
     if (['raadsfeed.yaml', 'proof.yaml'].includes(name))
       return expect(document.components).not.toHaveProperty('securitySchemes');
     const flow = objectAt(document, 'components', 'securitySchemes', 'oauth2', 'flows', 'clientCredentials');
@@ -109,7 +109,7 @@ describe.each(Object.entries(OPERATIONS))('the contract %s', (name, operationIds
     expect([...used].map(String).sort()).toEqual(Object.keys(objectAt(flow, 'scopes')).sort());
   });
 
-  it('answers with the version that it has', () => {
+  it('gives its own version in answers', () => {
     const version = objectAt(document, 'info').version;
     expect(version).toBe(objectAt(VERSIONS)[name]);
     expect(objectAt(document, 'components', 'headers', 'ApiVersion', 'schema').const).toBe(version);

@@ -152,13 +152,13 @@ describe('a resource', () => {
 describe('a line to publish', () => {
   const resource = head.resource;
 
-  it('says of a delete or redact which and why', () => {
+  it('must identify the resource and the reason of a delete or redact', () => {
     const line = { op: 'redact', resourceType: 'Vergadering', resource, verwijderreden: 'persoonsgegevens' };
     expect(faultsOf(regel, line)).toEqual([]);
     expect(faultsOf(regel, { op: 'delete', resourceType: 'Vergadering' })).toEqual(['/resource', '/verwijderreden']);
   });
 
-  it('says of an upsert nothing but its data', () => {
+  it('has only the data of an upsert', () => {
     const line = { op: 'upsert', resourceType: 'Vergadering', data: vergadering, resource };
     expect(faultsOf(regel, line)).toContain('/resource');
     expect(

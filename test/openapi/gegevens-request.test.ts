@@ -5,7 +5,7 @@ const compile = compileDocument(readRules('gegevens.yaml'));
 const request = compile('#/components/schemas/GegevensRequest');
 
 describe('GegevensRequest', () => {
-  it('asks for everything with an empty object', () => {
+  it('requests everything with an empty object', () => {
     expect(faultsOf(request, {})).toEqual([]);
   });
 
@@ -22,7 +22,7 @@ describe('GegevensRequest', () => {
     expect(faultsOf(request, body)).toEqual([place]);
   });
 
-  it('names all faults together', () => {
+  it('reports all faults at once', () => {
     const body = { page: 0, pageSize: 0, aanleverperiodeStartdatum: 'gisteren', extra: true };
     expect(faultsOf(request, body)).toEqual(['/aanleverperiodeStartdatum', '/extra', '/page', '/pageSize']);
   });

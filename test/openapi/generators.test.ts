@@ -1,9 +1,11 @@
-/** Client generators read little of JSON Schema, so the contracts use no more than that. The other rules are in `openapi/validation/`. */
+/**
+ * Client generators support little of JSON Schema, so the contracts use no more than that. The other rules are in `openapi/validation/`.
+ */
 import { describe, expect, it } from 'vitest';
 import { isObject, type JsonObject, objectAt, readYaml } from './contract-schemas.ts';
 
 const CONTRACTS = ['gegevens', 'verwerkingenlog', 'ldv', 'proof', 'raadsfeed'] as const;
-/** Generated types have no place for these, or one that breaks the client. */
+/** Keywords that generated types cannot express, or that break the client. */
 const UNREAD = new Set(
   [
     'if',
@@ -17,11 +19,11 @@ const UNREAD = new Set(
     'patternProperties',
   ].concat(...['prefixItems', 'contains', 'propertyNames', '$defs', 'contentSchema']),
 );
-/** Of which a client makes something other than a text, to which no pattern or length applies. */
+/** Formats for which a client uses a type other than text, to which no pattern or length applies. */
 const TYPED_FORMATS = new Set(['date', 'date-time', 'uuid', 'duration', 'uri']);
 const MAX_INT32 = 2 ** 31 - 1;
 
-/** Every schema of a document, with its place. */
+/** Every schema of a document, with its location. */
 function* schemasIn(value: unknown, at: string): Generator<{ at: string; schema: unknown }> {
   if (Array.isArray(value)) for (const [i, one] of value.entries()) yield* schemasIn(one, `${at}/${i}`);
   if (!isObject(value)) return;
@@ -94,7 +96,7 @@ function reached(document: JsonObject): Set<string> {
 describe.each(CONTRACTS)('the contract %s', (name) => {
   const document = readYaml(`${name}.yaml`);
 
-  it('says nothing in schemas that client generators cannot read', () => {
+  it('uses no keywords in schemas that client generators do not support', () => {
     const schemas = allSchemas(document);
     expect(schemas.length).toBeGreaterThan(15);
     expect(schemas.flatMap(faultsOf)).toEqual([]);
@@ -116,7 +118,7 @@ describe.each(CONTRACTS)('the contract %s', (name) => {
     expect(names.filter((one) => !used.has(`#/components/schemas/${one}`))).toEqual([]);
   });
 
-  it('has no two schemas of the same words: some generators give each word one name', () => {
+  it('has no two schemas with equal names: some generators give each word one name', () => {
     const words = Object.entries(objectAt(document, 'components', 'schemas')).flatMap(([schema, value]) =>
       isObject(value) && Array.isArray(value.enum) ? value.enum.map((word) => ({ schema, word: String(word) })) : [],
     );

@@ -1,4 +1,6 @@
-/** The models against the field list of the exchange models as it is published: every field, type, demand and value, both ways. */
+/**
+ * Compares the models with the published field list of the exchange models: every field, type, requirement and value, in both directions.
+ */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { isObject, type JsonObject, objectAt, openapiFolder, readJson } from './contract-schemas.ts';
@@ -11,16 +13,16 @@ describe.each(['shv-1.0', 'vs-1.0', 'vs-1.1', 'vs-1.1-draft', 'vs-1.2'])('the mo
     .split('\n');
   const model = readJson(new URL(`modellen/${name}.schema.json`, openapiFolder));
 
-  it('has the published fields and no others, with their types and demands', () => {
+  it('has exactly the published fields, with their types and requirements', () => {
     expect(fieldsOf(model).toSorted()).toEqual(published.filter((line) => line.includes(' | ')).toSorted());
   });
 
-  it('has the published types and no others', () => {
+  it('has exactly the published types', () => {
     const types = Object.entries(objectAt(model, '$defs')).map(([type, schema]) => `${type} = ${definition(schema)}`);
     expect(types.toSorted()).toEqual(published.filter((line) => !line.includes(' | ')).toSorted());
   });
 
-  it('names nothing else that would refuse a value', () => {
+  it('has no other keyword that could refuse a value', () => {
     const known = [
       '$schema',
       '$id',
@@ -64,7 +66,7 @@ function demandsOf(schema: JsonObject): string {
   return described.join(', ');
 }
 
-/** The one choice that a model knows: a number alone, or without that number other members. */
+/** The only alternative in a model: a number alone, or other members without that number. */
 function eitherOf(choices: unknown): string {
   const [alone, without] = Array.isArray(choices) ? choices.map((choice) => objectAt(choice)) : [];
   const [number] = namesOf(alone?.required);

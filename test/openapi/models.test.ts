@@ -29,7 +29,7 @@ const MODELS = [
   ['vs', '1.2'],
 ] as const;
 const VS_VERSIONS = ['1.0', '1.1', '1.1-draft', '1.2'];
-/** Which models accept the example of each. 1.0 and 1.1 leave the client open: they cannot refuse the names of the draft. */
+/** Which models accept the example of each. 1.0 and 1.1 leave the client open, so they cannot refuse the draft's names. */
 const ACCEPTED_BY: Record<string, string[]> = {
   '1.0': ['1.0'],
   '1.1': ['1.1'],
@@ -55,14 +55,14 @@ const INVALID: Record<string, string[]> = {
 
 const validators = new Map<string, ValidateFunction>();
 
-/** The check of a model, compiled once. */
+/** The compiled check of a model. */
 function validatorOf(name: string): ValidateFunction {
   const known = validators.get(name) ?? strictAjv().compile(readJson(new URL(`${name}.schema.json`, models)));
   validators.set(name, known);
   return known;
 }
 
-/** The schema of the member that a pointer names, array items entered where `into` says so. */
+/** The schema of the member that a pointer names, entering array items if `into` says so. */
 function schemaAt(schema: JsonObject, pointer: unknown): JsonObject {
   const steps = String(pointer).split('/').slice(1);
   return steps.reduce<JsonObject>((at, step) => objectAt(at, 'properties', step), schema);
@@ -81,7 +81,7 @@ describe.each(MODELS)('the exchange model %s %s', (variant, version) => {
   });
 
   it.each(Object.entries(INVALID).filter(([file]) => isDefault && file.startsWith(variant)))(
-    'refuses %s and says where',
+    'refuses %s and reports the location',
     (file, places) => {
       expect(faultsOf(validate, readJson(new URL(file, fixtures)))).toEqual(places);
     },
@@ -107,7 +107,7 @@ describe.each(MODELS)('the exchange model %s %s', (variant, version) => {
     expect(bare).toEqual([]);
   });
 
-  it('has a mapping that says where everything is', () => {
+  it('has a mapping with the location of everything', () => {
     const valid = strictAjv().compile(readJson(new URL('mapping.schema.json', models)));
     expect(faultsOf(valid, mapping)).toEqual([]);
     expect([mapping.variant, mapping.versie]).toEqual([variant, version]);
@@ -137,7 +137,7 @@ describe.each(MODELS)('the exchange model %s %s', (variant, version) => {
     }
   });
 
-  it('has a mapping that says where everything is that a check judges', () => {
+  it('has a mapping with the location of everything that a check needs', () => {
     const places = objectAt(mapping, 'levering');
     const levering = objectAt(schemaAt(model, objectAt(mapping, 'envelop').leveringen), 'items');
     const record = objectAt(schemaAt(levering, places.records), 'items');

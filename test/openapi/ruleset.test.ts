@@ -10,7 +10,7 @@ import { isObject, type JsonObject, objectAt, readYaml } from './contract-schema
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const spectral = join(root, 'node_modules/@stoplight/spectral-cli/dist/index.js');
 
-/** A small document without a single finding; each bad one differs from it in one thing. */
+/** A small document without findings; each bad one differs from it in one place. */
 function goodDocument(): JsonObject {
   const answer = (description: string, content: JsonObject): JsonObject => ({
     description,
@@ -122,7 +122,7 @@ const BAD: Record<string, (document: JsonObject) => void> = {
   'house-who-may-call': (d) => delete objectAt(d, ...GET)['x-public'],
 };
 
-/** Rules of the linter itself that the official ruleset switches on; they are among those that it recommends. */
+/** Rules of the linter itself that the official ruleset enables; all of them are recommended ones. */
 const LINTER_RULES = [
   'oas3-schema',
   'operation-operationId-unique',
@@ -178,7 +178,7 @@ describe('the ruleset', () => {
     expect([...(found.get('good') ?? [])]).toEqual([]);
   });
 
-  it.each(Object.keys(BAD))('%s finds what it is there for', (rule) => {
+  it.each(Object.keys(BAD))('%s finds its fault', (rule) => {
     expect([...(found.get(rule) ?? [])]).toContain(rule);
   });
 
@@ -188,7 +188,7 @@ describe('the ruleset', () => {
     expect(own.sort()).toEqual(Object.keys(BAD).sort());
   });
 
-  it('leans on nothing but the rules that come with the linter', () => {
+  it('relies only on the rules that come with the linter', () => {
     expect(readYaml('ruleset/adr.yaml').extends).toEqual([['spectral:oas', 'recommended']]);
     expect(readFileSync(join(root, '.spectral.yaml'), 'utf8')).not.toContain('http');
   });
@@ -214,7 +214,7 @@ describe('the ruleset', () => {
     ]);
   });
 
-  it('takes only the pinned version for the official ruleset', () => {
+  it('accepts only the pinned version as the official ruleset', () => {
     const file = join(dir, 'other.yaml');
     writeFileSync(file, 'extends: [[spectral:oas, "off"]]\n');
     const { status, stderr } = spawnSync(process.execPath, [join(root, 'scripts/official-ruleset.ts'), file], {

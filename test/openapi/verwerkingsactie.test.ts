@@ -58,7 +58,7 @@ describe('a verwerkingsactie to log', () => {
     expect(faultsOf(invoer, { ...smallest, ...members })).toEqual([place]);
   });
 
-  it('is refused without the required fields, and names them all', () => {
+  it('is refused without the required fields, and lists them all', () => {
     expect(faultsOf(invoer, {})).toEqual(['/tijdstip', '/vertrouwelijkheid', '/verwerkteObjecten']);
   });
 });
@@ -68,7 +68,7 @@ describe('a verwerkingsactie to replace another', () => {
     expect(faultsOf(volledig, full)).toEqual([]);
   });
 
-  it('is accepted with some fields only: whether one is missing depends on the action that is replaced', () => {
+  it('is accepted with some fields only: which ones are missing depends on the replaced action', () => {
     expect(faultsOf(volledig, smallest)).toEqual([]);
     expect(faultsOf(volledig, {})).toEqual([]);
   });

@@ -1,6 +1,6 @@
 /**
- * "Backup and restore" of docs/runbook.md: its commands, as they are written there, between servers of Postgres that are installed here. The
- * service answers after a restore as before; and when the dump is older than what the world has seen, everybody can notice.
+ * "Backup and restore" of docs/runbook.md: its commands, exactly as written there, between Postgres servers installed here. After a restore
+ * the service answers as before; and if the dump is older than published data, everybody can notice.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -28,15 +28,15 @@ const ROOT = join(import.meta.dirname, '../..');
 const RUNBOOK = readFileSync(join(ROOT, 'docs/runbook.md'), 'utf8');
 const PASSWORDS = { OWNER_PASSWORD: 'Eigenaar1', SERVICE_PASSWORD: 'Dienst2', RETENTION_PASSWORD: 'Opschoner3' };
 const ALL = ['create:normal', 'update:normal', 'read:normal'];
-/** Two dozen commands, each a process, on a machine that may be busy. */
+/** Two dozen commands, each a process, on a possibly busy machine. */
 const LIMIT_MS = 300_000;
 const LOGS = ['verwerkingen', 'leveringen', 'raadsfeed'];
 const INVALID = { status: 400, json: { type: expect.stringMatching(/ongeldige-cursor$/) } };
-/** A log whose last published checkpoint the database does not reach, as `proof verify` names it. */
+/** A log whose last published checkpoint is ahead of the database, as `proof verify` reports it. */
 const LOST = /^checkpoint outside the database of \S+ +has \d+ leaves and the tree only \d+$/gm;
 const bin = findInstalledPostgres();
 
-/** The blocks of commands below a heading of the runbook. */
+/** The command blocks below a heading of the runbook. */
 function commands(heading: string): string[] {
   const [, section = ''] = new RegExp(`^### ${heading}\n([\\s\\S]*?)(?=^##)`, 'm').exec(RUNBOOK) ?? [];
   return [...section.matchAll(/^( *)```sh\n([\s\S]*?)^\1```/gm)].map(([, , block = '']) => block);
@@ -46,7 +46,7 @@ const [dump = ''] = commands('Back up');
 const [restore = '', verify = ''] = commands('Restore');
 const [newOrigin = ''] = commands('After records were lost');
 
-/** The variables that the commands of the runbook use, and the settings of the service. */
+/** The variables used by the runbook's commands, and the settings of the service. */
 type Operator = Readonly<Record<string, string>>;
 
 describe.skipIf(bin === undefined)(
@@ -60,7 +60,7 @@ describe.skipIf(bin === undefined)(
     let dir: string;
     let old: Operator;
     let supplier: Supplier;
-    /** What the world had seen when the old server was lost. */
+    /** Everything published when the old server was lost. */
     let seen: Awaited<ReturnType<typeof answers>>;
     let delivered: unknown;
     let proven: Awaited<ReturnType<typeof proofs>>;
@@ -100,7 +100,7 @@ describe.skipIf(bin === undefined)(
       };
     }
 
-    /** A fresh server after the commands of the runbook, with a copy of one of the files of `PROOF_STATE`. */
+    /** A fresh server after the commands of the runbook, with a copy of one of the `PROOF_STATE` files. */
     async function restored(from: 'older' | 'newest'): Promise<Operator> {
       const operator = { ...(await freshServer(from)), DUMP: join(dir, `${from}.dump`) };
       await works(restore, operator);
@@ -111,7 +111,7 @@ describe.skipIf(bin === undefined)(
     function serviceOf({ DATABASE_PRUNE_URL = '', PROOF_STATE = '' }: Operator): Record<string, string> {
       return {
         AREAS: 'shv,vs,verwerkingenlog,raadsfeed',
-        // Answers name it, and so does the origin of each proof log.
+        // Answers contain it, and so does the origin of each proof log.
         PUBLIC_BASE_URL: 'https://koppelvlak.example',
         DATABASE_MIGRATE: 'false',
         RAADSFEED_RATE_LIMIT: '0',
@@ -122,7 +122,7 @@ describe.skipIf(bin === undefined)(
       };
     }
 
-    /** The service on a restored database, with the keys and the issuer of before. */
+    /** The service on a restored database, with the previous keys and issuer. */
     async function serveOn(operator: Operator): Promise<TestServer> {
       const env = { ...supplier.env, ...serviceOf(operator) };
       const service = await startServer({ env, databaseUrl: operator.DATABASE_URL ?? '' });
@@ -130,7 +130,7 @@ describe.skipIf(bin === undefined)(
       return service;
     }
 
-    /** Runs commands as an operator does, in the folder of the program, with the settings of the service. */
+    /** Runs commands as an operator does, in the program's folder, with the settings of the service. */
     async function shell(script: string, operator: Operator): Promise<{ status: number | null; said: string }> {
       const PATH = [join(dir, 'bin'), bin, dirname(process.execPath), process.env.PATH].join(delimiter);
       const child = spawn('sh', ['-eu', '-c', `exec 2>&1\n${script}`], {
@@ -178,7 +178,7 @@ describe.skipIf(bin === undefined)(
       ids.push(actieId);
     }
 
-    /** Waits until every log has a signed leaf for all that was recorded. */
+    /** Waits until every log has a signed leaf for every entry. */
     async function allProven(service: TestServer, operator: Operator): Promise<void> {
       await expect.poll(() => works('koppelvlak proof verify', operator), PATIENT).toMatch(/(.* 0 pending.*\n){3}$/);
       const { rows } = await supplier.pool.query<{ log: string; size: string }>('select log, size from proof.logs');
@@ -187,7 +187,7 @@ describe.skipIf(bin === undefined)(
 
     const deliver = async (server: TestServer) => (await supplier.get({}, { server })).gegevens;
 
-    /** What each area answers. */
+    /** The answers of each area. */
     async function answers(service: TestServer, operator: Operator) {
       const { json: list } = await logCall(service, 'GET', `/verwerkingsacties?${ofPerson(person)}&beperkteSet=false`);
       const found: unknown[] = isRecord(list) && Array.isArray(list.results) ? list.results : [];
@@ -195,7 +195,7 @@ describe.skipIf(bin === undefined)(
       return {
         feed: await readRecords(feedOf(service), '/feed?limit=2'),
         snapshot: await readRecords(feedOf(service), '/snapshot?limit=2'),
-        // That somebody read them is logged too.
+        // Reading them was logged too.
         actions: found.filter((one) => isRecord(one) && ids.includes(String(one.actieId))),
         history: await works(ids.map((id) => `koppelvlak log history ${id} --json`).join('\n'), operator),
         deliveries: await works('koppelvlak gegevens list --json', operator),
@@ -223,7 +223,7 @@ describe.skipIf(bin === undefined)(
       };
     }
 
-    /** Whether proofs hold for whoever kept the keys of the logs, and the records, from before. */
+    /** Checks earlier proofs, for someone who kept the keys of the logs and the records. */
     function hold(of: Readonly<Record<string, { readonly proof: string }>>): boolean[] {
       return Object.entries(proven).map(([log, { record }]) => {
         const key = parseVerifierKey((keys[log] ?? '').trim());
@@ -266,7 +266,7 @@ describe.skipIf(bin === undefined)(
         expect((await stat(join(dir, `${name}.dump`))).size).toBeGreaterThan(10_000);
     });
 
-    it('restores a dump of everything: each area answers as before, and the proof logs go on', async () => {
+    it('restores a complete dump: each area answers as before, and the proof logs continue', async () => {
       const operator = await restored('newest');
       await works(verify, operator);
       const older = join(dir, 'older.json');
@@ -282,7 +282,7 @@ describe.skipIf(bin === undefined)(
       expect(await deliver(service)).toEqual(delivered);
       expect(hold(await proofs(service, operator))).toEqual([true, true, true]);
       expect((await afterLost(service)).json).toMatchObject({ records: [], hasMore: false });
-      // Rights on the database are in no dump: they come from the file of roles.
+      // A dump contains no database privileges: they come from the roles file.
       await works('koppelvlak gegevens import --variant vs examples/demo/vs-levering.json', operator);
       const { verwerkingen = '' } = await ofEachLog(service, 'checkpoint');
       await post(service);
@@ -290,19 +290,19 @@ describe.skipIf(bin === undefined)(
       expect(await ready(service)).not.toContain('nothing is signed');
     });
 
-    it('restores an older dump: what was lost is refused or named, and nothing is signed until a new origin binds the old', async () => {
+    it('restores an older dump: losses are refused or named, and nothing is signed until a new origin binds the old', async () => {
       const operator = await restored('older');
       const lines = verify.trim().split('\n');
       await works(lines.slice(0, -1).join('\n'), operator);
       const verified = await shell(lines.at(-1) ?? '', operator);
       expect(verified.status).toBe(1);
       expect(verified.said.match(LOST)).toHaveLength(3);
-      // That file must not come from the same backup: nothing here would know.
+      // That file must not come from the same backup, or nothing here would notice.
       expect(
         (await shell('koppelvlak proof verify', { ...operator, PROOF_STATE: join(dir, 'older.json') })).status,
       ).toBe(0);
 
-      // The dump has it; without this the service would serve it again.
+      // The dump contains it; without this the service would serve it again.
       expect(await redact(operator, 'd-geheim')).toContain('content gone from 4');
       const service = await serveOn(operator);
       expect(JSON.stringify(await readRecords(feedOf(service), '/feed'))).not.toContain('Geheim');
@@ -311,7 +311,7 @@ describe.skipIf(bin === undefined)(
       await publish(operator, ...feed.map(({ sequenceNumber }) => vergadering(`opnieuw-${sequenceNumber}`)));
       const head = async () => (await readRecords(feedOf(service))).length;
       await expect.poll(head, PATIENT).toBeGreaterThan(feed.length);
-      // Its number was given again.
+      // Its number was reused.
       expect(await afterLost(service)).toMatchObject(INVALID);
       expect(asPage((await feedOf(service).call('GET', '/snapshot')).json).records.length).toBeGreaterThan(feed.length);
 
@@ -323,7 +323,7 @@ describe.skipIf(bin === undefined)(
       expect(await ready(service)).not.toContain('nothing is signed');
       const { said } = await shell('koppelvlak proof verify', operator);
       expect(said.match(LOST), 'the loss stays known').toHaveLength(3);
-      // What was handed out before stays evidence, of lost records too.
+      // Proofs given out earlier stay valid, including those of lost records.
       expect(hold(proven)).toEqual([true, true, true]);
     });
   },

@@ -1,11 +1,11 @@
-/** The drills of docs/operations.md that run for long, for some seconds: they still start, load all areas, and judge. */
+/** Shortened versions of the long drills in docs/operations.md: they still start, load all areas, and judge. */
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { drill, drillEnvironment } from './support/drill.ts';
 
 const hasNginx = spawnSync('nginx', ['-v'], { env: drillEnvironment() }).error === undefined;
 
-describe('a drill in short', { concurrent: true }, () => {
+describe('a short drill', { concurrent: true }, () => {
   it.runIf(hasNginx)(
     'rolling: restarts two instances and loses nothing',
     async () => {
@@ -20,7 +20,7 @@ describe('a drill in short', { concurrent: true }, () => {
     expect(printed).toMatch(
       /^second half compared with first: memory -?\d+ MB of \d+, files -?[\d.]+, connections -?[\d.]+$/m,
     );
-    // Whether it is flat says nothing after some seconds, in which caches fill.
+    // Whether memory is flat says nothing after some seconds, in which caches fill.
     expect(printed).toMatch(/^0\.05 min: \d{2,} answered, 0 failed, \d+ published; (not )?flat$/m);
   });
 });

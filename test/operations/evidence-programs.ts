@@ -1,4 +1,4 @@
-/** Programs that the evidence is tested with, and a registry that knows one vulnerability. */
+/** Programs that test the evidence, and a registry with one vulnerability. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -7,7 +7,7 @@ import process from 'node:process';
 import { expect } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** What a registry of the test knows. */
+/** The test registry's knowledge. */
 const KNOWN = {
   yauzl: [
     {
@@ -52,7 +52,7 @@ export async function succeed(command: string, args: readonly string[], cwd: str
   return stdout;
 }
 
-/** Under `/knows` it knows one vulnerability; under another path it has no address for them. */
+/** Under `/knows` there is one vulnerability; under another path there is no endpoint. */
 export async function startRegistry(): Promise<{ readonly url: string; readonly close: () => void }> {
   const registry = createServer((request, answer) => {
     const knows = request.url === '/knows/-/npm/v1/security/advisories/bulk';

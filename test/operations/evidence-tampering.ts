@@ -1,4 +1,4 @@
-/** What somebody may do to the evidence of a release who can write the digests too. */
+/** Tampering with a release's evidence by someone who can rewrite the digests too. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ export function editJson(folder: string, name: string, edit: (value: Record<stri
 
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
-/** Another value in a file, and what the check says of it. */
+/** A changed value in a file, and the check's message. */
 export const TAMPERED: readonly (readonly [string, string, (value: Record<string, unknown>) => unknown, RegExp])[] = [
   ['a statement removed', 'openvex.json', (vex) => ({ ...vex, statements: [] }), /openvex\.json lacks statements of/],
   [
@@ -109,7 +109,7 @@ export const TAMPERED: readonly (readonly [string, string, (value: Record<string
   ],
   ['another commit', 'release.json', (release) => ({ ...release, commit: 'main' }), /release\.json names no commit/],
 ];
-/** Puts other files into the package of the evidence, as somebody does who writes all digests again. */
+/** Replaces files in the package of the evidence, as someone would who rewrites all digests. */
 export async function repack(folder: string, edit: (unpacked: string) => Promise<unknown> | unknown): Promise<void> {
   const tarball = join(folder, PACKAGE);
   const unpacked = mkdtempSync(join(tmpdir(), 'koppelvlak-repacked-'));

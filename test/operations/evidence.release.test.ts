@@ -1,4 +1,4 @@
-/** The evidence of a release: made by its command from a repository of the test, checked, and tampered with. */
+/** The evidence of a release: made by its command from a test repository, checked, and tampered with. */
 import { generateKeyPairSync } from 'node:crypto';
 import {
   appendFileSync,
@@ -33,7 +33,7 @@ const STATEMENT = {
 };
 
 let work: string;
-/** A checkout of one commit, whose docs/compliance/vex.json has the statement above. */
+/** A checkout of one commit, whose docs/compliance/vex.json contains the statement above. */
 let repository: string;
 let evidence: string;
 
@@ -119,13 +119,13 @@ describe('evidence is not made', { timeout: LIMIT }, () => {
     rmSync(join(repository, 'new.txt'));
   });
 
-  it('with a known vulnerability that nothing is stated about', async () => {
+  it('with a known vulnerability without a statement', async () => {
     const audit = writeAudit('two.json', STATEMENT.advisory, 'GHSA-1111-2222-3333');
     const output = await refused('--audit', audit, '--tests', writeReport('tests.json'));
     expect(output).toContain('GHSA-1111-2222-3333 about yauzl has no statement in docs/compliance/vex.json');
   });
 
-  it('with one that the registry knows, or by a registry that cannot be asked', async () => {
+  it('with one that the registry reports, or with an unavailable registry', async () => {
     const registry = await startRegistry();
     const ask = (path: string): Promise<Ended> =>
       run('node', ['scripts/evidence.ts', evidence, '--tests', writeReport('tests.json')], repository, {
@@ -141,12 +141,12 @@ describe('evidence is not made', { timeout: LIMIT }, () => {
     expect(existsSync(evidence)).toBe(false);
   });
 
-  it('with a statement on what is not known', async () => {
+  it('with a statement about an unknown vulnerability', async () => {
     const output = await refused('--audit', writeAudit('none.json'), '--tests', writeReport('tests.json'));
     expect(output).toContain('has a statement about GHSA-aaaa-bbbb-cccc about yauzl, which affects no shipped package');
   });
 
-  it('with an answer about other packages than the lock file has', async () => {
+  it('with an answer about packages other than those in the lock file', async () => {
     const audit = writeAudit('elsewhere.json', STATEMENT.advisory);
     writeFileSync(
       audit,
@@ -162,7 +162,7 @@ describe('evidence is not made', { timeout: LIMIT }, () => {
     const later = join(work, 'later');
     await succeed('git', ['clone', '--quiet', repository, later], work);
     symlinkSync(join(ROOT, 'node_modules'), join(later, 'node_modules'));
-    // Somebody commits while the contracts are judged.
+    // Somebody commits while the contracts are linted.
     const programs = join(work, 'programs');
     mkdirSync(programs);
     const linter = join(ROOT, 'node_modules/.bin/spectral');
@@ -206,14 +206,14 @@ describe('evidence', { timeout: LIMIT }, () => {
     expect(made.output).toContain('this is evidence of a commit, not of a release');
   }, LIMIT);
 
-  /** The check's own words about a folder that was tampered with. */
+  /** The check's own message about a modified folder. */
   const faultsOf = async (folder: string, ...args: readonly string[]): Promise<string> => {
     const { status, output } = await call('check', folder, ...args);
     expect({ status, output }).toMatchObject({ status: 1 });
     return output;
   };
 
-  it('holds, by its own check, by sha256sum and by openssl', async () => {
+  it('passes its own check, sha256sum and openssl', async () => {
     const { status, output } = await call('check', evidence, '--key', join(work, 'public.pem'));
     expect({ status, output }).toMatchObject({ status: 0 });
     expect(output).toContain(`${PACKAGE} was made again from the commit: every file is the same`);
@@ -240,7 +240,7 @@ describe('evidence', { timeout: LIMIT }, () => {
     await succeed('openssl', ['pkeyutl', ...how], evidence);
   });
 
-  it('says in OpenVEX what the repository states', async () => {
+  it('states in OpenVEX what the repository states', async () => {
     const vex: unknown = JSON.parse(readFileSync(join(evidence, 'openvex.json'), 'utf8'));
     expect(vex).toMatchObject({
       '@context': 'https://openvex.dev/ns/v0.2.0',
@@ -261,7 +261,7 @@ describe('evidence', { timeout: LIMIT }, () => {
     });
   });
 
-  it('fails for each file of which a byte is changed, naming it', async () => {
+  it('fails for each file with a modified byte, naming it', async () => {
     const names = readdirSync(evidence).filter((name) => !name.startsWith('SHA256SUMS'));
     expect(names).toHaveLength(9);
     for (const name of names) {
@@ -273,7 +273,7 @@ describe('evidence', { timeout: LIMIT }, () => {
     }
   });
 
-  it('fails with a file more, or less even if the digests do not name it', async () => {
+  it('fails with an extra file, or a missing one even if the digests do not list it', async () => {
     const folder = copyEvidence();
     writeFileSync(join(folder, 'more.txt'), 'x');
     expect(await faultsOf(folder)).toContain('more.txt was added: SHA256SUMS does not name it');
@@ -283,7 +283,7 @@ describe('evidence', { timeout: LIMIT }, () => {
     expect(await faultsOf(folder)).toContain('licences.json is missing');
   });
 
-  it('fails with a link, a folder or a pipe among its files, also when what it leads to is named', async () => {
+  it('fails with a link, a folder or a pipe among its files, even when the target is listed', async () => {
     const folder = copyEvidence();
     renameSync(join(folder, 'tests.json'), join(work, 'tests-elsewhere.json'));
     symlinkSync(join(work, 'tests-elsewhere.json'), join(folder, 'tests.json'));
@@ -301,7 +301,7 @@ describe('evidence', { timeout: LIMIT }, () => {
     expect(await faultsOf(list)).toContain('SHA256SUMS is not a plain file');
   });
 
-  it('fails when the digests were written again by somebody who does not have the key', async () => {
+  it('fails when the digests were rewritten without the key', async () => {
     const folder = copyEvidence();
     await writeDigestsAgain(folder);
     appendFileSync(join(folder, 'SHA256SUMS'), `${'0'.repeat(64)}  x\n`);
@@ -317,14 +317,14 @@ describe('evidence', { timeout: LIMIT }, () => {
     );
   });
 
-  it.each(TAMPERED)('fails with %s, also when the digests were written again', async (_what, name, edit, expected) => {
+  it.each(TAMPERED)('fails with %s, even when the digests were rewritten', async (_what, name, edit, expected) => {
     const folder = copyEvidence();
     editJson(folder, name, edit);
     await writeDigestsAgain(folder);
     expect(await faultsOf(folder)).toMatch(expected);
   });
 
-  it('fails with a package that has another file than its commit, whatever the digests say', async () => {
+  it('fails with a package that contains another file than its commit, whatever the digests say', async () => {
     const folder = copyEvidence();
     await repack(folder, (unpacked) => {
       appendFileSync(join(unpacked, 'dist/main.js'), '\n// more\n');
@@ -335,7 +335,7 @@ describe('evidence', { timeout: LIMIT }, () => {
     expect(output).toContain(`${PACKAGE}: package/dist/added.js is not that of the commit`);
   });
 
-  it('fails with a package that has a link or a pipe, without following it', async () => {
+  it('fails with a package that contains a link or a pipe, without following it', async () => {
     const folder = copyEvidence();
     await repack(folder, async (unpacked) => {
       symlinkSync('/', join(unpacked, 'root'));
@@ -347,7 +347,7 @@ describe('evidence', { timeout: LIMIT }, () => {
     );
   });
 
-  it('fails with other dependencies, or a file less, also where other packages are installed', async () => {
+  it('fails with other dependencies, or a missing file, even where other packages are installed', async () => {
     const elsewhere = join(work, 'elsewhere');
     await succeed('git', ['clone', '--quiet', repository, elsewhere], work);
     symlinkSync(join(ROOT, 'node_modules'), join(elsewhere, 'node_modules'));
@@ -367,7 +367,7 @@ describe('evidence', { timeout: LIMIT }, () => {
     expect(output).toContain(`${PACKAGE}: package/npm-shrinkwrap.json is not that of the commit`);
   });
 
-  it('says when nobody was asked about vulnerabilities', async () => {
+  it('says when no registry was asked about vulnerabilities', async () => {
     const folder = copyEvidence();
     const report = { time: '2027-01-31T12:00:00.000Z', asked: false, reason: 'made with --offline' };
     editJson(folder, 'advisories.json', () => report);
@@ -377,7 +377,7 @@ describe('evidence', { timeout: LIMIT }, () => {
     expect(output).toContain(`the registry was not asked at ${report.time} (made with --offline)`);
   });
 
-  it('is not written over', async () => {
+  it('is never overwritten', async () => {
     expect((await call(evidence, '--offline')).output).toContain(
       `${evidence} exists: remove it, or name another folder`,
     );

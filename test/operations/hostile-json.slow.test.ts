@@ -1,4 +1,4 @@
-/** JSON from outside that takes many times its size in memory once it is parsed, at each way in. */
+/** Outside JSON that takes many times its size in memory once parsed, at every entry point. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -21,7 +21,7 @@ import { createMemoryGroup, startMeasured } from '../support/measured-program.ts
 import { callProgram, type ProgramOptions } from '../support/program.ts';
 import { startTokens } from '../support/tokens.ts';
 
-/** More than before, or than the same program takes for something small. */
+/** More than before, or than the same program takes for small input. */
 const MOST_MB = 150;
 const MOST_MS = 200;
 const ANSWER_BYTES = 33_500_000;
@@ -30,7 +30,7 @@ const dir = mkdtempSync(join(tmpdir(), 'hostile-json-'));
 let database: TestDatabase;
 let pool: Pool;
 let server: Server;
-/** What is asked for at `/<name>/…`. */
+/** Bodies served at `/<name>/…`. */
 const answers = new Map<string, { readonly status?: number; readonly type?: string; readonly gzip: Buffer }>();
 let base: string;
 
@@ -71,7 +71,7 @@ async function issuesOf(adres: string): Promise<string> {
   return (await callProgram(['bron', 'issues', adres], { DATABASE_URL: database.url, ...AGGREGATOR_ENV })).stdout;
 }
 
-/** Runs a program to its end. */
+/** Runs a program to completion. */
 async function measure(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
@@ -82,18 +82,18 @@ async function measure(
   return { status, said: stdout + stderr, peakMb: program.peakMb(), longestMs: program.longestMs() };
 }
 
-/** A program that met something hostile did not take much more than one that met something small, and its event loop went on. */
+/** A program with hostile input took little more memory than one with small input, and its event loop kept turning. */
 async function expectUnharmed(run: (isHostile: boolean) => ReturnType<typeof measure>): Promise<string> {
   const small = await run(false);
   const hostile = await run(true);
   expect(hostile.peakMb - small.peakMb).toBeLessThan(MOST_MB);
-  // To start takes a program longer than that.
+  // Starting a program takes longer than that.
   expect(hostile.longestMs - small.longestMs).toBeLessThan(MOST_MS);
   return `${hostile.status} ${hostile.said}`;
 }
 
 describe('a service in 512 MiB', () => {
-  it('sets sources of each shape aside, goes on with the others, and survives', async ({ annotate }) => {
+  it('sets sources of each shape aside, continues with the others, and survives', async ({ annotate }) => {
     const group = createMemoryGroup(512);
     if (group === undefined) await annotate('this user may make no group of processes: only the peak was measured');
     const sources = await Promise.all(HOSTILE_SHAPES.map((_shape, n) => new FakeSource(`gm990${n}`).listen()));
@@ -123,7 +123,7 @@ describe('a service in 512 MiB', () => {
         await saveSources(pool, [{ adres: source.url, soort: 'feed', organisatiecodes: [] }]);
       }
       for (const source of sources) {
-        // Again and again, as a source that fails is read.
+        // Repeatedly, as a failing source is read.
         await expect.poll(async () => (await sourceState(pool, source.url)).mislukt).toBeGreaterThan(3);
         const state = await sourceState(pool, source.url);
         expect(state.foutSoort).toBe('too-large');
@@ -147,7 +147,7 @@ describe('a service in 512 MiB', () => {
 describe('a body', () => {
   const MIB = 1_048_576;
 
-  it('of each shape, as large as it may be, is refused by the log and by the intake of lines', async () => {
+  it('of each shape, as large as allowed, is refused by the log and by the intake of lines', async () => {
     const tokens = await startTokens();
     const program = startMeasured(['serve'], {
       ...tokens.env,
@@ -222,7 +222,7 @@ describe.each(HOSTILE_SHAPES)('%s', (shape) => {
     const authority = await createAuthority({ dir: join(dir, 'pki'), port: 0, lifeSeconds: 3600 });
     try {
       writeFileSync(join(dir, 'token'), 'abc');
-      // It does not say what it accepts.
+      // It does not send Accept-Encoding.
       const plain = createServer((request, response) => {
         request.resume();
         response.writeHead(status, { 'content-type': 'application/json' }).end(body);
@@ -252,7 +252,7 @@ describe.each(HOSTILE_SHAPES)('%s', (shape) => {
     }
   });
 
-  it('from a service that is tested', async () => {
+  it('from a tested service', async () => {
     const run = (isHostile: boolean) =>
       measure(
         ['raadsfeed', serve('tested', bodyOf(isHostile, 33_000_000)), '--rate', '100'],

@@ -1,4 +1,4 @@
-/** The logins that deploy/sql/roles.sql makes, each with no more than its role: everything that the program can do runs with them. */
+/** The logins of deploy/sql/roles.sql, each with only its role: everything that the program can do runs with them. */
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -28,9 +28,9 @@ import { actie, actieIn, HEADERS, KEY, newPerson, ofPerson } from '../verwerking
 const TABLES = join(import.meta.dirname, '../../examples/tables/gegevens');
 const ROLES = join(import.meta.dirname, '../../deploy/sql/roles.sql');
 const ALL = ['create:confidential', 'update:confidential', 'delete:confidential', 'read:confidential'];
-/** As `log rotate-key` leaves the log. */
+/** Left over by `log rotate-key`. */
 const ROTATED = `tweede:${Buffer.alloc(32, 9).toString('base64')},${KEY}`;
-/** They reach no database. */
+/** These commands need no database. */
 const WITHOUT_DATABASE = [
   ...['gegevens request', 'gegevens convert', 'gegevens generate', 'feed follow'],
   ...['proof key', 'proof check', 'proof monitor', 'conformance'],
@@ -60,14 +60,14 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** All three logs are kept. */
+/** All three logs have proof logs. */
 const proof = (): Record<string, string> => ({
   PROOF_KEY: Buffer.alloc(32, 7).toString('base64'),
   PROOF_STATE: join(dir, 'proof-state.json'),
   'proof.intervalSeconds': '1',
 });
 
-/** Runs a command with the addresses that docs/operations.md gives it; what the database refuses is shown. */
+/** Runs a command with the addresses that docs/operations.md gives it; a refusal by the database is shown. */
 async function koppelvlak(words: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
   ran.add(words.slice(0, 2).join(' '));
   const ended = await callProgram(words, {
@@ -91,7 +91,7 @@ async function works(words: readonly string[], env: Record<string, string> = {})
   return stdout;
 }
 
-/** A file of lines, as `feed publish` reads them. */
+/** A file of lines for `feed publish`. */
 async function linesFile(name: string, lines: readonly object[]): Promise<string> {
   const path = join(dir, name);
   await writeFile(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
@@ -102,14 +102,14 @@ function namesOf(group: Command): string[] {
   return group.commands.map((command) => `${group.name()} ${command.name()}`);
 }
 
-describe('with the logins that are documented', { timeout: 600_000 }, () => {
-  it('the database is made by the administrator and migrated by its owner only', async () => {
+describe('with the documented logins', { timeout: 600_000 }, () => {
+  it('the administrator creates the database, and only its owner migrates it', async () => {
     const text = await readFile(ROLES, 'utf8');
     const statements = text
       .replaceAll(/^--.*$/gm, '')
       .replaceAll(/:'(\w+)'/g, "'$1'")
       .split(';');
-    // The embedded one has made a database of that name for itself.
+    // The embedded Postgres has created a database of that name for itself.
     const administrator = withDatabase(server.url, 'postgres');
     await runStatements(administrator, 'drop database koppelvlak');
     await runStatements(administrator, ...statements.filter((one) => one.trim() !== ''));
@@ -120,7 +120,7 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
     expect(migrated).toMatchObject({ status: 0 });
   });
 
-  it('the service serves and logs nothing that was refused', async () => {
+  it('the service serves, and logs no refusals by the database', async () => {
     const logbook = await startReceiver();
     const service = await openSupplier({
       databaseUrl: as('koppelvlak_service'),
@@ -164,9 +164,9 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
         body: Buffer.from(encodeRequest([line()], 'json')),
       });
       expect(lines.status, await lines.text()).toBe(200);
-      // Scheduled work: what is forwarded to another logbook.
+      // Scheduled work: forwarding to another logbook.
       await expect.poll(() => logbook.taken.length).toBeGreaterThan(0);
-      // The aggregator follows what was added meanwhile, of both kinds, and the operator's page reads how it goes.
+      // The aggregator follows sources added meanwhile, of both kinds, and the operator's page shows their state.
       await saveSources(service.pool, [{ adres: source.url, soort: 'feed', organisatiecodes: [] }]);
       const notubiz = { adres: 'notubiz:281', soort: 'leveranciers-api' } as const;
       await saveSources(service.pool, [{ ...notubiz, organisatiecodes: ['gm0363'], vanaf: '2025-01-01' }]);
@@ -204,7 +204,7 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
     await works(['log', 'rotate-key'], { VERWERKINGENLOG_KEY: ROTATED });
   });
 
-  it('deliveries come and go', async () => {
+  it('deliveries are imported and removed', async () => {
     const file = messageFile(shvMessage({ leveringen: [{ naam: 'Noord', kvk: '30000001', records: 3 }] }));
     await works(['gegevens', 'import', '--variant', 'shv', file]);
     const listed: unknown = JSON.parse(await works(['gegevens', 'list', '--json']));
@@ -221,12 +221,12 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
     expect(stdout).toMatch(/^ok +database .*\nok +migrations /m);
   });
 
-  it('the feed is published, kept in step, redacted, pruned and checked', async () => {
+  it('the feed is published, synchronised, redacted, pruned and checked', async () => {
     const state = [vergadering('v-1'), document('d-1'), document('d-2')];
     await works(['feed', 'publish', await linesFile('state.ndjson', state)]);
     await works(['feed', 'sync', '--organisatie', 'gm9901', await linesFile('same.ndjson', state)]);
     const resource = 'gm9901/Informatieobject/d-2';
-    // The command waits for a service that follows the feed, and then rewrites the tables of its extensions.
+    // The command waits for a service that follows the feed, and then rewrites the tables of its features.
     const following = { AREAS: 'raadsfeed', RAADSFEED_PAGES: 'true', RAADSFEED_DIWOO: 'true', ...proof() };
     const env = { ...following, DATABASE_MIGRATE: 'false' };
     const service = await startServer({ databaseUrl: as('koppelvlak_service'), env });
@@ -240,15 +240,15 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
     await works(['feed', 'verify']);
   });
 
-  it('what is derived from the feed is rebuilt and reported, and the proof logs are verified', async () => {
+  it('derived data are rebuilt and reported, and the proof logs are verified', async () => {
     await works(['diwoo', 'report'], { RAADSFEED_DIWOO: 'true' });
     await works(['diwoo', 'robots'], { RAADSFEED_DIWOO: 'true' });
     await works(['proof', 'verify'], { VERWERKINGENLOG_KEY: ROTATED });
-    // Without a conflict there is nothing to begin anew.
+    // Without a conflict there is nothing to restart.
     await koppelvlak(['proof', 'new-origin', 'raadsfeed']);
   });
 
-  it('sources are followed, inspected and left', async () => {
+  it('sources are followed, inspected and removed', async () => {
     const notubiz = ['notubiz:281', '--organisatie', 'gm0363', '--naam', 'Gemeente Amsterdam', '--from', '2025-01-01'];
     await works(['bron', 'add', source.url]);
     await works(['bron', 'sync', source.url]);
@@ -261,7 +261,7 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
     await writeFile(list, 'bron,organisatie,naam,from\nnotubiz:281,gm0363,Gemeente Amsterdam,2025-01-01\n');
     await works(['bron', 'import', list, '--yes']);
     await works(['bron', 'sync', 'notubiz:281', '--from', '2025-01-01', '--to', '2025-03-31']);
-    // What it finds is not the question.
+    // The findings do not matter here.
     await koppelvlak(['bron', 'check', 'notubiz:281', '--from', '2025-01-01', '--to', '2025-03-31']);
     await koppelvlak(['bron', 'switch', 'notubiz:281', source.url, '--dry-run']);
     await works(['bron', 'remove', source.url]);
@@ -280,7 +280,7 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
     );
   });
 
-  it('the service cannot change or remove what was logged, nor act as the retention role', async () => {
+  it('the service cannot change or remove log entries, nor act as the retention role', async () => {
     const url = as('koppelvlak_service');
     for (const statement of [
       'delete from verwerkingenlog.versies',

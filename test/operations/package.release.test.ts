@@ -1,4 +1,4 @@
-/** The package as an organisation installs it: unpacked in an empty directory, with the dependencies that npm fetches. */
+/** The package as an organisation installs it: unpacked in an empty directory, with the dependencies downloaded by npm. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,10 +16,10 @@ let work: string;
 let application: string;
 let packed: readonly Packed[];
 
-/** The same sources elsewhere, as another person has them: other times, and readable by the owner only. */
+/** The same sources in another checkout: other timestamps, and readable by the owner only. */
 async function copySources(): Promise<string> {
   const copy = join(work, 'copy');
-  // A file that was removed is listed as long as git is not told.
+  // git lists a removed file until it is told.
   const script = `umask 077 && mkdir "$1" && git ls-files -z --cached --others --exclude-standard |
     tar --create --null --files-from - --ignore-failed-read 2>/dev/null | tar --extract --directory "$1" --touch --no-same-permissions --no-same-owner`;
   await run('sh', ['-c', script, 'sh', copy], { cwd: ROOT });
@@ -32,7 +32,7 @@ beforeAll(async () => {
   packed = [await pack(join(work, 'first'), ROOT), await pack(join(work, 'second'), await copySources())];
   application = join(work, 'application');
   await mkdir(application);
-  // As docs/installing.md has it; with what is optional, for the demo.
+  // As in docs/installing.md, with the optional dependencies for the demo.
   await run('tar', ['--extract', '--file', packed[0]?.file ?? '', '--strip-components', '1'], { cwd: application });
   await run('npm', ['install', '--omit=dev', '--no-save', '--prefer-offline', '--no-audit', '--no-fund'], {
     cwd: application,
@@ -47,13 +47,13 @@ describe('the installed package', { timeout: LIMIT }, () => {
     expect(packed[1]?.digest).toBe(packed[0]?.digest);
   });
 
-  it('says its version', async () => {
+  it('prints its version', async () => {
     const { stdout } = await run(program(), ['--version'], { cwd: application, env: operatorEnvironment() });
     const own: unknown = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
     expect(stdout).toBe(`${isRecord(own) ? String(own.version) : ''}\n`);
   });
 
-  it('has the dependencies that the lock file names', async () => {
+  it('has the dependencies of the lock file', async () => {
     const read = async (file: string): Promise<Record<string, unknown>> => {
       const lock: unknown = JSON.parse(await readFile(file, 'utf8'));
       return isRecord(lock) && isRecord(lock.packages) ? lock.packages : {};

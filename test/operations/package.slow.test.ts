@@ -1,6 +1,6 @@
 /**
- * The package unpacked in an empty directory, beside a Postgres of its own and the dependencies that its `npm-shrinkwrap.json` names. That
- * npm installs it so: package.release.test.ts.
+ * The package unpacked in an empty directory, with a separate Postgres and the dependencies of its `npm-shrinkwrap.json`.
+ * package.release.test.ts tests the installation by npm.
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -39,7 +39,7 @@ afterAll(async () => {
   await rm(work, { recursive: true, force: true });
 });
 
-/** No package that only the development needs: what the program imports of those is not found. */
+/** Without development packages: an import of one of those by the program fails. */
 async function linkDependencies(unpacked: string): Promise<void> {
   const { packages }: { packages: object } = JSON.parse(await readFile(join(unpacked, 'npm-shrinkwrap.json'), 'utf8'));
   for (const path of Object.keys(packages)) {
@@ -52,7 +52,7 @@ async function linkDependencies(unpacked: string): Promise<void> {
 const program = (): string => join(application, 'node_modules/koppelvlak/dist/main.js');
 
 describe('the package', { timeout: LIMIT }, () => {
-  it('says its version', async () => {
+  it('prints its version', async () => {
     const { stdout } = await run(program(), ['--version'], { cwd: application, env: environment() });
     const own: unknown = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
     expect(stdout).toBe(`${isRecord(own) ? String(own.version) : ''}\n`);
@@ -67,7 +67,7 @@ describe('the package', { timeout: LIMIT }, () => {
     expect(stdout).toMatch(/\d+ checks ok, 0 failed/);
   });
 
-  it('serves from a Postgres elsewhere, migrated by its own command', async () => {
+  it('serves from another Postgres, migrated by its own command', async () => {
     const env = environment({
       DATABASE_URL: database.url,
       NODE_ENV: 'test',
@@ -85,7 +85,7 @@ describe('the package', { timeout: LIMIT }, () => {
     });
     try {
       let output = '';
-      // Ends too when the program does.
+      // Exits with the program.
       for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
         output += String(chunk);
         if (output.includes('"msg":"listening"')) break;

@@ -1,4 +1,4 @@
-/** All connections of one area wait for locks; the others answer. */
+/** All connections of one area wait for locks; the others still answer. */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -32,7 +32,7 @@ async function call(method: string, path: string, body?: unknown, subject = 'tes
   return log.call(method, path, { headers, body });
 }
 
-/** Holds what a statement locks while `work` runs. */
+/** Holds a lock that a statement needs while `work` runs. */
 async function holding(statement: string, work: () => Promise<void>): Promise<void> {
   const client = new pg.Client(supplier.databaseUrl);
   await client.connect();
@@ -45,7 +45,7 @@ async function holding(statement: string, work: () => Promise<void>): Promise<vo
   }
 }
 
-/** How many statements wait for a lock. */
+/** Number of statements that wait for a lock. */
 async function waitingForLocks(): Promise<number> {
   const rows = await supplier.asOwner(
     `select count(*)::int as n from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
@@ -58,7 +58,7 @@ const appended = async (): Promise<number> => (await call('POST', '/verwerkingsa
 const looked = async (): Promise<number> => (await call('GET', `/verwerkingsacties?${ofPerson(newPerson())}`)).status;
 const followed = async (): Promise<number> => (await feed.call('GET', '/feed')).status;
 
-it('changes of processings that are locked leave appends, readings, the exchange and the feed alone', async () => {
+it('locked changes of processings do not affect appends, readings, the exchange and the feed', async () => {
   const verwerkingen = Array.from({ length: 12 }, () => randomUUID());
   for (const verwerkingId of verwerkingen) {
     expect((await call('POST', '/verwerkingsacties', actie(newPerson(), { verwerkingId }))).status).toBe(201);
@@ -107,7 +107,7 @@ it('one client whose changes wait for locks leaves another a connection', async 
   expect((await greedy).map(({ status }) => status)).toEqual(locked.map(() => 204));
 });
 
-it('an exchange that is locked leaves the log and the feed alone, and answers 502 when too many wait', async () => {
+it('a locked exchange does not affect the log and the feed, and answers 502 when too many wait', async () => {
   let exchange: Promise<number[]> = Promise.resolve([]);
   await holding('lock table gegevens.leveringen in access exclusive mode', async () => {
     exchange = Promise.all(Array.from({ length: 12 }, asked));
@@ -121,7 +121,7 @@ it('an exchange that is locked leaves the log and the feed alone, and answers 50
   expect(statuses.filter((status) => status !== 200 && status !== 502)).toEqual([]);
 });
 
-it('a feed that is locked leaves the exchange and the log alone', async () => {
+it('a locked feed does not affect the exchange and the log', async () => {
   let pages: Promise<Answer[]> = Promise.resolve([]);
   await holding('lock table raadsfeed.current_records, raadsfeed.records in access exclusive mode', async () => {
     pages = Promise.all(Array.from({ length: 12 }, (_, n) => feed.call('GET', `/snapshot?limit=${n + 1}`)));

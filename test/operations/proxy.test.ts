@@ -1,4 +1,4 @@
-/** What the documentation says of nginx starts nginx. */
+/** nginx starts with the documented configuration. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
-/** Has nginx read a configuration of these lines in its `http` block. */
+/** Makes nginx check a configuration with these lines in its `http` block. */
 async function check(lines: string): Promise<{ status: number | null; output: string }> {
   const file = join(dir, 'nginx.conf');
   await writeFile(
@@ -29,13 +29,13 @@ async function check(lines: string): Promise<{ status: number | null; output: st
 }
 
 describe.runIf(existsSync(NGINX))('nginx', () => {
-  it('takes the recipe', async () => {
+  it('accepts the recipe', async () => {
     const recipe = await readFile(join(ROOT, 'deploy/nginx/koppelvlak.conf'), 'utf8');
     const { status, output } = await check(recipe);
     expect(status, output).toBe(0);
   });
 
-  it('takes the lines that the manuals give', async () => {
+  it('accepts the lines in the manuals', async () => {
     const manual = await readFile(join(ROOT, 'docs/gegevens.md'), 'utf8');
     const [, lines = ''] = /nginx:\s+`(large[^`]+)`/.exec(manual) ?? [];
     expect(lines).toContain('large_client_header_buffers');

@@ -1,4 +1,4 @@
-/** Each condition that stops work is listed; only what leaves nothing to serve takes the instance out of service. */
+/** Each condition that stops work is listed; only one that leaves nothing to serve takes the instance out of service. */
 import pg from 'pg';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/time.ts';
@@ -42,7 +42,7 @@ async function asOwner(...statements: string[]): Promise<void> {
   }
 }
 
-/** Every session from now on is read-only; those that are open end. */
+/** Makes every new session read-only, and ends the open ones. */
 const makeReadOnly = (): Promise<void> =>
   asOwner(
     `do $$ begin execute format('alter database %I set default_transaction_read_only = on', current_database()); end $$`,
@@ -56,7 +56,7 @@ async function ready({ managementUrl }: TestServer): Promise<{ status: number; l
 }
 
 describe('readiness', () => {
-  it('is lost with a database that takes no changes, where all that is served makes some', async () => {
+  it('is lost with a read-only database, when everything served writes to it', async () => {
     const log = await start('verwerkingenlog');
     expect(await ready(log)).toMatchObject({ status: 200, lines: { 'database-writable': { ok: true } } });
     await makeReadOnly();
@@ -71,7 +71,7 @@ describe('readiness', () => {
       });
   });
 
-  it('is kept with one where the feed is served, with a warning', async () => {
+  it('is kept with one when the feed is served, with a warning', async () => {
     const both = await start('verwerkingenlog,raadsfeed');
     await makeReadOnly();
     await expect
@@ -87,7 +87,7 @@ describe('readiness', () => {
     [4000, undefined],
     [6000, /^[5-7]\.\d s ahead of the clock of the database$/],
     [-6000, /^[5-7]\.\d s behind the clock of the database$/],
-  ])('tells of a clock that differs by %i ms', async (ms, warning) => {
+  ])('reports a clock that differs by %i ms', async (ms, warning) => {
     const off = await start('raadsfeed', {
       clock: { now: () => new Date(systemClock.now().getTime() + ms) },
     });
@@ -98,7 +98,7 @@ describe('readiness', () => {
     );
   });
 
-  it('is lost while the keys of the issuer were never there; where the feed is served too, it is a warning', async () => {
+  it("is lost while the issuer's keys were never fetched; if the feed is served too, it is a warning", async () => {
     const env = { OAUTH_JWKS_URL: 'http://127.0.0.1:1/jwks' };
     const log = await start('verwerkingenlog', { env });
     expect(await ready(log)).toMatchObject({
@@ -113,7 +113,7 @@ describe('readiness', () => {
     ]);
   });
 
-  it('tells that the keys of the issuer are old', async () => {
+  it("reports that the issuer's keys are old", async () => {
     let aheadMs = 0;
     const log = await start('verwerkingenlog', {
       clock: { now: () => new Date(systemClock.now().getTime() + aheadMs) },
@@ -130,7 +130,7 @@ describe('readiness', () => {
     tokens = await startTokens();
   });
 
-  it('tells that notifications do not arrive', async () => {
+  it('reports that notifications do not arrive', async () => {
     const nowhere = 'postgres://nobody@127.0.0.1:1/nothing';
     const deaf = await start('raadsfeed', { env: { DATABASE_LISTEN_URL: nowhere } });
     const { status, lines } = await ready(deaf);
@@ -141,7 +141,7 @@ describe('readiness', () => {
     await expect.poll(logged).toMatchObject({ message: expect.stringMatching(/^DATABASE_LISTEN_URL: .*ECONNREFUSED/) });
   });
 
-  it('tells that the form of the database is not the one that is known', async () => {
+  it('reports an unknown database schema', async () => {
     const old = await start('raadsfeed', { env: { DATABASE_MIGRATE: 'false' } });
     await asOwner(`delete from koppelvlak.migrations where name = '0010-diwoo'`);
     expect(await ready(old)).toMatchObject({
@@ -151,7 +151,7 @@ describe('readiness', () => {
   });
 });
 
-describe('readiness of what is read again', () => {
+describe('readiness of retried work', () => {
   const proofState = stateFile();
   afterAll(() => proofState.remove());
 
@@ -159,7 +159,7 @@ describe('readiness of what is read again', () => {
     { name: 'search index', table: 'pages.position', env: { RAADSFEED_PAGES: 'true' } },
     { name: 'offer to DiWoo', table: 'diwoo.position', env: { RAADSFEED_DIWOO: 'true' } },
     { name: 'proof log raadsfeed', table: 'proof.logs', env: proofState.env },
-  ])('says that the $name fails, why and since when, until it goes on', async ({ name, table, env }) => {
+  ])('reports that $name fails, why and since when, until it succeeds', async ({ name, table, env }) => {
     const client = new pg.Client(database.url);
     await client.connect();
     await generateHistory(client, 1, 50);
@@ -176,7 +176,7 @@ describe('readiness of what is read again', () => {
     await new Promise((resolve) => setTimeout(resolve, 1500));
     // It has failed again meanwhile, and counts from the first time.
     expect(await line()).toEqual(first);
-    // Each attempt is as the one before, and is in the log once.
+    // Every attempt fails alike, and is logged once.
     expect(feed.logged.filter(({ msg }) => /cannot follow the feed/.test(String(msg))).length).toBeLessThan(2);
     await asOwner(`drop trigger refuse on ${table}`);
     await expect.poll(line).toEqual({ ok: true });

@@ -1,4 +1,4 @@
-/** What a release reads again does not keep the listener from answering: readiness says how far it is, and only its own pages wait for it. */
+/** Rebuilding after an upgrade does not block the listener: readiness shows the progress, and only the affected pages wait for it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ import { startServer, type TestServer } from '../support/server.ts';
 import { progressOf, readLines } from './support/progress.ts';
 
 const RECORDS = 6000;
-/** Of a proof log, which reads faster. */
+/** Leaves of a proof log, which are read faster. */
 const LARGE = 20_000;
 const PROOF_LINE = 'proof log raadsfeed';
 /** The lock that migrations are made under. */
@@ -47,7 +47,7 @@ async function get(url: string): Promise<{ status: number; text: string; retryAf
   return { status: answer.status, text: await answer.text(), retryAfter: answer.headers.get('retry-after') };
 }
 
-/** Runs while nobody can move the position of an index. */
+/** Runs while an index's position is locked. */
 async function held<T>(schema: string, work: () => Promise<T>): Promise<T> {
   await client.query(`begin; select from ${schema}.position for update`);
   try {
@@ -57,7 +57,7 @@ async function held<T>(schema: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What readiness says of a line until all is read: the numbers that it has named. */
+/** Reads a progress line of readiness until everything is read: the numbers that it showed. */
 async function untilRead(server: TestServer, name: string, records = RECORDS): Promise<number[]> {
   const seen: number[] = [];
   for (;;) {
@@ -92,7 +92,7 @@ describe.each([
     whenRead: 404,
   },
 ])('the $name', ({ name, schema, env, page, whenRead }) => {
-  it('is read while the feed answers and readiness stays, says how far it is, and goes on where another process left it', async () => {
+  it('is rebuilt while the feed answers and readiness stays, shows its progress, and continues where another process stopped', async () => {
     await open();
     await generateHistory(client, 1, RECORDS);
     const first = await held(schema, async () => {
@@ -122,7 +122,7 @@ describe.each([
   });
 });
 
-it('answers searches from what there is while that is read again in its place', async () => {
+it('answers searches from the old contents while they are being replaced', async () => {
   await open();
   await generateHistory(client, 1, 1200);
   const server = await start({ RAADSFEED_PAGES: 'true' });
@@ -137,7 +137,7 @@ it('answers searches from what there is while that is read again in its place', 
   });
 });
 
-it('enters what was published before a proof log while everything answers, and signs meanwhile', async () => {
+it('enters records published before its proof log while everything answers, and signs meanwhile', async () => {
   await open();
   await generateHistory(client, 1, LARGE);
   const server = await start(state.env);
@@ -146,7 +146,7 @@ it('enters what was published before a proof log while everything answers, and s
   await expect.poll(async () => (await get(`${server.url}/proof/v1/raadsfeed/record/1`)).status).toBe(200);
 });
 
-it('says that a proof log has not started yet while nothing of it is in the database', async () => {
+it('reports that a proof log has not started while the database has none of it', async () => {
   await open();
   await client.query('begin; lock table proof.logs in exclusive mode');
   const port = await freePort();
@@ -159,7 +159,7 @@ it('says that a proof log has not started yet while nothing of it is in the data
   expect(await line()).toBeUndefined();
 });
 
-it('ends at once when it is stopped while it enters a large feed, and goes on as soon as it has restarted, however long the interval of its checkpoints is', async () => {
+it('exits at once when stopped while entering a large feed, and continues right after a restart, whatever its checkpoint interval', async () => {
   await open();
   await generateHistory(client, 1, LARGE);
   const env = { ...state.env, 'proof.intervalSeconds': '3600' };
@@ -193,7 +193,7 @@ it('listens for operators while the database is being migrated', async () => {
   expect(await readLines(url)).toMatchObject({ status: 200, lines: { migrations: { ok: true } } });
 });
 
-it('ends with 0 on SIGTERM while the database is being migrated', async () => {
+it('exits with 0 on SIGTERM while the database is being migrated', async () => {
   await open({ empty: true });
   await client.query('select pg_advisory_lock($1)', [String(MIGRATING)]);
   const port = await freePort();

@@ -1,4 +1,4 @@
-/** With a publication for all tables, which is how a server is upgraded without downtime, everything that writes goes on. */
+/** With a publication for all tables, as for an upgrade without downtime, everything that writes still works. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
@@ -18,7 +18,7 @@ import { actie, actieIn, KEY, type LogServer, newPerson, startLog } from '../ver
 
 const PUBLISH = 'create publication alles for all tables';
 const ALL = ['create:confidential', 'update:confidential', 'delete:confidential', 'read:confidential'];
-/** Tables that hold rows, that is, leaves of a division too, whose changes could not be replicated to a subscriber. */
+/** Tables with rows, including leaves of partitioned ones, whose changes could not be replicated to a subscriber. */
 const WITHOUT_IDENTITY = `
   select c.oid::regclass::text as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where c.relkind in ('r', 'p') and c.relpersistence <> 't' and n.nspname !~ '^pg_' and n.nspname <> 'information_schema'
@@ -52,12 +52,12 @@ afterAll(async () => {
   await database?.drop();
 });
 
-it('every table and partition has a primary key or a replica identity, those that are made later too', async () => {
+it('every table and partition has a primary key or a replica identity, including those created later', async () => {
   await run(database.url, `select verwerkingenlog.create_months('2041-01-01Z', 3)`);
   expect(await run(database.url, WITHOUT_IDENTITY)).toEqual([]);
 });
 
-it('actions are changed and deleted, processings lifted, past ones pruned, keys rotated', async () => {
+it('actions are changed and deleted, processings lifted, expired ones pruned, keys rotated', async () => {
   const call = (method: string, path: string, body?: unknown) => log.call(ALL, method, path, body);
   const person = newPerson();
   const body = actie(person);
@@ -87,7 +87,7 @@ it('the feed publishes, deletes, redacts and prunes, and an aggregator follows i
     await source.publish([vergadering('v-1', { naam: 'Anders' })]);
     await source.publish([removal('delete', 'Informatieobject', 'd-1'), removal('redact', 'Informatieobject', 'd-2')]);
     await follow(aggregator.pool, source.mount);
-    // Nobody listens there: an issue is written, counted again and at last deleted.
+    // Nothing listens there: an issue is written, counted again and finally deleted.
     const nobody = 'http://127.0.0.1:9/ori/v1';
     await follow(aggregator.pool, nobody);
     await expectMerged(aggregator, [source]);

@@ -1,4 +1,4 @@
-/** The packages as others have them: each tarball installed in an empty directory, beside a running demo. */
+/** The packages as users get them: each tarball installed in an empty directory, beside a running demo. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -37,7 +37,10 @@ afterAll(async () => {
   await rm(work, { recursive: true, force: true });
 }, LIMIT);
 
-/** Packs by the script of package.json, and installs the tarball alone. @returns the directory, and every package that it then has */
+/**
+ * Packs with the script of package.json, and installs only the tarball.
+ * @returns the directory, and every package installed in it
+ */
 async function install(script: string): Promise<{ directory: string; names: readonly string[] }> {
   const directory = await mkdtemp(join(work, 'empty-'));
   const { stdout } = await run('npm', ['run', '--silent', script, '--', join(work, 'packed')], { cwd: ROOT });
@@ -48,7 +51,7 @@ async function install(script: string): Promise<{ directory: string; names: read
   return { directory, names: namesIn(JSON.parse(tree)) };
 }
 
-/** Of what is installed: an optional package that is missing is listed without a version. */
+/** Of installed packages only: a missing optional one is listed without a version. */
 function namesIn(tree: unknown): string[] {
   const { dependencies } = isRecord(tree) ? tree : {};
   return Object.entries(isRecord(dependencies) ? dependencies : {}).flatMap(([name, one]) =>
@@ -92,7 +95,7 @@ describe('koppelvlak-jades', { timeout: LIMIT }, () => {
     expect(names.filter((name) => /^(fastify|pg)$/.test(name))).toEqual([]);
   });
 
-  it('signs and verifies as its README shows, and the service takes what it signed', async () => {
+  it('signs and verifies as its README shows, and the service accepts what it signed', async () => {
     const readme = await readFile(join(directory, 'node_modules/koppelvlak-jades/README.md'), 'utf8');
     const [, example = ''] = /```js\n(.*?)```/s.exec(readme) ?? [];
     const demoFile = await readDemoFile(home.path);

@@ -27,7 +27,7 @@ describe('a body', () => {
       '{"constructor":{"prototype":{}},"naam":"a"}',
       'De inhoud is geen geldige JSON.',
     ],
-  ])('is refused with 400 when it holds %s', async (_what, body, detail) => {
+  ])('is refused with 400 when it contains %s', async (_what, body, detail) => {
     const reply = await ask(dingen, post(body));
     expect(reply.status).toBe(400);
     expect(reply.body).toMatchObject({ type: `${server.url}/problems/invalid-request`, detail });
@@ -52,7 +52,7 @@ describe('a body', () => {
     expect(reply.body.detail).toMatch(/application\/json/);
   });
 
-  it('is refused with 415 in another character set, and taken with the name of ours', async () => {
+  it('is refused with 415 in another character set, and accepted with ours named', async () => {
     expect((await ask(dingen, post('{"naam":"a"}', 'application/json; charset=iso-8859-1'))).status).toBe(415);
     for (const spelled of ['UTF-8', 'utf8', '"UTF8"'])
       expect((await ask(dingen, post('{"naam":"a"}', `application/json; charset=${spelled}`))).status).toBe(201);
@@ -62,7 +62,7 @@ describe('a body', () => {
     expect((await ask(dingen, post('\ufeff{"naam":"a"}'))).status).toBe(201);
   });
 
-  it('is refused with 413 when it is larger than the limit, said beforehand or not', async () => {
+  it('is refused with 413 when it is larger than the limit, announced or not', async () => {
     const body = JSON.stringify({ naam: 'a'.repeat(3000) });
     const said = await ask(dingen, post(body));
     expect(said.status).toBe(413);
@@ -70,11 +70,11 @@ describe('a body', () => {
     const stream = new Blob([body]).stream();
     const unsaid = await ask(dingen, { ...post(''), body: stream, duplex: 'half' });
     expect(unsaid.status).toBe(413);
-    // Closing would cost a client that is still sending its answer.
+    // Closing would fail a client that is still sending its body.
     for (const { headers } of [said, unsaid]) expect(headers.get('connection')).not.toBe('close');
   });
 
-  it('leaves its connection to the next request when it was announced as too large', async () => {
+  it('keeps its connection for the next request when it was announced as too large', async () => {
     const large = 'a'.repeat(1_000_000);
     const head = ['Host: a', 'Content-Type: application/json', `Content-Length: ${large.length}`].join('\r\n');
     const next = `GET ${OPEN}/openapi.json HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`;
@@ -106,7 +106,7 @@ describe('a body', () => {
     expect(reply.text).not.toContain('rood');
   });
 
-  it('is never converted to the type that was wanted', async () => {
+  it('is never converted to the expected type', async () => {
     expect((await ask(dingen, post('{"naam":"a","aantal":"3"}'))).status).toBe(400);
   });
 });
@@ -124,15 +124,15 @@ describe('a query', () => {
     );
   });
 
-  it('is refused when a single parameter comes twice', async () => {
+  it('is refused when a single-valued parameter is repeated', async () => {
     const { status, body } = await ask(`${dingen}/1?soort=klein&soort=groot`);
     expect(status).toBe(400);
     expect(body.invalidParams).toContainEqual(expect.objectContaining({ name: 'soort' }));
   });
 });
 
-describe('what is not a request at all', () => {
-  it('answers 431 when the head is larger than the limit', async () => {
+describe('input that is not HTTP', () => {
+  it('gets 431 when the head exceeds the limit', async () => {
     const answer = await sendRaw(server.url, `GET /a HTTP/1.1\r\nHost: a\r\nX-A: ${'a'.repeat(10_000)}\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 431 /);
     expect(answer).toContain('content-type: application/problem+json');
@@ -149,14 +149,14 @@ describe('what is not a request at all', () => {
     ],
     ['no host', 'GET /a HTTP/1.1\r\nConnection: close\r\n\r\n'],
     ['two hosts', 'GET /a HTTP/1.1\r\nHost: a\r\nHost: a\r\nConnection: close\r\n\r\n'],
-  ])('answers 400 to %s', async (_what, bytes) => {
+  ])('gets 400 for %s', async (_what, bytes) => {
     const answer = await sendRaw(server.url, bytes);
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     expect(answer).toContain('content-type: application/problem+json');
     expect(answer).toContain(`${server.url}/problems/invalid-request`);
   });
 
-  it('takes a request of HTTP/1.0 without a host', async () => {
+  it('accepts an HTTP/1.0 request without a host', async () => {
     expect(await sendRaw(server.url, 'GET /a HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 404 /);
   });
 });

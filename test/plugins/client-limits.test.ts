@@ -36,14 +36,14 @@ describe('calls without a valid token', () => {
       refused.push(await call(i % 2 === 0 ? {} : { authorization: `Bearer a.${i}.c` }));
     }
     expect(refused).toEqual([...Array.from({ length: 5 }, () => 401), ...Array.from({ length: 15 }, () => 429)]);
-    // Never seen before, so that its signature must be looked at.
+    // New, so that its signature must be verified.
     const valid = await tokens.bearer(SCOPES, { subject: 'eerste' });
     for (let i = 0; i < 5; i += 1) expect(await call(valid)).toBe(200);
     expect(await call(valid)).toBe(429);
     expect(await call(await tokens.bearer(SCOPES, { subject: 'tweede' }))).toBe(200);
   });
 
-  it('get Retry-After, and count one that is expired or of another audience', async () => {
+  it('get Retry-After, and count expired tokens and those for another audience', async () => {
     const { closed } = await start({}, { rateLimit: 2 });
     const headers = await tokens.bearer(SCOPES, { seconds: -3600 });
     for (const status of [401, 401, 429]) {
@@ -55,7 +55,7 @@ describe('calls without a valid token', () => {
 });
 
 describe('the address behind a proxy', () => {
-  it('counts only when it is one: text in X-Forwarded-For is counted as the proxy, and not kept', async () => {
+  it('counts only when it is valid: text in X-Forwarded-For counts as the proxy, and is not stored', async () => {
     const { open } = await start({ TRUST_PROXY: '1' }, { rateLimit: 3 });
     const from = async (forwarded: string) =>
       (await ask(`${open}/databank`, { headers: { 'x-forwarded-for': forwarded } })).status;
@@ -65,7 +65,7 @@ describe('the address behind a proxy', () => {
     expect(await from('192.0.2.1')).toBe(200);
   });
 
-  it('counts an IPv6 network as one client, and leaves out a port', async () => {
+  it('counts an IPv6 network as one client, and ignores ports', async () => {
     const { open } = await start({ TRUST_PROXY: '1' }, { rateLimit: 2 });
     const from = async (forwarded: string) =>
       (await ask(`${open}/databank`, { headers: { 'x-forwarded-for': forwarded } })).status;
@@ -83,7 +83,7 @@ describe('request bodies', () => {
   const body = (kilobytes: number) => JSON.stringify({ naam: 'x'.repeat(kilobytes * 1024) });
   const ENV = { TRUST_PROXY: '1', 'server.bodiesInProgressBytes': '65536' };
 
-  it('that wait for their answers are bounded in bytes, per client and together', async () => {
+  it('waiting for answers are limited in bytes, per client and in total', async () => {
     const { open, probe } = await start(ENV);
     const send = (client: string, kilobytes: number) =>
       ask(`${open}/traag`, {
@@ -123,8 +123,8 @@ describe('request bodies', () => {
     expect((await first).status).toBe(200);
   });
 
-  it('are not read, nor counted, while their client waits for its earlier request', async () => {
-    // Of two connections a client may have one; nothing connects.
+  it('are not read or counted while their client waits for its earlier request', async () => {
+    // A client may have one of two connections; no database is reachable.
     const pool = openPool('postgres://127.0.0.1:9/nergens', { size: 2 });
     const share = createClientShare({ pool, waitMs: 10_000 });
     const { closed, probe } = await start(ENV, { share });
@@ -165,7 +165,7 @@ describe('request bodies', () => {
   });
 
   it.each(['/nergens', `${OPEN}/nergens`, `${OPEN}/dingen/1`, `${CLOSED}/databank`])(
-    'are not waited for where nobody takes them: %s',
+    'are not waited for when nothing accepts them: %s',
     async (path) => {
       await start({});
       const { hostname, port } = new URL(server?.url ?? '');
@@ -181,11 +181,11 @@ describe('request bodies', () => {
   );
 });
 
-describe('answers that are not read', () => {
+describe('unread answers', () => {
   const ENV = { TRUST_PROXY: '1', 'server.unreadAnswersBytes': '1048576' };
   const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
 
-  it('are bounded in bytes by cutting off who reads nothing', async () => {
+  it('are limited in bytes by disconnecting a client that reads nothing', async () => {
     const { open } = await start(ENV);
     const { hostname, port } = new URL(open);
     const socket = connect(Number(port), hostname);
@@ -199,7 +199,7 @@ describe('answers that are not read', () => {
     expect((await ask(`${open}/groot`, from('192.0.2.1'))).status).toBe(200);
   });
 
-  it('are cut off for the client that leaves most of them: a slow reader gets its own', async () => {
+  it('are cut off for the client with the most of them: a slow reader gets its own', async () => {
     const { open } = await start({ ...ENV, 'server.unreadAnswersBytes': String(2.5 * LARGE) });
     const { hostname, port } = new URL(open);
     const unread = async (address: string) => {
@@ -215,7 +215,7 @@ describe('answers that are not read', () => {
     for (const socket of idle) socket.destroy();
   });
 
-  it('are cut off when one connection asks for many at once', async () => {
+  it('are cut off when one connection pipelines many requests', async () => {
     const { open } = await start(ENV);
     const { hostname, port } = new URL(open);
     const socket = connect(Number(port), hostname);

@@ -1,4 +1,4 @@
-/** A client that hangs up: its request counts until the work for it has ended. */
+/** A client that disconnects: its request counts until its work has ended. */
 import fastify from 'fastify';
 import { Registry } from 'prom-client';
 import { afterEach, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { routes } from '../../src/plugins/routes.ts';
 import { openPool } from '../database/support.ts';
 
 const app = fastify();
-// Of two connections a client may have one; nothing connects.
+// A client may have one of two connections; no database is reachable.
 const pool = openPool('postgres://127.0.0.1:9/nergens', { size: 2 });
 afterEach(async () => {
   await app.close();

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createDatabase } from '../support/database.ts';
 import { startServer } from '../support/server.ts';
 
-it('goes on past what fails to close, and says what it was', async () => {
+it('continues past a failure to close, and reports it', async () => {
   const database = await createDatabase();
   const closed: string[] = [];
   const server = await startServer({

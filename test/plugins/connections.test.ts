@@ -1,4 +1,4 @@
-/** Stopping with connections open, each in another state: nothing that was asked is lost, nothing is waited for that will not come. */
+/** Stopping with connections open, each in another state: no request is lost, and nothing is waited for in vain. */
 import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
 import { createServer, type Server, type ServerResponse } from 'node:http';
@@ -12,7 +12,7 @@ const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 
 let server: Server;
 let connections: Connections;
-/** Answers that the server holds back until the test lets them go. */
+/** Answers that the server holds back until the test releases them. */
 let held: ServerResponse[];
 let clients: Socket[];
 
@@ -30,7 +30,7 @@ afterEach(() => {
   server.close();
 });
 
-/** A connection, and all that came over it until it ended. */
+/** A connection, and everything received on it until it closed. */
 async function open(): Promise<{ client: Socket; received: Promise<string> }> {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new TypeError('no port');
@@ -41,7 +41,7 @@ async function open(): Promise<{ client: Socket; received: Promise<string> }> {
   return { client, received };
 }
 
-/** The next request that the server has got. */
+/** The next request that the server receives. */
 async function nextHeld(count: number): Promise<ServerResponse> {
   while (held.length < count) await new Promise((resolve) => setImmediate(resolve));
   const response = held[count - 1];
@@ -51,7 +51,7 @@ async function nextHeld(count: number): Promise<ServerResponse> {
 
 const stopServer = (): Promise<void> => connections.close();
 
-it('ends a connection on which nothing was asked', async () => {
+it('closes a connection without requests', async () => {
   const accepted = once(server, 'connection');
   const { received } = await open();
   await accepted;
@@ -59,7 +59,7 @@ it('ends a connection on which nothing was asked', async () => {
   expect(await received).toBe('');
 });
 
-it('ends a connection that is kept after its answer', async () => {
+it('closes a connection that is kept alive after its answer', async () => {
   const { client, received } = await open();
   client.write(GET);
   (await nextHeld(1)).end('one');
@@ -78,7 +78,7 @@ it('answers the running request, announces the end of the connection, and closes
   expect(await received).toMatch(/^HTTP\/1.1 200 OK.*Connection: close.*late$/is);
 });
 
-it('answers what was asked behind an answer that was running', async () => {
+it('answers a request pipelined behind a running one', async () => {
   const { client, received } = await open();
   client.write(GET + GET);
   const second = await nextHeld(2);
@@ -89,7 +89,7 @@ it('answers what was asked behind an answer that was running', async () => {
   expect(await received).toMatch(/^HTTP\/1.1 200 OK.*first.*HTTP\/1.1 200 OK.*second$/s);
 });
 
-it('answers what comes while it stops on a connection that is busy, and ends it then', async () => {
+it('answers requests on a busy connection while stopping, and then closes it', async () => {
   const { client, received } = await open();
   client.write(GET);
   const first = await nextHeld(1);
@@ -104,7 +104,7 @@ it('answers what comes while it stops on a connection that is busy, and ends it 
   expect(await received).toMatch(/first.*Connection: close.*second$/is);
 });
 
-it('takes no connection any more while it stops, and answers one that it has just taken', async () => {
+it('accepts no new connections while stopping, but answers one that it has just accepted', async () => {
   const busy = await open();
   busy.client.write(GET);
   const response = await nextHeld(1);
@@ -115,14 +115,14 @@ it('takes no connection any more while it stops, and answers one that it has jus
   taken.client.write(GET);
   (await nextHeld(2)).end('taken');
   expect(await taken.received).toMatch(/^HTTP\/1.1 200 OK.*Connection: close.*taken$/is);
-  // Once a turn of the event loop was quiet, which other work of the machine can put off.
+  // After a quiet turn of the event loop, which other work on the machine can delay.
   await expect.poll(() => server.listening).toBe(false);
   response.end('busy');
   await stopped;
   expect(await busy.received).toContain('busy');
 });
 
-it('answers once more over the connections that it has when it stops accepting, also on one that lies idle', async () => {
+it('answers once more on existing connections when it stops accepting, even on an idle one', async () => {
   const kept = await open();
   kept.client.write(GET);
   (await nextHeld(1)).end('one');
@@ -140,7 +140,7 @@ it('answers once more over the connections that it has when it stops accepting, 
   expect(await fresh.received).toMatch(/^HTTP\/1.1 200 OK.*Connection: close.*three$/is);
 });
 
-it('says in an answer that is given at once that it is the last', async () => {
+it('marks an immediate answer as the last one', async () => {
   server.removeAllListeners('request');
   server.on('request', (_request, response: ServerResponse) => void response.end('at once'));
   connections = trackConnections(server);
@@ -157,7 +157,7 @@ it('closes the listener without resetting a connection whose first request was n
   const { client, received } = await open();
   await accepted;
   client.write(GET);
-  // Blocks the event loop until the request lies there unread.
+  // Blocks the event loop until the request has arrived unread.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
   const stopped = stopServer();
   (await nextHeld(1)).end('unread');
@@ -173,7 +173,7 @@ it.each([
   async (_, begin) => {
     await begin();
     const opening = Array.from({ length: 20 }, open);
-    // The connections are begun, and no turn of the event loop takes them.
+    // The connections are opened, and no turn of the event loop accepts them.
     await new Promise<void>((resolve) => process.nextTick(resolve));
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
     const stopped = stopServer();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { distinct } from '../../src/plugins/faults.ts';
 
 describe('faults of one value', () => {
-  it('name the formats of several branches together', () => {
+  it('list the formats of several branches together', () => {
     const of = (format: string) => ({
       name: 'begin',
       code: 'format',
@@ -13,7 +13,7 @@ describe('faults of one value', () => {
     ]);
   });
 
-  it('stay apart when their reasons name no format', () => {
+  it('stay separate when their reasons name no format', () => {
     const faults = ['heeft een spatie', 'heeft geen zone'].map((reason) => ({ name: 'begin', code: 'format', reason }));
     expect(distinct([...faults, ...faults])).toEqual(faults);
   });

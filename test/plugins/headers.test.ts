@@ -43,7 +43,7 @@ describe('the security headers', () => {
     expect(reply.headers.get('server')).toBeNull();
   });
 
-  it('do not keep a script of another origin from a public mount, and do from a closed one', async () => {
+  it('allow scripts of other origins on a public mount, and not on a closed one', async () => {
     const headers = { origin: 'https://elders.example' };
     const open = await ask(`${server.url}${OPEN}/databank`, { headers });
     expect(open.headers.get('access-control-allow-origin')).toBe('*');
@@ -91,7 +91,7 @@ describe('Accept', () => {
 });
 
 describe('a problem', () => {
-  it('has a page that says what it means', async () => {
+  it('has a page that explains it', async () => {
     const { body } = await ask(`${server.url}/nergens`);
     const page = await ask(String(body.type));
     expect(page.status).toBe(200);
@@ -100,13 +100,13 @@ describe('a problem', () => {
     expect((await ask(`${server.url}/problems/verzonnen`)).status).toBe(404);
   });
 
-  it('carries the id of the request, the same as in the log', async () => {
+  it('has the id of the request, the same as in the log', async () => {
     const { body } = await ask(`${server.url}${OPEN}/dingen/1?x=1`);
     const line = server.logged.find(({ reqId }) => body.instance === `urn:uuid:${reqId}`);
     expect(line).toMatchObject({ msg: 'answered', status: 400, route: `${OPEN}/dingen/:id`, method: 'GET' });
   });
 
-  it('tells nothing of what went wrong inside, and the log does', async () => {
+  it('reveals no internal error, which the log does contain', async () => {
     const { body, text } = await ask(`${server.url}${OPEN}/fout`);
     expect(Object.keys(body).toSorted()).toEqual(['instance', 'status', 'title', 'type']);
     expect(text).not.toContain('geheim');
@@ -114,7 +114,7 @@ describe('a problem', () => {
     expect(line).toMatchObject({ msg: '500 internal', err: { message: 'relation geheim does not exist' } });
   });
 
-  it('takes no request id from outside', async () => {
+  it('accepts no request id from outside', async () => {
     const headers = { 'x-request-id': 'van-mij', 'request-id': 'van-mij' };
     const { text } = await ask(`${server.url}/nergens`, { headers });
     expect(text).not.toContain('van-mij');
@@ -129,7 +129,7 @@ describe('the contract of a mount', () => {
     expect(reply.body).toMatchObject({ openapi: '3.1.0', servers: [{ url: server.url + mount }] });
   });
 
-  it.each([OPEN, CLOSED])('is what %s/docs leads to where nothing makes a page of it', async (mount) => {
+  it.each([OPEN, CLOSED])('is the target of %s/docs where no page is made of it', async (mount) => {
     const { headers } = await fetch(`${server.url}${mount}/docs`, { redirect: 'manual' });
     expect(headers.get('location')).toBe(`${mount}/openapi.json`);
   });

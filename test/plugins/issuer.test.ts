@@ -14,7 +14,7 @@ afterAll(async () => {
   await tokens?.close();
 });
 
-it('takes the name of an issuer to the letter, with the slash at its end', async () => {
+it('compares the name of an issuer exactly, including a trailing slash', async () => {
   const statusFor = async (iss: string): Promise<number> => {
     const authorization = await tokens.bearer(['read:normal'], { claims: { iss } });
     return (await log.api.call('GET', '/verwerkingsacties', { headers: authorization })).status;

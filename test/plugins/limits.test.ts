@@ -17,7 +17,7 @@ async function start(env: Record<string, string>, options: ProbeOptions = {}) {
 }
 
 describe('the rate limit', () => {
-  it('answers 429 with Retry-After once a client has had its share of a minute', async () => {
+  it('answers 429 with Retry-After once a client has used its share for the minute', async () => {
     const { url } = await start({}, { rateLimit: 3 });
     for (let i = 0; i < 3; i += 1) expect((await ask(`${url}/databank`)).status).toBe(200);
     const reply = await ask(`${url}/databank`);
@@ -58,7 +58,7 @@ describe('overload', () => {
     expect(reply.body.type).toMatch(/\/problems\/unavailable$/);
   });
 
-  it('is not what holds the event loop before the server listens', async () => {
+  it('ignores a blocked event loop before the server listens', async () => {
     const probe = createProbe();
     server = await startServer({
       env: { 'server.overloadEventLoopDelayMs': '200' },
@@ -81,14 +81,14 @@ describe('the deadline of a request', () => {
     probe.release();
   });
 
-  it('answers 503 too when the body was read long before', async () => {
+  it('answers 503 even if the body was read long before', async () => {
     const { url, probe } = await start({ 'server.requestTimeoutMs': '200' });
     const reply = await ask(`${url}/traag`, post('{}'));
     expect(reply.status).toBe(503);
     probe.release();
   });
 
-  it('cuts the connection of a client that does not read its answer', async () => {
+  it('disconnects a client that does not read its answer', async () => {
     const { url } = await start({ 'server.requestTimeoutMs': '200' });
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     socket.write(`GET ${OPEN}/groot HTTP/1.1\r\nHost: a\r\n\r\n`);
@@ -116,13 +116,13 @@ describe('the deadline of a request', () => {
 });
 
 describe('stopping', () => {
-  it('answers what is running, takes nothing new and closes idle connections', async () => {
+  it('answers running requests, accepts no new ones and closes idle connections', async () => {
     const { url, probe } = await start({ 'server.shutdownTimeoutMs': '600000' });
     const idle = connect(Number(new URL(url).port), '127.0.0.1');
     const running = ask(`${url}/traag`);
     await probe.arrived;
     const stopped = server?.stop();
-    // It closes in a turn in which no connection came: one that came just before is still answered.
+    // It closes in a turn without new connections: one from just before is still answered.
     const outcome = (): Promise<string> =>
       ask(`${url}/databank`).then(
         () => 'answered',
@@ -135,7 +135,7 @@ describe('stopping', () => {
     expect(await text(idle)).toBe('');
   });
 
-  it('cuts what is still running when its time is up', async () => {
+  it('cuts off running requests when the time is up', async () => {
     const { url, probe } = await start({ 'server.shutdownTimeoutMs': '200' });
     const running = ask(`${url}/traag`);
     running.catch(() => undefined);

@@ -16,11 +16,11 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe('the management listener', () => {
-  it('says that the process lives', async () => {
+  it('reports that the process is alive', async () => {
     expect(await ask(`${server.managementUrl}/health/live`)).toMatchObject({ status: 200, body: { status: 'live' } });
   });
 
-  it('names each condition for work, with its warning', async () => {
+  it('lists each condition of readiness, with its warning', async () => {
     const { status, body } = await ask(`${server.managementUrl}/health/ready`);
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -64,7 +64,7 @@ describe('the management listener', () => {
     expect(answer.split('\r\n\r\n')[1]).toContain(status === 200 ? 'live' : 'exactly one Host');
   });
 
-  it('takes HTTP/1.0 without a Host, as checks of proxies send it', async () => {
+  it("accepts HTTP/1.0 without a Host, as proxies' health checks send it", async () => {
     expect(await sendRaw(server.managementUrl, 'GET /health/live HTTP/1.0\r\n\r\n')).toContain('200 OK');
   });
 

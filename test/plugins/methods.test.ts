@@ -12,24 +12,24 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-describe('an address that does not exist', () => {
-  it.each(['/', '/nergens', `${OPEN}/nergens`, `${OPEN}/dingen/1/2`])('answers 404 on %s', async (path) => {
+describe('an unknown address', () => {
+  it.each(['/', '/nergens', `${OPEN}/nergens`, `${OPEN}/dingen/1/2`])('gets 404 on %s', async (path) => {
     const reply = await ask(at(path));
     expect(reply.status).toBe(404);
     expect(reply.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
     expect(reply.body).toMatchObject({ type: `${server.url}/problems/not-found`, status: 404, title: 'Niet gevonden' });
   });
 
-  it('answers 404 on a known path with a slash behind it', async () => {
+  it('gets 404 on a known path with a trailing slash', async () => {
     expect((await ask(at(`${OPEN}/databank`))).status).toBe(200);
     expect((await ask(at(`${OPEN}/databank/`))).status).toBe(404);
   });
 
-  it('answers 404 on a parameter that is longer than the router reads', async () => {
+  it('gets 404 on a parameter longer than the router accepts', async () => {
     expect((await ask(at(`${OPEN}/dingen/${'a'.repeat(7000)}`))).status).toBe(404);
   });
 
-  it('answers 400 on an address that is not well encoded', async () => {
+  it('gets 400 on a badly encoded address', async () => {
     const reply = await ask(at(`${OPEN}/dingen/%zz`));
     expect(reply.status).toBe(400);
     expect(reply.body).toMatchObject({
@@ -46,14 +46,14 @@ describe('another method on a known address', () => {
     ['PUT', '/dingen', 'POST'],
     ['GET', '/dingen', 'POST'],
     ['PATCH', '/dingen?x=1', 'POST'],
-  ])('answers 405 to %s %s and names what is allowed', async (method, path, allow) => {
+  ])('gets 405 to %s %s with the allowed methods', async (method, path, allow) => {
     const reply = await ask(at(OPEN + path), { method });
     expect(reply.status).toBe(405);
     expect(reply.headers.get('allow')).toBe(allow);
     expect(reply.body).toMatchObject({ status: 405, type: `${server.url}/problems/method-not-allowed` });
   });
 
-  it('answers 405 to a method that is unknown here, with or without a body', async () => {
+  it('gets 405 for an unknown method, with or without a body', async () => {
     expect((await ask(at(`${OPEN}/dingen/1`), { method: 'QUERY' })).status).toBe(405);
     expect((await ask(at(`${OPEN}/dingen/1`), { ...post('{'), method: 'QUERY' })).status).toBe(405);
     expect((await ask(at(`${OPEN}/nergens`), { method: 'QUERY' })).status).toBe(404);
@@ -62,21 +62,21 @@ describe('another method on a known address', () => {
   it.each([
     ['not well encoded', '%zz', 400],
     ['longer than the router reads', 'a'.repeat(7000), 404],
-  ])('refuses a method that is unknown here when a parameter is %s', async (_fault, parameter, status) => {
+  ])('refuses an unknown method when a parameter is %s', async (_fault, parameter, status) => {
     expect((await ask(at(`${OPEN}/dingen/${parameter}`), { method: 'QUERY' })).status).toBe(status);
   });
 
-  it('decodes a path before it looks for its methods', async () => {
+  it('decodes a path before it looks up its methods', async () => {
     const reply = await ask(at(`${OPEN}/d%69ngen/een%2Ftwee`), { method: 'DELETE' });
     expect(reply.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
   });
 
-  it('answers 405 also when the body is of a type that is not accepted', async () => {
+  it('gets 405 even when the body has an unsupported type', async () => {
     const reply = await ask(at(`${OPEN}/dingen/1`), post('a,b', 'text/csv'));
     expect(reply.status).toBe(405);
   });
 
-  it('answers 405 also to a method that Node knows and HTTP servers seldom see', async () => {
+  it('gets 405 even for methods that Node supports and HTTP servers seldom see', async () => {
     const reply = await ask(at(`${OPEN}/dingen`), { method: 'PROPFIND' });
     expect(reply.status).toBe(405);
     expect(reply.headers.get('allow')).toBe('POST');
@@ -84,7 +84,7 @@ describe('another method on a known address', () => {
 });
 
 describe('HEAD and OPTIONS', () => {
-  it('answers HEAD where GET is, with the headers and without the body', async () => {
+  it('answers HEAD wherever there is GET, with the headers and without the body', async () => {
     const get = await ask(at(`${OPEN}/dingen/1`));
     const head = await ask(at(`${OPEN}/dingen/1`), { method: 'HEAD' });
     expect(head.status).toBe(200);
@@ -94,7 +94,7 @@ describe('HEAD and OPTIONS', () => {
     }
   });
 
-  it('answers OPTIONS where GET is with 204 and what is allowed', async () => {
+  it('answers OPTIONS wherever there is GET with 204 and the allowed methods', async () => {
     const reply = await ask(at(`${OPEN}/dingen/1`), { method: 'OPTIONS' });
     expect(reply.status).toBe(204);
     expect(reply.headers.get('allow')).toBe('GET, HEAD, OPTIONS');

@@ -1,4 +1,4 @@
-/** No address gives a 500: every route of the service and of its management, with odd values in each parameter of path and query. */
+/** No address gets a 500: every route of the service and of its management, with odd values in each path and query parameter. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -118,7 +118,7 @@ const ODD = [
   ],
   ...['a'.repeat(10_240), '%41'.repeat(3000), '%00'.repeat(2000), '%f0%9f%98%80'.repeat(500)],
 ];
-/** The values of a parameter of the query: the routes share their readers. */
+/** The values of a query parameter: the routes share their parsers. */
 const ODD_IN_QUERY = [
   ...['%00', 'a%00b', '%zz', '%c0%80', '%ed%a0%80', '%ff', '%2500', '%f0%9f%98%80', '__proto__', '%5b%5d', '%22', '-1'],
   ...['9223372036854775808', '99999999999999999999', '1e400', '2026-02-30', '9999-12-31', '0000-00', 'a'.repeat(1000)],
@@ -199,7 +199,7 @@ async function ask(server: FastifyInstance, method: string, path: string): Promi
       addressOf(server),
       { agent, method, path, timeout: 20_000, headers: { ...HEADERS, authorization, cookie } },
       (answer) => {
-        // A stream goes on for ever.
+        // A stream never ends.
         if (answer.headers['content-type']?.startsWith('text/event-stream')) {
           answer.destroy();
           resolve({ status: answer.statusCode ?? 0, text: '' });
@@ -216,7 +216,7 @@ async function ask(server: FastifyInstance, method: string, path: string): Promi
   });
 }
 
-/** Addresses that are answered with a fault of the service, or not at all. */
+/** Addresses that get a server error, or no answer. */
 async function faulty(server: FastifyInstance, addresses: readonly (readonly [string, string])[]): Promise<string[]> {
   const faults: string[] = [];
   const waiting = [...addresses];
@@ -235,7 +235,7 @@ async function faulty(server: FastifyInstance, addresses: readonly (readonly [st
 }
 
 const PARAMETER = /:\w+(?:\([^)]*\))?/g;
-/** What is there, so that what comes after a parameter is reached. */
+/** Existing data, so that code after a parameter lookup is reached. */
 const RIGHT: Readonly<Record<string, string>> = {
   ':organisatiecode': 'gm0363',
   ':collection': 'vergaderingen',
@@ -254,8 +254,8 @@ function withValue(url: string, value: string): string[] {
 
 const filled = (url: string): string => url.replaceAll(PARAMETER, (name) => RIGHT[name] ?? 'x').replace(/\*$/, 'x');
 
-describe('no address gives a 500', () => {
-  it('with an odd value in a parameter of its path', async () => {
+describe('no address gets a 500', () => {
+  it('with an odd value in a path parameter', async () => {
     const routes = app.routePolicies().filter(({ method }) => method !== 'HEAD');
     const addresses = routes.flatMap(({ method, url }) =>
       ODD.flatMap((value) => withValue(url, value)).map((path) => [method, path] as const),
@@ -265,7 +265,7 @@ describe('no address gives a 500', () => {
     expect(await faulty(app, addresses)).toEqual([]);
   });
 
-  it('with an odd value in a parameter of its query', async () => {
+  it('with an odd value in a query parameter', async () => {
     const routes = app.routePolicies().filter(({ method }) => method !== 'HEAD');
     const namesOf = new Map(
       OPERATIONS.map(({ operationId, parameters }) => [
@@ -281,7 +281,7 @@ describe('no address gives a 500', () => {
     expect(await faulty(app, addresses)).toEqual([]);
   });
 
-  it('below the root, the areas and the pages, and on the listener of the management', async () => {
+  it('below the root, the areas and the pages, and on the management listener', async () => {
     const places = ['/', '/raad/', '/inzage/', '/woo/', '/proof/v1/', '/ori/v1/', '/verwerkingenlog/v1/', '/shv/v1/'];
     const ownPlaces = ['/', '/health/', '/metrics/', '/health/ready?x=', '/?x=', '/metrics?x='];
     const addresses = (under: readonly string[]) =>
@@ -297,7 +297,7 @@ it.each([
   ...COLLECTIONS.flatMap((name) => [`/raad/gm0363/${name}/a%00b`, `/raad/gm0363/${name}/%00/geschiedenis`]),
   ...['/raad/gm0363/vergaderingen/%00/agenda.csv', '/raad/gm0363/vergaderingen/%00/agendapunten'],
   ...['/raad/zoeken?gremium=%00', '/raad/zoeken.csv?gremium=a%00', '/raad/gm0363?gremium=%00', '/raad/gm%00363'],
-])('a page whose address has a NUL in it says that the address is wrong: %s', async (path) => {
+])('a page whose address contains NUL says that the address is wrong: %s', async (path) => {
   const { status, text } = await ask(app, 'GET', path);
   expect(status).toBe(400);
   expect(text).toContain('>Dit adres klopt niet</h1>');
@@ -308,7 +308,7 @@ it.each([
   ['/ori/v1/feed?cursor=%00', 'cursor'],
   ['/verwerkingenlog/v1/verwerkingsacties/%00', 'actieId'],
   ['/verwerkingenlog/v1/verwerkingsacties?objecttype=persoon&soortObjectId=BSN&objectId=a%00b', 'objectId'],
-])('an address of an interface that has a NUL in it names the parameter: %s', async (path, name) => {
+])('an interface address that contains NUL names the parameter: %s', async (path, name) => {
   const { status, text } = await ask(app, 'GET', path);
   expect(status).toBe(400);
   expect(JSON.parse(text).invalidParams).toContainEqual({

@@ -1,6 +1,6 @@
 /**
- * Every condition that the service watches, broken on purpose: the operator's page says it in words within ten seconds, and no secret of
- * the configuration with it. One service with everything switched on; the cases follow each other, and the last takes its database away.
+ * Every condition that the service watches, broken on purpose: the operator's page describes it within ten seconds, without revealing a
+ * secret of the configuration. One service with everything enabled; the cases run in order, and the last takes its database away.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -21,7 +21,7 @@ import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { actie, newPerson } from '../verwerkingenlog/support.ts';
 import { ecKeys, pemFile, replaceFile, selfSigned } from './oauth/support/certificate.ts';
 
-/** Days that the certificate of the FSC Manager lasts; those of the authority last 730. */
+/** Days until the FSC Manager's certificate expires; the authority's last 730. */
 const FSC_DAYS = 40;
 const DAY_MS = 86_400_000;
 const SECONDS_ALLOWED = 20;
@@ -66,7 +66,7 @@ beforeAll(async () => {
     INZAGE_OIDC_CLIENT_ID: 'inzage',
     INZAGE_OIDC_CLIENT_SECRET: random(),
     INZAGE_SESSION_KEY: random(),
-    // By way of a proxy that is not there.
+    // Through a proxy that does not exist.
     OUTBOUND_PROXY: `http://proxy:${randomBytes(9).toString('hex')}@127.0.0.1:1`,
     OUTBOUND_NO_PROXY: '127.0.0.1',
     LDV_FORWARD_URL: 'http://logboek.example',
@@ -89,7 +89,7 @@ beforeAll(async () => {
   session = new pg.Client(database.url);
   session.on('error', () => undefined);
   await session.connect();
-  // What takes some seconds to be seen begins at once.
+  // Slow conditions are started at once.
   await publishLines(supplier.pool, [vergadering('v-1')]);
   await append();
   await session.query(
@@ -110,7 +110,7 @@ async function append(): Promise<void> {
   expect((await log.call('POST', '/verwerkingsacties', { headers, body: actie(newPerson()) })).status).toBe(201);
 }
 
-/** Every secret that the service was started with, as it may not be shown. */
+/** Every secret that the service was started with, none of which may be shown. */
 function secrets(): string[] {
   return Object.values(settingGroups)
     .flatMap((group) => Object.values(group))
@@ -147,7 +147,7 @@ async function row(name: string): Promise<Row> {
 interface Case {
   readonly name: string;
   readonly what: string;
-  /** Absent: it is so from the start. */
+  /** Absent: it holds from the start. */
   readonly breaks?: () => Promise<unknown>;
   readonly words: RegExp;
   readonly state?: 'failed';
@@ -302,9 +302,9 @@ const CASES: readonly Case[] = [
   { name: 'database', what: 'no database', breaks: () => database.drop(), words: /./, state: 'failed' },
 ];
 
-/** What the page says of the parts of a service that works, read before anything else is broken. */
-describe("the operator's page of a whole service", () => {
-  it('has the deliveries by day, the lag of each log, statements that last, and figures of the last hour', async () => {
+/** What the page shows of a healthy service, read before anything else is broken. */
+describe("the operator's page of a complete service", () => {
+  it('has deliveries by day, the lag of each log, lasting statements, and figures of the last hour', async () => {
     const slow = session.query('select pg_sleep(60)').catch(() => undefined);
     await supplier.import(
       'shv',
@@ -331,14 +331,14 @@ describe("the operator's page of a whole service", () => {
       'Longest wait to be forwarded',
       'Longest wait for a place in a proof log',
     ]) {
-      // It may be in the next sample only.
+      // It may only be in the next sample.
       await expect.poll(page).toMatch(new RegExp(`<strong>${figure}</strong>: [\\d.]+ `));
     }
     expect(text).toMatch(/signing key and certificate<\/th><td data-label="days left">7(29|30)</);
     expect(text).toMatch(/FSC Manager \(tokens\)<\/th><td data-label="days left">(39|40)</);
   });
 
-  it('names the source that fails, how far and how whole it was read, and its last fault', async () => {
+  it('names the failing source, how far and how completely it was read, and its last fault', async () => {
     const source = (path: string, words: string): RegExp =>
       new RegExp(
         `<th scope="row">http://127\\.0\\.0\\.1:1/${path}</th><td data-label="state">active</td><td data-label="read to its end">never</td><td data-label="records behind">not known</td><td data-label="completeness">[^<]+</td><td data-label="last fault">${words} \\(failures: \\d+, since 2`,
@@ -347,7 +347,7 @@ describe("the operator's page of a whole service", () => {
     await expect.poll(page).toMatch(source('twee', '[^<]*ECONNREFUSED[^<]*'));
   });
 
-  it('knows all secrets of the configuration, except those of an alternative setting', () => {
+  it('covers all secrets of the configuration, except those of an alternative setting', () => {
     const known = Object.values(settingGroups)
       .flatMap((group) => Object.values(group))
       .filter(({ secret }) => secret)
@@ -366,7 +366,7 @@ describe("the operator's page of a whole service", () => {
     expect(await answer.text()).not.toContain('Conditions');
   });
 
-  it.each(CASES)('says in words: $name, $what', async ({ name, breaks, words, state = 'warning', repairs }) => {
+  it.each(CASES)('describes: $name, $what', async ({ name, breaks, words, state = 'warning', repairs }) => {
     await breaks?.();
     await expect
       .poll(() => row(name), { timeout: SECONDS_ALLOWED * 1000, interval: 100 })

@@ -1,4 +1,4 @@
-/** An operator at night, in a real Chromium: the page while the database is frozen, not away, so that nothing it is asked ever ends. */
+/** An operator's view in a real Chromium while the database is frozen rather than down, so that no query ever ends. */
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -30,7 +30,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     rmSync(home, { recursive: true, force: true });
   });
 
-  /** Every process of the cluster of this test, and of no other: its postmaster and the children of that. */
+  /** Every process of this test's Postgres cluster, and of no other: its postmaster and the children of that. */
   function clusterProcesses(): number[] {
     const [first = ''] = readFileSync(join(home, 'postgres', 'postmaster.pid'), 'utf8').split('\n', 1);
     const children = readdirSync('/proc').filter((name) => {
@@ -39,7 +39,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
           /^\d+$/.test(name) && readFileSync(`/proc/${name}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[1] === first
         );
       } catch {
-        // It ended in the meantime.
+        // It has exited meanwhile.
         return false;
       }
     });
@@ -50,12 +50,12 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     for (const pid of processes) process.kill(pid, name);
   }
 
-  it('tells an operator at night within two seconds that the database hangs, since when, and what to do; and when it is over', async () => {
+  it('shows an operator within two seconds that the database hangs, since when, and what to do; and when it is over', async () => {
     const page = await (await sharedChromium()).newPage();
     const open = async (): Promise<void> => {
       const answer = await page.goto(`${server.managementUrl}/`);
       expect(answer?.status()).toBe(200);
-      // What the server takes: to show the page takes a busy machine longer than that.
+      // The server's own time: a busy machine takes longer to render the page.
       const { requestStart = 0, responseStart = Number.POSITIVE_INFINITY } = answer?.request().timing() ?? {};
       expect(responseStart - requestStart).toBeLessThan(2000);
     };
@@ -64,7 +64,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
       return (await page.locator('.verdict').textContent()) ?? '';
     };
     await expect.poll(verdict, { interval: 1000 }).toContain('All is well.');
-    // What it says of the parts of the service before.
+    // What it showed of the service before.
     const before = await page.locator('h2').allTextContents();
 
     frozen = clusterProcesses();
@@ -82,14 +82,14 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
       .filter({ hasText: 'database' })
       .first();
     expect(await row.textContent()).toContain('the check did not answer within 3000 ms');
-    // Since it froze: not since somebody looked, which was before and after.
+    // Since the freeze: not since somebody looked, which was before and after.
     const since = Date.parse((await row.locator('time').getAttribute('datetime')) ?? '');
     expect(since).toBeGreaterThanOrEqual(stopped);
     expect(since - stopped).toBeLessThan(20_000);
     await sleep(7000);
     await open();
     expect(Date.parse((await row.locator('time').getAttribute('datetime')) ?? '')).toBe(since);
-    // What was seen last is there, with when that was.
+    // The last observations are shown, with their time.
     expect(await page.locator('h2').allTextContents()).toEqual(before);
     expect(await page.locator('main, body').first().textContent()).toMatch(/As seen at|Not known now/);
     // The runbook needs no database.

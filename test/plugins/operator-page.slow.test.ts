@@ -1,4 +1,4 @@
-/** The operator's page over HTTP and in Chromium, with a part and a condition of the test's own. Real ones: operator-conditions.test.ts. */
+/** The operator's page over HTTP and in Chromium, with a part and a condition made for the test. Real ones: operator-conditions.test.ts. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HtmlValidate } from 'html-validate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -56,7 +56,7 @@ describe("the operator's page", () => {
     expect(report.results.flatMap(({ messages }) => messages.map(({ message }) => message))).toEqual([]);
   });
 
-  it('names a condition that fails, with its reason and since when, and forgets it when it is well again', async () => {
+  it('shows a failing condition, with its reason and since when, and drops it when it recovers', async () => {
     probed = async () => ({ ok: false, detail: 'the wrong <key>' });
     const broken = await page();
     expect(broken).toContain('Not ready: 1 of');
@@ -72,7 +72,7 @@ describe("the operator's page", () => {
     expect(await page()).toContain('All is well.');
   });
 
-  it('shows a part that cannot be read with the reason, and its text as text', async () => {
+  it('shows the reason for an unreadable part, and its text as text', async () => {
     section = async () => ({ columns: ['a', 'b"<'], rows: [['<script>', '"&']] });
     expect(await page()).toContain('<th scope="row">&lt;script&gt;</th><td data-label="b&quot;&lt;">&quot;&amp;</td>');
     section = async () => {
@@ -81,7 +81,7 @@ describe("the operator's page", () => {
     expect(await page()).toContain('Not known now: it is away');
   });
 
-  it('leads from each condition to a paragraph of the runbook', async () => {
+  it('links each condition to a paragraph of the runbook', async () => {
     const targets = [...(await page()).matchAll(/href="\/runbook#([^"]+)"/g)].map(([, id]) => id);
     expect(targets.length).toBeGreaterThan(4);
     const answer = await fetch(`${server.managementUrl}/runbook`);
@@ -95,7 +95,7 @@ describe("the operator's page", () => {
     expect(report.results.flatMap(({ messages }) => messages.map(({ message }) => message))).toEqual([]);
   });
 
-  it('knows since when a condition is so although nobody looked', async () => {
+  it('knows since when a condition holds although nobody looked', async () => {
     const before = Date.now();
     probed = async () => ({ ok: false, detail: 'nobody saw it' });
     await sleep(10_000);
@@ -106,7 +106,7 @@ describe("the operator's page", () => {
     probed = async () => ({ ok: true });
   });
 
-  it('answers within two seconds while everything hangs, from what was seen last, and says when', async () => {
+  it('answers within two seconds while everything hangs, from the last observations, and gives their time', async () => {
     section = async () => ({ columns: ['a', 'b'], rows: [['x', 'read before']] });
     await page();
     let asked = 0;
@@ -119,7 +119,7 @@ describe("the operator's page", () => {
     for (let i = 0; i < 3; i += 1) {
       const began = performance.now();
       const text = await page();
-      // Of a busy machine too: less than the three seconds that the check itself is waited for.
+      // Enough for a busy machine too: less than the three seconds that the check itself may take.
       expect(performance.now() - began).toBeLessThan(2900);
       expect(text).toMatch(/As seen at <time[^>]*>[^<]+<\/time>:<\/p>[\s\S]*read before/);
     }
@@ -131,23 +131,23 @@ describe("the operator's page", () => {
     await expect.poll(page).toContain('All is well.');
   });
 
-  it('does not count what it does itself as waiting for a connection', async () => {
+  it('does not count its own queries as waiting for a connection', async () => {
     await Promise.all(Array.from({ length: 10 }, page));
     await sleep(11_000);
     expect(await page()).toMatch(/Waiting for a connection<\/strong>: 0 requests \(most in \d+ minutes: 0\)/);
   });
 
-  it('tells a moment to the second', async () => {
+  it('gives times to the second', async () => {
     const before = new Date(Date.now() - 3 * 3_600_000 - 60_000);
     section = async () => ({ columns: ['a', 'b'], rows: [['x', before]] });
     expect(await page()).toContain(`<time datetime="${before.toISOString()}">`);
   });
 
-  it('adds no sample to its charts when it is looked at', async () => {
+  it('adds no sample to its charts when it is viewed', async () => {
     const points = async (): Promise<number> => (/points="([^"]*)"/.exec(await page())?.[1] ?? '').split(' ').length;
     const before = await points();
     for (let i = 0; i < 5; i += 1) await page();
-    // One may be due by the clock meanwhile.
+    // A scheduled one may fall in between.
     expect(await points()).toBeLessThanOrEqual(before + 1);
   });
 });
@@ -155,7 +155,7 @@ describe("the operator's page", () => {
 const executable = findChromium();
 
 describe.runIf(executable !== undefined)(inChromium(executable), () => {
-  it('has no finding of axe and no line that is wider than the screen, well and broken, wide and narrow', async () => {
+  it('has no axe finding and no line wider than the screen, well and broken, wide and narrow', async () => {
     const context = await (await sharedChromium()).newContext({ viewport: { width: 1280, height: 800 } });
     const view = await context.newPage();
     const faults: string[] = [];

@@ -1,4 +1,4 @@
-// Calls to others go by way of the forward proxy that is configured; the target is judged all the same.
+// Outbound calls use the configured forward proxy; the target is checked all the same.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
@@ -8,7 +8,7 @@ import { createOutboundClient } from '../../src/lib/outbound/outbound-client.ts'
 import { systemClock } from '../../src/lib/time.ts';
 import { openSupplier } from '../gegevens/support/supplier.ts';
 
-/** What the proxy was asked for, with what the caller said about itself. */
+/** Requests to the proxy, with the caller's own headers. */
 const asked: string[] = [];
 let proxy: Server;
 let target: Server;
@@ -69,7 +69,7 @@ const settings = (except: readonly string[] = []) => ({
 });
 
 describe('a server with OUTBOUND_PROXY', () => {
-  it('fetches keys and revocation data through it, except from the hosts named', async () => {
+  it('fetches keys and revocation data through it, except from the listed hosts', async () => {
     const supplier = await openSupplier({
       env: { OUTBOUND_PROXY: `http://gebruiker:geheim@127.0.0.1:${proxyPort}`, GEGEVENS_REVOCATION: 'hard' },
     });
@@ -90,7 +90,7 @@ describe('a server with OUTBOUND_PROXY', () => {
   });
 });
 
-describe('the guard of addresses', () => {
+describe('the address guard', () => {
   it.each([
     ['a private address', () => `http://127.0.0.1:${targetPort}/`],
     ['a name with a private address', () => `http://localhost:${targetPort}/`],

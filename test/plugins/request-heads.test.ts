@@ -19,7 +19,7 @@ async function raw(target: string, headers: Record<string, string> = {}): Promis
   return { status: Number(text.slice(9, 12)), text };
 }
 
-describe('a header that is longer than its use can be', () => {
+describe('an overlong header', () => {
   it.each([
     ['accept', 'a/b,'],
     ['accept', 'application/json;q=0.1,'],
@@ -40,7 +40,7 @@ describe('a header that is longer than its use can be', () => {
     expect(text.toLowerCase()).toContain('\r\napi-version: 1.2.3\r\n');
   });
 
-  it('gets 431 also when it came in many parts', async () => {
+  it('gets 431 even when it arrived in many parts', async () => {
     const many = `accept: ${'a/b,'.repeat(20)}\r\n`.repeat(100);
     const text = await sendRaw(
       server.url,
@@ -84,7 +84,7 @@ describe('an address', () => {
     },
   );
 
-  it('with few parameters is read as ever', async () => {
+  it('with few parameters is parsed as usual', async () => {
     expect((await ask(`${server.url}${OPEN}/dingen/1?soort=klein&limit=2&`)).status).toBe(200);
     expect((await ask(`${server.url}${OPEN}/dingen/1?soort=klein&soort=groot`)).status).toBe(400);
     expect((await ask(`${server.url}${OPEN}/dingen/1?x=1`)).body.invalidParams).toEqual([

@@ -57,7 +57,7 @@ function call(path: string, bearer: string | undefined, init: RequestInit = {}) 
 }
 
 describe('a closed mount', () => {
-  it('lets in who holds a token with the scope, and logs who it was', async () => {
+  it('admits a token with the scope, and logs the caller', async () => {
     const reply = await call('/databank', token);
     expect(reply.status).toBe(200);
     expect(server.logged).toContainEqual(
@@ -65,7 +65,7 @@ describe('a closed mount', () => {
     );
   });
 
-  it('logs a request that the client breaks off', async () => {
+  it('logs a request that the client aborts', async () => {
     const leaving = new AbortController();
     const asked = call('/traag', token, { signal: leaving.signal });
     await probe.arrived;
@@ -77,7 +77,7 @@ describe('a closed mount', () => {
     probe.release();
   });
 
-  it('answers 401 without a token and with one that is not a token, and says how to authenticate', async () => {
+  it('answers 401 without a token and with an invalid one, and says how to authenticate', async () => {
     const without = await call('/databank', undefined);
     expect(without.status).toBe(401);
     expect(without.headers.get('www-authenticate')).toBe('Bearer');
@@ -92,14 +92,14 @@ describe('a closed mount', () => {
     expect(reply.headers.get('www-authenticate')).toBe('Bearer error="insufficient_scope", scope="create:normal"');
   });
 
-  it('judges the token before it reads the body', async () => {
+  it('checks the token before it reads the body', async () => {
     const reply = await call('/dingen', undefined, post('dit is geen JSON', 'text/plain'));
     expect(reply.status).toBe(401);
   });
 });
 
 describe('the log', () => {
-  it('holds no token, no query and no identifier from an address, whatever the answer was', async () => {
+  it('contains no token, no query and no identifier from an address, whatever the answer was', async () => {
     const secret = 'person-123456782';
     await call(`/dingen/${secret}?soort=klein`, token);
     await call(`/dingen/${secret}?objectId=${secret}`, token);

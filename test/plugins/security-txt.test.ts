@@ -1,4 +1,4 @@
-/** RFC 9116, as a finder of a vulnerability would ask for it. */
+/** RFC 9116, as the finder of a vulnerability would use it. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,14 +35,14 @@ describe('security.txt', () => {
     expect(reply.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
   });
 
-  it('is the file as the operator wrote it', async () => {
+  it("is the operator's file unchanged", async () => {
     const reply = await get(fileWith(COMPLETE));
     expect(reply.status).toBe(200);
     expect(reply.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     expect(reply.text).toBe(COMPLETE);
   });
 
-  it('is taken up when it changes', async () => {
+  it('is reloaded when it changes', async () => {
     await get(fileWith(COMPLETE));
     const renewed = COMPLETE.replace('2036', '2037');
     fileWith(renewed);
@@ -69,7 +69,7 @@ describe('its setting', () => {
     }
   };
 
-  it('takes a file with contacts and an end', () => {
+  it('accepts a file with contacts and an expiry', () => {
     expect(faults(fileWith(COMPLETE))).toBe('');
     expect(faults({ SECURITY_TXT: join(dir, 'none') })).toMatch(/SECURITY_TXT names no readable file/);
   });

@@ -13,7 +13,7 @@ const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN = '00f067aa0ba902b7';
 const VALID = `00-${TRACE}-${SPAN}-01`;
 
-/** The line of the access log about one request, which is always answered. */
+/** The access log line of one request, which is always answered. */
 async function logged(heads: readonly string[], path = '/databank', status = 200): Promise<Record<string, unknown>> {
   const before = server.logged.length;
   const head = [`GET ${OPEN}${path} HTTP/1.1`, 'host: a', 'connection: close', ...heads];
@@ -35,7 +35,7 @@ describe('a request', () => {
     ['of a version to come, with more', [`traceparent: cc-${TRACE}-${SPAN}-01-what-the-future-will-bring`]],
     ['with an invalid tracestate', [`traceparent: ${VALID}`, 'tracestate: =,A=b']],
     ['with a tracestate that is very long', [`traceparent: ${VALID}`, `tracestate: ${'a=b,'.repeat(10_000)}`]],
-  ])('belongs to the trace of its caller: %s', async (_what, heads) => {
+  ])("belongs to its caller's trace: %s", async (_what, heads) => {
     const line = await logged(heads);
     expect(line).toMatchObject({ traceId: TRACE, parentSpanId: SPAN, spanId: expect.stringMatching(/^[0-9a-f]{16}$/) });
     expect(line.spanId).not.toBe(SPAN);
@@ -67,7 +67,7 @@ describe('a request', () => {
     ['two in one', [`traceparent: ${VALID},${VALID}`]],
     ['a header that is very long', [`traceparent: ${VALID.repeat(1000)}`]],
     ['only a tracestate', ['tracestate: a=b']],
-  ])('begins a trace of its own: %s', async (_what, heads) => {
+  ])('begins its own trace: %s', async (_what, heads) => {
     const line = await logged(heads);
     expect(line.traceId).toMatch(/^(?!0+$)[0-9a-f]{32}$/);
     expect(line.traceId).not.toBe(TRACE);
@@ -75,13 +75,13 @@ describe('a request', () => {
     expect(line).not.toHaveProperty('parentSpanId');
   });
 
-  it('that fails says in which trace', async () => {
+  it('that fails names its trace', async () => {
     const line = await logged([`traceparent: ${VALID}`], '/fout', 500);
     const error = server.logged.find(({ level, traceId }) => level === 50 && traceId === TRACE);
     expect(error).toMatchObject({ traceId: TRACE, parentSpanId: SPAN, spanId: line.spanId });
   });
 
-  it('may have another identity of FSC beside it', async () => {
+  it('may carry a separate FSC identity', async () => {
     const id = '0198c0de-7c1e-7aa0-9b1c-3d5e7f900000';
     expect(await logged([`traceparent: ${VALID}`, `fsc-transaction-id: ${id}`])).toMatchObject({
       traceId: TRACE,

@@ -1,4 +1,4 @@
-// A token of a key that the issuer has withdrawn stops within the cache time, however often it was accepted before.
+// A token of a withdrawn key stops working within the cache time, however often it was accepted before.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -47,7 +47,7 @@ async function status(token: string): Promise<number> {
   return response.status;
 }
 
-it('is served while its issuer is unavailable, and refused once its key is withdrawn', async () => {
+it('is accepted while its issuer is unavailable, and refused once its key is withdrawn', async () => {
   const claims = { scope: 'read:normal' };
   const token = await oauthToken(first, url, claims);
   await expect.poll(() => status(token)).toBe(200);
@@ -59,10 +59,10 @@ it('is served while its issuer is unavailable, and refused once its key is withd
   }
   away = false;
   published = [second];
-  // Another key makes it ask again at once; without that the cache time and the wait after a failure would pass first.
+  // Another key causes an immediate request; otherwise the cache time and the wait after a failure would pass first.
   expect(await status(await oauthToken(second, url, claims))).toBe(200);
   expect(await status(token)).toBe(401);
-  // By the cache time: well before the half minute after which an unknown key is asked for again.
+  // By the cache time: well before the half minute after which an unknown key is requested again.
   const renewed = { timeout: 20_000 };
   published = [first];
   await expect.poll(() => status(token), renewed).toBe(200);

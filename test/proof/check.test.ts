@@ -1,4 +1,4 @@
-/** `koppelvlak proof`: a record is checked offline, and the logs of others are followed. */
+/** `koppelvlak proof`: checking a record offline, and following other parties' logs. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -33,7 +33,7 @@ async function check(proof: string, record: unknown, ...more: string[]) {
 describe('proof check', () => {
   const key = ['--key', logKey.key.text];
 
-  it('says what is proven, and what is not', async () => {
+  it('reports what is proven, and what is not', async () => {
     const { status, stdout } = await check(whole.proof, whole.record, ...key);
     expect(status).toBe(0);
     expect(stdout).toContain(`proven: this record is in ${logKey.key.name}`);
@@ -41,12 +41,12 @@ describe('proof check', () => {
     expect(stdout).toContain('2 parts of the record');
   });
 
-  it('takes the order and the spelling of JSON as they come', async () => {
+  it('accepts any order and spelling of JSON', async () => {
     const turned = Object.fromEntries(Object.entries(ACTIE).toReversed());
     expect((await check(whole.proof, JSON.stringify(turned, undefined, 3), ...key)).status).toBe(0);
   });
 
-  it('checks what somebody sees who may see less', async () => {
+  it('checks a partial view', async () => {
     const { systeem, gebruiker, gegevensbron, ...limited } = ACTIE;
     expect([systeem, gebruiker, gegevensbron]).toHaveLength(3);
     const { proof } = await proveRecord(ACTIE, (name) => name === 'basis' || name.endsWith('2'));
@@ -56,7 +56,7 @@ describe('proof check', () => {
     const { verwerkteObjecten, ...actie } = limited;
     expect(verwerkteObjecten).toHaveLength(3);
     expect(await check(proof, { ...own, verwerkingsactie: actie }, ...key)).toMatchObject({ status: 0 });
-    // As an object is answered: its action has it again.
+    // As the answer for an object: its action contains it again.
     const within = (object: unknown) => ({ ...own, verwerkingsactie: { ...actie, verwerkteObjecten: [object] } });
     expect(await check(proof, within(own), ...key)).toMatchObject({ status: 0 });
     expect(await check(proof, within({ ...own, objectId: '1' }), ...key)).toMatchObject({
@@ -83,7 +83,7 @@ describe('proof check', () => {
     expect(stderr).toContain(reason);
   });
 
-  it('refuses a proof of another record, of another log, or that was changed', async () => {
+  it('refuses a modified proof, one of another record, or of another log', async () => {
     const other = await proveRecord({ ...ACTIE, actieNaam: 'Andere' }, () => true);
     expect((await check(other.proof, ACTIE, ...key)).stderr).toContain('not in the tree');
     const impostor = createSigner(logKey.key.name, Buffer.alloc(32, 9));
@@ -94,7 +94,7 @@ describe('proof check', () => {
     expect((await check('nothing', ACTIE, ...key)).stderr).toContain('no empty line');
   });
 
-  it('asks for the witnesses whose keys are given', async () => {
+  it('requires the witnesses whose keys are given', async () => {
     const keys = [...key, '--key', witness.key.text];
     const { status, stdout } = await check(whole.proof, ACTIE, ...keys);
     expect(status).toBe(0);
@@ -110,14 +110,14 @@ describe('proof check', () => {
     });
   });
 
-  it('wants a key from somewhere', async () => {
+  it('requires a key from somewhere', async () => {
     expect(await check(whole.proof, ACTIE)).toMatchObject({ status: 2, stderr: expect.stringContaining('--key') });
     expect(await check(whole.proof, ACTIE, '--key', 'a+b')).toMatchObject({ status: 2 });
     expect(await check(whole.proof, ACTIE, '--key', witness.key.text)).toMatchObject({ status: 1 });
   });
 });
 
-it('proof key makes 32 bytes, another time others', async () => {
+it('proof key makes 32 bytes, different each time', async () => {
   const [first, second] = await Promise.all([callProgram(['proof', 'key'], {}), callProgram(['proof', 'key'], {})]);
   expect(Buffer.from(first.stdout.trim(), 'base64')).toHaveLength(32);
   expect(first.stdout).not.toBe(second.stdout);
@@ -161,7 +161,7 @@ describe('proof monitor', () => {
     return join(directory, `state-${state}.json`);
   };
 
-  it('follows a log that grows, and keeps what it saw', async () => {
+  it('follows a growing log, and keeps what it saw', async () => {
     const path = newState();
     for (const [size, said] of [
       [5, 'first time'],
@@ -184,7 +184,7 @@ describe('proof monitor', () => {
     ['larger', 600],
     ['as large', 300],
     ['smaller', 200],
-  ])('tells a fork that is %s, and keeps both checkpoints', async (_what, size) => {
+  ])('reports a fork that is %s, and keeps both checkpoints', async (_what, size) => {
     const path = newState();
     served = { tree, checkpoint: signed(tree, 300) };
     expect((await watch(path)).status).toBe(0);
@@ -196,12 +196,12 @@ describe('proof monitor', () => {
     expect((await watch(path)).stderr).toContain('contradicted itself before');
   });
 
-  it('tells tiles that are not those of the signed tree', async () => {
+  it('reports tiles that do not match the signed tree', async () => {
     served = { tree: fork, checkpoint: signed(tree, 300) };
     expect(await watch(newState())).toMatchObject({ status: 1, stdout: expect.stringContaining('tiles') });
   });
 
-  it('refuses another key than the one given, and than the one of the first time', async () => {
+  it('refuses a key other than the given one, or the one of the first time', async () => {
     served = { tree, checkpoint: signed(tree, 300) };
     const impostor = createSigner(logKey.key.name, Buffer.alloc(32, 9));
     expect(await watch(newState(), '--key', impostor.key.text)).toMatchObject({

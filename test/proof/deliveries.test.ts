@@ -1,4 +1,4 @@
-/** Deliveries in the proof log: sealed as they are written, proven by the command, and a change of one is named. */
+/** Deliveries in the proof log: sealed as they are written, proven by the command, with changes reported. */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { expect, it } from 'vitest';
@@ -49,7 +49,7 @@ it('is proven as the journal prints it, except for the time of sending', async (
     }
     await sequencer.round();
     const log = await readLog(pool, 'leveringen');
-    // Each round is filled up to the multiple of four, also the one without entries.
+    // Each round is padded to a multiple of four, even one without entries.
     expect(log?.size).toBe(8);
     await pool.query('update gegevens.journal set sent_at = $1', [systemClock.now()]);
     const [first = ''] = ids;

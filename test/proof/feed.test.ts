@@ -39,7 +39,7 @@ async function proofOf(number: number): Promise<string> {
   return text;
 }
 
-it('comes with the document of its contract', async () => {
+it('has its contract', async () => {
   const { servers, ...served } = JSON.parse((await feed.get('/openapi.json')).text);
   const { servers: _example, ...written } = readOpenapi(new URL('../../openapi/proof.yaml', import.meta.url));
   expect(served).toEqual(written);
@@ -53,7 +53,7 @@ it('begins with an empty tree that is signed', async () => {
   });
 });
 
-it('proves each record as it is served, and nothing that differs from it', async () => {
+it('proves each record as served, and nothing that differs from it', async () => {
   await feed.prove([vergadering('een'), vergadering('twee')]);
   await feed.prove([vergadering('drie', { naam: 'Één “naam” \u{1f600} 1e21' })]);
   await hasLeaves(log, 3);
@@ -66,7 +66,7 @@ it('proves each record as it is served, and nothing that differs from it', async
   }
 });
 
-it('serves tiles and bundles that do not change, with a tag, to any page', async () => {
+it('serves immutable tiles and bundles, with an ETag, to any page', async () => {
   const tile = await fetch(`${log}/tile/0/000.p/2`);
   const entries = await fetch(`${log}/tile/entries/000.p/2`);
   expect(tile.headers.get('cache-control')).toContain('immutable');
@@ -100,7 +100,7 @@ it('refuses to publish without the key', async () => {
 it('keeps the last checkpoint outside the database, and signs nothing that does not extend it', async () => {
   const note = await hasLeaves(log, 4);
   expect(JSON.parse(readFileSync(feed.state.path, 'utf8'))).toMatchObject({ '127.0.0.1/proof/v1/raadsfeed': note });
-  // Another instance knows a later checkpoint than the database has: as after a restored backup.
+  // Another instance knows a later checkpoint than the database has, as after a restored backup.
   const ahead = `${feed.state.path}.ahead`;
   writeFileSync(ahead, readFileSync(feed.state.path));
   const other = await feed.another({ PROOF_STATE: ahead });

@@ -1,4 +1,4 @@
-/** A member is added to an action: entries of before prove under their format, new ones under the new. */
+/** A member is added to an action: older entries verify under their format, new ones under the new. */
 import { afterAll, expect, it, vi } from 'vitest';
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { createDatabase } from '../support/database.ts';
@@ -15,7 +15,7 @@ afterAll(async () => {
   state.remove();
 });
 
-it('proves old entries without the new member, new ones with it, and refuses one that nobody proved', async () => {
+it('proves old entries without the new member, new ones with it, and refuses an unproven one', async () => {
   const { PROOF_FORMAT } = await import('../../src/verwerkingenlog/domain/members.ts');
   const { actie, actieIn, newPerson, startLog, KEY } = await import('../verwerkingenlog/support.ts');
   const old = await startLog({ env: state.env, databaseUrl: database.url });

@@ -1,6 +1,6 @@
 /**
- * A judge that others wrote: `fsck` of transparency-dev/tessera fetches all tiles and entries of a log and recomputes its root. It is
- * asked where it is: named by PROOF_FSCK, or on the path (`go install github.com/transparency-dev/tessera/cmd/fsck@latest`).
+ * An independent checker: `fsck` of transparency-dev/tessera fetches all tiles and entries of a log and recomputes its root. It runs where
+ * it is installed: named by PROOF_FSCK, or on the path (`go install github.com/transparency-dev/tessera/cmd/fsck@latest`).
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -31,7 +31,7 @@ describe.runIf(isThere)(`fsck of tessera${WITHOUT}`, () => {
     await supplier.import('shv', messageFile(shvMessage({ leveringen: [{ naam: 'Noord', records: 3 }] })));
     for (const page of [1, 2, 3]) await supplier.get({ page, pageSize: 1 });
     await publishMeetings(supplier.databaseUrl, { ...env, AREAS: 'raadsfeed' }, LEAVES);
-    // fsck knows nothing of what an entry refers to.
+    // fsck ignores the records that entries refer to.
     for (const log of ['verwerkingen', 'leveringen'])
       await supplier.asOwner(
         `insert into proof.queue (log, number, entry) select '${log}', nextval('proof.record_numbers'),
@@ -47,7 +47,7 @@ describe.runIf(isThere)(`fsck of tessera${WITHOUT}`, () => {
     return `${supplier.server.url}/proof/v1/${log}`;
   }
 
-  /** What it says; its exit status is not an answer, and it waits for ever for a tile that it cannot get. */
+  /** Its output; its exit status says nothing, and it waits for ever for a missing tile. */
   async function fsck(log: ProofLogName, milliseconds: number): Promise<string> {
     const key = join(dirname(state.path), `${log}.key`);
     writeFileSync(key, (await getText(`${addressOf(log)}/key`)).text.trim());
@@ -62,7 +62,7 @@ describe.runIf(isThere)(`fsck of tessera${WITHOUT}`, () => {
     return said;
   }
 
-  it.each(PROOF_LOGS)('finds the log %s whole', async (log) => {
+  it.each(PROOF_LOGS)('finds the log %s complete', async (log) => {
     await hasLeaves(addressOf(log), LEAVES);
     expect(await fsck(log, 50_000)).toContain("Successfully fsck'd");
   });

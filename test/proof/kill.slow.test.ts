@@ -7,7 +7,7 @@ import { databaseHome } from '../support/database-home.ts';
 import { verifyProcessing } from './proof-drill.ts';
 import { PROOF_KEY } from './support.ts';
 
-/** Fifty: `PROOF_KILLS=50 npm run test:slow -- test/proof/kill.slow.test.ts`. */
+/** For fifty: `PROOF_KILLS=50 npm run test:slow -- test/proof/kill.slow.test.ts`. */
 const KILLS = Number(process.env.PROOF_KILLS ?? 1);
 
 it('gives every acknowledged entry one leaf, however two sequencers and Postgres are killed', {

@@ -1,4 +1,4 @@
-/** The proof log of processing: who may read an action may have its proof, and it shows no more than reading does. */
+/** The processing proof log: a caller that may read an action may have its proof, which shows no more than reading does. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { isRecord } from '../../src/lib/json/json-value.ts';
@@ -40,7 +40,7 @@ async function verify(): Promise<{ code: number | null; faults: unknown[]; logs:
   return { code, logs, faults: logs.flatMap(({ faults }) => (Array.isArray(faults) ? faults : [])) };
 }
 
-/** What an answer shows, as the parts of its proof. */
+/** The members of an answer, as the parts of its proof. */
 function partsOf(answer: unknown): Record<string, unknown> {
   if (!isRecord(answer)) throw new Error('no answer');
   const { url: _, verwerkteObjecten, verwerkingsactie, systeem, gebruiker, gegevensbron, ...rest } = answer;
@@ -106,7 +106,7 @@ it('proves the full view, the limited view and that of one of two persons, each 
   expect(judge(proof, partsOf(own.json), key)).toMatchObject({ isProven: true });
 });
 
-it('shows whoever runs the log all parts of every version with their proofs', async () => {
+it("shows the log's operator all parts of every version with their proofs", async () => {
   const kept = actieIn(await log.call(ALL, 'POST', '/verwerkingsacties', actie(newPerson()), HEADERS));
   await proofOf(ALL, `/verwerkingsacties/${kept.actieId}/bewijs`);
   const { json } = await koppelvlak(database.url, ['log', 'history', kept.actieId, '--proof', '--json'], {
@@ -121,7 +121,7 @@ it('shows whoever runs the log all parts of every version with their proofs', as
   expect(judge(String(shown?.bewijs), changed, key)).toMatchObject({ isProven: false });
 });
 
-it('answers 404 with a time to wait while the entry has no place, and 410 for what was deleted', async () => {
+it('answers 404 with a time to wait while the entry has no position, and 410 for deleted ones', async () => {
   const kept = actieIn(await log.call(ALL, 'POST', '/verwerkingsacties', actie(newPerson()), HEADERS));
   const soon = await log.call(ALL, 'GET', `/verwerkingsacties/${kept.actieId}/bewijs`, undefined, HEADERS);
   if (soon.status !== 200) {
@@ -136,7 +136,7 @@ it('answers 404 with a time to wait while the entry has no place, and 410 for wh
   expect((await log.call(ALL, 'GET', path, undefined, HEADERS)).json).toMatchObject({ status: 410 });
 });
 
-it('has an entry of every version: changed, changed with its whole processing, odd in every member, of LDV', async () => {
+it('has an entry of every version: changed, changed with its whole processing, with every member odd, of LDV', async () => {
   const odd = {
     verwerkingId: '48086BF2-11B7-4603-9526-67D7C3BB6587',
     tijdstip: '2026-01-15T13:35:42.123+01:00',
@@ -163,7 +163,7 @@ it('has an entry of every version: changed, changed with its whole processing, o
   expect(await verify()).toMatchObject({ code: 0, faults: [], logs: [{ unproven: 0 }] });
 });
 
-it('names what somebody with all database privileges changed', async () => {
+it('reports changes by someone with all database privileges', async () => {
   const kept = actieIn(await log.call(ALL, 'POST', '/verwerkingsacties', actie(newPerson()), HEADERS));
   await proofOf(ALL, `/verwerkingsacties/${kept.actieId}/bewijs`);
   const change = (text: string) => client.query(text, [kept.actieId]);
@@ -177,7 +177,7 @@ it('names what somebody with all database privileges changed', async () => {
   expect(await verify()).toMatchObject({ code: 0, faults: [] });
 });
 
-it('proves nothing by an older checkpoint, a path that is cut short, or salts that changed places', async () => {
+it('proves nothing by an older checkpoint, a truncated path, or swapped salts', async () => {
   const post = async () => actieIn(await log.call(ALL, 'POST', '/verwerkingsacties', actie(newPerson()), HEADERS));
   const first = await proofOf(ALL, `/verwerkingsacties/${(await post()).actieId}/bewijs`);
   const { actieId } = await post();
@@ -186,7 +186,7 @@ it('proves nothing by an older checkpoint, a path that is cut short, or salts th
   const parts = partsOf(read.json);
   const verdict = (change: Partial<Proof>) => judge(formatProof({ ...proof, ...change }), parts, key);
   expect(verdict({})).toMatchObject({ isProven: true });
-  // Signed as well, but of a tree that had no such leaf yet.
+  // Also signed, but for a tree that did not have this leaf yet.
   const older = parseProof(first).checkpoint;
   expect(checkpointIn(older).size).toBeLessThanOrEqual(proof.index);
   expect(verdict({ checkpoint: older })).toMatchObject({ isProven: false });

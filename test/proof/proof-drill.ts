@@ -1,4 +1,4 @@
-/** A service with proof logs and records in them, and whoever has all rights on its database. */
+/** A service with proof logs and records, and an attacker with all rights on its database. */
 import { randomUUID } from 'node:crypto';
 import { createPool, type Pool } from '../../src/database/pool.ts';
 import { pipelinedTransaction, transaction } from '../../src/database/transaction.ts';
@@ -33,13 +33,13 @@ export interface TamperingOptions {
 export interface TamperingResult {
   /** Faults before anything was changed. */
   readonly before: readonly string[];
-  /** Changes that were not named, or were accepted outside. */
+  /** Changes that were not reported, or were accepted outside. */
   readonly missed: readonly string[];
-  /** Whether somebody outside was asked; not where Go is not on the path. */
+  /** True when the outside judge was asked; not without Go on the path. */
   readonly isJudgedOutside: boolean;
 }
 
-/** Changes what the logs of this database hold, directly in the database, and has each change judged. */
+/** Tampers with the logs of this database, directly in the database, and has each change judged. */
 export async function runTamperingDrill(options: TamperingOptions): Promise<TamperingResult> {
   const config = readTestConfig({ NODE_ENV: 'test', ...options.env }, 'tool');
   const judge = options.changes === 0 ? undefined : startOutsideJudge();
@@ -61,7 +61,7 @@ export async function runTamperingDrill(options: TamperingOptions): Promise<Tamp
         published: (log) => published.get(treeName(log)),
       };
       const logs = PROOF_LOGS.filter((log) => (options.only ?? log) === log);
-      // In one snapshot: a service that runs gives leaves meanwhile.
+      // In one snapshot, because a running service adds leaves meanwhile.
       await client.query('begin transaction isolation level repeatable read, read only');
       const before = await judgeUntouched(tampering, logs);
       await client.query('rollback');
@@ -79,7 +79,7 @@ export async function runTamperingDrill(options: TamperingOptions): Promise<Tamp
   }
 }
 
-/** Verifies the log of processing once, and gives what it names. */
+/** Verifies the processing log once, and returns its findings. */
 export async function verifyProcessing(
   databaseUrl: string,
   env: Readonly<Record<string, string>>,
@@ -98,8 +98,8 @@ function ownerPool(url: string, role?: string): Pool {
 }
 
 /**
- * Fills what the service does not fill by itself here, once it is stopped: so many lines in the delivery journal, and some actions that were
- * removed at the end of their term. Everything is sequenced and published.
+ * Adds what the service does not add here by itself, once it is stopped: lines in the delivery journal, and some actions removed at the end
+ * of their term. Everything is sequenced and published.
  */
 export async function addDeliveriesAndRemovals(
   databaseUrl: string,
@@ -157,7 +157,7 @@ function sampleEntry(i: number): Parameters<typeof writeJournal>[1] {
   };
 }
 
-/** Publishes so many meetings to the feed, in batches, as one who has the key. */
+/** Publishes this many meetings to the feed, in batches, with the key. */
 export async function publishMeetings(databaseUrl: string, env: Readonly<Record<string, string>>, count: number) {
   const config = readTestConfig(env, 'tool');
   const pool = ownerPool(databaseUrl, 'koppelvlak_dienst');

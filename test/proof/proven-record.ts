@@ -1,4 +1,4 @@
-/** An action in a log of 300 leaves, with the proof that somebody gets who may not see everything. */
+/** An action in a log of 300 leaves, with the proof of a partial view. */
 
 import { partsOf } from '../../src/proof/check.ts';
 import { disclosure, entryOf } from '../../src/proof/record.ts';
@@ -13,7 +13,7 @@ const SEED = Buffer.alloc(32, 5);
 const INDEX = 123;
 const SIZE = 300;
 
-/** An action as `GET` answers it to who may see it whole. */
+/** An action as `GET` answers it to a caller that may see all of it. */
 export const ACTIE = {
   url: 'https://gemeente.example/verwerkingenlog/v1/verwerkingsacties/0198c0de-7c1f-7bb0-8c2d-4e6f80120000',
   actieId: '0198c0de-7c1f-7bb0-8c2d-4e6f80120000',

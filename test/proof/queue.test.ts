@@ -1,4 +1,4 @@
-/** The queue of entries without a place, and how it is emptied. */
+/** The queue of entries without a position, and how it is emptied. */
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import type { Pool } from '../../src/database/pool.ts';
@@ -34,7 +34,7 @@ beforeEach(async () => {
   await client.query('delete from proof.queue');
 });
 
-/** Entries that their numbers can be read from. */
+/** Entries that contain their numbers. */
 async function add(numbers: readonly number[]): Promise<void> {
   await client.query(
     `insert into proof.queue (log, number, entry)
@@ -56,11 +56,11 @@ it('returns as many as requested, in order of number, and the rest later', async
   expect(await takeFromQueue(pool, 'verwerkingen', 3)).toEqual([]);
 });
 
-it('is emptied without a loop in a loop, also when its statistics say that it is empty', async () => {
+it('is emptied without a nested loop, even when its statistics say that it is empty', async () => {
   const numbers = Array.from({ length: MANY }, (_, i) => i + 1);
   await add(numbers);
   await client.query('delete from proof.queue');
-  // The pages stay, so that the planner believes what it counted in them: nothing.
+  // The pages stay, so that the planner trusts its count of them: zero.
   await client.query('vacuum (analyze, truncate false) proof.queue');
   await add(numbers);
   const plans: string[] = [];
@@ -81,7 +81,7 @@ it('is emptied without a loop in a loop, also when its statistics say that it is
   }
 });
 
-it('is emptied into the tree while other work goes on', async () => {
+it('is emptied into the tree while other work continues', async () => {
   const leaves = Array.from({ length: MANY }, (_, i) => ({ number: i + 1, entry: Buffer.alloc(33, i) }));
   let turns = 0;
   let turnsOfHashing: number | undefined;
@@ -102,7 +102,7 @@ it('is emptied into the tree while other work goes on', async () => {
   expect(turnsOfHashing).toBeGreaterThan(3);
 });
 
-it('is emptied again after a fault of the program, which is not a conflict of the database', async () => {
+it('is emptied again after a program error, which is not a database conflict', async () => {
   const state = stateFile();
   const broken = new TypeError('undefined is not a function');
   const seen = vi.fn<NonNullable<SequencerOptions['seen']>>().mockRejectedValueOnce(broken).mockResolvedValue([]);
@@ -115,7 +115,7 @@ it('is emptied again after a fault of the program, which is not a conflict of th
     await expect(sequencer.round()).rejects.toBe(broken);
     expect(sequencer.conflict()).toBeUndefined();
     await sequencer.round();
-    // What somebody wrote into the database is one, and says where it was found.
+    // Data written by somebody else is a conflict, and its location is reported.
     await client.query(`update proof.logs set checkpoint = 'x' || checkpoint where log = 'verwerkingen'`);
     await sequencer.round();
     expect(sequencer.conflict()).toBeInstanceOf(Error);

@@ -1,4 +1,4 @@
-/** What of a record is logged: nothing that tells about it, and all that shows it unchanged. */
+/** The log entry of a record: it reveals nothing about the record, and proves that it is unchanged. */
 import { createHash, createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ const ENTRY = entryOf(SEED, { parts: Object.entries(PARTS) });
 const read = (extra: Uint8Array) => JSON.parse(Buffer.from(extra).toString());
 
 describe('an entry', () => {
-  it('is what the specification says, computed here another way', () => {
+  it('follows the specification, computed here in another way', () => {
     const hmac = (key: Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();
     const json = { aanvullend: '{}', basis: '{"a":"\u00e9","b":1}', 'object/1': '{"objectId":"999990019"}' };
     const parts = Object.entries(json).map(([name, text]) =>
@@ -24,7 +24,7 @@ describe('an entry', () => {
     expect(Buffer.from(ENTRY).toString('hex')).toBe(`01${expected}`);
   });
 
-  it('is computed by whoever sees a part, from the commitments to the others', async () => {
+  it('can be computed from a partial view and the commitments to the rest', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 8 }),
@@ -41,7 +41,7 @@ describe('an entry', () => {
     );
   });
 
-  it('is another one when anything seen was changed, added or left out', async () => {
+  it('differs when any visible part was changed, added or omitted', async () => {
     const shown = new Set(['basis', 'object/1']);
     const extra = await disclosure(SEED, { parts: Object.entries(PARTS) }, shown);
     const seen = { basis: PARTS.basis, 'object/1': PARTS['object/1'] };
@@ -59,7 +59,7 @@ describe('an entry', () => {
     }
   });
 
-  it('of a record with tens of thousands of parts is made while other work goes on', async () => {
+  it('of a record with tens of thousands of parts is made while other work continues', async () => {
     const config = readConfig({ AREAS: 'verwerkingenlog', PROOF_KEY: SEED.toString('base64') }, 'tool');
     const writer = createProofWriters(config)('verwerkingen');
     const part = (i: number) => [`object/${i}`, { objectId: String(i), soortObjectId: 'BSN' }] as const;
@@ -78,7 +78,7 @@ describe('an entry', () => {
     expect(sealed?.entry).toEqual(entryOf(sealed?.seed ?? SEED, record));
   });
 
-  it('does not say how many objects there are, or which salt a hidden part has', async () => {
+  it('does not reveal the number of objects, or the salt of a hidden part', async () => {
     for (const [count, added] of [
       [0, 2],
       [1, 1],
@@ -101,7 +101,7 @@ describe('an entry', () => {
     expect(JSON.stringify(given)).not.toContain(SEED.toString('base64'));
   });
 
-  it('of padding looks like the others, and is known by who has the key', () => {
+  it('of padding looks like the others, and is recognised with the key', () => {
     const [key, other] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
     const entryAt = paddingEntries(key, 'example.com/log');
     const made = entryAt(7);

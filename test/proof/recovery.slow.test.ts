@@ -1,4 +1,4 @@
-/** Switching a log on later, several instances, a late commit, a restored backup, and going on after it. */
+/** Enabling a log later, several instances, a late commit, a restored backup, and continuing after it. */
 import { copyFileSync, readFileSync } from 'node:fs';
 import pg from 'pg';
 import { expect, inject, it } from 'vitest';
@@ -23,7 +23,7 @@ async function warnings(managementUrl: string): Promise<string> {
   return (await getText(`${managementUrl}/health/ready`)).text;
 }
 
-it('enters what the feed published before the log was switched on, and numbers that were pruned as such', async () => {
+it('enters records published before the log was enabled, and pruned numbers as such', async () => {
   const before = await startFeed();
   const state = stateFile();
   try {
@@ -46,7 +46,7 @@ it('enters what the feed published before the log was switched on, and numbers t
   }
 });
 
-it('has one sequencer over two instances, and gives what is committed late a later place', async () => {
+it('has one sequencer over two instances, and gives late commits a later position', async () => {
   const database = await createDatabase();
   const [state, second] = [stateFile(), stateFile()];
   const log = await startLog({ env: state.env, databaseUrl: database.url });
@@ -55,7 +55,7 @@ it('has one sequencer over two instances, and gives what is committed late a lat
   const client = new pg.Client(database.url);
   await client.connect();
   try {
-    // A number that was given before the others and is committed after them.
+    // A number that was assigned before the others and is committed after them.
     await client.query('begin');
     await client.query(
       `insert into proof.queue (log, number, entry) values ('verwerkingen', nextval('proof.record_numbers'), $1)`,
@@ -73,7 +73,7 @@ it('has one sequencer over two instances, and gives what is committed late a lat
     );
     expect(rows[0]?.numbers.indexOf('1')).toBe(20);
     const env = { ...state.env, AREAS: 'verwerkingenlog', VERWERKINGENLOG_KEY: KEY };
-    // The entry that this test put there has no record.
+    // The entry that this test inserted has no record.
     expect(await verify(database.url, 'verwerkingen', env)).toMatchObject({
       logs: [{ faults: [{ name: 'leaf 20 of 127.0.0.1/proof/v1/verwerkingen' }] }],
     });
@@ -118,7 +118,7 @@ it('takes what the other instances published last: for a state that was lost, an
     expect(await warnings(second.managementUrl)).toContain('PROOF_STATE has no checkpoint');
     await Promise.all([first.stop(), second.stop()]);
 
-    // Database and state of the same backup: only the instance that went on running knows better.
+    // Database and state are from the same backup: only the other instance knows better.
     await owner.query('begin');
     for (const table of ['logs', 'tiles', 'bundles'])
       await owner
@@ -142,7 +142,7 @@ it('takes what the other instances published last: for a state that was lost, an
   }
 });
 
-it('ends only when an operator says so: nothing new is entered, earlier entries stay proven, and an earlier gap is named', async () => {
+it('ends only when an operator says so: nothing new is entered, earlier entries stay proven, and an earlier gap is reported', async () => {
   const database = await createDatabase();
   const state = stateFile();
   const log = await startLog({ env: state.env, databaseUrl: database.url });
@@ -193,7 +193,7 @@ it('ends only when an operator says so: nothing new is entered, earlier entries 
   }
 });
 
-it('signs nothing after a restored backup, serves the last good checkpoint, and goes on under a new origin', async () => {
+it('signs nothing after a restored backup, serves the last good checkpoint, and continues under a new origin', async () => {
   const feed = await startProofFeed();
   const copy = `${new URL(feed.databaseUrl).pathname.slice(1)}_backup`;
   const env = { ...feed.state.env, AREAS: 'raadsfeed' };

@@ -1,4 +1,4 @@
-/** What was removed cannot be linked to its leaf any more, and the tree is as valid as before. */
+/** A removed record can no longer be linked to its leaf, and the tree stays valid. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createPool, type Pool } from '../../src/database/pool.ts';
@@ -54,12 +54,12 @@ async function keep(term: string): Promise<string> {
   return actieIn(await log.call(SCOPES, 'POST', '/verwerkingsacties', actie(newPerson(), wishes), HEADERS)).actieId;
 }
 
-it('removes seed and link with what is past its term, and says so in the tree', async () => {
+it('removes seed and link of expired records, and says so in the tree', async () => {
   const address = `${log.server.url}/proof/v1/verwerkingen`;
   await Promise.all(Array.from({ length: 5 }, () => keep('P1D')));
   const kept = await keep('P80Y');
   await hasLeaves(address, 6);
-  // One that has no place yet when it goes.
+  // One without a position when it is removed.
   await keep('P1D');
   const env = { ...state.env, AREAS: 'verwerkingenlog', VERWERKINGENLOG_KEY: KEY };
   const sealing = sealingOnly(env);
@@ -119,7 +119,7 @@ it('keeps seeds readable when the keys of identifiers are rotated', async () => 
   expect(await verify(database.url, 'verwerkingen', only)).toMatchObject(WELL);
 });
 
-it('holds for redactions and pruning of the feed', async () => {
+it('also applies to redactions and pruning of the feed', async () => {
   const address = `${feed.server.url}/proof/v1/raadsfeed`;
   const env = { ...feed.state.env, AREAS: 'raadsfeed' };
   await feed.prove(Array.from({ length: 6 }, (_, i) => vergadering(`r${i}`)));

@@ -1,4 +1,4 @@
-/** The sealing key, for whoever writes and must not sign; and that a wrong key is refused. */
+/** The sealing key, for writers that must not sign; and that a wrong key is refused. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -66,7 +66,7 @@ it('lets another application publish to a feed with a proof log', async () => {
   expect((await feed.get('/raadsfeed/record/2')).status).toBe(200);
 });
 
-it('lets commands publish and read proofs, and whoever has the key itself finds all of it whole', async () => {
+it('lets commands publish and read proofs, and the holder of the full key finds everything complete', async () => {
   const lines = join(directory, 'lines.ndjson');
   await writeFile(lines, JSON.stringify(vergadering('drie')));
   const env = { AREAS: 'raadsfeed', PROOF_SEALING_KEY: sealingKey };
@@ -80,7 +80,7 @@ it('lets commands publish and read proofs, and whoever has the key itself finds 
   expect(whole).toMatchObject({ code: 0, json: { logs: [{ faults: [] }] } });
 });
 
-it('is derived one way, and holds nothing that signs', () => {
+it('is derived one way, and cannot sign', () => {
   const bytes = Buffer.from(sealingKey, 'base64');
   const key = Buffer.from(PROOF_KEY, 'base64');
   const signing = deriveSeed(key, '127.0.0.1/proof/v1/raadsfeed');
@@ -88,7 +88,7 @@ it('is derived one way, and holds nothing that signs', () => {
     expect(bytes.includes(secret)).toBe(false);
 });
 
-it('is not enough for a service, which signs, nor beside another PROOF_KEY', async () => {
+it('is not enough for a service, which signs, nor valid beside another PROOF_KEY', async () => {
   const start = (env: Record<string, string>) =>
     startServer({ env: { AREAS: 'raadsfeed', ...env }, databaseUrl: feed.databaseUrl });
   await expect(start({ PROOF_SEALING_KEY: sealingKey })).rejects.toThrow(
@@ -98,7 +98,7 @@ it('is not enough for a service, which signs, nor beside another PROOF_KEY', asy
   await expect(start(both)).rejects.toThrow(/PROOF_SEALING_KEY does not follow from PROOF_KEY/);
 });
 
-it('a start or a command with another PROOF_KEY is refused by name, also in a database without its check value', async () => {
+it('a service or command with another PROOF_KEY is refused by name, even in a database without its check value', async () => {
   const env = { AREAS: 'raadsfeed', ...feed.state.env, PROOF_KEY: OTHER_KEY };
   const refusal = /PROOF_KEY is not the key that the proof logs of this database were started with/;
   const owner = new pg.Client(feed.databaseUrl);
@@ -120,7 +120,7 @@ it('a start or a command with another PROOF_KEY is refused by name, also in a da
       code: 1,
       error: expect.stringMatching(/PROOF_SEALING_KEY cannot be checked/),
     });
-    // The right one writes it down.
+    // The right one stores it.
     const { server } = await feed.another(feed.state.env);
     await server.stop();
     expect(await koppelvlak(feed.databaseUrl, ['feed', 'verify'], sealing)).toMatchObject({ code: 0 });
@@ -129,7 +129,7 @@ it('a start or a command with another PROOF_KEY is refused by name, also in a da
   }
 });
 
-it('of two keys that are first at once, one decides', async () => {
+it('of two keys that are first at once, one wins', async () => {
   const fresh = await startFeed();
   try {
     const commands = [PROOF_KEY, OTHER_KEY].map((key) =>

@@ -1,4 +1,4 @@
-/** Servers with proof logs, and what checks their proofs as anybody outside would. */
+/** Servers with proof logs, and checks of their proofs as an outsider would do them. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { createPublisher } from '../../src/raadsfeed/writer/publisher.ts';
 import { readConfig } from '../../src/settings/read-config.ts';
 import { changeOf, type FeedServer, startFeed } from '../raadsfeed/support.ts';
 
-/** Not a secret of anyone. */
+/** Nobody's secret. */
 export const PROOF_KEY = Buffer.alloc(32, 9).toString('base64');
 
 export interface StateFile {
@@ -35,7 +35,7 @@ export function stateFile(): StateFile {
 
 export interface ProofFeed extends FeedServer {
   readonly state: StateFile;
-  /** Publishes with the key of the log. */
+  /** Publishes with the log's key. */
   prove(lines: readonly object[]): Promise<Outcome[]>;
   /** A text below `/proof/v1`, with its status. */
   get(path: string): Promise<{ status: number; text: string; headers: Headers }>;
@@ -66,7 +66,7 @@ export async function getText(
   return { status: answer.status, text: await answer.text(), headers: answer.headers };
 }
 
-/** Waits until the log of this address has so many leaves. */
+/** Waits until the log at this address has this many leaves. */
 export async function hasLeaves(address: string, size: number): Promise<string> {
   let note = '';
   await expect
@@ -81,7 +81,7 @@ export async function hasLeaves(address: string, size: number): Promise<string> 
   return note;
 }
 
-/** What a proof says of these parts, to somebody who has the verifier key only. */
+/** The proof's verdict on these parts, for somebody with only the verifier key. */
 export function judge(proofText: string, parts: Readonly<Record<string, unknown>>, verifierKey: string) {
   const proof = parseProof(proofText);
   try {

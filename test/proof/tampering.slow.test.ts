@@ -7,7 +7,7 @@ import { hasGo } from './tlog/judge.ts';
 
 const OUTSIDE = hasGo ? 'and nobody outside accepts one' : '(Go is not on the path: nobody outside is asked)';
 
-it(`names every change that somebody with all rights on the database makes, also disguised, ${OUTSIDE}`, async () => {
+it(`reports every change by someone with all rights on the database, even disguised, ${OUTSIDE}`, async () => {
   const database = await createDatabase();
   const state = stateFile();
   const env = { ...state.env, AREAS: 'verwerkingenlog,raadsfeed' };

@@ -31,11 +31,11 @@ describe('headers of an answer', () => {
     ['no-cache', undefined, 0],
     ['s-maxage=60', undefined, 0],
     [undefined, undefined, 0],
-  ])('takes Cache-Control %j with Age %j as fresh for %j', (cacheControl, age, expected) => {
+  ])('treats Cache-Control %j with Age %j as fresh for %j', (cacheControl, age, expected) => {
     expect(freshForMs(cacheControl, age)).toBe(expected);
   });
 
-  it('waits longer with each failure, never beyond the limit, never sooner than was asked for', () => {
+  it('waits longer with each failure, never beyond the limit, never less than requested', () => {
     const policy = { firstMs: 100, maxMs: 10_000 };
     for (let failures = 1; failures < 60; failures += 1) {
       const ceiling = Math.min(10_000, 100 * 2 ** Math.min(30, failures - 1));
@@ -118,7 +118,7 @@ describe('addresses that are never called', () => {
   ])('%s', (address) => expect(isForbiddenAddress(address)).toBe(true));
 
   it.each(['127.0.0.1', '10.0.0.1', '::1', 'fd00::1', '8.8.8.8', '2a00:1450:400e:80e::200e', '::ffff:10.0.0.1'])(
-    'does not hold for %s',
+    'does not include %s',
     (address) => expect(isForbiddenAddress(address)).toBe(false),
   );
 });
@@ -159,7 +159,7 @@ describe('a call', () => {
   });
 
   it.each(['http://169.254.169.254/', 'http://[::ffff:169.254.169.254]/', 'http://[fe80::1]/', 'http://2852039166/'])(
-    'does not reach %s, also where private addresses are allowed',
+    'does not reach %s, even if private addresses are allowed',
     async (forbidden) => {
       const url = await listen((_request, response) => response.writeHead(307, { location: forbidden }).end());
       await expect(get(forbidden)).rejects.toMatchObject({ code: 'address' });
@@ -167,7 +167,7 @@ describe('a call', () => {
     },
   );
 
-  it('tells its trace only to addresses that are listed, and never through a redirect to any host', async () => {
+  it('sends its trace only to listed addresses, and never through a redirect to any host', async () => {
     const heard: (string | undefined)[] = [];
     const url = await listen((request, response) => {
       heard.push(request.headers.traceparent?.toString());
@@ -196,7 +196,7 @@ describe('a call', () => {
     await expect(get(url)).rejects.toMatchObject({ code: 'redirect', message: expect.stringContaining('127.0.0.1:1') });
   });
 
-  it('counts what is sent as well as what it becomes', async () => {
+  it('counts bytes before and after decompression', async () => {
     const empty = gzipSync('');
     const url = await listen((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
@@ -206,7 +206,7 @@ describe('a call', () => {
     await expect(get(url)).rejects.toMatchObject({ code: 'too-large' });
   });
 
-  it.each(HOSTILE_SHAPES)('stops reading %s before anything is built of it', async (shape) => {
+  it.each(HOSTILE_SHAPES)('stops reading %s before building anything from it', async (shape) => {
     const body = gzipSync(hostileJson(shape, 30_000_000));
     const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
     const url = await listen((_request, response) => response.writeHead(200, headers).end(body), {
@@ -228,7 +228,7 @@ describe('a call', () => {
     });
   });
 
-  it('follows a redirect on the same host, and says where it ended', async () => {
+  it('follows a redirect on the same host, and reports the final address', async () => {
     const url = await listen((request, response) => {
       if (request.url === '/') response.writeHead(307, { location: '/there' }).end();
       else
@@ -239,7 +239,7 @@ describe('a call', () => {
     expect(await get(url)).toMatchObject({ url: `${url}there`, json: { a: 1 }, etag: '"1"', changed: true });
   });
 
-  it('hands over what a status has to say', async () => {
+  it('returns the contents for any status', async () => {
     const url = await listen((_request, response) => {
       response.writeHead(400, { 'content-type': 'application/problem+json', 'retry-after': '3' }).end('{"type":"x"}');
     });

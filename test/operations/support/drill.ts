@@ -8,14 +8,14 @@ import { inject } from 'vitest';
 
 const BENCH = join(import.meta.dirname, '../../../bench');
 
-/** Environment of the drills: what they make is gone with what the tests made, and nginx may be outside the path of users. */
+/** Environment of the drills: their files are deleted with those of the tests, and nginx may not be on users' path. */
 export const drillEnvironment = (): NodeJS.ProcessEnv => ({
   ...process.env,
   TMPDIR: inject('databaseHomes'),
   PATH: `${process.env.PATH ?? ''}:/usr/sbin`,
 });
 
-/** @returns what it printed */
+/** @returns its output */
 export async function drill(name: string, ...words: string[]): Promise<string> {
   const child = spawn(process.execPath, [join(BENCH, `drill-${name}.ts`), ...words], {
     env: drillEnvironment(),

@@ -1,4 +1,4 @@
-/** The package as `npm pack` makes it, for tests that run what is in it. */
+/** The package as `npm pack` makes it, for tests that run its contents. */
 import { execFile } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ const run = promisify(execFile);
 export interface Packed {
   /** Path of the archive. */
   readonly file: string;
-  /** Its digest, as npm writes it in lock files. */
+  /** Its digest, in the format of npm's lock files. */
   readonly digest: string;
 }
 
@@ -26,11 +26,11 @@ export async function pack(directory: string, root: string): Promise<Packed> {
   return { file: join(directory, String(first.filename)), digest: String(first.integrity) };
 }
 
-/** The environment of an operator: no variable of the tests themselves. */
+/** The environment of an operator, without the tests' own variables. */
 export function operatorEnvironment(more: Readonly<Record<string, string>> = {}): Record<string, string> {
   return {
     PATH: process.env.PATH ?? '',
-    // What a program starts with is compiled once.
+    // Shared compile cache, so that start-up code is compiled once.
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
     KOPPELVLAK_HOME: join(inject('databaseHomes'), 'package'),
     ...{ PORT: '0', MANAGEMENT_PORT: '0' },

@@ -52,7 +52,7 @@ describe('a forged token is refused', () => {
     expect(await verdict(await oauthToken(thief, issuer.issuer))).toBe('invalid signature');
   });
 
-  it('with an allowed algorithm that is not the one of the key', async () => {
+  it('with an allowed algorithm that does not match the key', async () => {
     const other = await signingKey('rs', 'PS256');
     expect(await verdict(await oauthToken(other, issuer.issuer))).toBe('invalid unknown-key');
     const curve = await signingKey('rs', 'ES256');
@@ -78,7 +78,7 @@ describe('a forged token is refused', () => {
     expect(await verdict(`${encode({ alg: 'RS256', kid: 5 })}.${encode(claims())}.AAAA`)).toBe('invalid malformed');
   });
 
-  it('with a key of its own in the header: jwk, jku, x5u and x5c are ignored', async () => {
+  it('with its own key in the header: jwk, jku, x5u and x5c are ignored', async () => {
     const header = {
       jwk: thief.publicJwk,
       jku: `${issuer.issuer}/thief`,

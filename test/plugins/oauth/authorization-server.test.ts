@@ -80,7 +80,7 @@ describe('the authorization server', () => {
     ['privacy-officer', areaB],
     ['inzage', 'read:restricted'],
     ['niemand', undefined],
-  ])('gives %s all its scopes when it asks for none in particular', async (id, scope) => {
+  ])('gives %s all its scopes when it requests none in particular', async (id, scope) => {
     const server = await start();
     const answer = await server.ask(id);
     expect(answer).toMatchObject({ status: 200, type: 'Bearer', scope });
@@ -90,7 +90,7 @@ describe('the authorization server', () => {
     expect([...caller.scopes].join(' ')).toBe(scope ?? '');
   });
 
-  it('gives only the scopes that were asked for', async () => {
+  it('gives only the requested scopes', async () => {
     const server = await start();
     expect((await server.ask('privacy-officer', { scope: 'read:restricted register:write' })).scope).toBe(
       'read:restricted register:write',
@@ -133,7 +133,7 @@ describe('the authorization server', () => {
     });
   });
 
-  describe('with a client that proves itself with a key (private_key_jwt)', () => {
+  describe('with a client that authenticates with a key (private_key_jwt)', () => {
     async function askWith(tokenUrl: string, change: (jwt: SignJWT) => SignJWT = (jwt) => jwt) {
       const now = Math.floor(Date.now() / 1000);
       const jwt = new SignJWT({ iss: 'sleutel', sub: 'sleutel', aud: tokenUrl, jti: crypto.randomUUID(), iat: now });
@@ -182,7 +182,7 @@ describe('the authorization server', () => {
     await expect(start({ environment: 'production' })).rejects.toThrow('does not start with NODE_ENV=production');
   });
 
-  it('has no door but its token endpoint, its keys and its metadata', async () => {
+  it('has no endpoint other than its tokens, its keys and its metadata', async () => {
     const server = await start();
     for (const path of ['/auth', '/me', '/session/end', '/token/', '/reg', '/interaction/x', '/request']) {
       expect((await fetch(`${server.issuer}${path}`)).status, path).toBe(404);
@@ -192,7 +192,7 @@ describe('the authorization server', () => {
     expect(keys).not.toContain('"d"');
   });
 
-  it('keeps its key, so that tokens outlive a restart', async () => {
+  it('keeps its key, so that tokens survive a restart', async () => {
     const first = await start();
     const { token } = await first.ask('statistiek');
     await first.close();
@@ -201,7 +201,7 @@ describe('the authorization server', () => {
     expect((await verifier.verify(bearer(token))).subject).toBe('statistiek');
   });
 
-  it('makes another key in another directory, whose tokens are not taken', async () => {
+  it('makes another key in another directory, whose tokens are not accepted', async () => {
     const other = await mkdtemp(join(tmpdir(), 'koppelvlak-auth-'));
     const stranger = await start({ keysDirectory: other });
     const { token } = await stranger.ask('statistiek');
@@ -212,7 +212,7 @@ describe('the authorization server', () => {
     await rm(other, { recursive: true });
   });
 
-  it('says who asked in its log, and prints nothing', async () => {
+  it('logs the client, and prints nothing', async () => {
     logged.length = 0;
     const server = await start();
     const { token } = await server.ask('statistiek');
@@ -240,7 +240,7 @@ describe('the secrets of the demo', () => {
     await Promise.all([directory, other].map((path) => rm(path, { recursive: true })));
   });
 
-  it('are made for a client that has none yet, and refused when the file is broken', async () => {
+  it('are made for a client that has none yet, and refused when the file is damaged', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'koppelvlak-auth-'));
     const path = join(directory, 'client-statistiek.json');
     const secret = 's'.repeat(43);

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { expect, it } from 'vitest';
 import { clientCredentialsToken, TokenFetchError } from '../../../src/lib/outbound/client-credentials.ts';
 
-it('an authorization server whose answer does not end is cut off', async () => {
+it('disconnects an authorization server with an endless answer', async () => {
   let sent = 0;
   const server = createServer((_request, response) => {
     const more = (): void => {
@@ -19,7 +19,7 @@ it('an authorization server whose answer does not end is cut off', async () => {
   const token = clientCredentialsToken({ tokenUrl, clientId: 'logboek', clientSecret: 'geheim', scopes: [] });
   try {
     await expect(token()).rejects.toThrow(TokenFetchError);
-    // What is under way between the two is not read.
+    // Bytes in transit between the two are not read.
     expect(sent).toBeLessThan(16 * 1024 * 1024);
   } finally {
     server.closeAllConnections();

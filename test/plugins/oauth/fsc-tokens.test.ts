@@ -30,7 +30,7 @@ async function refused(change: Partial<FscTokenOptions>, service = 'shv'): Promi
 }
 
 describe('an FSC access token', () => {
-  it('says which peer calls, and is the right to read', async () => {
+  it('identifies the calling peer, and grants reading', async () => {
     using verifier = openVerifier({ fsc });
     const issuedAt = new Date(Math.floor(Date.now() / 1000) * 1000);
     const token = await mint({ issuedAt, lifetimeSeconds: 60 });
@@ -44,14 +44,14 @@ describe('an FSC access token', () => {
   });
 
   it.each(['https://inway.example', 'https://inway.example/', 'https://inway-a.example', 'https://inway-a.example/'])(
-    'may be for any of the own Inways, with or without a slash behind it: %s',
+    'may be for any of our own Inways, with or without a trailing slash: %s',
     async (audience) => {
       using verifier = openVerifier({ fsc });
       expect((await verifier.verify(bearer(await mint({ audience })), 'shv')).kind).toBe('fsc');
     },
   );
 
-  it('is refused for what only begins like an own Inway', async () => {
+  it('is refused for an address that only begins like one of our Inways', async () => {
     for (const audience of ['https://inway.example//', 'https://inway.example/x', 'https://inway.exampl']) {
       expect(await refused({ audience })).toBe('invalid audience');
     }
@@ -137,7 +137,7 @@ describe('an FSC access token', () => {
     expect(await refusal(verifier.verify(token, 'shv'))).toBe('invalid certificate-not-valid');
   });
 
-  it('that is cached is still for one service only', async () => {
+  it('when cached is still for one service only', async () => {
     using verifier = openVerifier({ fsc });
     const token = bearer(await mint());
     await verifier.verify(token, 'shv');
@@ -145,7 +145,7 @@ describe('an FSC access token', () => {
     expect((await verifier.verify(token, 'shv')).scopes).toEqual(new Set(['read']));
   });
 
-  it('gives no scope where there is no FSC service', async () => {
+  it('grants no scope without an FSC service', async () => {
     using verifier = openVerifier({ fsc });
     const token = bearer(await mint());
     expect((await verifier.verify(token)).scopes).toEqual(new Set());
@@ -155,14 +155,14 @@ describe('an FSC access token', () => {
 });
 
 describe('the binding of a token to a client certificate', () => {
-  it('is left to the Inway when the certificate is not handed on, whatever the client sends', async () => {
+  it('is left to the Inway when the certificate is not passed on, whatever the client sends', async () => {
     using verifier = openVerifier({ fsc });
     const token = bearer(await mint({ boundTo: client.certificate }));
     expect((await verifier.verify(token, 'shv')).kind).toBe('fsc');
     expect((await verifier.verify({ ...token, ...certificateHeader(otherClient.der) }, 'shv')).kind).toBe('fsc');
   });
 
-  it('is checked on every use when it is handed on', async () => {
+  it('is checked on every use when it is passed on', async () => {
     using verifier = openVerifier({ fsc, clientCertificates: true });
     const token = bearer(await mint({ boundTo: client.certificate }));
     const by = (certificate: object) => verifier.verify({ ...token, ...certificate }, 'shv');
@@ -175,13 +175,13 @@ describe('the binding of a token to a client certificate', () => {
     expect(await refusal(by({ clientCertificate: twice }))).toBe('invalid header-repeated');
   });
 
-  it('must be there when the certificate is handed on', async () => {
+  it('is required when the certificate is passed on', async () => {
     using verifier = openVerifier({ fsc, clientCertificates: true });
     const request = { ...bearer(await mint()), ...certificateHeader(client.der) };
     expect(await refusal(verifier.verify(request, 'shv'))).toBe('invalid not-bound');
   });
 
-  it('is judged before the group, so that a stolen token tells nothing', async () => {
+  it('is checked before the group, so that a stolen token reveals nothing', async () => {
     using verifier = openVerifier({ fsc, clientCertificates: true });
     const request = {
       ...bearer(await mint({ boundTo: client.certificate, groupId: 'other' })),
@@ -207,7 +207,7 @@ describe('two kinds of issuer', () => {
     expect((await verifier.verify(bearer(await mint()), 'shv')).kind).toBe('fsc');
   });
 
-  it('are each switched on by their configuration', async () => {
+  it('are each enabled by their configuration', async () => {
     using onlyOAuth = openVerifier({ oauth: oauth() });
     expect(await refusal(onlyOAuth.verify(bearer(await mint()), 'shv'))).toBe('invalid unknown-key');
     using onlyFsc = openVerifier({ fsc });
@@ -235,7 +235,7 @@ describe('two kinds of issuer', () => {
 });
 
 describe('the FSC certificates', () => {
-  it('tell until when the last of them is valid', async () => {
+  it('report the expiry of the last of them', async () => {
     const short = await selfSigned(ecKeys(), { validTo: 10 });
     using verifier = openVerifier({ fsc: { ...fsc, certificates: pemFile(short.certificate + manager.certificate) } });
     expect(verifier.fscValidUntil()).toEqual(new X509Certificate(manager.certificate).validToDate);
@@ -246,11 +246,11 @@ describe('the FSC certificates', () => {
   it.each([
     ['none', '', 'hold no PEM certificate'],
     ['a broken one', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----', 'certificate 1 cannot be read'],
-  ])('are refused at the start when there is %s', (_name, certificates, message) => {
+  ])('are refused at start-up when there is %s', (_name, certificates, message) => {
     expect(() => openVerifier({ fsc: { ...fsc, certificates: pemFile(certificates) } })).toThrow(message);
   });
 
-  it('are refused at the start when a key is too short or of an unusable kind', async () => {
+  it('are refused at start-up when a key is too short or of an unusable kind', async () => {
     const short = await selfSigned(rsaKeys(1024));
     expect(() =>
       openVerifier({ fsc: { ...fsc, certificates: pemFile(manager.certificate + short.certificate) } }),
@@ -259,7 +259,7 @@ describe('the FSC certificates', () => {
 });
 
 describe('changed FSC certificates', () => {
-  it('are loaded without a restart, and what the old ones verified is refused', async () => {
+  it('are loaded without a restart, and tokens verified by the old ones are refused', async () => {
     const next = await selfSigned(ecKeys());
     const file = pemFile(manager.certificate);
     using verifier = openVerifier({ fsc: { ...fsc, certificates: file } });
@@ -272,7 +272,7 @@ describe('changed FSC certificates', () => {
     expect(await refusal(verifier.verify(old, 'shv'))).toBe('invalid unknown-key');
   });
 
-  it('that cannot be used leave the old ones, with a warning in readiness', async () => {
+  it('that are unusable leave the old ones in place, with a warning in readiness', async () => {
     const file = pemFile(manager.certificate);
     using verifier = openVerifier({ fsc: { ...fsc, certificates: file } });
     replaceFile(file, 'no certificate');
@@ -282,7 +282,7 @@ describe('changed FSC certificates', () => {
   });
 });
 
-describe('the FSC certificates of a Manager that publishes them', () => {
+describe('FSC certificates published by a Manager', () => {
   const x5c = (der: Buffer) => [der.toString('base64')];
   const jwk = (made: { key: string; der: Buffer }, thumbprint = true) => ({
     ...createPublicKey(made.key).export({ format: 'jwk' }),
@@ -306,7 +306,7 @@ describe('the FSC certificates of a Manager that publishes them', () => {
     expect(publisher.count(path)).toBe(1);
   });
 
-  it('are fetched again for one that is new, and one that is withdrawn stops within the cache time', async () => {
+  it('are fetched again for a new one, and a withdrawn one stops within the cache time', async () => {
     const clock = movableClock();
     const other = await selfSigned(ecKeys());
     publisher.serve(path, { keys: [jwk(manager)] });

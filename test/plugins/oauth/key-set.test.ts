@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => issuer.close());
 
 const oauth = () => ({ issuer: issuer.issuer, audience, jwksUrl: issuer.jwksUrl });
-/** Each is another token, so that none is remembered. */
+/** Each is another token, so that none is cached. */
 const fresh = async (key = old) =>
   bearer(await oauthToken(key, issuer.issuer, { exp: Math.floor(Date.now() / 1000) + 90_000 }));
 
@@ -49,7 +49,7 @@ describe('the keys of the issuer', () => {
     expect(issuer.count()).toBe(3);
   });
 
-  it('are fetched for unknown keys at most once in 30 seconds, also when that fails', async () => {
+  it('are fetched for unknown keys at most once in 30 seconds, even when that fails', async () => {
     const clock = movableClock();
     using verifier = openVerifier({ oauth: oauth(), clock });
     await verifier.verify(await fresh());
@@ -62,7 +62,7 @@ describe('the keys of the issuer', () => {
     expect((await verifier.verify(await fresh(rotated))).subject).toBe('statistiek');
   });
 
-  it('keep serving while the issuer is unavailable, also a day later', async () => {
+  it('keep working while the issuer is unavailable, even a day later', async () => {
     const clock = movableClock();
     const log = recordingLog();
     using verifier = openVerifier({ oauth: oauth(), clock, log });
@@ -76,7 +76,7 @@ describe('the keys of the issuer', () => {
     expect(log.lines).toEqual([expect.stringContaining('/jwks: status 503')]);
   });
 
-  it('keep serving without waiting while the issuer hangs', async () => {
+  it('keep working without waiting while the issuer hangs', async () => {
     const clock = movableClock();
     const log = recordingLog();
     using verifier = openVerifier({ oauth: oauth(), clock, log });
@@ -85,7 +85,7 @@ describe('the keys of the issuer', () => {
     for (let minutes = 0; minutes < 120; minutes += 30) {
       clock.forward(1_800);
       await verifier.verify(await fresh());
-      // A call that is still on its way when the clock moves is the one that the next token would make.
+      // A call in flight when the clock moves is the one that the next token would make.
       await expect.poll(() => log.lines.length).toBe(1 + minutes / 30);
     }
     issuer.hang('/jwks');
@@ -98,7 +98,7 @@ describe('the keys of the issuer', () => {
   it.each([
     ['a token that is new', false],
     ['a token that was verified before', true],
-  ])('are fetched first when their time is up: %s of a withdrawn key is refused', async (_what, again) => {
+  ])('are fetched first when they have expired: %s of a withdrawn key is refused', async (_what, again) => {
     const clock = movableClock();
     using verifier = openVerifier({ oauth: oauth(), clock });
     const token = await fresh();
@@ -111,7 +111,7 @@ describe('the keys of the issuer', () => {
     expect(issuer.count()).toBe(2);
   });
 
-  it('that are still the same ones are not verified with again', async () => {
+  it('that are unchanged do not cause another verification', async () => {
     const clock = movableClock();
     using verifier = openVerifier({ oauth: oauth(), clock, tokenCacheSeconds: 100_000 });
     const token = await fresh();
@@ -122,7 +122,7 @@ describe('the keys of the issuer', () => {
     expect(issuer.count()).toBe(2);
   });
 
-  it('of an issuer that is unavailable serve cached tokens too', async () => {
+  it('of an unavailable issuer serve cached tokens too', async () => {
     const clock = movableClock();
     using verifier = openVerifier({ oauth: oauth(), clock });
     const token = await fresh();
@@ -134,14 +134,14 @@ describe('the keys of the issuer', () => {
     }
     issuer.serveKeys(rotated);
     const later = (): Promise<string> => {
-      // Each time: a fetch that began before the keys were there may end only now, and the next waits from then on.
+      // Each time: a fetch that began before the keys existed may end only now, and the next waits from then on.
       clock.forward(31);
       return refusal(verifier.verify(token)).catch(() => 'accepted');
     };
     await expect.poll(later).toBe('invalid unknown-key');
   });
 
-  it('that were never fetched are no fault of the token, and come as soon as the issuer is there', async () => {
+  it('that were never fetched are no fault of the token, and arrive as soon as the issuer is available', async () => {
     const clock = movableClock();
     issuer.serve('/jwks', {}, 404);
     using verifier = openVerifier({ oauth: oauth(), clock });
@@ -194,7 +194,7 @@ describe('the metadata of the issuer', () => {
   const rfc8414 = '/.well-known/oauth-authorization-server';
   const openid = '/.well-known/openid-configuration';
 
-  it('has five seconds together with the keys, which requests wait for', async () => {
+  it('gets five seconds together with the keys, for which requests wait', async () => {
     for (const path of [rfc8414, openid]) issuer.hang(path);
     const began = performance.now();
     using verifier = openVerifier({ oauth: discovered() });
@@ -204,13 +204,13 @@ describe('the metadata of the issuer', () => {
     expect([rfc8414, openid].map((path) => issuer.count(path))).toEqual([1, 0]);
   });
 
-  it.each([rfc8414, openid])('says at %s where the keys are', async (path) => {
+  it.each([rfc8414, openid])('gives the address of the keys at %s', async (path) => {
     issuer.serve(path, { issuer: issuer.issuer, jwks_uri: issuer.jwksUrl });
     using verifier = openVerifier({ oauth: discovered() });
     expect((await verifier.verify(await fresh())).subject).toBe('statistiek');
   });
 
-  it('is found before and behind the path of an issuer that has one', async () => {
+  it('is found before and after the path of an issuer that has one', async () => {
     const name = `${issuer.issuer}/realms/een`;
     issuer.serve(`${rfc8414}/realms/een`, { issuer: name, jwks_uri: issuer.jwksUrl });
     issuer.serve(`/realms/twee${openid}`, { issuer: `${issuer.issuer}/realms/twee`, jwks_uri: issuer.jwksUrl });

@@ -34,7 +34,7 @@ async function accepted(claims?: Record<string, unknown>, header?: Record<string
 }
 
 describe('an OAuth access token', () => {
-  it('says who calls, by which client, with which scopes', async () => {
+  it('identifies the caller, the client and the scopes', async () => {
     expect(await accepted({ scope: 'create:normal read:normal', client_id: 'applicatie' })).toEqual({
       kind: 'oauth',
       subject: 'statistiek',
@@ -67,7 +67,7 @@ describe('an OAuth access token', () => {
     expect((await accepted({ aud: ['https://elsewhere.example', audience] })).kind).toBe('oauth');
   });
 
-  it('is known by its client when it has no subject', async () => {
+  it('is identified by its client when it has no subject', async () => {
     expect((await accepted({ sub: undefined })).subject).toBe('statistiek');
     expect((await accepted({ sub: undefined, client_id: undefined, azp: 'keycloak-client' })).clientId).toBe(
       'keycloak-client',
@@ -108,11 +108,11 @@ describe('an OAuth access token', () => {
       {},
       'invalid client-certificate-absent',
     ],
-  ])('is judged when it has %s', async (_name, claims, header, verdict) => {
+  ])('is checked for %s', async (_name, claims, header, verdict) => {
     expect(await refused(claims, header)).toBe(verdict);
   });
 
-  it('may leave out the key name: all keys that fit its algorithm are tried, up to sixteen', async () => {
+  it('may omit the key name: all keys that fit its algorithm are tried, up to sixteen', async () => {
     expect((await accepted({}, { kid: undefined })).kind).toBe('oauth');
     const others = await Promise.all(Array.from({ length: 16 }, (_, i) => signingKey(`other-${i}`, 'ES256')));
     const served = async (count: number) => {
@@ -131,14 +131,14 @@ describe('an OAuth access token', () => {
     expect(await refusal(verifier.verify(bearer(text)), text)).toBe('invalid signature');
   });
 
-  it('may be 30 seconds off at both ends, and not more', async () => {
+  it('may be 30 seconds off at both ends, and no more', async () => {
     expect((await accepted({ nbf: seconds() + 20 })).kind).toBe('oauth');
     expect((await accepted({ exp: seconds() - 20 })).kind).toBe('oauth');
     expect(await refused({ nbf: seconds() + 40 })).toBe('invalid not-yet-valid');
     expect(await refused({ exp: seconds() - 31 })).toBe('expired expired');
   });
 
-  it('that expired and is wrong in another way is called invalid, not expired', async () => {
+  it('that expired and has another fault is called invalid, not expired', async () => {
     expect(await refused({ exp: seconds() - 90, aud: 'https://elsewhere.example' })).toBe('invalid audience');
     using verifier = openVerifier({ oauth: oauth() });
     const text = await token({ exp: seconds() - 90 });
@@ -188,7 +188,7 @@ describe('a verified token', () => {
     ['none of another client', { client_id: 'ander', sub: 'statistiek' }, undefined],
     ['none where the claim is not an OIN', { oin: 'x', client_id: 'statistiek' }, undefined],
     ['none where the claim is a list', { oin: ['00000001000000000007'], client_id: 'statistiek' }, undefined],
-  ])('has as OIN %s', async (_what, claims, oin) => {
+  ])('has %s as its OIN', async (_what, claims, oin) => {
     const clientOins = new Map([['statistiek', '00000001000000000001']]);
     using verifier = openVerifier({ oauth: { ...oauth(), oinClaim: 'oin', clientOins } });
     expect((await verifier.verify(bearer(await token(claims)))).oin).toBe(oin);

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** What is found in a request with these raw header lines. */
+/** The token found in a request with these raw header lines. */
 const found = (...headers: string[]) => foundAt('/', ...headers);
 
 async function foundAt(path: string, ...headers: string[]): Promise<string> {
@@ -92,7 +92,7 @@ describe('the token of a request', () => {
     expect(await found(...headers)).toBe(`invalid ${reason}`);
   });
 
-  it('is not looked for in Fsc-Authorization where FSC tokens are not accepted', async () => {
+  it('is not looked for in Fsc-Authorization if FSC tokens are not accepted', async () => {
     const both = ['authorization', `Bearer ${own}`, 'fsc-authorization', `Bearer ${inway}`];
     expect(await foundAt('/without-fsc', ...both)).toBe(own);
     expect(await foundAt('/without-fsc', 'fsc-authorization', inway)).toBe('missing no-token');

@@ -6,7 +6,7 @@ export interface Reply {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The members of a JSON object, else none. */
+  /** The members of a JSON object, or none. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 
@@ -24,7 +24,7 @@ export function post(body: string | Uint8Array<ArrayBuffer>, type = 'application
   return { method: 'POST', headers: { 'content-type': type }, body };
 }
 
-/** Sends bytes over a connection of their own and gives what comes back until the server closes it. */
+/** Sends bytes over a new connection and returns everything received until the server closes it. */
 export async function sendRaw(url: string, bytes: string): Promise<string> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);

@@ -7,7 +7,7 @@ import type { LimitMount } from '../../../src/plugins/limits.ts';
 import { mount } from '../../../src/plugins/requests.ts';
 import { createTokenVerifier } from '../../../src/plugins/tokens.ts';
 
-/** Where the two mounts of the probe are: one that requires a token, one that is public. */
+/** The two mounts of the probe: one requires a token, one is public. */
 export const CLOSED = '/dicht/v1';
 export const OPEN = '/open/v1';
 
@@ -77,7 +77,7 @@ paths:
         '200': { description: nooit, content: { application/json: { schema: { type: object } } } }
 `;
 
-/** As the types of a contract are generated, for one that has none. */
+/** Like the generated types of a contract, for one that has none. */
 interface Operation {
   readonly parameters: { readonly path?: object };
   readonly requestBody: { readonly content: { readonly 'application/json': object } };
@@ -87,12 +87,12 @@ type Operations = Readonly<
   Record<'postDing' | 'getDing' | 'getDatabank' | 'getTraag' | 'postTraag' | 'getGroot' | 'getFout', Operation>
 >;
 
-/** What a test holds of the probe. */
+/** A test's handles on the probe. */
 export interface Probe {
   readonly open: (app: FastifyInstance) => Promise<void>;
   /** Resolves when a request waits in `/traag`. */
   readonly arrived: Promise<void>;
-  /** Lets what waits in `/traag` answer. */
+  /** Releases the requests in `/traag`. */
   readonly release: () => void;
 }
 
@@ -101,11 +101,11 @@ export interface ProbeOptions {
   readonly audience?: string;
   readonly jwksUrl?: string;
   readonly rateLimit?: number;
-  /** Of the mount that asks for a token. */
+  /** The mount that requires a token. */
   readonly share?: LimitMount;
 }
 
-/** An area with one route for each thing that the service must be able to handle, on the real server. */
+/** An area with one route for each thing that the service must handle, on the real server. */
 export function createProbe({ issuer, audience, jwksUrl, rateLimit = 0, share }: ProbeOptions = {}): Probe {
   const arrived = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();

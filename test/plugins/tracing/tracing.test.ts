@@ -1,4 +1,4 @@
-/** Traces for operators: what they tell, what they never tell, and that they are not the lines of LDV. */
+/** Traces for operators: their contents, what they never contain, and that they are not the lines of LDV. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../../src/settings/read-config.ts';
@@ -15,14 +15,14 @@ import { createProbe, OPEN } from '../support/probe-area.ts';
 const ALL = ['read', 'create:confidential', 'update:confidential', 'delete:confidential', 'read:confidential'];
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = '00f067aa0ba902b7';
-/** By which a share of the traces is chosen. */
+/** Decides which share of the traces is sampled. */
 const [SMALL, LARGE] = [`${'0'.repeat(31)}1`, `${'f'.repeat(8)}${'0'.repeat(24)}`];
 const LOG = '/verwerkingenlog/v1/verwerkingsacties';
 
-/** Each in a place of its own; all of them are searched for in what the collector received. */
+/** Each in a different place; all of them are searched for in what the collector received. */
 const persons = { body: newPerson(), query: newPerson(), path: newPerson(), header: newPerson(), failing: newPerson() };
 
-describe('a service that is traced', () => {
+describe('a traced service', () => {
   let collector: Collector;
   let logbook: Receiver;
   let supplier: Supplier;
@@ -90,7 +90,7 @@ describe('a service that is traced', () => {
     await call('failing', 'POST', LOG, { body: actie(persons.failing) });
     await supplier.asOwner('drop trigger weigert on verwerkingenlog.versies');
     while (logbook.taken.length === 0) await sleep(20);
-    // What is left is sent before the service ends.
+    // The remaining spans are sent before the service exits.
     await supplier.server.stop();
   });
   afterAll(async () => {
@@ -110,7 +110,7 @@ describe('a service that is traced', () => {
     ]);
   }
 
-  it('answers as ever', () => {
+  it('answers as usual', () => {
     expect(Object.fromEntries(answers)).toEqual({
       append: 201,
       list: 200,
@@ -127,7 +127,7 @@ describe('a service that is traced', () => {
     });
   });
 
-  it('shows a request with its statements in one trace, which is that of its caller', () => {
+  it("shows a request with its statements in one trace, which is its caller's", () => {
     const request = named(`POST ${LOG}`).find(({ traceId }) => traceId === TRACE);
     expect(request).toMatchObject({ parentSpanId: PARENT, status: 'Unset' });
     expect(Object.fromEntries(request?.attributes ?? [])).toEqual({
@@ -149,27 +149,27 @@ describe('a service that is traced', () => {
     ).toContain('verwerkingenlog.');
   });
 
-  it('marks a statement that failed, and the request', () => {
+  it('marks a failed statement and its request', () => {
     const request = named(`POST ${LOG}`).find(({ status }) => status === 'Error');
     expect(request?.attributes.get('http.response.status_code')).toBe(500n);
     expect(statementsBelow(request).map(({ status }) => status)).toContain('Error');
   });
 
-  it('is found from a line of the log, and from an own entry', () => {
+  it('is found from a log line, and from one of its own entries', () => {
     const spans = new Set(collector.spans.map(({ spanId }) => spanId));
     const lines = supplier.server.logged.filter(({ msg, route }) => msg === 'answered' && route === LOG);
     expect(lines.length).toBeGreaterThan(4);
     expect(lines.filter(({ spanId }) => !spans.has(String(spanId)))).toEqual([]);
   });
 
-  it.each(Object.keys(persons))('never tells of the person in the %s', (place) => {
+  it.each(Object.keys(persons))('never contains the person in the %s', (place) => {
     const person = Object.entries(persons).find(([key]) => key === place)?.[1] ?? '';
     expect(person).toHaveLength(9);
     expect(collector.spans.length).toBeGreaterThan(20);
     expect(collector.received()).not.toContain(person);
   });
 
-  it('reveals nothing but what is listed', () => {
+  it('reveals only the listed attributes', () => {
     const names = new Set(collector.spans.flatMap(({ attributes }) => [...attributes.keys()]));
     expect([...names].filter((name) => !/^(http|db|server)\./.test(name))).toEqual([]);
     expect(collector.received()).not.toContain(authorization.slice(7, 60));
@@ -178,7 +178,7 @@ describe('a service that is traced', () => {
     expect(odd.map(({ name }) => name)).toEqual([]);
   });
 
-  it('is apart from LDV: the collector gets no line of it, a logbook nothing else', () => {
+  it('is separate from LDV: the collector gets no line of it, a logbook nothing else', () => {
     expect(logbook.taken.filter(({ attributes }) => !attributes.has(DPL.activity))).toEqual([]);
     expect(JSON.stringify(logbook.taken.map(({ attributes }) => [...attributes.values()].map(String)))).toContain(
       persons.body,
@@ -201,7 +201,7 @@ describe('a collector', () => {
     return { logged: JSON.stringify(server.logged), stopMs: performance.now() - before };
   }
 
-  it('that refuses is reported in the log, without its answer', async () => {
+  it('is reported in the log when it refuses, without its answer', async () => {
     const collector = await startCollector();
     collector.status = 401;
     const { logged } = await ask(collector);
@@ -210,16 +210,16 @@ describe('a collector', () => {
     await collector.close();
   });
 
-  it('that does not answer delays neither requests nor shutdown', async () => {
+  it('delays neither requests nor shutdown when it does not answer', async () => {
     const collector = await startCollector();
     collector.status = 'never';
     const { stopMs } = await ask(collector);
-    // One export may take two seconds; that of a service that is not told so takes ten.
+    // One export may take two seconds, instead of the default ten.
     expect(stopMs).toBeLessThan(8000);
     await collector.close();
   });
 
-  it('gets every trace, whatever the flag of its caller', async () => {
+  it("gets every trace, whatever its caller's flag", async () => {
     const collector = await startCollector();
     const server = await startServer({ env: { TRACING_ENDPOINT: `${collector.url}/` }, register: createProbe().open });
     for (const [trace, flag] of [
@@ -236,7 +236,7 @@ describe('a collector', () => {
   it.each([
     ['the logbook that actions are forwarded to', { LDV_FORWARD_URL: 'https://logboek.example/ldv' }],
     ['our own', { PUBLIC_BASE_URL: 'https://logboek.example' }],
-  ])('is not a logbook: not %s', (_what, env) => {
+  ])('must not be a logbook: not %s', (_what, env) => {
     const read = (endpoint: string) => () =>
       readConfig({ AREAS: 'raadsfeed', TRACING_ENDPOINT: endpoint, ...env }, 'serve');
     expect(read('https://logboek.example/ldv/')).toThrow(/TRACING_ENDPOINT is the address of a logbook/);

@@ -1,4 +1,4 @@
-/** The page on which anybody checks a record, in a real browser. */
+/** The page on which anybody can check a record, in a real browser. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-it('has no script or style in it, and a policy that lets it call nothing', async () => {
+it('has no inline script or style, and a policy that forbids all calls', async () => {
   const answer = await fetch(address());
   const html = await answer.text();
   expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -72,7 +72,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     await page?.context().close();
   });
 
-  /** Chooses both files and waits for the outcome. */
+  /** Selects both files and waits for the outcome. */
   async function check(record: unknown, proof: string, recordName = 'actie.json') {
     const text = typeof record === 'string' ? record : JSON.stringify(record);
     await page.setInputFiles('#gegeven', { name: recordName, mimeType: 'application/json', buffer: Buffer.from(text) });
@@ -88,7 +88,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     return { outcome: await section.getAttribute('data-uitslag'), text: (await section.textContent()) ?? '' };
   }
 
-  it('says that a record is in the log, what it did not see, and which witness saw it', async () => {
+  it('reports that a record is in the log, what was not shown, and which witness saw it', async () => {
     const { outcome, text } = await check(ACTIE, whole.proof);
     expect(text).toContain('staat in het logboek en is daarna niet veranderd');
     expect(outcome).toBe('bewezen');
@@ -96,11 +96,11 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     expect(text).toContain('124 van 300');
     expect(text).toContain('buurgemeente.example/w, 15 juni 2025');
     expect(text).toContain('2 delen zijn voor u verborgen');
-    // A screen reader and a keyboard are where the outcome is.
+    // Focus and screen reader are at the outcome.
     expect(await page.evaluate('document.activeElement?.id')).toBe('uitslag');
   });
 
-  it('takes what somebody sees who may see less', async () => {
+  it('accepts a partial view', async () => {
     const { proof } = await proveRecord(ACTIE, (name) => name === 'basis');
     const { systeem, gebruiker, gegevensbron, verwerkteObjecten, ...basis } = ACTIE;
     expect([systeem, gebruiker, gegevensbron, verwerkteObjecten]).toHaveLength(4);
@@ -124,7 +124,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     expect(outcome).toBe('niet-bewezen');
   });
 
-  it("refuses somebody else's proof, and a proof that was changed", async () => {
+  it('refuses a proof of another record, and a modified proof', async () => {
     const other = await proveRecord({ ...ACTIE, actieNaam: 'Van een ander' }, () => true);
     expect(await check(ACTIE, other.proof)).toMatchObject({
       outcome: 'niet-bewezen',
@@ -151,7 +151,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     expect(await page.locator('main img, main script').count()).toBe(0);
   });
 
-  it('believes the keys that its reader gives', async () => {
+  it('uses the keys that its reader provides', async () => {
     const impostor = createSigner(logKey.key.name, Buffer.alloc(32, 9));
     const given = await page.inputValue('#sleutels');
     await page.click('summary');
@@ -170,7 +170,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     expect(await check(ACTIE, whole.proof)).toMatchObject({ outcome: 'bewezen' });
   });
 
-  it('proves what the service answers, as the command line does', async () => {
+  it("proves the service's answers, as the command line does", async () => {
     const given = await page.inputValue('#sleutels');
     await page.evaluate("document.querySelector('details').open = true");
     for (const { what, record, proof, key } of await realAnswers()) {
@@ -191,10 +191,10 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     await page.fill('#sleutels', given);
   });
 
-  it.each([1280, 320])('has no fault of accessibility at %s pixels, and scrolls down only', async (width) => {
+  it.each([1280, 320])('has no accessibility fault at %s pixels, and scrolls vertically only', async (width) => {
     await page.setViewportSize({ width, height: 900 });
     const faults: string[] = [];
-    // With what is proven on it, with a refusal, and with the keys shown.
+    // With a proven record, with a refusal, and with the keys shown.
     for (const record of [ACTIE, { ...ACTIE, actieNaam: 'Anders' }]) {
       await check(record, whole.proof);
       await page.evaluate("document.querySelector('details').open = true");
@@ -204,12 +204,12 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
       faults.push(...violations.map(({ id, nodes }) => `${String(id)} ${JSON.stringify(nodes).slice(0, 400)}`));
     }
     expect(faults).toEqual([]);
-    // 1.4.10: nothing scrolls sideways at 320 pixels, which is also 400 % zoom.
+    // 1.4.10: nothing scrolls sideways at 320 pixels, which equals 400 % zoom.
     const sideways = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
     expect(await page.evaluate(sideways)).toBe(0);
   });
 
-  it('is reached in the order of reading with the Tab key, and each stop is seen', async () => {
+  it('has a logical Tab order with a visible focus', async () => {
     await page.evaluate(
       "document.getElementById('uitslag').hidden = true; document.querySelector('details').open = false",
     );
@@ -233,7 +233,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     ]);
   });
 
-  it('says which file is missing, works by keyboard, and called nothing at all', async () => {
+  it('names a missing file, works by keyboard, and made no calls at all', async () => {
     await page.setInputFiles('#bewijs', []);
     await page.focus('button[type=submit]');
     await page.keyboard.press('Enter');

@@ -1,4 +1,4 @@
-/** Records as the service answers them, each with the proof that it gives: what a citizen or a supplier of data has. */
+/** Records as the service answers them, each with its proof: what a citizen or a supplier of data has. */
 import { expect } from 'vitest';
 import { isRecord } from '../../../src/lib/json/json-value.ts';
 import { PATIENT } from '../../raadsfeed/support.ts';
@@ -15,7 +15,7 @@ export interface RealAnswer {
   readonly key: string;
 }
 
-/** Starts a service, records, reads, and ends it. */
+/** Starts a service, records, reads, and stops it. */
 export async function realAnswers(): Promise<RealAnswer[]> {
   const database = await createDatabase();
   const state = stateFile();

@@ -1,4 +1,4 @@
-/** Changes that can be made to every log: to its tree, or by removing records and saying that they went as they should. */
+/** Changes that can be made to every log: to its tree, or by removing records and pretending that they were removed properly. */
 import { randomBytes, randomInt } from 'node:crypto';
 import { deriveSeed } from '../../../src/proof/keys.ts';
 import { tileReader } from '../../../src/proof/store/leaves.ts';
@@ -7,7 +7,7 @@ import { createSigner, formatCheckpoint, formatNote } from '../../../src/proof/t
 import { readHashesFromTiles } from '../../../src/proof/tlog/tiles.ts';
 import { type Chosen, type LogRecords, leafName, one, type Try, treeName } from './common.ts';
 
-/** @param proofKey for a checkpoint of an earlier day, as a backup has it */
+/** @param proofKey for a checkpoint of an earlier day, as in a backup */
 export function anyLogTries<T extends Chosen>(records: LogRecords<T>, proofKey: Uint8Array): Record<string, Try> {
   const { log } = records;
   const tries: Record<string, Try> = {
@@ -78,7 +78,7 @@ export function anyLogTries<T extends Chosen>(records: LogRecords<T>, proofKey: 
       const root = await rootHash(back, readHashesFromTiles(Number(size), tileReader(db, { log, number: 1 })));
       const text = formatCheckpoint({ origin, size: back, root });
       const signer = createSigner(origin, deriveSeed(proofKey, origin));
-      // None; the signature of the present one; and one that the log itself signed, when it had that size.
+      // None; the signature of the current one; and one that the log itself made at that size.
       const heads = [
         null,
         `${text}${checkpoint.slice(checkpoint.indexOf('\n\n') + 1)}`,
@@ -93,7 +93,7 @@ export function anyLogTries<T extends Chosen>(records: LogRecords<T>, proofKey: 
       return { names: [/^checkpoint outside/], breaks: 'head' };
     },
   };
-  // The place of a record of the feed follows from its number: there is no padding to hide behind.
+  // The position of a feed record follows from its number, so there is no padding to hide behind.
   if (log === 'raadsfeed') delete tries['disguised as padding'];
   return tries;
 }

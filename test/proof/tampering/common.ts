@@ -1,34 +1,34 @@
-/** What each change of the drill says of itself, and what the changes of every log share. */
+/** The outcome that each tampering must have, and code shared by all logs. */
 import type pg from 'pg';
 import type { ProofLogName } from '../../../src/proof/proof-log.ts';
 import type { Check } from './outside-judge.ts';
 
-/** What a try did. */
+/** The result of an attempt. */
 export interface Tampered {
-  /** `proof verify` must give one of these names. */
+  /** `proof verify` must report one of these names. */
   readonly names: readonly (string | RegExp)[];
   /** What the outside judge must refuse; absent: the records. */
   readonly breaks?: Check;
-  /** Records that are not what was logged: their proofs must be refused too. */
+  /** Records that differ from what was logged: their proofs must be refused too. */
   readonly forged?: readonly string[];
 }
 
 /** Makes one change, in a transaction that is rolled back afterwards. */
 export type Try = (db: pg.PoolClient) => Promise<Tampered>;
 
-/** A record that was chosen at random. */
+/** A randomly chosen record. */
 export interface Chosen {
   /** As `proof verify` names it. */
   readonly name: string;
   readonly leaf: number;
 }
 
-/** How the records of a log are found and removed. */
+/** How to find and remove the records of a log. */
 export interface LogRecords<T extends Chosen = Chosen> {
   readonly log: ProofLogName;
   choose(db: pg.PoolClient): Promise<T>;
   remove(db: pg.PoolClient, chosen: T): Promise<void>;
-  /** Removes all that was recorded on the same day. */
+  /** Removes everything recorded on the same day. */
   removeDay(db: pg.PoolClient, chosen: T): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ export async function one<T extends pg.QueryResultRow>(
   return rows[0];
 }
 
-/** Where the entry with a number is. */
+/** The location of the entry with a number. */
 export async function leafOf(db: pg.PoolClient, log: ProofLogName, nr: number): Promise<number> {
   const { leaf } = await one<{ leaf: number }>(
     db,

@@ -1,5 +1,4 @@
-/** What a service with this database would show somebody outside: leaves, tiles, records and proofs, as they are stored now. */
-
+/** What a service with this database would show an outsider: leaves, tiles, records and proofs, as currently stored. */
 import pg from 'pg';
 import type { Db } from '../../../src/database/transaction.ts';
 import {
@@ -25,7 +24,7 @@ import { readVersie } from '../../../src/verwerkingenlog/store/versions.ts';
 import { tilesOf } from '../tlog/grown-tree.ts';
 import type { ClaimedLeaf, Evidence, ServedProof } from './outside-judge.ts';
 
-/** A log, and what is needed to read it. */
+/** A log, and the means to read it. */
 export interface ReadLog {
   readonly log: ProofLogName;
   readonly writer: ProofWriter;
@@ -40,9 +39,9 @@ export function storedProofs(db: Db, { log, writer, keys }: ReadLog): AsyncItera
 }
 
 /**
- * @param published the checkpoint that was kept outside
+ * @param published the checkpoint kept outside
  * @param records as `storedProofs` reads them
- * @param names of records whose proofs are wanted; one that cannot be made is left out
+ * @param names of records to prove; those without a proof are omitted
  */
 export async function collectEvidence(
   db: Db,
@@ -105,7 +104,7 @@ async function placed(
   }));
 }
 
-/** Their entries are recomputed from what they say: the operator can, and shows it. */
+/** Entries are recomputed from the records: the operator can do so and show it. */
 async function removalsOf(db: Db, { log, proofKey }: ReadLog): Promise<Evidence['removals']> {
   const removals = await readRemovals(db, log, 0, 1000);
   const leaves = await placed(
@@ -113,7 +112,7 @@ async function removalsOf(db: Db, { log, proofKey }: ReadLog): Promise<Evidence[
     log,
     removals.map(({ number, content }) => ({ number, entry: removalEntry(proofKey, log, number, content) })),
   );
-  // A removal of the feed has no leaf: its row is sealed only.
+  // A removal from the feed has no leaf: its row is only sealed.
   return log === 'raadsfeed'
     ? []
     : leaves.map((leaf, i) => ({ ...leaf, names: namedBy(removals[i]?.content ?? '{}') }));
@@ -128,7 +127,7 @@ function namedBy(content: string): number[] {
   });
 }
 
-/** The proof of a record, named as `proof verify` does; undefined when the service would have none to give. */
+/** The proof of a record, named as in `proof verify`; undefined when the service would have none. */
 async function servedProof(db: Db, one: ReadLog, name: string): Promise<ServedProof | undefined> {
   try {
     const served = await proofOf(db, one, name);
@@ -136,7 +135,7 @@ async function servedProof(db: Db, one: ReadLog, name: string): Promise<ServedPr
     const parts = Array.from(served.parts, ([part, value]) => [part, canonicalJson(value)]);
     return { parts: Object.fromEntries(parts), proof: served.proof };
   } catch (error) {
-    // A seed that cannot be read any more makes no proof.
+    // An unreadable seed makes no proof.
     if (error instanceof pg.DatabaseError) throw error;
     return undefined;
   }

@@ -1,4 +1,4 @@
-/** Somebody outside, with Go's packages, who has the last published checkpoint and is shown what the database holds now. */
+/** An outsider with Go's packages, who has the last published checkpoint and is shown the current contents of the database. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -8,19 +8,19 @@ import { createInterface } from 'node:readline';
 
 const DIRECTORY = join(import.meta.dirname, '../../fixtures/proof/judge');
 
-/** What the database holds; bytes are base64. */
+/** The contents of the database; bytes are base64. */
 export interface Evidence {
   /** The verifier key of the log. */
   readonly key: string;
-  /** The checkpoint that was kept outside. */
+  /** The checkpoint kept outside. */
   readonly published: string;
   /** The one in the database. */
   readonly head: string;
   /** By path. */
   readonly tiles: Readonly<Record<string, string>>;
-  /** Of the bundles, leaf by leaf. */
+  /** From the bundles, leaf by leaf. */
   readonly entries: readonly string[];
-  /** Recomputed from what is stored. */
+  /** Recomputed from the stored records. */
   readonly records: readonly ClaimedLeaf[];
   readonly removals: readonly (ClaimedLeaf & { readonly names: readonly number[] })[];
   readonly proofs: readonly ServedProof[];
@@ -33,17 +33,17 @@ export interface ClaimedLeaf {
   readonly entry: string | null;
 }
 
-/** A record and its proof, as they are served now; parts are canonical JSON. */
+/** A record and its proof as currently served; parts are canonical JSON. */
 export interface ServedProof {
   readonly parts: Readonly<Record<string, string>>;
   readonly proof: string;
 }
 
-/** What of the evidence an honest log must pass. */
+/** The parts of the evidence that an honest log must pass. */
 export const CHECKS = ['head', 'tiles', 'entries', 'records'] as const;
 export type Check = (typeof CHECKS)[number];
 
-/** An empty text: accepted; else why not. */
+/** Empty when accepted, otherwise the reason. */
 export type Verdict = Readonly<Record<Check, string>> & { readonly proofs: readonly string[] };
 
 export interface OutsideJudge {
@@ -51,7 +51,7 @@ export interface OutsideJudge {
   close(): Promise<void>;
 }
 
-/** Builds and starts the judge; undefined where Go is not on the path or cannot build it. */
+/** Builds and starts the judge; undefined when Go is not on the path or cannot build it. */
 export function startOutsideJudge(): OutsideJudge | undefined {
   const directory = mkdtempSync(join(tmpdir(), 'judge-'));
   const program = join(directory, 'judge');

@@ -1,6 +1,6 @@
 /**
- * What somebody with all rights on the database may try: each in a transaction that is judged before it is rolled back. All of it must be
- * named by `proof verify`, and refused by somebody outside who has the last published checkpoint.
+ * Attempts by someone with all rights on the database: each in a transaction that is judged before it is rolled back. `proof verify` must
+ * report all of them, and an outsider with the last published checkpoint must refuse them.
  */
 import type pg from 'pg';
 import type { ProofLogName, StoredProof } from '../../../src/proof/proof-log.ts';
@@ -14,18 +14,18 @@ import { CHECKS, type OutsideJudge, type Verdict } from './outside-judge.ts';
 import { PROCESSING, PROCESSING_TRIES } from './processing.ts';
 
 export interface Tampering {
-  /** A connection of the owner of the database. */
+  /** A connection of the database owner. */
   readonly db: pg.PoolClient;
   readonly proofKey: Uint8Array;
   readonly logOf: (log: ProofLogName) => ReadLog;
   /** The last published note of a log, from outside the database. */
   readonly published: (log: ProofLogName) => string | undefined;
-  /** Absent: there is nobody outside to ask. */
+  /** Absent: there is no outsider to ask. */
   readonly judge: OutsideJudge | undefined;
   readonly report?: ((line: string) => void) | undefined;
 }
 
-/** What `proof verify` names, and what the judge says of it with the proofs of these records. */
+/** The findings of `proof verify`, and the judge's verdict with the proofs of these records. */
 interface Judged {
   readonly faults: readonly ProofFault[];
   readonly verdict: Verdict | undefined;
@@ -57,7 +57,7 @@ async function* kept<T>(items: AsyncIterable<T>, all: T[]): AsyncGenerator<T> {
   }
 }
 
-/** What is wrong before anything was changed: nothing, also in the eyes of the judge. */
+/** Faults before anything was changed: none, also according to the judge. */
 export async function judgeUntouched(tampering: Tampering, logs: readonly ProofLogName[]): Promise<string[]> {
   const wrong: string[] = [];
   const samples = { verwerkingen: PROCESSING, leveringen: DELIVERIES, raadsfeed: FEED };
@@ -75,8 +75,8 @@ export async function judgeUntouched(tampering: Tampering, logs: readonly ProofL
 }
 
 /**
- * Makes so many changes, one after another, each undone after it was judged.
- * @returns what was not named, or was accepted outside
+ * Makes this many changes, each undone after it was judged.
+ * @returns those that were not reported, or were accepted outside
  */
 export async function runTampering(tampering: Tampering, changes: number): Promise<string[]> {
   const { db, proofKey, report = () => undefined } = tampering;
@@ -107,7 +107,7 @@ export async function runTampering(tampering: Tampering, changes: number): Promi
   return missed;
 }
 
-/** Why a change would not have come out. */
+/** Why a change would have gone unnoticed. */
 function faultsOf({ names, breaks = 'records' }: Tampered, { faults, verdict }: Judged): string[] {
   const wrong: string[] = [];
   const isNamed = faults.some(({ name }) =>

@@ -9,7 +9,7 @@ export function entry(index: number): Uint8Array {
 export interface GrownTree {
   readonly read: ReadHashes;
   readonly readTiles: ReadTiles;
-  /** Root after each leaf; place 0 is that of the empty tree. */
+  /** Root after each leaf; index 0 is the empty tree's. */
   readonly roots: readonly Uint8Array[];
 }
 
@@ -37,7 +37,7 @@ export async function growTree(size: number, entryAt: (index: number) => Uint8Ar
   return { read, readTiles, roots };
 }
 
-/** The entries of a bundle, as a reader takes it apart. */
+/** The entries of a bundle, as a reader splits it. */
 export function decodeBundle(bundle: Uint8Array): Uint8Array[] {
   const bytes = Buffer.from(bundle);
   const entries: Uint8Array[] = [];
@@ -50,7 +50,7 @@ export function decodeBundle(bundle: Uint8Array): Uint8Array[] {
   return entries;
 }
 
-/** The tiles of hashes of a tree, level by level; the last of each level may be partial. */
+/** The hash tiles of a tree, level by level; the last of each level may be partial. */
 export function* tilesOf(size: number): Generator<Tile> {
   for (let level = 0, hashes = size; hashes > 0; level += 1, hashes = Math.floor(hashes / TILE_WIDTH)) {
     for (let index = 0; index * TILE_WIDTH < hashes; index += 1)

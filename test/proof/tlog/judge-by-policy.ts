@@ -1,9 +1,9 @@
-/** What a policy of witnesses says of a signed checkpoint, as somebody outside would judge it. */
+/** A witness policy's verdict on a signed checkpoint, for an outsider. */
 import { openNote, parseVerifierKey, type VerifiedSignature, WITNESS_KEY } from '../../../src/proof/tlog/note.ts';
 import { parsePolicy } from '../../../src/proof/tlog/policy.ts';
 import { openCheckpoint, type TrustedCheckpoint } from '../../../src/proof/tlog/proof-file.ts';
 
-/** @param policy a text with the key of the log in it */
+/** @param policy a text that contains the log's key */
 export function judgeByPolicy(note: string, policy: string): TrustedCheckpoint | { readonly reason: string } {
   const log = parseVerifierKey(/^log (\S+)/m.exec(policy)?.[1] ?? '');
   const { witnesses, isQuorum } = parsePolicy(policy);

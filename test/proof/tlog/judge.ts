@@ -32,10 +32,10 @@ export interface Answer {
   readonly opened: readonly string[];
 }
 
-/** Whether Go is on the path and can build the judge; where it cannot, only recorded answers are compared. */
+/** True when Go is on the path and can build the judge; otherwise only recorded answers are compared. */
 export const hasGo = spawnSync('go', ['build', '-o', '/dev/null', '.'], { cwd: DIRECTORY }).status === 0;
 
-/** What is said where the judge cannot be asked. */
+/** Added to titles when the judge is unavailable. */
 export const WITHOUT_GO = hasGo ? '' : ' (Go is not on the path: recorded answers only)';
 
 export function askGo(question: Question): Answer {

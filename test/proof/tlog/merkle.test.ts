@@ -1,4 +1,4 @@
-/** The tree against Go's `golang.org/x/mod/sumdb/tlog`: roots, proofs and tiles of it. */
+/** Compares the tree with Go's `golang.org/x/mod/sumdb/tlog`: its roots, proofs and tiles. */
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -46,14 +46,14 @@ interface Growth {
 const isContinued = ({ oldSize, oldRoot, newSize, newRoot, proof }: Growth): boolean =>
   verifyConsistency({ size: oldSize, root: oldRoot }, { size: newSize, root: newRoot }, proof);
 
-describe(`what Go answered${WITHOUT_GO}`, () => {
-  it('has our roots', async () => {
+describe(`Go's recorded answers${WITHOUT_GO}`, () => {
+  it('have our roots', async () => {
     expect(
       await Promise.all((question.roots ?? []).map(async (size) => base64(await rootHash(size, tree.read)))),
     ).toEqual(answer.roots);
   });
 
-  it('has our proofs of inclusion and of consistency', async () => {
+  it('have our proofs of inclusion and of consistency', async () => {
     const inclusion = (question.inclusion ?? []).map(async ([index, size]) =>
       (await proveInclusion(index, size, tree.read)).map(base64),
     );
@@ -64,7 +64,7 @@ describe(`what Go answered${WITHOUT_GO}`, () => {
     expect(await Promise.all(consistency)).toEqual(answer.consistency);
   });
 
-  it('has our tiles, and no others', async () => {
+  it('have our tiles, and no others', async () => {
     const ours = new Map<string, string>();
     for (const size of question.tiles ?? []) {
       const tiles = [...tilesOf(size)];
@@ -81,7 +81,7 @@ describe(`what Go answered${WITHOUT_GO}`, () => {
     expect(Object.fromEntries(ours)).toEqual(answer.tiles);
   });
 
-  it.runIf(hasGo)('is what Go answers now, and what it answers for random trees', async () => {
+  it.runIf(hasGo)('match what Go answers now, also for random trees', async () => {
     const now = askGo(question);
     for (const name of ['roots', 'inclusion', 'consistency', 'tiles'] as const) expect(now[name]).toEqual(answer[name]);
     const sizes = fc.sample(fc.integer({ min: 2, max: LARGEST }), 200);
@@ -134,7 +134,7 @@ const EDGES = [
 ];
 
 describe('proofs', () => {
-  it('verify at every edge, and in no other place, size or tree', async () => {
+  it('verify at every edge, and at no other position, size or tree', async () => {
     for (const size of EDGES) {
       for (const index of EDGES.filter((edge) => edge <= size).map((edge) => edge - 1)) {
         const proof = await proveInclusion(index, size, tree.read);
@@ -190,7 +190,7 @@ describe('proofs', () => {
     expect(await rootHash(0, tree.read)).toEqual(EMPTY_ROOT);
   });
 
-  it('are made with few reads, also of a tree with more leaves than 32 bits count', async () => {
+  it('are made with few reads, even of a tree with more leaves than 32 bits can count', async () => {
     const size = 2 ** 40 + 5;
     let reads = 0;
     const read = async (wanted: readonly unknown[]) => {
@@ -209,7 +209,7 @@ describe('proofs', () => {
 });
 
 describe('tiles', () => {
-  it('give the hashes that proofs need', async () => {
+  it('contain the hashes that proofs need', async () => {
     for (const size of EDGES) {
       const read = readHashesFromTiles(size, tree.readTiles);
       expect(await rootHash(size, read)).toEqual(root(size));
@@ -222,7 +222,7 @@ describe('tiles', () => {
     }
   });
 
-  it('are what tlog-tiles says of a tree of 70 000', () => {
+  it('are as tlog-tiles prescribes for a tree of 70 000', () => {
     const paths = [...tilesOf(70_000)].map(tilePath);
     expect(paths).toHaveLength(273 + 1 + 1 + 1 + 1);
     expect(paths.slice(272)).toEqual([
@@ -275,7 +275,7 @@ describe('tiles', () => {
     }
   });
 
-  it('hold entries with their length', () => {
+  it('contain entries with their length', () => {
     const entries = [Buffer.alloc(0), Buffer.from('a'), Buffer.alloc(0x1234, 7)];
     expect(decodeBundle(encodeBundle(entries))).toEqual(entries);
     expect(Buffer.from(encodeBundle([Buffer.from('ab')])).toString('hex')).toBe('00026162');

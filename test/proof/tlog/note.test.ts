@@ -1,4 +1,4 @@
-/** Notes, checkpoints, proofs and policies as C2SP writes them, and as Go's `note` reads and writes them. */
+/** Notes, checkpoints, proofs and policies as C2SP defines them, and as Go's `note` reads and writes them. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { leafHash, proveInclusion } from '../../../src/proof/tlog/merkle.ts';
@@ -25,7 +25,7 @@ const witnesses = [2, 3, 4].map((byte) => createSigner(`w${byte}.example`, Buffe
 const TIME = 1_679_315_147;
 
 describe(`notes${WITHOUT_GO}`, () => {
-  it('are signed as Go signs them, by keys written as Go writes them', () => {
+  it("are signed as Go signs them, by keys in Go's notation", () => {
     const { question, answer } = recorded();
     const asked = hasGo ? askGo(question) : answer;
     for (const [name, seed] of Object.entries(question.seeds ?? {})) {
@@ -37,7 +37,7 @@ describe(`notes${WITHOUT_GO}`, () => {
     }
   });
 
-  it.runIf(hasGo)('of ours are opened by Go, also with signatures that it does not know', () => {
+  it.runIf(hasGo)('of ours are accepted by Go, even with signatures that it does not know', () => {
     const texts = ['a\n', 'é\n\nb\n'];
     const open = texts.map((text) => ({
       key: log.key.text,
@@ -46,7 +46,7 @@ describe(`notes${WITHOUT_GO}`, () => {
     expect(askGo({ size: 0, open }).opened).toEqual(texts);
   });
 
-  it('are those of the examples of signed-note and of tlog-cosignature', () => {
+  it('match the examples of signed-note and of tlog-cosignature', () => {
     const key = parseVerifierKey('example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k');
     const note =
       'This is an example message.\n\n\u2014 example.com/foo Uw2QOkn8srV1yJGh2VYRlL1Tnagv1YEq6TfXppzi2ONncAlTgK7Ztg1ERYNZXsYjOBH3mFXmRKuwHjG1Yu72IneyaQM=\n';
@@ -66,7 +66,7 @@ describe(`notes${WITHOUT_GO}`, () => {
     later.writeBigUInt64BE(BigInt(TIME + 1), 4);
     const changed = formatNote(text, [`\u2014 ${witness.key.name} ${later.toString('base64')}\n`]);
     expect(() => openNote(changed, [witness.key])).toThrow('does not verify');
-    // A log's key of the same bytes is another key.
+    // A log's key with the same bytes is another key.
     const sameBytes = createSigner(witness.key.name, Buffer.alloc(32, 2), LOG_KEY);
     expect(() => openNote(note, [sameBytes.key])).toThrow('no known key');
   });
@@ -84,7 +84,7 @@ describe(`notes${WITHOUT_GO}`, () => {
     expect(() => openNote(note, [log.key])).toThrow(FormatError);
   });
 
-  it('have keys whose id belongs to them', () => {
+  it('have keys with matching ids', () => {
     expect(parseVerifierKey(log.key.text)).toEqual(log.key);
     for (const text of [
       log.key.text.replace(/\+[0-9a-f]{8}\+/, '+00000000+'),
@@ -102,7 +102,7 @@ describe(`notes${WITHOUT_GO}`, () => {
 });
 
 describe('checkpoints', () => {
-  it('come back as they went out, and have one spelling', () => {
+  it('survive a round trip, and have one spelling', () => {
     fc.assert(
       fc.property(fc.nat(), fc.uint8Array({ minLength: 32, maxLength: 32 }), (size, root) => {
         const text = formatCheckpoint({ origin: ORIGIN, size, root });
@@ -163,7 +163,7 @@ describe('policies', () => {
     ['quorum none\r\n', 'line 1: a character that no policy may have'],
     ['constructor a\nquorum none', 'line 1: "constructor" is not one of log, witness, group and quorum'],
     ['# nothing', 'the policy has no quorum line'],
-  ])('name the line that is wrong: %s', (text, message) => {
+  ])('name the invalid line: %s', (text, message) => {
     expect(() => parsePolicy(text)).toThrow(message);
   });
 });
@@ -176,7 +176,7 @@ describe('proofs', () => {
     return { extra: Buffer.from('{}'), index: 77, hashes: await proveInclusion(77, 300, tree.read), checkpoint };
   });
 
-  it('come back as they went out, and prove one entry', async () => {
+  it('survive a round trip, and prove one entry', async () => {
     const proof = await made;
     expect(parseProof(formatProof(proof))).toEqual(proof);
     expect(parseProof(formatProof({ ...proof, extra: undefined })).extra).toBeUndefined();
@@ -189,7 +189,7 @@ describe('proofs', () => {
     expect(() => verifyProof({ ...proof, index: 78 }, entry(77), keys)).toThrow(/entry/);
   });
 
-  it('are refused for another log, without a witness that is asked for, or with one that did not sign', async () => {
+  it('are refused for another log, or without the cosignature of a required witness', async () => {
     const proof = await made;
     const other = createSigner('example.com/proof/v1/other', Buffer.alloc(32, 1));
     expect(() => verifyProof(proof, entry(77), [other.key])).toThrow(/another log/);
@@ -211,7 +211,7 @@ describe('proofs', () => {
     [/\n\n/, '\n'],
     [/index 77\n/, 'index 77\nAAAA\n'],
     [/index 77\n/, ''],
-  ])('are refused when they are written otherwise: %s', async (from, to) => {
+  ])('are refused in any other spelling: %s', async (from, to) => {
     const text = formatProof(await made);
     expect(() => parseProof(text.replace(from, to))).toThrow(FormatError);
   });

@@ -1,4 +1,4 @@
-/** A log that asks three witnesses of ours: two are enough, one is away or lies, and one that is behind catches up. */
+/** A log with three witnesses of ours: two are enough, one is down or lies, and one that lags behind catches up. */
 import { createServer, type Server } from 'node:http';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -23,7 +23,7 @@ const impostor = createSigner('liar.example', Buffer.alloc(32, 33), WITNESS_KEY)
 const stopping = new AbortController().signal;
 let tree: GrownTree;
 let witnesses: TestWitness[];
-/** Answers each request with what is set. */
+/** Answers each request as set. */
 let liar: Server;
 let lie: (body: string) => { status: number; type?: string; body: string };
 let liarUrl: string;
@@ -59,7 +59,7 @@ function checkpoint(size: number): string {
   return formatNote(text, [log.sign(text)]);
 }
 
-/** A checkpoint that the log signed of another tree. */
+/** A checkpoint that the log signed for another tree. */
 function fork(size: number): string {
   const other = formatCheckpoint({ origin: log.key.name, size, root: Buffer.alloc(32, 7) });
   return formatNote(other, [log.sign(other)]);
@@ -97,13 +97,13 @@ it('gets the cosignatures of all, and again as the tree grows', async () => {
   expect(await asked.metrics.metrics()).toContain('koppelvlak_proof_witness_quorum{origin="log.example/proof"} 1');
 });
 
-it('catches up from the size that a witness names: a new process knows nothing of earlier ones', async () => {
+it('catches up from the size that a witness names: a new process knows nothing about earlier ones', async () => {
   const asked = client(witnesses);
   expect(await asked.cosign(checkpoint(40))).toMatchObject({ isQuorum: true, missing: [] });
   expect(asked.warnings).toEqual([]);
 });
 
-it('manages with two of three; the one that is away is asked again later, and then catches up', async () => {
+it('manages with two of three; the one that is down is asked again later, and then catches up', async () => {
   const [first, second, third] = witnesses;
   if (first === undefined || second === undefined || third === undefined) throw new Error('three witnesses');
   const away = { status: 503, body: '' };
@@ -126,27 +126,27 @@ it('manages with two of three; the one that is away is asked again later, and th
   expect(calls).toBe(1);
 });
 
-it('asks what witnesses have cosigned without showing them anything new, and hears when that is not continued', async () => {
+it('asks what witnesses have cosigned without showing them anything new, and learns when that is not continued', async () => {
   const members = witnesses.slice(0, 2);
   const [first] = members;
   if (first === undefined) throw new Error('no witness');
   await client(members).cosign(checkpoint(55));
   const asked = client(witnesses);
   expect(await asked.confirm(checkpoint(56))).toMatchObject({ answered: 3, confirmed: 3, contradiction: undefined });
-  // One that knows nothing of a log is not given its checkpoint: later it would confirm what it had from here.
+  // One that does not know a log is not given its checkpoint: later it would confirm what it got from here.
   const other = await startWitness({ name: 'new.example', logKeys: [log.key] });
   for (const _ of [1, 2])
     expect(await client([first, other]).confirm(checkpoint(56))).toMatchObject({ answered: 2, confirmed: 1 });
   expect(other.outside.size).toBe(0);
   await other.stop();
-  // Fewer leaves than it has cosigned, and as many others.
+  // Fewer leaves than it has cosigned, and as many different ones.
   expect(await asked.confirm(checkpoint(54))).toMatchObject({ contradiction: { known: 56 } });
   expect((await client([first]).confirm(fork(56))).contradiction).toEqual({ witness: 'w0' });
   expect((await client([first]).confirm(fork(58))).contradiction).toEqual({ witness: 'w0' });
   expect((await client([first]).cosign(fork(58))).contradiction).toEqual({ witness: 'w0' });
 });
 
-it('remembers a contradiction while the witness is away, until it confirms', async () => {
+it('remembers a contradiction while the witness is down, until it confirms', async () => {
   lie = () => ({ status: 409, type: 'text/x.tlog.size', body: '90\n' });
   const asked = client([{ key: impostor.key, prefix: liarUrl }]);
   expect(await asked.confirm(checkpoint(70))).toMatchObject({ contradiction: { known: 90 } });
@@ -163,7 +163,7 @@ it('does not ask again for cosignatures that the checkpoint already has', async 
   expect(await other.metrics.metrics()).not.toContain('result="cosigned"');
 });
 
-it('without a quorum says so, and goes on', async () => {
+it('reports a missing quorum, and continues', async () => {
   const [first] = witnesses;
   if (first === undefined) throw new Error('no witness');
   const nobody = [8, 9].map((byte) => ({
@@ -202,7 +202,7 @@ it.each<[string, typeof lie]>([
   ['a size over ours', () => ({ status: 409, type: 'text/x.tlog.size', body: '100000\n' })],
   ['no size', () => ({ status: 409, type: 'text/x.tlog.size', body: 'many\n' })],
   ['a redirect', () => ({ status: 302, body: '' })],
-])('takes nothing from a witness that answers with %s', async (_what, answer) => {
+])('accepts nothing from a witness that answers with %s', async (_what, answer) => {
   lie = answer;
   const asked = client([...witnesses.slice(0, 2), { key: impostor.key, prefix: liarUrl }]);
   const { note, isQuorum, missing } = await asked.cosign(checkpoint(70));

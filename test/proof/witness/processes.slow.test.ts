@@ -1,4 +1,4 @@
-/** Three services, each on a database of its own, the log as a process: two vouch for it, and a third witness lies. */
+/** Three services, each with its own database, the log as a process: two vouch for it, and a third witness lies. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -54,7 +54,7 @@ class Municipality {
     };
   }
 
-  /** As a process of its own. */
+  /** As a separate process. */
   async start(more: Record<string, string>): Promise<void> {
     const running = startProgram(['serve'], { ...this.env, ...more });
     this.#running = running;
@@ -70,7 +70,7 @@ class Municipality {
     this.#here = await startServer({ databaseUrl: this.database.url, env: { ...this.env, ...more } });
   }
 
-  /** A process ends as in a power cut. */
+  /** A process that is killed, as in a power cut. */
   async end(): Promise<void> {
     this.#running?.child.kill('SIGKILL');
     await this.#running?.ended;
@@ -102,7 +102,7 @@ beforeAll(async () => {
     Municipality.open(52, directory),
     Municipality.open(53, directory),
   ]);
-  // It signs another tree than the one that it was shown.
+  // It signs a tree other than the one it was shown.
   liar = createServer((request, response) => {
     asked += 1;
     request.resume();
@@ -136,12 +136,12 @@ function witnessed(): Record<string, string> {
   return { PROOF_WITNESSES: join(directory, 'policy') };
 }
 
-/** Publishes up to so many meetings in all. */
+/** Publishes up to this many meetings in total. */
 async function publish(count: number): Promise<void> {
   await publishMeetings(log.database.url, { ...log.env, NODE_ENV: 'test' }, count);
 }
 
-/** What the policy says of the checkpoint that the log shows. */
+/** The policy's verdict on the checkpoint that the log shows. */
 async function judged(): Promise<{ size?: number; by?: string[]; reason?: string }> {
   const { text } = await getText(`${log.url}/proof/v1/raadsfeed/checkpoint`);
   const opened = judgeByPolicy(text, policy);
@@ -151,7 +151,7 @@ async function judged(): Promise<{ size?: number; by?: string[]; reason?: string
 
 const BOTH = [WITNESS, WITNESS];
 
-it('has a quorum of two of three: one that lies does not count, one that was away catches up', async () => {
+it('has a quorum of two of three: a liar does not count, and one that was down catches up', async () => {
   await publish(5);
   await expect.poll(judged).toEqual({ size: 5, by: BOTH });
   expect(asked).toBeGreaterThan(0);
@@ -162,7 +162,7 @@ it('has a quorum of two of three: one that lies does not count, one that was awa
   await expect.poll(() => log.ready()).toContain(`too few witnesses cosigned ${ORIGIN}; missing: w1, liar`);
   expect(await judged()).toEqual({ reason: 'too few witnesses cosigned the checkpoint' });
 
-  // A log that was recreated does not know what its witnesses saw: they say so with status 409.
+  // A recreated log does not know what its witnesses saw: they say so with status 409.
   await log.end();
   await Promise.all([wavering.startHere(watching), log.start(witnessed())]);
   await expect.poll(judged).toEqual({ size: 10, by: BOTH });
@@ -171,7 +171,7 @@ it('has a quorum of two of three: one that lies does not count, one that was awa
   expect(text).toMatch(/add-checkpoint",status="409"/);
 });
 
-it('goes on when PROOF_STATE is lost and witnesses confirm its tree, and signs nothing when nobody does', async () => {
+it('continues when PROOF_STATE is lost and witnesses confirm its tree, and signs nothing otherwise', async () => {
   await log.end();
   await rm(log.state);
   await log.start(witnessed());
@@ -187,7 +187,7 @@ it('goes on when PROOF_STATE is lost and witnesses confirm its tree, and signs n
     .poll(() => log.ready())
     .toContain('nothing is signed: PROOF_STATE has no checkpoint of a tree that is not empty');
 
-  // Nor when no witness can be asked; one of them is enough to go on.
+  // Nor when no witness can be reached; one of them is enough to continue.
   await log.end();
   await rm(log.state, { force: true });
   await Promise.all([steady.end(), wavering.end()]);

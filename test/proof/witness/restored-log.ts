@@ -1,4 +1,4 @@
-/** The story of a log that is restored, database and file from one backup, while a witness remembers more. */
+/** The story of a restored log, with database and file from one backup, while a witness remembers more. */
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
@@ -25,7 +25,7 @@ export const logKey = createSigner(ORIGIN, deriveSeed(Buffer.from(PROOF_KEY, 'ba
 export interface StandardWitness {
   readonly key: string;
   readonly url: string;
-  /** Leaves that it has cosigned of the log. */
+  /** Leaves of the log that it has cosigned. */
   size(): Promise<number>;
 }
 
@@ -35,7 +35,7 @@ export interface MemoryWitness extends StandardWitness {
   close(): void;
 }
 
-/** One in the memory of this process. */
+/** One in this process's memory. */
 export async function startMemoryWitness(): Promise<MemoryWitness> {
   const signer = createSigner('standard.example', Buffer.alloc(32, 61), WITNESS_KEY);
   let last: Checkpoint | undefined;
@@ -78,7 +78,7 @@ export interface WitnessedLog {
   stop(): Promise<void>;
 }
 
-/** A feed with a proof log that one witness vouches for, on copies of its database and file. */
+/** A feed with a proof log and one witness, on copies of its database and file. */
 export async function openWitnessed(witness: StandardWitness, quorum = 'none') {
   const database = await createDatabase();
   const name = new URL(database.url).pathname.slice(1);

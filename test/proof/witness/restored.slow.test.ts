@@ -1,4 +1,4 @@
-/** A log after a restore, whose witness is away or is a program that others wrote. */
+/** A restored log whose witness is down or is an independent program. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -35,7 +35,7 @@ it('signs nothing after a restore that caught up with other records: the witness
     await expect.poll(() => witness.size(), PATIENT).toBe(3);
     await on.stop();
     await service.restore();
-    // It signs while the witness is away, for no quorum is demanded.
+    // It signs while the witness is down, because no quorum is required.
     witness.isAway = true;
     const restored = await service.start();
     try {
@@ -60,7 +60,7 @@ it('signs nothing after a restore that caught up with other records: the witness
   }
 });
 
-it('signs nothing new after a start while a quorum is demanded and no witness answers', async () => {
+it('signs nothing new after a start while a quorum is required and no witness answers', async () => {
   const witness = await startMemoryWitness();
   const service = await openWitnessed(witness, 'w');
   try {
@@ -83,7 +83,7 @@ it('signs nothing new after a start while a quorum is demanded and no witness an
       witness.isAway = false;
       await expect.poll(() => witness.size(), PATIENT).toBe(3);
       expect(await after.ready()).not.toContain('nothing new is signed');
-      // One that goes away while the service runs holds nothing up.
+      // A witness that goes down while the service runs delays nothing.
       witness.isAway = true;
       await after.publish(['vier']);
       await hasLeaves(`${after.server.url}/proof/v1/raadsfeed`, 4);
@@ -97,8 +97,8 @@ it('signs nothing new after a start while a quorum is demanded and no witness an
 });
 
 /**
- * A witness that others wrote: `litewitness` of filippo.io/torchwood. It is asked where it is: named by PROOF_LITEWITNESS, or on the path
- * (`go install filippo.io/torchwood/cmd/litewitness@v0.9.0`). It signs by way of an SSH agent.
+ * An independent witness: `litewitness` of filippo.io/torchwood. It runs where it is installed: named by PROOF_LITEWITNESS, or on the path
+ * (`go install filippo.io/torchwood/cmd/litewitness@v0.9.0`). It signs through an SSH agent.
  */
 const LITEWITNESS = process.env.PROOF_LITEWITNESS ?? 'litewitness';
 const isThere =
@@ -156,5 +156,5 @@ describe.runIf(isThere)(`litewitness of torchwood${WITHOUT}`, () => {
     return stdout;
   }
 
-  it('stops a restored log that it cosigned 330 leaves of', () => restoredLogSignsNothing(witness));
+  it('stops a restored log of which it cosigned 330 leaves', () => restoredLogSignsNothing(witness));
 });

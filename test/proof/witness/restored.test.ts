@@ -1,4 +1,4 @@
-/** A log whose database and file are of one backup: only its witnesses know better, by what every witness has. */
+/** A log whose database and file come from one backup: only its witnesses know better, through the interface that every witness has. */
 import { it } from 'vitest';
 import { restoredLogSignsNothing, startMemoryWitness } from './restored-log.ts';
 

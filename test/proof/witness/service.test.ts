@@ -1,4 +1,4 @@
-/** Services that vouch for each other: a feed whose checkpoints two others cosign, checked as anybody outside would. */
+/** Services that vouch for each other: a feed whose checkpoints two others cosign, checked as an outsider would. */
 import { hash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -45,7 +45,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** The checkpoint once the quorum of the policy has cosigned it. */
+/** The checkpoint once the policy's quorum has cosigned it. */
 async function cosigned(size: number): Promise<string> {
   await hasLeaves(log, size);
   let note = '';
@@ -61,7 +61,7 @@ async function cosigned(size: number): Promise<string> {
   return note;
 }
 
-it('publishes checkpoints with the cosignatures of its neighbours, who show them too', async () => {
+it("publishes checkpoints with its neighbours' cosignatures, which they show too", async () => {
   await feed.prove([vergadering('een'), vergadering('twee')]);
   await cosigned(2);
   await feed.prove([vergadering('drie')]);
@@ -74,7 +74,7 @@ it('publishes checkpoints with the cosignatures of its neighbours, who show them
   expect(ready).not.toContain('too few witnesses');
 });
 
-it('gives proofs that the command line takes with the cosignatures of witnesses, and a log that can be followed', async () => {
+it('gives proofs that the command line accepts with the cosignatures of witnesses, and a log that can be followed', async () => {
   await cosigned(3);
   const proof = await feed.get('/raadsfeed/record/2');
   const { json } = await feed.api.call('GET', '/feed?limit=1000');
@@ -87,13 +87,13 @@ it('gives proofs that the command line takes with the cosignatures of witnesses,
   const checked = await callProgram(['proof', 'check', ...files, ...keys], {});
   expect(checked).toMatchObject({ status: 0, stderr: '' });
   expect(checked.stdout.match(/^witness: /gm)).toHaveLength(2);
-  // Of a service itself, by its own secret.
+  // A service's own data, by its own secret.
   expect(await callProgram(['proof', 'check', ...files], { PROOF_KEY })).toMatchObject({ status: 0 });
   const followed = await callProgram(['proof', 'monitor', log, '--once', '--state', join(directory, 'seen.json')], {});
   expect(followed).toMatchObject({ status: 0, stdout: expect.stringContaining('3 leaves, seen for the first time') });
 });
 
-it('offers its keys and those of its witnesses on the page that checks', async () => {
+it('offers its keys and those of its witnesses on the checking page', async () => {
   const { status, text } = await feed.get('/controleer');
   expect(status).toBe(200);
   expect(text).toContain(logKey);

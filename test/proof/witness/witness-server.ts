@@ -1,4 +1,4 @@
-/** A witness on a real server, and what of its state is outside the database. */
+/** A witness on a real server, and the part of its state outside the database. */
 
 import { createSigner, type VerifierKey, WITNESS_KEY } from '../../../src/proof/tlog/note.ts';
 import { witnessRoutes } from '../../../src/proof/witness/server.ts';

@@ -23,7 +23,7 @@ beforeAll(async () => {
   database = await createDatabase();
   const logKeys = logs.map(({ key }) => key);
   witness = await startWitness({ name: 'witness.example/w', logKeys, databaseUrl: database.url });
-  // Another instance of the same witness: the same database, a file of its own.
+  // Another instance of the same witness: the same database, a separate file.
   twin = await startWitness({ name: 'witness.example/w', logKeys, databaseUrl: database.url });
   tree = await growTree(64);
   fork = await growTree(64, (index) => Buffer.from(index === 10 ? 'changed' : `entry ${index}`));
@@ -50,7 +50,7 @@ async function add(origin: string, oldSize: number, size: number, of: GrownTree 
 }
 
 describe('a witness', () => {
-  it('cosigns what continues the last checkpoint, and shows it with both signatures', async () => {
+  it('cosigns a continuation of the last checkpoint, and shows it with both signatures', async () => {
     const [origin = '', log] = [origins[0], logs[0]];
     const before = Math.floor(Date.now() / 1000);
     for (const [oldSize, size] of [
@@ -89,7 +89,7 @@ describe('a witness', () => {
     expect((await add(origin, 10, 15)).status).toBe(409);
   });
 
-  it('answers 422 to another past, a wrong proof, and a proof where none is due', async () => {
+  it('answers 422 to a different history, a wrong proof, and an unexpected proof', async () => {
     const origin = origins[2] ?? '';
     await add(origin, 0, 20);
     expect((await add(origin, 20, 30, fork)).status).toBe(422);
@@ -105,7 +105,7 @@ describe('a witness', () => {
     expect((await add(origin, 20, 30)).status).toBe(200);
   });
 
-  it('answers 403 to what the log did not sign, 404 to a log that it does not know', async () => {
+  it('answers 403 to a checkpoint that the log did not sign, 404 to an unknown log', async () => {
     const origin = origins[3] ?? '';
     const text = formatCheckpoint({ origin, size: 5, root: tree.roots[5] ?? EMPTY_ROOT });
     const impostor = createSigner(origin, Buffer.alloc(32, 7));
@@ -127,7 +127,7 @@ describe('a witness', () => {
     expect((await fetch(`${witness.prefix}/${hash('sha256', origins[8] ?? '', 'hex')}/checkpoint`)).status).toBe(404);
   });
 
-  it('answers 400 to what is not a request, and 413 to what is too large', async () => {
+  it('answers 400 to malformed requests, and 413 to large ones', async () => {
     const note = checkpoint(origins[3] ?? '', 5);
     for (const body of [
       'old 0\n',
@@ -147,7 +147,7 @@ describe('a witness', () => {
     expect(bytes.status).toBe(400);
   });
 
-  it('never vouches for two forks, over two instances that are asked at once', async () => {
+  it('never vouches for two forks, even over two instances asked at once', async () => {
     const origin = origins[4] ?? '';
     await add(origin, 0, 8);
     const answers = await Promise.all(
@@ -192,7 +192,7 @@ describe('a witness', () => {
 });
 
 describe(`another implementation${WITHOUT_GO}`, () => {
-  it.runIf(hasGo)('signs a checkpoint that our witness takes, with its proof', async () => {
+  it.runIf(hasGo)('signs a checkpoint that our witness accepts, with its proof', async () => {
     const origin = origins[7] ?? '';
     const roots = [20, 50].map((size) => formatCheckpoint({ origin, size, root: tree.roots[size] ?? EMPTY_ROOT }));
     const { signed, consistency } = askGo({

@@ -66,7 +66,7 @@ function reportOf({ stdout }: Ended): string[] {
 }
 
 describe.each(['v1', 'v2'] as const)('GemeenteOplossingen %s', (version) => {
-  it('is read, published and measured by month; what is confidential is in neither', async () => {
+  it('is read, published and measured by month; confidential items are in neither', async () => {
     const go = await startGo(version);
     supplier = go;
     const secret = { confidential: 1, title: 'Zaak Jansen' };
@@ -78,7 +78,7 @@ describe.each(['v1', 'v2'] as const)('GemeenteOplossingen %s', (version) => {
     const adres = `go:${go.address}#gm0406`;
     expect(await add(adres, ...bodies)).toMatchObject({ status: 0, stdout: `Added: ${adres}\n` });
     expect(await optionsOf(adres)).toEqual({ version, notBodies: 'Blaricum' });
-    // Adding it again changes what is given, and keeps what was found.
+    // Adding it again changes the given values, and keeps the detected ones.
     const changed = await add(adres, ...bodies, '--portal', 'https://x.example');
     expect(changed).toMatchObject({ status: 0, stdout: `Changed: ${adres}\n` });
     expect(await optionsOf(adres)).toEqual({ version, notBodies: 'Blaricum' });
@@ -106,7 +106,7 @@ describe.each(['v1', 'v2'] as const)('GemeenteOplossingen %s', (version) => {
       '100 % of 4',
       'left out: 1 confidential, 1 of other bodies, 0 of other days',
     ]);
-    // What is in the feed no longer is found missing by the supplier's own count.
+    // Meetings missing from the feed are found by the supplier's own count.
     await pool.query(`delete from raadsfeed.current_records where bronidentificatie = 'go-document-7'`);
     const lacking = await program.json('bron', 'check', adres, ...DAYS);
     expect(lacking).toMatchObject({
@@ -140,7 +140,7 @@ describe.each(['v1', 'v2'] as const)('GemeenteOplossingen %s', (version) => {
 });
 
 describe('the period of a source', () => {
-  it('that ends within a quarter takes what lies after it out of the feed, until it ends later again', async () => {
+  it('that ends within a quarter takes later items out of the feed, until it ends later again', async () => {
     const go = await startGo('v1');
     supplier = go;
     go.meetings.set(11, goMeetingOf(11, { documents: [goDocumentOf(7)] }));
@@ -167,14 +167,14 @@ describe('the period of a source', () => {
     expect((await program.run('bron', 'issues', adres)).stdout).toBe('No issues.\n');
   });
 
-  it('does not make room for another address of the supplier, whose numbers are the same', async () => {
+  it('prevents another address of the supplier, because its numbers are the same', async () => {
     const go = await startGo('v1');
     supplier = go;
     await add(`go:${go.address}`, '--until', '2025-03-31');
     const next = ['--organisatie', 'gm0406', '--naam', 'Gemeente Huizen', '--from', '2025-04-01', '--yes'];
     const refused = await program.run('bron', 'add', 'go:http://127.0.0.1:9/api', ...next);
     expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining(`gm0406 has go:${go.address}: each`) });
-    // Another supplier's numbers never meet these.
+    // Another supplier's numbers never collide with these.
     expect(await program.run('bron', 'add', 'notubiz:281', ...next)).toMatchObject({ status: 0 });
   });
 });
@@ -182,7 +182,7 @@ describe('the period of a source', () => {
 describe('bron switch of GemeenteOplossingen', () => {
   const dayAt = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 
-  it('goes from one version to the other and back: nothing is doubled, nothing is lost', async () => {
+  it('changes from one version to the other and back: nothing is duplicated or lost', async () => {
     const go = await startGo('v1', 'v2');
     supplier = go;
     const ids = Array.from({ length: 12 }, (_, i) => 11 + i);
@@ -210,7 +210,7 @@ describe('bron switch of GemeenteOplossingen', () => {
         stdout: `gm0406: 37 the same, 0 to delete, 0 to add\nSwitched to ${version}.\n`,
       });
       expect(await optionsOf(adres)).toEqual({ version });
-      // Only the addresses of the files are others.
+      // Only the addresses of the files differ.
       expect(await sync()).toMatchObject({ status: 0, result: { complete: true, published: 13, deleted: 0 } });
       expect(await keys()).toEqual(before);
     }
@@ -219,7 +219,7 @@ describe('bron switch of GemeenteOplossingen', () => {
     expect(rows).toEqual([{ deletes: 0 }]);
   });
 
-  it('changes the version of the source as it is by then; one that was removed meanwhile stays away', async () => {
+  it('changes the version of the source as it is by then; one that was removed meanwhile stays removed', async () => {
     const go = await startGo('v1', 'v2');
     supplier = go;
     const adres = `go:${go.address}`;
@@ -244,7 +244,7 @@ describe('bron switch of GemeenteOplossingen', () => {
     expect(await read()).toEqual([]);
   });
 
-  it('is refused for what would lose more than a tenth, cannot be read or has no versions', async () => {
+  it('is refused if it would lose more than a tenth, cannot be read or has no versions', async () => {
     const go = await startGo('v1', 'v2');
     supplier = go;
     const adres = `go:${go.address}`;
@@ -253,7 +253,7 @@ describe('bron switch of GemeenteOplossingen', () => {
     go.meetings.set(11, goMeetingOf(11, { date: dayAt(-3), items, documents }));
     await add(adres, '--from', dayAt(-80));
     await program.json('bron', 'sync', adres);
-    // The second version does not say on which item the documents of a meeting are.
+    // The second version does not tell on which item a meeting's documents are.
     expect(await program.run('bron', 'switch', adres, 'v2')).toMatchObject({
       status: 1,
       stdout: expect.stringContaining('- Informatieobject/go-document-1'),
@@ -319,7 +319,7 @@ describe('Parlaeus', () => {
 });
 
 describe('iBabs', () => {
-  it('is measured by month, registers included; what is left out is counted by its reason', async () => {
+  it('is measured by month, including registers; omissions are counted by reason', async () => {
     const ibabs = await startIbabs();
     supplier = ibabs;
     const env = { ...program.env, IBABS_URL: ibabs.base, IBABS_CALLS_PER_MINUTE: '60000' };

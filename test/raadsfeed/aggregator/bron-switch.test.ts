@@ -1,4 +1,7 @@
-/** `koppelvlak bron switch` and `check` as programs, and whose an organisation is: nothing is published twice, nothing is lost. */
+/**
+ * `koppelvlak bron switch` and `check` as programs, and which source an organisation belongs to: nothing is published twice, nothing is
+ * lost.
+ */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Pool } from '../../../src/database/pool.ts';
 import { type ProgramOnDatabase, programOnDatabase } from '../../cli/program.ts';
@@ -25,7 +28,7 @@ afterEach(async () => {
   await supplier.close();
 });
 
-/** What is in the feed: how many records, and where its resources come from. */
+/** The contents of the feed: the number of records, and the origin of its resources. */
 async function feedState(): Promise<{ head: number; resources: string[]; origins: (string | null)[] }> {
   const { rows } = await pool.query<{ head: number; name: string | null }>(
     `select f.head, s.bronidentificatie as name from raadsfeed.feed f left join raadsfeed.current_records s on true order by name`,
@@ -44,7 +47,7 @@ const NOTUBIZ = ['notubiz:281', '--organisatie', 'gm0363', '--naam', 'Gemeente A
 const DAYS = ['--from', '2025-01-01', '--to', '2025-03-31'];
 
 describe('bron switch', () => {
-  it('goes over from one feed to another: what both have is not published again', async () => {
+  it('switches from one feed to another without republishing what both have', async () => {
     const second = await new FakeSource('gm0363').listen();
     try {
       for (let i = 1; i <= 12; i += 1) for (const one of [feed, second]) one.document(`d-${i}`);
@@ -73,7 +76,7 @@ describe('bron switch', () => {
     }
   });
 
-  it('goes over from a supplier to a feed of the organisation with the same identifiers', async () => {
+  it("switches from a supplier to the organisation's own feed with the same identifiers", async () => {
     supplier.organisation.addMeeting(meetingOf(11, { documents: [documentOf(2)] }));
     await program.run('bron', 'add', ...NOTUBIZ);
     expect(await program.json('bron', 'sync', 'notubiz:281', ...DAYS)).toMatchObject({ status: 0 });
@@ -88,7 +91,7 @@ describe('bron switch', () => {
     expect(await feedState()).toEqual({ ...before, origins: [`${feed.url}/feed`] });
   });
 
-  it('ends with a snapshot of the new source that has no end', async () => {
+  it('fails on an endless snapshot of the new source', async () => {
     feed.document('d-1');
     await program.run('bron', 'add', feed.url);
     await program.run('bron', 'sync', feed.url);
@@ -110,7 +113,7 @@ describe('bron switch', () => {
     }
   });
 
-  it('says what it takes, with status 2, and with status 1 that it cannot be done', async () => {
+  it('exits with 2 on wrong usage, and with 1 when it cannot be done', async () => {
     feed.document('d-1');
     await program.run('bron', 'add', feed.url);
     for (const words of [[feed.url], [feed.url, feed.url], [feed.url, 'notubiz:281'], ['x', feed.url]])
@@ -131,7 +134,7 @@ describe('bron switch', () => {
   });
 });
 
-/** The feed of the organisation itself, with the resources that are in ours now. */
+/** The organisation's own feed, with the resources currently in ours. */
 async function copyOwnFeed(): Promise<void> {
   const { rows } = await pool.query<{ type: string; name: string; hash: string; rest: string }>(
     `select s.resource_type as type, s.bronidentificatie as name, s.content_hash as hash, t.record_suffix as rest
@@ -144,7 +147,7 @@ async function copyOwnFeed(): Promise<void> {
 }
 
 describe('bron check', () => {
-  it('measures, names what is missing, and keeps the last figure for bron list', async () => {
+  it('measures, names missing items, and keeps the last figure for bron list', async () => {
     const confidential = { confidential: 1 };
     supplier.organisation.addMeeting(meetingOf(11, { documents: [documentOf(2), documentOf(3, confidential)] }));
     supplier.organisation.addMeeting(meetingOf(12, { ...confidential, documents: [documentOf(4)] }));
@@ -155,7 +158,7 @@ describe('bron check', () => {
     expect(nothing.stdout).toMatch(/^2025-01 +2 +0 +2 +0$/m);
     expect(nothing.stdout).toContain('missing: Vergadering/meeting-11\n');
     expect(nothing.stderr).toContain('the feed lacks resources that the supplier shows');
-    // A meeting, of which nothing further is read, and a document of the other.
+    // A meeting without further details, and a document of the other.
     expect(nothing.stdout).toContain('\nleft out: 2 confidential, 0 of other bodies, 0 of other days\n');
     expect((await program.json('bron', 'list')).result).toMatchObject([{ dekking: 0 }]);
 
@@ -165,7 +168,7 @@ describe('bron check', () => {
     expect((await program.run('bron', 'list')).stdout).toMatch(/ 100 % +0$/m);
   });
 
-  it('is not for a feed, takes days, and says so with status 2', async () => {
+  it('is not available for a feed, requires dates, and says so with status 2', async () => {
     await program.run('bron', 'add', feed.url);
     await program.run('bron', 'add', ...NOTUBIZ);
     for (const words of [[feed.url], ['notubiz:281', '--from', 'x'], []])
@@ -174,14 +177,14 @@ describe('bron check', () => {
 });
 
 describe('bron add', () => {
-  it('refuses a choice of bodies for NotuBiz, which would choose nothing', async () => {
+  it('refuses a choice of bodies for NotuBiz, which would have no effect', async () => {
     const refused = await program.run('bron', 'add', ...NOTUBIZ, '--bodies', 'Raad');
     expect(refused).toMatchObject({ status: 2, stderr: expect.stringContaining('is read without --bodies') });
   });
 });
 
 describe('an organisation that this feed publishes itself', () => {
-  it('is taken from no source: that is reported, and nothing is published of it', async () => {
+  it('is taken from no source: that is reported, and nothing of it is published', async () => {
     await publishLines(pool, [vergadering('v-1', {}, { gemeente: 'gm0363', naam: 'Gemeente Amsterdam' })]);
     feed.document('d-1');
     await program.run('bron', 'add', feed.url);

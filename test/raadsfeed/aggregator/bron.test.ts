@@ -1,4 +1,4 @@
-/** `koppelvlak bron …` as an operator runs it: the program itself, on a real database, with sources that are real servers. */
+/** `koppelvlak bron …` as an operator runs it: the program itself, on a real database, with real servers as sources. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -51,7 +51,7 @@ describe('bron add', () => {
     expect(await program.run('bron', 'add', source.url)).toMatchObject({ stdout: `Known already: ${source.url}\n` });
   });
 
-  it('says what it takes when it is called wrongly, with status 2, and adds nothing', async () => {
+  it('exits with 2 on wrong usage with a message, and adds nothing', async () => {
     const wrong: [string[], string][] = [
       [[], "missing required argument 'source'"],
       [['ftp://raad.example'], 'ftp://raad.example is not a source'],
@@ -112,7 +112,7 @@ describe('bron sync and list', () => {
     expect(row).toMatch(/^http:\S+ +following +gm0001 +20\S+Z +\d+ s +0 +0 +0 +0$/);
   });
 
-  it('say with status 1 why a feed could not be read, and keep that as an issue', async () => {
+  it('exit with 1 and the reason when a feed could not be read, and keep it as an issue', async () => {
     await program.run('bron', 'add', source.url);
     source.rule = ({ path, json }) => path === '/snapshot' && json({}, 503) === undefined;
     const { status, result, stderr } = await program.json('bron', 'sync', source.url);
@@ -160,7 +160,7 @@ describe('bron sync and list', () => {
 });
 
 describe('bron issues', () => {
-  it('shows what, where, since when and how often; nothing when there is nothing', async () => {
+  it('shows what, where, since when and how often; nothing when there are none', async () => {
     await program.run('bron', 'add', source.url);
     await program.run('bron', 'sync', source.url);
     expect(await program.run('bron', 'issues', source.url)).toMatchObject({ status: 0, stdout: 'No issues.\n' });
@@ -177,7 +177,7 @@ describe('bron issues', () => {
 });
 
 describe('bron pause, resume and remove', () => {
-  it('change a source, and what was published of it stays', async () => {
+  it('change a source, and keep its published records', async () => {
     await program.run('bron', 'add', source.url);
     await program.run('bron', 'sync', source.url);
     expect(await program.json('bron', 'pause', source.url)).toMatchObject({ result: { paused: true } });

@@ -1,6 +1,6 @@
 /**
- * Two aggregators behind one source, while the source publishes and redacts and the aggregators restart their snapshots: in the end no
- * content is kept anywhere that the source does not have.
+ * Two chained aggregators behind one source, while the source publishes and redacts and the aggregators restart their snapshots: in the end
+ * no aggregator keeps content that the source does not have.
  */
 import { expect, it } from 'vitest';
 import { document, type FeedServer, readRecords, removal, startFeed } from '../support.ts';
@@ -16,7 +16,7 @@ async function contents(feed: FeedServer): Promise<Set<string>> {
   return new Set(rows.map(({ titel }) => titel));
 }
 
-/** A small generator, so that a run can be repeated. */
+/** A small random generator, so that a run can be repeated. */
 function random(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -40,7 +40,7 @@ it('keeps no content that the source has redacted, whatever snapshot is read in 
         document(`d-${pick(30)}`, { titel: `ook ${round}` }),
       ]);
       if (pick(2) === 0) await source.publish([removal('redact', 'Informatieobject', id)]);
-      // As when an organisation is added, or an operator requests a comparison: the position in the feed is dropped.
+      // As when an organisation is added, or an operator requests a comparison: the feed position is dropped.
       const again = 'update aggregator.sources set compare_again_at = now(), next_at = now()';
       if (pick(3) === 0) await (pick(2) === 0 ? first : second).pool.query(again);
     }

@@ -1,4 +1,4 @@
-/** What happens when a source forgets its own history, and when sources overlap. */
+/** A source that loses its own history, and overlapping sources. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { findSource, requestComparison } from '../../../src/raadsfeed/aggregator/store/sources.ts';
 import { FakeSource } from './fake-source.ts';
@@ -19,7 +19,7 @@ function forget(ids: readonly number[]): void {
 
 const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
-describe('a source that does not know its cursor any more', () => {
+describe('a source that no longer accepts its cursor', () => {
   it('is compared by a new snapshot: missing resources are deleted, equal ones are not repeated', async () => {
     forget(range(2, 21));
     await eventually(async () => expect((await published()).length).toBeGreaterThan(22));
@@ -27,7 +27,7 @@ describe('a source that does not know its cursor any more', () => {
     expect(records.map(({ op, resource }) => [op, resource.bronidentificatie])).toEqual([
       ['upsert', 'd-21'],
       ['delete', 'd-1'],
-      // The new history says nothing of what happened to it: it may have been redacted.
+      // The new history says nothing about it: it may have been redacted.
       ['redact', 'd-1'],
     ]);
     expect(records[2]).toMatchObject({ verwijderreden: 'niet_langer_openbaar', toelichting: expect.any(String) });
@@ -46,7 +46,7 @@ describe('a source that does not know its cursor any more', () => {
     );
   });
 
-  it("deletes no more than a tenth without an operator's consent, and reports what is withheld", async () => {
+  it("deletes no more than a tenth without an operator's consent, and reports the rest", async () => {
     forget(range(1, 17));
     await eventually(async () => {
       expect(await sourceState(aggregator.pool, source.url)).toMatchObject({ achtergehouden: 3, fase: 'feed' });
@@ -56,7 +56,7 @@ describe('a source that does not know its cursor any more', () => {
     );
     expect(rows).toMatchObject([{ detail: expect.stringContaining(`bron sync ${source.url} --allow-mass-delete`) }]);
     expect(await published()).toHaveLength(20);
-    // The feed goes on meanwhile.
+    // The feed continues meanwhile.
     source.document('d-30');
     await eventually(async () => expect(await published()).toHaveLength(21));
 
@@ -75,9 +75,9 @@ describe('a source that does not know its cursor any more', () => {
     expect(await published()).toHaveLength(20);
   });
 
-  it('does not count as missing what changed while its snapshot was read', async () => {
+  it('does not treat changes during the reading of its snapshot as missing', async () => {
     forget(range(1, 20));
-    // As in our own feed: what changes during a snapshot gets a number after it, and is in the feed only.
+    // As in our own feed: a change during a snapshot gets a later number, and is in the feed only.
     let snapshots = 0;
     source.rule = ({ path, page, json }) => {
       if (path !== '/snapshot') return false;
@@ -95,7 +95,7 @@ describe('a source that does not know its cursor any more', () => {
     expect((await published()).filter(({ op }) => op === 'delete')).toEqual([]);
   });
 
-  it('whose numbers stay wrong is read again from its snapshot', async () => {
+  it('is read again from its snapshot when its numbers stay wrong', async () => {
     source.document('d-21').sequenceNumber = 30;
     await eventually(async () => expect(await published()).toHaveLength(21));
     expect((await published()).at(-1)).toMatchObject({ op: 'upsert', herkomst: { sequenceNumber: 30 } });
@@ -103,7 +103,7 @@ describe('a source that does not know its cursor any more', () => {
 });
 
 describe('one organisation has one source', () => {
-  it('ignores a second one that offers it too, and reports it', async () => {
+  it('ignores a second source that offers it too, and reports that', async () => {
     const second = await new FakeSource('gm9000').listen();
     try {
       second.organisaties.push({ organisatiecode: source.organisatiecode, naam: 'Andere naam' });
@@ -124,7 +124,7 @@ describe('one organisation has one source', () => {
     }
   });
 
-  it('is switched to another source without a record being repeated', async () => {
+  it('is switched to another source without repeating a record', async () => {
     const second = await new FakeSource(source.organisatiecode).listen();
     try {
       for (let i = 1; i <= 20; i += 1) second.document(`d-${i}`);
@@ -144,7 +144,7 @@ describe('one organisation has one source', () => {
     }
   });
 
-  it('publishes nothing of an organisation that the source does not name, and finds it when it does', async () => {
+  it('publishes nothing of an organisation that the source does not list, and finds it when it does', async () => {
     const { organisaties } = source;
     source.organisaties = [{ organisatiecode: 'gm8000', naam: 'Andere' }];
     await rereadDocument(aggregator.pool, source.url);

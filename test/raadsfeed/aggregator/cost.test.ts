@@ -1,4 +1,4 @@
-/** What a full reading costs: the figures in `docs/aggregator.md` are those of this test. */
+/** The cost of a full reading: the figures in `docs/aggregator.md` are those of this test. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Whatever the published draft of the feed allows passes unchanged, and an invalid record is refused alone. */
+/** Everything that the published draft of the feed allows is passed on unchanged, and an invalid record is refused individually. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { contentHash } from '../../../src/lib/feed/record.ts';
 import { isRecord } from '../../../src/lib/json/json-value.ts';
@@ -16,7 +16,7 @@ afterAll(async () => {
   await aggregator.stop();
 });
 
-/** Each case has a source of its own, so that they run side by side. */
+/** Each case has its own source, so that they can run in parallel. */
 const it = test.extend<{ source: FakeSource }>({
   source: async ({ task: _task }, use) => {
     codes += 1;
@@ -27,7 +27,7 @@ const it = test.extend<{ source: FakeSource }>({
   },
 });
 
-/** Read as it is: what others publish may go beyond our own contract. */
+/** Read verbatim: other publishers' records may go beyond our own contract. */
 async function published(source: FakeSource): Promise<readonly TestRecord[]> {
   const address = `${aggregator.mount}/feed?limit=1000&organisatiecode=${source.organisatiecode}`;
   return asPage(await (await fetch(address)).json()).records;
@@ -133,7 +133,7 @@ describe('data that the draft allows', () => {
       (source) => agendapunt(source, 'a', { starttijd: '2026-01-15t19:30:00.123456+01:00' }),
       'Agendapunt',
     ],
-  ])('passes unchanged: %s', async ([_name, make, resourceType], { source }) => {
+  ])('is passed on unchanged: %s', async ([_name, make, resourceType], { source }) => {
     const data = make(source);
     const record = add(source, data, {}, resourceType);
     await follow(aggregator.pool, source.url);
@@ -144,7 +144,7 @@ describe('data that the draft allows', () => {
 });
 
 describe('records that the draft allows', () => {
-  it.concurrent('keep the members that we do not know', async ({ source }) => {
+  it.concurrent('keep members that we do not know', async ({ source }) => {
     add(source, informatieobject(source, 'a'), {
       grondslag: 'Woo',
       keten: { van: [1, 2] },
@@ -206,7 +206,7 @@ describe('hashes', () => {
     await follow(aggregator.pool, source.url);
     await eventually(async () => expect(await published(source)).toHaveLength(3));
     expect((await published(source)).map((record) => record.contentHash)).toEqual([1, 2, 3].map(other));
-    // What changes is seen by what it says, whatever its hash.
+    // Changes are recognised by content, whatever the hash.
     add(source, informatieobject(source, 'd-1', { titel: 'Anders' }), { contentHash: other(1) });
     add(source, informatieobject(source, 'd-2'), { contentHash: other(5) });
     await eventually(async () => expect(await published(source)).toHaveLength(4));
@@ -214,7 +214,7 @@ describe('hashes', () => {
     expect(await sourceState(aggregator.pool, source.url)).toMatchObject({ geweigerd: 0, mislukt: 0 });
   });
 
-  it.concurrent('that are absent are ours, and reported once', async ({ source }) => {
+  it.concurrent('that are absent are replaced by ours, and reported once', async ({ source }) => {
     const data = informatieobject(source, 'a');
     add(source, data, { contentHash: undefined });
     add(source, informatieobject(source, 'b'), { contentHash: undefined });

@@ -1,4 +1,6 @@
-/** Sources that misbehave in every way: nothing false is published, nothing is lost, the lag shows, and it recovers by itself. */
+/**
+ * Sources that misbehave in every way: nothing false is published, nothing is lost, the lag shows, and the aggregator recovers on its own.
+ */
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../../src/lib/json/json-value.ts';
@@ -11,13 +13,13 @@ let codes = 0;
 
 beforeAll(async () => {
   const limits = { 'raadsfeed.sourcesTimeoutMs': '400', 'aggregator.maxAnswerBytes': '65536' };
-  // A new snapshot heals some faults, and may be read before a test looks: none is read again so soon.
+  // A new snapshot heals some faults, and might be read before a test looks, so rereading is delayed.
   aggregator = await startAggregator({ ...limits, 'aggregator.backoffMaxMs': '60000' });
 });
 
 afterAll(() => aggregator.stop());
 
-/** Answers of `/feed` only; the service document stays as it is. */
+/** Overrides `/feed` only; the service document stays unchanged. */
 function onFeed(rule: Rule): Rule {
   return (call) => call.path === '/feed' && rule(call);
 }
@@ -29,7 +31,7 @@ function raw(body: Uint8Array | string, headers: Record<string, string> = {}, st
   });
 }
 
-/** A page whose records are changed before they are sent. */
+/** A page whose records are modified before they are sent. */
 function changed(change: (records: Record<string, unknown>[], page: Record<string, unknown>) => object): Rule {
   return onFeed(({ page, json }) => {
     const good = page();
@@ -39,7 +41,7 @@ function changed(change: (records: Record<string, unknown>[], page: Record<strin
   });
 }
 
-/** Once, then 503: a third refusal would leave the records out, and a slow machine would wait for them for ever. */
+/** Once, then 503: a third refusal would skip the records, and a slow machine would then wait for them for ever. */
 function changedOnce(change: (records: Record<string, unknown>[]) => object): Rule {
   let isDone = false;
   return onFeed((call) => {
@@ -49,7 +51,7 @@ function changedOnce(change: (records: Record<string, unknown>[]) => object): Ru
   });
 }
 
-/** Eighty times what may be read. */
+/** Eighty times the allowed size. */
 const BOMB = Buffer.alloc(5 * 1024 * 1024, 0x20);
 
 const failures: readonly (readonly [name: string, fault: string, rule: Rule])[] = [
@@ -160,7 +162,7 @@ const failures: readonly (readonly [name: string, fault: string, rule: Rule])[] 
   ['sends an invalid service document', 'document', ({ path, json }) => path === '/' && json({}) === undefined],
 ];
 
-// Each has a source and an organisation of its own, and waits for it most of the time.
+// Each has its own source and organisation, and mostly waits.
 describe('a source that', () => {
   it.concurrent.each(failures)('%s: %s', async (_name, fault, rule) => {
     const source = await new FakeSource(nextCode()).listen();
@@ -172,7 +174,7 @@ describe('a source that', () => {
       await eventually(async () => expect((await sourceState(aggregator.pool, source.url)).behind).toBe(0));
 
       source.rule = rule;
-      // A run that has begun does not read it.
+      // A run already in progress does not read it.
       await documentReread(aggregator.pool, source.url);
       source.document('d-3');
       await eventually(async () => {
@@ -201,7 +203,7 @@ describe('a source that', () => {
     }
   });
 
-  // Alone: meanwhile nobody may be given its port.
+  // Not concurrently: no other test may get its port meanwhile.
   it('is unreachable, and comes back at the same address', async () => {
     const source = await new FakeSource(nextCode()).listen();
     try {
@@ -221,7 +223,7 @@ describe('a source that', () => {
     }
   });
 
-  it.concurrent.each([429, 503])('answers %i with Retry-After is not called for that long', async (status) => {
+  it.concurrent.each([429, 503])('answering %i with Retry-After is not called for that long', async (status) => {
     const source = await new FakeSource(nextCode()).listen();
     try {
       source.document('d-1');
@@ -245,7 +247,7 @@ describe('a source that', () => {
     }
   });
 
-  it.concurrent('says how long its responses are fresh is not called before, and then with its ETag', async () => {
+  it.concurrent('with a freshness lifetime is not called before it ends, and then with its ETag', async () => {
     const source = await new FakeSource(nextCode()).listen();
     try {
       source.document('d-1');
@@ -267,7 +269,7 @@ describe('a source that', () => {
     }
   });
 
-  it.concurrent('keeps sending one invalid record is read on without it, and it is reported', async () => {
+  it.concurrent('that keeps sending one invalid record is read past it, and it is reported', async () => {
     const source = await new FakeSource(nextCode()).listen();
     try {
       source.document('d-1');
@@ -291,7 +293,7 @@ describe('a source that', () => {
     }
   });
 
-  it.concurrent('gives an empty page and says that there is more is not up to date, and nothing is published', async () => {
+  it.concurrent('with an empty page that announces more is not up to date, and nothing is published', async () => {
     const source = await new FakeSource(nextCode()).listen();
     try {
       source.document('d-1');
@@ -313,7 +315,7 @@ describe('a source that', () => {
     }
   });
 
-  it.concurrent('redirects within its own host is followed there', async () => {
+  it.concurrent('that redirects within its own host is followed there', async () => {
     const source = await new FakeSource(nextCode()).listen();
     try {
       source.document('d-1');
@@ -334,7 +336,7 @@ describe('a source that', () => {
     }
   });
 
-  it.concurrent('breaks off in its snapshot is read on from there; of a feedCursor that changes the first counts', async () => {
+  it.concurrent('that breaks off in its snapshot is read on from there; the first of several feedCursors counts', async () => {
     const source = await new FakeSource(nextCode()).listen();
     try {
       for (let i = 1; i <= 9; i += 1) source.document(`d-${i}`);
@@ -345,7 +347,7 @@ describe('a source that', () => {
         asked.push(query.get('cursor'));
         pages += 1;
         query.set('limit', '3');
-        // A fake page of three: the source decides how much it gives.
+        // A fake page of three: the source decides the page size.
         if (pages === 2) response.destroy();
         else if (pages === 3) json({ ...page(), feedCursor: '1.999' });
         else json(page());
@@ -363,13 +365,13 @@ describe('a source that', () => {
     }
   });
 
-  it.concurrent('has a page that is too large gets requests for smaller ones', async () => {
+  it.concurrent('with too large a page gets requests for smaller ones', async () => {
     const source = await new FakeSource(nextCode()).listen();
     try {
       for (let i = 0; i < 40; i += 1) source.document(`d-${i}`, 'x'.repeat(10_000));
       await follow(aggregator.pool, source.url);
       await eventually(async () => expect(await published(source)).toHaveLength(40));
-      // 1000, 250, 62 and 15 records were too many; three were not, nor six, and twelve were not asked for.
+      // 1000, 250, 62 and 15 records were too many; three were not, nor six, and twelve were not requested.
       const limits = source.calls.filter(({ path }) => path === '/snapshot').map(({ limit }) => limit);
       expect(limits.slice(0, 5)).toEqual(['1000', '250', '62', '15', '3']);
     } finally {

@@ -16,16 +16,16 @@ export interface FakeCall {
   readonly query: URLSearchParams;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Sends JSON as a good server does. */
+  /** Sends JSON as a correct server does. */
   readonly json: (body: unknown, status?: number, headers?: Record<string, string>) => void;
-  /** What a good server would answer. */
+  /** A correct server's answer. */
   readonly page: () => Record<string, unknown>;
 }
 
 /** Returns true when it has answered, or never will. */
 export type Rule = (call: FakeCall) => boolean;
 
-/** A source whose every answer can be made wrong. */
+/** A source with overridable answers. */
 export class FakeSource {
   readonly organisatiecode: string;
   records: FakeRecord[] = [];
@@ -33,7 +33,7 @@ export class FakeSource {
   calls: { path: string; limit: string | null; at: number; etag: string | undefined }[] = [];
   organisaties: object[];
   rol = 'bronhouder';
-  /** Cursors are of this history; a new one refuses the old. */
+  /** Cursors belong to this history; a new one refuses the old. */
   history = 1;
   #server: Server;
   #port = 0;
@@ -102,7 +102,7 @@ export class FakeSource {
     return record;
   }
 
-  /** Current state: the records that are current. */
+  /** The current records. */
   state(): FakeRecord[] {
     const state = new Map<string, FakeRecord>();
     for (const record of this.records) {

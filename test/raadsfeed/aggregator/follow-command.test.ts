@@ -12,7 +12,7 @@ const run = (words: readonly string[], input?: string): Promise<Ended> => operat
 const head = (): Promise<number> => operator.head();
 
 describe('feed follow', () => {
-  it('reads the snapshot, then the feed, and goes on where it was', async () => {
+  it('reads the snapshot, then the feed, and continues where it stopped', async () => {
     const words = [
       'follow',
       operator.feed.mount,
@@ -51,11 +51,11 @@ describe('feed follow', () => {
     }
   });
 
-  it('is called wrongly with `--json` and nowhere for the records to go', async () => {
+  it('is refused with `--json` and no output for the records', async () => {
     expect((await run(['follow', operator.feed.mount, '--json'])).status).toBe(2);
   });
 
-  it('ends without an error when its output is closed', async () => {
+  it('exits without an error when its output is closed', async () => {
     const { child, output, ended } = operator.start(['follow', operator.feed.mount, '--state', 'p.json']);
     await expect.poll(() => output().stdout, PATIENT).toContain('"sequenceNumber"');
     child.stdout?.destroy();

@@ -26,7 +26,7 @@ describe('following a feed', () => {
 
     const theirs = new Map((await readRecords(source.api)).map((record) => [record.sequenceNumber, record]));
     const ours = await readRecords(aggregator.api);
-    // The snapshot has what was there: the first state of v-1 was never seen.
+    // The snapshot has the current state: the first version of v-1 was never seen.
     expect(ours.map(({ sequenceNumber, op, resource }) => [sequenceNumber, op, resource.bronidentificatie])).toEqual([
       [1, 'upsert', 'd-1'],
       [2, 'upsert', 'v-1'],
@@ -90,7 +90,7 @@ describe('following a feed', () => {
       await eventually(async () => expect((await shown()).laatstBijgewerkt).toBe('2026-01-05T12:00:00.000Z'));
       await tell('2026-01-06T12:00:00Z');
       await eventually(async () => expect((await shown()).laatstBijgewerkt).toBe('2026-01-06T12:00:00.000Z'));
-      // Neither back, nor beyond the moment at which the source was read.
+      // Neither earlier, nor later than the time at which the source was read.
       await tell('2026-01-01T12:00:00Z');
       await tell('2999-01-01T00:00:00Z');
       await eventually(async () =>

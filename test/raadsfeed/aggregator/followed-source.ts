@@ -3,13 +3,13 @@ import { type FeedServer, readRecords, type TestRecord } from '../support.ts';
 import { FakeSource } from './fake-source.ts';
 import { eventually, follow, sourceState, startAggregator, unfollow } from './support.ts';
 
-/** The aggregator of the test file that runs. */
+/** The aggregator of the running test file. */
 export let aggregator: FeedServer;
-/** The source of the test that runs; the aggregator has read all of it. */
+/** The source of the running test, which the aggregator has read completely. */
 export let source: FakeSource;
 let sources = 0;
 
-/** Gives a test file an aggregator, and each of its tests a source of its own that the aggregator follows. */
+/** Gives a test file an aggregator, and each of its tests its own source that the aggregator follows. */
 export function followedSource(fill: (source: FakeSource) => void): void {
   beforeAll(async () => {
     aggregator = await startAggregator({ 'aggregator.backoffMaxMs': '50' });
@@ -28,7 +28,7 @@ export function followedSource(fill: (source: FakeSource) => void): void {
   });
 }
 
-/** What the aggregator published of the source. */
+/** The records that the aggregator published from the source. */
 export function published(): Promise<TestRecord[]> {
   return readRecords(aggregator.api, `/feed?organisatiecode=${source.organisatiecode}`);
 }

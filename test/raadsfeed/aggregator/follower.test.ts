@@ -1,4 +1,4 @@
-/** `feed follow` on a feed that does not keep to the specification, or forgets. */
+/** `feed follow` on a feed that violates the specification, or loses its history. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ interface Answer {
   readonly here?: string;
 }
 
-/** What the feed answers at each address below its own; each list is given in turn, its last for ever. */
+/** The feed's answers at each of its addresses; each list is used in turn, and its last answer repeated. */
 let answers: Record<string, Answer[]> = {};
 let asked: string[] = [];
 let server: Server;
@@ -47,7 +47,7 @@ afterAll(async () => {
 });
 
 let runs = 0;
-/** Follows once with a place of its own, or goes on with one. */
+/** Follows once with a new state, or continues with a given one. */
 const follow = (state = `plaats-${++runs}.json`): Promise<Ended> =>
   callProgram(
     ['feed', 'follow', `${base}/dienst`, '--state', state, '--output', `${state}.ndjson`, '--once'],
@@ -78,7 +78,7 @@ const page = (cursor: string, head: number, hasMore: boolean, ...records: object
   body: { records, cursor, head, hasMore, next: null },
 });
 
-it('finds nothing wrong with a feed that is right, and keeps its records', async () => {
+it('finds nothing wrong with a correct feed, and keeps its records', async () => {
   answers = {
     '/dienst': [service],
     '/snapshot': [snapshot(upsert(2), upsert(5))],
@@ -93,7 +93,7 @@ it('finds nothing wrong with a feed that is right, and keeps its records', async
 it.each([
   ['nested', '['.repeat(20_000) + ']'.repeat(20_000), /nested too deeply/],
   ['a number that would become null', '1e400', /number/],
-])('leaves out what cannot be written as it was read, and says so: %s', async (_name, here, why) => {
+])('omits and reports records that cannot be rewritten as they were read: %s', async (_name, here, why) => {
   answers = {
     '/dienst': [service],
     '/snapshot': [snapshot()],
@@ -116,7 +116,7 @@ it.each([
   expect(lines.map((line) => JSON.parse(line))).toEqual([upsert(1), redact(3, [1])]);
 });
 
-describe('reports what is wrong with a feed and ends with status 1:', () => {
+describe('reports faults of a feed and exits with 1:', () => {
   it.each<[string, Answer[], string]>([
     ['a number that is missing', [page('a', 9, false, upsert(6), upsert(9))], 'the numbers 7 to 8 are missing'],
     ['numbers that go back', [page('a', 9, true, upsert(9)), page('b', 9, false, upsert(8))], 'number 8 comes after 9'],
@@ -143,13 +143,13 @@ describe('reports what is wrong with a feed and ends with status 1:', () => {
   });
 });
 
-describe('a feed that does not know the cursor any more', () => {
+describe('a feed that no longer accepts the cursor', () => {
   const invalid: Answer = {
     status: 400,
     body: { type: 'https://x.example/problems/ongeldige-cursor', detail: 'Begin opnieuw bij /snapshot.' },
   };
 
-  it('is not read on, and is read from a new snapshot once the state is removed', async () => {
+  it('is read no further, and from a new snapshot once the state is removed', async () => {
     answers = { '/dienst': [service], '/snapshot': [snapshot(upsert(2))], '/feed': [page('a', 3, false, upsert(3))] };
     expect((await follow('oud.json')).status).toBe(0);
     answers['/feed'] = [invalid, page('b', 9, false, upsert(9))];
@@ -161,7 +161,7 @@ describe('a feed that does not know the cursor any more', () => {
     expect(asked).toEqual(['/dienst', '/snapshot', '/feed?cursor=begin']);
   });
 
-  it('is asked again after the time that it names when it is busy', async () => {
+  it('is retried after the time that it names when busy', async () => {
     const busy: Answer = { status: 503, headers: { 'retry-after': '1' }, body: {} };
     answers = { '/dienst': [service], '/snapshot': [busy, snapshot()], '/feed': [page('a', 6, false, upsert(6))] };
     const { status, stderr } = await follow();
@@ -169,7 +169,7 @@ describe('a feed that does not know the cursor any more', () => {
   });
 });
 
-describe('finds nothing wrong with what the draft allows:', () => {
+describe('finds nothing wrong with anything that the draft allows:', () => {
   const other = `sha256:${'a'.repeat(64)}`;
   it.each<[string, Answer, Answer[]]>([
     ['hashes of another form', snapshot(upsert(2, { contentHash: other })), [page('a', 2, false)]],
@@ -190,7 +190,7 @@ describe('finds nothing wrong with what the draft allows:', () => {
     expect(await follow()).toMatchObject({ status: 0 });
   });
 
-  it('takes the feedCursor of the first page', async () => {
+  it('uses the feedCursor of the first page', async () => {
     const more = (cursor: string, feedCursor: string, hasMore: boolean): Answer => ({
       body: { records: [upsert(hasMore ? 1 : 2)], cursor, feedCursor, hasMore },
     });
@@ -205,7 +205,7 @@ describe('finds nothing wrong with what the draft allows:', () => {
   });
 });
 
-it('asks a second time with a cursor that is refused without a reason, and no more', async () => {
+it('retries once with a cursor that is refused without a reason', async () => {
   answers = { '/dienst': [service], '/snapshot': [snapshot(upsert(2))], '/feed': [page('a', 2, false)] };
   expect((await follow('kaal.json')).status).toBe(0);
   answers['/feed'] = [{ status: 400, body: {} }];
@@ -214,13 +214,13 @@ it('asks a second time with a cursor that is refused without a reason, and no mo
   expect(asked).toEqual(['/feed?cursor=a', '/feed?cursor=a']);
 });
 
-it('ends at cursors that go round', async () => {
+it('stops at cyclic cursors', async () => {
   const round = ['a', 'b', 'c', 'a', 'b', 'c', 'a', 'b', 'c'].map((cursor) => page(cursor, 9, true));
   answers = { '/dienst': [service], '/snapshot': [snapshot()], '/feed': round };
   expect(await follow()).toMatchObject({ status: 1, stderr: expect.stringContaining('come back') });
 });
 
-it('does not go on with a feed that says there is more and stays where it is', async () => {
+it('stops at a feed that announces more without advancing', async () => {
   answers = { '/dienst': [service], '/snapshot': [snapshot()], '/feed': [page('begin', 6, true)] };
   expect(await follow()).toMatchObject({ status: 1, stderr: expect.stringContaining('does not advance') });
 });

@@ -1,4 +1,4 @@
-/** The format of a file follows from its name, and from its address where nothing else says it. */
+/** The format of a file follows from its name, and from its address if nothing else indicates it. */
 import { expect, it, onTestFinished } from 'vitest';
 import { freshIbabs, feed as ibabsFeed, round, site } from './ibabs/fresh-ibabs.ts';
 import { guid, documentOf as ibabsDocumentOf, meetingOf as ibabsMeetingOf } from './ibabs/server.ts';

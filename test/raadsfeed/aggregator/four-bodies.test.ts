@@ -71,7 +71,7 @@ async function addAndRead(source: NewSource): Promise<void> {
   await eventually(async () => expect((await sourceState(aggregator.pool, source.adres)).bijgewerkt).not.toBeNull());
 }
 
-/** What the feed has of an organisation, by name. */
+/** The feed's contents for an organisation, by name. */
 async function feedOf(code: string): Promise<string[]> {
   const keys = [...stateOf(await readRecords(aggregator.api)).keys()];
   return keys
@@ -131,7 +131,7 @@ it('reads a body of each supplier, before, at and after one of them changes supp
   expect(await pageOf('/gm0363')).toContain('GemeenteOplossingen vanaf 1 januari 2024<');
   expect(await pageOf('/gm0001')).toContain('NotuBiz vanaf 1 januari 2024<');
 
-  // At: the days of the former supplier end, and what it published of later ones waits for an operator.
+  // At: the former supplier's days end, and its later publications wait for an operator.
   await saveSources(aggregator.pool, [{ ...old, tot: '2024-02-14' }]);
   await addAndRead(next);
   const added = [1, 2].flatMap((i) => [`ibabs-document-${guid(100 + i)}`, `ibabs-meeting-${guid(i)}`]);
@@ -140,7 +140,7 @@ it('reads a body of each supplier, before, at and after one of them changes supp
   expect(await originOf()).toEqual([{ adres: next.adres, herkomst: 'leveranciers-api', dated: true }]);
   await steady();
 
-  // After: each day is of the supplier of that day, also when old years are read again.
+  // After: each day belongs to that day's supplier, even when old years are read again.
   expect(await koppelvlak('bron', 'sync', old.adres, '--allow-mass-delete')).toMatchObject({
     json: { complete: true },
   });

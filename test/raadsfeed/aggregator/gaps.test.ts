@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { withoutNamed } from '../../../src/lib/feed/read-page.ts';
 
-it('takes the numbers that redactions name out of the gaps, and nothing else', () => {
+it('removes the numbers that redactions name from the gaps, and nothing else', () => {
   const gap = fc.tuple(fc.nat(40), fc.nat(12)).map(([from, length]) => ({ from, to: from + length }));
   fc.assert(
     fc.property(fc.array(gap, { maxLength: 4 }), fc.uniqueArray(fc.nat(60)), (gaps, numbers) => {
@@ -21,7 +21,7 @@ it('takes the numbers that redactions name out of the gaps, and nothing else', (
   );
 });
 
-it('costs what the numbers named are, not what the gaps are long', () => {
+it('costs as much as the named numbers, not as the length of the gaps', () => {
   const gaps = Array.from({ length: 200_000 }, (_, i) => ({ from: i * 100_000 + 1, to: i * 100_000 + 99_999 }));
   const named = new Set([5, 100_005, 19_999_999_999]);
   expect(withoutNamed(gaps, named)).toHaveLength(gaps.length + 2);

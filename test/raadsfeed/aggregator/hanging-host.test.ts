@@ -1,4 +1,4 @@
-/** A host that takes calls and never answers costs its supplier's readers two time-outs a turn, whatever it has. */
+/** A host that accepts calls and never answers costs its supplier's readers two time-outs per turn, however many sources it has. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,7 +48,7 @@ const goAdapter = (timeout = TIMEOUT): SourceAdapter =>
   createAdapter(createGo({ ...options, timeout, retry }), systemClock);
 const adresOf = ({ address }: GoServer): string => `go:${address}`;
 
-it('delays the other sources of its supplier by one turn, and is named as the fault of its source', async () => {
+it("delays its supplier's other sources by one turn, and is reported as the fault of its source", async () => {
   const [first, second, healthy] = servers;
   if (first === undefined || second === undefined || healthy === undefined) throw new Error('three were started');
   for (const server of [first, second]) server.rule = () => 'hang';
@@ -98,7 +98,7 @@ it('delays the other sources of its supplier by one turn, and is named as the fa
     expect(state.fout).toBe(`${host} does not answer: no complete answer within ${TIMEOUT} ms`);
     const issues = await readIssues(pool, (await findSource(pool, adresOf(first)))?.id ?? 0);
     expect(issues.map(({ what }) => what)).toContain('no-answer');
-    // Other windows are tried in later turns; once none is due, it is still what its source fails by.
+    // Other windows are tried in later turns; once none is due, it remains the reason why its source fails.
     await eventually(async () => {
       const due = 'select from aggregator.windows where source_id = $1 and read_at is null';
       expect((await pool.query(due, [state.id])).rowCount).toBe(0);
@@ -148,7 +148,7 @@ it.each([
   await rm(folder, { recursive: true });
 });
 
-it('that hangs while its meetings are read is not sent the others', async () => {
+it('that hangs while its meetings are read gets no requests for the others', async () => {
   const [server] = servers;
   if (server === undefined) throw new Error('it was started');
   for (let id = 10; id < 60; id += 1) server.meetings.set(id, meetingOf(id, { items: [itemOf(id * 10)] }));
@@ -160,8 +160,8 @@ it('that hangs while its meetings are read is not sent the others', async () => 
   await feed.adapter.close();
 });
 
-it('only for one day, or for wide windows, is read but for that day', async () => {
-  // Which end of the window is tried alone; when it is the day that hangs, the next turn may try the other.
+it('only for one day, or for wide windows, is read except for that day', async () => {
+  // Only one end of the window is tried; if that is the hanging day, the next turn may try the other.
   const random = vi.spyOn(Math, 'random');
   for (const [day, chance] of [
     ['2025-02-10', 0.1],
@@ -207,7 +207,7 @@ it('only for one organisation ends the reading of that one, though it answers ot
   await feed.adapter.close();
 });
 
-it('has its calls in vain counted for each window anew, also by a check of many', () => {
+it('has its failed calls counted anew for each window, also in a check of many', () => {
   const { signal } = new AbortController();
   const of = { scheme: 'go', adapter: goAdapter(), source: SOURCE, period: QUARTER } as const;
   const due = { ...QUARTER, depth: 'full', completeAt: null } as const;

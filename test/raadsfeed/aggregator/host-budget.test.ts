@@ -1,4 +1,4 @@
-/** The limit of a host holds for all its organisations, in all instances. */
+/** The limit of a host applies to all its organisations, in all instances. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createGo } from '../../../src/raadsfeed/aggregator/go/api.ts';
 import { createCallSlots } from '../../../src/raadsfeed/aggregator/store/call-slots.ts';
@@ -34,7 +34,7 @@ function instance(organisationId: string): MemoryFeed {
   return feed;
 }
 
-it('has at most four calls at a time, whoever makes them, and each reads everything', async () => {
+it('has at most four concurrent calls in total, and each reader reads everything', async () => {
   for (let id = 10; id < 22; id += 1) supplier.meetings.set(id, meetingOf(id, { items: [itemOf(id * 10)] }));
   supplier.delay = 5;
   supplier.perPage = 100;
@@ -46,7 +46,7 @@ it('has at most four calls at a time, whoever makes them, and each reads everyth
   expect(supplier.mostAtOnce()).toBeGreaterThan(1);
 });
 
-it('waits for all of them when the host asked one to', async () => {
+it('makes all of them wait when the host asked one to', async () => {
   supplier.rule = () => ({ status: 503, headers: { 'retry-after': '3600' } });
   const [first, second] = [instance(supplier.address), instance(supplier.address)];
   expect((await first.round()).reading.complete).toBe(false);

@@ -18,7 +18,7 @@ it.each([
   ['references', () => textOfHtml('&am'.repeat(MANY)), '&am'.repeat(MANY)],
   ['empty blocks', () => textOfHtml(`Raad${'<br> <li>'.repeat(MANY)}`), 'Raad'],
   ['dots of a number', () => bareNumber(`1${'.'.repeat(MANY)}x`), '1'],
-])('%s without an end are read in one go', (_name, read, want) => {
+])('%s without an end are parsed in one pass', (_name, read, want) => {
   expect(processorMs(() => expect(read()).toBe(want))).toBeLessThan(1000);
 });
 
@@ -36,7 +36,7 @@ it.each([
   expect(process.memoryUsage().heapUsed - grown).toBeLessThan(150_000_000);
 });
 
-it('XML of very many elements is read without holding up anything else', async () => {
+it('XML with very many elements is parsed without delaying anything else', async () => {
   let turns = 0;
   let isOn = true;
   const count = (): void => {
@@ -48,11 +48,11 @@ it('XML of very many elements is read without holding up anything else', async (
   isOn = false;
   expect(children).toHaveLength(299_999);
   expect(children.at(-1)).toMatchObject({ name: 'b', text: 'é' });
-  // It took a second or so in all: others had their turn again and again.
+  // It took a second or so in total: other work had its turn again and again.
   expect(turns).toBeGreaterThan(10);
 });
 
-it('a document in very many items is joined in one go', () => {
+it('a document in very many items is merged in one pass', () => {
   const organisatie = { gemeente: 'gm0001', naam: 'Een' };
   const data = { bronidentificatie: 'd', dossiertype: 'informatieobject', organisatie } as const;
   const read = { bronidentificatie: 'd', version: 0, data };

@@ -1,4 +1,4 @@
-/** HTML in texts of suppliers: what the reader makes of it, and that no member of any supplier goes without it. */
+/** HTML in suppliers' texts: how it is read, and that every member of every supplier is converted. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,7 +48,7 @@ describe('text that may be HTML', () => {
     'zie <https://voorbeeldstad.example>',
     'een regel\nen nog een',
     '&bestaatniet; &',
-  ])('plain text stays as it is: %j', (text) => {
+  ])('plain text stays unchanged: %j', (text) => {
     expect(textOfHtml(text)).toBe(text);
   });
 
@@ -62,7 +62,7 @@ describe('text that may be HTML', () => {
     expect(textOfHtml(html)).toBe(text);
   });
 
-  it('characters that no text has are blanks', () => {
+  it('characters that no text contains become blanks', () => {
     expect(textOfHtml('a&#1;b&#x1F;c\u0000d&#xD800;e')).toBe('a b c d\uFFFDe');
   });
 
@@ -71,13 +71,13 @@ describe('text that may be HTML', () => {
   });
 });
 
-/** A text of a supplier, and what it says. */
+/** A supplier's text, and its content. */
 const html = (word: string): string => `<b>${word}</b> &Eacute;&eacute;n&nbsp;&amp; <script>x()</script>m&sup2;`;
 const said = (word: string): string => `${word} Één & m²`;
 
 const ORGANISATION = { organisatiecode: 'gm1901', naam: 'Gemeente Voorbeeldstad' };
 
-/** Every text in the feed but addresses: nothing of it is markup. */
+/** Every text in the feed except addresses: none of it is markup. */
 function expectNoMarkup(feed: MemoryFeed): void {
   const texts = (value: unknown): string[] => {
     if (typeof value === 'string') return value.startsWith('http') ? [] : [value];
@@ -88,7 +88,7 @@ function expectNoMarkup(feed: MemoryFeed): void {
   expect(all.filter((text) => /<|&\w+;|x\(\)/.test(text))).toEqual([]);
 }
 
-describe('no member of a supplier goes without it', () => {
+describe('every text of a supplier is converted', () => {
   const retry = { attempts: 2, firstDelay: 1, maxDelay: 50 };
 
   it('iBabs', async () => {

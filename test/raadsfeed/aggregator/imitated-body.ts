@@ -1,4 +1,6 @@
-/** One body at an imitation of a supplier: what it has is told in the same way for every supplier, and so is what may be published of it. */
+/**
+ * One body at an imitated supplier: its contents are described in the same way for every supplier, and so is what may be published of it.
+ */
 import type { SupplierOptions, SupplierScheme } from '../../../src/raadsfeed/aggregator/source.ts';
 import { documentOf as goDocumentOf, itemOf as goItemOf, meetingOf as goMeetingOf, startGo } from './go/server.ts';
 import {
@@ -20,35 +22,35 @@ import { NotubizOrganisation } from './notubiz/supplier/organisation.ts';
 import type { NotubizServer } from './notubiz/supplier/server.ts';
 import { agendaOf, documentOf, pointOf, startParlaeus } from './parlaeus/server.ts';
 
-/** A meeting as a test thinks of it, whatever the supplier. */
+/** A meeting in a test's terms, whatever the supplier. */
 export interface KnownMeeting {
   readonly id: number;
   readonly day: string;
   readonly title: string;
-  /** Confidential; of iBabs, which has no confidential meetings, one of another body. */
+  /** Confidential; for iBabs, which has no confidential meetings, a meeting of another body. */
   readonly isSecret: boolean;
-  /** Numbers of its items; a document of each has the same number, the last one is confidential. Document 1 is of all items. */
+  /** Numbers of its items; a document of each has the same number, the last one is confidential. Document 1 belongs to all items. */
   readonly items: readonly number[];
 }
 
 export interface ImitatedBody {
   readonly scheme: SupplierScheme;
-  /** As the address of a source names it. */
+  /** As in the address of a source. */
   readonly organisationId: string;
   readonly options: SupplierOptions;
   readonly hasRegisters: boolean;
-  /** The supplier that answers for it, perhaps for others too. */
+  /** The supplier that serves it, and perhaps others. */
   readonly host: Pick<Imitation, 'base' | 'delay' | 'mostAtOnce' | 'close'> & { readonly calls: readonly unknown[] };
   readonly put: (meeting: KnownMeeting) => void;
   readonly remove: (id: number) => void;
-  /** Fails at times, by a generator of chances; without one it behaves. */
+  /** Fails at random, by a generator; without one it behaves. */
   readonly misbehave: (chance?: () => number) => void;
 }
 
 const BLOCKED = { status: 200, body: '<html>Toegang geweigerd</html>', headers: { 'content-type': 'text/html' } };
 const FAILURES = ['half', 'reset', { status: 500, body: '' }, { status: 504, body: '' }, BLOCKED] as const;
 
-/** A failure of this call, by chance. */
+/** A random failure of this call. */
 function failureOf<F>(chance: () => number, failures: readonly F[]): F | undefined {
   return chance() < 0.15 ? failures[Math.floor(chance() * failures.length)] : undefined;
 }
@@ -63,7 +65,7 @@ function openly(host: Imitation): Pick<ImitatedBody, 'host' | 'hasRegisters' | '
   };
 }
 
-/** @param perPage records of the second version on a page */
+/** @param perPage records per page of the second version */
 export async function startGoBody(version: 'v1' | 'v2', perPage = 3): Promise<ImitatedBody> {
   const server = await startGo(version);
   server.perPage = perPage;
@@ -171,7 +173,7 @@ export function ibabsBody(server: IbabsServer, siteName: string, hasRegisters: b
   };
 }
 
-/** The number of the register entry of a meeting. */
+/** The number of a meeting's register entry. */
 export const entryNumber = (meeting: number): number => 50_000 + meeting;
 
 /** The `bronidentificatie` of something with a number at the supplier. */

@@ -1,4 +1,4 @@
-/** A server in the form of a supplier, on loopback, that misbehaves the way a test wants. */
+/** A server in the form of a supplier, on loopback, that misbehaves as a test requires. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
@@ -14,7 +14,7 @@ interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What the supplier does instead of answering. */
+/** Misbehaviour instead of an answer. */
 export type Misbehaviour =
   | Answer
   /** Never answers. */
@@ -29,20 +29,20 @@ export type Rule = (call: ImitationCall, times: number) => Misbehaviour | undefi
 export interface Imitation {
   readonly base: string;
   readonly calls: ImitationCall[];
-  /** The most calls that were being answered at once. */
+  /** The largest number of concurrent calls. */
   readonly mostAtOnce: () => number;
-  /** Milliseconds that each answer takes, so that calls overlap. */
+  /** Milliseconds per answer, so that calls overlap. */
   delay: number;
   gzip: boolean;
   rule: Rule | undefined;
-  /** What an answer waits for. */
+  /** A promise that answers wait for. */
   before: ((call: ImitationCall) => Promise<unknown>) | undefined;
-  /** How often a path was called. */
+  /** Number of calls to a path. */
   readonly count: (path: string) => number;
   readonly close: () => Promise<void>;
 }
 
-/** @param answer what the supplier answers when it behaves */
+/** @param answer the supplier's answer when it behaves */
 export async function startImitation(answer: (call: ImitationCall) => Answer): Promise<Imitation> {
   const calls: ImitationCall[] = [];
   const counts = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** A list of the size of the country is imported as a whole or not at all. Its suppliers are read in `npm run drill -- suppliers`. */
+/** A nationwide list is imported as a whole or not at all. `npm run drill -- suppliers` reads its suppliers. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ afterAll(async () => {
 const row = (n: number, from = '2020-01-01'): string =>
   `notubiz:${n},gm${String(n).padStart(4, '0')},Gemeente ${n},,${from},,`;
 
-/** Imports the rows, with others in place of some: by number, from 1. */
+/** Imports the rows, with some replaced by number, from 1. */
 async function importRows(others: Readonly<Record<number, string>>) {
   const rows = Array.from({ length: SOURCES }, (_, i) => others[i + 1] ?? row(i + 1));
   const file = join(folder, 'bronnen.csv');
@@ -35,7 +35,7 @@ async function listed(): Promise<readonly unknown[]> {
   return Array.isArray(result) ? result : [];
 }
 
-it('names the lines at fault, twenty of them, and adds nothing', async () => {
+it('names the faulty lines, twenty of them, and adds nothing', async () => {
   const faulty = Array.from({ length: 25 }, (_, i) => [10 * (i + 1), `notubiz:${i},gm1,Te kort,,,,`] as const);
   const refused = await importRows(Object.fromEntries(faulty));
   expect(refused).toMatchObject({ status: 1, result: undefined });
@@ -46,7 +46,7 @@ it('names the lines at fault, twenty of them, and adds nothing', async () => {
   expect(await listed()).toEqual([]);
 });
 
-it('adds nothing when sources of the list are of one organisation, and says which', async () => {
+it('adds nothing when sources of the list are for one organisation, and names them', async () => {
   const refused = await importRows({ 300: row(300).replace('notubiz:300', 'notubiz:9') });
   expect(refused).toMatchObject({ status: 1, result: undefined });
   expect(refused.stderr).toContain('refused: notubiz:9 (');
@@ -54,7 +54,7 @@ it('adds nothing when sources of the list are of one organisation, and says whic
   expect(await listed()).toEqual([]);
 });
 
-it('adds nothing from a list that is Windows-1252, and says where', async () => {
+it('adds nothing from a list that is Windows-1252, and names the line', async () => {
   const file = join(folder, 'windows.csv');
   await writeFile(
     file,

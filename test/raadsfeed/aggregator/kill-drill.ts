@@ -1,4 +1,4 @@
-/** Kills an aggregator at moments of chance while its sources publish; at the end its feed must be the merge of theirs. */
+/** Kills an aggregator at random moments while its sources publish; in the end its feed must be the merge of theirs. */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Child, startChild } from '../../../bench/support/children.ts';
@@ -11,13 +11,13 @@ import { createLineValidator } from '../../../src/raadsfeed/writer/line-validato
 import { createPublisher } from '../../../src/raadsfeed/writer/publisher.ts';
 
 export interface DrillOptions {
-  /** Migrated databases, one of each source and one of the aggregator. */
+  /** Migrated databases, one for each source and one for the aggregator. */
   readonly sourceUrls: readonly string[];
   readonly aggregatorUrl: string;
   readonly kills: number;
-  /** Milliseconds that the aggregator lives at most. */
+  /** Longest life of the aggregator, in milliseconds. */
   readonly longestLifeMs: number;
-  /** Milliseconds between two batches of a source at most. */
+  /** Longest time between two batches of a source, in milliseconds. */
   readonly longestPauseMs: number;
   readonly report: (line: string) => void;
 }
@@ -39,7 +39,7 @@ const QUICK = {
   'aggregator.leaseSeconds': '1',
   'raadsfeed.headMaxAgeSeconds': '0',
 };
-/** Milliseconds in which the aggregator has caught up, once it is left alone. */
+/** Milliseconds in which the aggregator catches up, once it is left alone. */
 const CATCH_UP_MS = 120_000;
 
 export async function runAggregatorDrill(options: DrillOptions): Promise<DrillResult> {
@@ -94,7 +94,7 @@ async function publishOn(pool: Pool, source: number, longestPauseMs: number, sig
   }
 }
 
-/** Mostly something new; now and then it is removed, seldom redacted. */
+/** Mostly something new; occasionally it is removed, rarely redacted. */
 function line(source: number, number: number, round: number): object {
   const gemeente = `gm${String(source + 1).padStart(4, '0')}`;
   const bronidentificatie = `vergadering-${number}`;

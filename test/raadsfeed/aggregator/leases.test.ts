@@ -52,7 +52,7 @@ async function publish(lease: Lease): Promise<number> {
 }
 
 describe('a lease', () => {
-  it('has one holder: concurrent claims share the sources, each of them once', async () => {
+  it('has one holder: concurrent claims divide the sources, each of them once', async () => {
     const claims = await Promise.all(
       Array.from({ length: 8 }, (_, i) => claimDueSources(pool, `holder ${i}`, { ...FEEDS, limit: 3 })),
     );
@@ -64,7 +64,7 @@ describe('a lease', () => {
     expect(await claimDueSources(pool, 'later', FEEDS)).toEqual([]);
   });
 
-  it('that expired goes to another, and what its old holder still publishes is rolled back', async () => {
+  it('that expired goes to another holder, and later publications of the old one are rolled back', async () => {
     const [lease] = await claimDueSources(pool, 'first', { ...FEEDS, limit: 1 });
     if (lease === undefined) throw new Error('nothing was due');
     expect(await publish(lease)).toBe(1);
@@ -93,7 +93,7 @@ describe('a lease', () => {
     expect(rows).toEqual([{ lasts: true }]);
   });
 
-  it('of a source that is changed while its window is being stored lasts until it is', async () => {
+  it('of a source that is changed while its window is being stored lasts until it is stored', async () => {
     const source = { adres: 'ibabs:een', soort: 'leveranciers-api', organisatiecodes: ['gm0001'] } as const;
     await saveSources(pool, [{ ...source, naam: 'Een' }]);
     const known = await findSource(pool, source.adres);

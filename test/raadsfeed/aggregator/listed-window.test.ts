@@ -1,4 +1,4 @@
-/** What every supplier shares: the rules by which a window is read, whatever its calls are. */
+/** Rules for reading a window that every supplier shares, whatever its calls. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { parseSourceAddress } from '../../../src/raadsfeed/aggregator/source.ts';
 import { createAdapter } from '../../../src/raadsfeed/aggregator/supplier/read-listed-window.ts';
@@ -82,7 +82,7 @@ async function readWindow(more: Partial<WindowRequest> = {}): Promise<WindowRead
 
 const keys = ({ items }: WindowReading): string[] => items.map(({ key }) => key);
 
-it('shows nothing beforehand of days that cannot be read, which is a fault', async () => {
+it('shows no preview of days that cannot be read, which is a fault', async () => {
   const supplier: Supplier<Meeting, Meeting> = {
     hasRegisters: false,
     async list({ issues }) {
@@ -100,7 +100,7 @@ it('shows nothing beforehand of days that cannot be read, which is a fault', asy
 });
 
 describe('a window of a supplier', () => {
-  it('holds what is listed in it; what a later list lacks was withdrawn', async () => {
+  it('holds the listed items; those missing from a later list were withdrawn', async () => {
     listed = [meeting('x-1'), meeting('x-2')];
     expect(keys(await readWindow())).toEqual(['x-1', 'x-2']);
     listed = [meeting('x-1')];
@@ -129,7 +129,7 @@ describe('a window of a supplier', () => {
     expect(reading.unread).toEqual([{ month: '2025-02', count: 1 }]);
   });
 
-  it('is read in a quick round only as far as it changed', async () => {
+  it('is read in a quick round for changes only', async () => {
     listed = [meeting('x-1'), meeting('x-2', { stamp: undefined })];
     await readWindow();
     reads = [];
@@ -141,7 +141,7 @@ describe('a window of a supplier', () => {
     expect(reads).toEqual(['x-1']);
   });
 
-  it('leaves out what is not public and what another organisation has, counts them apart, and withdraws them', async () => {
+  it('omits items that are not public or belong to another organisation, counts them separately, and withdraws them', async () => {
     listed = [meeting('x-1'), meeting('x-2'), meeting('x-3')];
     await readWindow();
     listed = [meeting('x-1'), meeting('x-2', { hidden: true }), meeting('x-3', { bodies: ['Raad Hillegom'] })];
@@ -165,7 +165,7 @@ describe('a window of a supplier', () => {
     });
   });
 
-  it('looks by itself for what its list lacks, where the supplier can say what became of it', async () => {
+  it('looks for items missing from its list, if the supplier can say what became of them', async () => {
     listed = ['x-1', 'x-2', 'x-3', 'x-4'].map((key) => meeting(key));
     await readWindow();
     listed = [];
@@ -183,7 +183,7 @@ describe('a window of a supplier', () => {
     ]);
   });
 
-  it('reports what is listed twice, or outside it, and uses neither', async () => {
+  it('reports items listed twice, or outside it, and uses neither', async () => {
     listed = [meeting('x-1'), meeting('x-1', { stamp: 'b' }), meeting('x-2', { day: '2024-12-31' })];
     const reading = await readWindow();
     expect(keys(reading)).toEqual(['x-1']);
@@ -195,7 +195,7 @@ describe('a window of a supplier', () => {
 });
 
 describe('the registers of a supplier', () => {
-  it('are read as a whole; in a quick round what is not listed is as it was', async () => {
+  it('are read as a whole; in a quick round unlisted entries are unchanged', async () => {
     listed = [meeting('x-r1', { day: undefined }), meeting('x-r2', { day: undefined })];
     expect((await readWindow({ window: REGISTERS })).items.map(({ day }) => day)).toEqual(['0001-01-01', '0001-01-01']);
     listed = [meeting('x-r2', { day: undefined, stamp: 'b' })];
@@ -204,7 +204,7 @@ describe('the registers of a supplier', () => {
     expect(quick).toMatchObject({ complete: true, removed: [], unchanged: ['x-r1'], items: [{ key: 'x-r2' }] });
   });
 
-  it('hold for an organisation what is of the period of its source', async () => {
+  it('apply to an organisation within the period of its source', async () => {
     listed = [
       meeting('x-r1', { entryDay: '2023-06-01' }),
       meeting('x-r2', { entryDay: '2024-06-01' }),
@@ -234,7 +234,7 @@ describe('the address of a source', () => {
     expect(parseSourceAddress(text)).toMatchObject({ kind: 'leveranciers-api', adres, organisationId });
   });
 
-  it('says what was put right in it', () => {
+  it('reports the corrections', () => {
     expect(parseSourceAddress('go:https://raad.x.example//api/')).toMatchObject({
       corrected: 'https://raad.x.example//api/ was read as https://raad.x.example/api',
     });

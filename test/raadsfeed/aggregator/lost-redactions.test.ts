@@ -5,7 +5,7 @@ import { FakeSource, type Rule } from './fake-source.ts';
 import { aggregator, followedSource, published, source } from './followed-source.ts';
 import { eventually, follow, rereadDocument, sourceState, stateOf, unfollow } from './support.ts';
 
-/** Another in each test: one that is left behind is not a fault of the next. */
+/** Different in each test, so that leftovers of one are not a fault of the next. */
 let secret = '';
 
 followedSource((source) => {
@@ -32,7 +32,7 @@ async function pause(paused: boolean): Promise<void> {
   await setPaused(aggregator.pool, found?.id ?? 0, paused);
 }
 
-/** As a source that takes redacted records out of its history: the numbers are absent, and the redaction names them. */
+/** Like a source that takes redacted records out of its history: the numbers are absent, and the redaction names them. */
 function redactAway(id: string): void {
   const numbers = source.records
     .filter(({ resource }) => resource.bronidentificatie === id)
@@ -98,7 +98,7 @@ describe('a redaction on an invalid page is carried out', () => {
 });
 
 describe('numbers that are absent', () => {
-  it('do not hold up a redaction on a page that was read in search of what names them', async () => {
+  it('do not delay a redaction on a page that was read in search of what names them', async () => {
     await pause(true);
     for (const id of ['d-20', 'd-21']) source.document(id);
     source.records = source.records.filter(({ sequenceNumber }) => sequenceNumber !== 13);
@@ -118,7 +118,7 @@ describe('numbers that are absent', () => {
     await expectSecretGone();
   });
 
-  it('are no fault when a redaction on the same page names them', async () => {
+  it('are not a fault when a redaction on the same page names them', async () => {
     await pause(true);
     source.document('d-20', secret);
     source.document('d-21');
@@ -135,7 +135,7 @@ describe('numbers that are absent', () => {
     expect(rows).toEqual([]);
   });
 
-  it('are no fault when a redaction on a later page names them', async () => {
+  it('are not a fault when a redaction on a later page names them', async () => {
     await pause(true);
     source.document('d-20', secret);
     for (let i = 21; i < 30; i += 1) source.document(`d-${i}`);
@@ -171,7 +171,7 @@ describe('a redaction that was missed', () => {
     });
   });
 
-  it('leaves what the source published of the same resource since', async () => {
+  it('leaves later publications of the same resource', async () => {
     await pause(true);
     redactAway('d-1');
     source.document('d-1', 'Zonder persoonsgegevens');
@@ -222,7 +222,7 @@ describe('a redaction that was missed', () => {
         for (const id of kept) source.document(id);
       },
     ],
-  ])('and cannot be found, %s: what disappeared is deleted and taken out of our history', async (_why, lose) => {
+  ])('and cannot be found, %s: missing resources are deleted and taken out of our history', async (_why, lose) => {
     await pause(true);
     redactAway('d-1');
     for (let i = 2; i <= 12; i += 1) source.document(`d-${i}`, `Nieuw ${i}`);
@@ -240,7 +240,7 @@ describe('a redaction that was missed', () => {
     });
   });
 
-  it('counts as missed when the history cannot be read at all: what disappeared is redacted', async () => {
+  it('counts as missed when the history cannot be read at all: missing resources are redacted', async () => {
     await pause(true);
     redactAway('d-1');
     source.history += 1;

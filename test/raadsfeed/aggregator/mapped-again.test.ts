@@ -1,4 +1,4 @@
-/** What an earlier version mapped in another way, read again by this one. */
+/** Records that an earlier version mapped differently, read again by this one. */
 import { expect, it, onTestFinished } from 'vitest';
 import { freshIbabs, feed as ibabsFeed, MEETING, round, site } from './ibabs/fresh-ibabs.ts';
 import { meetingOf as ibabsMeetingOf } from './ibabs/server.ts';
@@ -8,7 +8,7 @@ import { startNotubiz } from './notubiz/supplier/server.ts';
 
 freshIbabs();
 
-/** As if an earlier version had stored it: with the supplier's own mark of a change, and a text as it mapped it. */
+/** As if an earlier version had stored it: with the supplier's own change mark, and with its older mapping. */
 function storedBefore({ items, resources }: MemoryFeed, meeting: string): void {
   const key = `Vergadering/${meeting}`;
   const [item, data] = [items.get(meeting), resources.get(key)];

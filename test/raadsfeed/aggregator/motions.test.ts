@@ -1,4 +1,4 @@
-/** Entries of registers: their kind, what became of them and who proposed them. */
+/** Entries of registers: their kind, outcome and proposers. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { REGISTERS } from '../../../src/raadsfeed/aggregator/supplier/windows.ts';
 import { programOnDatabase } from '../../cli/program.ts';
@@ -39,7 +39,7 @@ describe('a motion in a register of iBabs', () => {
     });
   });
 
-  it.each(['Ingekomen stukken', 'Raadsbrieven'])('does not publish who handed in an entry of %s', async (name) => {
+  it.each(['Ingekomen stukken', 'Raadsbrieven'])('does not publish the submitter of an entry of %s', async (name) => {
     const values = {
       Onderwerp: 'Brief',
       Status: 'Afgedaan',
@@ -71,7 +71,7 @@ describe('a motion in a register of iBabs', () => {
   });
 });
 
-it('a register is stored once: read again nothing is published', async () => {
+it('a register is stored once: rereading publishes nothing', async () => {
   const supplier = await startIbabs();
   onTestFinished(() => supplier.close());
   const Documents = [ibabsDocumentOf(501, { DisplayName: 'Motie &eacute;&eacute;n' })];
@@ -98,7 +98,7 @@ it('a register is stored once: read again nothing is published', async () => {
 });
 
 const OUTCOME = { id: 61, label: 'Uitslag', datatype: 'select', values: [{ content: 'Aangenomen', meta_data: null }] };
-/** Persons and parties are shown by what is beside their numbers. */
+/** Persons and parties are shown by the names beside their numbers. */
 const PROPOSERS = {
   ...{ id: 62, label: 'Indiener(s)', datatype: 'reference' },
   values: [
@@ -128,7 +128,7 @@ describe('a motion in a register of NotuBiz', () => {
     return { supplier, feed };
   }
 
-  it('has its outcome and proposers, with files and without; not who voted', async () => {
+  it('has its outcome and proposers, with files and without; not its votes', async () => {
     const { supplier, feed } = await open();
     supplier.organisation
       .addRegisterItem(6, motionOf(900))

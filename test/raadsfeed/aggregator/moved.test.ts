@@ -1,4 +1,4 @@
-/** A source that moves to another address: what was redacted there is redacted here, whichever way it moved. */
+/** A source that moves to another address: its redactions there are applied here, however it moved. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { findSource, setPaused, takeOverOrganisations } from '../../../src/raadsfeed/aggregator/store/sources.ts';
 import { FakeSource } from './fake-source.ts';
@@ -37,7 +37,7 @@ async function expectRedactedOnce(): Promise<void> {
     const { text } = await aggregator.api.call('GET', `/feed?limit=1000&organisatiecode=${old.organisatiecode}`);
     expect(text).not.toContain(secret);
   });
-  // As the source says it, and not because its reason could not be found.
+  // As the source states it, and not because its reason could not be found.
   expect((await published()).filter(({ op }) => op === 'redact').at(-1)).toMatchObject({
     resource: { bronidentificatie: 'd-1' },
     verwijderreden: 'persoonsgegevens',
@@ -54,7 +54,7 @@ async function switchToMoved(): Promise<void> {
   });
 }
 
-it('is found when it was removed, and added at its new address', async () => {
+it('is found when the source was removed, and added at its new address', async () => {
   await unfollow(aggregator.pool, old.url);
   await follow(aggregator.pool, moved.url);
   await expectRedactedOnce();
@@ -65,9 +65,9 @@ it('is found when its organisations are switched to the new address', async () =
   await expectRedactedOnce();
 });
 
-it('is found when they are switched to a source that is followed already and was read beyond it', async () => {
+it('is found when they are switched to a source that is already followed and was read beyond it', async () => {
   await follow(aggregator.pool, moved.url);
-  // All that it has is still taken from the old address.
+  // Its organisations are still read from the old address.
   await eventually(async () =>
     expect(await sourceState(aggregator.pool, moved.url)).toMatchObject({ mislukt: 0, organisaties: [] }),
   );

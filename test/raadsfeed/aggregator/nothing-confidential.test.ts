@@ -1,4 +1,7 @@
-/** What is confidential at a supplier, or belongs only to that, is searched in everything that a service stores, shows and says. */
+/**
+ * Confidential items of a supplier, and those that belong only to them, are searched for in everything that a service stores, shows and
+ * logs.
+ */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +30,7 @@ import {
 import { AGGREGATOR_ENV, eventually, startAggregator, stateOf } from './support.ts';
 
 const SECRET = 'Gronddeal-Van-Dijk';
-/** Numbers of what belongs to something confidential begin so: no call may name one. */
+/** Numbers of confidential items begin with this: no call may name one. */
 const UNFETCHED = 666_000;
 const dayAt = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 const [FROM, DAY, NEXT] = [dayAt(-60), dayAt(-20), dayAt(-19)];
@@ -66,17 +69,17 @@ async function koppelvlak(...words: string[]): Promise<string> {
   return `${stdout}\n${stderr}`;
 }
 
-/** What a supplier has of an organisation: something public beside everything that is not. */
+/** A supplier's data for an organisation: one public item beside everything that is not. */
 interface Body {
   readonly code: string;
   readonly source: () => string;
   readonly options?: () => string[];
   readonly fill: () => void;
-  /** What is public, by name. */
+  /** The public items, by name. */
   readonly shown: readonly string[];
-  /** The calls that were made, as text. */
+  /** The calls made, as text. */
   readonly calls: () => unknown;
-  /** A call that fetches more of something confidential than whether it is. */
+  /** A call that fetches more of a confidential item than whether it is confidential. */
   readonly further: RegExp;
 }
 
@@ -133,7 +136,7 @@ function fillGo(server: GoServer): void {
     goItemOf(UNFETCHED, { confidential: 1, title: SECRET, description: SECRET, documents: below }),
     goItemOf(UNFETCHED + 1, { confidential: SECRET, title: SECRET }),
   ];
-  // The list of a meeting of the second version does not say on which item a document is.
+  // A meeting's list in the second version does not tell on which item a document is.
   server.meetings.set(1, goMeetingOf(1, { date: DAY, items, documents: server === go.v2 ? below : [] }));
   const secret = { description: SECRET, location: SECRET, fullUrl: SECRET, documents: below };
   server.meetings.set(UNFETCHED + 2, goMeetingOf(UNFETCHED + 2, { date: NEXT, ...secret }));
@@ -203,12 +206,12 @@ const BODIES: Readonly<Record<string, Body>> = {
 };
 
 it.each(Object.entries(BODIES))(
-  'nothing confidential at %s is in the feed, an issue, a log line, a page or a proof, nor fetched further',
+  'no confidential item at %s is in the feed, an issue, a log line, a page or a proof, nor fetched further',
   async (_name, { code, source, options, fill, shown, calls, further }) => {
     fill();
     const adres = source();
     const words = [adres, '--organisatie', code, '--naam', `Gemeente ${code}`, ...(options?.() ?? [])];
-    // Documents of the collection are only read of a source without a first day.
+    // Documents of the collection are only read from a source without a first day.
     if (!words.includes('--document-types')) words.push('--from', FROM);
     const texts = [await koppelvlak('bron', 'add', ...words), await koppelvlak('bron', 'add', ...words, '--yes')];
     const feedOf = async (): Promise<string[]> =>
@@ -234,7 +237,7 @@ it.each(Object.entries(BODIES))(
   },
 );
 
-/** The pages of an organisation, of its meetings and of one of them. */
+/** The pages of an organisation, its meetings and one of them. */
 async function pages(code: string, meeting: string): Promise<string[]> {
   const pageOf = async (path: string): Promise<string> =>
     await (await fetch(`${aggregator.server.url}/raad${path}`)).text();
@@ -261,7 +264,7 @@ async function proofs(): Promise<string[]> {
   return [...texts.values()];
 }
 
-/** Every text of the database, of what an aggregator stores. */
+/** Every text in the aggregator's tables. */
 async function stored(): Promise<string> {
   const { rows: tables } = await aggregator.pool.query<{ name: string }>(
     `select format('%I.%I', table_schema, table_name) as name from information_schema.tables

@@ -26,7 +26,7 @@ function outcome(raw: unknown): { answer: Answer | undefined; issues: string[] }
   return { answer, issues };
 }
 
-it('reads numbers and texts alike, and takes empty texts and null for absent', () => {
+it('reads numbers and texts alike, and treats empty texts and null as absent', () => {
   const raw = { id: 12, title: ' ', files: [{ id: '7', size: '30', other: null }], unknown: {} };
   expect(outcome(raw)).toEqual({
     answer: expect.objectContaining({ id: '12', files: [{ id: '7', size: 30 }] }),
@@ -34,7 +34,7 @@ it('reads numbers and texts alike, and takes empty texts and null for absent', (
   });
 });
 
-it('reports what deviates, with what it is part of, and leaves that out', () => {
+it('reports deviations with their context, and omits them', () => {
   const { answer, issues } = outcome({
     id: 1,
     title: { nl: 'x' },
@@ -50,7 +50,7 @@ it('reports what deviates, with what it is part of, and leaves that out', () => 
   ]);
 });
 
-it('takes an empty object for an empty list, and reports a list that is absent', () => {
+it('treats an empty object as an empty list, and reports an absent list', () => {
   expect(outcome({ id: 1, files: {} })).toEqual({ answer: { id: '1', files: [] }, issues: [] });
   expect(outcome({ id: 1 })).toEqual({
     answer: { id: '1', files: [] },
@@ -58,7 +58,7 @@ it('takes an empty object for an empty list, and reports a list that is absent',
   });
 });
 
-it('takes a list for absent that something hidden does not show, and one that nothing is withdrawn for', () => {
+it('treats a list as absent that a hidden item does not show, and one without withdrawals', () => {
   const issues: string[] = [];
   const schema = objectOf({ files: listOf(FILE), dates: detailsOf(FILE) }, { confidential: FLAG });
   const readShown = createReader(objectOf({ items: listOf(schema) }));
@@ -72,7 +72,7 @@ it('takes a list for absent that something hidden does not show, and one that no
   ]);
 });
 
-it.each([[{}], ['text'], [null], [[1]]])('reports %j, which cannot be used at all', (raw) => {
+it.each([[{}], ['text'], [null], [[1]]])('reports the entirely unusable %j', (raw) => {
   const { answer, issues } = outcome(raw);
   expect(answer).toBeUndefined();
   expect(issues.length).toBeGreaterThan(0);
@@ -85,13 +85,13 @@ it('is not misled by a member named __proto__', () => {
 
 const readMarks = createReader(objectOf({ files: listOf(objectOf({}, { confidential: FLAG })) }));
 
-it('hides by every mark that is not known, an empty one included, and by none that is absent', () => {
+it('hides by every unknown mark, even an empty one, and by none that is absent', () => {
   const files = ['', ' ', 'geheim', 2, null].map((confidential) => ({ confidential }));
   const answer = readMarks({ files: [...files, {}] }, () => undefined);
   expect(answer?.files.map(({ confidential }) => confidential)).toEqual([1, 1, 1, 1, undefined, undefined]);
 });
 
-it('cancels by no value that is not known, and reports it', () => {
+it('cancels by no unknown value, and reports it', () => {
   const issues: string[] = [];
   const readState = createReader(objectOf({ cancelled: CANCELLED }));
   expect(readState({ cancelled: 'misschien' }, (what) => issues.push(what))).toEqual({ cancelled: 0 });

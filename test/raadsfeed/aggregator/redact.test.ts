@@ -1,4 +1,4 @@
-/** A redaction goes through two hops, and no record goes round. */
+/** A redaction passes through two hops, and no record goes round in a loop. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { document, type FeedServer, readRecords, removal, startFeed, vergadering } from '../support.ts';
 import { FakeSource } from './fake-source.ts';
@@ -18,7 +18,7 @@ afterEach(async () => {
 
 const SECRET = 'Burgerservicenummer-van-Jansen';
 
-/** Everything that a feed can be read by. */
+/** Every way to read a feed. */
 async function readEverything({ api }: FeedServer): Promise<string> {
   const texts = await Promise.all(
     ['/feed', '/snapshot', '/organisaties/gm9901/informatieobjecten', '/'].map(
@@ -28,7 +28,7 @@ async function readEverything({ api }: FeedServer): Promise<string> {
   return texts.join('\n');
 }
 
-/** Every text in the database, in tables that are files. */
+/** Every text in the database's table files. */
 async function searchTables({ pool }: FeedServer): Promise<number> {
   const { rows } = await pool.query<{ found: number }>(
     `select (select count(*) from raadsfeed.texts where record_prefix like $1 or record_suffix like $1)
@@ -40,7 +40,7 @@ async function searchTables({ pool }: FeedServer): Promise<number> {
 }
 
 describe('a redaction', () => {
-  it('goes through two hops, and the text is removed everywhere', async () => {
+  it('passes through two hops, and removes the text everywhere', async () => {
     await follow(first.pool, source.mount);
     await follow(second.pool, first.mount);
     await source.publish([document('d-1', { titel: SECRET }), vergadering('v-1')]);
@@ -118,7 +118,7 @@ describe('a redaction', () => {
     }
   });
 
-  it('is carried out even when its form is wrong', async () => {
+  it('is carried out even in an invalid form', async () => {
     const fake = await new FakeSource('gm9902').listen();
     try {
       fake.document('d-1', SECRET);
@@ -134,7 +134,7 @@ describe('a redaction', () => {
 
 describe('a loop', () => {
   it('does not arise between aggregators that follow each other', async () => {
-    // First: a source that is followed while it names no organisation has a fault of its own.
+    // First: following a source while it names no organisation causes a separate fault.
     await source.publish([document('d-1'), vergadering('v-1')]);
     await follow(first.pool, source.mount);
     await follow(second.pool, first.mount);

@@ -1,4 +1,4 @@
-/** Each address of GemeenteOplossingen and Parlaeus numbers from 1: another one does not go on where a removed one ended. */
+/** Every GemeenteOplossingen and Parlaeus address numbers from 1, so another address must not continue where a removed one ended. */
 import { expect, it } from 'vitest';
 import { toSource } from '../../../src/raadsfeed/aggregator/commands/source-list.ts';
 import { findSource, removeSource, saveSources } from '../../../src/raadsfeed/aggregator/store/sources.ts';
@@ -17,7 +17,7 @@ async function remove(adres: string): Promise<void> {
   await removeSource(pool, (await findSource(pool, adres))?.id ?? 0);
 }
 
-it('is refused while the feed has what the removed address numbered, unless it is the same system', async () => {
+it('is refused while the feed has items numbered by the removed address, unless it is the same system', async () => {
   await add(OLD);
   await remove(OLD);
   // Nothing was published that it could replace.
@@ -42,6 +42,6 @@ it('is refused while the feed has what the removed address numbered, unless it i
   await add('notubiz:281');
 });
 
-it('is a matter of suppliers whose addresses number by themselves', () => {
+it('only concerns suppliers whose addresses number independently', () => {
   expect(() => sourceOf('notubiz:281', OLD)).toThrow('--replaces is for go: and parlaeus:');
 });

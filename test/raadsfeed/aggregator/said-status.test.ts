@@ -1,4 +1,4 @@
-/** What the explanation of a meeting says of its status: for suppliers that have no member for it, over the front door for iBabs. */
+/** The status that a meeting's explanation implies: for suppliers without a member for it, end to end for iBabs. */
 import ICAL from 'ical.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGo } from '../../../src/raadsfeed/aggregator/go/api.ts';
@@ -41,7 +41,7 @@ describe('an explanation', () => {
     'De vergadering is geannuleerd en wordt verplaatst naar 12 maart',
     'Afgelast\nDe stukken worden later behandeld',
     'De vergadering is geannuleerd. Agendapunt 7 wordt later behandeld',
-  ])('%j says that it is cancelled', (explanation) => {
+  ])('%j means cancelled', (explanation) => {
     expect(saidStatus({ names, explanation, day })).toBe('geannuleerd');
   });
 
@@ -53,7 +53,7 @@ describe('an explanation', () => {
     'Verplaatst naar een nader te bepalen datum',
     'Uitgesteld tot nader order',
     'Verdaagd',
-  ])('%j says that it moved', (explanation) => {
+  ])('%j means moved', (explanation) => {
     expect(saidStatus({ names, explanation, day })).toBe('verplaatst');
   });
 
@@ -90,7 +90,7 @@ describe('an explanation', () => {
     'De vervallenverklaring wordt besproken',
     'Verplaatst naar 29 januari',
     undefined,
-  ])('%j says nothing of it', (explanation) => {
+  ])('%j says nothing about it', (explanation) => {
     expect(saidStatus({ names, explanation, day })).toBe(undefined);
   });
 
@@ -100,12 +100,12 @@ describe('an explanation', () => {
     ['Raad (verplaatst naar 3 maart)', 'verplaatst'],
     ['Vervallen verklaringen', 'unclear'],
     ['Raad', undefined],
-  ])('the name %j says %j', (name, said) => {
+  ])('the name %j means %j', (name, said) => {
     expect(saidStatus({ names: [name, 'Raad'], explanation: 'Welkom', day })).toBe(said);
   });
 
   it.each(['vervalt ', ' \n', 'de ', '(', 'verplaatst naar ', 'let op ', '* ', 'é'])(
-    'of %j without end is read in one go',
+    'of endless %j is parsed in one pass',
     (part) => {
       const explanation = `vervalt${part.repeat(100_000)}`;
       expect(processorMs(() => saidStatus({ names: [explanation], explanation, day }))).toBeLessThan(200);
@@ -124,7 +124,7 @@ describe('a meeting of iBabs', () => {
     ['GECANCELD', 'geannuleerd'],
     ['verplaatst naar 12 maart', 'verplaatst'],
     ['Begint later', 'gehouden'],
-  ])('that says %j is %j, and shows the text', async (Explanation, status) => {
+  ])('saying %j is %j, and shows the text', async (Explanation, status) => {
     site.meetings = [meetingOf(1, day, { Explanation })];
     await round();
     expect(feed.get(MEETING).vergaderstatus).toBe(status);
@@ -137,7 +137,7 @@ it.each([
   [{ canceled: true, description: 'De vergadering is NIET geannuleerd' }, 'geannuleerd'],
   [{ canceled: undefined, description: 'Raad (geannuleerd)' }, 'geannuleerd'],
   [{ canceled: undefined, description: 'De excursie is afgelast' }, undefined],
-])('a meeting of GemeenteOplossingen with %o is %j: a member of its own goes first', async (more, status) => {
+])('a meeting of GemeenteOplossingen with %o is %j: a member of its own takes precedence', async (more, status) => {
   const supplier = await startGo('v1');
   onTestFinished(() => supplier.close());
   supplier.meetings.set(11, goMeetingOf(11, more));
@@ -157,11 +157,11 @@ it.each([
   ['Niet geannuleerd', undefined],
   ['is niet verplaatst', undefined],
   ['Gehouden', undefined],
-])('a page takes the status %j of any feed for %j', (status, state) => {
+])('a page reads the status %j of any feed as %j', (status, state) => {
   expect(meetingState(status)).toBe(state);
 });
 
-it('pages and the calendar show what takes place, what does not, and what each text says', async () => {
+it('pages and the calendar show meetings that take place, those that do not, and what each text says', async () => {
   const supplier = await startIbabs();
   onTestFinished(() => supplier.close());
   const on = new Date(Date.now() + 14 * 86_400_000).toISOString().slice(0, 10);

@@ -1,4 +1,4 @@
-/** A host that answers is not taken for one that hangs, however long one of its calls takes. */
+/** A host that answers is not mistaken for one that hangs, however long one of its calls takes. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { it, type TestContext } from 'vitest';
 import {
@@ -18,7 +18,7 @@ interface Connected {
   readonly client: SupplierClient;
 }
 
-/** A host of a test's own: all of them wait at the same time. */
+/** A separate host for each test, because all of them wait at the same time. */
 async function connect(
   { onTestFinished }: TestContext,
   options: Partial<SupplierClientOptions> = {},
@@ -33,7 +33,7 @@ async function connect(
   return { host, client };
 }
 
-/** Whether a call failed because its host hangs; `undefined` when it did not fail. */
+/** True when a call failed because its host hangs; `undefined` when it did not fail. */
 async function hangs(call: Promise<unknown>): Promise<boolean | undefined> {
   const error: unknown = await call.then(
     () => undefined,
@@ -79,7 +79,7 @@ it.concurrent('a call that waits for a slot is sent once the host answers again'
   let acquired = 0;
   const slots = slotsOf(async () => {
     acquired += 1;
-    // The third call is told to wait, until after the second was answered.
+    // The third call waits until after the second was answered.
     return acquired === 3 ? { waitMs: 2 * TIMEOUT } : { release: async () => undefined };
   });
   const { host, client } = await connect(test, { slots });

@@ -1,4 +1,4 @@
-/** Kills instances of an aggregator in the middle of reading suppliers that change; at the end its feed must be what they show. */
+/** Kills instances of an aggregator in the middle of reading changing suppliers; in the end its feed must match them. */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Child, startChild } from '../../../bench/support/children.ts';
@@ -21,7 +21,7 @@ interface DrillOptions {
   /** Holds the key of Parlaeus. */
   readonly ridFile: string;
   readonly kills: number;
-  /** Milliseconds that an instance lives at most. */
+  /** Longest life of an instance, in milliseconds. */
   readonly longestLifeMs: number;
   readonly report: (line: string) => void;
 }
@@ -35,9 +35,9 @@ interface DrillResult {
 }
 
 const AGGREGATOR = new URL('../../../bench/support/aggregator-server.ts', import.meta.url);
-/** Calls of iBabs a minute: few enough for a reading to take seconds. */
+/** iBabs calls per minute: few enough for a reading to take seconds. */
 const PER_MINUTE = 1500;
-/** Milliseconds in which the calls of iBabs are counted. */
+/** Milliseconds over which iBabs calls are counted. */
 const SPAN_MS = 2000;
 const MEETINGS = 24;
 const CATCH_UP_MS = 300_000;
@@ -100,7 +100,7 @@ export async function runSupplierKillDrill(options: DrillOptions): Promise<Drill
   }
 }
 
-/** A body of which a meeting is renamed each time, and now and then one is added or withdrawn. */
+/** A body of which a meeting is renamed each time, and occasionally one is added or withdrawn. */
 class Changing {
   readonly #body: ImitatedBody;
   readonly #meetings = new Map<number, KnownMeeting>();
@@ -168,7 +168,7 @@ function openPool(url: string): Pool {
   return createPool({ url, ...limits, pooler: 'none', applicationName: 'drill', log: createLogger('error') });
 }
 
-/** As when the time of the next full round has come. */
+/** As when the next full round is due. */
 async function makeDue(pool: Pool): Promise<void> {
   await pool.query('update aggregator.windows set next_full_at = now(), next_quick_at = now()');
   await pool.query('update aggregator.sources set next_at = now()');
@@ -209,7 +209,7 @@ async function compare(pool: Pool, expected: ReadonlyMap<string, string>): Promi
   return faults;
 }
 
-/** Whether numbers are missing, and how many records say of a resource what the one before said. */
+/** Whether numbers are missing, and how many records repeat the previous one of their resource. */
 export async function judgeRecords(pool: Pool): Promise<{ readonly gap: boolean; readonly twice: number }> {
   const { rows } = await pool.query<{ gap: boolean; twice: number }>(
     `select count(*) <> max(sequence_number) as gap,

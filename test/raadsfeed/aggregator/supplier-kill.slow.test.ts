@@ -7,7 +7,7 @@ import { RID } from './parlaeus/server.ts';
 import { runSupplierKillDrill } from './supplier-kill-drill.ts';
 
 /** The long form, with twenty kills: `npm run drill -- suppliers-killed`. */
-it('is what its suppliers show, nothing lost or twice and no limit exceeded, however often it is killed', {
+it('matches its suppliers, with nothing lost or duplicated and no limit exceeded, however often it is killed', {
   timeout: 600_000,
 }, async () => {
   const database = await createDatabase();

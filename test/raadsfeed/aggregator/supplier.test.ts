@@ -67,7 +67,7 @@ describe('the API of a supplier', () => {
     });
   });
 
-  it('that cannot be read completely is not up to date, and its issues are stored', async () => {
+  it('is not up to date when it cannot be read completely, and its issues are stored', async () => {
     supplier.rule = ({ path }) => (path === '/events/meetings/11' ? UNCAUGHT : undefined);
     await add();
     await eventually(async () =>
@@ -92,7 +92,7 @@ describe('the API of a supplier', () => {
     });
   });
 
-  it('is synced and checked by commands', async () => {
+  it('is synchronised and checked by commands', async () => {
     const added = await koppelvlak(
       'bron',
       'add',

@@ -1,4 +1,4 @@
-/** Several suppliers in one aggregator: what an operator adds, who is read when, and a supplier that blocks. */
+/** Several suppliers in one aggregator: adding them, when each is read, and a supplier that blocks. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -63,7 +63,7 @@ describe('bron add of a supplier', () => {
     ];
   });
 
-  it('shows ten names and what --bodies leaves out, and adds nothing without --yes', async () => {
+  it('shows ten names and what --bodies omits, and adds nothing without --yes', async () => {
     const shown = await koppelvlak(...ADD, '--bodies', 'gemeenteraad');
     expect(shown).toMatchObject({ status: 2, json: undefined });
     expect(shown.stderr.match(/Gemeenteraad \d{4}/g)).toHaveLength(10);
@@ -73,7 +73,7 @@ describe('bron add of a supplier', () => {
     expect(added).toMatchObject({ status: 0, json: { added: ['ibabs:voorbeeldstad#gm0363'] } });
   });
 
-  it('says why the supplier refuses, and adds nothing', async () => {
+  it('reports why the supplier refuses, and adds nothing', async () => {
     supplier.rule = () => ({ err: 'IPaddress 192.0.2.1 has no access to site voorbeeldstad!' });
     const refused = await koppelvlak(...ADD, '--yes');
     expect(refused).toMatchObject({ status: 1, json: undefined });
@@ -81,7 +81,7 @@ describe('bron add of a supplier', () => {
     expect((await koppelvlak('bron', 'list')).json).toEqual([]);
   });
 
-  it('changes a source that is known, and refuses one for days that another has', async () => {
+  it('changes a known source, and refuses one for days that another has', async () => {
     await koppelvlak(...ADD, '--yes');
     expect(await koppelvlak(...ADD, '--from', '2024-02-15', '--yes')).toMatchObject({
       status: 0,
@@ -102,7 +102,7 @@ describe('bron add of a supplier', () => {
 });
 
 describe('bron import', () => {
-  it('adds a list, says what is new, changed and the same, and does nothing when a line is wrong', async () => {
+  it('adds a list, reports new, changed and unchanged ones, and does nothing when a line is invalid', async () => {
     site.meetings = [meetingOf(1, dayAt(-1))];
     supplier.sites.set('bollenstreek', siteOf({ meetings: [meetingOf(2, dayAt(-1))] }));
     const list = join(work, 'bronnen.csv');
@@ -157,7 +157,7 @@ describe('an organisation that changed supplier', () => {
   const keys = async (): Promise<string[]> =>
     [...stateOf(await readRecords(aggregator.api)).keys()].map((key) => key.replace('gm0363/', '')).toSorted();
 
-  it('has each day from the supplier of that day, also when the old one is read again', async () => {
+  it("has each day from that day's supplier, even when the old one is read again", async () => {
     for (const [id, day] of [
       [11, '2024-02-14'],
       [12, '2024-02-15'],
@@ -198,7 +198,7 @@ describe('an organisation that changed supplier', () => {
       `Vergadering/ibabs-meeting-${guid(2)}`,
       'Vergadering/meeting-11',
     ];
-    // What the old source has after its last day is more than a tenth: that takes an operator.
+    // The old source's items after its last day are more than a tenth: that takes an operator.
     await eventually(async () => expect((await sourceState(aggregator.pool, IBABS)).bijgewerkt).not.toBeNull());
     await eventually(async () => {
       const issues = await koppelvlak('bron', 'issues', old.adres);
@@ -263,7 +263,7 @@ describe('a supplier that blocks the address', () => {
       status: 1,
       json: { complete: false, reason: expect.stringContaining('koppelvlak bron resume ibabs') },
     });
-    // At most one other call was under way.
+    // At most one other call was in flight.
     const blocked = supplier.calls.length;
     expect(blocked).toBeLessThanOrEqual(calls + 2);
     supplier.rule = undefined;

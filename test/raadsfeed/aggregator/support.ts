@@ -11,7 +11,7 @@ import {
 import { callProgram } from '../../support/program.ts';
 import { type FeedServer, readRecords, startFeed, type TestRecord } from '../support.ts';
 
-// Several servers wait for each other here: on a busy machine that takes a while.
+// Several servers wait for each other here, which takes a while on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 /** An aggregator that polls often, and calls loopback. */
@@ -26,7 +26,7 @@ export const AGGREGATOR_ENV = {
   'raadsfeed.headMaxAgeSeconds': '0',
 };
 
-/** A source that is our own server: pages at its head may not be kept, so that tests need not wait for them. */
+/** A source that is our own server: pages at its head are not cacheable, so that tests need not wait for them. */
 export const SOURCE_ENV = { 'raadsfeed.headMaxAgeSeconds': '0' };
 
 export function startAggregator(env: Record<string, string> = {}): Promise<FeedServer> {
@@ -55,7 +55,7 @@ export async function programBeside(databaseUrl: string, env: Record<string, str
   return { status, json: stdout === '' ? undefined : JSON.parse(stdout), stderr };
 }
 
-/** Lets the service document of a source be read again at once: else that is done after a minute, or a failure. */
+/** Makes the service document of a source due, which it would otherwise be after a minute, or a failure. */
 export async function rereadDocument(pool: Pool, adres: string): Promise<void> {
   await pool.query('update aggregator.sources set document_read_at = null where address = $1', [adres]);
 }
@@ -74,14 +74,14 @@ export async function issueKinds(pool: Pool, sourceId: number): Promise<unknown[
 }
 
 /**
- * Waits until something holds; what is thrown meanwhile is the failure when it never does. A look is a request that is checked
- * against the contract: to look more often costs more than is waited less.
+ * Waits for a condition; an error meanwhile becomes the failure if it never holds. Each look is a request that is checked against the
+ * contract, so looking more often costs more than it saves.
  */
 export function eventually(check: () => Promise<void> | void): Promise<void> {
   return vi.waitFor(check, { timeout: 60_000, interval: 100 });
 }
 
-/** The current state that follows from a feed: hash by identity. */
+/** The current state according to a feed: hash by identity. */
 export function stateOf(records: readonly TestRecord[]): Map<string, string> {
   const state = new Map<string, string>();
   for (const { op, resourceType, resource, contentHash } of records) {

@@ -1,4 +1,4 @@
-/** What no recording shows: said before a source is added, and once for the source, however often and wherever it is met. */
+/** Forms that no recording shows: reported before a source is added, and once for the source, however often and wherever they occur. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ interface Issue {
   readonly window: unknown;
 }
 
-/** Syncs a source twice, and returns what is unconfirmed of it. */
+/** Syncs a source twice, and returns its unconfirmed forms. */
 async function unconfirmed(adres: string): Promise<readonly Issue[]> {
   for (let i = 0; i < 2; i += 1) {
     expect(await program.json('bron', 'sync', adres)).toMatchObject({ status: 0, result: { complete: true } });
@@ -51,7 +51,7 @@ async function unconfirmed(adres: string): Promise<readonly Issue[]> {
   return found.toSorted((a: Issue, b: Issue) => a.detail.localeCompare(b.detail));
 }
 
-it('says that the pages of iBabs have a guessed host until --portal is given', async () => {
+it('reports that the pages of iBabs have a guessed host until --portal is given', async () => {
   const meetings = [meetingOf(1, '2025-01-14'), meetingOf(2, '2025-04-10')];
   const entries = [entryOf(601, {}), entryOf(602, {})];
   ibabs.sites.set('voorbeeldstad', siteOf({ meetings, registers: [{ id: guid(8001), name: 'Moties', entries }] }));
@@ -69,7 +69,7 @@ it('says that the pages of iBabs have a guessed host until --portal is given', a
   expect(await unconfirmed(IBABS)).toMatchObject([{ where: 'GetListEntry', detail: ENTRY }]);
 });
 
-it('names each form of Parlaeus once, of all its meetings and quarters', async () => {
+it('reports each form of Parlaeus once, for all its meetings and quarters', async () => {
   for (const [agid, date] of [
     ['a1', '20250114'],
     ['a2', '20250115'],

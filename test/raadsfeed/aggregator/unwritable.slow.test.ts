@@ -1,4 +1,4 @@
-/** JSON that cannot be written again as it was read: too deep for the stack, or with a number that becomes null. */
+/** JSON that cannot be rewritten as it was read: too deep for the stack, or with a number that becomes null. */
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import type { FakeRecord } from './fake-source.ts';
@@ -10,7 +10,7 @@ followedSource((source) => {
 });
 
 const PLACEHOLDER = 'HERE';
-/** Answers pages in which a placeholder is other JSON, that `JSON.stringify` would not write. */
+/** Answers pages with a placeholder replaced by JSON that `JSON.stringify` would not write. */
 function put(text: string): void {
   source.rule = ({ path, page, response }) => {
     if (path === '/') return false;
@@ -31,7 +31,7 @@ const inRecord = (): FakeRecord => Object.assign(source.document('d-2'), { extra
 const LISTS = '['.repeat(20_000) + ']'.repeat(20_000);
 const OBJECTS = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
 
-describe('a record that cannot be written again is refused alone, and a redaction beside it is carried out', () => {
+describe('an unwritable record is refused individually, and a redaction beside it is carried out', () => {
   it.each<[string, string, () => FakeRecord, RegExp]>([
     ['lists nested deep in data', LISTS, inData, /nested too deeply/],
     ['objects nested deep in data', OBJECTS, inData, /nested too deeply/],
@@ -62,7 +62,7 @@ it.each([
   ['20 000 levels', OBJECTS],
   ['a number without end', '1e400'],
   ['66 000 characters', JSON.stringify('x'.repeat(66_000))],
-])('a redaction with %s in a member of its own is carried out without that', async (_name, text) => {
+])('a redaction with %s in an additional member is carried out without that', async (_name, text) => {
   put(text);
   source.remove('redact', 'd-1', { geredigeerdeSequenceNumbers: [1], extra: PLACEHOLDER, besluit: 'B' });
   source.document('d-3');
@@ -70,8 +70,8 @@ it.each([
   expect((await published())[1]).not.toHaveProperty('extra');
 });
 
-it('a page that cannot be published does not hold up its redactions', async () => {
-  // The database refuses this one record, as it would whatever it cannot hold.
+it('a page that cannot be published does not delay its redactions', async () => {
+  // The database refuses this one record, as it would any value that it cannot store.
   const owner = new pg.Client({ connectionString: aggregator.databaseUrl });
   await owner.connect();
   await owner.query(

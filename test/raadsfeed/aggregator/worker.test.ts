@@ -1,4 +1,4 @@
-/** The scheduler takes sources that are due, without waiting for its poll when it knows better. */
+/** The scheduler reads due sources, without waiting for its poll when it knows better. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { releaseSource } from '../../../src/raadsfeed/aggregator/store/leased-source.ts';
@@ -29,7 +29,7 @@ it('reads a source again at once when its run left it due', async () => {
     const start = performance.now();
     scheduler.start();
     await done.promise;
-    // Each of a hundred readers asks again after ten seconds at the earliest.
+    // Each of a hundred readers polls again after ten seconds at the earliest.
     expect(performance.now() - start).toBeLessThan(10_000);
   } finally {
     await scheduler.close();

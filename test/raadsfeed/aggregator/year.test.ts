@@ -1,4 +1,4 @@
-/** A year of each supplier beside NotuBiz: read through failures, changed, withdrawn, read again. */
+/** A year of each supplier other than NotuBiz: read through failures, changed, withdrawn, read again. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -55,7 +55,7 @@ it.each([
   ['GemeenteOplossingen v2', () => startGoBody('v2')],
   ['Parlaeus', () => startParlaeusBody(join(folder, 'rid'))],
   ['iBabs', async () => ibabsBody(await startIbabs(), 'voorbeeldstad', true)],
-] as const)('%s: a year converges to what is public, and reads again to the same', async (_name, start) => {
+] as const)('%s: a year converges to the public items, and a second reading gives the same', async (_name, start) => {
   const supplier = await start();
   const chance = chanceOf(7);
   const meetings = new Map<number, KnownMeeting>();
@@ -106,7 +106,7 @@ it.each([
     expect(feed.keys()).toEqual(expectedKeys(supplier, meetings.values()));
     const shown = hasRegisters ? [...meetings.values()].filter(({ isSecret }) => !isSecret) : [];
     for (const { id, day, items } of shown) {
-      // Of two meetings of a body on one day an entry does not say which.
+      // An entry does not say which of a body's two meetings on one day it belongs to.
       const isClear = shown.filter((other) => other.day === day).length === 1;
       const first = { bronidentificatie: idOf(supplier, 'agendapunt', items[0] ?? 0) };
       const entry = feed.get(`Informatieobject/${idOf(supplier, 'registerstuk', entryNumber(id))}`);
@@ -117,7 +117,7 @@ it.each([
       expect((await readYear(feed, depth)).flatMap(({ deletes }) => deletes)).toEqual([]);
     }
     expect(feed.resources).toEqual(settled);
-    // Whoever begins today has the same.
+    // A new reader gets the same.
     await readYear(fresh);
     expect(fresh.resources).toEqual(settled);
   } finally {

@@ -37,7 +37,7 @@ const curves: Record<string, string> = { prime256v1: 'P-256', secp384r1: 'P-384'
 export const rsaKeys = (modulusLength = 2048) => generateKeyPairSync('rsa', { modulusLength });
 export const ecKeys = (namedCurve = 'P-256') => generateKeyPairSync('ec', { namedCurve });
 
-/** A file of its own with this text. */
+/** A new file with this text. */
 export function pemFile(text: string): string {
   const file = join(mkdtempSync(join(tmpdir(), 'manager-')), 'certificates.pem');
   writeFileSync(file, text);

@@ -14,7 +14,7 @@ export async function signingKey(kid: string, alg: string): Promise<SigningKey> 
 
 type Answer = { status: number; body: unknown };
 
-/** An issuer that serves whatever the test puts at its paths, and counts the calls. */
+/** An issuer that serves whatever the test puts at its paths, and counts calls. */
 export async function startIssuer() {
   const answers = new Map<string, Answer | 'hang'>();
   const calls: string[] = [];
@@ -44,7 +44,7 @@ export async function startIssuer() {
     serveKeys: (...keys: SigningKey[]) =>
       answers.set('/jwks', { status: 200, body: { keys: keys.map((key) => key.publicJwk) } }),
     count,
-    /** Resolves when a path was called so often. */
+    /** Resolves when a path has been called this often. */
     async called(times: number, path = '/jwks') {
       while (count(path) < times) await new Promise((resolve) => setTimeout(resolve, 5));
     },
@@ -58,7 +58,7 @@ export async function startIssuer() {
 
 export type Issuer = Awaited<ReturnType<typeof startIssuer>>;
 
-/** A token as a good issuer makes it, with what the test wants otherwise; `undefined` leaves a claim or member out. */
+/** A valid issuer's token, changed as the test needs; `undefined` omits a claim or member. */
 export async function oauthToken(
   key: SigningKey,
   issuer: string,

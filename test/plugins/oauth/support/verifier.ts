@@ -33,7 +33,7 @@ export function openVerifier(options: Omit<TokenVerifierOptions, 'log'> & Partia
   return Object.assign(verifier, { [Symbol.dispose]: () => verifier.close() });
 }
 
-/** The code and reason of the refusal; nothing in it may hold a part of the token. */
+/** The code and reason of the refusal, neither of which may contain a part of the token. */
 export async function refusal(attempt: Promise<unknown>, token = ''): Promise<string> {
   const error: unknown = await attempt.then(
     () => new Error('the token was accepted'),

@@ -17,7 +17,7 @@ it.each(['v1', 'v2'] as const)(
   },
 );
 
-it('names in a preview no meeting that is not found by itself: only its list says that it is public', async () => {
+it('names in a preview no meeting that cannot be requested by itself: only its list says that it is public', async () => {
   await start('v2');
   add(meetingOf(11, { description: 'Zaak Jansen' }), meetingOf(12));
   supplier.unfound.add(11);
@@ -26,7 +26,7 @@ it('names in a preview no meeting that is not found by itself: only its list say
 });
 
 it.each(['item', 'meeting'] as const)(
-  'withholds documents of a meeting that may hang on a confidential %s',
+  'withholds documents of a meeting that may belong to a confidential %s',
   async (what) => {
     await start('v2');
     const documents = [fullDocumentOf(1), fullDocumentOf(3)];
@@ -81,7 +81,7 @@ describe('documents that belong to no meeting', () => {
   );
 
   it.each([{ bodies: 'raad' }, { notBodies: 'rekenkamer' }, { from: '2025-01-01' }, { to: '2025-12-31' }])(
-    'are not read of a source that leaves out meetings (%o)',
+    'are not read from a source that omits meetings (%o)',
     async (limit) => {
       const { from, to, ...filter } = { from: undefined, to: undefined, ...limit };
       await start('v2', { ...options, ...filter });

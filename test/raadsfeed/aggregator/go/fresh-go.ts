@@ -1,4 +1,4 @@
-/** The supplier of the test that runs, and a feed that reads it; an import always shows the present ones. */
+/** The supplier of the running test, and a feed that reads it; an import always sees the current ones. */
 import { afterEach } from 'vitest';
 import { createGo } from '../../../../src/raadsfeed/aggregator/go/api.ts';
 import type { SupplierOptions } from '../../../../src/raadsfeed/aggregator/source.ts';

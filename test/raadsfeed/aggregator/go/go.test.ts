@@ -9,7 +9,7 @@ import { documentOf, fullDocumentOf, itemOf, meetingOf } from './server.ts';
 closeGo();
 
 describe.each(['v1', 'v2'] as const)('GemeenteOplossingen %s', (version) => {
-  it('gives meetings, items with and without an order, and the documents of both', async () => {
+  it('returns meetings, items with and without an order, and the documents of both', async () => {
     await start(version);
     const file = version === 'v1' ? documentOf : fullDocumentOf;
     add(
@@ -72,7 +72,7 @@ describe.each(['v1', 'v2'] as const)('GemeenteOplossingen %s', (version) => {
     [{ date: '2025-01-14', startTime: '00:00' }, undefined],
     [{ date: '2025-01-14 00:00:00', startTime: '20:00' }, '2025-01-14T19:00:00Z'],
     [{ date: '2025-03-30', startTime: '02:30' }, '2025-03-30T01:30:00Z'],
-  ])('reads the time %o as Dutch time, and midnight as a day only', async (more, aanvang) => {
+  ])('reads the time %o as Dutch time, and midnight as a date only', async (more, aanvang) => {
     await start(version);
     add(meetingOf(11, more));
     await feed.round();
@@ -80,7 +80,7 @@ describe.each(['v1', 'v2'] as const)('GemeenteOplossingen %s', (version) => {
     expect(feed.get('Vergadering/go-meeting-11').vergaderdatum).toBe(more.date.slice(0, 10));
   });
 
-  it('shows nothing of what is confidential, and fetches nothing further of it', async () => {
+  it('shows no confidential item, and fetches nothing further of it', async () => {
     await start(version);
     const secret = { confidential: 1, title: 'Zaak Jansen' };
     add(
@@ -94,7 +94,7 @@ describe.each(['v1', 'v2'] as const)('GemeenteOplossingen %s', (version) => {
     const round = await feed.round();
     expect(feed.keys()).toEqual([
       'Agendapunt/go-agendapunt-2',
-      // The second version does not say on which item the documents of the meeting hang.
+      // The second version does not tell on which item the meeting's documents are.
       ...(version === 'v1' ? ['Informatieobject/go-document-4'] : []),
       'Vergadering/go-meeting-12',
     ]);
@@ -104,7 +104,7 @@ describe.each(['v1', 'v2'] as const)('GemeenteOplossingen %s', (version) => {
     expect(paths.filter((path) => path.includes('/meetings/11/') || path.includes('/meetingitems/1/'))).toEqual([]);
   });
 
-  it('withdraws what is gone, and reads again to the same', async () => {
+  it('withdraws missing items, and a second reading gives the same', async () => {
     await start(version);
     add(meetingOf(11, { items: [itemOf(1, { documents: [documentOf(1)] })] }), meetingOf(12));
     await feed.round();
@@ -141,7 +141,7 @@ describe.each(['v1', 'v2'] as const)('GemeenteOplossingen %s', (version) => {
     expect(round.reading.issues.length).toBeGreaterThan(0);
   });
 
-  it.each([{ status: 500 }, 'reset' as const])('reads a wide window in halves after %o', async (odd) => {
+  it.each([{ status: 500 }, 'reset' as const])('splits a wide window after %o', async (odd) => {
     await start(version);
     add(meetingOf(11), meetingOf(12, { date: '2025-03-20' }));
     let wide = 0;
@@ -157,7 +157,7 @@ describe.each(['v1', 'v2'] as const)('GemeenteOplossingen %s', (version) => {
     expect(reading.items).toHaveLength(2);
   });
 
-  it('takes the bodies of the organisation only', async () => {
+  it("reads only the organisation's bodies", async () => {
     await start(version, { bodies: '^gemeenteraad$' });
     add(meetingOf(11), meetingOf(12, { dmu: { id: 5, name: 'Rekenkamer Elders' } }));
     const { reading } = await feed.round();
@@ -181,7 +181,7 @@ describe.each(['v1', 'v2'] as const)('GemeenteOplossingen %s', (version) => {
 });
 
 describe('the first version', () => {
-  it('publishes a document of several meetings once, at the address through the earliest, whichever is read last', async () => {
+  it('publishes a document of several meetings once, at its address through the earliest, whichever is read last', async () => {
     await start('v1');
     add(meetingOf(11, { date: '2025-04-14', documents: [documentOf(1)] }));
     add(meetingOf(12, { date: '2025-02-14', items: [itemOf(1, { documents: [documentOf(1)] })] }));
@@ -218,7 +218,7 @@ describe('the first version', () => {
     expect(feed.keys()).toEqual([]);
   });
 
-  it('withdraws what gets a mark in an unknown form', async () => {
+  it('withdraws items with a mark of an unknown form', async () => {
     await start('v1');
     add(meetingOf(11), meetingOf(12));
     await feed.round();
@@ -228,7 +228,7 @@ describe('the first version', () => {
     expect(whats(round).filter((text) => text.startsWith('unusable-value'))).not.toEqual([]);
   });
 
-  it('reads a meeting by itself when it is new or changed, and in the slow round', async () => {
+  it('reads a meeting individually when it is new or changed, and in the slow round', async () => {
     await start('v1');
     add(meetingOf(11), meetingOf(12));
     await feed.round();
@@ -237,12 +237,12 @@ describe('the first version', () => {
     await feed.round({ depth: 'quick' });
     expect(supplier.calls.slice(before).map(({ path }) => path)).toEqual(['/api/v1/meetings', '/api/v1/meetings/12']);
     expect(feed.get('Vergadering/go-meeting-12').locatie).toBe('Elders');
-    // Confidential after it was published: the list does not say so, the slow round sees it.
+    // Confidential after publication: the list does not say so, but the slow round notices.
     supplier.details.set(11, { confidential: 1 });
     expect(deletesOf(await feed.round())).toEqual(['go-meeting-11 niet_langer_openbaar']);
   });
 
-  it('that shows more days than requested is read for those days only, and that is said', async () => {
+  it('that shows more days than requested is read for those days only, and that is reported', async () => {
     await start('v1');
     supplier.ignoresDays = true;
     add(meetingOf(11), meetingOf(12, { date: '2024-06-01' }));
@@ -253,7 +253,7 @@ describe('the first version', () => {
 });
 
 describe('the second version', () => {
-  it('that lists more than any window has is not read', async () => {
+  it('with a list longer than any window is not read', async () => {
     await start('v1');
     supplier.rule = () => ({ status: 200, body: Array.from({ length: 100_001 }, (_, id) => ({ id: id + 1 })) });
     const round = await feed.round();
@@ -261,25 +261,22 @@ describe('the second version', () => {
     expect(supplier.calls).toHaveLength(1);
   });
 
-  it.each([null, '', -1, 'veel'])(
-    'without a number of all its records, but %j, is not complete',
-    async (totalCount) => {
-      await start('v2');
-      add(meetingOf(11));
-      supplier.rule = ({ path }) =>
-        path.endsWith('/meetings')
-          ? {
-              status: 200,
-              body: { status: 'OK', code: 200, result: { totalCount, meetings: [{ id: 11, date: '2025-01-14' }] } },
-            }
-          : undefined;
-      const round = await feed.round();
-      expect(round.reading).toMatchObject({ complete: false, items: [] });
-      expect(whats(round)).toEqual(['call-failed list']);
-    },
-  );
+  it.each([null, '', -1, 'veel'])('with %j instead of a total is not complete', async (totalCount) => {
+    await start('v2');
+    add(meetingOf(11));
+    supplier.rule = ({ path }) =>
+      path.endsWith('/meetings')
+        ? {
+            status: 200,
+            body: { status: 'OK', code: 200, result: { totalCount, meetings: [{ id: 11, date: '2025-01-14' }] } },
+          }
+        : undefined;
+    const round = await feed.round();
+    expect(round.reading).toMatchObject({ complete: false, items: [] });
+    expect(whats(round)).toEqual(['call-failed list']);
+  });
 
-  it('that shows the same page for ever is read once more, and is not complete', async () => {
+  it('that keeps showing the same page is read once more, and is not complete', async () => {
     await start('v2');
     add(meetingOf(11));
     const result = { totalCount: 1_000_000_000, documents: [fullDocumentOf(101)] };
@@ -312,7 +309,7 @@ describe('the second version', () => {
     expect(whats(round)).toEqual(['count-mismatch meetings/11/documents']);
   });
 
-  it('takes the record of the list for a meeting that is not found by itself', async () => {
+  it("uses the list's record for a meeting that cannot be requested by itself", async () => {
     await start('v2');
     supplier.unfound.add(11);
     add(meetingOf(11, { items: [itemOf(1, { documents: [fullDocumentOf(1)] })] }));
@@ -321,7 +318,7 @@ describe('the second version', () => {
     expect(feed.keys()).toHaveLength(3);
   });
 
-  it('publishes documents without a meeting only of the types that the operator named', async () => {
+  it('publishes documents without a meeting only for the types that the operator listed', async () => {
     await start('v2', { documentTypes: 'Raadsvragen, Besluit' });
     supplier.documents.push(
       fullDocumentOf(1),

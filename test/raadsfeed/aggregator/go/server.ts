@@ -4,23 +4,23 @@ import { type Imitation, type ImitationCall, startImitation } from '../imitation
 export type Raw = Record<string, unknown>;
 
 export interface GoServer extends Imitation {
-  /** The address that an operator gives. */
+  /** The address that an operator enters. */
   readonly address: string;
   /** Whole meetings as the first version lists them, by `id`. */
   readonly meetings: Map<number, Raw>;
-  /** What `meetings/{id}` adds. */
+  /** Members that `meetings/{id}` adds. */
   readonly details: Map<number, Raw>;
   /** Documents of the second version that belong to no meeting. */
   readonly documents: Raw[];
-  /** Meetings of the second version that are not found by themselves. */
+  /** Meetings of the second version that cannot be requested by themselves. */
   readonly unfound: Set<number>;
   totalAsText: boolean;
-  /** Records of the second version on a page at most. */
+  /** Maximum records per page of the second version. */
   perPage: number;
-  /** Without the days that were requested: every meeting there is. */
+  /** Ignores the requested days: returns every meeting. */
   ignoresDays: boolean;
   isOpen: boolean;
-  /** How the second version answers records in place of its envelope. */
+  /** Replaces the second version's envelope. */
   form: ((records: unknown) => unknown) | undefined;
 }
 
@@ -111,7 +111,7 @@ export function documentOf(id: number, more: Raw = {}): Raw {
   return { id, filename: `stuk-${id}.pdf`, ...more };
 }
 
-/** As the second version shows a document. */
+/** A document in the form of the second version. */
 export function fullDocumentOf(id: number, more: Raw = {}): Raw {
   return {
     id,

@@ -1,4 +1,4 @@
-/** The calls of iBabs a minute hold for all instances, and for the commands beside them: each has a client of its own here. */
+/** The rate limit for iBabs applies to all instances, and to commands beside them: each has its own client here. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { IbabsClient } from '../../../../src/raadsfeed/aggregator/ibabs/calls.ts';
 import { createCallSlots, resumeSupplier } from '../../../../src/raadsfeed/aggregator/store/call-slots.ts';
@@ -31,14 +31,14 @@ function instance(perMinute: number): IbabsClient {
   return client;
 }
 
-it('begins calls as far apart as the budget says, two at a time, over two instances', async () => {
+it('spaces calls as the budget requires, two at a time, over two instances', async () => {
   supplier.delay = 220;
   const { rows } = await pool.query<{ now: Date }>('select now()');
   const two = [instance(300), instance(300)];
   await Promise.all(two.flatMap((client) => [1, 2, 3, 4, 5].map(() => client.meetingTypes('voorbeeldstad', never))));
   const began = supplier.calls.map(({ at }) => at);
   expect(began).toHaveLength(10);
-  // Ten calls of which each begins a fifth of a second after the one before; the first may arrive late.
+  // Ten calls, each starting a fifth of a second after the previous one; the first may arrive late.
   expect((began.at(-1) ?? 0) - (began[0] ?? 0)).toBeGreaterThan(1300);
   const paced = `select extract(epoch from next_at - $1)::float8 as seconds from aggregator.supplier_pace where supplier = 'ibabs'`;
   expect((await pool.query(paced, [rows[0]?.now])).rows[0]?.seconds).toBeGreaterThanOrEqual(2);
@@ -57,7 +57,7 @@ it('stops every instance at a block, and lets them call again when it is resumed
   expect(await other.meetingTypes('voorbeeldstad', never)).toHaveLength(2);
 });
 
-it('is called without encryption only where inner addresses may be called', async () => {
+it('is called without encryption only if inner addresses may be called', async () => {
   const client = new IbabsClient({ base: supplier.base });
   clients.push(client);
   await expect(client.meetingTypes('voorbeeldstad', never)).rejects.toThrow('begins with https:');

@@ -1,4 +1,4 @@
-/** Registers of iBabs, and what every error of the supplier does. */
+/** Registers of iBabs, and the effect of every error of the supplier. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { REGISTERS } from '../../../../src/raadsfeed/aggregator/supplier/windows.ts';
 import { feed, freshIbabs, issuesOf, QUARTER, round, site, supplier } from './fresh-ibabs.ts';
@@ -11,7 +11,7 @@ describe('a register', () => {
     site.registers = [{ id: guid(8001), name: 'Moties', entries }];
   };
 
-  it('gives the documents of its entries, with the agenda item that each names, and entries without files', async () => {
+  it('returns the documents of its entries, with the agenda item that each names, and entries without files', async () => {
     site.meetings = [
       meetingOf(1, '2026-01-29', { MeetingItems: [itemOf(11, '23', { Documents: [documentOf(501)] })] }),
     ];
@@ -67,7 +67,7 @@ describe('a register', () => {
     expect(feed.get(`Informatieobject/ibabs-registerstuk-${guid(601)}`).agendapunten).toEqual([]);
   });
 
-  it('is read in a quick round as far as it changed since the last complete reading, less a day', async () => {
+  it('is read in a quick round for changes since the last complete reading, less a day', async () => {
     registerOf(entryOf(601, {}), entryOf(602, {}));
     await round({ window: REGISTERS });
     registerOf(
@@ -85,12 +85,12 @@ describe('a register', () => {
     });
     expect(reading.unchanged).toEqual([`ibabs-registerstuk-${guid(601)}`]);
     expect(feed.keys()).toHaveLength(3);
-    // The slow round finds what is gone.
+    // The slow round finds removals.
     await round({ window: REGISTERS });
     expect(feed.keys()).toHaveLength(2);
   });
 
-  it('is known by EntryMasterId: of two versions the newest counts', async () => {
+  it('is identified by EntryMasterId: of two versions the newest counts', async () => {
     registerOf(
       entryOf(611, { Onderwerp: 'Oud' }, { EntryMasterId: guid(601) }),
       entryOf(612, { Onderwerp: 'Nieuw' }, { EntryMasterId: guid(601), MutationDate: '2026-02-02T09:00:00' }),
@@ -110,7 +110,7 @@ describe('a register', () => {
   });
 });
 
-describe('an answer that is not one', () => {
+describe('an invalid answer', () => {
   beforeEach(() => {
     site.meetings = [meetingOf(1, '2026-01-29'), meetingOf(2, '2026-03-01')];
   });
@@ -148,7 +148,7 @@ describe('an answer that is not one', () => {
   });
 
   it.each(['GetMeetingtypes', 'GetMeetingsByDateRange', 'GetListsEntriesByFilterRequest'])(
-    'of %s that is OK and has no list is an error of the source',
+    'of %s that is OK but has no list is an error of the source',
     async (name) => {
       site.registers = [{ id: guid(8001), name: 'Moties', entries: [entryOf(601, {})] }];
       const window = name === 'GetListsEntriesByFilterRequest' ? REGISTERS : QUARTER;
@@ -208,7 +208,7 @@ describe('an answer that is not one', () => {
     expect((await round()).reading).toMatchObject({ complete: true, items: [], issues: [] });
   });
 
-  it('of a site without meeting types still shows its meetings, and what is not known of them is said', async () => {
+  it('of a site without meeting types still shows its meetings, and unknown types are reported', async () => {
     supplier.rule = ({ operation }) =>
       operation === 'GetMeetingtypes' ? { err: 'No public meetingtypes!' } : undefined;
     const done = await round();
@@ -247,7 +247,7 @@ describe('an answer that is not one', () => {
   });
 });
 
-it('names itself, sends SOAP 1.1 and makes two calls at a time', async () => {
+it('identifies itself, sends SOAP 1.1 and makes two calls at a time', async () => {
   supplier.delay = 20;
   site.registers = [1, 2, 3, 4, 5].map((n) => ({
     id: guid(8000 + n),

@@ -1,4 +1,4 @@
-/** The supplier of the test that runs, and a feed that reads it; those who import them always see the present ones. */
+/** The supplier of the running test, and a feed that reads it; imports always see the current ones. */
 import { afterEach, beforeEach } from 'vitest';
 import { IbabsClient, type IbabsClientOptions } from '../../../../src/raadsfeed/aggregator/ibabs/calls.ts';
 import { createIbabs } from '../../../../src/raadsfeed/aggregator/ibabs/supplier.ts';
@@ -42,7 +42,7 @@ function feedOf(options: IbabsClientOptions = {}, source = SOURCE): MemoryFeed {
   return opened;
 }
 
-/** Has the feed read another source of the same supplier. */
+/** Makes the feed read another source of the same supplier. */
 export async function readAs(source: AdapterSource): Promise<void> {
   await feed.adapter.close();
   feed = feedOf({}, source);

@@ -1,4 +1,4 @@
-/** What is read of meetings of iBabs, how it is mapped, and what is left out. */
+/** What is read from iBabs meetings, how it is mapped, and what is left out. */
 import { describe, expect, it } from 'vitest';
 import { REGISTERS } from '../../../../src/raadsfeed/aggregator/supplier/windows.ts';
 import { feed, freshIbabs, issuesOf, MEETING, QUARTER, readAs, round, SOURCE, site, supplier } from './fresh-ibabs.ts';
@@ -66,7 +66,7 @@ describe('a meeting', () => {
     ['2.1.', ['2.'], '2.'],
     ['1a', ['1'], undefined],
     ['', ['1'], undefined],
-  ])('has item %j under the longest proper prefix of %j', async (features, others, parent) => {
+  ])('puts item %j under the longest proper prefix of %j', async (features, others, parent) => {
     site.meetings = [
       meetingOf(1, '2026-01-29', {
         MeetingItems: [...others.map((other, i) => itemOf(20 + i, other)), itemOf(30, features)],
@@ -103,7 +103,7 @@ describe('a meeting', () => {
     expect([meeting.aanvang, meeting.einde]).toEqual([aanvang, einde]);
   });
 
-  it('in the hour that comes twice is in the first', async () => {
+  it('in the repeated hour is in the first one', async () => {
     site.meetings = [meetingOf(1, '2026-10-25', { StartTime: '02:30', EndTime: null })];
     await round({ window: { from: '2026-10-01', to: '2026-12-31' } });
     expect(feed.get(MEETING).aanvang).toBe('2026-10-25T00:30:00Z');
@@ -130,7 +130,7 @@ describe('a meeting', () => {
     expect(feed.get(MEETING).vergaderstatus).toBe('gehouden');
   });
 
-  it('is published once: read again nothing changes, and what changes in its content is', async () => {
+  it('is published once: rereading changes nothing, and content changes are published', async () => {
     site.meetings = [meetingOf(1, '2026-01-29', { MeetingItems: [itemOf(11, '1')] })];
     await round();
     expect((await round({ depth: 'quick' })).reading.unchanged).toEqual([`ibabs-meeting-${guid(1)}`]);
@@ -142,7 +142,7 @@ describe('a meeting', () => {
     expect(feed.keys()).toEqual([]);
   });
 
-  it('without a known type, a date or a readable time is published with what is known of it', async () => {
+  it('without a known type, a date or a readable time is published with the rest', async () => {
     site.meetings = [meetingOf(1, '2026-01-29', { MeetingtypeId: guid(7), StartTime: 'na afloop', EndTime: null })];
     const done = await round();
     expect(done.reading.complete).toBe(true);
@@ -163,8 +163,8 @@ describe('a meeting', () => {
   });
 });
 
-describe('what is confidential', () => {
-  it('is hidden by one of its copies, and what is in a meeting without an id is not taken for meetings', async () => {
+describe('confidential items', () => {
+  it('are hidden by one of their copies, and items in a meeting without an id are not mistaken for meetings', async () => {
     const secret = { Confidential: true, Documents: [documentOf(503)], Explanation: 'Zaak Jansen' };
     site.meetings = [
       meetingOf(1, '2026-01-29', { MeetingItems: [itemOf(11, '1', secret), itemOf(11, '1')] }),
@@ -183,7 +183,7 @@ describe('what is confidential', () => {
     Documents: [documentOf(501, { DisplayName: SECRET })],
   });
 
-  it('is not published, nor what hangs only on it, nor named in an issue', async () => {
+  it('are not published, nor are items that belong only to them, nor are they named in an issue', async () => {
     site.meetings = [
       meetingOf(1, '2026-01-29', {
         Documents: [documentOf(502, { Confidential: true, DisplayName: SECRET, FileSize: SECRET })],
@@ -211,7 +211,7 @@ describe('what is confidential', () => {
     [{ not: 'text' }, true],
     [null, false],
     [undefined, false],
-  ])('is what has the mark %j: %s', async (Confidential, isHidden) => {
+  ])('with the mark %j: %s', async (Confidential, isHidden) => {
     const MeetingItems = [
       itemOf(11, '1', { Confidential }),
       itemOf(12, '2', { Documents: [documentOf(501, { Confidential })] }),
@@ -224,7 +224,7 @@ describe('what is confidential', () => {
     expect(feed.keys()).toHaveLength(isHidden ? 2 : 5);
   });
 
-  it('is withdrawn when it was public before; a document that hangs elsewhere too stays', async () => {
+  it('are withdrawn when they were public before; a document that is elsewhere too stays', async () => {
     const open = { ...secretItem, Confidential: false, Documents: [documentOf(501), documentOf(505)] };
     site.meetings = [meetingOf(1, '2026-01-29', { MeetingItems: [open], Documents: [documentOf(505)] })];
     await round();
@@ -239,7 +239,7 @@ describe('what is confidential', () => {
     expect(feed.keys()).toContain(`Informatieobject/ibabs-document-${guid(505)}`);
   });
 
-  it('does not get into an issue by way of a register that names it', async () => {
+  it('do not get into an issue through a register that names them', async () => {
     site.meetings = [meetingOf(1, '2026-01-29', { MeetingItems: [secretItem] })];
     site.registers = [
       {
@@ -258,7 +258,7 @@ describe('what is confidential', () => {
 });
 
 describe('a site of several municipalities', () => {
-  it('whose meeting has a type that is not known any more withdraws nothing', async () => {
+  it('withdraws nothing when a meeting type is no longer known', async () => {
     site.meetings = [meetingOf(1, '2026-01-29'), meetingOf(2, '2026-01-30', { MeetingtypeId: guid(9002) })];
     await readAs({ ...SOURCE, options: { notBodies: 'hillegom' } });
     await round();

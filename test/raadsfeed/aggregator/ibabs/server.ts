@@ -1,10 +1,10 @@
-/** A supplier in the form of the public service of iBabs, on loopback, that misbehaves the way a test wants. */
+/** A supplier in the form of the public service of iBabs, on loopback, that misbehaves as a test requires. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { readXml, type XmlElement } from '../../../../src/raadsfeed/aggregator/ibabs/read-xml.ts';
 
-/** A value of an answer: text, an object, a list with the name of its elements, or `nil`. */
+/** A value in an answer: text, an object, a list with the name of its elements, or `nil`. */
 export type Value = string | number | boolean | null | Fields | readonly Value[];
 export interface Fields {
   /** An absent one has no element. */
@@ -17,7 +17,7 @@ interface Register {
   readonly entries: readonly Fields[];
 }
 
-/** What a site has. Entries of registers have the members of the list and those of `GetListEntry` together. */
+/** The contents of a site. Register entries combine the members of the list and those of `GetListEntry`. */
 export interface Site {
   types: Fields[];
   meetings: Fields[];
@@ -33,7 +33,7 @@ export interface IbabsCall {
   readonly headers: IncomingMessage['headers'];
 }
 
-/** What the supplier does instead of answering: a status with a body, `Status` ERR with a message, OK and no more, or nothing good. */
+/** Misbehaviour instead of an answer: a status with a body, `Status` ERR with a message, OK without contents, or an invalid response. */
 export type Misbehaviour =
   | { readonly status: number; readonly body: string; readonly headers?: Readonly<Record<string, string>> }
   | { readonly err: string }
@@ -61,7 +61,7 @@ const NAMESPACES = [
   'xmlns:i="http://www.w3.org/2001/XMLSchema-instance"',
 ].join(' ');
 
-/** What the elements of a list are called. */
+/** Names of the elements of lists. */
 const ELEMENTS: Readonly<Record<string, string>> = {
   Meetings: 'iBabsMeeting',
   MeetingItems: 'iBabsMeetingItem',
@@ -211,7 +211,7 @@ function answer({ operation, parameters }: IbabsCall, site: Site): string {
   );
 }
 
-/** The most calls that began within this many milliseconds of each other. */
+/** The largest number of calls that began within this many milliseconds of each other. */
 export function mostCallsIn(calls: readonly IbabsCall[], ms: number): number {
   const times = calls.map(({ at }) => at).toSorted((a, b) => a - b);
   let first = 0;
@@ -221,7 +221,7 @@ export function mostCallsIn(calls: readonly IbabsCall[], ms: number): number {
   }, 0);
 }
 
-/** The page under which the supplier blocks an address. */
+/** The page with which the supplier blocks an address. */
 export const BLOCKED: Misbehaviour = { status: 403, body: '<html><h2>The request is blocked.</h2></html>' };
 
 export const guid = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;

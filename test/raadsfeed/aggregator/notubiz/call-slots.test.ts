@@ -1,4 +1,4 @@
-/** The limits of a supplier hold for all instances, and for the commands beside them: each has a client of its own here. */
+/** A supplier's limits apply to all instances, and to commands beside them: each has its own client here. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { NotubizClient } from '../../../../src/raadsfeed/aggregator/notubiz/api.ts';
 import { createCallSlots } from '../../../../src/raadsfeed/aggregator/store/call-slots.ts';
@@ -22,7 +22,7 @@ afterEach(async () => {
   await pool.query('delete from aggregator.supplier_pauses');
 });
 
-/** A client as another process has it. */
+/** A client as in another process. */
 function instance(slotSeconds = 30): NotubizClient {
   const client = new NotubizClient({
     base: supplier.base,
@@ -41,7 +41,7 @@ async function free(): Promise<number> {
 }
 
 describe('several instances', () => {
-  it('never have more than four calls running together, and release every slot', async () => {
+  it('never have more than four concurrent calls, and release every slot', async () => {
     supplier.delay = 20;
     const calls = [instance(), instance(), instance()].flatMap((client) =>
       Array.from({ length: 12 }, () => client.get('/organisations', {}, never)),
@@ -66,7 +66,7 @@ describe('several instances', () => {
     expect(await free()).toBe(4);
   });
 
-  it('keep the slots of calls that last longer than those of one that died', async () => {
+  it('keep the slots of calls that last longer than those of a dead instance', async () => {
     supplier.delay = 3000;
     const [first, second] = [instance(2), instance(2)];
     const calls = Array.from({ length: 4 }, () => first.get('/organisations', {}, never));
@@ -76,7 +76,7 @@ describe('several instances', () => {
     expect(await free()).toBe(4);
   });
 
-  it('do not wait for ever for one that died', async () => {
+  it('do not wait for ever for a dead one', async () => {
     await pool.query(`update aggregator.supplier_slots set holder = 'dead', held_until = now() + interval '1 hour'`);
     const waiting = instance().get('/organisations', {}, never);
     const outcome = await Promise.race([waiting, new Promise((resolve) => setTimeout(() => resolve('waits'), 300))]);

@@ -7,7 +7,7 @@ import { NEXT_QUARTER } from './supplier/memory-feed.ts';
 
 freshSupplier();
 
-it('counts the deletes of a whole round for the tenth that may go', async () => {
+it("counts a whole round's deletes against the allowed tenth", async () => {
   for (let id = 20; id < 40; id += 1) supplier.organisation.addMeeting(meetingOf(id));
   await feed.round();
   supplier.organisation.remove(20);
@@ -17,7 +17,7 @@ it('counts the deletes of a whole round for the tenth that may go', async () => 
 });
 
 describe('coverage', () => {
-  it('counts per month what is shown and what is held, and names what is missing', async () => {
+  it('counts shown and held items per month, and names missing ones', async () => {
     supplier.organisation
       .addMeeting(meetingOf(20, { documents: [documentOf(1), documentOf(2)] }))
       .addMeeting(meetingOf(21, { start: '2025-02-10 19:30:00', documents: [documentOf(1), documentOf(3)] }))
@@ -39,7 +39,7 @@ describe('coverage', () => {
     });
   });
 
-  it('counts what did not change in a quick round, and what was announced and could not be read', async () => {
+  it('counts unchanged items in a quick round, and announced ones that could not be read', async () => {
     supplier.organisation.addMeeting(meetingOf(20, { documents: [documentOf(1)] }));
     await feed.round();
     supplier.organisation.addMeeting(meetingOf(21, { documents: [documentOf(2)], agenda_items: [agendaItemOf(201)] }));
@@ -50,12 +50,12 @@ describe('coverage', () => {
     expect(coverage.percentage).toBe(40);
   });
 
-  it('is complete where there is nothing', () => {
+  it('is complete if there is nothing', () => {
     expect(totalCoverage([])).toEqual({ months: [], shown: 0, held: 0, percentage: 100 });
   });
 });
 
-it('bounds the issues of a reading: a fault that a register has thousands of times is counted', async () => {
+it('limits the issues of a reading: a fault that a register has thousands of times is counted', async () => {
   const items = Array.from({ length: 1500 }, (_, index) => registerItemOf(1000 + index, { attributes: null }));
   supplier.organisation.registers.set('1', items);
   const pagination = { page: 1, total_pages: 1, total_items: 1500, has_more_pages: false };
@@ -66,12 +66,12 @@ it('bounds the issues of a reading: a fault that a register has thousands of tim
 });
 
 describe('another source of the same organisation', () => {
-  it('changes nothing where it uses the same identifiers', () => {
+  it('changes nothing if it uses the same identifiers', () => {
     const held = new Set(['Vergadering/meeting-1', 'Vergadering/meeting-2']);
     expect(compareIdentities(held, held)).toEqual({ same: 2, deleted: [], added: [], isMassDelete: false });
   });
 
-  it('shows what would be deleted and added where it uses others', () => {
+  it('shows what would be deleted and added if it uses others', () => {
     const held = new Set(['Vergadering/meeting-1', 'Vergadering/meeting-2']);
     expect(compareIdentities(held, new Set(['Vergadering/meeting-1', 'Vergadering/v-2']))).toEqual({
       same: 1,

@@ -33,7 +33,7 @@ async function failure(promise: Promise<unknown>): Promise<SupplierError> {
   return error;
 }
 
-it('asks for JSON of version 1.17.0 in every call', async () => {
+it('requests JSON of version 1.17.0 in every call', async () => {
   await createClient().get('/organisations', { page: '2' }, never);
   expect(supplier.calls).toEqual([{ path: '/organisations', query: { format: 'json', version: '1.17.0', page: '2' } }]);
 });
@@ -51,20 +51,20 @@ it.each([429, 500, 502, 503, 504])('retries after status %i, until it succeeds',
   expect(supplier.count('/organisations')).toBe(3);
 });
 
-it.each(['reset', 'half'] as const)('retries after a connection that breaks off (%s)', async (odd) => {
+it.each(['reset', 'half'] as const)('retries after a broken connection (%s)', async (odd) => {
   supplier.rule = (_call, times) => (times < 3 ? odd : undefined);
   await createClient().get('/organisations', {}, never);
   expect(supplier.count('/organisations')).toBe(3);
 });
 
-it('gives up after the attempts, with what the supplier said', async () => {
+it("gives up after its attempts, with the supplier's message", async () => {
   supplier.rule = () => ({ status: 503, body: { message: 'maintenance' } });
   const error = await failure(createClient().get('/organisations', {}, never));
   expect(error).toMatchObject({ kind: 'status', status: 503, message: 'status 503: maintenance', passing: true });
   expect(supplier.count('/organisations')).toBe(3);
 });
 
-it('does not retry what will not change: 404', async () => {
+it('does not retry a permanent error: 404', async () => {
   supplier.rule = () => ({ status: 404, body: { message: 'An uncaught error has occurred' } });
   const error = await failure(createClient().get('/events', {}, never));
   expect(error).toMatchObject({ status: 404, message: 'status 404: An uncaught error has occurred', passing: false });
@@ -87,12 +87,12 @@ it.each([
   expect(Math.min(...later) - first).toBeGreaterThan(900);
 });
 
-it('does not wait for a Retry-After longer than it will wait: the window is read another time', async () => {
+it('does not wait for an overlong Retry-After: the window is read another time', async () => {
   supplier.rule = () => ({ status: 503, headers: { 'retry-after': '3600' } });
   const client = createClient();
   const error = await failure(client.get('/organisations', {}, never));
   expect(error.retryAfter).toBe(3_600_000);
-  // Nor does any other call disturb it before that time.
+  // Nor does any other call reach it before that time.
   expect(await failure(client.get('/events', {}, never))).toMatchObject({ message: 'asked to wait', passing: true });
   expect(supplier.calls).toHaveLength(1);
 });
@@ -105,7 +105,7 @@ it('gives up on a host that does not answer', async () => {
   expect(supplier.count('/organisations')).toBe(1);
 });
 
-it('stops at once when it is aborted, also while it waits', async () => {
+it('stops at once when aborted, even while waiting', async () => {
   supplier.rule = () => ({ status: 503 });
   const stop = new AbortController();
   const client = createClient({ retry: { attempts: 9, firstDelay: 60_000, maxDelay: 60_000 } });
@@ -126,7 +126,7 @@ it('refuses an answer that is larger than the limit', async () => {
   expect(error).toMatchObject({ kind: 'unreadable', message: 'the answer is larger than 1000 bytes' });
 });
 
-it('refuses a compressed answer that becomes larger than the limit', async () => {
+it('refuses a compressed answer that exceeds the limit when decompressed', async () => {
   supplier.gzip = true;
   supplier.rule = () => ({ status: 200, body: { text: 'x'.repeat(1_000_000) } });
   expect(gzipSync('x'.repeat(1_000_000)).byteLength).toBeLessThan(10_000);

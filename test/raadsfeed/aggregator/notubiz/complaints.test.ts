@@ -9,7 +9,7 @@ import { UNCAUGHT } from './supplier/server.ts';
 
 freshSupplier();
 
-/** Documents in every place where the supplier hangs them: 1 to 8. */
+/** Documents in every place where the supplier puts them: 1 to 8. */
 function hangEverywhere(): void {
   const child = meetingOf(11, {
     documents: [documentOf(1)],
@@ -44,14 +44,14 @@ describe('the five complaints about harvesters', () => {
     expect(measureCoverage(reading, [], (key) => feed.resources.has(key)).percentage).toBe(100);
   });
 
-  it('1: says so, and measures it, when a part of the documents could not be read', async () => {
+  it('1: reports and measures it when a part of the documents could not be read', async () => {
     hangEverywhere();
     supplier.rule = ({ path }) => (path === '/events/assemblies/10' ? UNCAUGHT : undefined);
     const { reading } = await feed.round();
     expect(reading.complete).toBe(false);
     expect(reading.issues.map(({ what, where }) => `${what} ${where}`)).toEqual(['call-failed /events/assemblies/10']);
     const coverage = measureCoverage(reading, [], (key) => feed.resources.has(key));
-    // The assembly, its child and the four documents that it announced are missing, by number.
+    // The assembly, its child and the four announced documents are missing, by number.
     expect(coverage.months).toMatchObject([{ month: '2025-01', unnamed: 2 + 4 }]);
     expect(coverage.percentage).toBeLessThan(100);
   });
@@ -62,7 +62,7 @@ describe('the five complaints about harvesters', () => {
     const published = new Set(upserts.map(({ resourceType, data }) => `${resourceType}/${data.bronidentificatie}`));
     const remembered = new Set(items.flatMap(({ parts }) => parts.map(partKey)));
     expect(published).toEqual(remembered);
-    // Of a window that could not be stored nothing is remembered: the next reading gives all of it again.
+    // Nothing is remembered of a window that could not be stored: the next reading returns all of it again.
     feed.items.clear();
     feed.resources.clear();
     const again = await feed.round({ depth: 'quick' });
@@ -80,7 +80,7 @@ describe('the five complaints about harvesters', () => {
     expect(feed.get('Vergadering/meeting-20')).toMatchObject({ aanvang, vergaderdatum });
   });
 
-  it('4: a document that was replaced points to its new version, which the supplier serves', async () => {
+  it('4: a replaced document points to its new version, which the supplier serves', async () => {
     supplier.organisation.addMeeting(meetingOf(20, { documents: [documentOf(1)] }));
     await feed.round();
     const before = feed.get('Informatieobject/document-1').bestandsurl;
@@ -101,7 +101,7 @@ describe('the five complaints about harvesters', () => {
     expect(reading).toMatchObject({ complete: false, issues: [{ what: 'other-organisation' }] });
   });
 
-  it('5: all that is published carries the one organisation code that the source is bound to', async () => {
+  it('5: all publications have the one organisation code that the source is bound to', async () => {
     hangEverywhere();
     const { upserts } = await feed.round({ window: QUARTER });
     const organisations = new Set(upserts.map(({ data }) => JSON.stringify(data.organisatie)));

@@ -10,7 +10,7 @@ import { type Misbehaviour, NO_RIGHTS, type Rule, startNotubiz, UNCAUGHT } from 
 const YEAR = quarters({ from: '2025-01-01', to: '2025-12-31' });
 const FAILURES: readonly Misbehaviour[] = [UNCAUGHT, 'half', 'reset', { status: 504 }, { status: 200, body: '<html>' }];
 
-/** Fails a part of the calls, each in one of the ways; with refusals the supplier says of anything that it is not public. */
+/** Fails a part of the calls, each in one of the ways; with refusals the supplier calls anything not public. */
 function failing(seed: number, part: number): Rule {
   const chance = chanceOf(seed);
   return () => (chance() < part ? FAILURES[Math.floor(chance() * FAILURES.length)] : undefined);
@@ -22,7 +22,7 @@ async function readYear(feed: MemoryFeed): Promise<Round[]> {
   return rounds;
 }
 
-it.each([1, 2, 3, 4])('converges to what is public, through failures and changes (seed %i)', async (seed) => {
+it.each([1, 2, 3, 4])('converges to the public items, through failures and changes (seed %i)', async (seed) => {
   const supplier = await startNotubiz();
   const organisation = generateOrganisation({ seed, events: 20 });
   supplier.add(organisation);
@@ -59,7 +59,7 @@ it.each([1, 2, 3, 4])('converges to what is public, through failures and changes
   }
 });
 
-/** Meetings go, move, are closed to the public, and get documents. */
+/** Meetings disappear, move, are closed to the public, and get documents. */
 function change(organisation: ReturnType<typeof generateOrganisation>, seed: number): void {
   const chance = chanceOf(seed + 7);
   for (const id of [...organisation.meetings.keys()]) {

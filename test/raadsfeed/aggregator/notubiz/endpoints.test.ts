@@ -11,7 +11,7 @@ function issuesOf({ reading }: Round): string[] {
 }
 
 describe('GET /organisations', () => {
-  it('gives the labels by which the attributes of a meeting are read', async () => {
+  it("returns the labels by which a meeting's attributes are read", async () => {
     supplier.organisation.labels = { 7: 'titel', 50: 'Zaal', 51: 'Locatie', 3: 'Omschrijving' };
     const attributes = [
       { id: 1, value: 'iets anders' },
@@ -25,7 +25,7 @@ describe('GET /organisations', () => {
     expect(supplier.count('/organisations/281')).toBe(0);
   });
 
-  it('is asked directly for an organisation that it does not list', async () => {
+  it('is requested directly for an unlisted organisation', async () => {
     supplier.organisation.listed = false;
     supplier.organisation.labels = { 7: 'Titel' };
     supplier.organisation.addMeeting(meetingOf(20, { attributes: [{ id: 7, value: 'Commissie Ruimte' }] }));
@@ -34,7 +34,7 @@ describe('GET /organisations', () => {
     expect(issuesOf(round)).toEqual([]);
   });
 
-  it('leaves the usual numbers when there are no labels anywhere', async () => {
+  it('keeps the usual numbers when there are no labels anywhere', async () => {
     supplier.organisation.listed = false;
     supplier.organisation.direct = false;
     supplier.organisation.addMeeting(meetingOf(20, { title: 'Raad' }));
@@ -46,7 +46,7 @@ describe('GET /organisations', () => {
     ]);
   });
 
-  it('that fails publishes nothing under names that may be wrong', async () => {
+  it('publishes nothing under possibly wrong names when it fails', async () => {
     supplier.organisation.addMeeting(meetingOf(20));
     supplier.rule = ({ path }) => (/^\/organisations(\/281)?$/.test(path) ? { status: 500 } : undefined);
     const { reading, upserts } = await feed.round();
@@ -62,7 +62,7 @@ describe('GET /organisations', () => {
 });
 
 describe('GET /organisations/{id}/gremia', () => {
-  it('gives the names of the bodies; a body that it does not name is an issue', async () => {
+  it('returns the names of the bodies; an unnamed body is an issue', async () => {
     supplier.organisation.addMeeting(meetingOf(20)).addMeeting(meetingOf(21, { gremium: { id: 5 } }));
     supplier.organisation.addMeeting(meetingOf(22, { gremium: null }));
     const round = await feed.round();
@@ -86,7 +86,7 @@ describe('GET /events', () => {
     expect(supplier.count('/events')).toBe(3);
   });
 
-  it('is read further when either the number of pages or the flag says that there is more', async () => {
+  it('is read further when either the number of pages or the flag announces more', async () => {
     supplier.perPage = 1;
     supplier.organisation.addMeeting(meetingOf(20)).addMeeting(meetingOf(21));
     const [first, second] = supplier.organisation.events();
@@ -100,7 +100,7 @@ describe('GET /events', () => {
     expect(feed.keys()).toHaveLength(2);
   });
 
-  it('publishes only what is public', async () => {
+  it('publishes only public events', async () => {
     for (const [id, permission_group] of [
       [20, 'members'],
       [21, 'internal'],
@@ -114,7 +114,7 @@ describe('GET /events', () => {
     expect(issuesOf(round)).toEqual(['unexpected-answer /events: event 22: has no permission_group']);
   });
 
-  it('is requested in halves, down to a day, where a wide window fails', async () => {
+  it('is requested in halves, down to a day, if a wide window fails', async () => {
     supplier.organisation.addMeeting(meetingOf(20)).addMeeting(meetingOf(21, { start: '2025-03-31 10:00:00' }));
     supplier.rule = ({ path, query }) => {
       const days = (Date.parse(query.date_to ?? '') - Date.parse(query.date_from ?? '')) / 86_400_000;
@@ -126,7 +126,7 @@ describe('GET /events', () => {
     expect(supplier.count('/events')).toBe(2 * 90 - 1);
   });
 
-  it('leaves the window incomplete for one day that cannot be read, and publishes the rest', async () => {
+  it('leaves the window incomplete for one unreadable day, and publishes the rest', async () => {
     supplier.organisation.addMeeting(meetingOf(20)).addMeeting(meetingOf(21, { start: '2025-02-02 10:00:00' }));
     supplier.rule = ({ path, query }) => {
       const bad = `${query.date_from}` <= '2025-02-02 23' && `${query.date_to}` >= '2025-02-02';
@@ -156,7 +156,7 @@ describe('GET /events', () => {
     [400, 1],
     [403, 1],
     [404, 40],
-  ])('is not asked for in ever smaller windows where status %i is all there is', async (status, most) => {
+  ])('is not split further when every answer is status %i', async (status, most) => {
     supplier.rule = ({ path }) => (path === '/events' ? { status } : undefined);
     expect((await feed.round()).reading.complete).toBe(false);
     expect(supplier.count('/events')).toBeLessThanOrEqual(most);
@@ -188,7 +188,7 @@ describe('GET /events', () => {
     expect((await feed.round({ depth: 'quick' })).reading.complete).toBe(false);
   });
 
-  it('makes the window incomplete when its pages hold fewer events than it says', async () => {
+  it('makes the window incomplete when its pages hold fewer events than announced', async () => {
     supplier.organisation.addMeeting(meetingOf(20));
     const pagination = { page: 1, per_page: 200, total_pages: 1, total_items: 2, has_more_pages: false };
     const events = supplier.organisation.events();
@@ -202,7 +202,7 @@ describe('GET /events', () => {
     ['no list', {}],
     ['a message', { message: 'An uncaught error has occurred' }],
     ['nonsense', '"nonsense"'],
-  ])('that answers %s is an issue', async (_what, body) => {
+  ])('with %s is an issue', async (_what, body) => {
     supplier.rule = ({ path }) => (path === '/events' ? { status: 200, body } : undefined);
     const { reading } = await feed.round();
     expect(reading.complete).toBe(false);
@@ -213,7 +213,7 @@ describe('GET /events', () => {
     ['something else than objects', [1, null]],
     ['an event without an id', [{ type: 'meeting' }]],
     ['an event of another type', [{ ...meetingOf(20), type: 'borrel', event_type_data: {} }]],
-  ])('that holds %s is an issue', async (_what, events) => {
+  ])('with %s in it is an issue', async (_what, events) => {
     supplier.organisation.addMeeting(meetingOf(20));
     const pagination = { page: 1, total_pages: 1, total_items: 0, has_more_pages: false };
     supplier.rule = ({ path }) => (path === '/events' ? { status: 200, body: { events, pagination } } : undefined);
@@ -224,7 +224,7 @@ describe('GET /events', () => {
 });
 
 describe('GET /events/meetings/{id}', () => {
-  it('with status 200 and "No rights" is a meeting that is not shown: not an error, and not silent', async () => {
+  it('with status 200 and "No rights" is a hidden meeting: not an error, and not silent', async () => {
     supplier.organisation.addMeeting(meetingOf(20)).addMeeting(meetingOf(21));
     supplier.rule = ({ path }) => (path === '/events/meetings/20' ? NO_RIGHTS : undefined);
     const round = await feed.round();
@@ -252,7 +252,7 @@ describe('GET /events/meetings/{id}', () => {
 });
 
 describe('GET /events/assemblies/{id}', () => {
-  it('gives the children, which are in no list', async () => {
+  it('returns the children, which are in no list', async () => {
     const children = [meetingOf(11, { documents: [documentOf(1)] }), meetingOf(12)];
     supplier.organisation.addAssembly(meetingOf(10, { agenda_items: [agendaItemOf(101)] }), children);
     const { reading } = await feed.round();
@@ -311,7 +311,7 @@ describe('GET on a module item', () => {
   });
 
   it.each(['https://elders.example/steal/1', 'api.notubiz.nl/modules/0/items/1/../../../events', ''])(
-    'never calls another address than that of an item (%j)',
+    "never calls an address other than an item's (%j)",
     async (self) => {
       supplier.organisation.addMeeting(meetingOf(20, { module_items: [{ id: 5, self, field_id: 1 }] }));
       supplier.organisation.addRegisterItem(6, registerItemOf(5, { date: '2019-01-01', main: [documentOf(1)] }));
@@ -321,7 +321,7 @@ describe('GET on a module item', () => {
     },
   );
 
-  it('that fails makes the window incomplete, and its meeting is read again in a quick round', async () => {
+  it('makes the window incomplete when it fails, and its meeting is read again in a quick round', async () => {
     supplier.organisation.addMeeting(meetingOf(20, { module_items: [moduleItemReference(5)] }));
     supplier.organisation.addRegisterItem(6, registerItemOf(5, { date: '2019-01-01', main: [documentOf(1)] }));
     supplier.rule = ({ path }) => (path === '/modules/0/items/5' ? { status: 500 } : undefined);
@@ -338,7 +338,7 @@ describe('GET /organisations/{id}/modules', () => {
     expect((await feed.round()).reading).toMatchObject({ complete: false, issues: [{ what: 'call-failed' }] });
   });
 
-  it('gives registers, read with dates and in halves where that fails with 504', async () => {
+  it('returns registers, read with dates and in halves if that fails with 504', async () => {
     for (let id = 1; id <= 5; id += 1) {
       const date = `2025-0${(id % 3) + 1}-10 00:00:00`;
       supplier.organisation.addRegisterItem(1, registerItemOf(id, { date, main: [documentOf(id)] }));
@@ -359,7 +359,7 @@ describe('GET /organisations/{id}/modules', () => {
   it.each([
     ['"No rights"', NO_RIGHTS],
     ['status 403', { status: 403 }],
-  ] as const)('may hold a register that is not public (%s): not an error, and not silent', async (_how, odd) => {
+  ] as const)('may contain a register that is not public (%s): not an error, and not silent', async (_how, odd) => {
     supplier.organisation.addRegisterItem(1, registerItemOf(5, { main: [documentOf(1)] }));
     supplier.rule = ({ path }) => (path.endsWith('/modules/1/items') ? odd : undefined);
     const { reading } = await feed.round();

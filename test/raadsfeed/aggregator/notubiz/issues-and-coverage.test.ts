@@ -53,7 +53,7 @@ describe('issues', () => {
     expect(await readIssues(pool, source)).toEqual([]);
   });
 
-  it('are stored as text that the database can hold', async () => {
+  it('are stored as text that the database accepts', async () => {
     const source = await newSource();
     const detail = `a\0b\ud800${'x'.repeat(2000)}`;
     await saveWindowIssues(pool, source, { ...full, issues: [{ ...issue, detail }] }, first);
@@ -62,7 +62,7 @@ describe('issues', () => {
     expect(kept?.detail.slice(0, 3)).toBe('ab\ufffd');
   });
 
-  it('that differ only beyond what is stored are one, of a feed too', async () => {
+  it('that differ only beyond the stored length are one, for a feed too', async () => {
     const source = await newSource();
     const where = `/${'x'.repeat(2000)}`;
     await addIssues(pool, source, [issue, { ...issue, where }, { ...issue, where: `${where}#2` }], first);
@@ -74,7 +74,7 @@ describe('issues', () => {
     Array.from({ length: count }, (_, i) => ({ ...issue, where: `/${prefix}/${i}` }));
   const kept = async (source: number) => (await readIssues(pool, source)).map(({ where }) => where);
 
-  it('are no more than a thousand of a supplier: the newest', async () => {
+  it('are no more than a thousand per supplier: the newest', async () => {
     const source = await newSource();
     await saveWindowIssues(pool, source, { ...full, issues: many(600, 'old') }, day(0));
     await saveWindowIssues(pool, source, { ...full, window: NEXT_QUARTER, issues: many(700, 'new') }, day(1));
@@ -82,7 +82,7 @@ describe('issues', () => {
     expect((await kept(source)).filter((where) => where.startsWith('/new/'))).toHaveLength(700);
   });
 
-  it('are no more than a thousand of a feed, and another source keeps its own', async () => {
+  it('are no more than a thousand per feed, and another source keeps its own', async () => {
     const [source, other] = [await newSource(), await newSource()];
     await addIssues(pool, other, many(10, 'other'), day(0));
     for (let n = 0; n < 6; n += 1) await addIssues(pool, source, many(200, `day-${n}`), day(n));

@@ -64,7 +64,7 @@ describe('a meeting becomes a Vergadering', () => {
     expect((await vergadering(more)).vergaderstatus).toBe(status);
   });
 
-  it('without an end that lies before its start, or has none', async () => {
+  it('without an end that lies before its start, or that is missing', async () => {
     supplier.organisation.addMeeting(meetingOf(20, { start: '2025-01-14 19:30:00', end: '2025-01-14 18:00:00' }));
     expect(remarks(await feed.round())).toEqual(['unusable-value: end_date: before the start']);
     expect(feed.get('Vergadering/meeting-20')).not.toHaveProperty('einde');
@@ -83,7 +83,7 @@ describe('a meeting becomes a Vergadering', () => {
     for (const member of ['aanvang', 'vergaderdatum', 'vergaderstatus']) expect(data).not.toHaveProperty(member);
   });
 
-  it('without what cannot be read, which is reported', async () => {
+  it('without unreadable parts, which are reported', async () => {
     supplier.organisation.addMeeting(meetingOf(20, { last_modified: 'gisteren' }));
     const round = await feed.round();
     expect(feed.get('Vergadering/meeting-20')).not.toHaveProperty('gewijzigdop');
@@ -145,7 +145,7 @@ describe('an agenda item becomes an Agendapunt', () => {
     });
   });
 
-  it('with its prefix as name when it has no title, else with the word itself', async () => {
+  it('with its prefix as name when it has no title, or else the generic word', async () => {
     const prefix = { title_prefix: '4.a', attributes: [{ id: 1, value: '' }] };
     await agendapunten([
       agendaItemOf(201, { typeData: prefix }),
@@ -179,7 +179,7 @@ describe('an agenda item becomes an Agendapunt', () => {
     expect(feed.get('Agendapunt/agendapunt-201')).not.toHaveProperty('hoofdagendapunt');
   });
 
-  it('with the parent that it names itself, once, where the list is flat', async () => {
+  it('with the parent that it names itself, once, if the list is flat', async () => {
     await agendapunten([agendaItemOf(201), agendaItemOf(202, { parent: { id: 201 } }), agendaItemOf(202)]);
     expect(feed.get('Agendapunt/agendapunt-202').hoofdagendapunt).toEqual({ bronidentificatie: 'agendapunt-201' });
     expect(feed.get('Vergadering/meeting-20').agendapunten).toHaveLength(2);
@@ -224,7 +224,7 @@ describe('a document becomes an InformatieObject', () => {
     });
   });
 
-  it('with the file of the current version, in whatever order the versions come', async () => {
+  it('with the file of the current version, in any order of versions', async () => {
     const versions = [
       { id: 2, mime_type: 'text/plain', file_name: 'b.txt', file_size: '22' },
       { id: 3, mime_type: 'text/html', file_name: 'c.html', file_size: 33 },
@@ -267,7 +267,7 @@ describe('a document becomes an InformatieObject', () => {
     expect(reading.complete).toBe(true);
   });
 
-  it('takes the id from its address where it has none', async () => {
+  it('takes the id from its address if it has none', async () => {
     supplier.organisation.addMeeting(meetingOf(20, { documents: [documentOf(7, { id: undefined })] }));
     await feed.round();
     expect(feed.keys()).toContain('Informatieobject/document-7');
@@ -292,7 +292,7 @@ describe('a document becomes an InformatieObject', () => {
     });
   });
 
-  it('with the category of its type, else of its register, else of council documents', async () => {
+  it('with the category of its type, or of its register, or of council documents', async () => {
     const configured = new MemoryFeed(supplier, {
       categories: new Map([
         ['type:motie', 'c_motie'],
@@ -323,7 +323,7 @@ describe('never published', () => {
     ['confidential in another way', { confidential: 'ja' }],
     ['a template', { template: true }],
     ['not public', { permission_group: 'members' }],
-  ])('is a meeting that is %s, with all that hangs on it', async (_what, more) => {
+  ])('is a meeting that is %s, with everything that belongs to it', async (_what, more) => {
     const agenda_items = [agendaItemOf(201, { documents: [documentOf(2)] })];
     supplier.organisation.addMeeting(meetingOf(20, { documents: [documentOf(1)], agenda_items, ...more }));
     supplier.organisation.listedAs.set('20', { confidential: 0, template: false, permission_group: 'public' });
@@ -331,7 +331,7 @@ describe('never published', () => {
     expect(feed.keys()).toEqual([]);
   });
 
-  it('is an agenda item that is not public, with what is nested in it, and no reference to it', async () => {
+  it('is an agenda item that is not public, with its sub-items, and no reference to it', async () => {
     const nested = agendaItemOf(202, { documents: [documentOf(1)] });
     const agenda_items = [
       agendaItemOf(200, { documents: [documentOf(2)] }),
@@ -359,7 +359,7 @@ describe('never published', () => {
     expect(feed.keys()).toEqual(['Informatieobject/document-2', 'Vergadering/meeting-20']);
   });
 
-  it('is what belongs only to a register item that is not public', async () => {
+  it('is anything that belongs only to a register item that is not public', async () => {
     supplier.organisation
       .addMeeting(meetingOf(20, { module_items: [moduleItemReference(900)], documents: [documentOf(2)] }))
       .addRegisterItem(6, registerItemOf(900, { permission_group: 'members', main: [documentOf(1), documentOf(2)] }));

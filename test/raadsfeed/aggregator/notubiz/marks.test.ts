@@ -1,4 +1,4 @@
-/** What an answer must say to be published: a mark that is not known hides, and something that is not an object is nothing. */
+/** The marks that an answer needs to be published: an unknown mark hides, and a value that is not an object counts as nothing. */
 import { expect, it } from 'vitest';
 import {
   isHidden,
@@ -43,7 +43,7 @@ it.each<[string, object]>([
   expect(found.map((one) => one !== undefined && isHidden(one))).toEqual([true, true, true, true]);
 });
 
-it.each([[{}], [[]]])('reports %j in a list of objects with an id, and leaves it out', (nothing) => {
+it.each([[{}], [[]]])('reports %j in a list of objects with an id, and omits it', (nothing) => {
   const issues: string[] = [];
   const raw = meetingWith({ documents: [nothing], module_items: [nothing], agenda_items: [nothing], gremium: nothing });
   const meeting = readMeeting(raw, (what, detail) => issues.push(`${what}: ${detail}`));

@@ -150,7 +150,7 @@ it('does not publish what the contract does not allow, and reports it', async ()
   expect(issues).toMatchObject([{ what: 'invalid-record', where: 'Vergadering/meeting-20' }]);
 });
 
-it('converges to what is public although it is interrupted again and again', async () => {
+it('converges to the public items although it is interrupted again and again', async () => {
   const organisation = generateOrganisation({ seed: 21, events: 20 });
   supplier.add(organisation);
   const chance = chanceOf(21);
@@ -183,7 +183,7 @@ it('converges to what is public although it is interrupted again and again', asy
   expect(rows).toEqual([]);
 });
 
-/** Lets the transaction fail that gives this number, at whatever point it does. */
+/** Fails the transaction with this number, at whatever point it uses it. */
 async function failAt(owner: pg.Client, sequenceNumber: number): Promise<void> {
   await owner.query(
     `create or replace function raadsfeed.breek_af() returns trigger language plpgsql as $$

@@ -14,7 +14,7 @@ const deletesOf = ({ deletes }: Round): string[] =>
 const FAILS = { status: 500 } as const;
 
 describe('a complete window', () => {
-  it('deletes a meeting that the supplier does not have any more, with all its parts', async () => {
+  it('deletes a meeting that the supplier no longer has, with all its parts', async () => {
     const agenda_items = [agendaItemOf(201, { documents: [documentOf(1)] })];
     supplier.organisation.addMeeting(meetingOf(20, { agenda_items })).addMeeting(meetingOf(21));
     await feed.round();
@@ -28,7 +28,7 @@ describe('a complete window', () => {
     expect([...feed.items.keys()]).toEqual(['meeting-21']);
   });
 
-  it.each(['documents', 'agenda_items', 'module_items'])('shows all %s, be there none', async (name) => {
+  it.each(['documents', 'agenda_items', 'module_items'])('shows all %s, even if there are none', async (name) => {
     const lists = { documents: [documentOf(1)], agenda_items: [agendaItemOf(201, { documents: [documentOf(2)] })] };
     supplier.organisation.addMeeting(meetingOf(20, lists));
     await feed.round();
@@ -41,7 +41,7 @@ describe('a complete window', () => {
     expect(deletesOf(await feed.round())).toContain('Vergadering/meeting-20 niet_langer_openbaar');
   });
 
-  it('deletes what a meeting that is still there lost', async () => {
+  it('deletes what a still existing meeting lost', async () => {
     supplier.organisation.addMeeting(
       meetingOf(20, { documents: [documentOf(1)], agenda_items: [agendaItemOf(201), agendaItemOf(202)] }),
     );
@@ -78,7 +78,7 @@ describe('a complete window', () => {
         supplier.rule = ({ path }) => (path === '/events/meetings/20' ? { status: 403 } : undefined);
       },
     ],
-  ])('says that a meeting is not public any more when the supplier %s', async (_how, hide) => {
+  ])('marks a meeting as no longer public when the supplier %s', async (_how, hide) => {
     supplier.organisation.addMeeting(meetingOf(20, { documents: [documentOf(1)] }));
     await feed.round();
     hide();
@@ -90,7 +90,7 @@ describe('a complete window', () => {
     ]);
   });
 
-  it('says so of an agenda item or a document that became confidential', async () => {
+  it('does the same for an agenda item or a document that became confidential', async () => {
     const items = (confidential: number) => [
       agendaItemOf(201, { confidential, documents: [documentOf(1)], agenda_items: [agendaItemOf(202)] }),
     ];
@@ -105,7 +105,7 @@ describe('a complete window', () => {
     ]);
   });
 
-  it('deletes the children of an assembly that is not public any more', async () => {
+  it('deletes the children of an assembly that is no longer public', async () => {
     supplier.organisation.addAssembly(meetingOf(10), [meetingOf(11)]);
     await feed.round();
     supplier.organisation.listedAs.set('10', { permission_group: 'members' });
@@ -115,7 +115,7 @@ describe('a complete window', () => {
     ]);
   });
 
-  it('deletes a register item that was removed, and one that is not public any more', async () => {
+  it('deletes a register item that was removed, and one that is no longer public', async () => {
     supplier.organisation
       .addRegisterItem(1, registerItemOf(900, { main: [documentOf(1)] }))
       .addRegisterItem(1, registerItemOf(901, { main: [documentOf(2)] }));
@@ -129,7 +129,7 @@ describe('a complete window', () => {
     ]);
   });
 
-  it('deletes a register item that the supplier refuses when it is asked for', async () => {
+  it('deletes a register item that the supplier refuses on request', async () => {
     supplier.organisation.addRegisterItem(1, registerItemOf(900, { main: [documentOf(1)] }));
     await feed.round();
     const items = [{ id: 900, self: 'api.notubiz.nl/modules/1/items/900' }];
@@ -143,7 +143,7 @@ describe('a complete window', () => {
     expect(deletesOf(round)).toEqual(['Informatieobject/document-1 niet_langer_openbaar']);
   });
 
-  it('deletes what the list of the window left out although it should have shown it', async () => {
+  it("deletes items that the window's list left out although it should have shown them", async () => {
     supplier.organisation.addMeeting(meetingOf(20)).addMeeting(meetingOf(21));
     await feed.round();
     supplier.organisation.unlisted.add('20');
@@ -168,7 +168,7 @@ describe('a complete window', () => {
     expect(feed.keys()).toContain('Vergadering/meeting-11');
   });
 
-  it('does not delete a register item without a date of its own that a smaller window does not show', async () => {
+  it('does not delete an undated register item that a smaller window does not show', async () => {
     supplier.organisation.addRegisterItem(1, registerItemOf(900, { date: '', main: [documentOf(1)] }));
     const items = supplier.organisation.registers.get('1');
     const pagination = { page: 1, total_pages: 1, total_items: 1, has_more_pages: false };
@@ -257,21 +257,21 @@ describe('a quick round', () => {
     supplier.calls.length = 0;
   });
 
-  it('does not read again what was not modified, and does not delete it', async () => {
+  it('does not reread unmodified items, and does not delete them', async () => {
     const round = await feed.round({ depth: 'quick' });
     expect(round.reading).toMatchObject({ complete: true, unchanged: ['meeting-20', 'meeting-21'], items: [] });
     expect(round.deletes).toEqual([]);
     expect(supplier.calls.some(({ path }) => path.startsWith('/events/meetings'))).toBe(false);
   });
 
-  it('reads again what was', async () => {
+  it('rereads modified ones', async () => {
     supplier.organisation.change(20, { last_modified: '2025-01-21 10:00:00', documents: [documentOf(2)] });
     expect(deletesOf(await feed.round({ depth: 'quick' }))).toEqual(['Informatieobject/document-1 ingetrokken']);
     expect(feed.keys()).toContain('Informatieobject/document-2');
     expect(supplier.count('/events/meetings/21')).toBe(0);
   });
 
-  it('reads a meeting again once its time has passed: then it was held', async () => {
+  it('rereads a meeting once its time has passed: then it was held', async () => {
     supplier.organisation.change(20, {
       last_modified: '2025-01-22 10:00:00',
       plannings: [{ start_date: '2025-02-03 19:30:00', end_date: null }],
@@ -293,7 +293,7 @@ describe('a quick round', () => {
     expect(feed.keys()).toContain('Informatieobject/document-5');
   });
 
-  it('misses what the full round finds: a document added years later, without a new date of modification', async () => {
+  it('misses what the full round finds: a document added years later, without a new modification date', async () => {
     supplier.organisation.change(20, { documents: [documentOf(1), documentOf(6)] });
     supplier.organisation.listedAs.set('20', { event_type_data: { agenda_item_count: 0, document_count: 1 } });
     await feed.round({ depth: 'quick' });
@@ -345,7 +345,7 @@ describe('a document in several windows', () => {
     expect(deletesOf(await feed.round())).toEqual(['Informatieobject/document-1 niet_langer_openbaar']);
   });
 
-  it('keeps what only one of them shows, and is not made older by a stale copy', async () => {
+  it('keeps what only one of them shows, and is not replaced by a stale copy', async () => {
     const bare = documentOf(1, { versions: undefined, types: undefined, last_modified: '2025-01-01 10:00:00' });
     const before = feed.get('Informatieobject/document-1');
     supplier.organisation.change(30, { documents: [bare] });

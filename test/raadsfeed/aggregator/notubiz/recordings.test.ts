@@ -1,4 +1,4 @@
-/** Answers in the forms that were recorded of the supplier, read on two days: what did not change gives no record. */
+/** Answers in the forms recorded from the supplier, read on two days: unchanged items give no record. */
 import { describe, expect, it } from 'vitest';
 import {
   agendaItemOf,
@@ -13,12 +13,12 @@ import type { Rule } from './supplier/server.ts';
 
 freshSupplier();
 
-/** An organisation of which no portal is known. */
+/** An organisation without a known portal. */
 const source = { organisationId: '281', organisatiecode: 'gm0363', naam: 'Gemeente Amsterdam' };
 
 const ITEMS = /^\/organisations\/\d+\/modules\/(\d+)\/items$/;
 
-/** The forms of `pagination` that the lists of registers have. */
+/** The forms of `pagination` in the lists of registers. */
 const forms: readonly (readonly [string, (items: Raw[], query: Readonly<Record<string, string>>) => Raw])[] = [
   [
     'pages',
@@ -108,7 +108,7 @@ function rule(day: string, form: (typeof forms)[number][1]): Rule {
 }
 
 describe.each(forms)('with %s in the lists of registers', (_name, form) => {
-  it('everything is read, and nothing is different on another day', async () => {
+  it('everything is read, and nothing differs on another day', async () => {
     fill();
     supplier.rule = rule('2025-04-01', form);
     expect((await feed.round()).reading).toMatchObject({ complete: true });
@@ -131,7 +131,7 @@ describe.each(forms)('with %s in the lists of registers', (_name, form) => {
 });
 
 describe('a register', () => {
-  it('that shows fewer than it says is not complete', async () => {
+  it('that shows fewer than announced is not complete', async () => {
     fill();
     const short = (items: Raw[]): Raw => ({
       items: items.slice(0, 1),
@@ -153,7 +153,7 @@ describe('a register', () => {
       organisatie: { gemeente: 'gm0363', naam: expect.any(String) },
       webpaginalink: 'https://api.notubiz.nl/modules/6/items/901',
       titel: 'Motie zonder bestand',
-      // It has no date of its own: that of the earliest meeting where it hangs.
+      // It has no date of its own: it gets that of its earliest meeting.
       datumingediend: '2025-01-14',
       gewijzigdop: '2025-01-09T09:00:00Z',
       informatieobjecttype: 'Moties en amendementen',
@@ -177,7 +177,7 @@ describe('a register', () => {
 });
 
 describe('the date of a document', () => {
-  it('is its own, else of its register item, else of its earliest meeting, else of its last change', async () => {
+  it("is its own, or its register item's, or its earliest meeting's, or its last change", async () => {
     fill();
     supplier.organisation.addRegisterItem(6, registerItemOf(904, { date: '', main: [documentOf(8)] }));
     supplier.rule = ({ path, query }) =>
@@ -191,7 +191,7 @@ describe('the date of a document', () => {
 });
 
 describe('a meeting', () => {
-  it('links to its own page where there is no portal, and to nothing where it has none', async () => {
+  it('links to its own page if there is no portal, and to nothing if it has none', async () => {
     supplier.organisation
       .addMeeting(meetingOf(40, { url: 'httphttp://raad.example/vergadering/40' }))
       .addMeeting(meetingOf(41, { url: 'javascript:alert(1)' }))

@@ -1,4 +1,4 @@
-/** How long is waited between calls. The waiting itself is taken out: what is asked of the clock is what counts. */
+/** The waits between calls. Nothing actually waits: the requested delays are checked. */
 import { afterEach, expect, it, vi } from 'vitest';
 import { NotubizClient } from '../../../../src/raadsfeed/aggregator/notubiz/api.ts';
 import {
@@ -26,7 +26,7 @@ async function fail(retryAfter?: number): Promise<void> {
   await expect(withRetries(() => Promise.reject(failure), RETRY_POLICY, never)).rejects.toBe(failure);
 }
 
-it('waits at most 1, 2 and 4 seconds between four calls, at random, so that many do not return at once', async () => {
+it('waits at most 1, 2 and 4 seconds between four calls, at random, so that clients do not return together', async () => {
   const random = vi.spyOn(Math, 'random');
   random.mockReturnValue(1);
   await fail();
@@ -35,7 +35,7 @@ it('waits at most 1, 2 and 4 seconds between four calls, at random, so that many
   expect(waits).toEqual([1000, 2000, 4000, 625, 1250, 2500]);
 });
 
-it('never waits less than Retry-After asks, and gives up beyond five minutes', async () => {
+it('never waits less than Retry-After requires, and gives up beyond five minutes', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   await fail(30_000);
   expect(waits).toEqual([30_000, 30_000, 30_000]);
@@ -43,7 +43,7 @@ it('never waits less than Retry-After asks, and gives up beyond five minutes', a
   expect(waits).toHaveLength(3);
 });
 
-it('calls the public API where no other address is configured', async () => {
+it('calls the public API if no other address is configured', async () => {
   const client = new NotubizClient();
   expect(client.base).toBe('https://api.notubiz.nl');
   await client.close();

@@ -34,7 +34,7 @@ async function read(window: DueWindow, complete = true): Promise<void> {
   await saveWindow(pool, source, { ...window, complete, withheld: 0, ...rounds }, NOW);
 }
 
-/** Reads what is due until nothing is. */
+/** Reads windows until none is due. */
 async function readAll(complete: (window: DueWindow) => boolean = () => true): Promise<string[]> {
   const seen: string[] = [];
   for (let due = await nextWindow(pool, source, CURRENT); due; due = await nextWindow(pool, source, CURRENT)) {
@@ -44,7 +44,7 @@ async function readAll(complete: (window: DueWindow) => boolean = () => true): P
   return seen;
 }
 
-it('leaves windows alone that are there: sources are asked twice a minute what is due', async () => {
+it('does not touch existing windows: sources are checked twice a minute for due ones', async () => {
   const versions = () =>
     pool.query('select ctid, xmin, xmax from aggregator.windows where source_id = $1 order by first_day', [source]);
   const before = await versions();
@@ -60,26 +60,26 @@ const pass = (ms: number) =>
   );
 
 describe('the rounds', () => {
-  it('begin with everything that was never read, as a whole, the newest first', async () => {
+  it('begin with everything that was never read, completely, the newest first', async () => {
     expect(await readAll()).toEqual(all.map(({ from }) => `${from} full`).toReversed());
     expect(await nextWindow(pool, source, CURRENT)).toBeUndefined();
   });
 
-  it('read the quarters around today again after a quarter of an hour, and only quickly', async () => {
+  it('reread the quarters around today after a quarter of an hour, and only quickly', async () => {
     await readAll();
     await pass(QUARTER_HOUR + 1000);
     const seen = await readAll();
     expect(seen.toSorted()).toEqual(CURRENT.map((from) => `${from} quick`).toSorted());
   });
 
-  it('read all of history again after a week, whatever was modified', async () => {
+  it('reread all of history after a week, whatever was modified', async () => {
     await readAll();
     await pass(WEEK + 1000);
     const seen = await readAll();
     expect(seen.toSorted()).toEqual(all.map(({ from }) => `${from} full`).toSorted());
   });
 
-  it('read an incomplete window again within the week, and nothing is up to date before', async () => {
+  it('reread an incomplete window within the week, and nothing is up to date before', async () => {
     const [odd = { from: '' }] = all;
     await readAll(({ from }) => from !== odd.from);
     expect(await completeSince(pool, source, CURRENT)).toBeUndefined();

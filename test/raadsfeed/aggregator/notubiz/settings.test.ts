@@ -6,7 +6,7 @@ import { documentOf, meetingOf, registerItemOf } from './supplier/answers.ts';
 import { NOW, QUARTER, SOURCE } from './supplier/memory-feed.ts';
 import { startNotubiz } from './supplier/server.ts';
 
-it('opens the adapter as it is configured', async () => {
+it('opens the adapter as configured', async () => {
   const supplier = await startNotubiz();
   supplier.organisation
     .addMeeting(meetingOf(20, { documents: [documentOf(1, { types: [{ id: 1, value: 'Motie' }] })] }))

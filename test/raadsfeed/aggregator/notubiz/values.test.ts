@@ -17,7 +17,7 @@ describe('times', () => {
     expect(readMoment(bare)).toEqual({ moment: { utc, day: bare.slice(0, 10) } });
   });
 
-  it('reads a time in the hour that the clock skips as if it had not moved', () => {
+  it('reads a time in the skipped hour as if the clock had not moved', () => {
     const { moment } = readMoment('2025-03-30 02:30:00');
     expect(moment).toMatchObject({ utc: '2025-03-30T01:30:00Z', day: '2025-03-30' });
   });
@@ -45,11 +45,11 @@ describe('times', () => {
     '2025-02-30',
     '2025-13-01',
     '2025-01-14 25:00',
-  ])('takes %j for an absent time', (value) => {
+  ])('treats %j as an absent time', (value) => {
     expect(readMoment(value)).toEqual({});
   });
 
-  it.each(['gisteren', '14-01-2025', 20250114, {}])('says that %j is not a time', (value) => {
+  it.each(['gisteren', '14-01-2025', 20250114, {}])('rejects %j as a time', (value) => {
     expect(readMoment(value)).toHaveProperty('fault');
   });
 });

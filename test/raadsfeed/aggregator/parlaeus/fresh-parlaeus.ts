@@ -1,4 +1,4 @@
-/** The supplier of the test that runs, and a feed that reads it; those who import them always see the present ones. */
+/** The supplier of the running test, and a feed that reads it; imports always see the current ones. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ export let feed: MemoryFeed;
 /** With the file of its key. */
 export let folder: string;
 
-/** Gives every test of a file a supplier and a feed of its own. */
+/** Gives every test of a file its own supplier and feed. */
 export function freshParlaeus(): void {
   beforeEach(async () => {
     supplier = await startParlaeus();

@@ -1,4 +1,4 @@
-/** The links of Parlaeus to its documents, some of which are damaged. */
+/** Parlaeus's links to its documents, some of which are damaged. */
 import { describe, expect, it } from 'vitest';
 import { add, feed, freshParlaeus, whats } from './fresh-parlaeus.ts';
 import { agendaOf, documentOf, pointOf } from './server.ts';
@@ -42,7 +42,7 @@ describe('a document of Parlaeus', () => {
     'https://https.parlaeus.nl/document/7',
     'https://www.http.example/document/7',
     'http://x.parlaeus.nl/document/7',
-  ])('has its link %s as it is', async (link) => {
+  ])('keeps its link %s', async (link) => {
     add(agendaOf('a1', { points: [pointOf('p1', { documents: [documentOf('7', { link })] })] }));
     const round = await feed.round();
     expect(feed.get('Informatieobject/parlaeus-document-7').bestandsurl).toBe(link);
@@ -63,7 +63,7 @@ describe('a document of Parlaeus', () => {
     expect(feed.get('Informatieobject/parlaeus-document-7').formaat).toBe(formaat);
   });
 
-  it('shows nothing of the link of a confidential document in its issues', async () => {
+  it("shows nothing of a confidential document's link in its issues", async () => {
     const odd = (name: string): string => `https://x.parlaeus.nlhttps://x.parlaeus.nl/${name}`;
     const document = documentOf('d1', { link: odd('zaak-jansen'), confidential: 1 });
     const below = documentOf('d2', { link: 'zaak jansen' });

@@ -68,26 +68,26 @@ describe('an agenda of Parlaeus', () => {
     [{ time: '' }, undefined],
     [{ date: '20250330', time: '02:30' }, '2025-03-30T01:30:00Z'],
     [{ date: '2025-01-14', time: '9:05' }, '2025-01-14T08:05:00Z'],
-  ])('with %o begins in Dutch time, and at midnight only on its day', async (more, aanvang) => {
+  ])('with %o begins in Dutch time, and at midnight has only a date', async (more, aanvang) => {
     add(agendaOf('a1', more));
     await feed.round();
     expect(feed.get('Vergadering/parlaeus-meeting-a1').aanvang).toBe(aanvang);
     expect(feed.get('Vergadering/parlaeus-meeting-a1').vergaderdatum).toMatch(/^2025-0[13]-/);
   });
 
-  it('takes the first of an hour that comes twice', async () => {
+  it('uses the first of a repeated hour', async () => {
     add(agendaOf('a1', { date: '20251026', time: '02:30' }));
     await feed.round({ window: { from: '2025-10-01', to: '2025-12-31' } });
     expect(feed.get('Vergadering/parlaeus-meeting-a1').aanvang).toBe('2025-10-26T00:30:00Z');
   });
 
-  it.each([[1], ['1'], ['c7'], [true]])('that is cancelled as %o is cancelled', async (cancelled) => {
+  it.each([[1], ['1'], ['c7'], [true]])('marked %o is cancelled', async (cancelled) => {
     add(agendaOf('a1', { cancelled }));
     await feed.round();
     expect(feed.get('Vergadering/parlaeus-meeting-a1').vergaderstatus).toBe('geannuleerd');
   });
 
-  it('that is nested without end is an answer that cannot be read', async () => {
+  it('with endless nesting is an unreadable answer', async () => {
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
     supplier.rule = ({ query }) => (query.fn === 'cie_list' ? { status: 200, body: deep } : undefined);
     const round = await feed.round();
@@ -95,7 +95,7 @@ describe('an agenda of Parlaeus', () => {
     expect(whats(round)).toEqual(['call-failed list']);
   });
 
-  it('that has something confidential shows nothing of it, nor what is nested in it', async () => {
+  it('with confidential items shows nothing of them, nor of their sub-items', async () => {
     const secret = { confidential: 1, title: 'Zaak Jansen' };
     add(
       agendaOf('a1', {
@@ -119,12 +119,12 @@ describe('an agenda of Parlaeus', () => {
   });
 });
 
-describe('what no recording shows', () => {
+describe('forms that no recording shows', () => {
   it.each([
     [['0', '1'], 'level is a whole number', true],
     [['A', 'B'], 'level is not a whole number: not nested', false],
     [[undefined, undefined], undefined, false],
-  ])('levels %o are taken as they are, and said', async ([first, second], detail, nested) => {
+  ])('accepts levels %o unchanged, and reports them', async ([first, second], detail, nested) => {
     add(agendaOf('a1', { points: [pointOf('p1', { level: first }), pointOf('p2', { level: second })] }));
     const { reading } = await feed.round();
     const found = reading.issues.filter(({ what, where }) => what === 'unconfirmed-form' && where === 'agenda_detail');
@@ -134,7 +134,7 @@ describe('what no recording shows', () => {
   });
 
   it.each(['20250109', 1736416800, 'gisteren'])(
-    'last_change %o is only compared: unchanged spares the detail',
+    'compares last_change %o only: unchanged saves requesting the detail',
     async (last_change) => {
       add(agendaOf('a1', { last_change }));
       await feed.round();
@@ -148,7 +148,7 @@ describe('what no recording shows', () => {
     },
   );
 
-  it('without last_change the detail is read in every round, and so it is in a slow one', async () => {
+  it('requests the detail in every round without last_change, and in a slow one always', async () => {
     add(agendaOf('a1', { last_change: undefined }), agendaOf('a2'));
     await feed.round();
     const before = supplier.calls.length;
@@ -168,7 +168,7 @@ describe('a reading of Parlaeus', () => {
     ['an error', { status: 500, body: { message: `rid ${RID}` } }],
     ['a dropped connection', 'reset' as const],
     ['half an answer', 'half' as const],
-  ])('with %s is not complete, deletes nothing, and says nothing of the key', async (_title, odd) => {
+  ])('with %s is not complete, deletes nothing, and does not reveal the key', async (_title, odd) => {
     add(agendaOf('a1'));
     await feed.round();
     supplier.rule = ({ query }) => (query.fn === 'agenda_list' ? odd : undefined);
@@ -214,7 +214,7 @@ describe('a reading of Parlaeus', () => {
     expect(feed.get('Vergadering/parlaeus-meeting-a1')).toHaveProperty('georganiseerddoorgremium');
   });
 
-  it('without names of bodies leaves them out, and says so', async () => {
+  it('without names of bodies omits them, and says so', async () => {
     add(agendaOf('a1'));
     supplier.rule = ({ query }) => (query.fn === 'cie_list' ? { status: 404 } : undefined);
     const round = await feed.round();
@@ -249,7 +249,7 @@ describe('a reading of Parlaeus', () => {
     expect(round.deletes).toEqual([]);
   });
 
-  it('reads a wide window in halves where the supplier fails', async () => {
+  it('reads a wide window in halves if the supplier fails', async () => {
     add(agendaOf('a1'), agendaOf('a2', { date: '20250301' }));
     supplier.rule = ({ query }) =>
       query.fn === 'agenda_list' && query.until === '20250331' && query.since === '20250101' ? 'reset' : undefined;
@@ -258,7 +258,7 @@ describe('a reading of Parlaeus', () => {
     expect(reading.items).toHaveLength(2);
   });
 
-  it('withdraws what is gone, follows what moved, and reads again to the same', async () => {
+  it('withdraws missing items, follows moved ones, and a second reading gives the same', async () => {
     add(agendaOf('a1', { points: [pointOf('p1', { documents: [documentOf('d1')] })] }), agendaOf('a2'), agendaOf('a3'));
     await feed.round();
     const before = JSON.stringify([...feed.resources]);
@@ -276,7 +276,7 @@ describe('a reading of Parlaeus', () => {
     expect((await feed.round({ window: NEXT_QUARTER })).deletes).toEqual([]);
   });
 
-  it('takes only the bodies of the organisation, by the names in the agenda, and counts the others', async () => {
+  it("reads only the organisation's bodies, by the names in the agenda, and counts the others", async () => {
     supplier.bodies.set('c2', 'Waterschap Elders');
     add(agendaOf('a1'), agendaOf('a2', { cmid: 'c2' }));
     feed.source = { ...feed.source, options: { ...feed.source.options, notBodies: 'elders' } };
@@ -297,7 +297,7 @@ describe('a reading of Parlaeus', () => {
     ['without a file', undefined, 'has no --rid-file'],
     ['with a file that is not there', 'missing', 'cannot be read'],
     ['with a file that holds more', 'more', 'does not hold a rid and nothing else'],
-  ])('%s is not begun', async (_title, name, message) => {
+  ])('%s is not started', async (_title, name, message) => {
     await writeFile(join(folder, 'more'), `${RID} and more`);
     const options = name === undefined ? {} : { ridFile: join(folder, name) };
     feed.source = { ...feed.source, options };

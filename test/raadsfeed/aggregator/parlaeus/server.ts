@@ -3,7 +3,7 @@ import { type Imitation, startImitation } from '../imitation.ts';
 
 export type Raw = Record<string, unknown>;
 
-/** The key of the interface: never in what is published, stored or said. */
+/** The key of the interface, never published, stored or logged. */
 export const RID = 'geheim-rid-4711';
 
 export interface ParlaeusServer extends Imitation {
@@ -11,7 +11,7 @@ export interface ParlaeusServer extends Imitation {
   readonly agendas: Map<string, Raw>;
   /** By `cmid`. */
   readonly bodies: Map<string, string>;
-  /** Entries that the list has beside those of the agendas. */
+  /** Additional entries of the list. */
   readonly strays: Raw[];
 }
 

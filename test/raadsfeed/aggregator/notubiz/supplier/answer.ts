@@ -12,7 +12,7 @@ type Organisations = ReadonlyMap<string, NotubizOrganisation>;
 
 const MISSING: Answer = { status: 404, body: { message: 'Not found' } };
 
-/** What the supplier answers to a call when it behaves. */
+/** The supplier's answer to a call when it behaves. */
 export function answer(call: NotubizCall, organisations: Organisations, perPage: number): Answer {
   const { path, query } = call;
   if (path.startsWith('/document/')) return documentAnswer(path, organisations);
@@ -82,7 +82,7 @@ function dateOf({ attributes }: Raw): string {
   return String(value?.content ?? '').slice(0, 10);
 }
 
-/** Only windows in the supplier's own form are understood. */
+/** Only windows in the supplier's own form are accepted. */
 function isWithin(day: string, { date_from = '', date_to = '' }: NotubizCall['query']): boolean {
   for (const date of [date_from, date_to]) {
     if (!/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(date)) throw new Error(`not a date of the supplier: ${date}`);
@@ -118,7 +118,7 @@ function organisationRaw({ id, labels }: NotubizOrganisation): Raw {
   return { '@attributes': { id }, name: `Organisatie ${id}`, settings: { folder: { fields: { field } } } };
 }
 
-/** The current version of a document is there; one that was replaced answers 400. */
+/** The current version of a document exists; a replaced one gets 400. */
 function documentAnswer(path: string, organisations: Organisations): Answer {
   const [, , id, version] = path.split('/');
   const text = JSON.stringify(

@@ -1,4 +1,4 @@
-/** Answers in the form of the NotuBiz API, as a test wants them; every member can be replaced, also by nonsense. */
+/** Answers in the form of the NotuBiz API, adjustable by a test; every member can be replaced, even by nonsense. */
 export type Raw = Record<string, unknown>;
 
 export const ORGANISATION = 281;
@@ -83,7 +83,7 @@ export function meetingOf(id: number, more: Raw & { title?: unknown; start?: unk
   };
 }
 
-/** What an assembly has beside a meeting; its own agenda and documents are at the meeting of the same id. */
+/** Additional members of an assembly; its own agenda and documents are at the meeting of the same id. */
 export function assemblyOf(meeting: Raw, children: readonly Raw[]): Raw {
   const { agenda_items: _agenda, documents: _documents, ...rest } = meeting;
   return {

@@ -1,7 +1,7 @@
 import { agendaItemOf, documentOf, meetingOf, moduleItemReference, type Raw, registerItemOf } from './answers.ts';
 import { NotubizOrganisation } from './organisation.ts';
 
-/** A repeatable source of chance (mulberry32). */
+/** A repeatable random generator (mulberry32). */
 export function chanceOf(seed: number): () => number {
   let state = seed;
   return () => {
@@ -14,12 +14,12 @@ export function chanceOf(seed: number): () => number {
 
 export interface GenerateOptions {
   readonly seed: number;
-  /** Events in the year; a part of them are assemblies with children. */
+  /** Events in the year; some of them are assemblies with children. */
   readonly events: number;
   readonly year?: number;
 }
 
-/** An organisation with everything that the supplier has: documents in all places, some of them in several, some not public. */
+/** An organisation with everything that the supplier offers: documents in all places, some of them in several, some not public. */
 export function generateOrganisation({ seed, events, year = 2025 }: GenerateOptions): NotubizOrganisation {
   const chance = chanceOf(seed);
   const organisation = new NotubizOrganisation();

@@ -42,7 +42,7 @@ interface RoundOptions {
   readonly deletedBefore?: number;
 }
 
-/** An adapter on the supplier, with a feed and a memory that a test can look into. */
+/** An adapter on the supplier, with a feed and a state that a test can inspect. */
 export class MemoryFeed {
   readonly adapter: SourceAdapter;
   readonly resources = new Map<string, SourceData>();
@@ -52,7 +52,7 @@ export class MemoryFeed {
   source: AdapterSource;
   now = NOW;
 
-  /** @param supplier NotuBiz, or what opens the adapter of another supplier */
+  /** @param supplier NotuBiz, or a function that opens another supplier's adapter */
   constructor(
     supplier: NotubizServer | ((clock: Clock) => SourceAdapter),
     options: Partial<NotubizAdapterOptions> = {},
@@ -67,7 +67,7 @@ export class MemoryFeed {
         : createNotubizAdapter({ base: supplier.base, categories: new Map(), clock, retry, ...options });
   }
 
-  /** Reads a window, publishes what follows, and checks every record against the contract. */
+  /** Reads a window, publishes the resulting records, and checks each against the contract. */
   async round(more: Partial<WindowRequest> & RoundOptions = {}): Promise<Round> {
     const { allowMassDelete = true, deletedBefore = 0, ...request } = more;
     const window = more.window ?? QUARTER;

@@ -1,6 +1,6 @@
 import { assemblyOf, ORGANISATION, type Raw } from './answers.ts';
 
-/** What the supplier has of one organisation. A test changes it as the organisation would. */
+/** The supplier's data for one organisation. A test changes it as the organisation would. */
 export class NotubizOrganisation {
   readonly id: number;
   /** Whether `/organisations` lists it, and whether `/organisations/{id}` has it. */
@@ -17,9 +17,9 @@ export class NotubizOrganisation {
   ];
   /** Register items, by module. */
   readonly registers = new Map<string, Raw[]>();
-  /** Members of a listed event that say something else than the meeting. */
+  /** Members of a listed event that differ from the meeting's. */
   readonly listedAs = new Map<string, Raw>();
-  /** Events that the list leaves out although they are there. */
+  /** Existing events that the list omits. */
   readonly unlisted = new Set<string>();
 
   constructor(id: number = ORGANISATION) {
@@ -59,7 +59,7 @@ export class NotubizOrganisation {
     this.assemblies.delete(String(id));
   }
 
-  /** The events of the list: no children, and with the counts of what there is. */
+  /** The events of the list: without children, and with counts of their contents. */
   events(): Raw[] {
     return [...this.meetings]
       .filter(([id]) => !this.children.has(id) && !this.unlisted.has(id))

@@ -25,12 +25,12 @@ export async function startNotubiz(): Promise<NotubizServer> {
   return supplier;
 }
 
-/** The answer of the supplier for a wide window that it cannot serve. */
+/** The supplier's answer for a wide window that it cannot serve. */
 export const UNCAUGHT: Misbehaviour = {
   status: 404,
   body: { message: 'An uncaught error has occurred' } satisfies Raw,
 };
-/** Status 200, and yet nothing. */
+/** Status 200 without contents. */
 export const NO_RIGHTS: Misbehaviour = {
   status: 200,
   body: { message: 'No rights to see this meeting', error_code: 45624584670 } satisfies Raw,
