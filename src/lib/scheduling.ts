@@ -1,5 +1,5 @@
 /** Keeps large work from holding up small requests and from taking all memory. */
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 
 /** Limits the share of each turn of the event loop for all large work together. */
@@ -132,17 +132,6 @@ export function shareRuns<Of extends readonly unknown[], T>(work: (...of: Of) =>
     },
     running: (...of: Of): Promise<T> | undefined => runs.get(of[0]),
   };
-}
-
-const SCRAPE_MS = 2000;
-
-/**
- * Reads values for metrics when they are scraped: once for all of them, and never again before that has ended. The result is undefined when it fails
- * or is slow, and the metrics keep their last values: an operator needs the others most when the database does not answer.
- */
-export function readForMetrics<T>(read: () => Promise<T>): () => Promise<T | undefined> {
-  const reading = shareRuns(() => read().catch(() => undefined));
-  return () => Promise.race([reading.run(), sleep(SCRAPE_MS, undefined, { ref: false })]);
 }
 
 /** Held from `acquire` until `release`. */

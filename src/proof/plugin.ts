@@ -1,13 +1,14 @@
 /** The proof logs as part of the service: sequencers, public addresses, readiness and metrics. */
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, type Gauge, type Registry } from 'prom-client';
 import type { Pool } from '../database/pool.ts';
 import { reasonOf } from '../lib/log.ts';
 import { readOpenapi } from '../lib/openapi-document.ts';
 import type { OperatorSection, ReadinessCheck } from '../lib/operations.ts';
 import { createGuardedFetch } from '../lib/outbound/guarded-fetch.ts';
 import { progressText } from '../lib/progress.ts';
+import { createGauges } from '../plugins/metrics.ts';
 import { createFailing, type Failing, repeatWork } from '../plugins/repeated-work.ts';
 import { mount } from '../plugins/requests.ts';
 import { type Config, ConfigError } from '../settings/read-config.ts';
@@ -187,7 +188,7 @@ async function stateOf(pool: Pool, { log, conflict, waiting, failing }: RunSeque
   const waits = failing.text() ?? (reason && `nothing new is signed: ${reason}`);
   const unsigned = fault === undefined ? waits : `nothing is signed: ${fault.message}`;
   const entered = stored && enteredOf(stored);
-  return { ...queue, leaves: stored?.size ?? 0, entered, isConflict: fault !== undefined, unsigned };
+  return { ...queue, log, leaves: stored?.size ?? 0, entered, isConflict: fault !== undefined, unsigned };
 }
 
 /** How many of the records published before the log was switched on have been entered. */
@@ -227,20 +228,12 @@ function logsSection(pool: Pool, sequencers: readonly RunSequencer[]): OperatorS
 }
 
 function measure(metrics: Registry, pool: Pool, sequencers: readonly RunSequencer[]): void {
+  const add = createGauges(metrics, 'proof', () => Promise.all(sequencers.map((one) => stateOf(pool, one))));
   const gauge = (name: string, help: string, value: (state: LogState) => number): void => {
-    new Gauge({
-      name: `koppelvlak_proof_${name}`,
-      help,
-      labelNames: ['log'],
-      registers: [metrics],
-      async collect() {
-        for (const sequencer of sequencers) {
-          // While the database is unavailable, the last known value stays.
-          const state = await stateOf(pool, sequencer).catch(() => undefined);
-          if (state !== undefined) this.set({ log: sequencer.log }, value(state));
-        }
-      },
-    });
+    const show = (shown: Gauge, states: readonly LogState[]): void => {
+      for (const state of states) shown.set({ log: state.log }, value(state));
+    };
+    add(name, help, show, ['log']);
   };
   gauge('leaves', 'Leaves of the tree', ({ leaves }) => leaves);
   gauge('queue', 'Entries without a place', ({ pending }) => pending);

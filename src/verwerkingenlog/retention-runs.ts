@@ -1,9 +1,9 @@
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { Pool } from '../database/pool.ts';
 import type { ReadinessCheck } from '../lib/operations.ts';
-import { readForMetrics } from '../lib/scheduling.ts';
 import type { Clock } from '../lib/time.ts';
-import { type RetentionRuns, readRuns } from './store/retention.ts';
+import { createGauges } from '../plugins/metrics.ts';
+import { readRuns } from './store/retention.ts';
 
 /** A job that runs every night may miss one. */
 const LATE_MS = 2 * 86_400_000;
@@ -11,28 +11,19 @@ const LATE_MS = 2 * 86_400_000;
 /** The runs of `log prune`, in any process, as metrics; the result is a readiness check that warns of a failed or missing run. */
 export function watchRetention(pool: Pool, metrics: Registry, clock: Clock): ReadinessCheck {
   const started = clock.now();
-  const readForGauges = readForMetrics(() => readRuns(pool));
-  const gauge = (name: string, help: string, value: (runs: RetentionRuns) => number): void => {
-    new Gauge({
-      name: `koppelvlak_verwerkingenlog_${name}`,
-      help,
-      registers: [metrics],
-      async collect() {
-        const runs = await readForGauges();
-        if (runs !== undefined) this.set(value(runs));
-      },
-    });
-  };
+  const gauge = createGauges(metrics, 'verwerkingenlog', () => readRuns(pool));
   gauge(
     'prune_last_success_timestamp_seconds',
     'When the last successful run of retention began, in any process; 0: never',
-    ({ lastSuccess }) => (lastSuccess?.begunAt.getTime() ?? 0) / 1000,
+    (since, { lastSuccess }) => since.set((lastSuccess?.begunAt.getTime() ?? 0) / 1000),
   );
-  gauge('prune_last_removed', 'Actions that the last run of retention removed', ({ last }) => last?.removed ?? 0);
+  gauge('prune_last_removed', 'Actions that the last run of retention removed', (removed, { last }) =>
+    removed.set(last?.removed ?? 0),
+  );
   gauge(
     'kept_without_term',
     'Actions without any term, which are kept, as the last successful run counted them',
-    ({ lastSuccess }) => lastSuccess?.withoutTerm ?? 0,
+    (kept, { lastSuccess }) => kept.set(lastSuccess?.withoutTerm ?? 0),
   );
   return {
     name: 'retention',

@@ -1,6 +1,6 @@
-import { Gauge, type Registry } from 'prom-client';
+import type { Gauge, Registry } from 'prom-client';
 import type { Db } from '../../database/transaction.ts';
-import { readForMetrics } from '../../lib/scheduling.ts';
+import { createGauges } from '../../plugins/metrics.ts';
 import { readSourceStates, type SourceState } from './store/sources.ts';
 
 const GAUGES: readonly (readonly [name: string, help: string, value: (state: SourceState) => number | null])[] = [
@@ -23,22 +23,15 @@ const GAUGES: readonly (readonly [name: string, help: string, value: (state: Sou
 
 /** Shown by every instance, because they are read from the database at each scrape. */
 export function registerSourceMetrics(registry: Registry, db: Db): void {
-  const states = readForMetrics(() => readSourceStates(db));
+  const gauge = createGauges(registry, 'aggregator', () => readSourceStates(db));
   for (const [name, help, value] of GAUGES) {
-    new Gauge({
-      name: `koppelvlak_aggregator_${name}`,
-      help,
-      labelNames: ['source'],
-      registers: [registry],
-      async collect() {
-        const found = await states();
-        if (found === undefined) return;
-        this.reset();
-        for (const state of found) {
-          const number = value(state);
-          if (number !== null) this.set({ source: state.adres }, number);
-        }
-      },
-    });
+    const show = (shown: Gauge, states: readonly SourceState[]): void => {
+      shown.reset();
+      for (const state of states) {
+        const number = value(state);
+        if (number !== null) shown.set({ source: state.adres }, number);
+      }
+    };
+    gauge(name, help, show, ['source']);
   }
 }

@@ -5,12 +5,13 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
 import type { Pool } from '../../database/pool.ts';
 import { type Db, transaction } from '../../database/transaction.ts';
-import { eventLoopBudget, readForMetrics } from '../../lib/scheduling.ts';
+import { eventLoopBudget } from '../../lib/scheduling.ts';
 import { backoffMs } from '../../lib/time.ts';
 import { newTraceContext, traceHeaders } from '../../lib/trace-context.ts';
+import { createGauges } from '../../plugins/metrics.ts';
 import { mountAddress } from '../../plugins/requests.ts';
 import { reveal, UnknownKeyError } from '../domain/encryption.ts';
 import { createForwardClient, ForwardError, plainReason } from './forward-client.ts';
@@ -20,7 +21,6 @@ import { hasLargeInteger, isTime, type Span } from './span.ts';
 import {
   beginForwarding,
   type ForwardIssue,
-  type ForwardState,
   finishForwarding,
   type QueuedActie,
   readFirstVersies,
@@ -259,24 +259,7 @@ function refusedOf(lines: readonly Line[], { rejectedSpans: said, errorMessage }
 }
 
 function createMetrics(registry: Registry, pool: Pool) {
-  const registers = [registry];
-  const readState = readForMetrics(() => readForwardState(pool));
-  const gauge = (
-    name: string,
-    help: string,
-    show: (gauge: Gauge, state: ForwardState) => void,
-    labelNames: string[] = [],
-  ) =>
-    new Gauge({
-      name: `koppelvlak_ldv_forward_${name}`,
-      help,
-      labelNames,
-      registers,
-      async collect() {
-        const state = await readState();
-        if (state !== undefined) show(this, state);
-      },
-    });
+  const gauge = createGauges(registry, 'ldv_forward', () => readForwardState(pool));
   gauge('pending', 'Actions that wait to be forwarded to the other logbook', (pending, state) => {
     pending.set(state.pending);
   });
@@ -290,7 +273,7 @@ function createMetrics(registry: Registry, pool: Pool) {
     ['kind'],
   );
   const counter = (name: string, help: string) =>
-    new Counter({ name: `koppelvlak_ldv_forward_${name}_total`, help, registers });
+    new Counter({ name: `koppelvlak_ldv_forward_${name}_total`, help, registers: [registry] });
   return {
     sent: counter('sent', 'Lines that this process has forwarded'),
     failures: counter('failures', 'How often forwarding failed in this process and is retried, whatever the cause'),
