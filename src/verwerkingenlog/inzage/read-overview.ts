@@ -127,9 +127,9 @@ export async function readOverview(
     const without = timeline.looks.filter(({ isOwn }) => isOwn).map(({ actieId }) => actieId);
     const query = { objecttype: 'persoon', ...person, ...queryOf({ ...selection, ...period }) } as const;
     const shown = { categorieen: SHOWN, address, per: 'actie', without } as const;
-    const { result, confidential } = await preparePersonPage(request, query, keys, shown)(db);
+    const { result, ...reading } = await preparePersonPage(request, query, shown)(db);
     const whole = Promise.resolve(result).then((page) => ({ page, period, timeline }));
-    return { result: whole, confidential, persons: [person] };
+    return { ...reading, result: whole };
   });
   const { count } = page;
   const looked = new Set(timeline.looks.map(({ actieId }) => actieId));

@@ -29,16 +29,16 @@ interface PersonPage {
 export function preparePersonPage(
   request: FastifyRequest,
   query: PersonQuery,
-  keys: IdentityKeys,
   options: {
     readonly categorieen: readonly Categorie[];
     readonly address: string;
     readonly per: PersonFilter['per'];
     readonly without?: PersonFilter['without'];
   },
-): (db: Db) => Promise<Pick<Reading<PersonPage>, 'result' | 'confidential'>> {
+): (db: Db) => Promise<Reading<PersonPage>> {
   refuse(queryFaults(query, options.per));
-  const { beginDatum, eindDatum } = query;
+  const { keys } = request.server.actieLog;
+  const { soortObjectId, objectId, beginDatum, eindDatum } = query;
   const filter: PersonFilter = {
     hashes: hashesOf(query, keys),
     categorieen: options.categorieen,
@@ -55,6 +55,7 @@ export function preparePersonPage(
     const alone = !page.next && !page.previous;
     const rest = Promise.all([alone ? page.rows.length : countLocations(db, filter), readVersionsAt(db, page.rows)]);
     return {
+      persons: [{ soortObjectId, objectId }],
       confidential: page.rows.some(({ categorie }) => categorie === 'vertrouwelijk'),
       result: rest.then(async ([count, stored]) => {
         const versies: Versie[] = [];

@@ -124,12 +124,9 @@ export function getVerwerkingsacties(app: FastifyInstance): void {
       const categorieen = askedCategorieen(query);
       allow(request, 'opvragen', categorieen, query.beperkteSet);
       const address = `${base()}/verwerkingsacties`;
-      const read = preparePersonPage(request, query, app.actieLog.keys, { categorieen, address, per: 'actie' });
+      const read = preparePersonPage(request, query, { categorieen, address, per: 'actie' });
       const reader = readerOf(request, reply, 'Verwerkingsacties van een persoon opvragen');
-      const { versies, ...page } = await loggedRead(reader, async (db) => ({
-        ...(await read(db)),
-        persons: [{ soortObjectId: query.soortObjectId, objectId: query.objectId }],
-      }));
+      const { versies, ...page } = await loggedRead(reader, read);
       const results = versies.map((versie) => actieAnswer(versie, base(), query.beperkteSet));
       return { ...page, results };
     },
@@ -159,18 +156,10 @@ export function getVerwerkteObjecten(app: FastifyInstance): void {
     async (request, reply) => {
       const { query } = request;
       const address = `${base()}/verwerkte-objecten`;
-      const read = preparePersonPage(request, query, app.actieLog.keys, {
-        categorieen: shownCategorieen(request),
-        address,
-        per: 'object',
-      });
-      const { versies, ...page } = await loggedRead(
-        readerOf(request, reply, 'Inzage door de betrokkene'),
-        async (db) => ({
-          ...(await read(db)),
-          persons: [{ soortObjectId: query.soortObjectId, objectId: query.objectId }],
-        }),
-      );
+      const categorieen = shownCategorieen(request);
+      const read = preparePersonPage(request, query, { categorieen, address, per: 'object' });
+      const reader = readerOf(request, reply, 'Inzage door de betrokkene');
+      const { versies, ...page } = await loggedRead(reader, read);
       const results = versies.flatMap((versie) =>
         versie.objecten.map((object) => objectAnswer(object, versie, base())),
       );

@@ -8,8 +8,8 @@ import { insertLocations } from './append-by-table.ts';
 import { lockChanges, preferIndexes, removeLocations } from './changes.ts';
 import { hashWithCurrentKey, readHashingKeys } from './idempotency.ts';
 import { writeWithKeys } from './keys.ts';
-import { listMonths, type Month } from './months.ts';
-import { fromRow, SELECT_VERSIE, type VersieRow } from './versions.ts';
+import { listMonths } from './months.ts';
+import { fromRow, SELECT_VERSIE, type VersieRow, versionsOfMonth } from './versions.ts';
 
 interface RotateOptions {
   /** As the retention role. */
@@ -127,12 +127,8 @@ async function rewriteAll(
   for (const month of await listMonths(pool)) {
     // While the database writes a batch, the next one is read and encrypted.
     let writing = Promise.resolve();
-    for (let after: readonly [string, number] = [month.from, 0]; ; ) {
+    for await (const versions of versionsOfMonth(pool, month, BATCH, keys.current)) {
       signal.throwIfAborted();
-      const versions = await readBatch(pool, keys, month, after);
-      const last = versions.at(-1);
-      if (last === undefined) break;
-      after = [last.actieId, last.versie];
       const batch: Rewritten[] = [];
       for (const version of versions) {
         const made = await rewrite(version, keys, keyOfLine);
@@ -179,22 +175,6 @@ async function rehashLines(pool: Pool, keys: IdentityKeys, keyOfLine: KeyOfLine)
     }
     await write(pool, keys, batch);
   }
-}
-
-/** Versions of other keys, in the order of their identity, so that an unreadable one does not block the rest. */
-async function readBatch(
-  db: Db,
-  { current }: IdentityKeys,
-  { to }: Month,
-  [actieId, versie]: readonly [string, number],
-): Promise<StoredVersie[]> {
-  const { rows } = await db.query<VersieRow>(
-    `select ${SELECT_VERSIE}, v.objecten from verwerkingenlog.versies v
-     where (v.actie_id, v.versie) > ($1::uuid, $2::integer) and v.actie_id < $3::uuid and v.key_name <> $4::text
-     order by v.actie_id, v.versie limit $5::integer`,
-    [actieId, versie, to, current, BATCH],
-  );
-  return rows.map(fromRow);
 }
 
 /** A version as it is stored, and as it will be. */

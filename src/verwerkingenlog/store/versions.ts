@@ -56,18 +56,20 @@ export async function readLast(db: Db, actieId: string): Promise<StoredVersie | 
   return rows[0] === undefined ? undefined : fromRow(rows[0]);
 }
 
-/** The versions of a month in batches, in the order of their identity. */
+/** The versions of a month in batches, in the order of their identity. @param except a log key: versions that have it are left out */
 export async function* versionsOfMonth(
   db: Db,
   { from, to }: { readonly from: string; readonly to: string },
   batch: number,
+  except?: string,
 ): AsyncGenerator<StoredVersie[]> {
   for (let after: readonly [string, number] = [from, 0]; ; ) {
     const { rows } = await db.query<VersieRow>(
       `select ${SELECT_VERSIE}, v.objecten from verwerkingenlog.versies v
        where (v.actie_id, v.versie) > ($1::uuid, $2::integer) and v.actie_id < $3::uuid
-       order by v.actie_id, v.versie limit $4::integer`,
-      [...after, to, batch],
+         and ($4::text is null or v.key_name <> $4::text)
+       order by v.actie_id, v.versie limit $5::integer`,
+      [...after, to, except ?? null, batch],
     );
     const last = rows.at(-1);
     if (last === undefined) return;
