@@ -1,4 +1,4 @@
-/** Releases: one version everywhere, and a script that sets it, in a repository of its own. */
+/** Releases: one version everywhere, and a script that sets it, in a test repository. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -39,7 +39,7 @@ afterAll(() => rmSync(work, { recursive: true, force: true }));
 const versions = (root: string): string[] =>
   PLACES.filter(({ kind }) => kind === 'version').map((place) => valueAt(root, place));
 
-it('has the migrations of earlier releases as they were', () => {
+it('has the migrations of earlier releases unchanged', () => {
   expect(changedMigrations(ROOT)).toEqual([]);
 });
 
@@ -62,7 +62,7 @@ it('has one version, wherever it occurs', () => {
   expect(new Set(versions(ROOT)).size).toBe(1);
 });
 
-it('refuses what is not a version, or an older one', () => {
+it('refuses an invalid version, or an older one', () => {
   expect(() => release(work, 'latest')).toThrow('name a version such as 1.1.0');
   expect(() => release(work, '0.0.9')).toThrow('0.0.9 is older than');
 });
@@ -71,7 +71,7 @@ it('refuses a version without its section in the changelog', () => {
   expect(() => release(work, '99.0.0')).toThrow('CHANGELOG.md has no section "## 99.0.0 – YYYY-MM-DD"');
 });
 
-it('refuses a changelog that still has changes of no version', () => {
+it('refuses a changelog with unreleased changes', () => {
   const unreleased = (what: string): void => {
     writeFileSync(join(work, 'CHANGELOG.md'), CHANGELOG.replace('## 98', `## Unreleased\n\n${what}## 98`));
     git('commit', '--all', '--quiet', '--message', 'Changelog');
@@ -84,7 +84,7 @@ it('refuses a changelog that still has changes of no version', () => {
   unreleased('');
 });
 
-it('refuses a working tree with changes, and has changed nothing', () => {
+it('refuses a working tree with changes, and changes nothing', () => {
   writeFileSync(join(work, 'CHANGELOG.md'), `${CHANGELOG}- More.\n`);
   const before = versions(work);
   expect(() => release(work, '98.0.0')).toThrow('the working tree has changes');
@@ -99,13 +99,13 @@ it('sets version and date everywhere, commits and tags', () => {
   expect(git('status', '--porcelain')).toBe('');
   expect(git('cat-file', '-t', 'v98.0.0')).toBe('tag');
   expect(git('log', '-1', '--format=%s')).toBe('Version 98.0.0');
-  // Nothing else of these files has changed.
+  // Nothing else in these files has changed.
   expect(git('diff', '--shortstat', 'HEAD~1')).toMatch(
     new RegExp(`^ ?${new Set(PLACES.map(({ file }) => file)).size} files changed, ${PLACES.length} insertions`),
   );
   expect(JSON.parse(readFileSync(join(work, 'package-lock.json'), 'utf8'))).toMatchObject({ version: '98.0.0' });
 });
 
-it('refuses a version that is tagged already', () => {
+it('refuses a version with an existing tag', () => {
   expect(() => release(work, '98.0.0')).toThrow('tag v98.0.0 exists already');
 });

@@ -1,4 +1,4 @@
-/** What is said of the packages that are shipped, held against the lock file. */
+/** Statements about the shipped packages, checked against the lock file. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ import { isRecord } from '../src/lib/json/json-value.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
-/** Their packages have no file of the licence, only its name in package.json. */
+/** Their packages have no licence file, only its name in package.json. */
 const WITHOUT_TEXT = ['abstract-logging', 'pg-copy-streams', 'pg-types', 'pgpass'];
 
 const lock = readLock(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
@@ -22,17 +22,17 @@ function components(sbom: Record<string, unknown>): Record<string, unknown>[] {
 }
 
 describe('the bill of materials', () => {
-  // Each of them is a run of npm.
+  // Each takes a run of npm.
   const sbom = createSbom();
   const time = '2027-01-31T12:00:00Z';
   const dated = createSbom(time);
 
-  it('names every package that the lock file ships, with its version, and no other', () => {
+  it('lists every package that the lock file ships, with its version, and no other', () => {
     const listed = components(sbom).map(({ name, version }) => `${String(name)}@${String(version)}`);
     expect(listed.sort()).toEqual(names.sort());
   });
 
-  it('is CycloneDX of this product, with a hash of every package that has one in the lock file', () => {
+  it('is CycloneDX for this product, with a hash of every package that has one in the lock file', () => {
     expect(sbom).toMatchObject({
       bomFormat: 'CycloneDX',
       specVersion: '1.5',
@@ -52,11 +52,11 @@ describe('the bill of materials', () => {
 });
 
 describe('licences', () => {
-  it('are in docs/licences.md as the lock file has them', () => {
+  it('match between docs/licences.md and the lock file', () => {
     expect(readFileSync(join(ROOT, 'docs/licences.md'), 'utf8')).toContain(licencesTable());
   });
 
-  it('are all of those that were assessed', () => {
+  it('have all been assessed', () => {
     expect(shipped.filter(({ license }) => !isAssessed(license)).map(({ name, license }) => [name, license])).toEqual(
       [],
     );

@@ -6,7 +6,7 @@ import { readFeedRow } from '../../src/raadsfeed/store/records.ts';
 import { callProgram, type Ended, type Running, startProgram } from '../support/program.ts';
 import { type FeedServer, startFeed } from './support.ts';
 
-/** Pruning waits as long as a read of the service may take before it removes anything. */
+/** Pruning waits for as long as a read of the service may take before it removes anything. */
 export const SOON_PRUNED = { 'database.statementTimeoutMs': '2000' };
 
 /** A service, and its operator in a folder beside it. */
@@ -14,9 +14,9 @@ export interface FeedOperator {
   readonly feed: FeedServer;
   /** The operator's folder. */
   readonly dir: string;
-  /** Starts `koppelvlak feed …`; standard input is left open. */
+  /** Starts `koppelvlak feed …`; standard input stays open. */
   start(words: readonly string[], more?: Readonly<Record<string, string>>): Running;
-  /** Runs it to its end on the given standard input. */
+  /** Runs it to completion with the given standard input. */
   run(words: readonly string[], input?: string): Promise<Ended>;
   head(): Promise<number>;
   stop(): Promise<void>;
@@ -43,7 +43,7 @@ async function startFeedOperator(): Promise<FeedOperator> {
   };
 }
 
-/** The operator of the test file that runs. */
+/** The operator of the running test file. */
 export let operator: FeedOperator;
 
 /** Gives a test file a service and its operator. */

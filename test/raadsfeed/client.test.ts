@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => feed.stop());
 
-it('publishes from another application, and refuses a call with a faulty line whole', async () => {
+it('publishes from another application, and refuses a call with a faulty line as a whole', async () => {
   const publisher = createFeedPublisher({ databaseUrl: feed.databaseUrl, log: quiet });
   const lines = Array.from({ length: 300 }, (_, i) => vergadering(`v-${i}`));
   expect(await publisher.publish(lines)).toEqual(lines.map((_, i) => ({ recorded: i + 1 })));
@@ -24,7 +24,7 @@ it('publishes from another application, and refuses a call with a faulty line wh
   await expect.poll(async () => (await readRecords(feed.api)).length, PATIENT).toBe(301);
 });
 
-describe('what another application passes on', () => {
+describe('records passed on by another application', () => {
   const publish = async (...lines: unknown[]) => {
     const publisher = createFeedPublisher({ databaseUrl: feed.databaseUrl, log: quiet });
     try {
@@ -34,11 +34,11 @@ describe('what another application passes on', () => {
     }
   };
 
-  it('is what JSON makes of it: a member that is undefined is not there, a date is a text', async () => {
+  it('are converted as by JSON: an undefined member is omitted, a date is a text', async () => {
     const line = vergadering('v-datum', { locatie: undefined, gewijzigdop: new Date('2026-01-10T12:00:00Z') });
     const [published] = await publish(line);
     const lastRecord = async () => (await readRecords(feed.api)).at(-1);
-    // What another application publishes is known here by a notification.
+    // A publication by another application arrives here as a notification.
     await expect.poll(async () => ({ recorded: (await lastRecord())?.sequenceNumber }), PATIENT).toEqual(published);
     const record = await lastRecord();
     expect(record).toMatchObject({ gewijzigdOp: '2026-01-10T12:00:00.000Z', contentHash: contentHash(record?.data) });

@@ -1,4 +1,4 @@
-/** The commands in the hands of an operator who is in a hurry: pipes, broken-off runs, slips of the pen. */
+/** The commands of an operator in a hurry: pipes, interrupted runs, slips of the pen. */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -19,7 +19,7 @@ const organisations = async (): Promise<unknown[]> =>
   Object((await operator.feed.api.call('GET', '/')).json).organisaties;
 
 describe('feed publish', () => {
-  it('refuses a pipe by its name, which cannot be read twice', async () => {
+  it('refuses a named pipe, which cannot be read twice', async () => {
     const pipe = join(operator.dir, 'pijp');
     execFileSync('mkfifo', [pipe]);
     expect(await run(['publish', pipe])).toMatchObject({
@@ -28,17 +28,17 @@ describe('feed publish', () => {
     });
   });
 
-  it('ends at once on Ctrl-C, also while it waits for standard input', async () => {
+  it('exits at once on Ctrl-C, even while it waits for standard input', async () => {
     const { child, ended } = operator.start(['publish', '--partial', '-']);
     const before = await head();
-    // One batch: what is in the feed says that it has come as far as waiting for more.
+    // One batch: once it is in the feed, the command is waiting for more.
     child.stdin?.write(toText(Array.from({ length: 1000 }, (_, i) => vergadering(`half-${i}`))));
     await expect.poll(head, PATIENT).toBe(before + 1000);
     child.kill('SIGINT');
     expect(await ended).toMatchObject({ status: 1, stderr: expect.stringContaining('interrupted') });
   });
 
-  it('reports the first wrong line with `--strict` for machines too', async () => {
+  it('reports the first faulty line with `--strict` in machine-readable form too', async () => {
     const { status, stdout } = await run(['publish', '--strict', '--json'], toText([vergadering('goed'), {}, {}]));
     expect([status, JSON.parse(stdout)]).toMatchObject([
       1,
@@ -46,7 +46,7 @@ describe('feed publish', () => {
     ]);
   });
 
-  it('takes a name of an organisation with a zero byte in it, and keeps the name without', async () => {
+  it("accepts an organisation's name with a NUL byte, and stores the name without it", async () => {
     const data = { waterschap: 'ws0001', naam: 'Voor\u0000beeld' };
     expect((await run(['publish'], toText([vergadering('nul', {}, data)]))).status).toBe(0);
     expect(await organisations()).toContainEqual(
@@ -57,7 +57,7 @@ describe('feed publish', () => {
 });
 
 describe('feed redact', () => {
-  it('vacuums what held the content', async () => {
+  it('vacuums the tables that held the content', async () => {
     await operator.feed.publish([document('d-stof')]);
     const vacuums = async (): Promise<number> => {
       const { rows } = await operator.feed.pool.query(
@@ -71,7 +71,7 @@ describe('feed redact', () => {
     await expect.poll(vacuums, PATIENT).toBeGreaterThan(before);
   });
 
-  it('of an organisation that is not there does not bring it into the service document', async () => {
+  it('of an unknown organisation does not add it to the service document', async () => {
     const before = await organisations();
     const resource = { organisatiecode: 'gm0001', bronidentificatie: 'x' };
     const line = { op: 'delete', resourceType: 'Agendapunt', resource, verwijderreden: 'correctie' };
@@ -81,9 +81,9 @@ describe('feed redact', () => {
     expect(await organisations()).toEqual(before);
   });
 
-  it('finishes one that was broken off between its commit and the end of its work', async () => {
+  it('completes one that was interrupted between its commit and the end of its work', async () => {
     await operator.feed.publish([document('d-af', { omschrijving: 'Afgebroken-Geheim' }), vergadering('na-af')]);
-    // The lock of the rewrites: otherwise the service might finish it first.
+    // The lock of the rewrites: otherwise the service might complete it first.
     const holder = await operator.feed.pool.connect();
     await holder.query('select pg_advisory_lock(4001, 0)');
     await transaction(operator.feed.pool, (client) =>
@@ -124,7 +124,7 @@ describe('feed sync', () => {
 });
 
 describe('feed prune', () => {
-  it('knows how many days a month has', async () => {
+  it('uses the number of days in a month', async () => {
     for (const day of ['2026-02-30', '2026-02-29T00:00:00Z', '2026-13-01']) {
       expect((await run(['prune', '--before', day])).status).toBe(2);
     }

@@ -19,7 +19,7 @@ async function file(name: string, lines: readonly (object | string)[]): Promise<
 }
 
 describe('feed publish', () => {
-  it('records lines once, and again as no-op', async () => {
+  it('records lines once, and as no-op the second time', async () => {
     const path = await file('a.ndjson', [vergadering('v-1'), '', agendapunt('a-1'), document('d-1')]);
     const first = await run(['publish', '--json', path]);
     expect(first).toMatchObject({ status: 0, stderr: expect.stringMatching(/^Database \S+ on .+, as \S+\.\n$/) });
@@ -28,7 +28,7 @@ describe('feed publish', () => {
     expect(await head()).toBe(3);
   });
 
-  it('names every line that is refused, and then publishes nothing', async () => {
+  it('reports every refused line, and then publishes nothing', async () => {
     const path = await file('fout.ndjson', [
       vergadering('v-2'),
       '{geen json',
@@ -51,7 +51,7 @@ describe('feed publish', () => {
     expect(await head()).toBe(4);
   });
 
-  it('names a line that is not UTF-8, or that is longer than any may be', async () => {
+  it('reports a line that is not UTF-8, or that exceeds the maximum length', async () => {
     const good = JSON.stringify(vergadering('v-1'));
     const latin = join(operator.dir, 'latin.ndjson');
     await writeFile(latin, Buffer.from(`${good}\n${JSON.stringify(vergadering('café'))}\n${good}`, 'latin1'));
@@ -62,7 +62,7 @@ describe('feed publish', () => {
     expect((await run(['publish', long])).stderr).toContain('line 2 is longer than');
   });
 
-  it('reads standard input, and refuses another organisation when one is named', async () => {
+  it('reads standard input, and refuses other organisations when one is named', async () => {
     const lines = `${JSON.stringify(vergadering('v-1'))}\r\n\ufeff${JSON.stringify(vergadering('v-1'))}`;
     expect((await run(['publish', '-'], lines)).status).toBe(1);
     const other = await run(['publish', '--organisatie', 'GM0001'], JSON.stringify(vergadering('v-9')));
@@ -70,7 +70,7 @@ describe('feed publish', () => {
     expect((await run(['publish'], JSON.stringify(vergadering('v-1')))).stdout).toContain('1 no-op');
   });
 
-  it('says what it takes when it is called wrongly', async () => {
+  it('reports wrong usage', async () => {
     expect((await run(['publish', '--wat'])).status).toBe(2);
     expect((await run(['publish', '--strict', '--partial'])).status).toBe(2);
     expect((await run(['publish', join(operator.dir, 'weg.ndjson')])).status).toBe(1);
@@ -83,7 +83,7 @@ describe('feed publish', () => {
 describe('feed sync', () => {
   const stand = (names: string[]): object[] => names.map((name) => document(name));
 
-  it('publishes what differs and deletes what is not there', async () => {
+  it('publishes differences and deletes missing resources', async () => {
     const full = stand(Array.from({ length: 20 }, (_, i) => `s-${i}`));
     const rest = [vergadering('v-1'), vergadering('v-2'), agendapunt('a-1')];
     await run(['publish', await file('vol.ndjson', full)]);
@@ -113,7 +113,7 @@ describe('feed sync', () => {
 });
 
 describe('feed redact', () => {
-  it('takes the content out of the whole history', async () => {
+  it('removes the content from the whole history', async () => {
     await operator.feed.publish([document('geheim/1', { omschrijving: 'Zeer-Geheim-Woord' })]);
     const redacted = await run([
       'redact',
@@ -131,7 +131,7 @@ describe('feed redact', () => {
 });
 
 describe('feed prune', () => {
-  it('drops old history, never current state, and refuses cursors from before it', async () => {
+  it('drops old history, never current state, and refuses earlier cursors', async () => {
     const first = asPage((await operator.feed.api.call('GET', '/feed?limit=1')).json).cursor;
     const state = await readRecords(operator.feed.api, '/snapshot');
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -169,7 +169,7 @@ describe('feed verify', () => {
     expect(await verified()).toEqual([]);
   });
 
-  it('finds no fault in all of the above, and reports one that is made', async () => {
+  it('finds no fault in all of the above, and reports a deliberate one', async () => {
     const fine = await run(['verify', '--json']);
     expect([fine.status, JSON.parse(fine.stdout).faults]).toEqual([0, []]);
     const end = await head();

@@ -4,8 +4,8 @@ import pg from 'pg';
 import { readIfThere } from '../support/read-if-there.ts';
 
 /**
- * Names of the database's files that contain one of the texts, after everything is written to disk. The write-ahead log is another matter: it is
- * needed for recovery and goes by itself.
+ * Names of the database files that contain one of the texts, after everything is written to disk. The write-ahead log is excluded: it is
+ * needed for recovery and is recycled on its own.
  */
 export async function filesWith(databaseUrl: string, ...texts: readonly string[]): Promise<string[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
@@ -16,7 +16,7 @@ export async function filesWith(databaseUrl: string, ...texts: readonly string[]
       `select current_setting('data_directory') as dir, oid::text from pg_database where datname = current_database()`,
     );
     const dir = join(rows[0]?.dir ?? '', 'base', rows[0]?.oid ?? '');
-    // The bytes of a text as they are in a file, each read as one character.
+    // The bytes of a text as in a file, each read as one character.
     const wanted = texts.map((text) => Buffer.from(text).toString('latin1'));
     const found: string[] = [];
     for (const name of await readdir(dir)) {

@@ -1,4 +1,4 @@
-/** The followers in docs/raadsfeed.md and examples/raadsfeed do what they say. */
+/** The followers in docs/raadsfeed.md and examples/raadsfeed work as described. */
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** The block of Python in the document, as a file. */
+/** The document's Python block, as a file. */
 async function documentedScript(): Promise<string> {
   const text = await readFile(join(ROOT, 'docs/raadsfeed.md'), 'utf8');
   const script = join(dir, 'follow.py');
@@ -38,7 +38,10 @@ describe.each([
   { language: 'js', program: process.execPath, isThere: true },
 ])('the follower in $language', ({ language, program, isThere }) => {
   const id = (name: string): string => `${language}-${name}`;
-  /** Runs it once. @returns what its copy holds, in the order of the feed */
+  /**
+   * Runs it once.
+   * @returns its copy, in the order of the feed
+   */
   const follow = async (copy: string): Promise<string[]> => {
     const script = language === 'js' ? join(ROOT, 'examples/raadsfeed/follow.mjs') : await documentedScript();
     await promisify(execFile)(program, [script, `${feed.server.url}/ori/v1/`, copy], {
@@ -50,7 +53,7 @@ describe.each([
     return rows.map((row) => String(row.id));
   };
 
-  it.skipIf(!isThere)('keeps a copy that holds what the feed holds, and nothing of what was redacted', async () => {
+  it.skipIf(!isThere)('keeps a copy equal to the feed, without redacted content', async () => {
     const copy = join(dir, `${language}.sqlite`);
     await feed.publish(['a', 'b', 'c'].map((name) => document(id(name), { omschrijving: SECRET })));
     const before = (await follow(copy)).filter((found) => found.startsWith(language));
@@ -68,32 +71,35 @@ describe.each([
     expect((await readFile(copy)).includes(SECRET)).toBe(false);
   });
 
-  it.skipIf(!isThere)('reads a new snapshot when its place was pruned, and removes what is not in it', async () => {
-    const copy = join(dir, `${language}-pruned.sqlite`);
-    await feed.publish(['kept', 'gone', 'secret'].map((name) => document(id(name), { omschrijving: SECRET })));
-    expect((await follow(copy)).slice(-3)).toEqual(['kept', 'gone', 'secret'].map(id));
-    await feed.publish([
-      removal('delete', 'Informatieobject', id('gone'), { verwijderreden: 'correctie' }),
-      removal('redact', 'Informatieobject', id('secret')),
-      removal('redact', 'Informatieobject', id('kept')),
-      document(id('kept'), { omschrijving: 'zonder' }),
-    ]);
-    await setTimeout(20);
-    const { upTo } = await pruneHistory(feed.pool, {
-      before: new Date(),
-      graceMs: 0,
-      signal: new AbortController().signal,
-      progress: () => undefined,
-    });
-    await feed.publish([document(id('new'))]);
-    expect(upTo).toBeGreaterThan(3);
-    const snapshot = (await follow(copy)).filter((found) => found.startsWith(language));
-    expect(snapshot.slice(-2)).toEqual(['kept', 'new'].map(id));
-    expect(snapshot).not.toContain(id('gone'));
-    expect(snapshot).not.toContain(id('secret'));
-    expect((await readFile(copy)).includes(SECRET)).toBe(false);
-    // From there on it follows the feed again.
-    await feed.publish([removal('delete', 'Informatieobject', id('new'), { verwijderreden: 'correctie' })]);
-    expect((await follow(copy)).at(-1)).toBe(id('kept'));
-  });
+  it.skipIf(!isThere)(
+    'reads a new snapshot when its position was pruned, and removes resources missing from it',
+    async () => {
+      const copy = join(dir, `${language}-pruned.sqlite`);
+      await feed.publish(['kept', 'gone', 'secret'].map((name) => document(id(name), { omschrijving: SECRET })));
+      expect((await follow(copy)).slice(-3)).toEqual(['kept', 'gone', 'secret'].map(id));
+      await feed.publish([
+        removal('delete', 'Informatieobject', id('gone'), { verwijderreden: 'correctie' }),
+        removal('redact', 'Informatieobject', id('secret')),
+        removal('redact', 'Informatieobject', id('kept')),
+        document(id('kept'), { omschrijving: 'zonder' }),
+      ]);
+      await setTimeout(20);
+      const { upTo } = await pruneHistory(feed.pool, {
+        before: new Date(),
+        graceMs: 0,
+        signal: new AbortController().signal,
+        progress: () => undefined,
+      });
+      await feed.publish([document(id('new'))]);
+      expect(upTo).toBeGreaterThan(3);
+      const snapshot = (await follow(copy)).filter((found) => found.startsWith(language));
+      expect(snapshot.slice(-2)).toEqual(['kept', 'new'].map(id));
+      expect(snapshot).not.toContain(id('gone'));
+      expect(snapshot).not.toContain(id('secret'));
+      expect((await readFile(copy)).includes(SECRET)).toBe(false);
+      // From there on it follows the feed again.
+      await feed.publish([removal('delete', 'Informatieobject', id('new'), { verwijderreden: 'correctie' })]);
+      expect((await follow(copy)).at(-1)).toBe(id('kept'));
+    },
+  );
 });

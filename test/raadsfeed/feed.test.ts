@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => feed.stop());
 
 describe('an empty feed', () => {
-  it('answers every list with nothing in it', async () => {
+  it('answers every list empty', async () => {
     const page = asPage((await feed.api.call('GET', '/feed')).json);
     expect(page).toMatchObject({ records: [], head: 0, hasMore: false, next: null });
     expect(asPage((await feed.api.call('GET', '/snapshot')).json)).toMatchObject({ records: [], cursor: null });
@@ -52,7 +52,7 @@ describe('a published feed', () => {
     ]);
   });
 
-  it('has numbers without a gap and the whole resource in each upsert', async () => {
+  it('has consecutive numbers and the whole resource in each upsert', async () => {
     const records = await readRecords(feed.api);
     expect(records.map(({ sequenceNumber }) => sequenceNumber)).toEqual([1, 2, 3, 4, 5]);
     expect(records[0]).toMatchObject({
@@ -83,7 +83,7 @@ describe('a published feed', () => {
     expect(asPage(second.json).records.map(({ sequenceNumber }) => sequenceNumber)).toEqual([4, 5]);
   });
 
-  it('filters by organisation, in any case, and by kind', async () => {
+  it('filters by organisation, in any case, and by type', async () => {
     const numbers = async (query: string) =>
       (await readRecords(feed.api, `/feed?${query}`)).map((r) => r.sequenceNumber);
     expect(await numbers('organisatiecode=PV27')).toEqual([4]);
@@ -98,7 +98,7 @@ describe('a published feed', () => {
     expect(page.records.map(({ sequenceNumber }) => sequenceNumber)).toEqual([5]);
   });
 
-  it('gives the current state as a snapshot that the feed goes on from', async () => {
+  it('gives the current state as a snapshot that the feed continues from', async () => {
     const pages = await readAll(feed.api, '/snapshot?limit=2');
     expect(pages.flatMap(({ records }) => records.map(({ sequenceNumber }) => sequenceNumber))).toEqual([1, 2, 4]);
     expect(new Set(pages.map(({ feedCursor }) => feedCursor)).size).toBe(1);
@@ -106,7 +106,7 @@ describe('a published feed', () => {
     expect(after).toMatchObject({ records: [], head: 5, hasMore: false });
   });
 
-  it('gives the current resources as a collection and one by one', async () => {
+  it('gives the current resources as a collection and individually', async () => {
     const list = await feed.api.call('GET', '/organisaties/GM9901/agendapunten');
     expect(asPage(list.json).results).toMatchObject([{ bronidentificatie: 'a/1 é' }]);
     const one = await feed.api.call('GET', `/organisaties/gm9901/agendapunten/${encodeURIComponent('a/1 é')}`);

@@ -1,4 +1,4 @@
-/** The head in an answer is current when the answer is sent, whichever instance sends it and however many clients ask. */
+/** The head in an answer is current when the answer is sent, whichever instance sends it and however many clients there are. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { asPage, type FeedServer, removal, startFeed, vergadering } from './support.ts';
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
   feed = await startFeed();
   await feed.publish([vergadering('v-0')]);
   mounts = [feed.mount, (await feed.another()).mount];
-  // One for each address of each instance: a question to the database is nearly always under way, and all answers are kept ones.
+  // One for each address of each instance: a database query is nearly always in flight, and all answers are cached ones.
   pollers = Array.from({ length: POLLERS }, async (_, i) => {
     while (polling) await (await fetch(`${mounts[i % 2]}${ADDRESSES[i % ADDRESSES.length]}`)).arrayBuffer();
   });
@@ -26,14 +26,14 @@ afterAll(async () => {
   await feed.stop();
 });
 
-it('is never behind a commit that came before the request, on any instance', async () => {
+it('is never behind a commit that preceded the request, on any instance', async () => {
   for (let round = 1; round <= ROUNDS; round += 1) {
     await feed.publish([vergadering(`v-${round}`)]);
     const asked = mounts.flatMap((mount) =>
       ADDRESSES.map(async (path) => asPage(await (await fetch(`${mount}${path}`)).json())),
     );
     for (const { head, hasMore, feedCursor, cursor } of await Promise.all(asked)) {
-      // A full page of history keeps the head that it was made with.
+      // A full page of history keeps its original head.
       if (feedCursor === undefined && hasMore) expect(head).toBeGreaterThan(1);
       else if (feedCursor === undefined) expect(head).toBe(round + 1);
       else
@@ -46,7 +46,7 @@ it('is never behind a commit that came before the request, on any instance', asy
   }
 });
 
-it('never brings back what was redacted before the request, on any instance', async () => {
+it('never brings back content redacted before the request, on any instance', async () => {
   for (let round = 1; round <= ROUNDS; round += 5) {
     await feed.publish([removal('redact', 'Vergadering', `v-${round}`)]);
     for (const mount of mounts) {

@@ -1,4 +1,4 @@
-/** Pages over the border of the parts that texts are kept in (4096 numbers each). */
+/** Pages across the boundary between text partitions (4096 numbers each). */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { asPage, type FeedServer, removal, startFeed, vergadering } from './support.ts';
 
@@ -7,7 +7,7 @@ const REDACTED = 4096;
 
 let feed: FeedServer;
 beforeAll(async () => {
-  // Nothing is kept in memory: every page is read.
+  // Nothing is cached: every page is read.
   feed = await startFeed({ 'raadsfeed.cacheMb': '0' });
   for (let from = 1; from <= COUNT; from += 900) {
     await feed.publish(Array.from({ length: 900 }, (_, i) => vergadering(`v-${from + i}`, { locatie: 'Zaal € "1"' })));
@@ -34,7 +34,7 @@ it.each([1000, 500, 97])('gives every number once, in pages of %d', async (limit
   expect(numbers).toEqual(Array.from({ length: COUNT + 1 }, (_, i) => i + 1));
 });
 
-it('refuses a page with a missing record, on either side of the border', async () => {
+it('refuses a page with a missing record, on either side of the boundary', async () => {
   let cursor: string | null = null;
   for (let i = 0; i < 4; i += 1) {
     const path = `/feed?limit=1000${cursor === null ? '' : `&cursor=${cursor}`}`;

@@ -1,4 +1,4 @@
-/** What strangers choose of a request takes no memory that is not counted. */
+/** Request parts that strangers choose take no uncounted memory. */
 import { randomBytes } from 'node:crypto';
 import Fastify from 'fastify';
 import { Registry } from 'prom-client';
@@ -24,7 +24,7 @@ async function cacheBytes(): Promise<number> {
   return Number(/^koppelvlak_raadsfeed_cache_bytes (\d+)/m.exec(metrics)?.[1]);
 }
 
-/** Asks for the same page over and over, each time in other words. */
+/** Requests the same page over and over, each time in another spelling. */
 async function ask(count: number, words: (i: number) => { query?: string; headers?: Record<string, string> }) {
   const statuses = new Set<number>();
   for (let from = 0; from < count; from += 20) {
@@ -66,7 +66,7 @@ describe('the memory for answers', () => {
   const primary: Db = { query: async () => ({ rows, rowCount: 1, command: 'SELECT', oid: 0, fields: [] }) };
   const encodings = ['zstd', 'br', 'gzip', 'identity'];
 
-  /** Answers of this many bytes that do not become smaller, from a cache of this many. */
+  /** Incompressible answers of this many bytes, from a cache of this many. */
   async function fill(maxBytes: number, bodyBytes: number, asked: readonly (readonly [string, string])[]) {
     const stateCache = createFeedStateCache({ db: primary, listener: silentListener, log: quiet });
     const responses = createResponseCache(maxBytes, stateCache);
@@ -104,12 +104,12 @@ describe('the memory for answers', () => {
     expect(bytes).toBeGreaterThan(240_000);
   });
 
-  it('keeps nothing when there is none', async () => {
+  it('caches nothing when it is disabled', async () => {
     expect(await fill(0, 1, [['/page', 'identity']])).toBe(0);
   });
 });
 
-it('a long `Accept-Encoding` is not read', () => {
+it('an overlong `Accept-Encoding` is not parsed', () => {
   const took = processorMs(() => {
     for (let i = 0; i < 100; i += 1)
       expect(acceptedEncoding(`gzip, ${'br;q=0.1,'.repeat(6000)}`, ['br', 'gzip'])).toBe('identity');

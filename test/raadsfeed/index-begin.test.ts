@@ -23,7 +23,7 @@ it.each([
     fill: `insert into diwoo.documents (organisatiecode, bronidentificatie, number, modified, titel, exclusion) select 'gm9901', 'd-' || i, i, now(), 'Oud', 'no-file' from generate_series(1, ${ROWS}) i`,
     index: DIWOO_INDEX,
   },
-])('removes what $table has of another feed in steps, each of which stays done', async ({ table, fill, index }) => {
+])("removes another feed's rows from $table in steps, each of which is final", async ({ table, fill, index }) => {
   await pool.query(fill);
   await pool.query(`update ${`${table.split('.', 1)[0]}.position`} set feed_id = 'anders'`);
   const left: number[] = [];

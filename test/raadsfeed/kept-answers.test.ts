@@ -1,4 +1,4 @@
-/** What the memory of answers keeps, and in how many bytes. */
+/** What the answer cache keeps, and in how many bytes. */
 
 import Fastify, { type FastifyInstance } from 'fastify';
 import { Registry } from 'prom-client';
@@ -70,7 +70,7 @@ it('does not keep a page of history that was read before a backup was restored',
   expect(await ask()).toBe('restored');
 });
 
-it('reads a page for a crowd no more often than there is memory for', async () => {
+it('reads a page for concurrent clients no more often than there is memory for', async () => {
   let reads = 0;
   responses.answerFromMemory(app);
   const state = await stateCache.current();

@@ -1,4 +1,4 @@
-/** Records so large that a page of as many as were asked for would be more than a service can hold. */
+/** Records so large that a page of the requested size would be more than a service can hold. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/time.ts';
 import { verifyFeed } from '../../src/raadsfeed/verify/verify-feed.ts';
@@ -7,7 +7,7 @@ import { asPage, document, type FeedServer, startFeed, vergadering } from './sup
 
 const COUNT = 21;
 const LARGE = 'x'.repeat(2_000_000);
-/** A record may be the one with which a page becomes too large: 16 MiB and one of 4 MiB. */
+/** One record may make a page too large: 16 MiB and one of 4 MiB. */
 const LARGEST_PAGE = 20 * 1024 * 1024;
 
 let feed: FeedServer;
@@ -28,7 +28,7 @@ it.each([
   ['/snapshot?limit=1000', COUNT + 1],
   ['/snapshot?limit=1000&organisatiecode=gm9901', COUNT + 1],
   ['/organisaties/gm9901/informatieobjecten?limit=1000', COUNT],
-])('gives pages that can be held, and everything once: %s', async (path, count) => {
+])('gives pages of limited size, and everything once: %s', async (path, count) => {
   const seen: string[] = [];
   let pages = 0;
   for (let next: string | null = path; next !== null; pages += 1) {
@@ -37,7 +37,7 @@ it.each([
     expect(answer.text.length).toBeLessThan(LARGEST_PAGE);
     const page = asPage(answer.json);
     expect(page.hasMore).toBe(page.next !== null);
-    // A page of history may be kept long, unless it is one of a list of what is current.
+    // A page of history may be cached long, unless it belongs to a list of current resources.
     const seconds = path.startsWith('/feed') && page.hasMore ? 60 : 5;
     expect(answer.headers.get('cache-control')).toBe(`public, max-age=${seconds}`);
     for (const { resource } of page.records) seen.push(resource.bronidentificatie);
@@ -65,7 +65,7 @@ it.each(['', '?resourceType=Informatieobject'])(
   },
 );
 
-it('is verified in pieces that can be held', async () => {
+it('is verified in pieces of limited size', async () => {
   const ends: number[] = [];
   const { records, faults } = await verifyFeed(feed.pool, {
     clock: systemClock,

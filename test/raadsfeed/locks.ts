@@ -2,11 +2,11 @@ import pg from 'pg';
 
 export interface LockHolder {
   query(text: string): Promise<unknown>;
-  /** How many others wait for the table. */
+  /** Number of sessions waiting for the table. */
   waiting(): Promise<number>;
 }
 
-/** Runs work under a lock that keeps everyone else out of a table; its changes are committed when the lock is released. */
+/** Runs work while holding an exclusive lock on a table; its changes are committed when the lock is released. */
 export async function withLock<T>(
   databaseUrl: string,
   table: string,
@@ -32,7 +32,7 @@ export async function withLock<T>(
   }
 }
 
-/** What pruning up to and including a number does, all of it at once. */
+/** The effect of pruning up to and including a number, all at once. */
 export function pruneTo(number: number): string {
   return `update raadsfeed.feed
              set history_after = ${number}, redactions = redactions + 1,

@@ -1,4 +1,4 @@
-/** Answers that are being made stay within a bound of memory together. */
+/** Answers in progress stay within a total memory limit. */
 import { expect, it } from 'vitest';
 import { Problem } from '../../src/lib/problem.ts';
 import { createSemaphore } from '../../src/lib/scheduling.ts';
@@ -16,7 +16,7 @@ function createAnswerMemory(maxBytes: number, waitMs: number) {
   return { acquire: (bytes: number, signal: AbortSignal) => acquire({ weight: bytes }, signal), used: () => used };
 }
 
-it('grants what fits, and a request larger than the bound when nothing else holds memory', async () => {
+it('grants requests that fit, and one larger than the limit when nothing else holds memory', async () => {
   const room = createAnswerMemory(100, 20);
   const large = await room.acquire(1000, here);
   const refused = await room.acquire(1, here).catch((error: unknown) => error);

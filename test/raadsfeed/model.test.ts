@@ -40,7 +40,7 @@ interface Line {
 }
 type Step = { readonly publish: readonly Line[] } | { readonly prune: number };
 
-/** What the feed should be. */
+/** The expected state of the feed. */
 class Model {
   readonly log: { op: string; kind: Kind; id: string; version?: number; redacted?: number[] }[] = [];
   readonly state = new Map<string, { kind: Kind; id: string; version: number; number: number }>();
@@ -88,7 +88,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 const upsert = (id: string, version: number): Line => ({ op: 'upsert', kind: 'Vergadering', id, version });
-/** The second time the history begins where it began, and what is no longer current goes all the same. */
+/** The second time the history begins at the same number, and outdated records are removed all the same. */
 const PRUNED_AGAIN: Step[] = [
   { publish: [upsert('een', 1)] },
   { publish: [upsert('a/b', 1)] },
@@ -101,7 +101,7 @@ const PRUNED_AGAIN: Step[] = [
 let feed: FeedServer;
 let clock = Date.parse('2026-01-01T00:00:00Z');
 beforeAll(async () => {
-  // Every batch is stored a second after the one before, so that pruning can stop between any two.
+  // Every batch is stored a second after the previous one, so that pruning can stop between any two.
   feed = await startFeed(
     {},
     {
@@ -154,7 +154,7 @@ const shown = ({ sequenceNumber, op, resourceType, resource, data, geredigeerdeS
   redacted: geredigeerdeSequenceNumbers,
 });
 
-it('does what the model does, whatever is published, deleted, redacted and pruned', async () => {
+it('matches the model, whatever is published, deleted, redacted and pruned', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 1, maxLength: 12 }),
@@ -188,7 +188,7 @@ it('does what the model does, whatever is published, deleted, redacted and prune
           );
           const expected = state.filter((one) => one.kind === kind).map(({ id, version }) => [id, page(version)]);
           expect(present.sort()).toEqual(expected.sort());
-          // In the order of the bytes of their names, each once.
+          // Sorted by the bytes of their names, each once.
           const ids = pages.flatMap(({ results }) => results.map(({ bronidentificatie }) => String(bronidentificatie)));
           expect(ids).toEqual([...new Set(ids)].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))));
         }

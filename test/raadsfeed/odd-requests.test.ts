@@ -1,4 +1,4 @@
-/** Requests that no well-behaved client sends, and what a well-behaved server says to them. */
+/** Requests that no well-behaved client sends, and a well-behaved server's answers. */
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { agendapunt, asPage, document, type FeedServer, readRecords, startFeed, vergadering } from './support.ts';
@@ -20,11 +20,11 @@ afterAll(() => feed.stop());
 const get = (path: string, headers: Record<string, string> = {}) => feed.api.call('GET', path, { headers });
 
 describe('a parameter', () => {
-  it.each(['limit=%31%30', 'limit=010', '&limit=10&', 'limit=10&'])('is read as it is meant: %s', async (query) => {
+  it.each(['limit=%31%30', 'limit=010', '&limit=10&', 'limit=10&'])('is decoded correctly: %s', async (query) => {
     expect(asPage((await get(`/feed?${query}`)).json).records).toHaveLength(10);
   });
 
-  it.each([1, 1000])('takes a limit of %d', async (limit) => {
+  it.each([1, 1000])('accepts a limit of %d', async (limit) => {
     for (const path of ['/feed', '/snapshot', '/organisaties/gm9901/informatieobjecten']) {
       const page = asPage((await get(`${path}?limit=${limit}`)).json);
       expect(page.hasMore).toBe(limit === 1);
@@ -48,7 +48,7 @@ describe('a parameter', () => {
     ['resourceType=', 'resourceType'],
     ['resourceType=vergadering', 'resourceType'],
     ['organisatieCode=gm9901', 'organisatieCode'],
-  ])('is refused by its name: %s', async (query, name) => {
+  ])('is refused by name: %s', async (query, name) => {
     for (const path of ['/feed', '/snapshot']) {
       const answer = await get(`${path}?${query}`);
       expect([answer.status, answer.json]).toMatchObject([
@@ -62,7 +62,7 @@ describe('a parameter', () => {
   });
 
   it.each(['cursor', 'cursor=', 'cursor=%FF', 'cursor=AA%3D%3D', `cursor=${'A'.repeat(5000)}`])(
-    'that is not a cursor: the answer says where to begin: %s',
+    'that is not a cursor: the answer says where to restart: %s',
     async (query) => {
       for (const path of ['/feed', '/snapshot', '/feed/stream', '/organisaties/gm9901/vergaderingen']) {
         const answer = await get(`${path}?${query}`);
@@ -80,7 +80,7 @@ describe('a parameter', () => {
 
 describe('an address', () => {
   it.each(['/f%65ed', '/organisaties/g%6D9901/vergaderingen/v-1', '/organisaties/GM9901/vergaderingen/v%2D1'])(
-    'is the same when it is encoded more than it need be: %s',
+    'is the same when encoded more than necessary: %s',
     async (path) => {
       expect((await request(feed.mount + path)).statusCode).toBe(200);
     },
@@ -95,7 +95,7 @@ describe('an address', () => {
     ['/organisaties/gm9901/besluiten', 404],
     ['/organisaties/zz/vergaderingen', 400],
     ['/feed;x', 404],
-  ])('that is not one: %s', async (path, status) => {
+  ])('that is invalid: %s', async (path, status) => {
     const { statusCode, headers, body } = await request(feed.mount + path);
     expect([statusCode, headers['content-type']]).toEqual([status, 'application/problem+json; charset=utf-8']);
     expect(await body.json()).toMatchObject({ status, instance: expect.stringMatching(/^urn:uuid:/) });
@@ -104,14 +104,14 @@ describe('an address', () => {
 
 describe('a stream', () => {
   it.each(['0x5', '1e1', '1.0', '-1', 'abc', '5, 6', '99999999999999999999'])(
-    'does not begin after what is not a number: %s',
+    'does not begin after a value that is not a number: %s',
     async (id) => {
       expect((await get('/feed/stream', { 'last-event-id': id })).status).toBe(400);
     },
   );
 
   it.each(['organisatiecode=zz', 'resourceType=X', 'x=1'])(
-    'knows the filters of the feed and no others: %s',
+    'has the filters of the feed and no others: %s',
     async (query) => {
       expect((await get(`/feed/stream?${query}`)).status).toBe(400);
     },
@@ -123,7 +123,7 @@ describe('a stream', () => {
 });
 
 describe('the service document', () => {
-  it('says all that it has to say', async () => {
+  it('has all its members', async () => {
     const { json } = await get('/');
     expect(json).toEqual({
       rol: 'bronhouder',
@@ -148,7 +148,7 @@ describe('the service document', () => {
     }
   });
 
-  it('says how current an organisation is, also when what was published changed nothing', async () => {
+  it('says how current an organisation is, even after a publication that changed nothing', async () => {
     const current = async (): Promise<string> => Object((await get('/')).json).organisaties[0].laatstBijgewerkt;
     const before = await current();
     expect(await feed.publish([vergadering('v-1')])).toEqual(['no-op']);
@@ -168,14 +168,14 @@ describe('the service document', () => {
     ['application/*;q=0, */*;q=0.1', 'text/html'],
     ['text/*, application/json;q=0.2', 'text/html'],
     ['text/*;q=0.1, application/json;q=0.2', 'application/json'],
-  ])('for %s comes as %s', async (accept, type) => {
+  ])('for %s is returned as %s', async (accept, type) => {
     const answer = await get('/', { accept });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, `${type}; charset=utf-8`]);
     expect(answer.headers.get('vary')).toBe('Accept-Encoding, Accept');
   });
 });
 
-it('answers 200 to the tag of the page when the document is asked for', async () => {
+it("answers 200 to the page's ETag when JSON is requested", async () => {
   const tags = [await get('/'), await get('/', { accept: 'text/html' })].map(
     ({ headers }) => headers.get('etag') ?? '',
   );
@@ -184,14 +184,14 @@ it('answers 200 to the tag of the page when the document is asked for', async ()
   expect((await get('/', { 'if-none-match': `"a,b", ${tags[0]}, W/"c"` })).status).toBe(304);
 });
 
-it('asks for no authentication, whatever the request says of it', async () => {
+it('requires no authentication, whatever the request contains', async () => {
   for (const authorization of ['Bearer x', 'Basic eDp5', 'wat']) {
     const answer = await get('/feed?limit=1', { authorization, 'fsc-authorization': authorization });
     expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([200, null]);
   }
 });
 
-it('gives an empty page for an organisation that it does not carry', async () => {
+it('gives an empty page for an unknown organisation', async () => {
   const { cursor } = asPage((await get('/feed')).json);
   for (const path of ['/feed?organisatiecode=WS0999', '/feed?organisatiecode=ws0999&resourceType=Agendapunt']) {
     expect(asPage((await get(path)).json)).toMatchObject({ records: [], cursor, hasMore: false, next: null });
@@ -201,7 +201,7 @@ it('gives an empty page for an organisation that it does not carry', async () =>
   });
 });
 
-it('shows names in its page as they are, and runs nothing of them', async () => {
+it('shows names in its page unchanged, and runs nothing in them', async () => {
   const naam = `<img src=x onerror="alert(1)"> & 'Co'`;
   await feed.publish([vergadering('v-html', {}, { provincie: 'pv27', naam })]);
   const { text } = await get('/', { accept: 'text/html' });

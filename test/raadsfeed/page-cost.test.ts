@@ -1,4 +1,6 @@
-/** However the database plans them, and whatever it knows of the tables: pages look at the blocks that hold their records, and hardly at others. */
+/**
+ * Whatever plan the database chooses, and whatever its statistics: pages read the blocks that hold their records, and hardly any others.
+ */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { typeParsers } from '../../src/database/pool.ts';
@@ -11,7 +13,7 @@ import { generateHistory } from './generate-history.ts';
 const RECORDS = 10_000;
 const AFTER = 4000;
 const LIMIT = 200;
-/** A record of a page lies in a block of its own at most, and three indexes lead to it. */
+/** Each record of a page is in at most one block of its own, and three indexes lead to it. */
 const MOST_BLOCKS = 4 * LIMIT;
 
 const organisatiecode = 'gm9007';
@@ -33,7 +35,7 @@ const reads: readonly (readonly [string, (db: Db) => Promise<number>])[] = [
   ],
 ];
 
-/** Nobody but the test says what the database knows. */
+/** Only the test updates the statistics. */
 const KEEP_STATISTICS = `
   do $$ declare t regclass; begin
     for t in select oid from pg_class where relnamespace = 'raadsfeed'::regnamespace and relkind = 'r'
@@ -55,7 +57,7 @@ afterAll(async () => {
 });
 
 async function blocks(): Promise<number> {
-  // The blocks that a transaction looked at are added up when it ends.
+  // The blocks read by a transaction are added up when it ends.
   await client.query('select pg_stat_force_next_flush()');
   const { rows } = await client.query(
     `select sum(heap_blks_hit + heap_blks_read + coalesce(idx_blks_hit, 0) + coalesce(idx_blks_read, 0))::int as blocks
@@ -64,12 +66,12 @@ async function blocks(): Promise<number> {
   return Number(rows[0].blocks);
 }
 
-// Each state of knowledge comes on top of the one before.
+// Each state of the statistics builds on the previous one.
 describe.each([
   ['nothing', 'select'],
   ['the index of records', 'vacuum analyze raadsfeed.records'],
   ['all', 'vacuum analyze'],
-])('when the database knows of %s', (_what, learn) => {
+])('when the statistics cover %s', (_what, learn) => {
   beforeAll(() => client.query(learn));
 
   it.each(reads)('a page %s', async (_kind, read) => {

@@ -1,4 +1,4 @@
-/** Texts are in partitions of 100 000 numbers, created ahead; what is removed from one disappears from its file, and nobody waits for that. */
+/** Texts are in partitions of 100 000 numbers, created ahead; removed content disappears from their files without blocking others. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { transaction } from '../../src/database/transaction.ts';
@@ -39,7 +39,7 @@ async function partitions(): Promise<string[]> {
   return rows.map(({ name }) => String(name));
 }
 
-it('is made ahead by the service, which may make no other table', async () => {
+it('is created ahead by the service, which may create no other table', async () => {
   expect(await partitions()).toEqual(['raadsfeed.texts_from_0', 'raadsfeed.texts_from_100000']);
   await feed.publish([document('d-1', { omschrijving: SECRET }), vergadering('v-1')]);
   await generateHistory(owner, 3, BORDER - 5);
@@ -47,13 +47,13 @@ it('is made ahead by the service, which may make no other table', async () => {
   const { rows } = await owner.query('select head_epoch from raadsfeed.feed');
   expect(rows).toEqual([{ head_epoch: 0 }]);
   await feed.publish(Array.from({ length: 10 }, (_, i) => document(`grens-${i}`, { omschrijving: SECRET })));
-  // In the second half of the last partition the next one is made.
+  // In the second half of the last partition the next one is created.
   await transaction(feed.pool, async (client) => ensureTextPartitions(client, await lockFeedRow(client), 160_000));
   expect(await partitions()).toEqual(['0', '100000', '200000'].map((first) => `raadsfeed.texts_from_${first}`));
   await expect(feed.pool.query('create table raadsfeed.iets (n int)')).rejects.toThrow(/permission denied/);
 });
 
-it('gives a page over the border in order', async () => {
+it('gives a page across the boundary in order', async () => {
   const all = asPage((await feed.api.call('GET', '/feed?organisatiecode=gm9901')).json);
   expect(all.records.map(({ sequenceNumber }) => sequenceNumber)).toEqual([
     ...[1, 2],
@@ -66,7 +66,7 @@ it('gives a page over the border in order', async () => {
   );
 });
 
-it('is rewritten while others read and publish, at the head too, and has what they publish', async () => {
+it('is rewritten while others read and publish, even at the head, and has their publications', async () => {
   let isDone = false;
   let longest = 0;
   let published = 0;
@@ -98,7 +98,7 @@ it('is rewritten while others read and publish, at the head too, and has what th
   );
   expect(rows[0].texts).toBe(rows[0].head);
   expect(published).toBeGreaterThan(0);
-  // A lock for as long as the copy takes would hold up one of them for nearly all of that time.
+  // A lock for the duration of the copy would block one of them for nearly all of that time.
   expect(longest).toBeLessThan(took / 2);
 });
 
@@ -113,16 +113,16 @@ it('is retried when a reader keeps it open, and no other reader queues behind it
     await feed.publish([vergadering(`wacht-${i}`)]);
     waits.push(performance.now() - startedAt);
   }
-  // Behind the reader they would wait until their statement is ended.
+  // Behind the reader they would wait until their statement times out.
   expect(Math.max(...waits)).toBeLessThan(10_000);
   await owner.query('commit');
   expect(await rewriting).toBe(1);
   expect(await filesWith(feed.databaseUrl, SECRET)).toEqual([]);
 });
 
-it('is thrown away when all of it was pruned', async () => {
+it('is dropped when all of it was pruned', async () => {
   await owner.query('delete from raadsfeed.current_records where sequence_number < 100000');
-  // Most of it goes at once: to prune a hundred thousand records takes seconds, and the last ten thousand show the same.
+  // Most of it is removed directly: pruning a hundred thousand records takes seconds, and the last ten thousand show the same.
   for (const table of ['texts', 'records']) {
     await owner.query(`delete from raadsfeed.${table} where sequence_number between 10 and 90000`);
   }

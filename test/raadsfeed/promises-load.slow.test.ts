@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => feed.stop());
 
-/** Reads a feed from a place on, as a re-user does, until it has seen `until`; checks every promise on its way. */
+/** Reads a feed from a position on, as a re-user does, until it has seen `until`; checks every promise along the way. */
 async function read(mount: string, until: number, limit: number): Promise<number[]> {
   const seen: number[] = [];
   let cursor = '';
@@ -45,7 +45,7 @@ describe('twenty writers and twenty-four readers at once, on two instances', () 
     const readers = Array.from({ length: 24 }, (_, i) => read(i % 2 ? feed.mount : other.mount, total, 7 + 2 * i));
     const writers = Array.from({ length: 20 }, async (_, writer) => {
       for (let round = 0; round < 3; round += 1) {
-        // Not `feed.publish`, which asks both instances again and again whether they have heard.
+        // Not `feed.publish`, which keeps polling both instances.
         const lines = Array.from({ length: 5 }, (_, i) => agendapunt(`w${writer}-r${round}-${i}`));
         await publishLines(feed.pool, lines);
       }
@@ -56,13 +56,13 @@ describe('twenty writers and twenty-four readers at once, on two instances', () 
   });
 });
 
-describe('writers that are killed inside their transaction', () => {
-  it('leave no hole, and let the others go on', async () => {
+describe('writers killed inside their transaction', () => {
+  it('leave no gap, and do not block the others', async () => {
     const before = asPage((await feed.api.call('GET', '/feed?limit=1')).json).head;
     const killer = new pg.Client({ connectionString: feed.databaseUrl });
     await killer.connect();
     let stop = false;
-    // Only a backend that holds the lock of the feed is shot: between the number and its commit.
+    // Only a backend that holds the feed's lock is killed: between the number and its commit.
     const shooting = (async () => {
       let shot = 0;
       while (!stop) {
@@ -97,7 +97,7 @@ describe('writers that are killed inside their transaction', () => {
     await killer.end();
     const records = await readRecords(feed.api);
     expect(records.map(({ sequenceNumber }) => sequenceNumber)).toEqual(records.map((_, i) => i + 1));
-    // A commit whose answer was lost may have been one more.
+    // A commit whose answer was lost may count as one more.
     expect(records.length - before).toBeGreaterThanOrEqual(committed);
     expect((records.length - before) % 2).toBe(0);
   });

@@ -1,4 +1,4 @@
-/** The promises of the log, each against what could break it. */
+/** The promises of the log, each against a threat to it. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openStream } from './stream-client.ts';
@@ -30,7 +30,7 @@ describe('a clock that goes back', () => {
 });
 
 describe('a feed restored from a backup', () => {
-  it('refuses cursors ahead of its head, and those of numbers that it has given again since', async () => {
+  it('refuses cursors ahead of its head, and those of reused numbers', async () => {
     const restored = await startFeed();
     await restored.publish([vergadering('v-1'), vergadering('v-2')]);
     const backup = asPage((await restored.api.call('GET', '/feed')).json);
@@ -53,7 +53,7 @@ describe('a feed restored from a backup', () => {
     await restored.stop();
   });
 
-  it('never gives pages of the history that it lost, though it has them in memory', async () => {
+  it('never serves pages of the lost history, though it has them in memory', async () => {
     const restored = await startFeed();
     await restored.publish([vergadering('v-1'), vergadering('v-2')]);
     const { cursor } = asPage((await restored.api.call('GET', '/feed')).json);
@@ -70,7 +70,7 @@ describe('a feed restored from a backup', () => {
     await restored.stop();
   });
 
-  it('ends the streams that are further than it is: what they wait for comes under numbers that they have had', async () => {
+  it('ends the streams that are ahead of it: they wait for numbers that they have already seen', async () => {
     const restored = await startFeed();
     await restored.publish(['v-1', 'v-2', 'v-3', 'v-4'].map((id) => vergadering(id)));
     const stream = await openStream(`${restored.mount}/feed/stream`, { 'last-event-id': '0' });
@@ -87,7 +87,7 @@ describe('a feed restored from a backup', () => {
   });
 });
 
-/** What restoring an older backup does to the feed. */
+/** The effect on the feed of restoring an older backup. */
 async function restoreTo({ databaseUrl }: FeedServer, number: number): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -101,8 +101,8 @@ async function restoreTo({ databaseUrl }: FeedServer, number: number): Promise<v
   await client.end();
 }
 
-describe('a reader that stops for a long time', () => {
-  it('goes on where it was, and finds exactly what happened since', async () => {
+describe('a reader that pauses for a long time', () => {
+  it('continues where it stopped, and finds exactly what happened since', async () => {
     const first = asPage((await feed.api.call('GET', '/feed?limit=3')).json);
     const all = await readRecords(feed.api);
     const rest = await readRecords(feed.api, `/feed?limit=100`);
@@ -136,7 +136,7 @@ describe('a snapshot that is read while records are published', () => {
       if (feedCursor !== '') expect(page.feedCursor).toBe(feedCursor);
       feedCursor = page.feedCursor;
       for (const { resource, data } of page.records) held.set(resource.bronidentificatie, data);
-      // Between two pages something already read, something still to come and something new changes.
+      // Between two pages, an already read, an unread and a new resource change.
       await apply([
         document(`d-${round}`, { omschrijving: `ronde ${round}` }),
         document(`d-${119 - round}`, { omschrijving: `ronde ${round}` }),

@@ -13,7 +13,7 @@ it('feed publish takes no more memory for many lines than for few', async () => 
     vergadering(`veel-${i}`, { vergadertoelichting: `${i} ${text}` }),
   );
   await writeFile(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-  // All of them beside the program itself would be more than this, and more once they are read.
+  // All of them together with the program would exceed this, and more so once parsed.
   const small = { NODE_OPTIONS: '--max-old-space-size=28' };
   const { child, ended } = operator.start(['publish', '--json', path], small);
   child.stdin?.end();

@@ -1,4 +1,4 @@
-/** What the published form demands of a resource beyond its members: addresses of the web only, and parts that are whole or absent. */
+/** Requirements of the published form beyond its members: web addresses only, and parts that are complete or absent. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { readOpenapi } from '../../src/lib/openapi-document.ts';
@@ -24,7 +24,7 @@ const SCHEMES = [
   'https:///pad',
 ];
 const ref = (url: string): object => ({ bronidentificatie: 'x', url });
-/** Every member that is an address, of every resource type, nested ones too. */
+/** Every member that is an address, of every resource type, including nested ones. */
 const ADDRESSES: readonly (readonly [string, (url: string) => object])[] = [
   ['Vergadering.url', (url) => vergadering('v', { url })],
   ['Vergadering.webpaginalink', (webpaginalink) => vergadering('v', { webpaginalink })],
@@ -48,13 +48,13 @@ const ADDRESSES: readonly (readonly [string, (url: string) => object])[] = [
 ];
 
 describe('an address', () => {
-  it.each(ADDRESSES)('is refused in %s when it is not one of the web', (_member, line) => {
+  it.each(ADDRESSES)('is refused in %s when it is not a web address', (_member, line) => {
     for (const url of SCHEMES) expect(faultsOf(line(url)), url).not.toEqual([]);
     for (const url of ['https://raad.example/x?y#z', 'HTTP://raad.example'])
       expect(faultsOf(line(url)), url).toEqual([]);
   });
 
-  it('is allowed in no member of the contract but these', () => {
+  it('occurs in no other member of the contract', () => {
     const { components } = readOpenapi(new URL('../../openapi/raadsfeed.yaml', import.meta.url));
     const found: string[] = [];
     const walk = (schema: unknown, path: string): void => {
@@ -71,7 +71,7 @@ describe('an address', () => {
   });
 });
 
-describe('what is whole or absent', () => {
+describe('a part', () => {
   it.each([
     vergadering('v', { georganiseerddoorgremium: {} }),
     vergadering('v', { georganiseerddoorgremium: { gremiumnaam: 'Raad' } }),
@@ -79,7 +79,7 @@ describe('what is whole or absent', () => {
     document('d', { gerelateerdinformatieobject: {} }),
     document('d', { gerelateerdinformatieobject: { rol: 'bijlage' } }),
     document('d', { gerelateerdinformatieobject: { informatieobject: { bronidentificatie: 'x' } } }),
-  ])('is refused in part: %j', (line) => {
+  ])('is refused when incomplete: %j', (line) => {
     expect(faultsOf(line)).not.toEqual([]);
   });
 
@@ -104,7 +104,7 @@ describe('for clients of the published draft', () => {
     stream.close();
   });
 
-  it('the service document leaves `laatstBijgewerkt` out as long as nothing was read', async () => {
+  it('the service document omits `laatstBijgewerkt` as long as nothing was read', async () => {
     await feed.pool.query(
       `insert into raadsfeed.organisaties (organisatiecode, naam, herkomst, herkomst_soort) values ('gm9902', 'Elders', 'https://raad.example/feed', 'feed')`,
     );
@@ -118,7 +118,7 @@ describe('for clients of the published draft', () => {
     });
   });
 
-  it('`dossiertype` decides the form of `data` in the contract', () => {
+  it('`dossiertype` determines the form of `data` in the contract', () => {
     const { components } = readOpenapi(new URL('../../openapi/raadsfeed.yaml', import.meta.url));
     expect(components?.schemas?.FeedRecord).toMatchObject({
       properties: { data: { oneOf: expect.any(Array), discriminator: { propertyName: 'dossiertype' } } },

@@ -1,4 +1,4 @@
-/** Redactions that are published together: what each of them reaches, and how long others wait for all of them. */
+/** Redactions published together: the reach of each of them, and how long they block others. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Db, transaction } from '../../src/database/transaction.ts';
 import type { Change, Herkomst } from '../../src/raadsfeed/domain/change.ts';
@@ -18,7 +18,7 @@ afterAll(() => feed.stop());
 
 const redaction = (id: string): object => removal('redact', 'Informatieobject', id);
 
-/** Publishes without rewriting files; `statements`: how many the lock of the feed was held for. */
+/** Publishes without rewriting files; `statements`: how many ran while the feed's lock was held. */
 async function publish(changes: readonly Change[]): Promise<{ outcomes: Outcome[]; statements: number }> {
   let statements = 0;
   const outcomes = await transaction(feed.pool, (client) => {
@@ -43,7 +43,7 @@ it('takes as many statements for many redactions as for one', async () => {
   expect(await filesWith(feed.databaseUrl, SECRET)).toEqual([]);
 });
 
-it('goes by the order of the lines: each redaction names what held content at that point', async () => {
+it('follows the order of the lines: each redaction names what held content at that point', async () => {
   await feed.publish([document('a', { omschrijving: 'een' }), document('b', { omschrijving: 'een' })]);
   const outcomes = await feed.publish([
     document('a', { omschrijving: SECRET }),
@@ -77,7 +77,7 @@ it('goes by the order of the lines: each redaction names what held content at th
   expect(results.map((one) => Object(one).bronidentificatie)).toEqual(['b']);
 });
 
-it('reaches what came from the numbers that a source names, in the feed and in the same batch, of its organisation only', async () => {
+it('reaches records from the numbers that a source names, in the feed and in the same batch, of its organisation only', async () => {
   const from = (sequenceNumber: number): Herkomst => ({ feedUrl: FEED_URL, sequenceNumber });
   const sourced = (id: string, number: number): Change => ({ ...changeOf(document(id)), herkomst: from(number) });
   const named = (id: string, number: number, numbers: readonly number[]): Change => {
@@ -91,7 +91,7 @@ it('reaches what came from the numbers that a source names, in the feed and in t
   const { outcomes } = await publish([
     sourced('s-3', 13),
     sourced('s-4', 14),
-    // Names what is of another organisation, and what is still to come.
+    // Names numbers of another organisation, and later ones.
     named('s-1', 15, [10, 12, 13, 16]),
     sourced('s-3', 16),
     named('s-2', 17, [11, 11, 14]),

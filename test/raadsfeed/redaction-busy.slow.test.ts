@@ -32,7 +32,7 @@ const verified = async () => {
 
 it('leaves nothing of any of them when several processes redact, publish and read at once', async () => {
   const ids = Array.from({ length: 40 }, (_, i) => `d-${i}`);
-  // Twice, with others between.
+  // Twice, with others in between.
   for (const version of [1, 2]) {
     await feed.publish(ids.map((id) => document(id, { omschrijving: `${SECRET} ${version}` })));
     await feed.publish(Array.from({ length: 1000 }, (_, i) => vergadering(`vul-${version}-${i}`)));
@@ -65,19 +65,19 @@ it('leaves nothing of any of them when several processes redact, publish and rea
   expect(await verified()).toEqual([]);
 });
 
-it('leaves the bytes of every other record as they were', async () => {
+it('leaves the bytes of every other record unchanged', async () => {
   const recordsOf = async () => (await feed.api.call('GET', '/feed?limit=60')).text.split(',"cursor":')[0] ?? '';
   const before = await recordsOf();
   await feed.publish([vergadering('vul-1-0', { locatie: 'Raadzaal' }), removal('redact', 'Vergadering', 'vul-1-15')]);
   const [after, other] = [await recordsOf(), before.split('"bronidentificatie":"vul-1-15"')];
   expect(after).not.toBe(before);
-  // Only the record that was redacted differs, from its `op` to the end of its data.
+  // Only the redacted record differs, from its `op` to the end of its data.
   const same = (text: string): string => text.replace(/\{"sequenceNumber":56,.*?\}(?=,\{"sequenceNumber":57,)/, '');
   expect(other.length).toBeGreaterThan(1);
   expect(same(after)).toBe(same(before));
 });
 
-/** The running feed may rewrite its files between the commit and the look: then another document is tried. */
+/** The running feed may rewrite its files between the commit and the check: then another document is tried. */
 async function redactedAndLeft(name: string): Promise<string> {
   for (let attempt = 1; attempt <= 10; attempt++) {
     const id = `${name}-${attempt}`;
@@ -88,19 +88,19 @@ async function redactedAndLeft(name: string): Promise<string> {
   throw new Error('every redaction was finished by the running feed');
 }
 
-it('is finished by the same line, published again, when it was broken off behind its commit', async () => {
+it('is completed by the same line, published again, when it was interrupted after its commit', async () => {
   const id = await redactedAndLeft('d-weer');
   expect(await feed.publish([removal('redact', 'Informatieobject', id)])).toEqual(['no-op']);
   expect(await filesWith(feed.databaseUrl, SECRET)).toEqual([]);
 });
 
-it('is finished by the next service that starts, when its process died behind its commit', async () => {
+it('is completed by the next service that starts, when its process died after its commit', async () => {
   await redactedAndLeft('d-dood');
   await feed.another();
   await expect.poll(() => filesWith(feed.databaseUrl, SECRET), PATIENT).toEqual([]);
 });
 
-it('that comes between two pages of a snapshot takes its content out of the rest, and is in the feed after it', async () => {
+it('between two pages of a snapshot takes its content out of the rest, and is in the feed after it', async () => {
   const busy = await startFeed();
   await busy.publish(Array.from({ length: 10 }, (_, i) => document(`s-${i}`, { omschrijving: SECRET })));
   const first = asPage((await busy.api.call('GET', '/snapshot?limit=5')).json);

@@ -1,4 +1,4 @@
-/** A redaction with everything on that keeps tables beside the feed: what it took is in no file of the database. */
+/** A redaction with every feature enabled that keeps tables beside the feed: its content is in no file of the database. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { rewriteContentTables } from '../../src/raadsfeed/store/text-partitions.ts';
 import { callProgram } from '../support/program.ts';
@@ -6,7 +6,7 @@ import { filesWith } from './database-files.ts';
 import { type PagesServer, startPages } from './pages/pages-fixture.ts';
 import { document, removal, vergadering } from './support.ts';
 
-/** Words as the index has them: in lower case, and left as they are by the stemmer. */
+/** Words as in the index: in lower case, and unchanged by the stemmer. */
 const WORDS = Array.from({ length: 20 }, (_, i) => `zwetsgeheim${i}q`);
 
 let pages: PagesServer;
@@ -29,7 +29,7 @@ const publishSecrets = (): Promise<void> =>
 
 const wordsInFiles = (): Promise<string[]> => filesWith(pages.databaseUrl, ...WORDS);
 
-it('leaves no word in any table or index of an extension when `feed redact` has ended', async () => {
+it('leaves no word in any table or index of a feature when `feed redact` has ended', async () => {
   await publishSecrets();
   expect((await wordsInFiles()).join()).toContain('items_words');
   const words = ['feed', 'redact', '--reden', 'persoonsgegevens'];
@@ -41,13 +41,13 @@ it('leaves no word in any table or index of an extension when `feed redact` has 
   expect((await pages.get('/zoeken?q=vergadering')).text).toContain('30 resultaten');
 });
 
-it('leaves none a minute after `feed publish` of redactions, which the server sees to', async () => {
+it('leaves none a minute after `feed publish` of redactions, thanks to the server', async () => {
   await publishSecrets();
   await pages.publish(WORDS.map((_, i) => removal('redact', 'Informatieobject', `d-${i}`)));
   await expect.poll(wordsInFiles, { interval: 1000 }).toEqual([]);
 });
 
-it('keeps what is written to a table while it is copied, and the names, keys and rights of the table', async () => {
+it('keeps rows written to a table while it is copied, and the names, keys and privileges of the table', async () => {
   const shape = `select indexdef from pg_indexes where schemaname like 'raadsfeed\\_%'
     union all select conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) from pg_constraint where connamespace::regnamespace::text like 'raadsfeed\\_%'
     union all select oid::regclass || ' ' || array(select acl::text from unnest(relacl) acl order by 1)::text from pg_class where relkind = 'r' and relnamespace::regnamespace::text like 'raadsfeed\\_%'

@@ -16,7 +16,7 @@ import {
 } from './support.ts';
 
 const SECRET = 'Burgerservicenummer-van-Jansen';
-/** So long that Postgres stores it outside its row, and incompressible. */
+/** Long enough for Postgres to store it outside its row, and incompressible. */
 const LONG = randomBytes(6000).toString('base64url');
 const LONG_SECRET = `${SECRET} ${LONG}`;
 
@@ -49,7 +49,7 @@ const PATHS = [
 ];
 const ENCODINGS = { identity: (b: Buffer) => b, gzip: gunzipSync, br: brotliDecompressSync, zstd: zstdDecompressSync };
 
-/** Every address in every encoding of one instance: those that hold the text. */
+/** Every address in every encoding of one instance whose answer contains the text. */
 async function addressesWith(mount: string, text: string): Promise<string[]> {
   const found: string[] = [];
   for (const path of PATHS) {
@@ -122,13 +122,13 @@ it('has the text in no file of the database, not even in free space', async () =
   expect(await filesWith(feed.databaseUrl, LONG.slice(5000, 5040))).toEqual([]);
 });
 
-it('keeps every other record as it was', async () => {
+it('leaves every other record unchanged', async () => {
   const records = await readRecords(feed.api);
   expect(records[4]?.data).toMatchObject({ bronidentificatie: 'd-2', omschrijving: 'gewoon' });
   expect(asPage((await feed.api.call('GET', '/organisaties/gm9901/informatieobjecten')).json).results).toHaveLength(31);
 });
 
-it('changes the tag of pages that were redacted', async () => {
+it('changes the ETag of redacted pages', async () => {
   const before = await feed.api.call('GET', '/feed?limit=5');
   const tag = before.headers.get('etag') ?? '';
   await feed.publish([removal('redact', 'Agendapunt', 'a-1')]);
@@ -137,7 +137,7 @@ it('changes the tag of pages that were redacted', async () => {
   expect(asPage(answer.json).records[2]).toMatchObject({ op: 'redact', geredigeerdeSequenceNumbers: [3] });
 });
 
-it('records no redaction of what holds no content, and takes new content afterwards', async () => {
+it('records no redaction of a resource without content, and accepts new content afterwards', async () => {
   expect(await feed.publish([removal('redact', 'Informatieobject', 'd-1')])).toEqual(['no-op']);
   expect(await feed.publish([removal('redact', 'Vergadering', 'onbekend')])).toEqual(['no-op']);
   expect(await feed.publish([removal('delete', 'Informatieobject', 'd-1')])).toEqual(['no-op']);
@@ -153,7 +153,7 @@ it('leaves nothing of many in the free space of their pages', async () => {
   expect(await filesWith(feed.databaseUrl, SECRET)).toEqual([]);
 });
 
-it('reaches what was published just before it in the same batch', async () => {
+it('reaches records published just before it in the same batch', async () => {
   const outcomes = await feed.publish([
     document('d-9', { omschrijving: SECRET }),
     removal('redact', 'Informatieobject', 'd-9'),

@@ -1,4 +1,4 @@
-/** Resources with every member that they can have go in and come out as they are. */
+/** Resources with every possible member are returned as they were published. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { contentHash } from '../../src/lib/feed/record.ts';
 import { canonicalJson } from '../../src/lib/json/canonical-json.ts';
@@ -52,7 +52,7 @@ const dataOf = (line: object): Record<string, unknown> => {
   return data;
 };
 
-it('knows in these examples every member that the contract has', () => {
+it('cover in these examples every member of the contract', () => {
   const { components } = readOpenapi(new URL('../../openapi/raadsfeed.yaml', import.meta.url));
   for (const [name, line] of Object.entries(FULL)) {
     const schema = components?.schemas?.[name];
@@ -61,7 +61,7 @@ it('knows in these examples every member that the contract has', () => {
   }
 });
 
-it('gives each of them in the feed, the snapshot, its collection and by itself as it was published', async () => {
+it('are in the feed, the snapshot, their collection and individually as they were published', async () => {
   expect(await feed.publish(Object.values(FULL))).toEqual([{ recorded: 1 }, { recorded: 2 }, { recorded: 3 }]);
   const lists = { Vergadering: 'vergaderingen', Agendapunt: 'agendapunten', InformatieObject: 'informatieobjecten' };
   const [records, snapshot] = [await readRecords(feed.api), await readRecords(feed.api, '/snapshot')];
@@ -77,7 +77,7 @@ it('gives each of them in the feed, the snapshot, its collection and by itself a
   }
 });
 
-it('does not record the same again with its members in another order, and does when one is missing', async () => {
+it('are not recorded again with their members in another order, but are when one is missing', async () => {
   const turned = Object.values(FULL).map((line) => ({
     ...line,
     data: Object.fromEntries(Object.entries(dataOf(line)).reverse()),

@@ -1,4 +1,4 @@
-/** An answer that is given again is the same as the one before it, to the byte, and counts as much. */
+/** A cached answer equals the original, byte for byte, and is counted the same. */
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { transaction } from '../../src/database/transaction.ts';
@@ -19,7 +19,7 @@ afterAll(async () => {
   await limited.stop();
 });
 
-/** The whole answer as it comes over the line, except for the date. */
+/** The complete answer on the wire, except for the date. */
 function exchange(
   server: FeedServer,
   path: string,
@@ -46,7 +46,7 @@ function exchange(
   });
 }
 
-/** An address that no other test asks, so that its first answer comes the ordinary way. */
+/** An address that no other test uses, so that its first answer is uncached. */
 const fresh = (path: string, n: number): string => `${path}${path.includes('?') ? '&' : '?'}limit=${n}`;
 
 describe('a cached response', () => {
@@ -56,8 +56,8 @@ describe('a cached response', () => {
     ['a full page, br', { 'accept-encoding': 'br' }],
     ['a full page, zstd', { 'accept-encoding': 'gzip, deflate, br, zstd' }],
     ['with an Accept that allows JSON', { accept: 'text/html, */*;q=0.1' }],
-  ])('is the same to the byte: %s', async (_title, headers) => {
-    // Without memory nothing is given again: what such an instance answers is the ordinary way.
+  ])('is byte-identical: %s', async (_title, headers) => {
+    // Without a cache nothing is reused, so such an instance gives the ordinary answer.
     const ordinary = await feed.another({ 'raadsfeed.cacheMb': '0', PUBLIC_BASE_URL: feed.server.url });
     for (const path of [
       '/ori/v1/feed?limit=7',
@@ -75,7 +75,7 @@ describe('a cached response', () => {
     }
   });
 
-  it('is the same to the byte when nothing has changed (304)', async () => {
+  it('is byte-identical when nothing has changed (304)', async () => {
     const path = '/ori/v1/feed?limit=8';
     const etag = /etag: ([^\r]+)/i.exec(await exchange(feed, path))?.[1] ?? '';
     const first = await exchange(feed, path, { 'if-none-match': etag });
@@ -84,7 +84,7 @@ describe('a cached response', () => {
     expect(await exchange(feed, path, { 'if-none-match': '"x"' })).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it('is not used once the feed has moved, unless it is a full page of history: that one only goes with a redaction', async () => {
+  it('is not used once the feed has advanced, unless it is a full page of history, which only a redaction removes', async () => {
     const [full, last] = [fresh('/ori/v1/feed', 9), fresh('/ori/v1/feed', 900)];
     for (const path of [full, full, last, last]) expect(await exchange(feed, path)).toContain('"head":30');
     await feed.publish([vergadering('v-nieuw')]);
@@ -112,7 +112,7 @@ describe('a cached response', () => {
         ).rowCount;
       await expect.poll(waiting, PATIENT).toBe(1);
       await publishBatch(client, [changeOf(document('tussendoor'))], new Date());
-      // Not waited for: it is answered when the lock is released.
+      // Not awaited: it is answered when the lock is released.
       return { asked };
     });
     await before.asked;
@@ -150,7 +150,7 @@ describe('a cached response', () => {
 describe('the limit per client', () => {
   const ask = (address: string) => exchange(limited, '/ori/v1/feed?limit=3', { 'x-forwarded-for': address });
 
-  it('counts a cached response, by the address that the trusted proxy gives', async () => {
+  it('counts a cached response, by the address from the trusted proxy', async () => {
     const answers: string[] = [];
     for (let i = 0; i < 12; i += 1) answers.push(await ask('192.0.2.1'));
     for (const answer of answers.slice(0, 10)) expect(answer).toMatch(/^HTTP\/1\.1 200 /);
@@ -162,7 +162,7 @@ describe('the limit per client', () => {
     expect(await ask('192.0.2.2')).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it('leaves nothing about one client in an answer that a shared cache may keep', async () => {
+  it('leaves nothing about one client in an answer that a shared cache may store', async () => {
     for (const path of ['/feed', '/feed?limit=3', '/snapshot', '/', '/docs', '/openapi.json']) {
       const first = await exchange(limited, `/ori/v1${path}`, { 'x-forwarded-for': '192.0.2.3' });
       const second = await exchange(limited, `/ori/v1${path}`, { 'x-forwarded-for': '192.0.2.4' });
@@ -174,7 +174,7 @@ describe('the limit per client', () => {
   });
 });
 
-it('serves what it served before without the memory for it', async () => {
+it('serves the same answers with the cache disabled', async () => {
   const small = await feed.another({ 'raadsfeed.cacheMb': '0' });
   const [one, other] = [await small.api.call('GET', '/feed'), await feed.api.call('GET', '/feed')];
   expect(asPage(one.json).records.map(({ sequenceNumber }) => sequenceNumber)).toEqual(
@@ -182,7 +182,7 @@ it('serves what it served before without the memory for it', async () => {
   );
 });
 
-/** Status and headers of an answer, except for the length: the end of a page is compressed only the ordinary way. */
+/** Status and headers of an answer, except for the length: the end of a page is compressed only without a cache. */
 function head(answer: string): string[] {
   return answer
     .slice(0, answer.indexOf('\r\n\r\n'))

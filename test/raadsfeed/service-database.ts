@@ -3,7 +3,7 @@ import type { Pool } from '../../src/database/pool.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { servicePool } from './support.ts';
 
-/** The pool of the test file that runs, on a database of its own. */
+/** The pool of the running test file, on its own database. */
 export let pool: Pool;
 
 /** Gives a test file a database and a pool like the service's. */

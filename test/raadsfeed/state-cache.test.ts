@@ -1,4 +1,4 @@
-/** What an instance takes the state of the feed to be: forward within one feed, and never from a read that began too early. */
+/** An instance's view of the feed's state: it only moves forward within one feed, and never comes from a read that began too early. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Listener, NotificationCallback } from '../../src/database/listen.ts';
 import type { Db } from '../../src/database/transaction.ts';
@@ -43,7 +43,7 @@ afterEach(() => stateCache.close());
 
 const number = async (): Promise<number> => (await stateCache.current()).head.sequenceNumber;
 
-it('answers everybody from one read for a second, and reads again after that', async () => {
+it('answers all requests from one read for a second, and then reads again', async () => {
   expect(stateCache.fresh()).toBeUndefined();
   const first = await stateCache.current();
   expect(stateCache.fresh()).toBe(first);
@@ -56,7 +56,7 @@ it('answers everybody from one read for a second, and reads again after that', a
   expect(reads).toBe(2);
 });
 
-it('takes what a notification names at once, and counts it as no confirmation', async () => {
+it("uses a notification's state at once, and does not count it as confirmation", async () => {
   await stateCache.current();
   notify(text(7, { redactions: 1 }));
   expect(stateCache.fresh()).toMatchObject({ head: { sequenceNumber: 7 }, redactions: 1 });
@@ -66,7 +66,7 @@ it('takes what a notification names at once, and counts it as no confirmation', 
 });
 
 it.each([undefined, '', 'onzin', '7 1', text(4)])(
-  'reads for itself when a notification names nothing new: %s',
+  'reads for itself when a notification carries no news: %s',
   async (payload) => {
     await stateCache.current();
     stored = text(6);
@@ -81,7 +81,7 @@ it('reads again for a client that has seen a later number, by a read that begins
   answer = () => new Promise((resolve) => (release = resolve));
   const early = stateCache.refresh();
   await expect.poll(() => reads).toBe(2);
-  // What is under way began too early for him.
+  // The read in flight began too early for that client.
   const asked = [stateCache.currentAtLeast(9), stateCache.currentAtLeast(9)];
   answer = async () => text(9);
   release(text(5));
@@ -92,7 +92,7 @@ it('reads again for a client that has seen a later number, by a read that begins
   expect(reads).toBe(3);
 });
 
-it('never goes back to what was read before something was heard', async () => {
+it('never goes back to a state read before a notification', async () => {
   await stateCache.current();
   let release: (value: string) => void = () => undefined;
   answer = () => new Promise((resolve) => (release = resolve));
@@ -109,7 +109,7 @@ it.each([
   ['is lower', text(3)],
   ['has another epoch', text(5, { epoch: 99 })],
   ['is of another feed', text(50, { feedId: 'fedcba9876543210' })],
-])('goes back when a later read says so, as after a backup was put back: the head %s', async (_what, restored) => {
+])('goes back when a later read says so, as after restoring a backup: the head %s', async (_what, restored) => {
   await stateCache.current();
   const seen: number[] = [];
   stateCache.onChange(({ head }) => seen.push(head.sequenceNumber));

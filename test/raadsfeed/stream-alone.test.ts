@@ -1,4 +1,4 @@
-/** A stream that catches up while no other is open, and something is redacted that it was sent a moment ago. */
+/** A stream that catches up while no other is open, and a redaction of something just sent to it. */
 import { once } from 'node:events';
 import { createServer, get, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -20,13 +20,13 @@ const listener: Listener = {
   close: async () => undefined,
 };
 
-it('is cut when the system may still hold for its client what was redacted', async () => {
+it('is disconnected when the system may still be buffering redacted content for its client', async () => {
   await feed.publish(Array.from({ length: 250 }, (_, i) => vergadering(`v-${i}`)));
   const real = createFeedStateCache({ db: feed.pool, listener, log: quiet });
   const from = (await real.current()).head.sequenceNumber - 250;
   let waiting = false;
   let reads = 0;
-  // What it catches up with second takes long; what is new is read beside it.
+  // Its second part to catch up with takes long; new records are read at the same time.
   const stateCache: FeedStateCache = {
     ...real,
     async read(query) {
@@ -71,7 +71,7 @@ it('is cut when the system may still hold for its client what was redacted', asy
   }
 });
 
-it('reads what is new once, whatever the filters of the streams', async () => {
+it('reads new records once, whatever the filters of the streams', async () => {
   const real = createFeedStateCache({ db: feed.pool, listener, log: quiet });
   let reads = 0;
   const stateCache: FeedStateCache = {

@@ -10,9 +10,9 @@ export interface StreamClient {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly events: StreamEvent[];
-  /** Everything that came, comments too. */
+  /** Everything received, including comments. */
   readonly raw: () => string;
-  /** Resolves once there are so many events; rejects when the stream ends before. */
+  /** Resolves once there are this many events; rejects when the stream ends first. */
   waitFor(count: number): Promise<StreamEvent[]>;
   /** Resolves when the server has ended the stream. */
   readonly ended: Promise<void>;
@@ -34,7 +34,7 @@ export function openStream(url: string, headers: Record<string, string> = {}): P
       response.setEncoding('utf8');
       response.on('data', (text: string) => {
         pieces.push(text);
-        // Only the new piece is searched: to look through all of a large event with each of its pieces takes seconds.
+        // Searches only the new piece: rescanning a large event for each piece would take seconds.
         const hasEnd = text.includes('\n\n') || (text.startsWith('\n') && unread.at(-1)?.endsWith('\n') === true);
         unread.push(text);
         if (!hasEnd) return;

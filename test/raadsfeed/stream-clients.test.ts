@@ -1,4 +1,4 @@
-/** Clients of server-sent events that are not ours follow the stream. */
+/** Third-party clients of server-sent events follow the stream. */
 import { execFile, spawnSync } from 'node:child_process';
 import { connect, createServer, type Socket } from 'node:net';
 import process from 'node:process';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => feed.stop());
 
-/** Passes connections on, and can cut all of them. */
+/** A proxy that can cut all its connections. */
 async function startCuttable(target: string) {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();

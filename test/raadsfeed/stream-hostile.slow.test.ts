@@ -1,4 +1,4 @@
-/** Streams whose clients go away at the wrong moment, or ask oddly. */
+/** Streams whose clients disconnect at the wrong moment, or send odd requests. */
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pruneTo, withLock } from './locks.ts';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => feed.stop());
 
-/** Sends the head of a request and reads nothing yet. */
+/** Sends the head of a request without reading anything yet. */
 function ask(headers = '', at = feed): Promise<Socket> {
   const { hostname, port } = new URL(at.server.url);
   return new Promise((resolve) => {
@@ -25,7 +25,7 @@ function ask(headers = '', at = feed): Promise<Socket> {
   });
 }
 
-describe('a client that goes away before its stream has begun', () => {
+describe('a client that disconnects before its stream has begun', () => {
   it('gives its slot back', async () => {
     const places = async () => (await feed.api.call('HEAD', '/feed/stream')).status;
     // Every query for the head of the feed waits, and so does every new stream.
@@ -33,7 +33,7 @@ describe('a client that goes away before its stream has begun', () => {
       const sockets = await Promise.all(Array.from({ length: MAX }, () => ask()));
       await expect.poll(places, PATIENT).toBe(503);
       for (const socket of sockets) socket.destroy();
-      // The server must hear of it while they wait.
+      // The server must notice while they wait.
       await new Promise((resolve) => setTimeout(resolve, 300));
     });
     await expect.poll(places, PATIENT).toBe(200);
@@ -44,7 +44,7 @@ describe('a client that goes away before its stream has begun', () => {
   });
 });
 
-describe('a stream that does not come about', () => {
+describe('a stream that does not start', () => {
   it('takes no slot when it is refused', async () => {
     for (let i = 0; i < 2 * MAX; i += 1) {
       expect((await feed.api.call('GET', '/feed/stream?cursor=x')).status).toBe(400);
@@ -52,10 +52,10 @@ describe('a stream that does not come about', () => {
     }
   });
 
-  it('is answered in time when the database is not, and goes no further after that', async () => {
+  it('is answered in time when the database is slow, and then does nothing more', async () => {
     const late = await feed.another({ 'server.requestTimeoutMs': '1000', 'raadsfeed.streamMax': '1' });
     await withLock(feed.databaseUrl, 'raadsfeed.feed', async () => {
-      // What it knew holds for a second.
+      // Its cached state is valid for a second.
       await expect.poll(async () => (await late.api.call('GET', '/feed')).status, PATIENT).toBe(503);
       expect((await late.api.call('GET', '/feed/stream')).status).toBe(503);
     });
@@ -74,8 +74,8 @@ describe('a stream that does not come about', () => {
   });
 });
 
-describe('a client that takes its time', () => {
-  it('is not sent from memory what was redacted meanwhile', async () => {
+describe('a slow client', () => {
+  it('is not sent redacted content from memory', async () => {
     const filling = 'x'.repeat(150_000);
     const ids = Array.from({ length: 150 }, (_, i) => `groot-${i}`);
     for (let from = 0; from < ids.length; from += 10) {
@@ -84,12 +84,13 @@ describe('a client that takes its time', () => {
       );
     }
     const socket = await ask('last-event-id: 0\r\n');
-    // With the first piece on its way the records have been read; then nothing is taken any more.
+    // With the first piece in flight the records have been read; from then on nothing more is read.
     await new Promise((resolve) => socket.once('data', resolve).resume());
     socket.pause();
     await feed.publish([removal('redact', 'Informatieobject', 'groot-149')]);
     let text = '';
-    // It is cut, and resumes with what it has; on a slow machine the redaction may come before the last records are read, and then it is not.
+    // It is disconnected, and resumes from its position; on a slow machine the redaction may precede the reading of the last records, and
+    // then it is not.
     await new Promise<void>((resolve) => {
       socket.once('close', () => resolve());
       socket.setEncoding('utf8').on('data', (piece: string) => {
@@ -108,8 +109,8 @@ describe('a client that takes its time', () => {
   });
 });
 
-describe('a client that lets what is new wait', () => {
-  it('is cut off when something is redacted, and does not get that when it comes back', async () => {
+describe('a client that leaves new records unread', () => {
+  it('is disconnected by a redaction, and does not get that content when it returns', async () => {
     const filling = 'x'.repeat(150_000);
     const socket = await ask();
     await new Promise((resolve) => socket.once('data', resolve).resume());
@@ -121,7 +122,7 @@ describe('a client that lets what is new wait', () => {
       );
     }
     await feed.publish([removal('redact', 'Informatieobject', 'live-99')]);
-    // Time enough for every instance to have heard of it.
+    // Time enough for every instance to be notified.
     await new Promise((resolve) => setTimeout(resolve, 1000));
     let text = '';
     socket.setEncoding('utf8').on('data', (piece: string) => {
@@ -132,8 +133,8 @@ describe('a client that lets what is new wait', () => {
   });
 });
 
-describe('a stream that catches up while its history is pruned away', () => {
-  it('is cut, and its client has to start again', async () => {
+describe('a stream that catches up while its history is pruned', () => {
+  it('is disconnected, and its client has to start over', async () => {
     const pruned = await startFeed();
     const twice = ['eerst', 'daarna'].map((locatie) =>
       Array.from({ length: 10 }, (_, i) => vergadering(`v-${i}`, { locatie })),

@@ -1,4 +1,4 @@
-/** Streams under strain: connections that break, clients that do not read, several instances. */
+/** Streams under load: broken connections, clients that do not read, several instances. */
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => feed.stop());
 
-describe('a reader that connects again and again', () => {
+describe('a reader that keeps reconnecting', () => {
   it('misses no record and gets none twice over four hundred connections to two instances', async () => {
     const other = await feed.another();
     const total = 400;
@@ -68,7 +68,7 @@ describe('a client that does not read', () => {
     });
   }
 
-  it('is cut off, live and while it catches up, and the others go on', async () => {
+  it('is disconnected, live and while it catches up, and the others continue', async () => {
     const good = await openStream(`${feed.mount}/feed/stream`);
     const [live, behind] = [await deaf(''), await deaf('last-event-id: 0\r\n')];
     const text = 'x'.repeat(200_000);
@@ -77,7 +77,7 @@ describe('a client that does not read', () => {
     await good.waitFor(count);
     // On a fast machine they have not been silent for long enough yet.
     await sleep(3 * DRAIN_SECONDS * 1000);
-    // What has left the server may still be read; then the end comes.
+    // Data already sent may still be read; then the connection ends.
     live.socket.resume();
     behind.socket.resume();
     await Promise.all([live.closed, behind.closed]);

@@ -1,4 +1,4 @@
-/** Streams whose clients do not read take little memory, however large the records are, and give it back. */
+/** Streams whose clients do not read take little memory, however large the records are, and release it. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import process from 'node:process';
@@ -10,7 +10,7 @@ import { agendapunt, document, type FeedServer, PATIENT, startFeed } from './sup
 
 const MB = 1024 * 1024;
 const STREAMS = 50;
-/** A quarter of this is for all streams, and a quarter of that for those of one address. */
+/** A quarter of this is for all streams, and a quarter of that for those from one address. */
 const UNREAD_BYTES = 64 * MB;
 const LARGE = `${'é'.repeat(5)}${'x'.repeat(9 * MB)}`;
 const LARGE_NUMBER = 102;
@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => feed.stop());
 
-/** Opens a stream and reads nothing of it. */
+/** Opens a stream without reading it. */
 async function deaf(lastEventId: number): Promise<Socket> {
   const { hostname, port } = new URL(feed.server.url);
   const socket = connect(Number(port), hostname).pause();
@@ -45,7 +45,7 @@ async function deaf(lastEventId: number): Promise<Socket> {
   return socket;
 }
 
-/** The memory that is held at its peak during the work, in megabytes: without garbage, which a busy machine collects late. */
+/** Peak memory held during the work, in megabytes, without garbage, which a busy machine collects late. */
 async function measure(work: () => Promise<unknown>): Promise<number> {
   const held = (): number => {
     collectGarbage();
@@ -66,7 +66,7 @@ describe.each([
   ['one record of 9 MB', LARGE_NUMBER - 1],
   ['records of 90 KB', 0],
 ])('streams that wait before %s and do not read', (_name, position) => {
-  it('hold no more than their share, are cut in the drain time, and others read on meanwhile', async () => {
+  it('hold no more than their share, are disconnected within the drain time, and others read on meanwhile', async () => {
     let sockets: Socket[] = [];
     const grown = await measure(async () => {
       sockets = await Promise.all(Array.from({ length: STREAMS }, () => deaf(position)));
@@ -77,7 +77,7 @@ describe.each([
       await sleep(500);
     });
     expect(grown).toBeLessThan(40);
-    // Every place is taken by one that does not read, until it is cut.
+    // Every slot is taken by one that does not read, until it is disconnected.
     for (let i = 0; i < 3; i += 1) {
       const ask = () => openStream(`${feed.mount}/feed/stream`, { 'last-event-id': '100', 'x-forwarded-for': OTHER });
       let stream = await ask();
@@ -95,7 +95,7 @@ describe.each([
   });
 });
 
-it('sends a record that is too large for the buffer to live streams as well, once and in order', async () => {
+it('sends a record that exceeds the buffer to live streams too, once and in order', async () => {
   const streams = await Promise.all(
     ['', '?resourceType=Informatieobject'].map((query) => openStream(`${feed.mount}/feed/stream${query}`)),
   );

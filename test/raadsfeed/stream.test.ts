@@ -29,26 +29,29 @@ describe('the stream', () => {
     stream.close();
   });
 
-  it('resumes after `Last-Event-ID`, and that goes before `cursor`', async () => {
+  it('resumes after `Last-Event-ID`, which takes precedence over `cursor`', async () => {
     const { cursor } = asPage((await feed.api.call('GET', '/feed?limit=1')).json);
     const stream = await openStream(`${feed.mount}/feed/stream?cursor=${cursor}`, { 'last-event-id': '3' });
     expect((await stream.waitFor(2)).map(({ id }) => id)).toEqual([4, 5]);
     stream.close();
   });
 
-  it.each(['lastEventId', 'Last-Event-ID'])('resumes after `%s` in the query; the header goes first', async (name) => {
-    const stream = await openStream(`${feed.mount}/feed/stream?${name}=3`);
-    expect((await stream.waitFor(2)).map(({ id }) => id)).toEqual([4, 5]);
-    stream.close();
-    const other = await openStream(`${feed.mount}/feed/stream?${name}=1`, { 'last-event-id': '4' });
-    expect((await other.waitFor(1)).map(({ id }) => id)).toEqual([5]);
-    other.close();
-    const refused = await feed.api.call('GET', `/feed/stream?${name}=drie`);
-    expect(refused.status).toBe(400);
-    expect(refused.json).toMatchObject({ invalidParams: [{ name: 'Last-Event-ID' }] });
-  });
+  it.each(['lastEventId', 'Last-Event-ID'])(
+    'resumes after `%s` in the query; the header takes precedence',
+    async (name) => {
+      const stream = await openStream(`${feed.mount}/feed/stream?${name}=3`);
+      expect((await stream.waitFor(2)).map(({ id }) => id)).toEqual([4, 5]);
+      stream.close();
+      const other = await openStream(`${feed.mount}/feed/stream?${name}=1`, { 'last-event-id': '4' });
+      expect((await other.waitFor(1)).map(({ id }) => id)).toEqual([5]);
+      other.close();
+      const refused = await feed.api.call('GET', `/feed/stream?${name}=drie`);
+      expect(refused.status).toBe(400);
+      expect(refused.json).toMatchObject({ invalidParams: [{ name: 'Last-Event-ID' }] });
+    },
+  );
 
-  it('starts after `cursor` and passes only what the filters let through', async () => {
+  it('starts after `cursor` and passes only records that match the filters', async () => {
     const { cursor } = asPage((await feed.api.call('GET', '/feed?limit=1')).json);
     const url = `${feed.mount}/feed/stream?cursor=${cursor}&resourceType=Agendapunt&organisatiecode=GM9901`;
     const stream = await openStream(url);
@@ -58,7 +61,7 @@ describe('the stream', () => {
     stream.close();
   });
 
-  it('gives records that another instance published', async () => {
+  it('sends records published by another instance', async () => {
     const second = await feed.another();
     const stream = await openStream(`${second.mount}/feed/stream`);
     await feed.publish([vergadering('v-4')]);
@@ -66,7 +69,7 @@ describe('the stream', () => {
     stream.close();
   });
 
-  it('refuses a `Last-Event-ID` that is still to come', async () => {
+  it('refuses a `Last-Event-ID` in the future', async () => {
     const answer = await feed.api.call('GET', '/feed/stream', { headers: { 'last-event-id': '999999' } });
     expect(answer.status).toBe(400);
     expect(answer.json).toMatchObject({ type: expect.stringMatching(/\/problems\/ongeldige-cursor$/) });
@@ -80,7 +83,7 @@ describe('the stream', () => {
     expect(answer.headers.has('content-length')).toBe(false);
   });
 
-  it('takes no more streams than configured, and gives slots back', async () => {
+  it('accepts no more streams than configured, and gives slots back', async () => {
     const streams = await Promise.all(Array.from({ length: 50 }, () => openStream(`${feed.mount}/feed/stream`)));
     const refused = await feed.api.call('GET', '/feed/stream');
     expect(refused.status).toBe(503);

@@ -12,12 +12,12 @@ import { type Api, createApi } from '../support/api.ts';
 import { createDatabase } from '../support/database.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
-/** How long something that must become so may take: no measure of speed, for the machine may be busy. */
+/** How long a condition may take to become true: not a measure of speed, because the machine may be busy. */
 export const PATIENT = { timeout: 60_000, interval: 50 };
 
 export const quiet = createLogger('silent');
 
-/** Hears nothing. */
+/** Disables notifications. */
 export const silentListener: Listener = {
   subscribe: () => () => undefined,
   state: () => 'live',
@@ -53,7 +53,7 @@ export function servicePool(url: string, size = 10): Pool {
 
 const validate = createLineValidator();
 
-/** What a source holder's line says, checked like his. */
+/** A source holder's line, validated like one. */
 export function changeOf(line: object): Change {
   const checked = validate(line);
   if ('faults' in checked) throw new Error(checked.faults.join('; '));
@@ -69,14 +69,14 @@ export async function publishLines(
   return createPublisher({ pool, clock }).publish(lines.map(changeOf));
 }
 
-/** Waits until an instance has heard of a number: a test that reads what it has published must not be a moment too early. */
+/** Waits until an instance knows a number, so that a test does not read its own publication too early. */
 async function hasHeard({ managementUrl }: TestServer, number: number): Promise<void> {
   for (let attempt = 0; number > 0 && attempt < 500; attempt += 1) {
     const metrics = await fetch(`${managementUrl}/metrics`).then(
       (answer) => answer.text(),
       () => undefined,
     );
-    // One that was stopped hears nothing any more.
+    // A stopped instance gets no more notifications.
     if (metrics === undefined || Number(/^koppelvlak_raadsfeed_head(?:\{.*\})? (\d+)/m.exec(metrics)?.[1]) >= number)
       return;
     await new Promise((resolve) => setTimeout(resolve, 10));
@@ -165,7 +165,7 @@ export function removal(
   return { op, resourceType, resource, verwijderreden: op === 'delete' ? 'ingetrokken' : 'persoonsgegevens', ...extra };
 }
 
-/** What a process has done that is killed between the commit of a redaction and the end of its work. */
+/** The state left by a process that is killed between the commit of a redaction and the end of its work. */
 export async function redactAndDie(pool: Pool, bronidentificatie: string): Promise<void> {
   const resource = { organisatiecode: 'gm9901', bronidentificatie };
   await transaction(pool, (client) =>
@@ -177,7 +177,7 @@ export async function redactAndDie(pool: Pool, bronidentificatie: string): Promi
   );
 }
 
-/** A record of the feed, as tests look at it. */
+/** A record of the feed, as tests see it. */
 export interface TestRecord {
   readonly sequenceNumber: number;
   readonly op: string;
@@ -204,7 +204,7 @@ export interface TestPage {
   readonly next: string | null;
 }
 
-/** A page, with its lists there. What shape it has the answer check has already seen. */
+/** A page, with its lists present; the answer check has already validated its form. */
 export function asPage(json: unknown): TestPage {
   if (!isRecord(json)) throw new TypeError('no page');
   const page: unknown = { records: [], results: [], ...json };

@@ -20,7 +20,7 @@ describe('a request to the feed', () => {
     ['of a version to come', { traceparent: `cc-${TRACE}-${SPAN}-01-more` }],
     ['several', { traceparent: `${VALID}, ${VALID}` }],
     ['with too long a state', { traceparent: VALID, tracestate: 'a=b,'.repeat(5000) }],
-  ])('is answered whatever its trace is, from memory too: %s', async (_what, headers) => {
+  ])('is answered whatever its trace is, including from memory: %s', async (_what, headers) => {
     for (const path of ['/feed', '/feed', '/snapshot', '/feed?limit=3']) {
       expect((await feed.api.call('GET', path, { headers })).status).toBe(200);
     }

@@ -8,7 +8,7 @@ import { document } from './support.ts';
 
 feedOperator();
 
-it('names the files that belong to no relation, as a crash within a rewrite leaves them, and no others', async () => {
+it('names the files that belong to no relation, as a crash during a rewrite leaves them, and no others', async () => {
   await operator.feed.publish([document('d-1', { omschrijving: 'gewoon' })]);
   expect(await operator.run(['verify', '--files'])).toMatchObject({ status: 0 });
   const client = new pg.Client({ connectionString: operator.feed.databaseUrl });

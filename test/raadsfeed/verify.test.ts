@@ -1,4 +1,4 @@
-/** `feed verify` against a feed in which one thing was put wrong by hand. */
+/** `feed verify` against a feed with one fault made by hand. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { typeParsers } from '../../src/database/pool.ts';
@@ -33,7 +33,7 @@ afterAll(async () => {
 const verified = () =>
   verifyFeed(client, { clock: systemClock, signal: new AbortController().signal, progress: () => undefined });
 
-it('finds nothing wrong with it as it was published', async () => {
+it('finds nothing wrong with it as published', async () => {
   expect(await verified()).toMatchObject({ head: 9, records: 9, resources: 3, faults: [], faultCount: 0 });
 });
 
@@ -143,7 +143,7 @@ it.each<[string, string[], { sequenceNumber?: number; fault: string }]>([
     ['insert into raadsfeed.pending_rewrites (first_number) values (0)'],
     { fault: '1 partitions may still hold what was removed; run feed redact or restart the service' },
   ],
-])('tells that %s', async (_what, statements, fault) => {
+])('reports that %s', async (_what, statements, fault) => {
   await client.query('begin');
   try {
     for (const statement of statements) await client.query(statement);

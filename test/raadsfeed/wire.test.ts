@@ -1,4 +1,4 @@
-/** What goes over the wire: parameters, headers, conditional requests, compression, problems. */
+/** The HTTP interface: parameters, headers, conditional requests, compression, problems. */
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ afterAll(() => feed.stop());
 const get = (path: string, headers: Record<string, string> = {}) => feed.api.call('GET', path, { headers });
 
 describe('parameters', () => {
-  it('names every fault at once, unknown parameters too', async () => {
+  it('reports every fault at once, including unknown parameters', async () => {
     const answer = await get('/feed?limit=0&organisatiecode=amsterdam&resourceType=Besluit&filter=1');
     expect(answer.status).toBe(400);
     const names = Object(answer.json).invalidParams.map(({ name }: { name: string }) => name);
@@ -34,18 +34,18 @@ describe('parameters', () => {
     },
   );
 
-  it('knows no parameters on a resource, on the service document and on a stream but its own', async () => {
+  it('accepts only their own parameters on a resource, the service document and a stream', async () => {
     for (const path of ['/organisaties/gm9901/agendapunten/a-1?x=1', '/?limit=1', '/feed/stream?limit=1']) {
       expect((await get(path)).status).toBe(400);
     }
   });
 
-  it('refuses an organisation whose code has not the form, in a path too', async () => {
+  it('refuses an organisation code of the wrong form, also in a path', async () => {
     expect((await get('/organisaties/gm99/agendapunten')).status).toBe(400);
     expect((await get('/organisaties/gm99/agendapunten/a-1')).status).toBe(400);
   });
 
-  it('has no address with a slash at its end but the service document', async () => {
+  it('has no address with a trailing slash except the service document', async () => {
     for (const path of ['/feed/', '/snapshot/', '/organisaties/gm9901/agendapunten/', '/feed/stream/', '//']) {
       expect((await get(path)).status).toBe(404);
     }
@@ -53,7 +53,7 @@ describe('parameters', () => {
     expect((await get('')).status).toBe(200);
   });
 
-  it('answers another method with 405, and OPTIONS with what there is', async () => {
+  it('answers another method with 405, and OPTIONS with the allowed ones', async () => {
     const answer = await feed.api.call('POST', '/feed', { body: {} });
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
     expect((await feed.api.call('OPTIONS', '/feed')).status).toBe(204);
@@ -76,7 +76,7 @@ describe('a cursor that cannot be followed', () => {
     },
   );
 
-  it('is one of another list, or of another feed', async () => {
+  it('may belong to another list, or to another feed', async () => {
     const { cursor, feedCursor } = { ...asPage((await get('/snapshot?limit=1')).json) };
     expect((await get(`/feed?cursor=${cursor}`)).status).toBe(400);
     expect((await get(`/snapshot?cursor=${feedCursor}`)).status).toBe(400);
@@ -88,7 +88,7 @@ describe('a cursor that cannot be followed', () => {
     await other.stop();
   });
 
-  it('is one whose number was changed by hand', async () => {
+  it('may have a number that was changed by hand', async () => {
     const bytes = Buffer.from(asPage((await get('/feed?limit=5')).json).cursor ?? '', 'base64url');
     bytes.writeUIntBE(7, 9, 6);
     expect((await get(`/feed?limit=3&cursor=${bytes.toString('base64url')}`)).status).toBe(400);
@@ -101,7 +101,7 @@ describe('headers', () => {
     expect((await get('/feed')).headers.get('cache-control')).toBe('public, max-age=6');
   });
 
-  it('links to the next page, also at the head, to itself and to its description', async () => {
+  it('link to the next page, even at the head, to the page itself and to its description', async () => {
     const history = await get('/feed?limit=5&resourceType=Informatieobject');
     const { next } = asPage(history.json);
     expect(history.headers.get('link')).toBe(
@@ -113,7 +113,7 @@ describe('headers', () => {
     expect((await get('/snapshot')).headers.get('link')).toBeNull();
   });
 
-  it('is open to every origin and says which version it is', async () => {
+  it('allow every origin and give the version', async () => {
     for (const path of ['/feed', '/snapshot', '/', '/organisaties/gm9901/vergaderingen/v-1', '/feed?limit=0']) {
       const { headers } = await get(path);
       expect(headers.get('access-control-allow-origin')).toBe('*');
@@ -146,7 +146,7 @@ describe('conditional requests', () => {
     expect((await get('/feed', { 'if-none-match': before })).status).toBe(200);
   });
 
-  it('has one tag for all encodings', async () => {
+  it('has one ETag for all encodings', async () => {
     const tags = await Promise.all(
       ['identity', 'gzip', 'br', 'zstd'].map(async (e) =>
         (await get('/feed', { 'accept-encoding': e })).headers.get('etag'),
@@ -177,7 +177,7 @@ describe('compression', () => {
     return { encoding: said, bytes: Buffer.from(await body.arrayBuffer()), vary: String(headers.vary) };
   }
 
-  it.each(Object.entries(decoders))('speaks %s on every list, first time and again', async (encoding, decode) => {
+  it.each(Object.entries(decoders))('supports %s on every list, first time and again', async (encoding, decode) => {
     for (const path of ['/feed', '/feed?limit=20', '/snapshot', '/organisaties/gm9901/informatieobjecten']) {
       const plain = await raw(path, 'identity');
       for (const time of ['first', 'second', 'third']) {
@@ -197,7 +197,7 @@ describe('compression', () => {
     ['deflate', 'identity'],
     ['GZIP', 'gzip'],
     ['gzip;q=wat', 'identity'],
-  ])('weighs %s as %s', async (accept, expected) => {
+  ])('negotiates %s as %s', async (accept, expected) => {
     expect((await raw('/feed', accept)).encoding).toBe(expected);
   });
 });

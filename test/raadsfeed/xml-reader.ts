@@ -1,4 +1,4 @@
-/** Reads small XML strictly, with a parser that is not ours. */
+/** Reads small XML strictly, with an independent parser. */
 import sax from 'sax';
 
 export interface XmlElement {

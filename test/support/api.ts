@@ -14,17 +14,20 @@ export interface Answer {
 
 export interface Call {
   readonly headers?: Record<string, string>;
-  /** A string is sent as it is; anything else as JSON. */
+  /** A string is sent unchanged; anything else as JSON. */
   readonly body?: unknown;
 }
 
 /** Calls one mount and checks every answer against its contract: status, media type, body, headers. */
 export interface Api {
-  /** @param path with query, from the mount: `/feed?limit=1` */
+  /** @param path with query, relative to the mount: `/feed?limit=1` */
   call(method: string, path: string, call?: Call): Promise<Answer>;
 }
 
-/** @param mount full address of the mount; @param contract file in `openapi/`, judged with all its rules, or the document as it is served */
+/**
+ * @param mount full address of the mount
+ * @param contract file in `openapi/`, applied with all its rules, or the document as served
+ */
 export function createApi(mount: string, contract: string | OpenapiDocument): Api {
   const document =
     typeof contract === 'string' ? readValidation(new URL(`../../openapi/${contract}`, import.meta.url)) : contract;
@@ -53,7 +56,7 @@ export function createApi(mount: string, contract: string | OpenapiDocument): Ap
 
 const compiled = new WeakMap<OpenapiDocument, Ajv2020>();
 
-/** The schemas of a document, each compiled once. That the contracts are OpenAPI has a test of its own. */
+/** A document's schemas, each compiled once. Another test checks that the contracts are OpenAPI. */
 function schemasOf(document: OpenapiDocument): Ajv2020 {
   const known = compiled.get(document);
   if (known !== undefined) return known;
@@ -64,7 +67,7 @@ function schemasOf(document: OpenapiDocument): Ajv2020 {
   return ajv;
 }
 
-/** Checks answers against an OpenAPI document; one to an address that it does not have must be a problem document. */
+/** Checks answers against an OpenAPI document; an answer at an unknown address must be a problem document. */
 export function createAnswerCheck(document: OpenapiDocument): (method: string, path: string, answer: Answer) => void {
   const ajv = schemasOf(document);
   return (method, path, answer) => {
@@ -111,7 +114,7 @@ function checkHeaders(response: Record<string, unknown>, answer: Answer): void {
   }
 }
 
-/** The value at a place, and where it really is once references are followed. */
+/** The value at a location, and its real location once references are followed. */
 function follow(document: unknown, place: readonly string[]): { value: unknown; place: readonly string[] } {
   let value: unknown = document;
   for (const step of place) value = isRecord(value) ? value[step] : undefined;

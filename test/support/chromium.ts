@@ -1,4 +1,4 @@
-/** Chromium and axe-core for the tests of pages. */
+/** Chromium and axe-core for page tests. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
@@ -6,7 +6,7 @@ import { findChromium, launchChromium } from '../../scripts/chromium.ts';
 
 let shared: Promise<Browser> | undefined;
 
-/** One for all test files of this process, with which it ends: a file closes the contexts that it opens, not the browser. */
+/** One for all test files of this process, which it exits with: a file closes the contexts that it opens, not the browser. */
 export function sharedChromium(): Promise<Browser> {
   shared ??= launchChromium(findChromium() ?? '');
   return shared;
@@ -17,8 +17,8 @@ const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best
 const COLOURS = ['color-contrast', 'link-in-text-block'];
 
 /**
- * The first element with a text or a field for one of each kind: the same elements and classes up to the body, the same colours.
- * Whatever is wrong with the colours of another is wrong with this one too, and axe takes most of its time for colours.
+ * One representative of each kind of element with text or a field: the same chain of elements and classes up to the body, the same colours.
+ * Any colour fault of another applies to this one too, and axe spends most of its time on colours.
  */
 const KINDS = `((known) => [...document.body.querySelectorAll('*')].filter((element) => {
   const hasText = [...element.childNodes].some(({ nodeType, data }) => nodeType === Node.TEXT_NODE && data.trim() !== '');
@@ -32,8 +32,8 @@ const KINDS = `((known) => [...document.body.querySelectorAll('*')].filter((elem
 }))(new Set())`;
 
 /**
- * What axe finds in a page: all rules on the whole page, and those of colours on an element of each kind, in each scheme.
- * The last scheme is left on.
+ * Axe's findings on a page: all rules on the whole page, and the colour rules on a representative of each kind, in each scheme. The last
+ * scheme stays active.
  */
 export async function axeFindings(page: Page, schemes: readonly ('light' | 'dark')[] = ['light']): Promise<unknown[]> {
   const run = (context: string, options: object): Promise<unknown[]> =>
@@ -41,7 +41,7 @@ export async function axeFindings(page: Page, schemes: readonly ('light' | 'dark
       `axe.run(${context}, ${JSON.stringify({ ...options, resultTypes: ['violations'] })}).then(({ violations }) =>
         violations.map(({ id, nodes }) => id + ' ' + nodes.map(({ html }) => html).join(' ').slice(0, 400)))`,
     );
-  // By the browser itself, outside the policy of the page.
+  // By the browser itself, outside the page's policy.
   await page.evaluate(AXE);
   const rules = Object.fromEntries(COLOURS.map((rule) => [rule, { enabled: false }]));
   const found = await run('document', { runOnly: STANDARDS, rules });

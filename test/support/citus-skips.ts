@@ -1,8 +1,8 @@
-/** Skips, through a Citus coordinator, the tests that are about one machine; each with its reason, as docs/citus.md has them. */
+/** Skips, on a Citus coordinator, the tests that only apply to one machine; each with its reason, as in docs/citus.md. */
 import { beforeEach } from 'vitest';
 
 const PLANS = 'plans of one machine; EXPLAIN on Citus shows those of shards, and Postgres 15 has no generic ones';
-/** By file, and by the name of a test or `*` for all of the file. */
+/** By file, and by the name of a test or `*` for the whole file. */
 const SKIPPED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'verwerkingenlog/kill.slow.test.ts': {
     '*': 'kills a Postgres of its own, which is one machine; citus.slow kills a worker',

@@ -1,21 +1,21 @@
-/** The processing log through a Citus coordinator: a setting names the cluster, and databases are made on each of its nodes. */
+/** The processing log on a Citus coordinator: a setting names the cluster, and databases are created on each of its nodes. */
 import process from 'node:process';
 import pg from 'pg';
 import { withDatabase } from './with-database.ts';
 
-/** The setting with the address of a coordinator, as superuser; its database has the extension and knows the workers. */
+/** The setting with the coordinator's address, as superuser; its database has the extension and knows the workers. */
 export const CITUS_SETTING = 'TEST_CITUS_URL';
 
-/** What the connections of all nodes do: `pg_stat_activity`, also of the workers where there are some. */
+/** Activity of all nodes' connections: `pg_stat_activity`, including the workers if there are any. */
 export const ACTIVITY = process.env[CITUS_SETTING] === undefined ? 'pg_stat_activity' : 'citus_stat_activity';
 
-/** The addresses of the nodes of a cluster, the coordinator first, and the statement that makes the workers known in a new database. */
+/** The addresses of a cluster's nodes, the coordinator first, and the statement that registers the workers in a new database. */
 interface Nodes {
   readonly urls: readonly string[];
   readonly join: string;
 }
 
-/** @param coordinator address of a database that has the extension */
+/** @param coordinator address of a database with the extension */
 async function nodesOf(coordinator: string): Promise<Nodes> {
   const { rows } = await queryAt<{ name: string; port: number; groupid: number }>(
     coordinator,
@@ -37,7 +37,10 @@ async function nodesOf(coordinator: string): Promise<Nodes> {
   };
 }
 
-/** Makes an empty database on every node, and joins them. @returns its address at the coordinator */
+/**
+ * Creates an empty database on every node, and joins them.
+ * @returns its address on the coordinator
+ */
 export async function createCitusDatabase(coordinator: string, name: string): Promise<string> {
   const { urls, join } = await nodesOf(coordinator);
   const url = withDatabase(coordinator, name);
@@ -47,7 +50,7 @@ export async function createCitusDatabase(coordinator: string, name: string): Pr
   return url;
 }
 
-/** Nobody may connect to it any more: a clone needs its template undisturbed, also by the daemon of Citus. */
+/** Blocks all connections, including the Citus daemon's: a clone needs its template undisturbed. */
 export async function makeCitusTemplate(coordinator: string, name: string): Promise<void> {
   for (const node of (await nodesOf(coordinator)).urls) {
     await queryAt(node, `alter database ${name} with allow_connections false is_template true`);
@@ -55,7 +58,7 @@ export async function makeCitusTemplate(coordinator: string, name: string): Prom
   }
 }
 
-/** A copy on every node: the metadata of Citus names databases nowhere, so a copy is a cluster of its own. */
+/** A copy on every node: Citus's metadata contain no database names, so a copy is a separate cluster. */
 export async function cloneCitusDatabase(coordinator: string, name: string, template: string): Promise<string> {
   const { urls } = await nodesOf(coordinator);
   await Promise.all(
@@ -71,8 +74,8 @@ export async function dropCitusDatabase(coordinator: string, name: string): Prom
 }
 
 /**
- * Lets the coordinator work on the workers as the roles of the program, as docs/citus.md has it for the administrator. Also on the
- * coordinator itself: a node that is added gets the roles as they are there.
+ * Lets the coordinator use the workers as the roles of the program, as docs/citus.md prescribes for the administrator. Also on the
+ * coordinator itself, because an added node gets its roles.
  */
 export async function allowRolesOnNodes(coordinator: string): Promise<void> {
   for (const node of (await nodesOf(coordinator)).urls) {

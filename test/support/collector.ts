@@ -1,4 +1,4 @@
-/** A collector of OpenTelemetry that keeps what it is sent. */
+/** An OpenTelemetry collector that keeps what it receives. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
@@ -8,7 +8,7 @@ import { decodeRequest } from '../verwerkingenlog/ldv/otlp-forms.ts';
 export interface Collector {
   readonly url: string;
   readonly spans: Span[];
-  /** Everything that came: heads and bodies. */
+  /** Everything received: heads and bodies. */
   readonly received: () => string;
   /** How the next requests are answered. */
   status: number | 'never';

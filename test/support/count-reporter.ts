@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from 'vitest/node';
 
-/** Ends every run in one plain line that counts the tests; an error outside a test counts as a failed one. */
+/** Ends every run with one plain line that counts the tests; an error outside a test counts as a failed one. */
 export class CountReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     let passed = 0;

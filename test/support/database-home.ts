@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 import { inject } from 'vitest';
 
 /**
- * A home directory for an embedded Postgres of a test's own, with the data that `initdb` made once for the whole run: to make it again takes
- * most of a second of processor. It is open to all, as a checkout usually is; the test removes it.
+ * A home directory for a test's own embedded Postgres, with data that `initdb` made once for the whole run: making it again takes most of a
+ * second of CPU. It is open to all, as a checkout usually is; the test removes it.
  */
 export async function databaseHome(): Promise<string> {
   const home = await mkdtemp(join(inject('databaseHomes'), 'koppelvlak-home-'));
@@ -15,7 +15,7 @@ export async function databaseHome(): Promise<string> {
   return home;
 }
 
-/** Puts that data in a home directory, which is made when it is not there. */
+/** Copies that data into a home directory, creating it if necessary. */
 export async function addDatabase(home: string): Promise<void> {
   await mkdir(home, { recursive: true });
   await promisify(execFile)('cp', ['-a', join(inject('databaseHomes'), 'postgres'), home]);

@@ -9,13 +9,13 @@ import { withDatabase } from './with-database.ts';
 export interface TestDatabase {
   /** Its address, as superuser and owner. */
   readonly url: string;
-  /** Throws it away, with the connections that are left. */
+  /** Drops it, closing any remaining connections. */
   readonly drop: () => Promise<void>;
 }
 
 /**
- * A database of its own for a test file, cloned from the migrated template.
- * @param options.empty without migrations.
+ * A separate database for a test file, cloned from the migrated template.
+ * @param options.empty without migrations
  */
 export async function createDatabase(options: { empty?: boolean } = {}): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`;

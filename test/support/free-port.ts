@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { isRecord } from '../../src/lib/json/json-value.ts';
 
-/** Below what Linux gives to whoever asks for any port, which could take it before the test does; above 10080, which `fetch` refuses. */
+/** Below Linux's ephemeral ports, one of which another process might take before the test does; above 10080, which `fetch` refuses. */
 const [LOWEST, HIGHEST] = [11_000, 32_000] as const;
 
-/** A port of loopback on which nothing listens. */
+/** A loopback port without a listener. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(LOWEST, HIGHEST);

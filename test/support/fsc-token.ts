@@ -1,13 +1,16 @@
-/** FSC access tokens of a Manager, also wrong ones. @see FSC Core 1.1, "Access Token" */
+/**
+ * A Manager's FSC access tokens, including invalid ones.
+ * @see FSC Core 1.1, "Access Token"
+ */
 import { createPrivateKey, hash, type KeyObject, randomUUID, X509Certificate } from 'node:crypto';
 import { SignJWT } from 'jose';
 
 export type FscTokenOptions = {
-  /** PEM: the key and the certificate of the peer that signs. */
+  /** PEM: the key and the certificate of the signing peer. */
   key: string;
   certificate: string;
   groupId: string;
-  /** Own peer id: `iss`. */
+  /** Our own peer id: `iss`. */
   peerId: string;
   /** The Inway's address: `aud`. */
   audience: string;

@@ -25,7 +25,7 @@ declare module 'vitest' {
     databaseServer: string;
     /** Name of the migrated database that `createDatabase` clones. */
     databaseTemplate: string;
-    /** Folder for the data of a Postgres of a test's own; goes with the run. `databaseHome` copies what is in its `postgres`. */
+    /** Folder for the data of tests' own Postgres servers, deleted with the run. `databaseHome` copies its `postgres`. */
     databaseHomes: string;
   }
 }
@@ -35,24 +35,24 @@ const TEMPLATE = 'koppelvlak_sjabloon';
 /** A file system in memory, and how many bytes of it must be free. */
 const MEMORY = '/dev/shm';
 const ENOUGH_BYTES = 2 * 1024 ** 3;
-/** How the folder of a run's data is called; the number of its process follows. */
+/** Prefix of the folder with a run's data; the number of its process follows. */
 const HOME_OF = 'koppelvlak-test-';
 
-/** One Postgres for the whole run; what it holds is thrown away, so it need not be durable. */
+/** One Postgres for the whole run; its data are thrown away, so it need not be durable. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-test-'));
   const home = await mkdtemp(join(await placeOfData(), `${HOME_OF}${process.pid}-`));
   const homes = join(home, 'homes');
   await mkdir(homes);
-  // Postgres may run as another user, and passes through.
+  // Postgres may run as another user, who must be able to enter.
   for (const path of [dir, home, homes]) await chmod(path, 0o711);
   await keepTemporaryFiles(dir);
-  // As `npm start` has it: a program that a test starts then costs a quarter of a second of processor instead of half a second or more.
+  // As in `npm start`: a program that a test starts then costs a quarter of a second of CPU instead of half a second or more.
   process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../../node_modules/.cache/node');
   const log = createLogger('error');
   const settings = {
     ...{ fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' },
-    // So that a gigabyte of write-ahead log does not gather: some tests read all of it.
+    // Keeps the write-ahead log small: some tests read all of it.
     ...{ max_wal_size: '256MB', min_wal_size: '32MB' },
   };
   let stop = async (): Promise<void> => {};
@@ -88,7 +88,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return teardown;
 }
 
-/** Makes the data of the run's Postgres, of which each that a test has for itself gets a copy. */
+/** Makes the data directory of the run's Postgres, which tests with their own Postgres copy. */
 async function initialise(home: string): Promise<void> {
   const binaries = postgresBinaries();
   const dataDir = join(home, 'postgres');
@@ -97,8 +97,8 @@ async function initialise(home: string): Promise<void> {
 }
 
 /**
- * A database is a copy of seven hundred files: on a disk that costs up to half a second of processor, in memory 30 ms. Only the data
- * is kept there, for a container may mount it without the right to run programs, and gives it 64 MB unless told.
+ * A database is a copy of seven hundred files: on disk that costs up to half a second of CPU, in memory 30 ms. Only data are kept there,
+ * because a container may mount it noexec and with 64 MB by default.
  */
 async function placeOfData(): Promise<string> {
   try {
@@ -111,7 +111,7 @@ async function placeOfData(): Promise<string> {
   return tmpdir();
 }
 
-/** What a run that was killed left in memory. */
+/** Left in memory by a run that was killed. */
 async function removeAbandoned(): Promise<void> {
   for (const name of await readdir(MEMORY)) {
     const [pid] = name.startsWith(HOME_OF) ? name.slice(HOME_OF.length).split('-') : [];
@@ -119,11 +119,11 @@ async function removeAbandoned(): Promise<void> {
   }
 }
 
-/** Whatever the tests leave in the temporary folder goes with the run. */
+/** Files that tests leave in the temporary folder are deleted with the run. */
 async function keepTemporaryFiles(dir: string): Promise<void> {
   const temporary = join(dir, 'tmp');
   await mkdir(temporary);
-  // So does one of a test.
+  // So is a test's own Postgres.
   await chmod(temporary, 0o711);
   process.env.TMPDIR = temporary;
 }
@@ -135,7 +135,7 @@ async function makeTemplate(server: string, log: ReturnType<typeof createLogger>
     await client.query(`create database ${TEMPLATE}`);
     const url = socketUrl(client.host, TEMPLATE);
     await migrate({ url, dir: join(import.meta.dirname, '../../migrations'), log });
-    // Nobody may connect: a clone needs its template undisturbed.
+    // Blocks connections: a clone needs its template undisturbed.
     await client.query(`alter database ${TEMPLATE} with allow_connections false is_template true`);
   } finally {
     await client.end();

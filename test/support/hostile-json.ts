@@ -1,6 +1,6 @@
-/** JSON texts that take many times their size in memory once they are parsed. */
+/** JSON texts that take many times their size in memory once parsed. */
 
-/** What is repeated; what stands around it makes it a whole text. */
+/** The repeated part; the text around it makes it valid. */
 const PARTS = {
   'nested lists': { open: '', part: '[', middle: '', close: ']' },
   'nested objects': { open: '', part: '{"a":', middle: '1', close: '}' },
@@ -17,7 +17,7 @@ export const HOSTILE_SHAPES: readonly HostileShape[] = [
   'a list of objects',
 ];
 
-/** A valid JSON text of this shape and of about so many bytes. */
+/** A valid JSON text of this shape and about this many bytes. */
 export function hostileJson(shape: HostileShape, bytes: number): Buffer {
   const { open, part, middle, close } = PARTS[shape];
   const count = Math.floor((bytes - open.length - middle.length) / (part.length + close.length));

@@ -1,7 +1,7 @@
-/** The rules that every page for people keeps. */
+/** The rules for every page for people. */
 import { HtmlValidate, type ResolvedConfig, StaticConfigLoader } from 'html-validate';
 
-/** Resolves its rules once: anew for each page takes a quarter of the time of a validation. */
+/** Resolves its rules once: doing so for each page takes a quarter of a validation. */
 class RulesOnce extends StaticConfigLoader {
   #resolved: ResolvedConfig | Promise<ResolvedConfig> | undefined;
 
@@ -24,7 +24,7 @@ const validator = new HtmlValidate(
   }),
 );
 
-/** Every fault of a page: its line, the rule and what is wrong. */
+/** Every fault of a page: its line, the rule and the fault. */
 export async function htmlFaults(text: string): Promise<string[]> {
   const { results } = await validator.validateString(text);
   return results.flatMap(({ messages }) => messages.map(({ ruleId, message, line }) => `${line} ${ruleId} ${message}`));

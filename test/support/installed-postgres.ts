@@ -1,6 +1,6 @@
 /**
- * A Postgres of the machine, with the programs that the embedded one comes without (`pg_dump`, `pg_restore`, `psql`): a server as an operator
- * has it, on a port of loopback and with passwords.
+ * A Postgres installed on this machine, with programs that the embedded one lacks (`pg_dump`, `pg_restore`, `psql`): a server like an
+ * operator's, on a loopback port and with passwords.
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,21 +14,21 @@ import pg from 'pg';
 import { freePort } from './free-port.ts';
 
 const PROGRAMS = ['initdb', 'postgres', 'pg_dump', 'pg_restore', 'psql'];
-/** The oldest that the service works with. */
+/** The oldest version that the service supports. */
 const OLDEST = 15;
-/** Nobody, where this process is root, which Postgres refuses. */
+/** The user nobody if this process is root, which Postgres refuses. */
 const IDS = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
 const START_MS = 60_000;
 
 export interface InstalledPostgres {
   /** Its administrator's address of a database. */
   readonly url: string;
-  /** The address of a login of this server, with its password. */
+  /** The address of a login on this server, with its password. */
   address(login: string, password: string): string;
   stop(): Promise<void>;
 }
 
-/** Folder with the programs of one version, of Debian's packages, of the PGDG's, or of `PATH`; undefined when none has them all. */
+/** Folder with all programs of one version, from Debian's packages, the PGDG's, or `PATH`; undefined if none has them all. */
 export function findInstalledPostgres(): string | undefined {
   const packaged = ['/usr/lib/postgresql/*/bin', '/usr/pgsql-*/bin'].flatMap((pattern) => globSync(pattern));
   const ofVersion = (path: string): number => Number(/(\d+)\/bin$/.exec(path)?.[1]);
@@ -38,8 +38,8 @@ export function findInstalledPostgres(): string | undefined {
 }
 
 /**
- * Makes a server in a folder that does not exist yet; every folder above it is open to all.
- * @param bin what `findInstalledPostgres` found
+ * Creates a server in a folder that does not exist yet; every folder above it is open to all.
+ * @param bin result of `findInstalledPostgres`
  */
 export async function startInstalledPostgres(bin: string, dir: string): Promise<InstalledPostgres> {
   const { uid, gid } = IDS;

@@ -1,7 +1,7 @@
 import type { TestSpecification } from 'vitest/node';
 import { BaseSequencer } from 'vitest/node';
 
-/** Files that take longest, the longest first: one that starts last keeps a single processor at work. */
+/** The slowest files, slowest first: one that starts last would keep a single CPU busy at the end. */
 const SLOW = [
   ...['operations/hostile-json', 'demo/demo', 'plugins/odd-addresses', 'html/front/api-page', 'verwerkingenlog/large'],
   'gegevens/hostile-files',
@@ -18,7 +18,7 @@ export const LONGEST = [
   ...FAST.map((name) => `/test/${name}.test.ts`),
 ];
 
-/** The longest files before all others, and these in vitest's own order, which on a clean machine is by the size of files. */
+/** The slowest files before all others, and these in vitest's own order, which on a clean machine is by file size. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const placeOf = ({ moduleId }: TestSpecification): number => {

@@ -1,4 +1,4 @@
-/** Programs whose memory and event loop are measured, by their process. */
+/** Programs whose memory and event loop are measured by their process. */
 import { existsSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,11 +6,14 @@ import { pathToFileURL } from 'node:url';
 import { type ProgramOptions, type Running, startProgram } from './program.ts';
 
 export interface MeasuredProgram extends Running {
-  /** Forgets what was measured until now. @returns megabytes that it takes at this moment */
+  /**
+   * Resets the measurements.
+   * @returns megabytes in use at this moment
+   */
   begin(): number;
-  /** Megabytes at most, since `begin`. */
+  /** Peak megabytes since `begin`. */
   peakMb(): number;
-  /** Milliseconds of processor time of its longest turn of the event loop, since `begin`. */
+  /** CPU milliseconds of its longest turn of the event loop, since `begin`. */
   longestMs(): number;
 }
 
@@ -44,7 +47,7 @@ export function startMeasured(
     ...running,
     ended,
     begin() {
-      // The peak begins at what it takes now (proc_pid_clear_refs(5)).
+      // Resets the peak to the current use (proc_pid_clear_refs(5)).
       writeFileSync(`/proc/${pid}/clear_refs`, '5');
       [begunAt, peak, longest] = [Date.now(), 0, 0];
       return megabytes(pid, 'VmRSS');
@@ -58,14 +61,14 @@ function megabytes(pid: number | undefined, name: 'VmHWM' | 'VmRSS'): number {
   try {
     return Number(new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
   } catch {
-    // It has ended.
+    // It has exited.
     return 0;
   }
 }
 
-/** Memory that processes may take together, as a container limits it; undefined where this user may make no such group. */
+/** A limit on processes' total memory, like a container's; undefined if this user may not create such a group. */
 export interface MemoryGroup {
-  /** The process takes no more than its group has from now on: else it is killed. */
+  /** From now on the process is killed if it exceeds its group's memory. */
   add(pid: number | undefined): void;
   remove(): void;
 }

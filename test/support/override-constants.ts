@@ -1,4 +1,4 @@
-/** Loaded before the program of a test: its constants are given in the environment, see `overrides.ts`. */
+/** Loaded before a test's program: overrides constants from the environment, see `overrides.ts`. */
 import process from 'node:process';
 import { splitOverrides } from './overrides.ts';
 

@@ -1,4 +1,4 @@
-/** In an environment of a test a name with a dot is a constant of the configuration: `'raadsfeed.streamMax': '50'`. */
+/** In a test's environment a name with a dot is a constant of the configuration: `'raadsfeed.streamMax': '50'`. */
 import { constants } from '../../src/settings/config.ts';
 import { type Config, type Overrides, readConfig } from '../../src/settings/read-config.ts';
 
@@ -6,7 +6,10 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const NAME = /^[a-zA-Z]+\.[a-zA-Z]+$/;
 
-/** Takes the constants out of an environment. @throws Error for one that does not exist */
+/**
+ * Extracts the constants from an environment.
+ * @throws Error for one that does not exist
+ */
 export function splitOverrides(given: Environment): { env: Environment; overrides: Overrides } {
   const entries = Object.entries(given);
   const overrides: Record<string, Record<string, unknown>> = {};
@@ -18,7 +21,7 @@ export function splitOverrides(given: Environment): { env: Environment; override
   return { env: Object.fromEntries(entries.filter(([name]) => !NAME.test(name))), overrides };
 }
 
-/** The configuration of such an environment. */
+/** The configuration for such an environment. */
 export function readTestConfig(given: Environment, purpose: 'serve' | 'tool'): Config {
   const { env, overrides } = splitOverrides(given);
   return readConfig(env, purpose, overrides);

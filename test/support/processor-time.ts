@@ -1,6 +1,6 @@
 import process from 'node:process';
 
-/** Milliseconds of processor that work takes in this process. What it takes by the clock is a matter of how busy the machine is. */
+/** CPU milliseconds that work takes in this process. Its wall-clock time would depend on other load. */
 export function processorMs(work: () => unknown): number {
   const before = process.cpuUsage();
   if (work() instanceof Promise) throw new TypeError('only synchronous work is measured');

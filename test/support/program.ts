@@ -28,11 +28,11 @@ export interface ProgramOptions {
   readonly cwd?: string;
   /** `pipe`: standard input is left open for the test. */
   readonly input?: 'ignore' | 'pipe';
-  /** The file to run. Default: the program of the service. */
+  /** The file to run. Default: the service's program. */
   readonly main?: string;
 }
 
-/** Starts the program as a process, as a user would, with nothing in its environment but what is given, `NODE_ENV=test` and Node's cache of compiled sources. */
+/** Starts the program as a process, as a user would, with only the given environment, `NODE_ENV=test` and Node's compile cache. */
 export function startProgram(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -52,7 +52,7 @@ export function startProgram(
     },
     stdio: [input, 'pipe', 'pipe'],
   });
-  // What it did not want to read.
+  // Input that it did not read.
   child.stdin?.on('error', () => undefined);
   let stdout = '';
   let stderr = '';
@@ -70,15 +70,15 @@ export interface CallOptions {
   readonly cwd?: string;
   /** All of standard input. */
   readonly input?: string;
-  /** Somebody is at a terminal: standard input and error are one. */
+  /** Simulates a user at a terminal: standard input and error are one. */
   readonly isTerminal?: boolean;
-  /** Default: the program of the service. */
+  /** Default: the service's program. */
   readonly run?: typeof runProgram;
 }
 
 /**
- * Runs the program in this process, to its end, on a terminal of its own: what is shown and the exit status are those of
- * `startProgram`, without the time that a process takes to start. For what a process does (signals, memory, a broken pipe) start one.
+ * Runs the program in this process, to completion, on its own terminal: output and exit status are those of `startProgram`, without the
+ * time to start a process. For process behaviour (signals, memory, a broken pipe) start one.
  */
 export async function callProgram(
   args: readonly string[],
@@ -113,14 +113,14 @@ function collect(): { readonly stream: PassThrough; text(): string } {
   stream.setEncoding('utf8').on('data', (text: string) => {
     all += text;
   });
-  // What is still in the stream has been written too.
+  // Output still in the stream has been written too.
   return { stream, text: () => all + (stream.read() ?? '') };
 }
 
 let calls = 0;
 let outside = '';
 
-/** A process has one working directory: calls at the same time share it. */
+/** A process has one working directory, which concurrent calls share. */
 function enter(directory: string): () => void {
   if (calls === 0) outside = process.cwd();
   else if (process.cwd() !== directory) throw new Error('another call works in another directory');

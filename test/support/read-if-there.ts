@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-/** A file of the database's as text. Postgres removes some of its own accord, such as its relation cache; one that is gone is empty. */
+/** One of the database's files as text. Postgres removes some on its own, such as its relation cache; a missing one counts as empty. */
 export async function readIfThere(file: string): Promise<string> {
   try {
     return await readFile(file, 'latin1');

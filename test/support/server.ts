@@ -12,16 +12,16 @@ export interface TestServer extends Service {
 }
 
 export interface TestServerOptions {
-  /** Environment of the server, as an operator would set it, and constants (`overrides.ts`); ports and database are filled in. */
+  /** Environment of the server, as an operator would set it, and constants (`overrides.ts`); ports and database are added. */
   readonly env: Readonly<Record<string, string>>;
   readonly clock?: Clock;
-  /** Shares the database of another server (several instances); absent: a database of its own. */
+  /** Shares another server's database (several instances); absent: a new database. */
   readonly databaseUrl?: string;
-  /** Registers what is served instead of the interfaces that the environment names. */
+  /** Registers these instead of the interfaces that the environment names. */
   readonly register?: NonNullable<AppOptions['register']>;
 }
 
-/** The real server on free loopback ports, on a database of its own; `stop` also throws the database away. */
+/** The real server on free loopback ports, on its own database; `stop` also drops the database. */
 export async function startServer(options: TestServerOptions): Promise<TestServer> {
   const own = options.databaseUrl === undefined ? await createDatabase() : undefined;
   const logged: Record<string, unknown>[] = [];

@@ -6,23 +6,23 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 const AUDIENCE = 'https://koppelvlak.example/api';
 
 export interface TokenWishes {
-  /** Who calls; default `test`. */
+  /** The caller; default `test`. */
   readonly subject?: string;
-  /** Seconds that the token lives; default 3600. */
+  /** Lifetime of the token in seconds; default 3600. */
   readonly seconds?: number;
-  /** Claims beside or instead of the usual ones. */
+  /** Claims added to or replacing the usual ones. */
   readonly claims?: Record<string, unknown>;
 }
 
-/** An issuer of access tokens for tests: its keys over HTTP on loopback, its tokens made here. */
+/** A token issuer for tests: its keys over HTTP on loopback, its tokens made here. */
 export interface TestTokens {
-  /** What a server needs in its environment to accept these tokens. */
+  /** The environment with which a server accepts these tokens. */
   readonly env: { readonly OAUTH_ISSUER: string; readonly OAUTH_AUDIENCE: string; readonly OAUTH_JWKS_URL: string };
-  /** Gives every client that names itself a token to log with. */
+  /** Gives every client that identifies itself a token to log with. */
   readonly tokenUrl: string;
   /** A token with these scopes. */
   token(scopes: readonly string[], wishes?: TokenWishes): Promise<string>;
-  /** The header with such a token; the same wishes give the same token. */
+  /** The header with such a token; the same arguments give the same token. */
   bearer(scopes: readonly string[], wishes?: TokenWishes): Promise<{ authorization: string }>;
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * Loaded before a program (`--import`): writes each turn of its event loop in which its thread worked for long to the file that `STALLS_FILE`
- * names, as lines of the moment and the milliseconds of processor time. What else the machine does is not counted.
+ * Loaded before a program (`--import`): writes each turn of its event loop in which its thread worked for long to the file named by
+ * `STALLS_FILE`, as lines with the time and the CPU milliseconds. Other load on the machine does not count.
  */
 import { appendFileSync } from 'node:fs';
 import process from 'node:process';

@@ -1,11 +1,11 @@
-/** Walks every cell of the matrix over HTTP: function, scope, confidentiality now, confidentiality ever. */
+/** Walks every cell of the access matrix over HTTP: function, scope, current confidentiality, past confidentiality. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actie, actieIn, EVERY, HEADERS, type LogServer, listIn, newPerson, ofPerson, startLog } from './support.ts';
 
 const ALL_READ = ['read:restricted', 'read:normal', 'read:confidential'] as const;
 const WRITE_ALL = ['create:confidential', 'update:confidential', 'delete:confidential', 'read:confidential'];
 
-/** The confidentiality of an action now, and whether it was ever anything but `normaal`. */
+/** An action's current confidentiality, and whether it was ever anything but `normaal`. */
 const STATES = [
   { now: 'normaal', ever: false, category: 'normaal' },
   { now: 'normaal', ever: true, category: 'vertrouwelijk' },
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => log?.stop());
 
-/** Brings an action into a state, with all scopes; its body and its address. */
+/** Brings an action into a state, with all scopes; returns its body and address. */
 async function inState({ now, ever }: State, person = newPerson()) {
   const vertrouwelijkheid = ever && now !== 'opgeheven' ? 'vertrouwelijk' : 'normaal';
   const body = actie(person, { vertrouwelijkheid });
@@ -52,7 +52,7 @@ describe('POST', () => {
     ['create:confidential', 'vertrouwelijk', 201],
     ['create:confidential', 'opgeheven', 403],
     ['read:confidential', 'normaal', 403],
-  ])('with %s, %s is answered %i', async (scope, vertrouwelijkheid, status) => {
+  ])('with %s, %s gets %i', async (scope, vertrouwelijkheid, status) => {
     const person = newPerson();
     const answer = await log.call([scope], 'POST', '/verwerkingsacties', actie(person, { vertrouwelijkheid }));
     expect(answer.status).toBe(status);
@@ -67,7 +67,7 @@ describe('POST', () => {
   });
 });
 
-/** What a caller asks of the list: the limited set or not, and which confidentiality. */
+/** The parameters of a list: the limited set or not, and which confidentiality. */
 const QUESTIONS = [
   { beperkteSet: true, vertrouwelijkheid: 'normaal', may: ALL_READ },
   { beperkteSet: true, vertrouwelijkheid: 'opgeheven', may: ALL_READ },
@@ -104,7 +104,7 @@ describe.each(QUESTIONS)('GET list, beperkteSet=$beperkteSet, vertrouwelijkheid=
               asked.map((word) => `&vertrouwelijkheid=${word}`).join(''),
             ];
       for (const spelling of spellings) {
-        // Each reading leaves an entry about the person: count only the action itself.
+        // Each reading adds an entry about the person: count only the action itself.
         const path = `/verwerkingsacties?${ofPerson(person)}&beperkteSet=${beperkteSet}${spelling}`;
         const answer = await log.call([scope], 'GET', path, undefined, {
           ...HEADERS,
@@ -217,7 +217,7 @@ describe('an action of several persons', () => {
     }
   });
 
-  it('is shown in full with the other scopes, or for the named person; naming a person in part is a fault', async () => {
+  it('is shown in full with the other scopes, or for the named person; an incomplete name is a fault', async () => {
     for (const scope of ['read:normal', 'read:confidential']) {
       expect(identifiers(await get([scope], `/verwerkingsacties/${actieId}`))).toEqual([mine, theirs, mine]);
       expect(identifiers(await get([scope], `/verwerkingsacties/${actieId}?${ofPerson(theirs)}`))).toEqual([theirs]);
@@ -230,7 +230,7 @@ describe('an action of several persons', () => {
     }
   });
 
-  it('shows one object with `read:restricted` only to a caller who names its person', async () => {
+  it('shows one object with `read:restricted` only to a caller that names its person', async () => {
     const first = `/verwerkte-objecten/${actieId.slice(0, 32)}0001`;
     expect((await get(['read:restricted'], `${first}?${ofPerson(mine)}`)).status).toBe(200);
     for (const query of ['', `?${ofPerson(theirs)}`, `?objectId=${mine}`]) {
@@ -239,7 +239,7 @@ describe('an action of several persons', () => {
     expect((await get(['read:normal'], first)).status).toBe(200);
   });
 
-  it('has in the action of an object that object, and nobody else', async () => {
+  it("has only that object in an object's action", async () => {
     const path = `/verwerkte-objecten/${actieId.slice(0, 32)}0001`;
     const single = Object((await get(['read:normal'], path)).json);
     const list = listIn(await get(['read:normal'], `/verwerkte-objecten?${ofPerson(mine)}`)).results;
@@ -251,29 +251,26 @@ describe('an action of several persons', () => {
     }
   });
 
-  it.each(['', '/bewijs'])(
-    'that is confidential is answered as an unknown one is, to the letter (GET …%s)',
-    async (part) => {
-      const hidden = await inState(STATES[2]);
-      const unknown = `${hidden.actieId.slice(0, -12)}000000000000`;
-      for (const scope of ['read:restricted', 'read:normal']) {
-        for (const query of [
-          '',
-          `?${ofPerson(hidden.person)}`,
-          `?${ofPerson(nobody)}`,
-          `?objectId=${mine}`,
-          '?beperkteSet=false',
-          `?${ofPerson(hidden.person)}&beperkteSet=false`,
-        ]) {
-          const ask = (id: string) => get([scope], `/verwerkingsacties/${id}${part}${query}`);
-          const [answer, other] = [await ask(hidden.actieId), await ask(unknown)];
-          const about = (text: string) => text.replaceAll(/"instance":"[^"]*"/g, '');
-          expect(answer.status, `${scope} ${query}`).toBe(404);
-          expect(about(answer.text)).toBe(about(other.text));
-        }
+  it.each(['', '/bewijs'])('that is confidential gets exactly the answer of an unknown one (GET …%s)', async (part) => {
+    const hidden = await inState(STATES[2]);
+    const unknown = `${hidden.actieId.slice(0, -12)}000000000000`;
+    for (const scope of ['read:restricted', 'read:normal']) {
+      for (const query of [
+        '',
+        `?${ofPerson(hidden.person)}`,
+        `?${ofPerson(nobody)}`,
+        `?objectId=${mine}`,
+        '?beperkteSet=false',
+        `?${ofPerson(hidden.person)}&beperkteSet=false`,
+      ]) {
+        const ask = (id: string) => get([scope], `/verwerkingsacties/${id}${part}${query}`);
+        const [answer, other] = [await ask(hidden.actieId), await ask(unknown)];
+        const about = (text: string) => text.replaceAll(/"instance":"[^"]*"/g, '');
+        expect(answer.status, `${scope} ${query}`).toBe(404);
+        expect(about(answer.text)).toBe(about(other.text));
       }
-    },
-  );
+    }
+  });
 });
 
 it('changes no action of a processing when the caller may not change one of them', async () => {

@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => log?.stop());
 
 describe('storing an action', () => {
-  it('answers with the record, its address and its version', async () => {
+  it('returns the record, its address and its version', async () => {
     const body = actie(newPerson());
     const answer = await log.call(['create:normal'], 'POST', '/verwerkingsacties', body);
     expect(answer.status).toBe(201);
@@ -21,7 +21,7 @@ describe('storing an action', () => {
     expect(kept.actieId[14]).toBe('7');
   });
 
-  it('gives the same record when it is read', async () => {
+  it('returns the same record when it is read', async () => {
     const kept = await log.call(['create:normal'], 'POST', '/verwerkingsacties', actie(newPerson()));
     const { actieId } = actieIn(kept);
     const read = await log.call(
@@ -36,7 +36,7 @@ describe('storing an action', () => {
     expect(read.headers.get('etag')).toBe('"1"');
   });
 
-  it('answers fields that were not given as null', async () => {
+  it('returns omitted fields as null', async () => {
     const answer = await log.call(['create:normal'], 'POST', '/verwerkingsacties', {
       vertrouwelijkheid: 'NORMAAL',
       tijdstip: '2026-01-15T14:35:42+01:00',
@@ -53,12 +53,12 @@ describe('storing an action', () => {
     });
   });
 
-  it('skips read-only members', async () => {
+  it('ignores read-only members', async () => {
     const body = actie(newPerson(), { url: 5, actieId: 'mine', tijdstipRegistratie: null });
     expect((await log.call(['create:normal'], 'POST', '/verwerkingsacties', body)).status).toBe(201);
   });
 
-  it('names every fault of a body together', async () => {
+  it('reports every fault of a body at once', async () => {
     const body = {
       ...actie(newPerson()),
       bewaartermijn: 'ten years',
@@ -85,14 +85,14 @@ describe('storing an action', () => {
     );
   });
 
-  it('refuses a moment outside the years of RFC 3339', async () => {
+  it('refuses a time outside the years of RFC 3339', async () => {
     const body = actie(newPerson(), { tijdstip: '9999-12-31T23:59:59-10:00' });
     const answer = await log.call(['create:normal'], 'POST', '/verwerkingsacties', body);
     expect(answer.json).toMatchObject({ status: 400, invalidParams: [{ name: 'tijdstip', code: 'range' }] });
   });
 });
 
-it('refuses half a surrogate pair, which JSON can write and the database cannot read', async () => {
+it('refuses half a surrogate pair, which JSON can express and the database cannot read', async () => {
   const body = actie(newPerson(), { actieNaam: 'x\ud800', verwerkteObjecten: [] });
   const object = { objecttype: 'persoon', soortObjectId: 'BSN', objectId: '1', betrokkenheid: '\udc00' };
   const answer = await log.call(['create:normal'], 'POST', '/verwerkingsacties', {
@@ -119,7 +119,7 @@ it('refuses half a surrogate pair, which JSON can write and the database cannot 
 });
 
 describe('the list of a person', () => {
-  it('has the newest first, and only the objects that match', async () => {
+  it('has the newest first, and only the matching objects', async () => {
     const [person, other] = [newPerson(), newPerson()];
     const post = (tijdstip: string) => {
       const body = actie(person, { tijdstip });
@@ -147,7 +147,7 @@ describe('the list of a person', () => {
     for (const result of results) expect(result).not.toHaveProperty('systeem');
   });
 
-  it('is deleted by clients that name a type of content that they do not send', async () => {
+  it('is deleted by clients that send a content type without a body', async () => {
     const { actieId } = actieIn(await log.call(['create:normal'], 'POST', '/verwerkingsacties', actie(newPerson())));
     const headers = { 'content-type': 'application/json' };
     expect(await log.call(['delete:normal'], 'DELETE', `/verwerkingsacties/${actieId}`, '', headers)).toMatchObject({
@@ -155,7 +155,7 @@ describe('the list of a person', () => {
     });
   });
 
-  it('leaves out a deleted action, which is then unknown', async () => {
+  it('omits a deleted action, which is then unknown', async () => {
     const person = newPerson();
     const { actieId } = actieIn(await log.call(['create:normal'], 'POST', '/verwerkingsacties', actie(person)));
     const deleted = await log.call(['delete:normal'], 'DELETE', `/verwerkingsacties/${actieId}`);

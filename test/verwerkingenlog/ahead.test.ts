@@ -1,4 +1,4 @@
-/** A moment far ahead would outlive its term; which one is far ahead, the clock of the database says. */
+/** An action dated far ahead would outlive its term; the database's clock decides what is far ahead. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { startTokens, type TestTokens } from '../support/tokens.ts';
@@ -38,7 +38,7 @@ describe.each([
 
   const at = (ahead: number) => new Date(Date.now() + ahead).toISOString();
 
-  it('an action is stored up to 24 hours ahead, and refused beyond', async () => {
+  it('an action is stored up to 24 hours ahead, and refused beyond that', async () => {
     for (const ahead of [0, 23 * HOUR]) {
       const answer = await log.call(ALL, 'POST', '/verwerkingsacties', actie(newPerson(), { tijdstip: at(ahead) }));
       expect(answer.status, String(ahead)).toBe(201);
@@ -54,7 +54,7 @@ describe.each([
     expect(await log.call(ALL, 'GET', path, undefined, HEADERS)).toMatchObject({ json: { tijdstip: body.tijdstip } });
   });
 
-  it.each(FORMS)('a line is stored up to 24 hours ahead, and rejected beyond (%s)', async (form) => {
+  it.each(FORMS)('a line is stored up to 24 hours ahead, and rejected beyond that (%s)', async (form) => {
     const span = (start: number, end = start) =>
       line({ start: BigInt(Date.now() + start) * 1_000_000n, end: BigInt(Date.now() + end) * 1_000_000n });
     const [now, near, far, longer] = [span(0), span(23 * HOUR), span(25 * HOUR), span(0, 25 * HOUR)];

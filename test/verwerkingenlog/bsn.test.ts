@@ -17,11 +17,11 @@ it.each([
   ['000000000', false],
   ['99999001', false],
   ['99999001x', false],
-])('judges %s by the eleven test', (text, expected) => {
+])('checks %s by the eleven test', (text, expected) => {
   expect(isBsn(text)).toBe(expected);
 });
 
-it('refuses every wrong number when so configured, and ignores other identifications', async () => {
+it('refuses every invalid number when so configured, and ignores other identifiers', async () => {
   const [object] = actie('999990019').verwerkteObjecten;
   const body = actie('x', {
     soortAfnemerId: 'BSN',

@@ -1,4 +1,7 @@
-/** The log on Citus while it is written and read: a worker is killed and comes back, and a shard is moved. Nothing that was acknowledged may be missing. */
+/**
+ * The log on Citus while it is written and read: a worker is killed and restarted, and a shard is moved. Nothing acknowledged may be
+ * missing.
+ */
 import { exec } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -13,7 +16,7 @@ import { callProgram } from '../support/program.ts';
 import { startTokens } from '../support/tokens.ts';
 
 export interface CitusDrillOptions {
-  /** Of the coordinator, as superuser. */
+  /** Address of the coordinator, as superuser. */
   readonly coordinator: string;
   /** Commands that kill a worker and start it again; absent: none is killed. */
   readonly worker?: { readonly kill: string; readonly start: string } | undefined;
@@ -32,7 +35,7 @@ interface Acknowledged {
 
 interface Phase {
   readonly name: string;
-  /** How often each status was answered, to appends and, as `GET 200`, to readings; 0: the connection was cut. */
+  /** Number of answers per status, to appends and, as `GET 200`, to readings; 0: the connection was cut. */
   readonly statuses: Readonly<Record<string, number>>;
 }
 
@@ -40,11 +43,11 @@ export interface CitusDrillResult {
   readonly phases: readonly Phase[];
   readonly acknowledged: number;
   readonly lost: readonly string[];
-  /** Keys that gave another action when they were sent again. */
+  /** Keys that gave a different action when retried. */
   readonly changedReplays: readonly string[];
   /** Milliseconds from the start of the worker to the first action about any person. */
   readonly backAfterMs: number | undefined;
-  /** What `koppelvlak log verify` said. */
+  /** Output of `koppelvlak log verify`. */
   readonly verified: string;
 }
 
@@ -149,16 +152,16 @@ async function write(
     const { status, actieId } = await post(log, one);
     count(String(status));
     if (status === 201 && actieId !== undefined) acknowledged.push({ ...one, actieId });
-    // Somebody of before: place and version may be on different nodes, of which one is away.
+    // A person from before: index row and version may be on different nodes, one of which is down.
     const earlier = acknowledged[Math.floor(Math.random() * acknowledged.length)];
     const read = await readStatus(log, earlier?.person ?? person);
     count(`GET ${read}`);
-    // As a client does that is asked to retry later.
+    // As a client does when told to retry later.
     if (status !== 201 || read !== 200) await delay(50);
   }
 }
 
-/** Reads where a person was processed. */
+/** Reads a person's processings. */
 async function readStatus({ base, authorization }: Log, person: string): Promise<number> {
   const query = new URLSearchParams({ objecttype: 'persoon', soortObjectId: 'BSN', objectId: person });
   try {
@@ -185,7 +188,7 @@ async function post(
   }
 }
 
-/** Until forty actions in a row are kept: they are about persons, and have identities, of all shards. */
+/** Until forty consecutive actions are stored: their persons and identities are spread over all shards. */
 async function untilAllServe(log: Log, acknowledged: Acknowledged[]): Promise<void> {
   const deadline = performance.now() + BACK_MS;
   for (let kept = 0; kept < 40; ) {
@@ -199,7 +202,7 @@ async function untilAllServe(log: Log, acknowledged: Acknowledged[]): Promise<vo
   }
 }
 
-/** Moves the first shard of the versions, with the tables beside it, to another worker and back. */
+/** Moves the first shard of the versions, with its colocated tables, to another worker and back. */
 async function moveShards(db: pg.Client): Promise<void> {
   const { rows } = await db.query<{ shardid: number; name: string; port: number; to: string; toPort: number }>(
     `select s.shardid, s.nodename as name, s.nodeport as port, n.nodename as to, n.nodeport as "toPort"

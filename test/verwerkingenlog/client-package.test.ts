@@ -1,4 +1,4 @@
-/** The client as another application has it: installed, in a project of its own. */
+/** The client as another application uses it: installed in a separate project. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,9 +11,9 @@ import { buildPackage } from '../../scripts/pack.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
 const TSC = join(ROOT, 'node_modules/.bin/tsc');
-/** Each of several would check what they share. */
+/** Checked together, because each alone would check the shared files again. */
 const ONE_CHECKER = ['--checkers', '1'];
-/** For Node: the types of a browser are not among them. */
+/** For Node, without browser types. */
 const STRICT = { strict: true, types: ['node'] };
 
 const APPLICATION = `
@@ -43,7 +43,7 @@ import type { NieuweVerwerkingsactie } from 'koppelvlak-client';
 export const actie: NieuweVerwerkingsactie = { vertrouwelijkheid: 'geheim', tijdstip: '2026-01-01T00:00:00Z', verwerkteObjecten: [] };
 `;
 
-/** The same from CommonJS, as many applications of today are written. */
+/** The same from CommonJS, which many applications still use. */
 const COMMONJS = `
 import Fastify from 'fastify';
 import { createVerwerkingenlogClient, verwerkingsheaders, VerwerkingenlogError, type Verwerkingsactie } from 'koppelvlak-client';

@@ -77,7 +77,7 @@ describe('the client', () => {
   it('retries with the same key and body when the answer was lost, and leaves one entry', async () => {
     const person = newPerson();
     const seen: string[] = [];
-    // A proxy that passes on and then hangs up, twice: the log has kept the action, the client cannot know.
+    // A proxy that forwards and then disconnects, twice: the log has stored the action, but the client cannot know.
     const proxy = createServer(async (request, response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk);
@@ -99,7 +99,7 @@ describe('the client', () => {
     expect(await found(person)).toMatchObject([{ actieId: kept.actieId }]);
   });
 
-  it('waits as long as the log asks when it is overloaded', async () => {
+  it('waits as long as the log requires when it is overloaded', async () => {
     const times: number[] = [];
     const busy = createServer((_request, response) => {
       times.push(performance.now());
@@ -111,7 +111,7 @@ describe('the client', () => {
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(950);
   });
 
-  it('does not retry what the log refuses, and says why', async () => {
+  it('does not retry what the log refuses, and reports the reason', async () => {
     const client = await clientFor(mount());
     const refused = client.log({ ...actieOf('1'), vertrouwelijkheid: 'vertrouwelijk' });
     await expect(refused).rejects.toMatchObject({ status: 403, passing: false, problem: { code: 'forbidden' } });
@@ -147,13 +147,13 @@ describe('the client', () => {
     expect(error).toMatchObject({ cause: reason });
   });
 
-  it('does not wait longer than the maximum, whatever the log asks', async () => {
+  it('does not wait longer than the maximum, whatever the log requires', async () => {
     const busy = createServer((_request, response) => response.writeHead(503, { 'retry-after': '9999' }).end('{}'));
     const client = await clientFor(await listening(busy));
     await expect(client.log(actieOf('1'))).rejects.toMatchObject({ status: 503, retryAfterMs: 9_999_000 });
   });
 
-  it('asks for a token before every attempt', async () => {
+  it('requests a token before every attempt', async () => {
     const seen: unknown[] = [];
     const fickle = createServer((request, response) => {
       seen.push(request.headers.authorization);
@@ -178,7 +178,7 @@ describe('the client', () => {
       const kept = createServer(async (request, response) => {
         const token = String(request.headers.authorization).slice('Bearer '.length);
         seen.push(token);
-        // Refusals come at different times.
+        // Refusals arrive at different times.
         if (isRefused(token)) await new Promise((resolve) => setTimeout(resolve, seen.length * 50));
         response.writeHead(isRefused(token) ? 401 : 201).end(JSON.stringify({ actieId: 'a', url: 'u' }));
       });
@@ -188,7 +188,7 @@ describe('the client', () => {
       return { client, seen, given: () => given };
     }
 
-    it('takes a new one when the log refuses it, which calls at the same time share', async () => {
+    it('gets a new one, shared by concurrent calls, when the log refuses it', async () => {
       const { client, seen, given } = await withTokens((token) => token === 't1');
       await Promise.all(['1', '2', '3'].map((person) => client.log(actieOf(person))));
       expect(seen.toSorted()).toEqual(['t1', 't1', 't1', 't2', 't2', 't2']);
@@ -202,7 +202,7 @@ describe('the client', () => {
     });
   });
 
-  it('tries a token that is always the same only once', async () => {
+  it('tries a fixed token only once', async () => {
     let calls = 0;
     const refusing = createServer((_request, response) => {
       calls += 1;
@@ -310,7 +310,7 @@ describe('the plugin', () => {
     expect(await reply.text()).not.toContain('eigen zaken');
   });
 
-  it('gives the entry the proven OIN, and lets the application decide on its term and on hiding it', async () => {
+  it('gives the entry the proven OIN, and lets the application decide its term and whether to hide it', async () => {
     const { call } = await provider({ ownRetention: 'P10Y', mayHide: () => false });
     const proven = '00000099000000009000';
     const { OIN: _, ...others } = HEADERS;
@@ -330,7 +330,7 @@ describe('the plugin', () => {
     expect((await call(newPerson(), { ...HEADERS, Vertrouwelijkheid: 'opgeheven' })).status).toBe(400);
   });
 
-  it('takes what is missing as absent, and refuses malformed headers and the OIN of another', async () => {
+  it("treats missing headers as absent, and refuses malformed ones and another's OIN", async () => {
     const { call } = await provider();
     expect((await call(newPerson(), { VerwerkingId: HEADERS.VerwerkingId })).status).toBe(200);
     const malformed = await call(newPerson(), { ...HEADERS, OIN: '1', Bewaartermijn: '10 jaar' });

@@ -20,7 +20,7 @@ it.each(['history', 'export', 'prune', 'verify', 'rotate-key', 'forward-issues']
   },
 );
 
-it('ends with 2 for a malformed identity, and with 1 for one that the log does not have', async () => {
+it('exits with 2 for a malformed identity, and with 1 for an unknown one', async () => {
   expect(await koppelvlak(database.url, ['log', 'history', 'x'])).toMatchObject({ code: 2, out: '' });
   const unknown = await koppelvlak(database.url, ['log', 'history', '0198c0de-7c1e-7aa0-9b1c-3d5e7f900000']);
   expect(unknown).toMatchObject({ code: 1, out: '' });
@@ -44,7 +44,7 @@ it('finds an empty log in order, with nothing to remove and nothing to rewrite',
   });
 });
 
-it('names each action whose persons are not found where its current version says, and each location that no version has', async () => {
+it("reports each action whose current version's persons are not in the index, and each index row without a version", async () => {
   const log = await startLog({ databaseUrl: database.url });
   const ids: string[] = [];
   for (let i = 0; i < 4; i += 1) {

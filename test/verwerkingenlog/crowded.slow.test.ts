@@ -1,4 +1,4 @@
-/** Many concurrent changes of one action: they wait for each other outside the database, and no other request waits with them. */
+/** Many concurrent changes to one action: they wait for each other outside the database, without delaying other requests. */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -17,9 +17,9 @@ const WAITING = 30;
 
 let database: TestDatabase;
 let log: LogServer;
-/** Another instance: it holds a lock as long as the test wants. */
+/** Another instance, which holds a lock for as long as the test wants. */
 let holder: pg.Client;
-/** Sees what the connections do; the holder is in a transaction, which sees that once. */
+/** Observes the connections; the holder is in a transaction, which sees that only once. */
 let watcher: pg.Client;
 
 beforeAll(async () => {
@@ -51,7 +51,7 @@ async function posted(verwerkingId: string) {
   return { body, ...actieIn(await log.call(ALL, 'POST', '/verwerkingsacties', body)) };
 }
 
-/** Connections of the service that wait for a lock, or do nothing in a transaction that they keep open. */
+/** Connections of the service that wait for a lock, or are idle in a transaction. */
 async function heldConnections(): Promise<number> {
   const { rows } = await watcher.query(
     `select count(*)::int as n from pg_stat_activity where datname = current_database() and pid <> all($1::integer[])
@@ -79,7 +79,7 @@ const KINDS = {
   DELETE: (actieId: string) => log.call(ALL, 'DELETE', `/verwerkingsacties/${actieId}`),
 } as const;
 
-describe.each(['PATCH', 'PUT', 'DELETE'] as const)('many times %s on one processing', (method) => {
+describe.each(['PATCH', 'PUT', 'DELETE'] as const)('many concurrent %s requests for one processing', (method) => {
   it('hold no connection while they wait, neither for each other nor for another instance', async () => {
     const verwerkingId = randomUUID();
     const actions = await Promise.all(Array.from({ length: 25 }, () => posted(verwerkingId)));
@@ -92,7 +92,7 @@ describe.each(['PATCH', 'PUT', 'DELETE'] as const)('many times %s on one process
   });
 });
 
-it('is refused with 503 and `Retry-After` when too many wait; the change of a client that hung up waits no longer', async () => {
+it('are refused with 503 and `Retry-After` when too many wait; the change of a disconnected client waits no longer', async () => {
   const verwerkingId = randomUUID();
   const { actieId } = await posted(verwerkingId);
   await hold(`verwerking ${verwerkingId}`);
@@ -100,7 +100,7 @@ it('is refused with 503 and `Retry-After` when too many wait; the change of a cl
   const leaving = new AbortController();
   const brokenOff = (): number => log.server.logged.filter(({ msg }) => msg === 'broken off').length;
   const before = brokenOff();
-  // One has the lock of this process, the others wait, and one is too many.
+  // One has this process's lock, the others wait, and one is too many.
   const gone = Array.from({ length: WAITING + 2 }, () =>
     fetch(`${log.server.url}/verwerkingenlog/v1/verwerkingsacties?verwerkingId=${verwerkingId}`, {
       method: 'PATCH',
@@ -126,17 +126,17 @@ it('is refused with 503 and `Retry-After` when too many wait; the change of a cl
   expect(rows).toEqual([{ n: 2 }]);
 });
 
-it('gives up after ten seconds when another instance holds the lock', async () => {
+it('give up after ten seconds when another instance holds the lock', async () => {
   const verwerkingId = randomUUID();
   const { actieId } = await posted(verwerkingId);
   await hold(`actie ${actieId}`);
   expect((await KINDS.DELETE(actieId)).json).toMatchObject({ status: 503, code: 'processing-busy' });
 });
 
-it('leaves other clients their connections when one makes many slow changes', async () => {
+it('leave other clients their connections when one makes many slow changes', async () => {
   const actions = await Promise.all(Array.from({ length: 12 }, () => posted(randomUUID())));
   const [others, ...slow] = actions;
-  // Another instance is about to add the same version: a change of one of these waits for it, with a connection.
+  // Another instance is about to add the same version, so one of these changes waits for it, with a connection.
   await holder.query(
     `insert into verwerkingenlog.versies select (json_populate_record(v, '{"versie": 2}')).*
      from verwerkingenlog.versies v where actie_id = any($1)`,
@@ -156,7 +156,7 @@ it('leaves other clients their connections when one makes many slow changes', as
   expect((await Promise.all(changes)).map(({ status }) => status)).toEqual(Array(11).fill(200));
 });
 
-/** Connections that wait for what another transaction does. */
+/** Connections that wait for another transaction. */
 async function waitingConnections(): Promise<number> {
   const { rows } = await watcher.query(
     `select count(*)::int as n from ${ACTIVITY} where datname = current_database() and wait_event_type = 'Lock'`,
@@ -164,7 +164,7 @@ async function waitingConnections(): Promise<number> {
   return rows[0].n;
 }
 
-it('ends the reading of a client that hangs up: it uses no connection any more, and leaves no entry', async () => {
+it('ends the read of a disconnected client: it no longer uses a connection, and leaves no entry', async () => {
   await holder.query('lock table verwerkingenlog.locations in access exclusive mode');
   const person = newPerson();
   const headers = await log.tokens.bearer(ALL);

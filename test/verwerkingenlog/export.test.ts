@@ -41,7 +41,7 @@ const post = async (wishes: Record<string, unknown>, person = newPerson()) =>
 const ids = (records: readonly Record<string, unknown>[]) => records.map(({ actieId }) => actieId);
 
 describe('an export', () => {
-  it('has the actions of a period as they are answered, in the order in which they were first logged', async () => {
+  it('has the actions of a period as the API returns them, in the order in which they were first logged', async () => {
     const first = await post({ tijdstip: '2001-01-31T22:59:59Z', vertrouwelijkheid: 'vertrouwelijk' });
     const second = await post({ tijdstip: '2001-01-01T00:30:00+01:00', gebruiker: null });
     const [before, after] = [{ tijdstip: '2000-12-31T22:59:59.999Z' }, { tijdstip: '2001-01-31T23:00:00Z' }];
@@ -58,7 +58,7 @@ describe('an export', () => {
     expect(ids(await exported('2001-01-31T22:59:59Z', '2001-01-31T23:00:00Z'))).toEqual([first.actieId]);
   });
 
-  it('can be of one activity or one processing, and has lines of LDV', async () => {
+  it('can be limited to one activity or one processing, and includes LDV lines', async () => {
     const start = BigInt(Date.parse('2002-05-01T00:00:00Z')) * 1_000_000n;
     const spans = [newId(16), newId(16)].map((traceId) => line({ traceId, start, end: start }));
     expect((await log.send(spans)).answer?.rejectedSpans).toBe(0);
@@ -72,7 +72,7 @@ describe('an export', () => {
     expect(await exported(...year, '--processing', processing, '--activity', OWN)).toEqual([]);
   });
 
-  it('has with --history every version, and who made it, of the actions of which one is selected', async () => {
+  it('has with --history every version and its author, for actions with a selected version', async () => {
     const moved = await post({ tijdstip: '2003-01-01T00:00:00Z' });
     const path = `/verwerkingsacties/${moved.actieId}`;
     const put = actie(newPerson(), { tijdstip: '2010-01-01T00:00:00Z' });
@@ -86,7 +86,7 @@ describe('an export', () => {
     ]);
   });
 
-  it('is itself an entry in the log, confidential when what was exported is', async () => {
+  it('is itself an entry in the log, confidential when its contents are', async () => {
     const { verwerkingId } = await post({ tijdstip: '2004-01-01T00:00:00Z', vertrouwelijkheid: 'vertrouwelijk' });
     const started = new Date().toISOString();
     await exported('2004-01-01', '2004-02-01');
@@ -104,7 +104,7 @@ describe('an export', () => {
         handelingNaam: `Export van 2004-01-31T23:00:00Z tot 2004-02-29T23:00:00Z, verwerking ${verwerkingId}, alle versies`,
         vertrouwelijkheid: 'normaal',
       },
-      // It has the first one in it.
+      // It contains the first one.
       { vertrouwelijkheid: 'vertrouwelijk' },
     ]);
     expect(new Set(entries.map((one) => one.verwerkingId)).size).toBe(3);

@@ -1,4 +1,4 @@
-/** The fields of a verwerkingsactie come from the contract. One that a part does not pass on would get lost on its way. */
+/** The fields of a verwerkingsactie come from the contract. A part that does not pass one on would lose it. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -17,10 +17,10 @@ import type { Actie, VerwerktObject } from '../../src/verwerkingenlog/domain/ver
 import { VERSIE_COLUMNS } from '../../src/verwerkingenlog/store/versions.ts';
 
 type Schemas = components['schemas'];
-/** What a caller writes: without what the log itself gives. */
+/** The fields that a caller writes, without those set by the log itself. */
 type Written = Exclude<keyof Schemas['VerwerkingsactieInvoer'], 'url' | 'actieId' | 'tijdstipRegistratie'>;
 type WrittenOfObject = Exclude<keyof Schemas['VerwerktObjectInvoer'], 'url' | 'verwerktObjectId'>;
-/** Inside, the kinds of data are a list of words, and there is one kind of object. */
+/** Internally, categories of data are a list of words, and there is one type of object. */
 type Kept = Exclude<WrittenOfObject, 'objecttype' | 'verwerkteSoortenGegevens'> | 'soortenGegevens';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -40,7 +40,7 @@ function writable(name: string): string[] {
     .map(([member]) => member);
 }
 
-it('the fields are declared in the contract alone; code takes their types from there', () => {
+it('the fields are declared in the contract alone, from which code takes their types', () => {
   const declaring = globSync('src/**/*.ts', { cwd: ROOT }).filter((path) =>
     /^\s*(readonly )?verwerkingIdAfnemer\??: (string|null|components)\b/m.test(readFileSync(join(ROOT, path), 'utf8')),
   );
@@ -50,7 +50,7 @@ it('the fields are declared in the contract alone; code takes their types from t
 it('the fields of an action are the same for the client, for another area and in the store', () => {
   expectTypeOf<keyof NieuweVerwerkingsactie>().toEqualTypeOf<Written>();
   expectTypeOf<keyof ProcessingEntry>().toEqualTypeOf<Written>();
-  // The offset of `tijdstip` is kept beside its moment.
+  // The offset of `tijdstip` is stored beside its time.
   expectTypeOf<Exclude<keyof Actie, 'tijdstipOffset'>>().toEqualTypeOf<Written>();
   expectTypeOf<Verwerkingsactie>().toEqualTypeOf<Schemas['Verwerkingsactie']>();
 });
@@ -61,8 +61,8 @@ it('the fields of a processed person are the same for the client, for another ar
   expectTypeOf<keyof VerwerktObject>().toEqualTypeOf<Kept>();
 });
 
-describe('what a caller writes', () => {
-  it('is answered in its own offset, the moment being the same', () => {
+describe("a caller's fields", () => {
+  it('are returned in their own offset, at the same instant', () => {
     const date = fc.date({ min: new Date('1000-01-01'), max: new Date('9000-01-01'), noInvalidDate: true });
     const part = (most: number) => fc.integer({ min: 0, max: most }).map((value) => String(value).padStart(2, '0'));
     const minutes = fc.oneof(fc.constant('00'), part(59));
@@ -79,13 +79,13 @@ describe('what a caller writes', () => {
 
   const written = writable('VerwerkingsactieInvoer');
 
-  it('is stored, all of it', () => {
+  it('are all stored', () => {
     const columns: string[] = VERSIE_COLUMNS.map(([, , member]) => member);
-    // The objects are a column of their own, which is sometimes read in part.
+    // The objects are a separate column, which is sometimes read in part.
     expect(written.filter((field) => !columns.includes(field))).toEqual(['verwerkteObjecten']);
   });
 
-  it('is answered, all of it', () => {
+  it('are all returned', () => {
     expect(properties('Verwerkingsactie').map(([member]) => member)).toEqual(expect.arrayContaining(written));
     expect(properties('VerwerktObject').map(([member]) => member)).toEqual(
       expect.arrayContaining(writable('VerwerktObjectInvoer')),

@@ -1,4 +1,4 @@
-/** What clients do that were generated from the contract: they leave out what is `null`, and what has a default. */
+/** Clients generated from the contract omit members that are `null` or have a default. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Answer } from '../support/api.ts';
 import { actie, actieIn, HEADERS, type LogServer, listIn, newPerson, ofPerson, startLog } from './support.ts';
@@ -30,7 +30,7 @@ describe('PUT', () => {
   const withoutNulls = (body: Record<string, unknown>) =>
     Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
 
-  it('takes back what was read, with the nulls left out', async () => {
+  it('accepts what was read, with the nulls omitted', async () => {
     const posted = await log.call(ALL, 'POST', '/verwerkingsacties', withEmpty());
     const path = `/verwerkingsacties/${actieIn(posted).actieId}`;
     const whole = actieIn(await log.call(ALL, 'GET', path, undefined, HEADERS));
@@ -41,7 +41,7 @@ describe('PUT', () => {
     expect(put.json).toMatchObject({ systeem: 'Balie 3', gebruiker: null, actieNaam: 'Zoeken persoon' });
   });
 
-  it('names all fields at once that it would lose, and changes nothing', async () => {
+  it('lists at once all fields that it would lose, and changes nothing', async () => {
     const body = withEmpty();
     const { actieId } = actieIn(await log.call(ALL, 'POST', '/verwerkingsacties', body));
     const path = `/verwerkingsacties/${actieId}`;
@@ -55,7 +55,7 @@ describe('PUT', () => {
     expect((await log.call(ALL, 'GET', path, undefined, HEADERS)).headers.get('etag')).toBe('"1"');
   });
 
-  it('tells nothing about the fields of an action that the caller may not change', async () => {
+  it('reveals nothing about an action that the caller may not change', async () => {
     const body = withEmpty({ vertrouwelijkheid: 'vertrouwelijk' });
     const { actieId } = actieIn(await log.call(ALL, 'POST', '/verwerkingsacties', body));
     expect((await log.call(['update:normal'], 'PUT', `/verwerkingsacties/${actieId}`, {})).status).toBe(403);
@@ -63,12 +63,15 @@ describe('PUT', () => {
 });
 
 describe('GET of a list without `vertrouwelijkheid`', () => {
-  it.each(['read:restricted', 'read:normal', 'read:confidential'])('finds with %s what is `normaal`', async (scope) => {
-    const person = newPerson();
-    for (const vertrouwelijkheid of ['normaal', 'vertrouwelijk'])
-      await log.call(ALL, 'POST', '/verwerkingsacties', actie(person, { vertrouwelijkheid }));
-    const answer = await log.call([scope], 'GET', `/verwerkingsacties?${ofPerson(person)}`, undefined, HEADERS);
-    expect(answer.status).toBe(200);
-    expect(listIn(answer).results.map((one) => one.vertrouwelijkheid)).toEqual(['normaal']);
-  });
+  it.each(['read:restricted', 'read:normal', 'read:confidential'])(
+    'finds with %s actions that are `normaal`',
+    async (scope) => {
+      const person = newPerson();
+      for (const vertrouwelijkheid of ['normaal', 'vertrouwelijk'])
+        await log.call(ALL, 'POST', '/verwerkingsacties', actie(person, { vertrouwelijkheid }));
+      const answer = await log.call([scope], 'GET', `/verwerkingsacties?${ofPerson(person)}`, undefined, HEADERS);
+      expect(answer.status).toBe(200);
+      expect(listIn(answer).results.map((one) => one.vertrouwelijkheid)).toEqual(['normaal']);
+    },
+  );
 });

@@ -1,4 +1,4 @@
-/** Actions that are kept in one group, past the contract that would refuse what is wrong with them. */
+/** Actions stored in one group, bypassing the contract that would refuse their faults. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { createLogger } from '../../src/lib/log.ts';

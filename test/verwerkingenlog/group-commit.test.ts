@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createGroupCommit } from '../../src/verwerkingenlog/append.ts';
 
-/** A commit that the test lets end. */
+/** A commit that the test ends. */
 function stage(
   options: {
     size?: number;
@@ -62,7 +62,7 @@ describe('a group commit', () => {
     expect(groups).toEqual([['a', 'b']]);
   });
 
-  it('takes items up to the maximum weight, and one that is heavier alone', async () => {
+  it('takes items up to the maximum weight, and a heavier one alone', async () => {
     const { groups, commits, endAll } = stage({ size: 100, maxWeight: 10 });
     const items = ['weighs 4', 'weighs 6 a', 'weighs 1', 'weighs 50', 'weighs 6 b', 'weighs 6 c'];
     const results = items.map((item) => commits.add(item));
@@ -71,7 +71,7 @@ describe('a group commit', () => {
     expect(groups).toEqual([['weighs 4', 'weighs 6 a'], ['weighs 1'], ['weighs 50'], ['weighs 6 b'], ['weighs 6 c']]);
   });
 
-  it('takes all that wait', async () => {
+  it('takes all waiting items', async () => {
     const { groups, commits, endAll } = stage({ size: 100 });
     const first = commits.add('first');
     await Promise.resolve();
@@ -109,7 +109,7 @@ describe('a group commit', () => {
     expect(groups).toEqual([['a'], ['b']]);
   });
 
-  it('never exceeds its number of groups under way', async () => {
+  it('never exceeds its maximum number of concurrent groups', async () => {
     const { groups, commits, endAll } = stage({ inFlight: 2, size: 1 });
     const results = ['a', 'b', 'c'].map((item) => commits.add(item));
     await Promise.resolve();
@@ -134,7 +134,7 @@ describe('a group commit', () => {
     expect(groups.at(0)).toEqual(['a', 'b', 'x', 'c', 'd']);
   });
 
-  it('fails a group whole and once when the error is that of no item', async () => {
+  it('fails a whole group once when the error belongs to no item', async () => {
     const { groups, commits, endAll } = stage({ fails: 'x', size: 8 });
     const results = ['a', 'b', 'x', 'c'].map((item) => commits.add(item));
     const settled = Promise.allSettled(results);
@@ -143,7 +143,7 @@ describe('a group commit', () => {
     expect(groups).toEqual([['a', 'b', 'x', 'c']]);
   });
 
-  it('refuses what has waited too long for its turn, and never commits it', async () => {
+  it('refuses items that waited too long for their turn, and never commits them', async () => {
     const { groups, commits, endAll } = stage({ maxWaitMs: 20 });
     const results = [commits.add('a')];
     await Promise.resolve();
@@ -164,7 +164,7 @@ describe('a group commit', () => {
     expect(groups).toEqual([['key:1', 'a', 'key:2'], ['key:1']]);
   });
 
-  it('refuses what would wait behind too many', async () => {
+  it('refuses items that would wait behind too many', async () => {
     const { commits, endAll } = stage({ maxWaiting: 1 });
     const results = [commits.add('a')];
     await Promise.resolve();

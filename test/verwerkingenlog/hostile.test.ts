@@ -1,4 +1,4 @@
-/** What a caller with a valid token can send to hurt the service; each is answered as what it is. */
+/** Attempts of a caller with a valid token to hurt the service; each gets the proper answer. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actie, actieIn, HEADERS, type LogServer, listIn, newPerson, ofPerson, startLog } from './support.ts';
@@ -88,12 +88,12 @@ describe('a body', () => {
     expect(faultNames(answer.json)).toEqual([`${'ï'.repeat(200)}…`]);
   });
 
-  it('may have as many members in all as there are persons, and braces and colons in its texts', async () => {
+  it('may have as many members in total as there are persons, and braces and colons in its texts', async () => {
     const person = { objecttype: 'persoon', soortObjectId: 'B{"S\\:N', objectId: '{:"\\', betrokkenheid: '::::}{' };
     expect((await post(actie('1', { verwerkteObjecten: Array(1500).fill(person) }))).status).toBe(201);
   });
 
-  it('with a fault beyond the first thousand elements names it', async () => {
+  it('with a fault beyond the first thousand elements is reported with it', async () => {
     const good = { objecttype: 'persoon', soortObjectId: 'BSN', objectId: '1' };
     const answer = await post(
       actie('1', { verwerkteObjecten: [...Array(1500).fill(good), { ...good, objectId: '' }] }),
@@ -122,7 +122,7 @@ describe('a cursor', () => {
     '2026-13-01T00:00:00Z',
     '2026-01-01T24:00:00Z',
     '2026-01-01T00:00:60Z',
-  ])('that names the moment %s, which does not exist, is refused', async (moment) => {
+  ])('with the time %s, which does not exist, is refused', async (moment) => {
     const cursor = Buffer.from(JSON.stringify([1, moment, randomUUID()])).toString('base64url');
     for (const list of ['verwerkingsacties', 'verwerkte-objecten']) {
       const answer = await get(`/${list}?${ofPerson(newPerson(), { cursor })}`);
@@ -156,12 +156,12 @@ describe('a cursor', () => {
       seen.push(...page.results.map(({ naam }) => naam));
       next = page.next;
     }
-    // The register begins with an activity of its own.
+    // The register begins with its own activity.
     expect(seen.filter((naam) => String(naam).length >= 242)).toEqual(names);
   });
 });
 
-it('never takes one person for another, however their identities are written', async () => {
+it('never confuses two persons, however their identities are written', async () => {
   const object = { objecttype: 'persoon', soortObjectId: 'A\nB', objectId: 'C' };
   const kept = await post(actie('1', { verwerkteObjecten: [object] }));
   const list = (soortObjectId: string, objectId: string) =>
@@ -170,7 +170,7 @@ it('never takes one person for another, however their identities are written', a
   expect(listIn(await list('A\nB', 'C')).results.map(({ actieId }) => actieId)).toContain(actieIn(kept).actieId);
 });
 
-describe('all faults are named together', () => {
+describe('all faults are reported at once', () => {
   it('of a body: those of the contract and those that a contract cannot express', async () => {
     const wishes = { actieNaam: 7, uitvoerder: '1', tijdstip: '9999-12-31T23:59:59-10:00', bewaartermijn: 'x' };
     const body = actie('1', wishes);
@@ -184,7 +184,7 @@ describe('all faults are named together', () => {
     }
   });
 
-  it('of a query: moments, their order and the cursor too', async () => {
+  it('of a query: times, their order and the cursor too', async () => {
     const query = ofPerson('1', { beginDatum: '2026-02-01', eindDatum: '2026-01-01', limit: '0', cursor: 'abc' });
     for (const list of ['verwerkingsacties', 'verwerkte-objecten']) {
       const answer = await get(`/${list}?${query}`);
@@ -196,7 +196,7 @@ describe('all faults are named together', () => {
     expect(new Set(faultNames(odd.json))).toEqual(new Set(['beginDatum', 'cursor', 'limit']));
   });
 
-  it('of a body that is refused and has no end', async () => {
+  it('of an endless body that is refused', async () => {
     const deep = '['.repeat(200_000) + ']'.repeat(200_000);
     const answer = await post(JSON.stringify(actie('1', { onbekend: 'HERE' })).replace('"HERE"', deep));
     expect(faultNames(answer.json)).toEqual(['onbekend']);

@@ -11,7 +11,7 @@ let other: LogServer;
 let client: pg.Client;
 
 beforeAll(async () => {
-  // Tokens live on the machine's clock: the servers' clock goes on from it.
+  // Tokens use the machine's clock, from which the servers' clock continues.
   now = Date.now();
   logs = await startTwoLogs({ clock: { now: () => new Date(now) } });
   ({ log, other, client } = logs);
@@ -31,7 +31,7 @@ async function count(): Promise<number> {
   return rows[0].count;
 }
 
-it('gives the same answer to the same key and body, and keeps one action', async () => {
+it('gives the same answer to the same key and body, and stores one action', async () => {
   const before = await count();
   const body = actie(newPerson());
   const first = await post(log, 'a', body);
@@ -43,7 +43,7 @@ it('gives the same answer to the same key and body, and keeps one action', async
   expect(await count()).toBe(before + 1);
 });
 
-it('gives the same answer also after the action was changed', async () => {
+it('gives the same answer even after the action was changed', async () => {
   const body = actie(newPerson());
   const first = await post(log, 'changed', body);
   const put = { ...body, actieNaam: 'later' };
@@ -66,7 +66,7 @@ it('counts a key per caller', async () => {
   expect(one.actieId).not.toBe(two.actieId);
 });
 
-it('keeps one action of many requests at once, on two instances', async () => {
+it('stores one action for many concurrent requests, on two instances', async () => {
   const before = await count();
   const body = actie(newPerson());
   const answers = await Promise.all(Array.from({ length: 30 }, (_, i) => post(i % 2 ? log : other, 'd', body)));
@@ -75,7 +75,7 @@ it('keeps one action of many requests at once, on two instances', async () => {
   expect(await count()).toBe(before + 1);
 });
 
-it('keeps one action of each key when two instances are given the same keys at once, in opposite orders', async () => {
+it('stores one action per key when two instances get the same keys at once, in opposite orders', async () => {
   const before = await count();
   const body = actie(newPerson());
   const keys = Array.from({ length: 40 }, (_, i) => `both-${i}`);
@@ -105,7 +105,7 @@ it('frees a key after 24 hours', async () => {
   expect(actieIn(await post(log, 'f', actie(newPerson()))).actieId).not.toBe(first.actieId);
 });
 
-it('frees no key sooner for an instance whose clock is ahead of the database’s', async () => {
+it('frees no key early for an instance whose clock is ahead of the database’s', async () => {
   const body = actie(newPerson());
   const first = actieIn(await post(other, 'g', body));
   now += day;
@@ -120,7 +120,7 @@ it('frees no key sooner for an instance whose clock is ahead of the database’s
   expect(await forgetIdempotency(client, new Date(now))).toBeGreaterThan(0);
 });
 
-/** Makes all keys so much older. */
+/** Ages all keys by this much. */
 async function age(interval: string): Promise<void> {
   // Row by row: Citus refuses to compute with a column and an interval.
   const { rows } = await client.query(

@@ -1,4 +1,4 @@
-/** Persons' identifiers at rest: nothing of them in the database, found all the same, and keys that change while the service goes on. */
+/** Persons' identifiers at rest: none of them in the database, yet searchable, with keys that change while the service runs. */
 import { createHmac, hash } from 'node:crypto';
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -37,7 +37,7 @@ async function close(): Promise<void> {
   await database?.drop();
 }
 
-/** A log that nothing was ever written in. */
+/** A log without any entries. */
 async function renew(): Promise<void> {
   await close();
   await open();
@@ -54,7 +54,7 @@ async function found(log: LogServer, person: string): Promise<number> {
   return results.filter(({ actieNaam }) => actieNaam === 'Zoeken persoon').length;
 }
 
-/** Everything that the log's tables hold, as text. */
+/** Everything in the log's tables, as text. */
 async function dump(): Promise<string> {
   const { rows } = await client.query(
     `select c.oid::regclass::text as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -70,7 +70,7 @@ async function dump(): Promise<string> {
 
 const ALGORITHMS = ['md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512', 'sha3-256'];
 
-/** Whichever of the texts a dump holds a hash of that needs no key, whole or cut off to eight bytes or more. */
+/** The texts of which a dump contains an unkeyed hash, whole or truncated to eight bytes or more. */
 function guessable(dumped: string, texts: readonly string[]): string[] {
   const hexadecimal = dumped.toLowerCase().replaceAll('-', '');
   const holds = (digest: Buffer): boolean =>
@@ -85,7 +85,7 @@ function guessable(dumped: string, texts: readonly string[]): string[] {
 const identifiers = [newPerson(), newPerson(), newPerson()] as const;
 
 describe('a dump of the database', () => {
-  it('has nothing that a BSN can be guessed from: no hash without a key of the number, its person or its action', async () => {
+  it('has nothing from which a BSN can be guessed: no unkeyed hash of the number, its person or its action', async () => {
     const log = await start(KEY);
     const person = newPerson();
     const body = actie(person, { soortAfnemerId: 'BSN', afnemerId: person });
@@ -113,9 +113,9 @@ describe('a dump of the database', () => {
     expect(guessable(`${dumped} ${hash('sha256', person).slice(0, 32)}`, texts)).toEqual([person]);
   });
 
-  it('holds no identifier: not in tables, not in data files, not in the write-ahead log', async () => {
+  it('contains no identifier: not in tables, not in data files, not in the write-ahead log', async () => {
     const log = await start(KEY);
-    // Of nobody else: the write-ahead log is that of every database of the tests.
+    // A number that no other test uses: all test databases share the write-ahead log.
     const [person, receiver, changed] = identifiers;
     const body = actie(person, { soortAfnemerId: 'BSN', afnemerId: receiver });
     const kept = await log.call(ALL, 'POST', '/verwerkingsacties', body, { 'idempotency-key': `bsn-${person}` });
@@ -153,7 +153,7 @@ describe('a dump of the database', () => {
     expect(bytes).toBeGreaterThan(1_000_000);
   });
 
-  it('holds no identifier in what the service logs', async () => {
+  it("contains no identifier in the service's log", async () => {
     const [log] = running;
     const logged = JSON.stringify(log?.server.logged);
     for (const identifier of identifiers) expect(logged).not.toContain(identifier);
@@ -161,7 +161,7 @@ describe('a dump of the database', () => {
 });
 
 describe('keys', () => {
-  it('are made at the first start outside production, readable by their owner only, and used by every command', async () => {
+  it('are created at the first start outside production, readable by their owner only, and used by every command', async () => {
     await renew();
     const home = await mkdtemp(join(tmpdir(), 'koppelvlak-'));
     try {
@@ -184,7 +184,7 @@ describe('keys', () => {
     await renew();
   });
 
-  it('are rotated while the service goes on: everything is found at every moment', async () => {
+  it('are rotated while the service runs: everything is found at every moment', async () => {
     const log = await start(KEY);
     const persons = Array.from({ length: 30 }, newPerson);
     const bodies = persons.map((person) => actie(person));
@@ -192,7 +192,7 @@ describe('keys', () => {
       bodies.map(async (body) => actieIn(await log.call(ALL, 'POST', '/verwerkingsacties', body)).actieId),
     );
     const both = await start(`${NEW_KEY},${KEY}`);
-    // As long as an instance has the old key only, that is not forgotten.
+    // While an instance has only the old key, that is not forgotten.
     for (const one of running.splice(0)) if (one !== both) await one.stop();
     running.push(both);
     const rotation = koppelvlak(database.url, ['log', 'rotate-key', '--json'], {
@@ -218,7 +218,7 @@ describe('keys', () => {
     expect(verified).toMatchObject({ code: 0, json: { faults: [] } });
   });
 
-  it('that are missing or wrong are named, and nothing is read or written without them', async () => {
+  it('that are missing or wrong are reported, and nothing is read or written without them', async () => {
     const wrong = `tweede:${Buffer.alloc(32, 1).toString('base64')}`;
     for (const [key, fault] of [
       [KEY, 'VERWERKINGENLOG_KEY has no key named tweede'],
@@ -239,13 +239,13 @@ describe('keys', () => {
     expect((await again.call(ALL, 'POST', '/verwerkingsacties', actie(newPerson()))).status).toBe(201);
   });
 
-  it('may be tried under any name, as long as nothing was written with them', async () => {
+  it('may have any name, as long as nothing was written with them', async () => {
     const third = `derde:${Buffer.alloc(32, 3).toString('base64')}`;
     await (await startLog({ databaseUrl: database.url, env: { VERWERKINGENLOG_KEY: `${NEW_KEY},${third}` } })).stop();
     expect((await start(NEW_KEY)).server.url).toBeDefined();
   });
 
-  it('are required in production where processing is logged, each with its own name', async () => {
+  it('are required in production when processing is logged, each with its own name', async () => {
     const env = { DATABASE_URL: database.url, OAUTH_ISSUER: 'http://127.0.0.1:9', OAUTH_AUDIENCE: 'koppelvlak' };
     const serve = (areas: string, key?: string) =>
       startServer({
@@ -260,13 +260,13 @@ describe('keys', () => {
       });
     await expect(serve('verwerkingenlog')).rejects.toThrow('VERWERKINGENLOG_KEY is missing');
     await expect(serve('verwerkingenlog', `${KEY},${KEY}`)).rejects.toThrow('VERWERKINGENLOG_KEY names two keys alike');
-    // The feed is public and logs nothing: it is served beside a log whose keys it does not have.
+    // The feed is public and logs nothing: it is served beside a log without that log's keys.
     await (await serve('raadsfeed')).stop();
   });
 });
 
 describe('a rotation', () => {
-  it('goes on past an entry that it cannot read, and names it', async () => {
+  it('continues past an unreadable entry, and reports it', async () => {
     await renew();
     const log = await start(KEY);
     const persons = Array.from({ length: 5 }, newPerson);
@@ -297,7 +297,7 @@ describe('a rotation', () => {
     for (const person of persons.slice(1)) expect(await found(after, person)).toBe(1);
   });
 
-  it('keeps idempotency keys: an answer is given again by an instance that writes with another key', async () => {
+  it('keeps idempotency keys: an answer is repeated by an instance that writes with another key', async () => {
     await renew();
     const old = await start(KEY);
     const body = actie(newPerson());

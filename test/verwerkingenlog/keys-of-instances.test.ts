@@ -1,4 +1,4 @@
-/** Instances with different keys: nothing is stored with a key that was forgotten, and nobody gets a part for the whole. */
+/** Instances with different keys: nothing is stored with a forgotten key, and nobody gets a partial answer. */
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -38,7 +38,7 @@ function list(log: LogServer, person: string) {
   return log.call(ALL, 'GET', `/verwerkingsacties?${ofPerson(person)}`, undefined, HEADERS);
 }
 
-/** How many of the answered actions are not entries about reading the log. */
+/** Number of returned actions other than entries about reading the log. */
 function found(answer: Awaited<ReturnType<typeof list>>): number {
   return listIn(answer).results.filter(({ actieNaam }) => actieNaam === 'Zoeken persoon').length;
 }
@@ -52,7 +52,7 @@ async function known(): Promise<unknown> {
   return rows;
 }
 
-/** As if the instances had not been seen for longer than a minute: their signs of life do not arrive. */
+/** As if the instances had not been seen for over a minute: their heartbeats do not arrive. */
 async function unseen(): Promise<void> {
   await client.query(`
     create function zwijg() returns trigger language plpgsql as 'begin return null; end';
@@ -61,7 +61,7 @@ async function unseen(): Promise<void> {
 }
 
 describe('a key', () => {
-  it('is not forgotten while an instance that has no other runs', async () => {
+  it('is not forgotten while an instance without another one runs', async () => {
     const old = await start(KEY);
     const person = newPerson();
     await post(old, actie(person));
@@ -75,7 +75,7 @@ describe('a key', () => {
     expect(rotated).toMatchObject({ code: 0, json: { forgotten: ['eerste'], inUse: [] } });
   });
 
-  it('that was forgotten is never written with again: the instance answers 503, and readiness names the key', async () => {
+  it('that was forgotten is never used again: the instance answers 503, and readiness names the key', async () => {
     const old = await start(KEY);
     const person = newPerson();
     const { actieId } = actieIn(await post(old, actie(person)));
@@ -96,7 +96,7 @@ describe('a key', () => {
     expect((await fetch(`${old.server.managementUrl}/health/ready`)).status).toBe(503);
   });
 
-  it('of versions that are being stored is not forgotten before they are committed', async () => {
+  it('of versions being stored is not forgotten before they are committed', async () => {
     const old = await start(KEY);
     const { actieId } = actieIn(await post(old, actie(newPerson())));
     await unseen();
@@ -135,7 +135,7 @@ describe('a key', () => {
 });
 
 describe('an instance without a key that another one writes with', () => {
-  it('answers 503 and not a part: lists, objects, one action, and what has an idempotency key', async () => {
+  it('answers 503 instead of a partial answer: lists, objects, one action, and requests with an idempotency key', async () => {
     const old = await start(KEY);
     const [person, other] = [newPerson(), newPerson()];
     await post(old, actie(person));

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { runKillDrill } from '../../bench/support/kill-drill.ts';
 import { databaseHome } from '../support/database-home.ts';
 
-it('loses nothing that was acknowledged when the server and Postgres are killed under load', async () => {
+it('loses nothing acknowledged when the server and Postgres are killed under load', async () => {
   const dir = await databaseHome();
   try {
     const { acknowledged, faults } = await runKillDrill({ dir, kills: 2, writers: 8, longestLoadMs: 600 });

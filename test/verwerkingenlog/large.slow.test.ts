@@ -5,7 +5,7 @@ import { actie, actieIn, HEADERS, type LogServer, listIn, ofPerson, startLog } f
 
 const ALL = ['create:confidential', 'update:confidential', 'delete:confidential', 'read:confidential'];
 const PERSONS = 65_535;
-/** Encrypting or decrypting so many identifiers at once takes longer than this by far. */
+/** Encrypting or decrypting this many identifiers at once takes far longer than this. */
 const LONGEST_HELD_MS = 250;
 
 let log: LogServer;
@@ -17,7 +17,7 @@ afterAll(() => log?.stop());
 
 const object = (i: number) => ({ objecttype: 'persoon', soortObjectId: 'BSN', objectId: String(i) });
 
-it('stores, changes and ends an action about 65 535 persons, and refuses one more', async () => {
+it('stores, changes and deletes an action about 65 535 persons, and refuses one more', async () => {
   const body = actie('1', { verwerkteObjecten: Array.from({ length: PERSONS }, (_, i) => object(i)) });
   const { actieId } = actieIn(await log.call(ALL, 'POST', '/verwerkingsacties', body));
   const patch = `/verwerkingsacties?verwerkingId=${body.verwerkingId}`;
@@ -65,7 +65,7 @@ it('finds a person who is in one action thousands of times just as fast', async 
   const path = `/verwerkingsacties?${ofPerson(person, { vertrouwelijkheid: 'normaal' })}`;
   const found = listIn(await log.call(ALL, 'GET', path, undefined, HEADERS)).results;
   expect(found.find((one) => one.actieId === actieId)?.verwerkteObjecten).toHaveLength(8000);
-  // The entry of that reading has him once.
+  // The entry of that reading has the person once.
   const entry = found.find(({ handelingNaam }) => handelingNaam === 'Verwerkingsactie opvragen');
   expect(entry?.verwerkteObjecten).toHaveLength(1);
 });
@@ -82,7 +82,7 @@ describe('reading an action', () => {
     );
   };
 
-  it('about more than a thousand persons needs one of them, and its entry is about that person only', async () => {
+  it('about more than a thousand persons requires naming one, and its entry is about that person only', async () => {
     const kept = await keep(1001);
     const path = `/verwerkingsacties/${actieIn(kept).actieId}`;
     for (const scope of ['read:normal', 'read:confidential']) {
@@ -102,7 +102,7 @@ describe('reading an action', () => {
     expect(await entriesOf(8)).toHaveLength(0);
   });
 
-  it('about a thousand gives them all, and its entry names each', async () => {
+  it('about a thousand returns them all, and its entry names each', async () => {
     const kept = actieIn(await keep(1000));
     const read = actieIn(
       await log.call(['read:normal'], 'GET', `/verwerkingsacties/${kept.actieId}`, undefined, HEADERS),
@@ -112,7 +112,7 @@ describe('reading an action', () => {
   });
 });
 
-it('stores, changes and ends an action of 12 000 persons without blocking the event loop for long, sealed for a proof log too', async () => {
+it('stores, changes and deletes an action about 12 000 persons without blocking the event loop for long, sealed for a proof log too', async () => {
   const state = stateFile();
   onTestFinished(() => state.remove());
   const served = await startLog({ env: { 'server.bodyLimitBytes': '20000000', ...state.env } });
@@ -120,7 +120,7 @@ it('stores, changes and ends an action of 12 000 persons without blocking the ev
   const body = actie('1', { verwerkteObjecten: Array.from({ length: 12_000 }, (_, i) => object(800_000_000 + i)) });
   const text = JSON.stringify(body);
   const token = await served.tokens.bearer(ALL);
-  /** The longest work in one turn of the event loop during a call, in milliseconds of processor time: the machine may be busy. */
+  /** The longest work in one turn of the event loop during a call, in CPU milliseconds, because the machine may be busy. */
   const held = async (
     method: string,
     path: string,

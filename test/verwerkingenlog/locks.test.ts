@@ -1,4 +1,4 @@
-/** What other transactions hold: a locked table, an idempotency key. */
+/** Locks of other transactions: a locked table, an idempotency key. */
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createIdentityKeys } from '../../src/verwerkingenlog/domain/encryption.ts';
@@ -8,14 +8,14 @@ import { type LdvServer, line, type Sent, startLdv } from './ldv/support.ts';
 import { actie, actieIn, KEY, newPerson, ofPerson } from './support.ts';
 
 const STATEMENT_MS = 2500;
-/** Two statement time-outs, and what a busy machine needs: less than three. */
+/** Two statement timeouts, and a busy machine's delay: less than three. */
 const LONGEST_MS = 2.9 * STATEMENT_MS;
 
 let database: TestDatabase;
 let log: LdvServer;
-/** With the statement time-out of every installation. */
+/** With the statement timeout of every installation. */
 let patient: LdvServer;
-/** The second connection: whatever it holds is let go after each test. */
+/** The second connection, whose locks are released after each test. */
 let holder: pg.Client;
 const keys = createIdentityKeys(KEY);
 
@@ -66,7 +66,7 @@ async function hold(sql: string, values: unknown[] = []): Promise<void> {
 
 const hashOf = (key: string): string => keys.hashIdempotency(keys.current, `sleutel\ntest\n${key}`);
 
-/** Another transaction stores the idempotency key of a caller, and does not end. */
+/** Another transaction stores a caller's idempotency key, and does not end. */
 async function holdKey(key: string): Promise<void> {
   await hold(
     `insert into verwerkingenlog.idempotency_keys (key_hash, actie_id, used_at) values ($1, gen_random_uuid(), now())`,
@@ -84,7 +84,7 @@ function expectUnavailable({ answer, ms }: Timed<Answer | Sent>): void {
 
 describe('a locked table', () => {
   it.each(['versies', 'idempotency_keys'])(
-    'fails each group once, within two statement time-outs, and nothing of it is stored: %s',
+    'fails each group once, within two statement timeouts, and stores nothing of it: %s',
     async (table) => {
       const before = await count();
       await hold(`lock table verwerkingenlog.${table} in access exclusive mode`);
@@ -101,7 +101,7 @@ describe('a locked table', () => {
     },
   );
 
-  it('fails lines of LDV once, within two statement time-outs, and nothing of them is stored', async () => {
+  it('fails LDV lines once, within two statement timeouts, and stores nothing of them', async () => {
     const before = await count();
     await hold('lock table verwerkingenlog.versies in access exclusive mode');
     const sent = Array.from({ length: 8 }, () => timed(log.send([line(), line()])));
@@ -111,7 +111,7 @@ describe('a locked table', () => {
     expect(await count()).toBe(before + 1);
   });
 
-  it('makes a change 503, and nothing of it is done', async () => {
+  it('makes a change 503, without any effect', async () => {
     const { actieId } = actieIn(await post());
     await hold('lock table verwerkingenlog.locations in access exclusive mode');
     const path = `/verwerkingsacties/${actieId}`;
@@ -128,7 +128,7 @@ describe('a locked table', () => {
 });
 
 describe('an idempotency key that another transaction holds', () => {
-  it('makes its request 503 in the end, and nothing of it is stored', async () => {
+  it('makes its request 503 eventually, and stores nothing of it', async () => {
     const before = await count();
     await holdKey('never');
     expectUnavailable(await timed(post('never')));
@@ -137,7 +137,7 @@ describe('an idempotency key that another transaction holds', () => {
     expect((await post('never')).status).toBe(201);
   });
 
-  it('fails nobody when it is forgotten while it is used again, and the database ends one of the two', async () => {
+  it('fails nobody when it expires while it is reused, and the database ends one of the two', async () => {
     const [first = '', last = ''] = ['one', 'other'].toSorted((a, b) => (hashOf(a) < hashOf(b) ? -1 : 1));
     await holder.query(
       `insert into verwerkingenlog.idempotency_keys (key_hash, actie_id, used_at)
@@ -158,7 +158,7 @@ describe('an idempotency key that another transaction holds', () => {
     await holder.query(forget, [hashOf('before')]);
     const alone = post('before', actie(newPerson()), patient);
     await expect.poll(waiting, { interval: 20 }).toBe(1);
-    // They wait for the end of the first, and are one group then.
+    // They wait for the end of the first, and then form one group.
     const group = [first, last, undefined].map((key) => post(key, actie(newPerson()), patient));
     await sleep(300);
     await holder.query('rollback to savepoint before');
@@ -170,7 +170,7 @@ describe('an idempotency key that another transaction holds', () => {
   });
 });
 
-it('a connection that is lost before its answer makes a 503 that says that the action may be stored', async () => {
+it('a connection lost before its answer causes a 503 that says that the action may be stored', async () => {
   await hold('lock table verwerkingenlog.versies in access exclusive mode');
   const posted = post(undefined, actie(newPerson()), patient);
   const end = `select pg_terminate_backend(pid) from pg_stat_activity
@@ -183,7 +183,7 @@ it('a connection that is lost before its answer makes a 503 that says that the a
   expect(await posted).toMatchObject({ status: 503, json: { detail: expect.stringContaining('toch is uitgevoerd') } });
 });
 
-describe('an answer that does not come in time', () => {
+describe('a late answer', () => {
   let late: LdvServer;
   beforeAll(async () => {
     late = await startLdv({
@@ -210,13 +210,13 @@ describe('an answer that does not come in time', () => {
     expect(await count()).toBe(before + 1);
   });
 
-  it('says so of lines of LDV too', async () => {
+  it('says so about LDV lines too', async () => {
     await hold('lock table verwerkingenlog.versies in access exclusive mode');
     const { status, error } = await late.send([line()]);
     expect([status, error?.message]).toEqual([503, expect.stringContaining('kunnen toch zijn vastgelegd')]);
   });
 
-  it('says nothing of the kind when something was read', async () => {
+  it('does not say so after a read', async () => {
     await hold('lock table verwerkingenlog.locations in access exclusive mode');
     const path = `/verwerkingsacties?${ofPerson(newPerson())}`;
     const answer = await late.call(['read:confidential'], 'GET', path);

@@ -1,4 +1,4 @@
-/** Bodies that come at once: the service takes what it has room for, counted in bytes, and refuses the rest before it reads it. */
+/** Concurrent bodies: the service accepts what it has room for, counted in bytes, and refuses the rest before reading it. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -45,7 +45,7 @@ async function listening(): Promise<string> {
   }
 }
 
-it('survives sixty actions of nearly a megabyte at once', async () => {
+it('survives sixty concurrent actions of nearly a megabyte', async () => {
   const objects = Array.from({ length: 2600 }, () => ({
     objecttype: 'persoon',
     soortObjectId: 'BSN',
@@ -87,7 +87,7 @@ it('counts the bytes of all bodies and of each client’s, from their arrival un
       '\r\n',
     ].join('\r\n');
   };
-  /** Announces a body, and sends so much of it. */
+  /** Announces a body, and sends this much of it. */
   const announce = async (subject: string, length: number, sent = ''): Promise<Socket> => {
     const { hostname, port } = new URL(log.server.url);
     const socket = connect(Number(port), hostname);
@@ -108,7 +108,7 @@ it('counts the bytes of all bodies and of each client’s, from their arrival un
       body,
       ...(typeof body === 'string' ? {} : { duplex: 'half' }),
     });
-  /** The first answer that is not 201: so what was announced has come. */
+  /** The first answer that is not 201, so the announced bytes have arrived. */
   const refusedOnce = async (subject: string): Promise<Response> => {
     for (const end = Date.now() + 60_000; ; await pause(20)) {
       const answer = await post(subject, sized(10_000));
@@ -117,7 +117,7 @@ it('counts the bytes of all bodies and of each client’s, from their arrival un
     }
   };
   try {
-    // What does not come takes no room, however much is announced.
+    // Only received bytes take room, however much is announced.
     const idle = await Promise.all(
       ['a', 'b', 'c'].flatMap((subject) => [1, 2, 3].map(() => announce(subject, 900_000))),
     );
@@ -132,7 +132,7 @@ it('counts the bytes of all bodies and of each client’s, from their arrival un
     expect(await refused.json()).toMatchObject({ status: 429, code: 'rate-limit' });
     expect((await post('b', sized(50_000))).status).toBe(201);
     expect((await post('b', sized(56_000))).status).toBe(503);
-    // One that does not say how long it is counts as it comes.
+    // One of unknown length counts as it arrives.
     expect((await post('b', new Blob([sized(1000)]).stream())).status).toBe(201);
     expect((await post('b', new Blob([sized(60_000)]).stream())).status).toBe(503);
     waiting.write(slow.slice(44_000));
@@ -143,7 +143,7 @@ it('counts the bytes of all bodies and of each client’s, from their arrival un
     expect((await refusedOnce('a')).status).toBe(429);
     leaving.destroy();
     await expect.poll(async () => (await post('a', sized(10_000))).status).toBe(201);
-    // A body that is alone is taken, however large the room is.
+    // A single body is accepted, however small the room.
     expect((await post('a', sized(900_000))).status).toBe(201);
     expect((await post('b', new Blob([sized(1000)]).stream())).status).toBe(201);
   } finally {

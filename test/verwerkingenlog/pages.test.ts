@@ -4,7 +4,7 @@ import { actie, actieIn, HEADERS, type LogServer, listIn, newPerson, ofPerson, s
 let log: LogServer;
 
 beforeAll(async () => {
-  // The entries that readings leave would move the pages under the test.
+  // Entries about reading would shift the pages under the test.
   log = await startLog({ env: { 'verwerkingenlog.logReads': 'false' } });
 });
 afterAll(() => log?.stop());
@@ -28,7 +28,7 @@ async function keep(person: string, tijdstip: string, more: Record<string, unkno
 }
 
 describe('pages', () => {
-  it('go forward and back over every action once, also where moments are equal', async () => {
+  it('go forward and back over every action once, even at equal times', async () => {
     const person = newPerson();
     const times = ['2026-01-03T00:00:00Z', '2026-01-02T00:00:00Z', '2026-01-02T00:00:00Z', '2026-01-02T00:00:00.001Z'];
     const kept = await Promise.all(
@@ -59,7 +59,7 @@ describe('pages', () => {
     }
   });
 
-  it('are bounded by moments and by Dutch days, begin included and end not', async () => {
+  it('are limited by times and by Dutch days, begin included and end not', async () => {
     const person = newPerson();
     const at = ['2026-03-28T23:00:00Z', '2026-03-29T21:59:59.999Z', '2026-03-29T22:00:00Z'];
     for (const tijdstip of at) await keep(person, tijdstip);
@@ -71,7 +71,7 @@ describe('pages', () => {
     expect(await times({ eindDatum: '2026-03-28T23:00:00Z' })).toEqual([]);
   });
 
-  it('can be of one processing activity', async () => {
+  it('can be limited to one processing activity', async () => {
     const person = newPerson();
     const id = '11111111-f66f-4311-84a5-19e8bf359eaf';
     const kept = await keep(person, '2026-01-01T00:00:00Z', { verwerkingsactiviteitId: id });
@@ -83,7 +83,7 @@ describe('pages', () => {
   });
 });
 
-it('pages of processed objects count objects, also of a person with several roles in one action', async () => {
+it('of processed objects count objects, including those of a person with several roles in one action', async () => {
   const person = newPerson();
   const roles = ['Aanvrager', 'Partner', 'Gemachtigde'];
   for (const tijdstip of ['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z']) {

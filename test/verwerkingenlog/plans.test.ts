@@ -1,4 +1,4 @@
-/** Every question of the service is answered by an index: a lost one fails here, on tables that are large enough to miss it. */
+/** Every query of the service uses an index: a missing one fails here, on tables large enough to notice. */
 
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -63,7 +63,7 @@ function scansIn(plan: Plan): Plan[] {
   return [...(plan['Relation Name'] === undefined ? [] : [plan]), ...(plan.Plans ?? []).flatMap(scansIn)];
 }
 
-/** How the statement of a store function would be run, without running it; with the values at hand, and for values unknown. */
+/** The plan of a store function's statement, without running it; with the actual values, and for unknown ones. */
 async function plansOf(ask: (db: Db) => Promise<unknown>): Promise<Plan[][]> {
   let asked: { text: string; values: unknown[] } | undefined;
   const db: Db = {
@@ -137,7 +137,7 @@ it('reads a person from one partition, and a version from its month', async () =
   expect(versions).toHaveLength(1);
 });
 
-it('looks up each version of a page by its key, also with nearly empty months in between', async () => {
+it('looks up each version of a page by its key, even with nearly empty months in between', async () => {
   const places = [ACTIE, '019c77d8-0000-7000-8000-000000010000'].map((actieId) => ({
     actieId,
     versie: 1,
@@ -149,7 +149,7 @@ it('looks up each version of a page by its key, also with nearly empty months in
 });
 
 it('changes a processing, and removes persons, by index too', async () => {
-  // As `preferIndexes` has it for the transaction of a change.
+  // As `preferIndexes` sets it for a change's transaction.
   await client.query('set enable_seqscan = off');
   const patch = await plansOf((db) =>
     patchActies(
@@ -208,7 +208,7 @@ function stored(): StoredVersie {
   };
 }
 
-/** Look-ups by index in the versions, of the running transaction. */
+/** Index scans of the versions in the running transaction. */
 async function lookups(): Promise<number> {
   const { rows } = await client.query<{ n: number }>(
     `select sum(idx_scan)::integer as n from pg_stat_xact_all_tables where schemaname = 'verwerkingenlog' and relname like 'versies\\_%'`,

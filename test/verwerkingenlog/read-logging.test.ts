@@ -11,7 +11,7 @@ afterAll(() => log?.stop());
 const READ = ['read:confidential'];
 const NORMAL = { vertrouwelijkheid: 'normaal' };
 
-/** Entries that readings left about a person; asking for them leaves one more, which is not in this answer. */
+/** Entries about a person left by readings; requesting them adds one more, which is not in this answer. */
 async function readings(person: string, query: Record<string, string> = {}) {
   const path = `/verwerkingsacties?${ofPerson(person, { beperkteSet: 'false', ...query })}`;
   const { results } = listIn(await log.call(READ, 'GET', path, undefined, HEADERS));
@@ -40,7 +40,7 @@ describe('reading the log', () => {
         verwerkingsactiviteitUrlAfnemer: 'https://register.example/5f0bef4c',
         verwerkingIdAfnemer: '48086bf2-11b7-4603-9526-67d7c3bb6587',
         vertrouwelijkheid: 'normaal',
-        // Shorter than our own: then ours counts.
+        // Shorter than our own, so ours applies.
         bewaartermijn: 'P10Y',
         verwerkteObjecten: [{ objectId: person }],
       },
@@ -100,7 +100,7 @@ describe('reading the log', () => {
     ]);
   });
 
-  it('is judged by the page: the next one, with what is confidential on it, is', async () => {
+  it('is judged per page: the next one, with confidential actions on it, is', async () => {
     const person = newPerson();
     const at = (tijdstip: string, vertrouwelijkheid: string) =>
       log.call(['create:confidential'], 'POST', '/verwerkingsacties', actie(person, { tijdstip, vertrouwelijkheid }));
@@ -126,16 +126,13 @@ describe('reading the log', () => {
     [['read:normal'], 'normaal'],
     [['read:normal', 'create:normal'], 'normaal'],
     [['read:normal', 'create:confidential'], 'vertrouwelijk'],
-  ])(
-    'of what is not confidential is hidden only from whose token may hide it: %j',
-    async (scopes, vertrouwelijkheid) => {
-      const person = newPerson();
-      const path = `/verwerkingsacties?${ofPerson(person, { ...NORMAL, beperkteSet: 'false' })}`;
-      const headers = { ...HEADERS, Vertrouwelijkheid: 'vertrouwelijk' };
-      expect((await log.call(scopes, 'GET', path, undefined, headers)).status).toBe(200);
-      expect(await readings(person, { vertrouwelijkheid })).toHaveLength(1);
-    },
-  );
+  ])('of non-confidential actions is hidden only if the token may hide it: %j', async (scopes, vertrouwelijkheid) => {
+    const person = newPerson();
+    const path = `/verwerkingsacties?${ofPerson(person, { ...NORMAL, beperkteSet: 'false' })}`;
+    const headers = { ...HEADERS, Vertrouwelijkheid: 'vertrouwelijk' };
+    expect((await log.call(scopes, 'GET', path, undefined, headers)).status).toBe(200);
+    expect(await readings(person, { vertrouwelijkheid })).toHaveLength(1);
+  });
 
   it.each([
     ['P1D', 'P10Y'],
@@ -153,7 +150,7 @@ describe('reading the log', () => {
     expect(await readings(person, NORMAL)).toMatchObject([{ bewaartermijn: kept }]);
   });
 
-  it('belongs to a processing that is always new, and to an activity that is in the register', async () => {
+  it('belongs to a new processing each time, and to an activity in the register', async () => {
     const person = newPerson();
     const path = `/verwerkingsacties?${ofPerson(person, NORMAL)}`;
     for (let i = 0; i < 2; i += 1) await log.call(['read:normal'], 'GET', path, undefined, HEADERS);
@@ -200,7 +197,7 @@ describe('reading the log', () => {
     }
   });
 
-  it('leaves nothing when the reading is refused', async () => {
+  it('leaves nothing when it is refused', async () => {
     const person = newPerson();
     const { actieId } = actieIn(
       await log.call(
@@ -216,7 +213,7 @@ describe('reading the log', () => {
     expect(await readings(person)).toHaveLength(0);
   });
 
-  it('leaves nothing where readings are not logged', async () => {
+  it('leaves nothing when readings are not logged', async () => {
     const silent = await startLog({ env: { 'verwerkingenlog.logReads': 'false' } });
     try {
       const path = `/verwerkingsacties?${ofPerson('999990019')}`;
@@ -236,7 +233,7 @@ describe('the six headers', () => {
     return { status: answer.status, level: line?.level, missing: line?.missing };
   };
 
-  it('are named in a warning when they are missing', async () => {
+  it('cause a warning when they are missing', async () => {
     expect(await missing({})).toEqual({ status: 200, level: 40, missing: ['OIN', 'VerwerkingId'] });
     expect(await missing({ OIN: HEADERS.OIN })).toMatchObject({ missing: ['VerwerkingId'] });
     expect(await missing({ VerwerkingId: HEADERS.VerwerkingId })).toMatchObject({
@@ -255,7 +252,7 @@ describe('the six headers', () => {
     expect(await count()).toBe(before + 1);
   });
 
-  it('are all named when they are malformed', async () => {
+  it('are all reported when they are malformed', async () => {
     const wrong = {
       OIN: '1234',
       VerwerkingsactiviteitId: 'x',
@@ -270,12 +267,12 @@ describe('the six headers', () => {
     expect(new Set(names)).toEqual(new Set(Object.keys(wrong)));
   });
 
-  it.each(['PT0S', 'P0D', 'P1001Y', 'P12001M'])('may not ask for a term of %s', async (Bewaartermijn) => {
+  it.each(['PT0S', 'P0D', 'P1001Y', 'P12001M'])('may not request a term of %s', async (Bewaartermijn) => {
     const answer = await log.call(READ, 'GET', path(), undefined, { ...HEADERS, Bewaartermijn });
     expect(answer.json).toMatchObject({ status: 400, invalidParams: [{ name: 'Bewaartermijn' }] });
   });
 
-  it.each(['opgeheven', 'OPGEHEVEN'])('may not be %s: nothing is logged as that', async (Vertrouwelijkheid) => {
+  it.each(['opgeheven', 'OPGEHEVEN'])('may not be %s: nothing is logged like that', async (Vertrouwelijkheid) => {
     for (const query of [path(), `/verwerkingsacties?${ofPerson(newPerson())}`]) {
       const answer = await log.call(READ, 'GET', query, undefined, { ...HEADERS, Vertrouwelijkheid });
       expect(answer.json).toMatchObject({ status: 400, invalidParams: [{ name: 'Vertrouwelijkheid' }] });
@@ -286,7 +283,7 @@ describe('the six headers', () => {
     ['the token, when the header says the same', '00000099000000003000', HEADERS.OIN],
     ['the token, when there is no header', '00000099000000003000', undefined],
     ['the header, when the token proves no OIN', 'balie', HEADERS.OIN],
-  ])('log who asked: %s', async (_title, subject, header) => {
+  ])('identify the caller: %s', async (_title, subject, header) => {
     const person = newPerson();
     const { OIN: _, ...others } = HEADERS;
     const proven = /^\d{20}$/.test(subject) ? subject : undefined;
@@ -298,7 +295,7 @@ describe('the six headers', () => {
     expect(await readings(person, NORMAL)).toMatchObject([{ soortAfnemerId: 'OIN', afnemerId: proven ?? header }]);
   });
 
-  it('may not name another organisation than the token', async () => {
+  it("may not name an organisation other than the token's", async () => {
     const call = async (oin: string) => {
       const token = await log.tokens.bearer(READ, { subject: '00000099000000003000' });
       return log.api.call('GET', path(), { headers: { ...token, ...HEADERS, OIN: oin } });

@@ -52,7 +52,7 @@ describe('the register', () => {
     expect((await log.call(WRITE, 'DELETE', at(id))).status).toBe(404);
   });
 
-  it('changes under If-Match only the version that it names', async () => {
+  it('changes under If-Match only the named version', async () => {
     const id = randomUUID();
     expect((await put(id, activiteit(), { 'if-match': '*' })).status).toBe(412);
     const first = tag(await put(id, activiteit()));
@@ -64,7 +64,7 @@ describe('the register', () => {
     expect((await log.call(WRITE, 'DELETE', at(id), undefined, { 'if-match': second })).status).toBe(204);
   });
 
-  it('tells an activity that was put back from the one that was removed', async () => {
+  it('distinguishes a re-added activity from the removed one', async () => {
     const id = randomUUID();
     const first = tag(await put(id, activiteit()));
     await log.call(WRITE, 'DELETE', at(id));
@@ -91,7 +91,7 @@ describe('the register', () => {
     expect((await get('/verwerkingsactiviteiten?cursor=x')).status).toBe(400);
   });
 
-  it('lists, counts and gives a confidential activity only with read:confidential', async () => {
+  it('lists, counts and returns a confidential activity only with read:confidential', async () => {
     const naam = `zzz ${randomUUID()}`;
     const [open, secret] = [randomUUID(), randomUUID()];
     await put(open, activiteit({ naam }));
@@ -126,7 +126,7 @@ describe('the register', () => {
     },
   );
 
-  it('names every fault of a body', async () => {
+  it('reports every fault of a body', async () => {
     const answer = await put(randomUUID(), {
       naam: '',
       grondslag: 'omdat het kan',
@@ -140,7 +140,7 @@ describe('the register', () => {
   });
 });
 
-it('counts actions of an activity that it does not have', async () => {
+it('counts actions of unknown activities', async () => {
   const known = randomUUID();
   await put(known, activiteit());
   for (const verwerkingsactiviteitId of [known, randomUUID(), null]) {

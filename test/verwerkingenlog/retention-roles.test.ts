@@ -1,4 +1,4 @@
-/** Each login is a member of one role: who serves cannot remove, who removes cannot serve, and every command and schedule runs. */
+/** Each login belongs to one role: the service cannot remove, retention cannot serve, and every command and schedule runs. */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -29,7 +29,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** A server with the login that serves; what it is asked to log is long over. */
+/** A server with the service's login; its logged actions have long expired. */
 async function serving<T>(env: Record<string, string>, use: (log: LogServer) => Promise<T>): Promise<T> {
   const log = await startLog({ databaseUrl: urls.service, env });
   try {
@@ -79,7 +79,7 @@ describe.each([
     return koppelvlak(url, args, { ...env, ...more });
   };
 
-  it('`log prune`, `log verify` and `log rotate-key` do their work', async () => {
+  it('`log prune`, `log verify` and `log rotate-key` work', async () => {
     const past = await keepPast();
     const stays = await serving({}, async (log) =>
       actieIn(await log.call(['create:normal'], 'POST', '/verwerkingsacties', actie(newPerson()))),
@@ -107,7 +107,7 @@ it('a login that may not act as the role is refused with the missing grant, and 
   expect(await isThere(past)).toBe(true);
 });
 
-it('runs show in metrics, and the last one that failed in readiness', async () => {
+it('runs show in metrics, and the last failed one in readiness', async () => {
   await owner.query('truncate verwerkingenlog.prune_runs, verwerkingenlog.versies, verwerkingenlog.locations');
   await keepPast();
   expect((await koppelvlak(urls.retention, ['log', 'prune'])).code).toBe(0);
@@ -131,13 +131,13 @@ it('runs show in metrics, and the last one that failed in readiness', async () =
   });
 });
 
-it('metrics are there while the database does not answer for them', async () => {
+it('metrics are available while the database does not answer their queries', async () => {
   await serving({}, async (log) => {
     const before = await metric(log, 'koppelvlak_verwerkingenlog_prune_last_success_timestamp_seconds');
     await owner.query('begin; lock table verwerkingenlog.prune_runs');
     const asked = performance.now();
     expect(await metric(log, 'koppelvlak_verwerkingenlog_prune_last_success_timestamp_seconds')).toBe(before);
-    // A statement that waits is ended after fifteen seconds.
+    // A waiting statement times out after fifteen seconds.
     expect(performance.now() - asked).toBeLessThan(10_000);
     await owner.query('rollback');
   });

@@ -1,4 +1,4 @@
-/** What the log does over time: months are made and dropped, and runs of retention leave their lines. */
+/** The log over time: months are created and dropped, and retention runs leave their records. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { koppelvlak } from './cli.ts';
 import { ALL, EIGHTY_YEARS, openRetention, type RetentionLog } from './retention-support.ts';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => log?.close());
 
 describe('months', () => {
-  it('are made ahead, and each action is in that of its registration', async () => {
+  it('are created ahead, and each action is in the month of its registration', async () => {
     const last = await log.keep({});
     log.at(new Date('2026-02-01T00:00:00Z'));
     const first = await log.keep({});
@@ -19,7 +19,7 @@ describe('months', () => {
       'select tableoid::regclass::text as month from verwerkingenlog.versies where actie_id = any($1) order by actie_id',
       [[last.actieId, first.actieId]],
     );
-    // A shard has its number after that of the month.
+    // A shard has its number after its month's.
     expect(rows.map(({ month }) => /versies_(\d{6})/.exec(month)?.[1])).toEqual(['202601', '202602']);
     expect(await log.months()).toEqual(expect.arrayContaining(['202601', '202602', '202603', '202604']));
   });
@@ -74,7 +74,7 @@ describe('a run', () => {
     expect(await log.versionsOf(first.actieId)).toBe(0);
   });
 
-  it('walks a month in batches, and its record counts them all', async () => {
+  it('walks a month in batches, and counts them all in its record', async () => {
     await log.client.query(`
       select verwerkingenlog.create_months('2085-01-01Z', 1);
       insert into verwerkingenlog.versies (actie_id, versie, tijdstip_registratie, door, verzoek_id, vervallen, vertrouwelijkheid,
@@ -100,7 +100,7 @@ describe('a run', () => {
     expect(await log.months()).not.toContain('208501');
   });
 
-  it('that breaks off has in its record what it removed, and why it ended', async () => {
+  it('that breaks off records its removals and the reason', async () => {
     log.at('2073-01-01');
     await log.prune();
     await log.keep({ tijdstip: '2073-01-01T00:00:00Z', bewaartermijn: 'P1Y' });
@@ -127,7 +127,7 @@ describe('a run', () => {
     }
   });
 
-  it('is refused when the clock is ahead of the database’s: nothing is removed, and it leaves no record', async () => {
+  it('is refused when the clock is ahead of the database’s: nothing is removed, and there is no record', async () => {
     log.at('2076-01-01');
     const kept = await log.keep({ tijdstip: '2076-01-01T00:00:00Z', bewaartermijn: 'P1Y' });
     log.at('2078-01-01');
@@ -156,7 +156,7 @@ describe('a run', () => {
     expect(after).not.toContain('208003');
   });
 
-  it('is what `koppelvlak log prune` does, on the clock of the machine', async () => {
+  it("is `koppelvlak log prune`, on the machine's clock", async () => {
     log.at(new Date(Date.now() - 400 * 86_400_000));
     const past = await log.keep({ tijdstip: '2001-01-01T00:00:00Z', bewaartermijn: 'PT1H' });
     log.at(new Date());
@@ -179,7 +179,7 @@ describe('a run', () => {
     });
   });
 
-  it('cannot change what an action says', async () => {
+  it('cannot change an action', async () => {
     for (const statement of [
       `update verwerkingenlog.versies set actie_naam = 'x'`,
       `update verwerkingenlog.versies set tijdstip = now()`,

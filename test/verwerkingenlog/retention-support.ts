@@ -1,4 +1,4 @@
-/** A log whose clock the test moves over years: months come and go, terms pass. */
+/** A log whose clock the test moves over years: months come and go, terms expire. */
 import pg from 'pg';
 import { createPool } from '../../src/database/pool.ts';
 import { createLogger } from '../../src/lib/log.ts';
@@ -36,9 +36,9 @@ export interface RetentionLog {
   /** As the retention role. */
   readonly retention: pg.Pool;
   now(): Date;
-  /** Moves the clock: to noon of a day, or to a moment. */
+  /** Moves the clock: to noon of a day, or to a time. */
   at(time: string | Date): void;
-  /** Sets the database's clock, which goes with the other one by default, to another time; undefined: back to that. */
+  /** Sets the database's clock, which follows the other one by default, to another time; undefined resets it. */
   databaseAt(time: Date | undefined): void;
   call(method: string, path: string, body?: unknown): Promise<Answer>;
   keep(wishes: Record<string, unknown>): Promise<Kept>;
@@ -48,12 +48,12 @@ export interface RetentionLog {
   prune(rules?: Partial<RetentionRules>, more?: Partial<PruneOptions>): Promise<Pruned>;
   versionsOf(actieId: string): Promise<number>;
   months(): Promise<string[]>;
-  /** The line of the last run. */
+  /** The record of the last run. */
   lastLine(): Promise<Record<string, unknown>>;
   close(): Promise<void>;
 }
 
-/** Gives new connections a `clock_timestamp()` that the test moves; what the database itself writes goes by the real one. */
+/** Gives new connections a `clock_timestamp()` that the test moves; the database's own timestamps use the real one. */
 async function moveClocks(client: pg.Client, at: Date): Promise<void> {
   await client.query(`
     create schema nep;
@@ -84,7 +84,7 @@ export async function openRetention(start: Date): Promise<RetentionLog> {
     applicationName: 'test',
     log: createLogger('silent'),
   });
-  /** Waits until the clock of the database has moved. */
+  /** Waits until the database's clock has moved. */
   const moved = (): Promise<unknown> => client.query('select');
   const call: RetentionLog['call'] = async (method, path, body) => {
     await moved();

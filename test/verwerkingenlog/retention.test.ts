@@ -1,4 +1,4 @@
-/** How long an action stays: the later of its term, the minimum and the grace. */
+/** How long an action is kept: the latest of its term, the minimum and the grace period. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRetention, type RetentionLog } from './retention-support.ts';
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => log?.close());
 
-/** Whether runs on both days leave it on the first and remove it on the second. */
+/** True when runs on both days leave it on the first and remove it on the second. */
 async function staysUntil(actieId: string, before: string, after: string): Promise<void> {
   log.at(before);
   await log.prune();
@@ -21,7 +21,7 @@ async function staysUntil(actieId: string, before: string, after: string): Promi
 }
 
 describe('a term', () => {
-  it('hides nothing: an action past its term is found, read, changed and deleted like any other', async () => {
+  it('hides nothing: an expired action is found, read, changed and deleted like any other', async () => {
     log.at('2031-07-15');
     const kept = await log.keep({ tijdstip: '2001-01-01T00:00:00Z', bewaartermijn: 'P1D' });
     const [object] = Object(kept).verwerkteObjecten;
@@ -68,7 +68,7 @@ describe('a term', () => {
 });
 
 describe('retention', () => {
-  it('removes an action at its moment plus its term, counted in months as the calendar has them', async () => {
+  it('removes an action at its time plus its term, counted in calendar months', async () => {
     log.at(new Date('2031-07-15T12:00:00Z'));
     const kept = await log.keep({ tijdstip: '2028-02-29T10:00:00+01:00', bewaartermijn: 'P5Y1M' });
     log.at(new Date('2033-03-29T08:59:59.999Z'));
@@ -99,18 +99,18 @@ describe('retention', () => {
       { tijdstip: '2042-01-01T00:00:00Z', bewaartermijn: 'P9Y' },
       { tijdstip: '2001-01-01T00:00:00Z' },
     ],
-  ])('keeps for the grace what %s made removable', async (_title, before, after) => {
+  ])('keeps for the grace period actions that %s made removable', async (_title, before, after) => {
     log.at('2042-01-01');
     const kept = await log.keep(before);
     log.at('2044-03-01');
     expect((await log.put(kept, { ...before, ...after })).status).toBe(200);
-    // Not even a change after it shortens the grace, nor one that goes back and forth.
+    // No later change shortens the grace period, even one that goes back and forth.
     log.at('2044-03-10');
     expect((await log.put(kept, { ...before, ...after, actieNaam: 'Anders' })).status).toBe(200);
     await staysUntil(kept.actieId, '2044-03-30', '2044-03-31');
   });
 
-  it('counts the grace from each change that made removal earlier, so that mistakes can be undone', async () => {
+  it('counts the grace period from each change that made removal earlier, so that mistakes can be undone', async () => {
     log.at('2045-01-01');
     const kept = await log.keep({ tijdstip: '2045-01-01T00:00:00Z', bewaartermijn: 'P50Y' });
     const undone = await log.keep({ tijdstip: '2045-01-01T00:00:00Z', bewaartermijn: 'P50Y' });
@@ -156,7 +156,7 @@ describe('retention', () => {
 });
 
 describe('the term of an activity', () => {
-  it('that was recorded last counts, also when the clock of its machine is behind', async () => {
+  it("counts in its most recently recorded form, even if that machine's clock is behind", async () => {
     const id = randomUUID();
     log.at('2086-01-02');
     await activity(id, 'P2Y');
@@ -177,7 +177,7 @@ describe('the term of an activity', () => {
   const under = (verwerkingsactiviteitId: string, bewaartermijn: string | null = null) =>
     log.keep({ tijdstip: log.now().toISOString(), bewaartermijn, verwerkingsactiviteitId });
 
-  it('holds for actions without one of their own, when it is a duration', async () => {
+  it('applies to actions without a term of their own, when it is a duration', async () => {
     log.at('2055-01-01');
     const [term, words] = [randomUUID(), randomUUID()];
     await activity(term, 'P2Y');
@@ -188,7 +188,7 @@ describe('the term of an activity', () => {
     expect(await log.versionsOf(open.actieId)).toBe(1);
   });
 
-  it('that is shortened in the register removes nothing until the grace has passed', async () => {
+  it('shortened in the register removes nothing until the grace period has passed', async () => {
     log.at('2058-01-01');
     const [shorter, added, again, other] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
     for (const id of [shorter, again]) await activity(id, 'P50Y');
@@ -198,10 +198,10 @@ describe('the term of an activity', () => {
     const moved = await under(shorter);
     log.at('2060-01-01');
     for (const id of [shorter, added]) expect((await activity(id, 'P1D')).status).toBe(200);
-    // Taken out of the register and put back with another term.
+    // Removed from the register and added again with another term.
     expect((await log.call('DELETE', `/verwerkingsactiviteiten/${again}`)).status).toBe(204);
     expect((await activity(again, 'P1D')).status).toBe(201);
-    // A term of its own that is no shorter than what the register now says does not end the grace of the register's change.
+    // An action's own term that is no shorter than the register's new one does not end the grace period of the register's change.
     expect(
       (await log.put(moved, { tijdstip: '2058-01-01T12:00:00Z', bewaartermijn: 'P1D', verwerkingsactiviteitId: other }))
         .status,
@@ -214,7 +214,7 @@ describe('the term of an activity', () => {
     for (const { actieId } of [...kept, moved]) expect(await log.versionsOf(actieId)).toBe(0);
   });
 
-  it('that was changed outside the service removes nothing', async () => {
+  it('changed outside the service removes nothing', async () => {
     log.at('2064-01-01');
     const id = randomUUID();
     await activity(id, 'P50Y');
@@ -228,7 +228,7 @@ describe('the term of an activity', () => {
     expect(await log.versionsOf(kept.actieId)).toBe(1);
   });
 
-  it('of a new activity of an action, when shorter, counts as a change that made removal earlier', async () => {
+  it("of an action's new activity, when shorter, counts as a change that made removal earlier", async () => {
     log.at('2061-01-01');
     const [long, short] = [randomUUID(), randomUUID()];
     await activity(long, 'P50Y');

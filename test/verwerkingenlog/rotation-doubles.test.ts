@@ -1,4 +1,4 @@
-/** One entry for one request, while the keys of the log are rotated: whichever instance gets it, and whatever the order of its keys. */
+/** One entry per request while the keys of the log are rotated: whichever instance gets it, and whatever the order of its keys. */
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -52,7 +52,7 @@ describe.each([
   ['the new key first and the old key first', [NEW, OLD], [OLD, NEW]],
   ['only the old key, and the new key first', [OLD], [NEW, OLD]],
 ])('two instances with %s', (_title, ones, others) => {
-  it('store one entry of an idempotency key that both get at once', async () => {
+  it('store one entry for an idempotency key that both get at once', async () => {
     const logs = [await start(...ones), await start(...others)];
     const bodies = Array.from({ length: DOUBLES }, () => actie(newPerson()));
     const pairs = await Promise.all(
@@ -61,13 +61,13 @@ describe.each([
     expect(await count('versies')).toBe(DOUBLES);
     for (const pair of pairs) {
       const stored = pair.filter(({ status }) => status === 201);
-      // An instance without the key that others write with cannot say whether it is a double.
+      // An instance without another's writing key cannot tell whether it is a duplicate.
       for (const { status } of pair) expect(ones.length === 1 ? [201, 503] : [201]).toContain(status);
       expect(new Set(stored.map((answer) => actieIn(answer).actieId)).size).toBe(1);
     }
   });
 
-  it('store a line of LDV once that both get at once', async () => {
+  it('store an LDV line once that both get at once', async () => {
     const logs = [await start(...ones), await start(...others)];
     const spans = Array.from({ length: DOUBLES }, () => line());
     const answers = await Promise.all(spans.flatMap((span) => logs.map((log) => log.send([span]))));
@@ -79,7 +79,7 @@ describe.each([
   });
 });
 
-it('stores one entry of each request while the key is rotated, and recognises it afterwards', async () => {
+it('stores one entry per request while the key is rotated, and recognises it afterwards', async () => {
   const logs = [await start(OLD, NEW), await start(NEW, OLD)];
   const bodies: object[] = [];
   const spans: ReturnType<typeof line>[] = [];
@@ -100,7 +100,7 @@ it('stores one entry of each request while the key is rotated, and recognises it
   for (let i = 0; i < 20; i += 1) await doubles();
   expect(await count('versies')).toBe(2 * bodies.length);
 
-  // Everywhere the new key first, which is what `rotate-key` asks for.
+  // The new key first everywhere, as `rotate-key` requires.
   await running.shift()?.stop();
   const log = await start(NEW, OLD);
   const rotated = await rotate(NEW, OLD);
@@ -111,9 +111,9 @@ it('stores one entry of each request while the key is rotated, and recognises it
   expect(await count('ldv_keys where hashed_with is not null')).toBe(0);
 });
 
-it('waits for an append that has the old key: the same request at another instance finds its entry', async () => {
+it('waits for an append with the old key: the same request at another instance finds its entry', async () => {
   const logs = [await start(OLD, NEW), await start(NEW, OLD)];
-  // Every append stays before its commit, until the lock is given back.
+  // Every append stops before its commit, until the lock is released.
   await client.query(`create function hold() returns trigger language plpgsql as
     $$ begin perform pg_advisory_xact_lock_shared(4711); return null; end $$;
     create trigger hold before insert on verwerkingenlog.versies for each statement execute function hold()`);
@@ -141,7 +141,7 @@ it('waits for an append that has the old key: the same request at another instan
   expect(await count('versies')).toBe(1);
 });
 
-it('hashes lines of LDV with the key of their rotation, also those that were stored with it before', async () => {
+it('hashes LDV lines with the key of their rotation, including those stored with it before', async () => {
   await start(OLD);
   const log = await start(NEW, OLD);
   const span = line();
@@ -154,7 +154,7 @@ it('hashes lines of LDV with the key of their rotation, also those that were sto
   expect(await count('versies')).toBe(1);
 });
 
-it('keeps the key of a line of LDV that cannot be read', async () => {
+it('keeps the key of an unreadable LDV line', async () => {
   await start(OLD);
   const log = await start(NEW, OLD);
   await log.send([line()]);
@@ -164,7 +164,7 @@ it('keeps the key of a line of LDV that cannot be read', async () => {
   await expect(start(NEW)).rejects.toThrow('VERWERKINGENLOG_KEY has no key named eerste');
 });
 
-describe('an old key that idempotency keys were hashed with', () => {
+describe('an old key that hashed idempotency keys', () => {
   it('stays for a day: the command says until when, and without it nothing starts', async () => {
     const old = await start(OLD);
     const body = actie(newPerson());
@@ -198,11 +198,11 @@ describe('an old key that idempotency keys were hashed with', () => {
     expect(fresh.actieId).not.toBe(first.actieId);
   });
 
-  it('is missed by readiness, and no idempotency key is taken without it', async () => {
+  it('is required by readiness, and no idempotency key is accepted without it', async () => {
     await start(OLD);
     const log = await start(NEW);
     await post(log, 'known', actie(newPerson()));
-    // As if the key had been rotated in another process, which knows it.
+    // As if another process had rotated the key.
     await client.query(
       `insert into verwerkingenlog.idempotency_hashing values ('derde', 'x', now() + interval '1 hour')`,
     );

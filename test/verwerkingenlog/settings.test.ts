@@ -3,7 +3,7 @@ import { ConfigError, readConfig } from '../../src/settings/read-config.ts';
 
 const ID = '0f5d1a40-6c0e-4f1c-9a52-6a4f7f1f2a10';
 
-/** The variables that a configuration is refused for. */
+/** The variables for which a configuration is refused. */
 function faultsOf(env: Record<string, string>): string[] {
   try {
     readConfig(env, 'tool');
@@ -15,7 +15,7 @@ function faultsOf(env: Record<string, string>): string[] {
 }
 
 describe('the settings of retention', () => {
-  it('have the terms of the guide by default', () => {
+  it("have the guide's terms by default", () => {
     expect(readConfig({}, 'tool').verwerkingenlog).toMatchObject({
       minRetention: 'P1Y',
       retentionGrace: 'P30D',
@@ -24,14 +24,14 @@ describe('the settings of retention', () => {
     });
   });
 
-  it.each(['1 jaar', 'P', 'P1001Y', 'P0.5Y', '-P1Y', 'P0D', 'PT0S'])('refuse %s, all named together', (value) => {
+  it.each(['1 jaar', 'P', 'P1001Y', 'P0.5Y', '-P1Y', 'P0D', 'PT0S'])('refuse %s, all reported at once', (value) => {
     const names = ['MIN_RETENTION', 'MAX_RETENTION', 'OWN_RETENTION'].map((name) => `VERWERKINGENLOG_${name}`);
     expect(faultsOf(Object.fromEntries(names.map((name) => [name, value]))).sort()).toEqual(names.sort());
   });
 });
 
 describe('VERWERKINGENLOG_OWN_ACTIVITIES', () => {
-  it.each([`shv=${ID}`, `shv=${ID},vs=${ID}, log=${ID}`])('takes %s', (value) => {
+  it.each([`shv=${ID}`, `shv=${ID},vs=${ID}, log=${ID}`])('accepts %s', (value) => {
     const { ownActivities } = readConfig({ VERWERKINGENLOG_OWN_ACTIVITIES: value }, 'tool').verwerkingenlog;
     expect(new Set(ownActivities.values())).toEqual(new Set([ID]));
   });

@@ -1,4 +1,4 @@
-/** A citizen is found however an application wrote the kind and the number: nobody disappears from the log by a spelling. */
+/** A citizen is found however an application wrote the type and the number: no spelling makes an entry disappear. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type InzageServer, newBsn, startInzage } from './inzage/support.ts';
 import { actie, actieIn, type List, listIn } from './support.ts';
@@ -64,7 +64,7 @@ const foundAs = async (soortObjectId: string, objectId: string): Promise<List['r
   ).results;
 
 describe('a person', () => {
-  it('is found by the citizen in every spelling, each given as it was logged', async () => {
+  it('is found by the citizen in every spelling, each returned as it was logged', async () => {
     const bsn = bsnWithZero();
     const logged = new Map<string, readonly [string, string]>();
     for (const kind of KINDS) logged.set(await post(kind, bsn), [kind, bsn]);
@@ -78,12 +78,12 @@ describe('a person', () => {
     const citizen = await log.loggedIn(bsn);
     const { text } = await citizen.open('/inzage/overzicht.json');
     for (const id of logged.keys()) expect(text).toContain(id);
-    // And by whoever asks in another spelling.
+    // And by a caller that uses another spelling.
     for (const kind of KINDS) expect((await foundAs(kind, bsn)).length).toBeGreaterThanOrEqual(logged.size);
     for (const write of NUMBERS) expect((await foundAs('bsn', write(bsn))).length).toBeGreaterThanOrEqual(logged.size);
   });
 
-  it('is another one with another number, or of another kind', async () => {
+  it('differs from one with another number, or of another type', async () => {
     const bsn = newBsn();
     await post('Klantnummer', bsn);
     await post('BSN', newBsn());
@@ -93,7 +93,7 @@ describe('a person', () => {
     expect((await foundAs('KlantNummer', bsn)).map(({ actieId }) => actieId)).toContain(other);
   });
 
-  it('keeps one object over changes that write it in another way, and is checked by the eleven test in each', async () => {
+  it('keeps one object over changes with different spellings, and is checked by the eleven test in each', async () => {
     const bsn = newBsn();
     const id = await post('B.S.N.', bsn);
     const stored = async () => (await foundAs('BSN', bsn)).find(({ actieId }) => actieId === id);

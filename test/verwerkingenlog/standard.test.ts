@@ -1,4 +1,4 @@
-/** What the standard says of small things: moments as they were given, open kinds of identification, empty periods, conditions. */
+/** Details of the standard: times as they were given, open identifier types, empty periods, conditions. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createVerwerkingenlogClient } from '../../src/client/verwerkingenlog.ts';
@@ -29,7 +29,7 @@ const get = (path: string, headers: Record<string, string> = {}) =>
 const post = (body: unknown, headers: Record<string, string> = {}) =>
   log.call(ALL, 'POST', '/verwerkingsacties', body, headers);
 
-/** The actions of a person in a list, without the entries that reading leaves. */
+/** The actions of a person in a list, without the entries left by readings. */
 async function listed(person: string, more: Record<string, string> = {}) {
   const { results } = listIn(await get(`/verwerkingsacties?${ofPerson(person, more)}`));
   return results.filter(({ actieNaam }) => actieNaam === 'Zoeken persoon');
@@ -44,7 +44,7 @@ describe('a `tijdstip`', () => {
     ['2026-01-15t14:35:42z', '2026-01-15T14:35:42Z'],
     ['2025-12-31T23:59:59.999+14:00', '2025-12-31T23:59:59.999+14:00'],
     ['0001-01-01T23:59:59+23:59', '0001-01-01T23:59:59+23:59'],
-  ])('given as %s is answered as %s, in every answer', async (given, answered) => {
+  ])('given as %s is returned as %s, in every answer', async (given, answered) => {
     const person = newPerson();
     const body = actie(person, { tijdstip: given, bewaartermijn: null });
     const headers = { 'idempotency-key': `tijdstip-${person}` };
@@ -68,7 +68,7 @@ describe('a `tijdstip`', () => {
     expect(actieIn(moved).tijdstip).toBe('2026-03-01T12:00:00+05:45');
   });
 
-  it('is ordered and chosen by its moment, whatever its offset', async () => {
+  it('is sorted and selected by its instant, whatever its offset', async () => {
     const person = newPerson();
     for (const tijdstip of ['2026-05-01T12:00:00+02:00', '2026-05-01T05:00:00-06:00', '2026-05-01T10:30:00Z']) {
       await post(actie(person, { tijdstip }));
@@ -83,7 +83,7 @@ describe('a `tijdstip`', () => {
     expect(rest.results.map(({ tijdstip }) => tijdstip)).toEqual(order.slice(2));
   });
 
-  it('comes back through the client that other applications use', async () => {
+  it('is unchanged by the client for other applications', async () => {
     const token = (await log.tokens.bearer(ALL)).authorization?.replace('Bearer ', '') ?? '';
     const application = createVerwerkingenlogClient({
       url: `${log.server.url}/verwerkingenlog/v1`,
@@ -145,7 +145,7 @@ describe('a `soortAfnemerId`', () => {
     expect(rows).toEqual([{ afnemer_id: '00000099000000002000' }]);
   });
 
-  it.each(['bsn', ' BSN'])('%j is checked by the eleven test as a BSN is', async (soortAfnemerId) => {
+  it.each(['bsn', ' BSN'])('%j is checked by the eleven test like a BSN', async (soortAfnemerId) => {
     const checking = await startLog({ env: { VERWERKINGENLOG_CHECK_BSN: 'true' } });
     try {
       const body = actie('999990019', { soortAfnemerId, afnemerId: '123456789' });

@@ -6,7 +6,7 @@ import { createDatabase } from '../support/database.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { startTokens, type TestTokens } from '../support/tokens.ts';
 
-/** A key of the right form; not a secret of anyone. */
+/** A well-formed key; nobody's secret. */
 export const KEY = `eerste:${Buffer.alloc(32, 7).toString('base64')}`;
 
 export const HEADERS = {
@@ -20,7 +20,7 @@ export interface LogServer {
   readonly server: TestServer;
   readonly tokens: TestTokens;
   readonly api: Api;
-  /** Calls with a token of these scopes. */
+  /** Calls with a token with these scopes. */
   call(
     scopes: readonly string[],
     method: string,
@@ -87,7 +87,7 @@ export function newPerson(): string {
   return String(randomInt(100_000_000, 999_999_999));
 }
 
-/** An action about one person, with what the test wants otherwise. */
+/** An action about one person, changed as the test needs. */
 export function actie(objectId: string, wishes: Record<string, unknown> = {}) {
   return {
     actieNaam: 'Zoeken persoon',
@@ -124,7 +124,7 @@ export function actie(objectId: string, wishes: Record<string, unknown> = {}) {
 /** In a query: of every confidentiality. */
 export const EVERY = { vertrouwelijkheid__in: 'normaal,vertrouwelijk,opgeheven' };
 
-/** Query of a list of one person. */
+/** Query parameters of a list of one person. */
 export function ofPerson(objectId: string, more: Record<string, string> = {}): string {
   return new URLSearchParams({ objecttype: 'persoon', soortObjectId: 'BSN', objectId, ...more }).toString();
 }

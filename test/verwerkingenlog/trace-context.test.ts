@@ -35,7 +35,7 @@ async function readWith(headers: Record<string, string>): Promise<Record<string,
 }
 
 describe('the entry about a reading', () => {
-  it('has the trace of the reader beside it, and a verwerkingId of its own', async () => {
+  it("has the reader's trace beside it, and its own verwerkingId", async () => {
     const entry = await readWith({ traceparent, 'fsc-transaction-id': HEADERS.VerwerkingId });
     expect(entry).toMatchObject({
       trace_id: TRACE_UUID,
@@ -52,14 +52,14 @@ describe('the entry about a reading', () => {
     ['no trace', {}],
     ['a malformed one', { traceparent: traceparent.toUpperCase() }],
     ['one of zeros', { traceparent: `00-${TRACE}-${'0'.repeat(16)}-01` }],
-  ])('has a new trace where the reader has %s', async (_what, headers) => {
+  ])('has a new trace if the reader has %s', async (_what, headers) => {
     const entry = await readWith(headers);
     expect(entry.trace_id).toMatch(/^[0-9a-f-]{36}$/);
     expect(entry.trace_id).not.toBe(TRACE_UUID);
     expect(entry.parent_span_id).toBeNull();
   });
 
-  it('is found by no trace that a caller chose: PATCH reaches it by its own verwerkingId only, and it keeps its trace', async () => {
+  it("is not found by a caller's trace: PATCH reaches it by its own verwerkingId only, and it keeps its trace", async () => {
     const entry = await readWith({ traceparent });
     const change = { bewaartermijn: 'P11Y' };
     const patch = (id: unknown) =>
@@ -82,7 +82,7 @@ describe('the entry about a reading', () => {
   });
 });
 
-it('what others log has no trace beside it, and the access log has', async () => {
+it("others' entries have no trace beside them, and the access log does", async () => {
   const headers = { traceparent, tracestate: 'a=b'.repeat(100) };
   const answer = await log.call(['create:normal'], 'POST', '/verwerkingsacties', actie(newPerson()), headers);
   const [entry] = await rows(`actie_id = '${actieIn(answer).actieId}'`);

@@ -1,4 +1,4 @@
-/** What the fields of an action take and refuse, at their edges. */
+/** What the fields of an action accept and refuse, at the limits. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actie, type LogServer, newPerson, startLog } from './support.ts';
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => log?.stop());
 
-/** The field as it was kept, or the status of a refusal that names nothing but this field. */
+/** The field as stored, or the status of a refusal that names only this field. */
 async function kept(name: string, value: unknown): Promise<unknown> {
   const answer = await log.call(['create:normal'], 'POST', '/verwerkingsacties', actie(newPerson(), { [name]: value }));
   if (answer.status === 201) return Object(answer.json)[name];
@@ -20,7 +20,7 @@ async function kept(name: string, value: unknown): Promise<unknown> {
 
 describe('bewaartermijn', () => {
   it.each(['P10Y', 'P1Y2M10DT2H30M', 'P1W', 'P0Y1D', 'PT36H', 'P1000Y', 'P12000M', 'PT99999H99999M99999S'])(
-    'takes %s',
+    'accepts %s',
     async (text) => expect(await kept('bewaartermijn', text)).toBe(text),
   );
   it.each([
@@ -60,7 +60,7 @@ describe('tijdstip', () => {
     ['2026-01-01T12:00:00+23:59', '2026-01-01T12:00:00+23:59'],
     ['2026-01-01T12:00:00-00:00', '2026-01-01T12:00:00-00:00'],
     ['2026-01-01T12:00:00.123456789Z', '2026-01-01T12:00:00.123Z'],
-  ])('%s is kept as %s', async (text, moment) => expect(await kept('tijdstip', text)).toBe(moment));
+  ])('%s is stored as %s', async (text, moment) => expect(await kept('tijdstip', text)).toBe(moment));
 
   it.each([
     '2026-02-29T00:00:00Z',
@@ -132,7 +132,7 @@ describe('texts', () => {
     ['gegevensbron', 242],
     ['gebruiker', 40],
     ['afnemerId', 40],
-  ])('%s has at most %i characters, whatever they weigh', async (name, most) => {
+  ])('%s has at most %i characters, whatever their size', async (name, most) => {
     for (const character of ['x', 'é', '😀']) {
       expect(await kept(name, character.repeat(most))).toBe(character.repeat(most));
       expect(await kept(name, character.repeat(most + 1))).toBe(400);
@@ -151,14 +151,14 @@ describe('texts', () => {
     },
   );
 
-  it('vertrouwelijkheid is read in any case and answered in lower case', async () => {
+  it('vertrouwelijkheid is accepted in any case and returned in lower case', async () => {
     expect(await kept('vertrouwelijkheid', 'NorMaal')).toBe('normaal');
     for (const other of ['geheim', 'normaal ', '', null, ['normaal']])
       expect(await kept('vertrouwelijkheid', other)).toBe(400);
   });
 });
 
-describe('a question', () => {
+describe('a query', () => {
   it.each([
     'objectId=2',
     'limit=1&limit=1',
@@ -193,7 +193,7 @@ describe('a question', () => {
     ['vertrouwelijkheid=normaal&vertrouwelijkheid=vertrouwelijk', 403],
     ['vertrouwelijkheid=normaal&%6Cimit=1', 200],
     ['limit=1000', 200],
-  ])('with %s and read:restricted is answered %i', async (more, status) => {
+  ])('with %s and read:restricted gets %i', async (more, status) => {
     const path = `/verwerkingsacties?objecttype=persoon&soortObjectId=BSN&objectId=1&${more}`;
     expect((await log.call(['read:restricted'], 'GET', path)).status).toBe(status);
     expect((await log.call(['read:restricted'], 'HEAD', path)).status).toBe(status);

@@ -61,7 +61,7 @@ describe('a change', () => {
     for (const { verzoek_id: id } of versions) expect(id).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('cannot be made by the role of the service in any other way', async () => {
+  it("cannot be made by the service's role in any other way", async () => {
     const { actieId } = await posted();
     await client.query('set role koppelvlak_dienst');
     try {
@@ -157,13 +157,13 @@ describe('a change', () => {
     { bewaartermijn: null },
     { bewaartermijn: 'P1Y', actieNaam: 'x' },
     { bewaartermijn: 'soon' },
-  ])('of a processing takes nothing else: %j', async (patch) => {
+  ])('of a processing accepts nothing else: %j', async (patch) => {
     const { body } = await posted();
     const answer = await log.call(ALL, 'PATCH', `/verwerkingsacties?verwerkingId=${body.verwerkingId}`, patch);
     expect(answer.status).toBe(400);
   });
 
-  it('of a processing touches only actions that belong to it now', async () => {
+  it('of a processing affects only actions that belong to it now', async () => {
     const { actieId, body } = await posted();
     const stays = await posted({ verwerkingId: body.verwerkingId });
     const moved = { ...body, verwerkingId: '48086bf2-11b7-4603-9526-67d7c3bb6587' };
@@ -175,7 +175,7 @@ describe('a change', () => {
 });
 
 describe('If-Match', () => {
-  it.each(['PUT', 'DELETE'])('allows %s only for the version that it names', async (method) => {
+  it.each(['PUT', 'DELETE'])('allows %s only for the named version', async (method) => {
     const { actieId, body } = await posted();
     const send = (ifMatch: string) =>
       log.call(ALL, method, `/verwerkingsacties/${actieId}`, method === 'PUT' ? body : undefined, {
@@ -217,9 +217,9 @@ it('adds a version for each of many changes at once, on two instances, and the l
   expect(actieIn(read).actieNaam).toBe(versions.at(-1).actie_naam);
 });
 
-it('leaves a confidential action as it is that is added to a processing while it is changed', async () => {
+it('leaves a confidential action alone that is added to a processing while it is being changed', async () => {
   const { actieId, body } = await posted();
-  // Looking at the actions goes on, adding versions waits: so the other action comes between the two.
+  // The actions can still be read, but adding versions waits, so the other action comes between the two.
   await client.query('begin');
   await client.query('lock table verwerkingenlog.versies in share mode');
   const added = `${actieId.slice(0, 24)}ffffffff0000`;
@@ -240,7 +240,7 @@ it('leaves a confidential action as it is that is added to a processing while it
   expect((await history(added)).length).toBe(1);
 });
 
-/** Resolves when a statement of the server waits for the lock that this test holds. */
+/** Resolves when a statement of the server waits for this test's lock. */
 async function waitsForTable(): Promise<void> {
   for (;;) {
     const { rows } = await client.query(

@@ -1,6 +1,6 @@
 /**
- * Many documents: places stay while everything changes, and a large organisation is offered in sitemaps of bounded size. More of them:
- * `DIWOO_DOCUMENTS=120000 npm run test:slow -- test/raadsfeed/diwoo/diwoo-size.slow.test.ts`.
+ * Many documents: positions are stable while everything changes, and a large organisation is offered in sitemaps of limited size. For more
+ * of them: `DIWOO_DOCUMENTS=120000 npm run test:slow -- test/raadsfeed/diwoo/diwoo-size.slow.test.ts`.
  */
 import process from 'node:process';
 import { afterEach, expect, it, vi } from 'vitest';
@@ -17,7 +17,7 @@ import { faultsOf, file, listed, readerOf, withFile } from './support.ts';
 const SOON = { timeout: 60_000, interval: 500 };
 const BATCH = 2000;
 const ORGANISATIONS = 20;
-/** Over all organisations. */
+/** Across all organisations. */
 const DOCUMENTS = Number(process.env.DIWOO_DOCUMENTS ?? 5_000);
 
 let feed: FeedServer | undefined;
@@ -26,7 +26,7 @@ afterEach(() => feed?.stop());
 async function publishMany({ pool }: FeedServer, lines: readonly object[]): Promise<void> {
   const publisher = createPublisher({ pool, clock: systemClock });
   for (let at = 0; at < lines.length; at += BATCH) {
-    // Checked lines would take most of the time; the writer's own tests check them.
+    // Validating lines would take most of the time; the writer's own tests do that.
     const changes = lines
       .slice(at, at + BATCH)
       .map((line) => prepareChange(line as Parameters<typeof prepareChange>[0]));
@@ -42,7 +42,7 @@ async function allLocs(started: FeedServer): Promise<{ pages: string[][]; index:
   return { pages, index };
 }
 
-it('places of 10 000 documents stay while they change, go and come', async () => {
+it('positions of 10 000 documents are stable while they change, disappear and appear', async () => {
   const started = await startFeed({ RAADSFEED_DIWOO: 'true' });
   feed = started;
   const ids = Array.from({ length: 10_000 }, (_, i) => `d-${i}`);
@@ -56,7 +56,7 @@ it('places of 10 000 documents stay while they change, go and come', async () =>
   const before = await allLocs(started);
   expect(before.pages.map((page) => page.length)).toEqual([SITEMAP_PLACES, SITEMAP_PLACES]);
   expect(before.pages.flat()).toEqual(ids.map(file));
-  // A third changes, every tenth goes, and some come, in the first sitemap only.
+  // A third changes, every tenth disappears, and some appear, in the first sitemap only.
   const firsts = ids.slice(0, SITEMAP_PLACES);
   await publishMany(started, [
     ...firsts.filter((_, i) => i % 3 === 0 && i % 10 !== 0).map((id) => withFile(id, { titel: `Nieuwe titel ${id}` })),
@@ -68,12 +68,12 @@ it('places of 10 000 documents stay while they change, go and come', async () =>
   expect(after.pages[0]).toEqual(before.pages[0]?.filter((_, i) => i % 10 !== 0));
   expect(after.pages[1]).toEqual(before.pages[1]);
   expect(after.pages[2]).toEqual(Array.from({ length: 700 }, (_, i) => file(`n-${i}`)));
-  // What did not change need not be read.
+  // Unchanged sitemaps need not be read.
   expect(after.index[1]).toEqual(before.index[1]);
   expect(after.index[0]?.lastmod).not.toBe(before.index[0]?.lastmod);
 });
 
-it(`${DOCUMENTS} documents of twenty organisations, from a feed that was there before`, async () => {
+it(`${DOCUMENTS} documents of twenty organisations, from an existing feed`, async () => {
   const started = await startFeed();
   feed = started;
   await generateHistory(started.pool, 1, DOCUMENTS);

@@ -1,4 +1,4 @@
-/** What is offered to the national index, over HTTP: each organisation of these tests has a municipality of its own. */
+/** The offer to the national index, over HTTP: each organisation in these tests has its own municipality. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { transaction } from '../../../src/database/transaction.ts';
 import { systemClock } from '../../../src/lib/time.ts';
@@ -36,7 +36,7 @@ const gone = (op: 'delete' | 'redact', type: string, code: string, id: string): 
 const offers = (code: string, names: readonly string[]): Promise<void> =>
   vi.waitFor(async () => expect(await reader.locs(code)).toEqual(names.map(file)), PATIENT);
 
-/** Publishes what a feed of another may hold, which our own contract refuses. */
+/** Publishes records that another feed may contain but our own contract refuses. */
 async function publishOdd(data: object): Promise<void> {
   const change = prepareChange({ op: 'upsert', resourceType: 'Informatieobject', data: { ...data } } as Parameters<
     typeof prepareChange
@@ -108,8 +108,8 @@ describe('a document with a file', () => {
   });
 });
 
-describe('what changes', () => {
-  it('keeps its place and moves lastmod', async () => {
+describe('a changed document', () => {
+  it('keeps its position and updates lastmod', async () => {
     const { code, organisatie } = organisation();
     await feed.publish([withFile('c-1', {}, organisatie), withFile('c-2', {}, organisatie)]);
     await offers(code, ['c-1', 'c-2']);
@@ -136,7 +136,7 @@ describe('what changes', () => {
     await offers(code, ['n-2', 'n-1b']);
   });
 
-  it('is gone with its redaction or removal, and what is left out stays so', async () => {
+  it('disappears with its redaction or removal, and omitted ones stay omitted', async () => {
     const { code, organisatie } = organisation();
     await feed.publish([
       withFile('r-1', { titel: 'Geheime titel' }, organisatie),
@@ -153,12 +153,12 @@ describe('what changes', () => {
     expect(performance.now() - started).toBeLessThan(5000);
     expect(await reader.text(sitemap(code))).not.toContain('Geheime');
     await feed.publish([gone('delete', 'Informatieobject', code, 'r-3')]);
-    // A sitemap without documents would not be valid.
+    // A sitemap without documents would be invalid.
     await vi.waitFor(async () => expect((await reader.get(sitemap(code))).status).toBe(404), PATIENT);
     await vi.waitFor(async () => expect(await reader.text(INDEX)).not.toContain(sitemap(code)), PATIENT);
   });
 
-  it('is gone with the commit of its redaction, also while the index cannot follow', async () => {
+  it('disappears with the commit of its redaction, even while the index cannot follow', async () => {
     const { code, organisatie } = organisation();
     await feed.publish([withFile('open', {}, organisatie), withFile('persoon', {}, organisatie)]);
     await offers(code, ['open', 'persoon']);
@@ -169,7 +169,7 @@ describe('what changes', () => {
     });
   });
 
-  it('changes places between two documents with each other’s addresses', async () => {
+  it('swaps positions when two documents swap addresses', async () => {
     const { code, organisatie } = organisation();
     await feed.publish([withFile('w-1', {}, organisatie), withFile('w-2', {}, organisatie)]);
     await offers(code, ['w-1', 'w-2']);
@@ -181,7 +181,7 @@ describe('what changes', () => {
     expect((await reader.locs(code)).sort()).toEqual([file('w-1'), file('w-2')]);
   });
 
-  it('is read again only when it changed: 304, and the compressed answer is the same', async () => {
+  it('is read again only when it changed: 304, and the compressed answer is equal', async () => {
     const { code, organisatie } = organisation();
     const lines = Array.from({ length: 20 }, (_, i) => withFile(`e-${i}`, {}, organisatie));
     await feed.publish(lines);
@@ -204,7 +204,7 @@ describe('a closed agenda item', () => {
   const on = (id: string, items: readonly string[], organisatie: object): object =>
     withFile(id, { agendapunten: items.map((bronidentificatie) => ({ bronidentificatie })) }, organisatie);
 
-  it('leaves out a closed document that is on no other item', async () => {
+  it('omits a closed document that is on no other item', async () => {
     const { code, organisatie } = organisation();
     await feed.publish([
       agendapunt('dicht', { indicatiebesloten: true }, organisatie),
@@ -229,7 +229,7 @@ describe('a closed agenda item', () => {
     await vi.waitFor(async () => expect((await reader.get(sitemap(code))).status).toBe(404), PATIENT);
   });
 
-  it('that lies below itself ends no search', async () => {
+  it('that is its own ancestor does not cause an endless search', async () => {
     const { code, organisatie } = organisation();
     await feed.publish([
       agendapunt('kring-a', { hoofdagendapunt: { bronidentificatie: 'kring-b' } }, organisatie),
@@ -240,8 +240,8 @@ describe('a closed agenda item', () => {
   });
 });
 
-describe('what is left out', () => {
-  it('is counted with its reason', async () => {
+describe('omitted documents', () => {
+  it('are counted by reason', async () => {
     const { code, organisatie } = organisation();
     await feed.publish([
       document('l-zonder', {}, organisatie),
@@ -304,12 +304,12 @@ describe('what is left out', () => {
     expect(counts.get('removed')).toBeGreaterThanOrEqual(1);
     const words = await command(['report']);
     expect(words.stdout).toMatch(/no-file +\d+ +no bestandsurl/);
-    // Who was second takes over.
+    // The second one takes over.
     await feed.publish([gone('delete', 'Informatieobject', code, 'l-eerst')]);
     await vi.waitFor(async () => expect(await reader.locs(code)).toEqual([file('dubbel')]), PATIENT);
   });
 
-  it('needs a line on the host of its files', async () => {
+  it('need a line for the host of their files', async () => {
     const { organisatie, code } = organisation();
     await feed.publish([withFile('host', {}, organisatie)]);
     await offers(code, ['host']);
@@ -326,7 +326,7 @@ describe('what is left out', () => {
 describe('hostile text', () => {
   const HOSTILE = `]]><script>alert(1)</script>&amp;"'\u0000\u0001\u001b\u007f\u0085\u202e\ufffe\uffff\ud800 eind`;
 
-  it('in every member is text, and the answer stays valid', async () => {
+  it('in every member stays text, and the answer stays valid', async () => {
     municipality += 1;
     const code = `gm${String(municipality).padStart(4, '0')}`;
     const members = [
@@ -391,7 +391,7 @@ describe('hostile text', () => {
   });
 });
 
-describe('beside it', () => {
+describe('otherwise', () => {
   it('a service without DiWoo has neither', async () => {
     const plain = await feed.another({ RAADSFEED_DIWOO: 'false' });
     expect((await fetch(`${plain.server.url}/robots.txt`)).status).toBe(404);

@@ -6,7 +6,7 @@ import { document, type FeedServer } from '../support.ts';
 const SCHEMAS = join(import.meta.dirname, '../../fixtures/sitemaps');
 const schema = (fileName: string) => ({ fileName, contents: readFileSync(join(SCHEMAS, fileName), 'utf8') });
 
-/** What a validator that is not ours says against: nothing when the document is a sitemap, or an index of them. */
+/** The objections of an independent validator: none when the document is a sitemap, or an index of them. */
 export async function faultsOf(xml: string): Promise<string[]> {
   const isIndex = xml.includes('<sitemapindex');
   const { errors } = await validateXML({
@@ -40,9 +40,9 @@ export function listed(xml: string): Listed[] {
 export interface Reader {
   /** The answer below `/woo`. */
   get(file: string, headers?: Record<string, string>): Promise<Response>;
-  /** Its text; nothing when it is not found. */
+  /** Its text; empty when it is not found. */
   text(file: string): Promise<string>;
-  /** Every address of the first sitemap of the organisation in category 008. */
+  /** Every address in the organisation's first sitemap for category 008. */
   locs(code?: string): Promise<string[]>;
 }
 

@@ -3,14 +3,14 @@ import { expect } from 'vitest';
 import { htmlFaults } from '../../support/html.ts';
 import type { PagesServer } from './pages-fixture.ts';
 
-/** Reads a page; it is valid, and of a size that any telephone takes. */
+/** Reads a page; it must be valid, and small enough for any phone. */
 export async function readPage(pages: PagesServer, path: string): Promise<string> {
   const text = await readPageLike(pages, path);
   expect(await htmlFaults(text), path).toEqual([]);
   return text;
 }
 
-/** Reads a page of which others that were made in the same way are validated: to validate one takes longer than to make it. */
+/** Reads a page; only some pages of its kind are validated, because validating takes longer than rendering. */
 export async function readPageLike({ get }: PagesServer, path: string): Promise<string> {
   const { status, text } = await get(path);
   expect([path, status]).toEqual([path, 200]);
@@ -27,7 +27,7 @@ const linksOf = (text: string): string[] =>
     path.replaceAll('&amp;', '&'),
   );
 
-/** Every page that the links of one lead to, below the addresses that match. */
+/** All pages reachable by links from one, below the matching addresses. */
 export async function crawl(pages: PagesServer, start: string, within: RegExp): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   const waiting = [start];
@@ -46,7 +46,7 @@ export async function crawl(pages: PagesServer, start: string, within: RegExp): 
   return found;
 }
 
-/** What of these is linked from none of the pages. */
+/** Those of the given addresses that no page links to. */
 export function missing(texts: Iterable<string>, ids: readonly string[]): string[] {
   const seen = new Set(
     [...texts].flatMap(linksOf).map((path) =>

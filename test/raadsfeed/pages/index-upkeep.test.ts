@@ -1,4 +1,4 @@
-/** What the index of pages costs and keeps: redactions reach all of it, and nobody makes it read for nothing. */
+/** Maintenance of the page index: redactions reach all of it, and no request makes it read unnecessarily. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { rewriteContentTables } from '../../../src/raadsfeed/store/text-partitions.ts';
@@ -27,12 +27,12 @@ it('replaces the files of every table after a redaction, and suggests spellings 
   expect([await suggested('begrotingswijzigung'), await suggested('geheimnaan')]).toEqual([before, undefined]);
 });
 
-it('reads no list for the headers alone', async () => {
+it('reads no list for a HEAD request', async () => {
   await pages.publishAndIndex(Array.from({ length: 1600 }, (_, i) => document(`d-${i}`)));
   const owner = new pg.Client(pages.databaseUrl);
   await owner.connect();
   onTestFinished(() => owner.end());
-  // The last statement of each connection: does one read a part after the first?
+  // Looks at the last statement of each connection for reads of further parts.
   const readsOn = async (): Promise<boolean> => {
     const of = `datname = current_database() and pid <> pg_backend_pid() and query like '%s.first_number <%'`;
     return (await owner.query(`select from pg_stat_activity where ${of}`)).rowCount !== 0;
@@ -51,9 +51,9 @@ it('reads no list for the headers alone', async () => {
   expect(await readsOn()).toBe(true);
 });
 
-it('takes a text in whose letters are several each when they are folded', async () => {
+it('accepts a text with letters that expand when case-folded', async () => {
   const letters = ['\u3315', '\u3316', '\u3317', '\u3320', '\u332b', '\u332d', '\u3336', '\u334d'];
-  // Words that differ: their numbers in base eight.
+  // Distinct words: their numbers in base eight.
   const words = (from: number): string =>
     Array.from({ length: 2000 }, (_, i) =>
       [...(from + i).toString(8).padStart(9, '0')].map((digit) => letters[Number(digit)]).join(''),
@@ -62,7 +62,7 @@ it('takes a text in whose letters are several each when they are folded', async 
   expect((await pages.get('/gm9901/informatieobjecten/letters')).status).toBe(200);
 });
 
-it('finds the site maps without reading what is in them', async () => {
+it('finds the sitemaps without reading their contents', async () => {
   const { text } = await pages.get('/sitemap.xml');
   expect(text.match(/<sitemap>/g)).toHaveLength(1);
   const { rows } = await pages.pool.query(`select max(stored_at) as newest from pages.items`);

@@ -1,4 +1,4 @@
-/** Lists that are longer than any page or part: each is whole, or leads on until its end. */
+/** Lists longer than any page or part: each is complete, or continues until its end. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { agendapunt, document, vergadering } from '../support.ts';
 import { crawl } from './crawl.ts';
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => pages?.stop());
 
-/** The column `identificatie` of a file. */
+/** The `identificatie` column of a file. */
 function identifications(text: string): string[] {
   const [header = '', ...rows] = text
     .replace(/^\ufeff/, '')
@@ -46,7 +46,7 @@ it.each([
   ['/gm9901/vergaderingen.csv', numbered(BODIES, (i) => `b-${i}`)],
   ['/gm9901/informatieobjecten.csv', [...numbered(DOCUMENTS, (i) => `d-${i}`), 'verwijst']],
   ['/gm9901/vergaderingen/b-0/agenda.csv', numbered(ITEMS, (i) => `p-${i}`)],
-])('gives the whole of %s', async (path, expected) => {
+])('gives all of %s', async (path, expected) => {
   const { status, headers, text } = await pages.get(path);
   expect([status, headers.get('link'), headers.get('content-encoding')]).toEqual([200, null, 'gzip']);
   const found = identifications(text);
@@ -59,7 +59,7 @@ it.each([
   expect((await fetch(`${pages.server.url}/raad${path}`, { headers: known })).status).toBe(304);
 });
 
-it('has another tag when something was published', async () => {
+it('has another ETag after a publication', async () => {
   const tag = async (): Promise<string | null> => (await pages.get('/gm9901/gremia.csv')).headers.get('etag');
   const before = await tag();
   expect(await tag()).toBe(before);
@@ -67,7 +67,7 @@ it('has another tag when something was published', async () => {
   expect(await tag()).not.toBe(before);
 });
 
-it('leads from an agenda that is longer than its page can know to every item', async () => {
+it('links from an agenda that exceeds its page to every item', async () => {
   const { text } = await pages.get('/gm9901/vergaderingen/b-0');
   expect(text).toMatch(/href="\/raad\/gm9901\/vergaderingen\/b-0\/agendapunten">Alle agendapunten</);
   const ids = new Set<string>();
@@ -80,7 +80,7 @@ it('leads from an agenda that is longer than its page can know to every item', a
   expect((await pages.get(`/gm9901/agendapunten/p-${ITEMS - 1}`)).text).toContain(`Punt ${ITEMS - 1}`);
 });
 
-it('knows every reference of a document', async () => {
+it('has every reference of a document', async () => {
   const address = '/gm9901/informatieobjecten/verwijst';
   const found = await crawl(pages, address, /informatieobjecten\/verwijst/);
   const ids = new Set([...[...found.values()].join().matchAll(/agendapunten\/(p-\d+)"/g)].map(([, id]) => id));
@@ -88,7 +88,7 @@ it('knows every reference of a document', async () => {
   expect((await pages.get(`/gm9901/agendapunten/p-${REFERENCES - 1}`)).text).toContain('Verwijst naar veel');
 });
 
-it('has every item in the site maps, for each has a page', async () => {
+it('has every item in the sitemaps, because each has a page', async () => {
   const index = (await pages.get('/sitemap.xml')).text;
   const maps = [...index.matchAll(/<loc>([^<]+)<\/loc>/g)].map(([, address = '']) => address);
   const texts = await Promise.all(maps.map(async (map) => (await fetch(map)).text()));

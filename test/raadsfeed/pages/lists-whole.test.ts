@@ -1,4 +1,4 @@
-/** Lists and feeds have everything, with what is new first; and nobody is sent where he cannot go. */
+/** Lists and feeds are complete, with the newest first; and no link is a dead end. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { document, vergadering } from '../support.ts';
 import { readXml } from '../xml-reader.ts';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => pages.stop());
 const read = (path: string): Promise<string> => readPage(pages, path);
 
-it('shows the documents that came in last first, whatever their own date is, in every list and feed', async () => {
+it('shows the documents received last first, whatever their own date, in every list and feed', async () => {
   await pages.publishAndIndex([
     vergadering('nieuw-v', { aanvang: '2026-03-09T18:00:00Z', ...RAAD }),
     ...Array.from({ length: 60 }, (_, i) =>
@@ -98,7 +98,7 @@ it('gives a follower every new document once, by the links of the Atom feed', as
   }
 });
 
-it('leads a follower on while the index still has what was withdrawn', async () => {
+it('leads a follower on while the index still has withdrawn documents', async () => {
   await pages.publishAndIndex(
     Array.from({ length: 51 }, (_, i) => document(`rest-${i}`, { titel: `Restdossier ${i}` })),
   );
@@ -110,7 +110,7 @@ it('leads a follower on while the index still has what was withdrawn', async () 
   await pages.pool.query('delete from pages.items where number < 0');
 });
 
-it('keeps what comes in a calendar that holds fewer meetings than there were', async () => {
+it('keeps coming meetings in a calendar that holds fewer meetings than there were', async () => {
   const organisation = { gemeente: 'gm9907', naam: 'Gemeente Vol' };
   await pages.publishAndIndex([
     ...Array.from({ length: 2000 }, (_, i) =>
@@ -123,7 +123,7 @@ it('keeps what comes in a calendar that holds fewer meetings than there were', a
   expect(text).toContain('SUMMARY:De komende');
 });
 
-it('comes to every version of the history, and to every organisation and body', async () => {
+it('reaches every version of the history, and every organisation and body', async () => {
   for (let i = 0; i < 50; i += 1)
     await pages.publish([document('vaak', { titel: 'Vaak gewijzigd', auteur: `Versie ${i}` })]);
   await pages.publishAndIndex([]);
@@ -154,7 +154,7 @@ it('comes to every version of the history, and to every organisation and body', 
   for (let i = 0; i < 60; i += 1) expect(all).toContain(`href="/raad/gm${1000 + i}"`);
 });
 
-it('shows every meeting of a month, the parts of a meeting in their order, and no last meeting in the future', async () => {
+it('shows every meeting of a month, the parts of a meeting in order, and no future meeting as the last one', async () => {
   await pages.publishAndIndex([
     ...Array.from({ length: 230 }, (_, i) =>
       vergadering(`m-${i}`, {
@@ -197,7 +197,7 @@ it('shows every meeting of a month, the parts of a meeting in their order, and n
   expect(text).toMatch(/Aab was er<\/a>\s*<p[^>]*>1 vergadering, laatste op 4 februari 2026<\/p>/);
 });
 
-it('links to a body whose identification no address could hold', async () => {
+it('links to a body whose identification does not fit in a path', async () => {
   const gremiumidentificatie = 'g'.repeat(10_000);
   await pages.publishAndIndex([
     vergadering('lange-id', {
@@ -215,7 +215,7 @@ it('links to a body whose identification no address could hold', async () => {
   expect(text).not.toContain('/vergaderingen/geheel"');
 });
 
-it('answers what is known already with 304: pages, calendars, Atom and CSV', async () => {
+it('answers 304 for known content: pages, calendars, Atom and CSV', async () => {
   for (const path of [
     '',
     '/gm9901',
@@ -236,7 +236,7 @@ it('answers what is known already with 304: pages, calendars, Atom and CSV', asy
   }
 });
 
-it('makes no link of an address with a user name or a password', async () => {
+it('makes no link of an address with credentials', async () => {
   await pages.publishAndIndex([
     document('verborgen', {
       titel: 'Verborgen',
@@ -248,7 +248,7 @@ it('makes no link of an address with a user name or a password', async () => {
     expect((await pages.get(path)).text).not.toMatch(/href="[^"]*@/);
 });
 
-it('says that it is too busy without the words for programs', async () => {
+it('says that it is too busy without technical terms', async () => {
   const limited = await pages.another({ RAADSFEED_RATE_LIMIT: '1' });
   const answers = await Promise.all(
     Array.from({ length: 5 }, async (_, i) => {

@@ -1,4 +1,4 @@
-/** Whatever a meeting, an item or a text holds: a reader comes to all of it by the links of the pages. */
+/** Whatever a meeting, an item or a text contains: a reader can reach all of it by the links of the pages. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { agendapunt, document, vergadering } from '../support.ts';
 import { crawl, missing, readPage, readPageLike } from './crawl.ts';
@@ -19,7 +19,7 @@ const read = (path: string): Promise<string> => readPage(pages, path);
 const of = (id: string) => ({ vergadering: { bronidentificatie: id } });
 const under = (id: string) => ({ agendapunten: [{ bronidentificatie: id }] });
 
-it('comes to every item and document of a meeting of 40 items with 12 documents each', async () => {
+it('reaches every item and document of a meeting with 40 items and 12 documents each', async () => {
   const items = Array.from({ length: 40 }, (_, i) => `veel-${i}`);
   const documents = items.flatMap((item) => Array.from({ length: 12 }, (_, i) => `${item}-stuk-${i}`));
   await pages.publishAndIndex([
@@ -57,7 +57,7 @@ it('comes to every item and document of a meeting of 40 items with 12 documents 
   }
 });
 
-it('comes to 200 documents of one item, and to 480 of a meeting alone', async () => {
+it('reaches 200 documents of one item, and 480 of a meeting itself', async () => {
   const [ofItem, loose] = [
     Array.from({ length: 200 }, (_, i) => `bij-punt-${i}`),
     Array.from({ length: 480 }, (_, i) => `los-${i}`),
@@ -78,7 +78,7 @@ it('comes to 200 documents of one item, and to 480 of a meeting alone', async ()
   expect(missing((await crawl(pages, last, /informatieobjecten\?|informatieobjecten$/)).values(), loose)).toEqual([]);
 });
 
-it('has an answer to a place far past the end', async () => {
+it('answers a position far past the end', async () => {
   const paths = ['agendapunten/vol-1', 'vergaderingen/vol', 'informatieobjecten', 'gremia', 'vergaderingen'];
   for (const path of paths) {
     const { status } = await pages.get(`/gm9901/${path}?vanaf=999999999999999`);
@@ -86,7 +86,7 @@ it('has an answer to a place far past the end', async () => {
   }
 });
 
-it('shows a text of 10 000 characters whole, and search leads to the page that has what was searched for', async () => {
+it('shows a text of 10 000 characters in full, and search leads to the page with the match', async () => {
   const texts = {
     naam: `${'Lange naam '.repeat(60)}naameinde`,
     aanvang: '2026-03-14T18:00:00Z',
@@ -158,7 +158,7 @@ it('cuts no character in two, wherever a text is shortened', async () => {
   ];
   for (const path of paths) {
     const text = await (/[2-8]$/.test(path) ? readPageLike : readPage)(pages, path);
-    // A family of which a member was cut off ends with a joiner.
+    // A truncated family emoji ends with a joiner.
     expect(text, path).not.toMatch(/\u200d…/);
   }
   for (const path of ['/gm9901/agenda.ics', '/gm9901/documenten.atom', '/zoeken.csv'])

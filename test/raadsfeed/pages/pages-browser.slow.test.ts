@@ -1,4 +1,6 @@
-/** The pages in a real Chromium: accessibility (axe-core), keyboard alone, 320 pixels, without script. Where there is no Chromium, the title says so. */
+/**
+ * The pages in a real Chromium: accessibility (axe-core), keyboard only, 320 pixels, without script. Without Chromium, the title says so.
+ */
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -33,13 +35,13 @@ const PATHS = [
   '/gm9901/agendapunten/ingetrokken',
   '/gm9901/bestaat/niet',
 ];
-/** Those whose layout differs on a wide screen in more than its columns. */
+/** Pages whose layout differs on a wide screen in more than the columns. */
 const WIDE = ['/gm9901?maand=2026-05', '/zoeken?q=brief'];
 
 describe.runIf(executable !== undefined)(inChromium(executable), () => {
   let pages: PagesServer;
   let browser: Browser;
-  /** What a script or the policy found wrong in the page that is open. */
+  /** Faults that a script or the policy reported on the open page. */
   let faults: string[] = [];
   let page: Page;
   beforeAll(async () => {
@@ -93,12 +95,12 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
   function watch(one: Page): void {
     one.on('pageerror', (error) => faults.push(error.message));
     one.on('console', (message) => {
-      // The browser itself reports the status of a page that is not there.
+      // The browser itself reports a 404.
       if (message.type() === 'error' && !/status of 4\d\d/.test(message.text())) faults.push(message.text());
     });
   }
 
-  /** Opens a page in a context of its own. */
+  /** Opens a page in a new context. */
   async function open(context: BrowserContext, path: string): Promise<Page> {
     const opened = await context.newPage();
     faults = [];
@@ -114,7 +116,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
       await page.setViewportSize({ width, height: 900 });
       expect(await axeFindings(page), `${path} ${width}`).toEqual([]);
     }
-    // 1.4.10: nothing scrolls sideways at 320 pixels, which is also 400 % zoom.
+    // 1.4.10: nothing scrolls sideways at 320 pixels, which equals 400 % zoom.
     const sideways: unknown = await page.evaluate(
       'document.documentElement.scrollWidth - document.documentElement.clientWidth',
     );
@@ -126,7 +128,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     );
   });
 
-  it('works without script, by keyboard alone: to the content, a search, its first result', async () => {
+  it('works without script, by keyboard only: to the content, a search, its first result', async () => {
     const context = await browser.newContext({ javaScriptEnabled: false });
     const page = await open(context, '');
     await page.keyboard.press('Tab');
@@ -146,7 +148,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
       reached = (await page.locator('.kv-list a:focus').count()) > 0;
     }
     expect(reached).toBe(true);
-    // 2.4.7: where the focus is can be seen.
+    // 2.4.7: the focus is visible.
     const outline: unknown = await page.evaluate('getComputedStyle(document.activeElement).outlineStyle');
     expect(outline).toBe('solid');
     await page.keyboard.press('Enter');
@@ -164,7 +166,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     await page.emulateMedia({ media: null });
   });
 
-  it('takes the theme of an organisation over ours', async () => {
+  it("prefers an organisation's theme to ours", async () => {
     await page.goto(`${pages.server.url}/raad`);
     const colour: unknown = await page.evaluate(`getComputedStyle(document.querySelector('header')).backgroundColor`);
     expect(colour).toBe('rgb(102, 0, 0)');

@@ -1,4 +1,4 @@
-/** What people and programs take along: calendars, judged by another implementation; Atom; CSV. */
+/** Exports for people and programs: calendars, checked by an independent implementation; Atom; CSV. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -17,7 +17,7 @@ let pages: PagesServer;
 beforeAll(async () => {
   pages = await startPages({}, { now: () => NOW });
   await pages.publishAndIndex([
-    // A real meeting, as if it were this year's: calendars reach back one year.
+    // A real meeting, moved to this year: calendars reach back one year.
     ...realMeeting().map((line) => Object(JSON.parse(JSON.stringify(line).replaceAll('2018-02-08', '2026-02-08')))),
     vergadering('winter', {
       ...RAAD,
@@ -48,11 +48,11 @@ beforeAll(async () => {
 });
 afterAll(() => pages.stop());
 
-/** Python with the library `icalendar`; `ICALENDAR_PYTHON` names another than that on PATH. */
+/** Python with the library `icalendar`; `ICALENDAR_PYTHON` names another than the one on PATH. */
 const python = process.env.ICALENDAR_PYTHON ?? 'python3';
 const hasIcalendar = spawnSync(python, ['-c', 'import icalendar']).status === 0;
 
-/** What Python's icalendar reads in a calendar. */
+/** Python's icalendar's reading of a calendar. */
 async function readByPython(path: string): Promise<{ faults: unknown[]; events: Record<string, unknown>[] }> {
   const { text } = await pages.get(path);
   const { status, stdout, stderr } = spawnSync(python, [join(import.meta.dirname, 'read-calendar.py')], {
@@ -98,7 +98,7 @@ it('has every meeting at its time in Amsterdam, winter and summer', async () => 
 });
 
 it.runIf(hasIcalendar)(
-  `is read by Python’s icalendar as it was meant${hasIcalendar ? '' : ' (skipped: python3 has no icalendar)'}`,
+  `is read correctly by Python’s icalendar${hasIcalendar ? '' : ' (skipped: python3 has no icalendar)'}`,
   async () => {
     const { faults, events } = await readByPython('/gm9901/agenda.ics');
     expect(faults).toEqual([]);
@@ -126,14 +126,14 @@ it.runIf(hasIcalendar)(
     const real = await readByPython('/gm0363/agenda.ics');
     expect(real.faults).toEqual([]);
     expect(real.events).toMatchObject([{ start: expect.stringMatching(/^2026-02-08T\d\d:30:00/) }]);
-    // As it was, for the tests that follow.
+    // Restores it for the following tests.
     await pages.publishAndIndex([
       vergadering('zomer', { ...RAAD, naam: LONG_NAME, geplandeaanvang: '2026-07-09T17:30:00Z' }),
     ]);
   },
 );
 
-it('keeps the identity of a meeting that moves, raises its sequence, and drops one that is withdrawn', async () => {
+it('keeps the identity of a moved meeting, increments its sequence, and drops a withdrawn one', async () => {
   const [before] = (await calendar()).filter(({ uid }) => uid.startsWith('zomer'));
   await pages.publishAndIndex([
     vergadering('zomer', { ...RAAD, geplandeaanvang: '2026-07-16T17:30:00Z', vergaderstatus: 'Verplaatst' }),
@@ -147,7 +147,7 @@ it('keeps the identity of a meeting that moves, raises its sequence, and drops o
   expect((await calendar()).map(({ uid }) => uid.split('.')[0])).not.toContain('dag');
 });
 
-it('offers the calendar to the client’s own', async () => {
+it('offers the calendar to calendar programs', async () => {
   const { text } = await pages.get('/gm9901?gremium=raad');
   expect(text).toContain(`href="${pages.server.url.replace('http:', 'webcal:')}/raad/gm9901/agenda.ics?gremium=raad"`);
 });
@@ -181,7 +181,7 @@ it('offers new documents as Atom, of an organisation, of a body and of a search'
   expect(text).toContain('<link rel="enclosure" href="https://raad.example/a?b=1&amp;c=2" type="application/pdf"/>');
 });
 
-it('gives every list as CSV that a Dutch spreadsheet opens, and no formula', async () => {
+it('gives every list as CSV that a Dutch spreadsheet opens, without formulas', async () => {
   const paths = [
     '/organisaties.csv',
     '/gm9901/vergaderingen.csv',
@@ -210,7 +210,7 @@ it('gives every list as CSV that a Dutch spreadsheet opens, and no formula', asy
   }
 });
 
-it('answers 404 for the calendar of nobody', async () => {
+it('answers 404 for the calendar of an unknown organisation', async () => {
   for (const path of [
     '/gm0001/agenda.ics',
     '/gm0001/documenten.atom',

@@ -1,4 +1,4 @@
-/** A feed with pages, and what its tests put in it. */
+/** A feed with pages, and test data for it. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../../src/lib/time.ts';
@@ -8,7 +8,7 @@ import { type FeedServer, startFeed } from '../support.ts';
 
 const MEETING = join(import.meta.dirname, '../../fixtures/raadsfeed/vergadering-2018-02-08.ndjson');
 
-/** One real meeting, as its municipality published it: lines of `feed publish`. */
+/** One real meeting, as published by its municipality: lines of `feed publish`. */
 export function realMeeting(): object[] {
   return readFileSync(MEETING, 'utf8')
     .trim()
@@ -23,9 +23,12 @@ export interface Answer {
 }
 
 export interface PagesServer extends FeedServer {
-  /** Gets a page. @param path below `/raad`, with its slash */
+  /**
+   * Gets a page.
+   * @param path below `/raad`, with its slash
+   */
   readonly get: (path: string) => Promise<Answer>;
-  /** Publishes, and waits until the index has it. */
+  /** Publishes, and waits until the index is up to date. */
   readonly publishAndIndex: (lines: readonly object[]) => Promise<void>;
 }
 
@@ -39,7 +42,7 @@ export async function startPages(env: Record<string, string> = {}, clock?: Clock
     },
     async publishAndIndex(lines) {
       await feed.publish(lines);
-      // The server's own follower does the same; while it is at work there is nothing to do here but wait.
+      // The server's own follower does the same; while it is working, only wait.
       for (;;) {
         const outcome = await followFeed(feed.pool, PAGES_INDEX);
         if (outcome === 'done') return;
@@ -49,7 +52,7 @@ export async function startPages(env: Record<string, string> = {}, clock?: Clock
   };
 }
 
-/** Gives gm9902 a source of a supplier that has been behind for three days, of which something is missing. */
+/** Gives gm9902 a supplier source that has been behind for three days and is incomplete. */
 export async function behindItsSource({ pool }: Pick<FeedServer, 'pool'>): Promise<void> {
   await pool.query(
     `with source as (

@@ -1,4 +1,4 @@
-/** What people see of the pages, in a real Chromium: today first, an index that stays in view, what a link leads to, whole words, dark colours. */
+/** The look of the pages, in a real Chromium: today first, an index that stays in view, targets of links, whole words, dark colours. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium, inChromium } from '../../../scripts/chromium.ts';
@@ -31,7 +31,7 @@ const PATHS = [
 describe.runIf(executable !== undefined)(inChromium(executable), () => {
   let pages: PagesServer;
   let browser: Browser;
-  /** A page of its own for each test would cost as much as the test. */
+  /** A separate page for each test would cost as much as the test. */
   let shared: Page;
   beforeAll(async () => {
     pages = await startPages({ PAGES_LINKS }, { now: () => new Date('2026-03-10T19:00:00Z') });
@@ -112,7 +112,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     return shared;
   }
 
-  it('shows today first on the front page, then what comes; what is past is folded', async () => {
+  it('shows today first on the front page, then what follows; the past is folded', async () => {
     const page = await open('');
     const headings = await page.locator('main h2, main summary').allTextContents();
     expect(headings.slice(0, 3)).toEqual(['Vandaag', 'Komende vergaderingen', 'Laatste vergaderingen']);
@@ -121,12 +121,12 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     expect(await past.isVisible()).toBe(false);
     await page.getByText('Laatste vergaderingen').click();
     expect(await past.isVisible()).toBe(true);
-    // A status that says nothing is not there; one that does is.
+    // A meaningless status is hidden; a meaningful one is shown.
     const badges = await page.locator('main .kv-event .utrecht-status-badge').allTextContents();
     expect(badges.toSorted()).toEqual(['Gaat niet door', 'Gepland']);
   });
 
-  it('begins the month with today, and folds what is past', async () => {
+  it('begins the month with today, and folds the past', async () => {
     const page = await open('/gm9901');
     const rows = await page.locator('.kv-list .kv-event .kv-list__title').allTextContents();
     expect(rows.slice(0, 2)).toEqual(['Gemeenteraad', 'Commissie Samenlevingsvraagstukken']);
@@ -135,7 +135,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     expect(await page.getByRole('link', { name: 'Raadscommissie Samenleving' }).last().isVisible()).toBe(true);
   });
 
-  it('keeps an index of the items in view on a telephone, and leads to each of 60 items, which is in view and marked', async () => {
+  it('keeps an index of the items in view on a phone, and leads to each of 60 items, which is in view and marked', async () => {
     const context = await browser.newContext({ viewport: PHONE, javaScriptEnabled: false });
     const page = await context.newPage();
     await page.goto(`${pages.server.url}/raad/gm9901/vergaderingen/groot`);
@@ -150,7 +150,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
       const item = page.locator('.kv-agenda li:target > .kv-item');
       await item.waitFor();
       expect(await item.locator('.kv-item__number').textContent()).toBe(String(number));
-      // Whether the index was left open, or the item is on another part: both are in view, and the one does not cover the other.
+      // Whether the index was left open, or the item is on another part: both are in view, without overlap.
       const [bar, box] = [await page.locator('.kv-index').boundingBox(), await item.boundingBox()];
       expect(bar?.y, String(number)).toBeGreaterThanOrEqual(-1);
       expect(bar?.y, String(number)).toBeLessThan(PHONE.height / 2);
@@ -161,7 +161,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     await context.close();
   });
 
-  it('marks the item that a link leads to, with more than a colour', async () => {
+  it('marks the target of a link, with more than a colour', async () => {
     const page = await open('/zoeken?q=deelgebied+41&soort=agendapunten');
     await page.locator('.kv-list__title a', { hasText: 'deelgebied 41' }).first().click();
     await page.waitForURL(/agendapunten\/p-41$/);
@@ -177,7 +177,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     expect(await look('#punt-p-40 > .kv-item')).toEqual(['none', 'rgba(0, 0, 0, 0)']);
   });
 
-  it('has the box of a search beside its words', async () => {
+  it('has the search box beside its label', async () => {
     for (const viewport of [PHONE, { width: 1440, height: 900 }]) {
       const page = await open('/zoeken?q=bestemmingsplan', { viewport });
       const box = await page.locator('#komend').boundingBox();
@@ -207,7 +207,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
   });
 
   it.each([900, 1024, 1280, 1440])(
-    'breaks no word of the calendar but where its parts meet, at %d pixels',
+    'hyphenates calendar words only between their parts, at %d pixels',
     async (width) => {
       const page = await open('/gm9901', { viewport: { width, height: 900 } });
       const broken: unknown = await page.evaluate(`[...document.querySelectorAll('.kv-calendar li a')].flatMap((link) =>
@@ -229,7 +229,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     },
   );
 
-  it.each(PATHS)('is accessible in dark colours, which it has for who prefers them: %s', async (path) => {
+  it.each(PATHS)('is accessible in dark colours, which it uses when preferred: %s', async (path) => {
     const page = await open(path, { colorScheme: 'dark' });
     const colour: unknown = await page.evaluate('getComputedStyle(document.body).backgroundColor');
     expect(colour).toBe('rgb(18, 26, 34)');
@@ -242,7 +242,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
   });
 
   it.each(['', '/gm9901/agendapunten/p-7', '/gm9901/informatieobjecten/weg', '/zoeken?soort=iets'])(
-    'has at the foot of every page who answers for it and what programs use: %s',
+    'has the responsible organisation and the interfaces at the foot of every page: %s',
     async (path) => {
       const page = await open(path);
       const footer = page.getByRole('contentinfo');
@@ -260,7 +260,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     },
   );
 
-  it('leads a browser from the address of the service to the pages', async () => {
+  it('redirects a browser from the address of the service to the pages', async () => {
     const page = await open('');
     await page.goto(pages.server.url);
     expect(await page.getByRole('contentinfo').getByRole('link').allTextContents()).toContain('Toegankelijkheid');

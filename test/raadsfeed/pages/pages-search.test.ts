@@ -1,4 +1,4 @@
-/** Search over the council information: what is found, how it is shown, and that the index has nothing that the feed has not. */
+/** Search over the council information: what is found, how it is shown, and that the index contains only what the feed contains. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Db, transaction } from '../../../src/database/transaction.ts';
@@ -88,7 +88,7 @@ it.each([
   expect(await titles(query)).toContain('Riolering aan de Kade');
 });
 
-it('filters the rest out', async () => {
+it('excludes the rest', async () => {
   expect(await titles('organisatie=gm0363&q=riolering+kade')).toEqual([]);
   expect(await titles('soort=vergaderingen&q=riolering')).toEqual([]);
   expect(await titles('van=2026-03-05&q=kade')).toEqual([]);
@@ -99,7 +99,7 @@ it('filters the rest out', async () => {
   ]);
 });
 
-it('counts facets, marks the words, and sorts by date', async () => {
+it('counts facets, highlights the words, and sorts by date', async () => {
   const { text } = await pages.get('/zoeken?q=riolering&organisatie=gm9901');
   expect(text).toContain('<mark class="utrecht-mark">Riolering</mark> aan de Kade');
   expect(text).toContain('2 resultaten');
@@ -118,7 +118,7 @@ it.each([
   'pagina=0',
   'pagina=101',
   'pagina=1.5',
-])('refuses %s with a page that says why', async (query) => {
+])('refuses %s with a page that explains it', async (query) => {
   const { status, text, headers } = await pages.get(`/zoeken?${query}`);
   expect(status).toBe(400);
   expect(headers.get('content-type')).toContain('text/html');
@@ -143,12 +143,12 @@ it.each([
   '\u0001x\u0002',
   '😀',
   '\0',
-])('takes %j for words', async (q) => {
+])('treats %j as words', async (q) => {
   const { status } = await pages.get(`/zoeken?q=${encodeURIComponent(q)}`);
   expect(status).toBe(200);
 });
 
-it('reads a query as people type it', () => {
+it('parses a query as people type it', () => {
   const terms = (typed: string) =>
     readQuery(typed)?.groups.map((group) =>
       group.map(({ text, kind, isExcluded }) => `${isExcluded ? '-' : ''}${kind} ${text}`),
@@ -186,7 +186,7 @@ it.each([
   ['in september 2025 of sept 2025', ['202509']],
   ['dinsdag 29 februari', ['0229']],
   ['30 februari 2026, 1-2-3, 112-3-2026', []],
-])('reads the days in %j', (text, found) => {
+])('recognises the days in %j', (text, found) => {
   expect(datesIn(text)).toEqual(found);
 });
 
@@ -197,7 +197,7 @@ async function asOwner(query: string): Promise<void> {
   await client.end();
 }
 
-/** Rows that are no records of the feed, above those that are looked at one by one. */
+/** Rows without feed records, above those that are checked one by one. */
 async function withRows(count: number, words: string, work: () => Promise<void>): Promise<void> {
   await pages.pool.query(
     `insert into pages.items
@@ -212,7 +212,7 @@ async function withRows(count: number, words: string, work: () => Promise<void>)
   }
 }
 
-it('finds rare words by the index of words among many rows', async () => {
+it('finds rare words by the word index among many rows', async () => {
   const plans: string[] = [];
   await withRows(2500, "'veelvoud':2A", async () => {
     await transaction(pages.pool, async (client) => {
@@ -255,7 +255,7 @@ it('shows the best of common words first, however old, and says that not all wer
   await asOwner('analyze pages.items');
 });
 
-it('finds a phrase of common words once, where few of the rows with the words have it', async () => {
+it('finds a phrase of common words once, if few of the rows with the words have it', async () => {
   const documents = Array.from({ length: 30 }, (_, i) => document(`molen-${i}`, { titel: `De grote molen ${i}` }));
   await pages.publishAndIndex(documents);
   await withRows(5000, "'grote':2A 'molen':5A", async () => {
@@ -266,7 +266,7 @@ it('finds a phrase of common words once, where few of the rows with the words ha
   });
 });
 
-it('answers each of eight hostile searches at once, or says that it costs too much', async () => {
+it('answers each of eight hostile searches at once, or says that it is too expensive', async () => {
   const queries = [
     'woord '.repeat(1000),
     'de van en het in een op te voor met is aan',
@@ -296,7 +296,7 @@ it('answers each of eight hostile searches at once, or says that it costs too mu
   await asOwner('analyze pages.items');
 });
 
-it('forgets what is withdrawn or redacted within a second, also before the index has heard', async () => {
+it('forgets withdrawn and redacted items within a second, even before the index has heard', async () => {
   const secret = 'Geheimnaam Pietersen';
   await pages.publishAndIndex([document('geheim', { titel: secret }), document('weg', { titel: 'Weggehaald stuk' })]);
   expect(await titles('q=geheimnaam')).toEqual([secret]);
@@ -310,7 +310,7 @@ it('forgets what is withdrawn or redacted within a second, also before the index
   expect(performance.now() - started).toBeLessThan(5000);
 });
 
-it('serves no cached page with content that was redacted since, on any instance', async () => {
+it('serves no cached page with since redacted content, on any instance', async () => {
   const other = await pages.another();
   await pages.publishAndIndex([document('onthouden', { titel: 'Naam van Onthouden' })]);
   const read = async (path: string): Promise<string[]> =>

@@ -1,4 +1,4 @@
-/** The pages of the council information in each of their states, over HTTP: what they show, what they cost, and that they are valid HTML. */
+/** The pages of the council information in every state, over HTTP: their contents, their cost, and that they are valid HTML. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { transaction } from '../../../src/database/transaction.ts';
@@ -29,13 +29,13 @@ async function read(path: string, status = 200): Promise<string> {
   return answer.text;
 }
 
-it('says that nothing is there yet', async () => {
+it('says that there is nothing yet', async () => {
   expect(await read('')).toContain('Er is nog niets gepubliceerd.');
   expect(await read('/zoeken')).toContain('Er is nog niets gepubliceerd');
   expect((await pages.get('/sitemap.xml')).text).toContain('</sitemapindex>');
 });
 
-it('answers an error with a page that says the way', async () => {
+it('answers an error with a page that helps the reader on', async () => {
   for (const path of [
     '/gm9901',
     '/x',
@@ -50,11 +50,11 @@ it('answers an error with a page that says the way', async () => {
   expect(posted.status).toBe(405);
   const text = await posted.text();
   expect(text).toContain('Deze pagina kunt u alleen bekijken.');
-  // What an error says to programs is not on the page.
+  // Details of an error for programs are not on the page.
   expect(text).not.toMatch(/`|[Kk]op |Allow/);
 });
 
-it('shows a real meeting with its agenda, documents, history, and the same for machines', async () => {
+it('shows a real meeting with its agenda, documents, history, and the machine-readable version', async () => {
   await pages.publishAndIndex(realMeeting());
   const text = await read('/gm0363/vergaderingen/meeting-458902');
   expect(text).toContain('raadscommissie Financiën');
@@ -87,7 +87,7 @@ it('shows a real meeting with its agenda, documents, history, and the same for m
   await read('/zoeken?q=brief');
 });
 
-it('shows the agenda as a tree, with what is closed and what was dealt with', async () => {
+it('shows the agenda as a tree, with closed items and outcomes', async () => {
   const of = { vergadering: { bronidentificatie: 'boom' } };
   await pages.publishAndIndex([
     vergadering('boom', {
@@ -156,13 +156,13 @@ it('shows the agenda as a tree, with what is closed and what was dealt with', as
   expect(item).toMatch(/Hoort bij<\/dt><dd[^>]*><a [^>]*agendapunten\/b-1">Opening</);
 });
 
-it('tells what changed when', async () => {
+it('shows what changed when', async () => {
   await pages.publishAndIndex([vergadering('anders', { locatie: 'Zaal 1' })]);
   await pages.publishAndIndex([vergadering('anders', { locatie: 'Zaal 2', vergaderstatus: 'Verplaatst' })]);
   expect(await read('/gm9901/vergaderingen/anders')).toMatch(/gewijzigd: (plaats, status|status, plaats)/);
 });
 
-it('answers 410 for what is removed, with the reason and nothing of the content', async () => {
+it('answers 410 for a removed resource, with the reason and none of the content', async () => {
   await pages.publishAndIndex([
     document('weg', { titel: 'Geheime titel' }),
     document('fout', { titel: 'Foute titel' }),
@@ -241,7 +241,7 @@ it('shows hostile text as text, in every member', async () => {
     ),
   ];
   await pages.publishAndIndex([vergadering('van-vijand', {}, gm)]);
-  // The contract refuses such addresses; a source that an aggregator follows may hold them.
+  // The contract refuses such addresses; a source that an aggregator follows may contain them.
   const changes = lines
     .map(changeOf)
     .map((change) =>
@@ -272,8 +272,8 @@ it('shows hostile text as text, in every member', async () => {
   expect(csv.split('\r\n')).toHaveLength(4);
 });
 
-it('keeps to 150 kB and 20 statements for a page, however much there is', async () => {
-  // The index keeps 500 characters of a name, and to find its words takes most of this test.
+it('keeps to 150 kB and 20 statements per page, however much there is', async () => {
+  // The index keeps 500 characters of a name; finding its words takes most of this test.
   const long = 'woord '.repeat(100);
   const of = { vergadering: { bronidentificatie: 'groot' } };
   await pages.publishAndIndex([
@@ -297,7 +297,7 @@ it('keeps to 150 kB and 20 statements for a page, however much there is', async 
     ),
   ]);
   const seen = vi.spyOn(pg.Client.prototype, 'query');
-  // What the server does of itself meanwhile: the poll of the head, the index that looks whether there is something, sources that are due.
+  // Statements of the server itself meanwhile: the poll of the head, the index checking for work, due sources.
   const own = /raadsfeed\.feed$|pages\.position for update|lease_|^(begin|commit)/;
   const textOf = (query: unknown): string => (typeof query === 'string' ? query : String(Object(query).text ?? ''));
   for (const path of [
@@ -323,11 +323,11 @@ it('says that a source is behind', async () => {
     `update raadsfeed.organisaties set herkomst_soort = 'feed', herkomst = 'https://bron.example/feed', laatst_bijgewerkt = now() - interval '3 days' where organisatiecode = 'gm9909'`,
   );
   expect(await read('/gm9909')).toContain('Deze gegevens lopen achter.');
-  // The front page may be one of the last second.
+  // The front page may be up to a second old.
   await expect.poll(() => read(''), PATIENT).toContain('Loopt achter');
 });
 
-it('serves one style sheet that may be kept for ever, and the theme of the organisation in it', async () => {
+it("serves one style sheet that may be cached for ever, with the organisation's theme", async () => {
   const path = /<link rel="stylesheet" href="([^"]+)">/.exec(await read(''))?.[1] ?? '';
   const answer = await fetch(pages.server.url + path, { headers: { 'accept-encoding': 'br' } });
   expect(answer.headers.get('cache-control')).toContain('immutable');
@@ -354,12 +354,12 @@ it('offers sitemaps with every page once', async () => {
   expect(addresses.some((address) => address.includes('/informatieobjecten/weg'))).toBe(false);
 });
 
-it('tells of an organisation from elsewhere how far its source was read, and how whole', async () => {
+it('shows for an organisation from a source how far and how completely it was read', async () => {
   const organisatie = { gemeente: 'gm9902', naam: 'Gemeente Achter' };
   await pages.publishAndIndex([vergadering('achter', {}, organisatie)]);
   expect(await read('/gm9902')).not.toContain('Volledigheid');
   await behindItsSource(pages);
-  // The page before it is kept for a second.
+  // The previous page is cached for a second.
   await expect.poll(() => read('/gm9902'), PATIENT).toContain('Volledigheid');
   const text = await read('/gm9902');
   const told = [...text.matchAll(/item-key">([^<]+)<\/dt><dd[^>]*>([^<]+)</g)].map(

@@ -1,4 +1,6 @@
-/** What people come for, done as they do it, in a real Chromium: a citizen with a street, a journalist, a council member on a telephone, a clerk. */
+/**
+ * People's tasks, done as they do them, in a real Chromium: a citizen with a street, a journalist, a council member on a phone, a clerk.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,7 +12,7 @@ import { type PagesServer, startPages } from './pages-fixture.ts';
 const executable = findChromium();
 const PHONE = { width: 360, height: 740 };
 const PDF = 'https://raad.example/bestand/';
-/** The rest of what a council publishes. */
+/** The rest of a council's publications. */
 const OTHER = ['Begroting', 'Verkeersbesluit', 'Jeugdhulp'];
 
 describe.runIf(executable !== undefined)(inChromium(executable), () => {
@@ -27,7 +29,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
 
   async function open(path: string, options: BrowserContextOptions = {}): Promise<Page> {
     const context = await browser.newContext(options);
-    // The files are with the supplier, and no test goes there.
+    // The files are at the supplier, which no test contacts.
     await context.route(`${PDF}**`, (route) => route.fulfill({ contentType: 'text/plain', body: 'Het bestand' }));
     const page = await context.newPage();
     await page.goto(`${pages.server.url}/raad${path}`);
@@ -37,7 +39,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
   const paper = (id: string, titel: string, more: object = {}): object =>
     document(id, { titel, bestandsurl: `${PDF}${id}.pdf`, formaat: 'application/pdf', ...more });
 
-  /** A feed, with its entries as a program that follows it reads them. */
+  /** A feed, with its entries as a feed reader reads them. */
   async function readFeed(page: Page, address: string): Promise<{ ids: string[]; next: string | undefined }> {
     const answer = await fetch(address);
     expect(answer.status, address).toBe(200);
@@ -50,14 +52,14 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     return { ids, next: next === '' ? undefined : next };
   }
 
-  it('tells a journalist who follows one dossier every document of three years, also one of today with an old date', async () => {
+  it('shows a journalist who follows one dossier every document of three years, including one of today with an old date', async () => {
     const known = new Set<string>();
     const published: string[] = [];
     await pages.publishAndIndex([vergadering('begin', { aanvang: '2023-03-01T18:00:00Z' })]);
     const page = await open('/zoeken?q=Stationsgebied&soort=informatieobjecten');
     const address = await page.locator('head link[type="application/atom+xml"]').getAttribute('href');
     const feed = new URL(address ?? '', pages.server.url).href;
-    /** From the newest on, until something that was read before. */
+    /** From the newest on, until an entry that was read before. */
     const follow = async (): Promise<number> => {
       let parts = 0;
       for (let next: string | undefined = feed; next !== undefined; parts += 1) {
@@ -72,7 +74,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     for (let month = 0; month < 36; month += 1) {
       now = new Date(Date.UTC(2023, 2 + month, 2, 9));
       const ids = [0, 1, 2, 3].map((i) => `station-${month}-${i}`);
-      // Suppliers give dates in any order, also of days to come.
+      // Suppliers give dates in any order, including future ones.
       const dates = ['2019-05-01', now.toISOString().slice(0, 10), '1999-12-31', '2027-01-01'];
       await pages.publishAndIndex([
         ...ids.map((id, i) => paper(id, `Stationsgebied, stuk ${id}`, { datumingediend: dates[i] })),
@@ -83,7 +85,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
           : [paper('station-0-0', 'Stationsgebied, stuk station-0-0', { auteur: `Versie ${month}` })]),
       ]);
       published.push(...ids);
-      // Back from half a year away, it is more than one part of the feed.
+      // After half a year away, it is more than one part of the feed.
       if (month % 18 === 17) expect(await follow()).toBeGreaterThan(1);
     }
     expect(heard()).toEqual(published.toSorted());
@@ -122,7 +124,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     await page.context().close();
   });
 
-  it('brings a council member on a telephone by the index to the document of item 47 of 60, and back again', async () => {
+  it('leads a council member on a phone by the index to the document of item 47 of 60, and back again', async () => {
     const items = Array.from({ length: 60 }, (_, i) => i + 1);
     await pages.publishAndIndex([
       vergadering('raad', { naam: 'Gemeenteraad', aanvang: '2026-03-10T18:30:00Z' }),
@@ -144,7 +146,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     await page.locator('.kv-index li a', { hasText: 'Raadsvoorstel 47' }).tap();
     const item = page.locator('#punt-r-47 > .kv-item');
     const isInView = async (): Promise<void> => {
-      // A browser that goes back puts the page where it was some time after it has loaded.
+      // A browser going back restores the scroll position some time after loading.
       await expect
         .poll(async () => {
           const { y = -1 } = (await item.boundingBox()) ?? {};
@@ -155,7 +157,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     await isInView();
     await item.getByRole('link', { name: 'Bijlage 2 bij voorstel 47' }).tap();
     expect(await page.locator('h1').textContent()).toBe('Bijlage 2 bij voorstel 47');
-    // Back as a browser does it, and by the links of the page.
+    // Back with the browser, and by the links of the page.
     await page.goBack();
     await isInView();
     await page.goForward();
@@ -165,7 +167,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     await page.context().close();
   });
 
-  it.each(['delete', 'redact'] as const)('withdraws what a clerk withdraws within a second: %s', async (op) => {
+  it.each(['delete', 'redact'] as const)('withdraws within a second what a clerk withdraws: %s', async (op) => {
     const id = `weg-${op}`;
     await pages.publishAndIndex([paper(id, `Kwitantie ${op}geheim`)]);
     const lists = [
@@ -185,7 +187,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
       const texts = await Promise.all(lists.map(async (path) => [path, (await pages.get(path)).text] as const));
       return texts.filter(([, text]) => text.includes(id) || text.includes('Kwitantie')).map(([path]) => path);
     };
-    // Whatever is asked for after a second.
+    // Everything requested after a second.
     await sleep(1000);
     expect(await stillThere()).toEqual([]);
     const answer = await page.reload();

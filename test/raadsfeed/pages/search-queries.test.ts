@@ -1,4 +1,7 @@
-/** What people type, and what must be found: names, forms of words, ends of compounds, organisations and bodies, days, `OR`, `-` and quotes. */
+/**
+ * Typical queries and their required results: names, forms of words, ends of compounds, organisations and bodies, days, `OR`, `-` and
+ * quotes.
+ */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { agendapunt, document, vergadering } from '../support.ts';
 import { type PagesServer, startPages } from './pages-fixture.ts';
@@ -78,7 +81,7 @@ async function found(q: string, also = ''): Promise<string[]> {
     .map((line) => line.split(';').at(-2) ?? '');
 }
 
-/** A query, and all that it must find. */
+/** A query, and its required results. */
 const QUERIES: readonly (readonly [q: string, ...ids: string[]])[] = [
   // Names, with letters as people type them.
   ['Yılmaz', 'jeugd'],
@@ -158,21 +161,21 @@ const QUERIES: readonly (readonly [q: string, ...ids: string[]])[] = [
   ['utrecht -biltstraat beeldvorming', 'ruimte-utrecht'],
 ];
 
-it.each(QUERIES)('finds what %j is about', async (q, ...ids) => {
+it.each(QUERIES)('finds %j', async (q, ...ids) => {
   expect((await found(q)).toSorted()).toEqual(ids);
 });
 
-it('has the sixty that it was asked for', () => {
+it('has the sixty required queries', () => {
   expect(QUERIES.length).toBeGreaterThanOrEqual(60);
 });
 
-it('puts what is called so first, and words that only begin so last', async () => {
+it('puts exact matches first, and prefix matches last', async () => {
   expect(await found('kade')).toEqual(['kade', 'kader']);
   expect(await found('kade', '&sorteer=datum')).toEqual(['kader', 'kade']);
   expect(await found('wijziging')).toEqual(['verordening', 'wijzigingen']);
 });
 
-it('sorts by day, newest or oldest first, and leaves out what has been', async () => {
+it('sorts by day, newest or oldest first, and omits the past', async () => {
   const ids = ['afspraak', 'raad-bosch'];
   expect(await found('gm0796', '&sorteer=datum')).toEqual([...ids.toReversed(), 'jeugd', 'wijzigingen', 'begroting']);
   expect(await found('gm0796', '&sorteer=oudste')).toEqual(['begroting', 'wijzigingen', 'jeugd', ...ids]);
@@ -180,7 +183,7 @@ it('sorts by day, newest or oldest first, and leaves out what has been', async (
   expect(text).toContain('<input id="komend" name="komend" type="checkbox" value="ja" checked>');
 });
 
-it('marks the words in whatever form they are found', async () => {
+it('highlights the words in whatever form they are found', async () => {
   for (const [q, marked] of [
     ['brief', 'Brieven'],
     ['hulpverlening', 'Jeugdhulpverlening'],
@@ -194,7 +197,7 @@ it.each([
   ['jeugdhulpverlenng', 'jeugdhulpverlenng', 'jeugdhulpverlening'],
   ['bilstraat herinrichting', 'bilstraat', 'biltstraat'],
   ['Hertogenbos', 'Hertogenbos', 'hertogenbosch'],
-])('says for %j which word nobody wrote, and the nearest spelling', async (q, word, nearest) => {
+])('names the unknown word in %j, and the nearest spelling', async (q, word, nearest) => {
   const { status, text } = await pages.get(`/zoeken?q=${encodeURIComponent(q)}`);
   expect(status).toBe(200);
   expect(text).toContain(`“${word}” komt nergens voor.`);
@@ -203,13 +206,13 @@ it.each([
   expect(decodeURIComponent(href.replaceAll('+', ' '))).toBe(q.replace(word, nearest));
 });
 
-it('says of words that are never together that each of them occurs', async () => {
+it('says that words that are never together each occur', async () => {
   const { text } = await pages.get('/zoeken?q=kade+jeugdhulp+-gracht');
   expect(text).toContain('Gezocht is naar “kade”, “jeugdhulp”');
   expect(text).toContain('Elk woord komt voor, maar niet samen');
 });
 
-/** Words for a kind of thing: what is found, in this order. */
+/** Words for a type of resource: the results, in this order. */
 it.each([
   ['vergadering', 'raad-bosch', 'raad-utrecht', 'ruimte-utrecht', 'raad-fryslan'],
   ['Vergaderingen', 'raad-bosch', 'raad-utrecht', 'ruimte-utrecht', 'raad-fryslan'],
@@ -219,15 +222,15 @@ it.each([
   ['motie', 'naam'],
   ['raadsvraag', 'vragen-2', 'vragen-1'],
   ['raadsvragen utrecht', 'vragen-2', 'vragen-1'],
-])('%s finds that kind, the newest first', async (q, ...ids) => {
+])('%s finds that type, the newest first', async (q, ...ids) => {
   const hits = await found(q);
   expect(hits.map((id) => ids.indexOf(id))).not.toContain(-1);
-  // Two meetings of one day come in either order.
+  // Two meetings on one day come in either order.
   const day = (id: string): string => (id.startsWith('raad-') && id !== 'raad-fryslan' ? 'raad' : id);
   expect(hits.map(day)).toEqual(ids.map(day));
 });
 
-it('says which kind it took a word for, and looks for the word itself when it is asked for', async () => {
+it('says which type it took a word for, and searches for the word itself on request', async () => {
   const { text } = await pages.get('/zoeken?q=vergadering');
   expect(text).toContain('>4 resultaten</h2>');
   expect(text).toContain('U ziet alleen vergaderingen.');
@@ -237,7 +240,7 @@ it('says which kind it took a word for, and looks for the word itself when it is
   expect(beside).toContain(
     'href="/raad/zoeken?q=%22vergadering%22+utrecht">Zoek naar het woord “vergadering” zelf</a>',
   );
-  // Beside other words it is a word like any other, and so it is where another kind was chosen.
+  // Beside other words it is an ordinary word, and so it is when another type was chosen.
   expect(await found('vergadering begroting')).toEqual([]);
   expect(await found('vergadering', '&soort=informatieobjecten')).toEqual([]);
   expect(await found('vergadering', '&soort=vergaderingen')).toHaveLength(4);

@@ -1,4 +1,4 @@
-/** What the pages say: what happened, in the same words everywhere. */
+/** The wording of the pages: outcomes, in the same words everywhere. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { htmlFaults } from '../../support/html.ts';
 import { agendapunt, removal, vergadering } from '../support.ts';
@@ -17,7 +17,7 @@ async function read(path: string, status = 200): Promise<string> {
   return answer.text;
 }
 
-it('tells of each agenda item that a meeting names and its agenda lacks what happened to it', async () => {
+it('explains each agenda item that a meeting names and its agenda lacks', async () => {
   const names = ['er', 'ingetrokken', 'vergissing', 'elders', 'nooit'].map((name) => `rest-${name}`);
   const agendapunten = names.map((bronidentificatie) => ({ bronidentificatie }));
   const of = (meeting: string) => ({ vergadering: { bronidentificatie: meeting } });
@@ -41,7 +41,7 @@ it('tells of each agenda item that a meeting names and its agenda lacks what hap
   expect(await read('/gm9901/agendapunten/rest-ingetrokken', 410)).toContain('Dit is weggehaald uit de gegevens.');
 });
 
-it('has the same words everywhere for what comes, and a way to all meetings', async () => {
+it('uses the same words everywhere for coming meetings, and links to all meetings', async () => {
   expect(await read('')).toContain('>Komende vergaderingen</h2>');
   const text = await read('/gm9901');
   expect(text).toContain('>Downloaden en volgen</h2>');

@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 describe('the register', () => {
-  it('finds a feed by the well-known address of a domain, and lists where it is', async () => {
+  it('finds a feed by the well-known address of a domain, and lists its address', async () => {
     const domain = new URL(source.mount).origin;
     expect(await addFeed(register.pool, client, domain, signal)).toBe(source.mount);
     const { json } = await register.api.call('GET', '/register');
@@ -58,7 +58,7 @@ describe('the register', () => {
     }
   });
 
-  it('follows the second name, to another host, when the first is not there, and again when that moves', async () => {
+  it('follows the second name, to another host, when the first does not exist, and again when that moves', async () => {
     const [elsewhere, moved] = await Promise.all([
       new FakeSource('gm0001').listen(),
       new FakeSource('gm0001').listen(),
@@ -86,7 +86,7 @@ describe('the register', () => {
     }
   });
 
-  it('keeps what it knows of a feed that does not answer, and says so', async () => {
+  it('keeps its data about a feed that does not answer, and says so', async () => {
     const fake = await new FakeSource('gm0002').listen();
     await addFeed(register.pool, client, fake.url, signal);
     await fake.close();
@@ -104,7 +104,7 @@ describe('the register', () => {
     expect((await readEntries(register.pool)).map(({ codes }) => codes)).not.toContainEqual(['gm0002']);
   });
 
-  it('asks each feed again by itself when its day has passed: then a day later, or an hour when it is silent', async () => {
+  it('checks each feed again on its own when due: a day later, or an hour when it does not answer', async () => {
     const [fake, silent] = await Promise.all([new FakeSource('gm0004').listen(), new FakeSource('gm0005').listen()]);
     try {
       for (const { url } of [fake, silent]) await addFeed(register.pool, client, url, signal);
@@ -135,7 +135,7 @@ describe('the register', () => {
     }
   });
 
-  it('does not list what is not a feed', async () => {
+  it('does not list other resources than feeds', async () => {
     const fake = await new FakeSource('gm0003').listen();
     fake.rule = ({ json }) => json({ rol: 'iets' }) === undefined;
     await expect(addFeed(register.pool, client, fake.url, signal)).rejects.toThrow('rol');

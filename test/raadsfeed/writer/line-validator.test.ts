@@ -9,13 +9,13 @@ function faultsOf(line: unknown): readonly string[] {
   return 'faults' in checked ? checked.faults : [];
 }
 
-it('judges a line of a hundred thousand wrong elements, and names those at its beginning', () => {
+it('checks a line of a hundred thousand wrong elements, and names those at its beginning', () => {
   const faults = faultsOf(vergadering('v1', { agendapunten: Array.from({ length: 100_000 }, () => ({ x: 1 })) }));
   expect(faults).toContainEqual(expect.stringMatching(/^data\.agendapunten\.0 /));
   expect(faults.length).toBeLessThan(1000);
 });
 
-it('judges a line of a hundred thousand different references, and finds the duplicate', () => {
+it('checks a line of a hundred thousand different references, and finds the duplicate', () => {
   const agendapunten = Array.from({ length: 100_000 }, (_, i) => ({
     bronidentificatie: `a-${i}`,
     organisatiecode: 'gm0001',
@@ -27,7 +27,7 @@ it('judges a line of a hundred thousand different references, and finds the dupl
   ]);
 });
 
-it('says what may not be there', () => {
+it('names unexpected members', () => {
   const resource = { organisatiecode: 'gm9901', bronidentificatie: 'v-1' };
   const line = { op: 'delete', resourceType: 'Vergadering', resource, verwijderreden: 'correctie' };
   expect(faultsOf({ ...line, data: 1 })).toContain('data may not be there with this op');
@@ -41,7 +41,7 @@ it('lists the first hundred faults of a line that has more', () => {
   expect(faults.at(-1)).toBe('and 49900 more faults');
 });
 
-it('names the wrong element also when it lies beyond those that are looked through for all faults', () => {
+it('names the wrong element even beyond those that are searched for all faults', () => {
   const agendapunten = Array.from({ length: 5000 }, (_, i) => ({ bronidentificatie: `ap-${i}` }));
   expect(faultsOf(vergadering('v1', { agendapunten }))).toEqual([]);
   const faults = faultsOf(vergadering('v1', { agendapunten: [...agendapunten, { bronidentificatie: 5 }] }));
@@ -51,7 +51,7 @@ it('names the wrong element also when it lies beyond those that are looked throu
 it.each([
   ['lists', '['.repeat(20_000) + ']'.repeat(20_000)],
   ['objects', `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`],
-])('refuses a line with %s nested deep', (_name, deep) => {
+])('refuses a line with deeply nested %s', (_name, deep) => {
   const text = JSON.stringify(vergadering('v1', { naam: 'HERE' })).replace('"HERE"', deep);
   expect(check(JSON.parse(text), text)).toEqual({ faults: ['the line is nested too deeply'] });
 });

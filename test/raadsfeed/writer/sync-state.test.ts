@@ -9,12 +9,12 @@ beforeAll(async () => {
 });
 afterAll(() => feed.stop());
 
-it('takes away what a full state lacks, but not what others have published while it was brought in', async () => {
+it('removes resources missing from a full state, except those that others published during the import', async () => {
   await feed.publish(['v-1', 'v-2', 'v-3'].map((id) => vergadering(id)));
   const keys = new Set(['gm9901/Vergadering/v-1']);
   const missing = await findMissing(feed.pool, 'gm9901', keys);
   expect(missing).toMatchObject({ present: 3, isMassDelete: true });
-  // Newer than the state that is compared.
+  // Newer than the compared state.
   await feed.publish([vergadering('v-2', { locatie: 'Raadzaal' }), vergadering('v-4')]);
   const { signal } = new AbortController();
   const publisher = createPublisher({ pool: feed.pool, clock: systemClock });

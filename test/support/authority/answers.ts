@@ -1,13 +1,15 @@
-// Answers over HTTP that a test makes itself: an OCSP responder (POST and GET) and the lists of both issuers.
-// @see RFC 6960 appendix A
+// The test's own HTTP answers: an OCSP responder (POST and GET) and the lists of both issuers. @see RFC 6960 appendix A
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { type ResponderNeeds, readRequest } from '../../../src/lib/authority/responder.ts';
 import type { Issuer } from './certificates.ts';
 import { emptyAnswer, isAbout, type Question, readQuestion } from './revocation.ts';
 
-/** What is answered. */
+/** The answers to give. */
 export interface Answers {
-  /** Sees every call for a status or a list first. @returns true when it has taken the answer over */
+  /**
+   * Gets every call for a status or a list first.
+   * @returns true when it has handled the answer
+   */
   readonly intercept: (kind: 'ocsp' | 'crl', request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
   readonly ocsp: (question: Question, issuer: Issuer, needs: ResponderNeeds) => Buffer;
   readonly list: (issuer: Issuer, needs: ResponderNeeds) => Buffer;

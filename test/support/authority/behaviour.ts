@@ -1,4 +1,4 @@
-// How the authority of a test behaves: honestly, and in every wrong way.
+// How a test's authority behaves: honestly, and in every wrong way.
 
 export type OcspBehaviour =
   | 'honest'
@@ -62,7 +62,7 @@ export type CrlBehaviour =
   | 'unknown-entry'
   | TransportBehaviour;
 
-/** Wrong ways below the format. */
+/** Faults below the level of the format. */
 type TransportBehaviour =
   | 'hang'
   | 'drip'

@@ -9,9 +9,8 @@ import {
 } from 'node:crypto';
 import forge from 'node-forge';
 
-// Mints certificates with their extensions, good ones and every kind of bad one: DER is assembled here and signed by Node, so that nothing that
-// is to be verified was made by what verifies it.
-// @see RFC 5280 sections 4.1 and 4.2
+// Issues certificates with their extensions, valid ones and every kind of invalid one: DER is assembled here and signed by Node, so that
+// the code under test did not make what it verifies. @see RFC 5280 sections 4.1 and 4.2
 
 export type SignatureHash = 'sha1' | 'sha256' | 'sha384' | 'sha512';
 
@@ -33,11 +32,11 @@ export interface CertificateRequest {
   readonly serial?: string;
   /** SHA-256 unless given. */
   readonly hash?: SignatureHash;
-  /** Sign with RSASSA-PSS (SHA-256, salt 32). */
+  /** Signs with RSASSA-PSS (SHA-256, salt 32). */
   readonly pss?: boolean;
-  /** Name another algorithm inside than outside. */
+  /** Names different algorithms inside and outside. */
   readonly innerHash?: SignatureHash;
-  /** Leave out the key identifiers. */
+  /** Omits the key identifiers. */
   readonly anonymousKeys?: boolean;
 }
 
@@ -160,7 +159,7 @@ export function authorityKeyIdentifier(key: KeyObject): Extension {
   return { id: '2.5.29.35', critical: false, value };
 }
 
-/** id-pkix-ocsp-nocheck: a delegate is not itself asked about (RFC 6960 section 4.2.2.2.1). */
+/** id-pkix-ocsp-nocheck: a delegate's own status is not checked (RFC 6960 section 4.2.2.2.1). */
 export function ocspNoCheck(): Extension {
   return { id: '1.3.6.1.5.5.7.48.1.5', critical: false, value: nothing() };
 }
@@ -170,8 +169,8 @@ export function encodeExtension({ id, critical, value }: Extension): Asn1 {
 }
 
 /**
- * SHA-1 of the bits of the key, which are PKCS#1 for RSA: what other tools assume of an issuer when they mint below it
- * (RFC 5280 section 4.2.1.2, method 1). For the other keys of tests any digest serves.
+ * SHA-1 of the key's bits, which are PKCS#1 for RSA: what other tools assume about an issuer when they issue below it (RFC 5280 section
+ * 4.2.1.2, method 1). For the tests' other keys any digest will do.
  */
 function keyIdentifier(key: KeyObject): Buffer {
   const type = key.asymmetricKeyType === 'rsa' ? 'pkcs1' : 'spki';
@@ -180,7 +179,7 @@ function keyIdentifier(key: KeyObject): Buffer {
     .digest();
 }
 
-// DER by node-forge's encoder, in as few words as the certificates below need.
+// DER by node-forge's encoder, with short helpers for the certificates below.
 
 const { asn1 } = forge;
 const { Class, Type } = asn1;
@@ -199,15 +198,15 @@ export const utf8 = (text: string): Asn1 => asn1.create(Class.UNIVERSAL, Type.UT
 const printable = (text: string): Asn1 => asn1.create(Class.UNIVERSAL, Type.PRINTABLESTRING, false, text);
 const ia5 = (text: string): Asn1 => asn1.create(Class.UNIVERSAL, Type.IA5STRING, false, text);
 
-/** A bit string of whole bytes unless `unused` bits of the last one do not count. */
+/** A bit string of whole bytes, except for `unused` bits of the last one. */
 export const bits = (bytes: Uint8Array, unused = 0): Asn1 =>
   asn1.create(Class.UNIVERSAL, Type.BITSTRING, false, `${String.fromCharCode(unused)}${binary(bytes)}`);
 
-/** A context-specific tag around elements, or instead of the tag of a primitive one. */
+/** A context-specific tag around elements, or replacing the tag of a primitive one. */
 export const tagged = (tag: number, value: Asn1[] | string): Asn1 =>
   asn1.create(Class.CONTEXT_SPECIFIC, tag, typeof value !== 'string', value);
 
-/** A positive integer of hexadecimal digits. */
+/** A positive integer given as hexadecimal digits. */
 export function integer(hex: string): Asn1 {
   const even = hex.length % 2 === 0 ? hex : `0${hex}`;
   const signed = /^[89a-f]/i.test(even) ? `00${even}` : even;

@@ -1,4 +1,4 @@
-// Answers of an authority that are wrong in one way each, made with the authority of the demo.
+// An authority's answers with one fault each, made with the demo's authority.
 import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import type { CrlBehaviour, OcspBehaviour } from './behaviour.ts';
 import {
@@ -33,7 +33,7 @@ import {
 export interface Signers {
   /** The key of the delegates. */
   readonly key: KeyObject;
-  /** An untrusted authority; made when it is first needed. */
+  /** An untrusted authority, created on first use. */
   readonly stranger: () => Issuer;
   readonly now: () => Date;
 }
@@ -44,7 +44,7 @@ const yearMs = 365 * dayMs;
 const clientAuth = '1.3.6.1.5.5.7.3.2';
 const nobodyKnows: Extension = { id: '1.2.3.4.5', critical: true, value: bits(new Uint8Array()) };
 
-/** The dates that go with a behaviour, in whole seconds. */
+/** The dates for a behaviour, in whole seconds. */
 export function answerDates(behaviour: string, now: Date, lifeSeconds: number): Dates {
   const shifted = (ms: number, life: number): Dates => datesFrom(new Date(now.getTime() + ms), life / 1000);
   if (behaviour === 'stale') return shifted(-3 * hourMs, 2 * hourMs);
@@ -66,7 +66,7 @@ export function signerFor(behaviour: OcspBehaviour, issuer: Issuer, signers: Sig
   return behaviour === 'forged' ? { ...delegate, key: signers.stranger().key } : delegate;
 }
 
-/** An authority with a key of its own, made at the first call. */
+/** An authority with its own key, created on first use. */
 export function lazyStranger(): () => Issuer {
   let made: Issuer | undefined;
   return () => {

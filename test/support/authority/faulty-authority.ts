@@ -13,11 +13,11 @@ const responder = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
 export interface FaultyAuthority extends Authority {
   /** Changing it changes the answers at once. */
   readonly behaviour: Behaviour;
-  /** What was called, in order: `POST /ocsp`. */
+  /** The calls, in order: `POST /ocsp`. */
   readonly calls: string[];
 }
 
-/** The authority of the demo, which behaves as a test asks. */
+/** The demo's authority, which behaves as a test requires. */
 export async function createFaultyAuthority(options: AuthorityOptions): Promise<FaultyAuthority> {
   const behaviour: Behaviour = { ocsp: 'honest', crl: 'honest', ocspDelayMs: 0, lifeSeconds: 2 };
   const calls: string[] = [];

@@ -1,9 +1,9 @@
-// Wrong ways of answering below the format of the answer, for tests.
+// Faulty ways of answering below the level of the format, for tests.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const piece = Buffer.alloc(64 * 1024, 0x30);
 
-/** @returns true when the answer has been taken over */
+/** @returns true when it has handled the answer */
 export function misbehave(behaviour: string, request: IncomingMessage, response: ServerResponse): boolean {
   const path = request.url ?? '/';
   const host = request.headers.host ?? '127.0.0.1';
@@ -47,7 +47,7 @@ function drip(response: ServerResponse): void {
   response.on('close', () => clearInterval(timer));
 }
 
-/** A gigabyte, as fast as it is taken. */
+/** A gigabyte, as fast as it is read. */
 function flood(response: ServerResponse): void {
   response.writeHead(200);
   let left = 16_384;

@@ -1,5 +1,4 @@
-// Extensions that name subjects and subtrees, which no certificate of the demo has.
-// @see RFC 5280 sections 4.2.1.6 and 4.2.1.10
+// Extensions that name subjects and subtrees, which the demo's certificates do not have. @see RFC 5280 sections 4.2.1.6 and 4.2.1.10
 import {
   type Asn1,
   type Extension,

@@ -1,4 +1,4 @@
-// What the authority's certificates look like: after PKIoverheid, with names that nobody can mistake for it.
+// Profiles of the authority's certificates: modelled on PKIoverheid, with unmistakably different names.
 import { createPublicKey, type KeyObject, type X509Certificate } from 'node:crypto';
 import {
   authorityInfoAccess,
@@ -30,7 +30,7 @@ const clientAuth = '1.3.6.1.5.5.7.3.2';
 const serverAuth = '1.3.6.1.5.5.7.3.1';
 const dayMs = 24 * 3_600_000;
 
-/** Where the status of a certificate can be asked. */
+/** Where a certificate's status can be looked up. */
 export interface Addresses {
   readonly ocspUrl?: string;
   readonly crlUrl?: string;

@@ -1,5 +1,5 @@
-// What an authority says of revocation: the list of an issuer, and the OCSP responder's answers to what a request asks.
-// @see RFC 5280 section 5.1, RFC 6960 sections 4.1.1 and 4.2.1
+// An authority's statements about revocation: an issuer's list, and the OCSP responder's answers to requests. @see RFC 5280 section 5.1,
+// RFC 6960 sections 4.1.1 and 4.2.1
 import { createHash, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import {
   type Asn1,
@@ -36,7 +36,7 @@ export interface Dates {
   readonly nextUpdate: Date | undefined;
 }
 
-/** An answer from now, in whole seconds, that holds for so long. */
+/** An answer from now, in whole seconds, with this lifetime. */
 export function datesFrom(now: Date, lifeSeconds: number): Dates {
   const start = Math.floor(now.getTime() / 1000) * 1000;
   return { thisUpdate: new Date(start), nextUpdate: new Date(start + lifeSeconds * 1000) };
@@ -49,7 +49,7 @@ export interface RevocationList {
   readonly extensions?: readonly Extension[];
   /** SHA-256 unless given. */
   readonly hash?: SignatureHash;
-  /** The hash that the signed part names; that of the signature unless given. */
+  /** The hash that the signed part names; by default the signature's. */
   readonly namedHash?: SignatureHash;
 }
 
@@ -119,14 +119,14 @@ export function readQuestion(der: Uint8Array): Question {
   };
 }
 
-/** True when the question names this issuer by the hashes of its name and key. */
+/** True when the request names this issuer by the hashes of its name and key. */
 export function isAbout({ hash, nameHash, keyHash }: Question, issuer: Issuer): boolean {
   if (hash === undefined) return false;
   const digest = (bytes: Uint8Array): Buffer => createHash(hash).update(bytes).digest();
   return digest(toDer(encodeName(issuer.name))).equals(nameHash) && digest(keyBits(issuer)).equals(keyHash);
 }
 
-/** The bits of the public key of an RSA issuer: its PKCS#1 structure. */
+/** The bits of an RSA issuer's public key: its PKCS#1 structure. */
 function keyBits({ key }: Issuer): Buffer {
   return createPublicKey(key).export({ type: 'pkcs1', format: 'der' });
 }
@@ -142,7 +142,7 @@ function derHex(value: Asn1 | undefined): string {
   return value === undefined ? '' : toDer(value).toString('hex');
 }
 
-/** Who signs an answer, and the certificate that is sent along. */
+/** The signer of an answer, and the certificate sent with it. */
 export interface Responder extends Issuer {
   readonly certificate: Uint8Array | undefined;
 }
@@ -150,7 +150,7 @@ export interface Responder extends Issuer {
 const ocspSigning = '1.3.6.1.5.5.7.3.9';
 const dayMs = 24 * 3_600_000;
 
-/** A delegate of an issuer that signs its answers, with a certificate for a month. */
+/** An issuer's delegate that signs its answers, with a certificate for a month. */
 export function appointDelegate(
   issuer: Issuer,
   { key, now, purpose = ocspSigning }: { readonly key: KeyObject; readonly now: Date; readonly purpose?: string },
@@ -175,12 +175,12 @@ export function emptyAnswer(status: 1 | 3 | 6): Buffer {
 export interface OcspAnswer {
   readonly responder: Responder;
   readonly now: Date;
-  /** What is said of each certificate: `encodeStatus`. */
+  /** The status of each certificate: `encodeStatus`. */
   readonly statuses: readonly Asn1[];
   readonly extensions: readonly Asn1[];
   /** SHA-256 unless given. */
   readonly hash?: SignatureHash;
-  /** Names the responder by the hash of its key. */
+  /** Identifies the responder by the hash of its key. */
   readonly byKey?: boolean;
 }
 
@@ -224,7 +224,7 @@ export function encodeStatus({ certId, status, dates, extensions = [] }: Status)
   );
 }
 
-/** The nonce of the question, or another; none when it had none. */
+/** The request's nonce, or another; none when it had none. */
 export function nonceExtensions({ nonce }: Pick<Question, 'nonce'>): Asn1[] {
   return nonce === undefined ? [] : [sequence(identifier('1.3.6.1.5.5.7.48.1.2'), nonce)];
 }

@@ -1,6 +1,6 @@
 /**
- * The pages in a real browser, with the demo's stand-in for the national login: from the front to logging out by keyboard only and without
- * script, at 320 pixels, for people who use assistive technology, and on paper.
+ * The pages in a real browser, with the demo's stand-in for the national login: from the front page to logging out by keyboard only and
+ * without script, at 320 pixels, with assistive technology, and on paper.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -88,7 +88,7 @@ describe('the stand-in for the national login', () => {
     expect(failures).toEqual([]);
   });
 
-  it('refuses another client, another address to come back to, and a request without PKCE', async () => {
+  it('refuses another client, another redirect address, and a request without PKCE', async () => {
     const away = new URL((await new Fetcher(log.server.url).open('/inzage/inloggen')).location);
     for (const [name, value] of [
       ['client_id', 'boef'],
@@ -127,7 +127,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     return { context, page: await context.newPage() };
   };
 
-  /** Presses Tab until what has the focus has this text, and then Enter. */
+  /** Presses Tab until the focused element has this text, and then Enter. */
   const follow = async (page: Page, text: string): Promise<void> => {
     for (let i = 0; i < 200; i += 1) {
       await page.keyboard.press('Tab');
@@ -147,7 +147,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     expect(page.url()).toBe(`${log.server.url}/inzage/overzicht`);
   };
 
-  it('goes from the front to logging out by keyboard only, without script', async () => {
+  it('goes from the front page to logging out by keyboard only, without script', async () => {
     const { context, page } = await open();
     await logIn(page);
     await follow(page, 'Toon alleen: Schuldhulpverlening');
@@ -172,7 +172,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     await context.close();
   });
 
-  it('has nothing that axe objects to, and no line that is wider than 320 pixels', async () => {
+  it('has no axe findings, and no line wider than 320 pixels', async () => {
     const { context, page } = await open({
       javaScriptEnabled: true,
       bypassCSP: true,
@@ -203,7 +203,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
       await page.goto(`${log.server.url}/inzage${path}`);
       await check();
     }
-    // A session that cannot be read any more, as one that has ended.
+    // An unreadable session, as when it has ended.
     await logIn(page);
     const cookies = await context.cookies();
     await context.addCookies(cookies.map((cookie) => ({ ...cookie, value: `${cookie.value.slice(0, -8)}AAAAAAAA` })));
@@ -214,7 +214,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     await context.close();
   });
 
-  it('tells a citizen who objects what was done, how long it is kept, and whom to object to, and prints it on little paper', async () => {
+  it('shows a citizen who objects what was done, how long it is kept, and where to object, and prints it compactly', async () => {
     const bsn = PERSONS[1]?.bsn ?? '';
     const other = '5f0bef4c-f66f-4311-84a5-19e8bf359ea3';
     await log.call(['register:write'], 'PUT', `/verwerkingsactiviteiten/${other}`, {
@@ -241,7 +241,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     await page.goto(`${log.server.url}/inzage`);
     await page.getByRole('link', { name: 'Inloggen' }).click();
     await page.getByRole('button', { name: /T\. Tweede/ }).click();
-    // What was done: a compact list, of which one opens.
+    // What was done: a compact list, of which one entry opens.
     const entry = page.locator('.kv-entry', { hasText: 'Gegevens opgevraagd, keer 7' }).first();
     const { height = 999 } = (await entry.boundingBox()) ?? {};
     expect(height).toBeLessThan(60);
@@ -260,7 +260,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     expect(await leadsTo('Neem contact op')).toBe('https://gemeente.example/contact');
     expect(await leadsTo('functionaris gegevensbescherming')).toBe('mailto:fg@gemeente.example');
     expect(await leadsTo('Autoriteit Persoonsgegevens')).toBe('https://autoriteitpersoonsgegevens.nl/');
-    // Printed as it is on the screen, and as the page that is meant for it: every entry whole, two or more to a page.
+    // Printed from the screen, and from the print page: every entry complete, two or more to a page.
     for (const address of [page.url(), `${log.server.url}/inzage/overzicht?alles=ja`]) {
       await page.goto(address);
       await page.emulateMedia({ media: 'print' });
@@ -276,7 +276,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     await context.close();
   });
 
-  it('prints what was done and not what can be clicked', async () => {
+  it('prints the contents but no controls', async () => {
     const { context, page } = await open();
     await logIn(page);
     await page.goto(`${log.server.url}/inzage/overzicht?alles=ja`);

@@ -1,4 +1,4 @@
-/** Logging in as a citizen: only who the provider names, once, in the browser that asked. */
+/** Citizen login: only the person that the provider names, once, in the browser that started it. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Browser, type InzageServer, type Lies, leave, newBsn, startInzage, startProvider } from './support.ts';
 
@@ -48,7 +48,7 @@ describe('logging in', () => {
     expect(form?.get('grant_type')).toBe('authorization_code');
   });
 
-  it('asks for other values each time, and for the provider’s metadata once', async () => {
+  it('uses new values each time, and requests the provider’s metadata once', async () => {
     const before = inzage.provider.discovered();
     const places = await Promise.all(
       Array.from({ length: 5 }, async () => new URL((await inzage.browser().open('/inzage/inloggen')).location)),
@@ -66,7 +66,7 @@ describe('logging in', () => {
     expect(await isOut(browser)).toBe(true);
   };
 
-  it('refuses another state, and then the right one too: an attempt serves once', async () => {
+  it('refuses another state, and then the right one too: an attempt is single-use', async () => {
     const citizen = inzage.browser();
     const address = await leave(citizen, newBsn());
     await refused(citizen, address.replace(/state=[^&]*$/, 'state=ander'), 400);
@@ -81,7 +81,7 @@ describe('logging in', () => {
     await refused(second, `${address}&state=ander`, 400);
   });
 
-  it('refuses what another browser asked for', async () => {
+  it('refuses an attempt of another browser', async () => {
     const citizen = inzage.browser();
     const address = await leave(citizen, newBsn());
     await refused(inzage.browser(), address, 400);
@@ -90,7 +90,7 @@ describe('logging in', () => {
     await refused(attacker, address, 400);
   });
 
-  it('refuses a code twice, also with the cookies from before', async () => {
+  it('refuses a code twice, even with the earlier cookies', async () => {
     const citizen = inzage.browser();
     const address = await leave(citizen, newBsn());
     const thief = citizen.copy();
@@ -98,7 +98,7 @@ describe('logging in', () => {
     await refused(thief, address, 403);
   });
 
-  it('sends the verifier of its own challenge: a code for another challenge is worth nothing', async () => {
+  it('sends the verifier of its own challenge: a code for another challenge is worthless', async () => {
     const citizen = inzage.browser();
     const mine = await leave(citizen, newBsn());
     const other = inzage.browser();
@@ -137,7 +137,7 @@ describe('logging in', () => {
     await refused(citizen, address, status);
   });
 
-  it('says so when the citizen stopped', async () => {
+  it('reports that the citizen cancelled', async () => {
     const citizen = inzage.browser();
     const address = await leave(citizen, newBsn());
     const state = new URLSearchParams(address.split('?')[1]).get('state') ?? '';
@@ -147,7 +147,7 @@ describe('logging in', () => {
     expect(back.text).not.toContain('boe');
   });
 
-  it('leads nowhere else, whatever the address says', async () => {
+  it('redirects nowhere else, whatever the address contains', async () => {
     const citizen = inzage.browser();
     const address = await leave(citizen, newBsn());
     const more = '&next=https://boef.example&redirect_uri=https://boef.example&returnTo=//boef.example';
@@ -162,7 +162,7 @@ describe('logging in', () => {
     expect(host.location).not.toContain('boef');
   });
 
-  it('begins a session of its own, whatever session the browser had', async () => {
+  it('begins a new session, whatever session the browser had', async () => {
     const attacker = await inzage.loggedIn(newBsn());
     const planted = attacker.cookies.get('inzage') ?? '';
     const victim = inzage.browser();
@@ -175,7 +175,7 @@ describe('logging in', () => {
 });
 
 describe('a provider', () => {
-  it('that cannot be reached gives 503 in the end, and is used again when it is back', async () => {
+  it('that is unreachable causes 503 eventually, and is used again when it is back', async () => {
     const provider = await startProvider();
     const { port } = new URL(provider.issuer);
     await provider.close();
@@ -204,7 +204,7 @@ describe('a provider', () => {
     }
   });
 
-  it('must have asked for the level that is configured', async () => {
+  it('must have applied the configured level', async () => {
     const strict = await startInzage({
       env: { INZAGE_OIDC_ACR: 'substantieel,hoog', INZAGE_OIDC_BSN_CLAIM: 'nl:bsn' },
     });

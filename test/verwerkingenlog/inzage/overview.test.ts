@@ -1,4 +1,4 @@
-/** How the overview is divided: a year in lines, what the citizen did here apart, what each organisation answers for; and what is refused. */
+/** The structure of the overview: a year in lines, the citizen's own visits apart, each organisation's responsibility; and refusals. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readBrand } from '../../../src/html/brand.ts';
 import { problemPage } from '../../../src/html/mount.ts';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => inzage?.stop());
 
 const OVERVIEW = '/inzage/overzicht';
-/** Of the log's own entries, in the register from the beginning. */
+/** The activities of the log's own entries, in the register from the beginning. */
 const DEFAULT_ACTIVITY = '7d9f3c52-6b0e-4a5d-8f4e-2c1a90b6d3e7';
 const SITE = {
   name: 'Inzage',
@@ -31,18 +31,18 @@ const SITE = {
   footer: html``,
   brand: readBrand(readConfig({ NODE_ENV: 'test' }, 'tool')),
 };
-/** What is for programs. */
+/** Terms for programs. */
 const TECHNICAL =
   /`|retry-after|accept|cursor|parameter|header|\bkop(pen)?\b|json|utf|token|instance|sec-fetch|methode|mediatype|gecodeerd/i;
 const log = (bsn: string, wishes?: Record<string, unknown>): Promise<string> => logAbout(inzage, bsn, wishes);
 const register = (id: string, wishes?: Record<string, unknown>): Promise<void> => registerActivity(inzage, id, wishes);
 
 describe('the overview', () => {
-  it('keeps what the citizen did here apart from the rest: one line at the end, and no place of a page', async () => {
+  it("keeps the citizen's own visits apart: one line at the end, outside the paging", async () => {
     const bsn = newBsn();
     const thisYear = new Date().toISOString();
     for (let i = 0; i < 3; i += 1) await log(bsn, { actieNaam: `Eerder ${i}.`, tijdstip: thisYear });
-    // Somebody who may write to the log writes as if it was the citizen.
+    // Somebody with write access to the log pretends to be the citizen.
     await log(bsn, {
       ...{ actieNaam: 'Raadplegen verwerkingenlog', handelingNaam: 'Inzage door de betrokkene zelf' },
       ...{ verwerkingNaam: 'Nagemaakt', tijdstip: thisYear },
@@ -66,7 +66,7 @@ describe('the overview', () => {
     expect((await read(citizen, `${OVERVIEW}?van=2019-01-01&tot=2019-12-31`)).text).not.toContain('U bekeek');
   });
 
-  it('shows a reading by another although it was changed into a look, by a client that is named as these pages', async () => {
+  it("shows somebody else's reading although a client named like these pages rewrote it as a visit", async () => {
     const bsn = newBsn();
     const scopes = ['read:confidential', 'create:confidential', 'update:confidential'];
     const client = await inzage.tokens.bearer(scopes, { subject: 'inzage' });
@@ -87,7 +87,7 @@ describe('the overview', () => {
     expect(text).not.toContain('U bekeek dit overzicht');
   });
 
-  it('folds readings of the log by others into the same line at the end, with all that there is to know of each', async () => {
+  it("folds others' readings of the log into the same line at the end, with all details of each", async () => {
     const bsn = newBsn();
     await log(bsn, { actieNaam: 'Inkomen opgevraagd' });
     const path = `/verwerkingsacties?${ofPerson(bsn, { beperkteSet: 'false', vertrouwelijkheid: 'normaal' })}`;
@@ -111,7 +111,7 @@ describe('the overview', () => {
     expect(file.doelen).toHaveLength(1);
   });
 
-  it('shows readings of the log by others in a selection of the activity that they belong to, in which the citizen has not looked', async () => {
+  it("shows others' readings of the log when their activity is selected, in which the citizen has no visits", async () => {
     const bsn = newBsn();
     await log(bsn, { actieNaam: 'Inkomen opgevraagd', verwerkingsactiviteitId: DEFAULT_ACTIVITY });
     const path = `/verwerkingsacties?${ofPerson(bsn, { beperkteSet: 'false', vertrouwelijkheid: 'normaal' })}`;
@@ -123,7 +123,7 @@ describe('the overview', () => {
     expect(folded.match(/>Iemand bekeek wat er met uw gegevens is gedaan</g)).toHaveLength(1);
   });
 
-  it('says another sentence where an entry names no organisation, no purpose and no action', async () => {
+  it('uses another sentence if an entry names no organisation, no purpose and no action', async () => {
     const bsn = newBsn();
     await log(bsn, {
       ...{ uitvoerder: undefined, actieNaam: undefined, handelingNaam: undefined, verwerkingNaam: undefined },
@@ -139,7 +139,7 @@ describe('the overview', () => {
     expect(file.doelen).toMatchObject([{ organisatie: null }]);
   });
 
-  it('shows a year as lines that open, the newest with anything first, and leads to the others', async () => {
+  it('shows a year as lines that open, the newest non-empty one first, and links to the others', async () => {
     const bsn = newBsn();
     // The first is in 2024 in the Netherlands.
     for (const [actieNaam, tijdstip] of [
@@ -167,7 +167,7 @@ describe('the overview', () => {
     expect((await citizen.open(`${OVERVIEW}.json`)).text).toContain('Lang geleden');
   });
 
-  it('says for each organisation how long it is kept, and whom to object and complain to', async () => {
+  it('says for each organisation how long it is kept, and where to object and complain', async () => {
     const bsn = newBsn();
     const ids = ['5f0bef4c-f66f-4311-84a5-19e8bf359eb1', '5f0bef4c-f66f-4311-84a5-19e8bf359eb2'];
     await register(ids[0] ?? '', { naam: 'Belasting', bewaartermijn: 'P7Y' });
@@ -199,7 +199,7 @@ describe('the overview', () => {
     expect(them).toContain('Volgens de selectielijst');
     expect(them).toContain('van organisatie met nummer 00000099000000007777');
     expect(them).not.toContain('mailto:fg@gemeente.example');
-    // Also who finds nothing may ask.
+    // Also when nothing is found.
     const nobody = await read(await inzage.loggedIn(newBsn()), OVERVIEW);
     for (const shown of ['bezwaar maken', 'Autoriteit Persoonsgegevens', '>Toegankelijkheid</a>'])
       expect(nobody.text).toContain(shown);
@@ -223,7 +223,7 @@ describe('limits', () => {
     expect((await anyone.open('/inzage/uitloggen', large)).status).toBe(413);
   });
 
-  it('say what is wrong in plain Dutch, without names of headers and parameters', async () => {
+  it('explain faults in plain Dutch, without names of headers and parameters', async () => {
     const citizen = await inzage.loggedIn(newBsn());
     const form = { method: 'POST', body: new URLSearchParams({ x: 'x' }) };
     const faults: [number, string, RequestInit?][] = [
@@ -246,13 +246,13 @@ describe('limits', () => {
     }
   });
 
-  it('say that a page is not there without advice on slashes', async () => {
+  it('report a missing page without advice on slashes', async () => {
     const { text } = await inzage.browser().open('/inzage/niets');
     expect(text).toContain('Deze pagina bestaat niet. Misschien is het adres veranderd.');
     expect(text).not.toContain('schuine streep');
   });
 
-  it.each(Object.values(platformProblems))('has words for people for $slug', ({ status, title, explanation }) => {
+  it.each(Object.values(platformProblems))('have wording for people for $slug', ({ status, title, explanation }) => {
     const page = problemPage(SITE, { type: 'about:blank', status, title, detail: explanation, instance: 'urn:uuid:1' });
     expect(/<main[\s\S]*<\/main>/.exec(page)?.[0]).not.toMatch(TECHNICAL);
   });

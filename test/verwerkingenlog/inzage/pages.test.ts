@@ -60,7 +60,7 @@ describe('the overview', () => {
     }
   });
 
-  it('names a person who received data by no number', async () => {
+  it('identifies a person who received data by no number', async () => {
     const bsn = newBsn();
     const other = newBsn();
     await log(bsn, { soortAfnemerId: 'B.S.N.', afnemerId: other });
@@ -75,7 +75,7 @@ describe('the overview', () => {
     }
   });
 
-  it('is narrowed to a period, its last day included, and to a purpose', async () => {
+  it('can be limited to a period, its last day included, and to a purpose', async () => {
     const bsn = newBsn();
     const other = '5f0bef4c-f66f-4311-84a5-19e8bf359ea0';
     await log(bsn, { actieNaam: 'Eind januari', tijdstip: '2026-01-31T22:59:59Z' });
@@ -92,7 +92,7 @@ describe('the overview', () => {
   });
 
   it.each(['van=gisteren', 'van=2026-02-30', 'tot=0001-01-01', 'van=2026-02-02&tot=2026-02-01', 'activiteit=x'])(
-    'says what is wrong with %s, and reads nothing',
+    'explains what is wrong with %s, and reads nothing',
     async (query) => {
       const bsn = newBsn();
       const citizen = await inzage.loggedIn(bsn);
@@ -110,7 +110,7 @@ describe('the overview', () => {
     },
   );
 
-  it('comes in pages that keep the period, and whole on one to print', async () => {
+  it('comes in pages that keep the period, and complete on one to print', async () => {
     const bsn = newBsn();
     for (let i = 0; i < 210; i += 1) {
       await log(bsn, { actieNaam: `Actie ${i}.`, tijdstip: new Date(Date.UTC(2026, 0, 1, 0, i)).toISOString() });
@@ -128,14 +128,14 @@ describe('the overview', () => {
     const previous = /href="([^"]+)" rel="prev"/.exec(second.text)?.[1]?.replaceAll('&amp;', '&') ?? '';
     // Pages like those above, which were validated.
     expect((await citizen.open(previous)).text).toContain('>Actie 209.<');
-    // A year that was not named stays the same one.
+    // An implicit year stays the same one.
     const found = /href="([^"]+)" rel="next"/.exec((await citizen.open(OVERVIEW)).text)?.[1];
     expect(found).toContain('van=2026-01-01&amp;tot=2026-12-31');
     const all = await read(citizen, `${OVERVIEW}?alles=ja`);
     expect(all.text.match(/>Actie \d+\.</g)).toHaveLength(210);
   });
 
-  it('is also a file', async () => {
+  it('is also available as a file', async () => {
     const bsn = newBsn();
     await register(ACTIVITY);
     const actieId = await log(bsn);
@@ -193,21 +193,21 @@ describe('the overview', () => {
     expect(text).not.toMatch(/<(img|script|b)\b/);
     expect(text).not.toMatch(/href="(javascript|data):/i);
     expect(text).not.toMatch(/"\s*onmouseover/);
-    // The host of an address with a user is not what it seems.
+    // The host of an address with credentials is not what it seems.
     expect(text).not.toContain('elders.example');
     expect(text).not.toContain('\u202e');
   });
 });
 
-/** Entries that inspecting left about a person. */
+/** Entries about a person that viewing has left. */
 async function looks(bsn: string) {
   const path = `/verwerkingsacties?${ofPerson(bsn, { beperkteSet: 'false', vertrouwelijkheid: 'normaal' })}`;
   const { results } = listIn(await inzage.call(['read:confidential'], 'GET', path, undefined, HEADERS));
   return results.filter(({ handelingNaam }) => handelingNaam === 'Inzage door de betrokkene zelf');
 }
 
-describe('a look', () => {
-  it('is logged like every other reading: of the person, by the pages, with no number beside the person’s', async () => {
+describe('a visit', () => {
+  it('is logged like every other reading: about the person, by the pages, with no number beside the person’s', async () => {
     const bsn = newBsn();
     const citizen = await inzage.loggedIn(bsn);
     expect(await looks(bsn)).toHaveLength(0);
@@ -221,13 +221,13 @@ describe('a look', () => {
       verwerkteObjecten: [{ soortObjectId: 'BSN', objectId: bsn }],
     });
     const { text } = await read(citizen, OVERVIEW);
-    // What this test read itself is in it as well.
+    // This test's own reading is in it as well.
     expect(text).toContain('>4 keer ingezien door uzelf of de organisatie<');
     expect(text).toContain('>U bekeek dit overzicht: 2 keer.<');
     expect(text).not.toMatch(/Raadplegen verwerkingenlog|Inzage door de betrokkene zelf/);
   });
 
-  it('decides nothing about its own trace: the processing headers are not read', async () => {
+  it('ignores the processing headers, so that it cannot change its own trace', async () => {
     const bsn = newBsn();
     const citizen = await inzage.loggedIn(bsn);
     await citizen.open(OVERVIEW, { headers: { ...HEADERS, Vertrouwelijkheid: 'vertrouwelijk' } });
@@ -235,7 +235,7 @@ describe('a look', () => {
   });
 });
 
-it('leaves no trace of what is confidential: the same bytes with and without', async () => {
+it('leaves no trace of confidential entries: the same bytes with and without', async () => {
   const quiet = await startInzage({ provider: inzage.provider, env: { 'verwerkingenlog.logReads': 'false' } });
   try {
     const bsn = newBsn();
@@ -260,7 +260,7 @@ it('leaves no trace of what is confidential: the same bytes with and without', a
       pages.push(await citizen.open(next));
       return pages.map(({ status, text, headers }) => ({
         ...{ status, text },
-        // Except for the session, which is sealed again each time, and the date.
+        // Except for the session, which is resealed each time, and the date.
         headers: [...headers].filter(([name]) => !['set-cookie', 'date'].includes(name)),
       }));
     };
@@ -281,7 +281,7 @@ it('leaves no trace of what is confidential: the same bytes with and without', a
     ]) {
       const made = await add({ tijdstip, vertrouwelijkheid: 'vertrouwelijk', verwerkingsactiviteitId: secret });
       expect(made.status).toBe(201);
-      // One of them is lifted: it was confidential, so it stays out, as it does in the API.
+      // One of them is lifted: it was confidential, so it stays out, as in the API.
       const { verwerkingId } = actieIn(made);
       if (tijdstip.startsWith('2019')) {
         const lifted = await quiet.call(
@@ -294,7 +294,7 @@ it('leaves no trace of what is confidential: the same bytes with and without', a
       }
     }
     expect(await everything()).toEqual(before);
-    // An activity that is confidential explains nothing of an ordinary action either.
+    // A confidential activity explains nothing of an ordinary action either.
     await add({ tijdstip: '2026-03-04T00:00:00Z', verwerkingsactiviteitId: secret });
     const { text } = await citizen.open(`${OVERVIEW}?activiteit=${secret}`);
     expect(text).toContain('In ons register staat geen uitleg bij dit doel.');

@@ -1,4 +1,4 @@
-/** The proof that a citizen gets of an entry, by the session. */
+/** The proof of an entry that a citizen gets in the session. */
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { stateFile } from '../../proof/support.ts';
@@ -26,7 +26,7 @@ async function log(bsn: string, wishes: Record<string, unknown> = {}): Promise<s
 
 const BSN = { objecttype: 'persoon', soortObjectId: 'BSN' };
 
-it('is a file beside what the citizen sees of it, and anybody can check the two', async () => {
+it("is a file beside the citizen's view of it, and anybody can check the two", async () => {
   const [bsn, other] = [newBsn(), newBsn()];
   const actieId = await log(bsn, { verwerkteObjecten: [bsn, other].map((objectId) => ({ ...BSN, objectId })) });
   const citizen = await inzage.loggedIn(bsn);
@@ -60,7 +60,7 @@ it('is a file beside what the citizen sees of it, and anybody can check the two'
   expect(await check(record.text.replace('Intake', 'Afsluiting'))).toMatchObject({ status: 1 });
 });
 
-it('is for this citizen only, and of nothing that the overview leaves out', async () => {
+it('is for this citizen only, and for nothing that the overview omits', async () => {
   const [bsn, other] = [newBsn(), newBsn()];
   const citizen = await inzage.loggedIn(bsn);
   const hidden = [

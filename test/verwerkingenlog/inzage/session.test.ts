@@ -1,4 +1,4 @@
-/** A citizen's session: whose it is, how long it lasts, and that it is over when it is over. */
+/** A citizen's session: whose it is, how long it lasts, and that it ends completely. */
 import { EncryptJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
@@ -8,7 +8,7 @@ import { type Browser, type InzageServer, leave, newBsn, SESSION_KEY, startInzag
 const MINUTE = 60_000;
 let database: TestDatabase;
 let inzage: InzageServer;
-/** A second instance, that has only the settings and the database in common. */
+/** A second instance, which shares only the settings and the database. */
 let other: InzageServer;
 
 beforeAll(async () => {
@@ -26,7 +26,7 @@ const OVERVIEW = '/inzage/overzicht';
 const statusOf = async (browser: Browser): Promise<number> => (await browser.open(OVERVIEW)).status;
 
 describe('a session', () => {
-  it('is needed for everything that shows something, and for nothing else', async () => {
+  it('is required for everything personal, and for nothing else', async () => {
     for (const path of [OVERVIEW, `${OVERVIEW}.json`]) {
       const page = await inzage.browser().open(path);
       expect(page.status).toBe(401);
@@ -35,7 +35,7 @@ describe('a session', () => {
     expect((await inzage.browser().open('/inzage')).status).toBe(200);
   });
 
-  it('is of one browser: two at once see their own, and logging out of one leaves the other', async () => {
+  it('belongs to one browser: two at once see their own, and logging out of one leaves the other', async () => {
     const [first, second] = [newBsn(), newBsn()];
     for (const [bsn, actieNaam] of [
       [first, 'Van de eerste'],
@@ -78,7 +78,7 @@ describe('a session', () => {
     expect(await statusOf(citizen)).toBe(401);
   });
 
-  it('holds on another instance, and is over on both after logging out, also for who copied the cookie', async () => {
+  it('works on another instance, and ends on both by logging out, even for a copied cookie', async () => {
     const citizen = await inzage.loggedIn(newBsn());
     const elsewhere = other.browser();
     for (const [name, value] of citizen.cookies) elsewhere.cookies.set(name, value);
@@ -107,7 +107,7 @@ describe('a session', () => {
     expect((await citizen.open('/inzage/uitloggen', form)).status).toBe(303);
   });
 
-  it('cannot be made up, changed, or lent from another cookie', async () => {
+  it('cannot be forged, modified, or taken from another cookie', async () => {
     const citizen = await inzage.loggedIn(newBsn());
     const good = citizen.cookies.get('inzage') ?? '';
     const claims = { jti: '0198aaaa-0000-7000-8000-000000000000', bsn: newBsn(), until: Date.now() + 1e6 };
@@ -133,7 +133,7 @@ describe('a session', () => {
     expect(await statusOf(citizen)).toBe(200);
   });
 
-  it('is kept in a cookie that no script reads, that other sites do not send, and that reveals nothing', async () => {
+  it('is kept in a cookie that scripts cannot read, that other sites do not send, and that reveals nothing', async () => {
     const bsn = newBsn();
     const citizen = inzage.browser();
     const back = await citizen.open(await leave(citizen, bsn));
@@ -144,7 +144,7 @@ describe('a session', () => {
     expect(line).not.toContain(Buffer.from(bsn).toString('base64url').slice(1, -2));
   });
 
-  it('is sent over TLS only, under a name that no other host can plant, where the pages are on TLS', async () => {
+  it('is sent over TLS only, under a name that no other host can plant, if the pages use TLS', async () => {
     const secure = await startInzage({ env: { PUBLIC_BASE_URL: 'https://inzage.example' } });
     try {
       const citizen = await secure.loggedIn(newBsn());

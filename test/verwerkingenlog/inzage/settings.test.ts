@@ -1,4 +1,4 @@
-/** What the pages need to be switched on, and what they show of a part that is somewhere else. */
+/** The settings that the pages need, and how they show features that are elsewhere. */
 import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from '../../../src/settings/read-config.ts';
 import { overviewPage } from '../../../src/verwerkingenlog/inzage/overview-page.ts';
@@ -12,7 +12,7 @@ const PRODUCTION = {
   VERWERKINGENLOG_KEY: `een:${Buffer.alloc(32, 7).toString('base64')}`,
 };
 
-/** The variables that are refused. */
+/** The refused variables. */
 function faultsOf(env: Record<string, string>): string[] {
   try {
     readConfig({ ...TOKENS, ...env }, 'serve');
@@ -29,7 +29,7 @@ const secure = inzageEnv('https://provider.example', {
 });
 
 describe('the settings', () => {
-  it('are needed only where the pages are', () => {
+  it('are needed only when the pages are enabled', () => {
     expect(faultsOf({})).toEqual([]);
     expect(faultsOf({ VERWERKINGENLOG_PAGES: 'true', AREAS: 'raadsfeed' })).toEqual([]);
     expect(faultsOf({ VERWERKINGENLOG_PAGES: 'true' })).toEqual([
@@ -38,7 +38,7 @@ describe('the settings', () => {
     expect(faultsOf(secure)).toEqual([]);
   });
 
-  it('name TLS in production', () => {
+  it('must name TLS in production', () => {
     expect(faultsOf({ ...PRODUCTION, ...secure })).toEqual([]);
     expect(faultsOf({ ...PRODUCTION, ...secure, INZAGE_OIDC_ISSUER: 'http://provider.example' })).toEqual([
       'INZAGE_OIDC_ISSUER',
@@ -67,7 +67,7 @@ const settings = {
   maxRetention: undefined,
 };
 
-it('links to the proof of an entry where there is one, and to nothing where there is none', () => {
+it('link to the proof of an entry if there is one, and to nothing if there is none', () => {
   const entry = {
     ...{
       actieId: 'a',
@@ -92,7 +92,7 @@ it('links to the proof of an entry where there is one, and to nothing where ther
   ).toHaveLength(1);
 });
 
-it('leads on from the one year that it knows when there may be more entries than it looks through', () => {
+it('lead on from the only known year when there may be more entries than it looks through', () => {
   const period = { from: '2026-01-01', to: '2026-12-31' };
   const group = { organisatie: 'x', verwerkingsactiviteitId: null, verwerkingsactiviteitUrl: null, activiteit: null };
   const shown = { period, years: ['2026'], looks: [], readings: [], count: 1, next: null, previous: null };
@@ -104,7 +104,7 @@ it('leads on from the one year that it knows when there may be more entries than
   expect(pageOf(true)).toContain('Toon alles');
 });
 
-it('makes no link of an address to log out at that would run something', () => {
+it('make no link of a dangerous logout address', () => {
   const text = (address: string): string => [frontPage(settings, 'logged-out', address).body].flat(9).join('');
   expect(text('https://provider.example/uit')).toContain('href="https://provider.example/uit"');
   expect(text('javascript:alert(1)')).not.toContain('javascript:');
@@ -117,4 +117,4 @@ it.each([
   ['P2W', '2 weken'],
   ['P1DT1H1M30S', '1 dag, 1 uur, 1 minuut en 30 seconden'],
   ['P0Y30D', '30 dagen'],
-])('says %s as people do: %s', (duration, words) => expect(durationInWords(duration)).toBe(words));
+])('describe %s for people: %s', (duration, words) => expect(durationInWords(duration)).toBe(words));

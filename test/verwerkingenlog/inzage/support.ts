@@ -1,4 +1,4 @@
-/** A citizen's browser without script, and an OpenID Connect provider that tells whatever the test wants. */
+/** A citizen's browser without script, and an OpenID Connect provider that says whatever the test requires. */
 import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -9,7 +9,7 @@ import { actie, actieIn, type LogServer, startLog } from '../support.ts';
 export const SESSION_KEY = Buffer.alloc(32, 9).toString('base64');
 export const CLIENT = { id: 'inzage', secret: 'geheim van de inzage' };
 
-/** What the pages need in the environment of a server. */
+/** The pages' settings in the environment of a server. */
 export function inzageEnv(issuer: string, more: Record<string, string> = {}): Record<string, string> {
   return {
     VERWERKINGENLOG_PAGES: 'true',
@@ -31,7 +31,7 @@ export interface Page {
   readonly location: string;
 }
 
-/** Keeps cookies, follows nothing by itself. */
+/** Keeps cookies, and follows no redirects. */
 export class Browser {
   readonly cookies = new Map<string, string>();
   readonly base: string;
@@ -63,10 +63,10 @@ export class Browser {
   }
 }
 
-/** What the provider does otherwise than it should, at the next exchange of a code. */
+/** The provider's misbehaviour at the next code exchange. */
 export interface Lies {
   readonly claims?: Record<string, unknown>;
-  /** Claims that are left out. */
+  /** Claims to omit. */
   readonly without?: readonly string[];
   readonly key?: 'other';
   readonly alg?: 'none';
@@ -76,18 +76,18 @@ export interface Lies {
 
 export interface Provider {
   readonly issuer: string;
-  /** The parameters with which the browser was sent here. */
+  /** The parameters of the browser's redirect to the provider. */
   readonly asked: URLSearchParams[];
-  /** What the token endpoint was asked. */
+  /** Requests to the token endpoint. */
   readonly exchanged: { readonly authorization: string | undefined; readonly form: URLSearchParams }[];
   lies: Lies;
-  /** Changes what discovery says. */
+  /** Modifies the discovery document. */
   metadata: Record<string, unknown>;
   readonly discovered: () => number;
   close(): Promise<void>;
 }
 
-/** A provider that logs anybody in: the code that the browser comes back with is the citizen service number itself, for once. */
+/** A provider that logs anybody in: the code is the citizen service number itself, and valid once. */
 export async function startProvider(): Promise<Provider> {
   const keys = await generateKeyPair('ES256');
   const others = await generateKeyPair('ES256');
@@ -200,7 +200,7 @@ export interface InzageServer extends LogServer {
   loggedIn(bsn: string): Promise<Browser>;
 }
 
-/** Goes to the provider, and gives the address to come back to. */
+/** Goes to the provider, and returns the redirect address. */
 export async function leave(browser: Browser, bsn: string): Promise<string> {
   const away = await browser.open('/inzage/inloggen');
   await fetch(away.location);
@@ -241,7 +241,7 @@ export async function startInzage(
   };
 }
 
-/** Nine digits that pass the eleven test, other ones each time. */
+/** Nine digits that pass the eleven test, different each time. */
 export function newBsn(): string {
   for (;;) {
     const digits = String(Math.floor(10_000_000 + Math.random() * 89_999_999));
@@ -250,7 +250,10 @@ export function newBsn(): string {
   }
 }
 
-/** Logs an action about a person. @returns its identity */
+/**
+ * Logs an action about a person.
+ * @returns its identity
+ */
 export async function logAbout(
   inzage: InzageServer,
   bsn: string,
@@ -260,7 +263,7 @@ export async function logAbout(
   return actieIn(await inzage.call(scopes, 'POST', '/verwerkingsacties', actie(bsn, wishes))).actieId;
 }
 
-/** Puts an activity in the register. */
+/** Adds an activity to the register. */
 export async function registerActivity(
   inzage: InzageServer,
   id: string,

@@ -1,9 +1,9 @@
-/** Pages as everybody must get them: valid, accessible, and kept by nobody. */
+/** Requirements on every page: valid, accessible, and never stored. */
 import { expect } from 'vitest';
 import { htmlFaults } from '../../support/html.ts';
 import type { Browser, Page } from './support.ts';
 
-/** A page that is valid, and that nobody keeps. */
+/** A page that is valid and must not be stored. */
 export async function readPage(browser: Browser, path: string, status = 200): Promise<Page> {
   const page = await browser.open(path);
   expect(page.status, page.text).toBe(status);

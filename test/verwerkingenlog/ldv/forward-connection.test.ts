@@ -7,7 +7,7 @@ import { startServer } from '../../support/server.ts';
 import { actie, actieIn, KEY, newPerson, startLog } from '../support.ts';
 import { startReceiver } from './receiver.ts';
 
-it('forwarding needs one connection of the database: it waits for no other while it holds that one', async () => {
+it('forwarding needs one database connection: it waits for no other while it holds that one', async () => {
   const database = await createDatabase();
   const log = await startLog({ databaseUrl: database.url });
   const other = await startReceiver();

@@ -8,10 +8,10 @@ import { type Running, startProgram } from '../../support/program.ts';
 import { startTokens, type TestTokens } from '../../support/tokens.ts';
 import { actie, KEY, newPerson } from '../support.ts';
 
-/** Twenty: `FORWARD_KILLS=20 npm run test:slow -- test/verwerkingenlog/ldv/forward-kill.slow.test.ts`. */
+/** For twenty: `FORWARD_KILLS=20 npm run test:slow -- test/verwerkingenlog/ldv/forward-kill.slow.test.ts`. */
 const KILLS = Number(process.env.FORWARD_KILLS ?? 3);
 const WRITERS = 4;
-/** The longest time from when an instance answers until it is killed. */
+/** The longest time from an instance's first answer until it is killed. */
 const LONGEST_MS = 700;
 
 interface Instance {
@@ -82,7 +82,7 @@ async function restart(instance: Instance): Promise<void> {
   await answers(instance);
 }
 
-it('nothing is lost, twice there or out of order when either logbook is killed, again and again', {
+it('nothing is lost, duplicated or out of order when either logbook is killed, again and again', {
   timeout: 900_000,
 }, async () => {
   const b = await open('b', {});
@@ -99,7 +99,7 @@ it('nothing is lost, twice there or out of order when either logbook is killed, 
   let stopped = false;
   const acknowledged: string[][] = [];
 
-  /** One after the other, each until it is acknowledged: so they are in order. */
+  /** Sequentially, each until it is acknowledged, so that they are in order. */
   const writer = async (own: string[], name: string): Promise<void> => {
     for (let n = 0; !stopped; n += 1) {
       const actieNaam = `${name} ${n}`;

@@ -64,7 +64,7 @@ it.each([
     { NODE_ENV: 'production', PUBLIC_BASE_URL: 'https://log.example', LDV_FORWARD_URL: 'http://a.example/ldv' },
     ['LDV_FORWARD_URL'],
   ],
-])('settings that contradict each other are named: %j', (env, variables) => {
+])('contradictory settings are reported: %j', (env, variables) => {
   const read = () =>
     readConfig(
       {

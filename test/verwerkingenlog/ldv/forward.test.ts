@@ -73,7 +73,7 @@ async function post(wishes: Record<string, unknown> = {}, headers: Record<string
   return actieIn(answer).actieId;
 }
 
-/** The actions that were sent, in order, by the name of each: every test gives its actions names. */
+/** The forwarded actions, in order, by name: every test names its actions. */
 function names(spans: readonly Span[] = other.taken): string[] {
   return spans.map(({ name }) => name);
 }
@@ -85,7 +85,7 @@ async function postMany(count: number, prefix = 'actie'): Promise<string[]> {
 }
 
 describe('a new action', () => {
-  it('is forwarded as a line of LDV, with this logbook in its way', async () => {
+  it('is forwarded as an LDV line, with this logbook in its path', async () => {
     const verwerkingId = randomUUID();
     const person = newPerson();
     const body = actie(person, { actieNaam: 'Zoeken', verwerkingId });
@@ -106,7 +106,7 @@ describe('a new action', () => {
     expect(other.requests[0]?.headers['content-type']).toBe('application/x-protobuf');
   });
 
-  it('of several persons is a line for each, below one of its own', async () => {
+  it('about several persons becomes a line for each, below a common one', async () => {
     const objects = [newPerson(), newPerson()].map((objectId) => ({
       objecttype: 'persoon',
       soortObjectId: 'BSN',
@@ -120,14 +120,14 @@ describe('a new action', () => {
     expect(subjects).toEqual(objects.map(({ objectId }) => objectId));
   });
 
-  it('carries the trace of its request on', async () => {
+  it('continues the trace of its request', async () => {
     await post({}, { traceparent, tracestate: 'a=b' });
     await emptied();
     expect(other.requests[0]?.headers.traceparent).toMatch(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`));
     expect(other.requests[0]?.headers.tracestate).toBe('a=b');
   });
 
-  it('that is confidential is not forwarded, nor is what is done with it', async () => {
+  it('that is confidential is not forwarded, nor are its later changes', async () => {
     const id = await post({ vertrouwelijkheid: 'vertrouwelijk' });
     await log.call(['delete:confidential'], 'DELETE', `/verwerkingsacties/${id}`);
     await post({ actieNaam: 'daarna' });
@@ -136,7 +136,7 @@ describe('a new action', () => {
     expect(await issues()).toEqual([]);
   });
 
-  it('of the service itself is forwarded in the trace of its caller, below the span of the caller', async () => {
+  it("of the service itself is forwarded in its caller's trace, below the caller's span", async () => {
     const path = `/verwerkingsacties?${ofPerson(newPerson(), { vertrouwelijkheid: 'normaal' })}`;
     expect((await log.call(['read:normal'], 'GET', path, undefined, { ...HEADERS, traceparent })).status).toBe(200);
     await emptied();
@@ -146,8 +146,8 @@ describe('a new action', () => {
   });
 });
 
-describe('what happens later to an action that was forwarded', () => {
-  it('is counted and listed: LDV knows no changes', async () => {
+describe('a later change to a forwarded action', () => {
+  it('is counted and listed: LDV has no changes', async () => {
     const verwerkingId = randomUUID();
     const id = await post({ verwerkingId });
     await emptied();
@@ -166,7 +166,7 @@ describe('what happens later to an action that was forwarded', () => {
     ]);
   });
 
-  it('before it was sent keeps it here, when it became confidential or was deleted', async () => {
+  it('keeps the action here when it became confidential or was deleted before forwarding', async () => {
     other.answer = () => ({ status: 503, headers: { 'retry-after': '1' } });
     const first = await post({ actieNaam: 'houdt de rij op' });
     await expect.poll(() => other.requests.length, PATIENT).toBeGreaterThan(0);
@@ -208,7 +208,7 @@ describe('another logbook', () => {
     expect(await issues()).toEqual([]);
   });
 
-  it('is left alone as long as it asks', async () => {
+  it('is left alone for as long as it requires', async () => {
     const times: number[] = [];
     other.answer = () => {
       times.push(performance.now());
@@ -219,7 +219,7 @@ describe('another logbook', () => {
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(1990);
   });
 
-  it('that refuses some lines has the others: refused ones are listed by the ids that it names', async () => {
+  it('that refuses some lines gets the others: refused ones are listed by the ids that it names', async () => {
     other.answer = () => ({ status: 503 });
     await post({ actieNaam: 'eerst' });
     await expect.poll(() => other.requests.length, PATIENT).toBeGreaterThan(0);
@@ -242,7 +242,7 @@ describe('another logbook', () => {
     });
   });
 
-  it('that does not say which it refused: their number is listed with the actions of the request', async () => {
+  it('that does not say which ones it refused: their number is listed with the actions of the request', async () => {
     other.answer = () => ({ status: 503 });
     await post({ actieNaam: 'eerst' });
     await expect.poll(() => other.requests.length, PATIENT).toBeGreaterThan(0);
@@ -255,7 +255,7 @@ describe('another logbook', () => {
     expect(issue?.acties).toEqual(expect.arrayContaining(ids));
   });
 
-  it('that takes no request with one of the lines in it gets the others', async () => {
+  it('that refuses every request with one of the lines gets the others', async () => {
     const wanted = ['0', '1', 'fout', '3', '4'];
     other.answer = () => ({ status: 503 });
     for (const actieNaam of wanted) await post({ actieNaam });
@@ -268,7 +268,7 @@ describe('another logbook', () => {
     ]);
   });
 
-  it('that takes only small requests gets small ones', async () => {
+  it('that accepts only small requests gets small ones', async () => {
     other.answer = (spans) => (spans.length > 2 ? { status: 413 } : undefined);
     const objects = Array.from({ length: 6 }, () => ({
       objecttype: 'persoon',
@@ -279,11 +279,11 @@ describe('another logbook', () => {
     await emptied();
     expect(other.taken).toHaveLength(7);
     expect(await issues()).toEqual([]);
-    // Seven, and its halves until they fit: not one by one.
+    // Seven, and halves until they fit: not one by one.
     expect(other.requests.map(({ spans }) => spans.length)).toEqual([7, 4, 2, 2, 3, 2, 1]);
   });
 
-  it('that took the lines but could not say so gets them again, the same', async () => {
+  it('that accepted the lines but could not say so gets them again, unchanged', async () => {
     let left = 1;
     other.answer = () => (left-- > 0 ? 'take and break off' : undefined);
     await post();
@@ -293,7 +293,7 @@ describe('another logbook', () => {
   });
 });
 
-it('an action that no key can decrypt is listed, and does not hold up the others', async () => {
+it('an undecryptable action is listed, and does not block the others', async () => {
   other.answer = () => ({ status: 503 });
   const damaged = await post({ actieNaam: 'beschadigd' });
   await post({ actieNaam: 'daarna' });
@@ -301,7 +301,7 @@ it('an action that no key can decrypt is listed, and does not hold up the others
     `update verwerkingenlog.versies set objecten = jsonb_set(objecten::jsonb, '{0,id}', '"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"') where actie_id = $1`,
     [damaged],
   );
-  // What was read before that is refused once more; the next is read after it.
+  // The rows read before it are refused again; the next is read after it.
   other.requests.length = 0;
   await expect.poll(() => other.requests.length, PATIENT).toBeGreaterThan(1);
   other.answer = () => undefined;
@@ -329,7 +329,7 @@ it('an action whose key is missing here is forwarded once the key is there, and 
   expect(await issues()).toEqual([]);
 });
 
-it('an action whose transaction commits late is forwarded, though later ones were sent before', async () => {
+it('an action whose transaction commits late is forwarded, although later ones were sent before', async () => {
   const late = new pg.Client(database.url);
   await late.connect();
   const template = await post({ actieNaam: 'sjabloon' });
@@ -344,7 +344,7 @@ it('an action whose transaction commits late is forwarded, though later ones wer
     );
     await late.query(`update kopie set actie_id = $1, actie_naam = 'laat', objecten = '[]'`, [id]);
     await late.query('insert into verwerkingenlog.versies select * from kopie');
-    // Its place in the queue is before those of the others.
+    // Its position in the queue is before the others.
     await late.query('insert into verwerkingenlog.ldv_forward_queue (actie_id) values ($1)', [id]);
     await postMany(3, 'na');
     await expect.poll(() => names(), PATIENT).toEqual(['na 0', 'na 1', 'na 2']);
@@ -356,7 +356,7 @@ it('an action whose transaction commits late is forwarded, though later ones wer
   expect(names()).toEqual(['na 0', 'na 1', 'na 2', 'laat']);
 });
 
-it('lag is shown in metrics and readiness while the other logbook is away', async () => {
+it('lag is shown in metrics and readiness while the other logbook is down', async () => {
   const slow = await startLog({
     databaseUrl: database.url,
     tokens: log.tokens,
@@ -383,7 +383,7 @@ it('lag is shown in metrics and readiness while the other logbook is away', asyn
   }
 });
 
-it('one of several instances works at a time; when it stops, another goes on at once', async () => {
+it('one of several instances works at a time; when it stops, another takes over at once', async () => {
   const second = await startLog({ databaseUrl: database.url, tokens: log.tokens, env: forwarding() });
   const third = await startLog({ databaseUrl: database.url, tokens: log.tokens, env: forwarding() });
   try {

@@ -1,4 +1,4 @@
-/** What an attacker or a broken client sends, and what a thief of the database finds. */
+/** Input from an attacker or a broken client, and what a stolen database reveals. */
 import { gzipSync } from 'node:zlib';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -47,7 +47,7 @@ it.each([
   expect(await storedName(`dossier 12 ${written}, 7 stuks`)).toBe('dossier 12 *********, 7 stuks');
 });
 
-it('masks the number of the person of the line that is no citizen service number, however it is written', async () => {
+it("masks another identifier of the line's person, however it is written", async () => {
   expect(await storedName('van 123.456.789', { [DPL.subject]: '123456789' })).toBe('van *********');
 });
 
@@ -55,7 +55,7 @@ it.each([
   ...['123 456 789', '123456789', '1234567820', '00000000000123456782', '١٢٣٤٥٦٧٨٩'],
   ...['2026-03-31 09:15', '111.222.33.3', '110.121.132.9', '+31 20 123 4568', '1.2.345.678', '123  456  782'],
   '12345678-2000-4000-8000-123456782000',
-])('leaves alone in a name what is no citizen service number: %s', async (written) => {
+])('leaves other numbers in a name alone: %s', async (written) => {
   expect(await storedName(`bij ${written}.`)).toBe(`bij ${written}.`);
 });
 
@@ -98,7 +98,7 @@ it('keeps no identifier that a dump shows: not from names, resources, addresses 
   for (const identifier of [person, pseudonym, span.spanId]) expect(lines).not.toContain(identifier);
 });
 
-/** A message of protobuf with so many bytes of content. */
+/** A protobuf message with this many bytes of content. */
 const wrapped = (tag: number, content: Buffer): Buffer => {
   const length: number[] = [];
   for (let rest = content.length; ; rest = Math.floor(rest / 128)) {
@@ -108,7 +108,7 @@ const wrapped = (tag: number, content: Buffer): Buffer => {
   return Buffer.concat([Buffer.from([tag, ...length]), content]);
 };
 const MEGABYTES = 15 * 1024 * 1024;
-/** A field of no bytes, again and again. */
+/** An empty field, repeated. */
 const empties = (tag: number): Buffer => Buffer.alloc(MEGABYTES, Buffer.from([tag, 0]));
 const inSpan = (content: Buffer): Buffer => wrapped(0x0a, wrapped(0x12, wrapped(0x12, content)));
 
@@ -123,7 +123,7 @@ it.each([
   ],
   ['unknown fields', 'protobuf', inSpan(empties(0x6a))],
   ['resources', 'json', Buffer.from(`{"resourceSpans":[${'{},'.repeat(MEGABYTES / 3)}{}]}`)],
-] as const)('refuses millions of empty %s in %s before they become objects', async (_, form, bytes) => {
+] as const)('refuses millions of empty %s in %s before creating objects', async (_, form, bytes) => {
   const body = Uint8Array.from(gzipSync(bytes));
   collectGarbage();
   const before = process.memoryUsage().heapUsed;
@@ -132,7 +132,7 @@ it.each([
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(100 * 1024 * 1024);
 });
 
-it.each(HOSTILE_SHAPES)('refuses fifteen megabytes of %s in JSON before they become objects', async (shape) => {
+it.each(HOSTILE_SHAPES)('refuses fifteen megabytes of %s in JSON before creating objects', async (shape) => {
   const body = Uint8Array.from(gzipSync(hostileJson(shape, MEGABYTES)));
   collectGarbage();
   const before = process.memoryUsage().heapUsed;
@@ -144,7 +144,7 @@ it.each(HOSTILE_SHAPES)('refuses fifteen megabytes of %s in JSON before they bec
 const bomb = Uint8Array.from(gzipSync(Buffer.alloc(200 * 1024 * 1024)));
 
 describe.each(FORMS)('in %s', (form) => {
-  it('stops a bomb of gzip at the limit', async () => {
+  it('stops a gzip bomb at the limit', async () => {
     const before = process.memoryUsage().arrayBuffers;
     const { status } = await log.send([], { form, body: bomb, headers: { 'content-encoding': 'gzip' } });
     expect(status).toBe(413);
@@ -162,7 +162,7 @@ describe.each(FORMS)('in %s', (form) => {
     });
   });
 
-  it('stores nothing of a batch that is cut half-way', async () => {
+  it('stores nothing of a truncated batch', async () => {
     const spans = Array.from({ length: 50 }, () => line());
     const bytes = encodeRequest(spans, form);
     const count = async () => (await client.query('select count(*)::int as n from verwerkingenlog.versies')).rows[0].n;
@@ -207,7 +207,7 @@ it.each([
   });
 });
 
-it('takes several requests of a client at a time, each as large as is allowed, whatever other mounts may hold', async () => {
+it('accepts several concurrent requests of a client, each of the maximum size, whatever other mounts may hold', async () => {
   const small = await startLdv({
     env: { 'server.bodiesInProgressBytes': '65536', 'ldv.bodyLimitBytes': '300000' },
     tokens: log.tokens,
@@ -221,7 +221,7 @@ it('takes several requests of a client at a time, each as large as is allowed, w
   await small.stop();
 });
 
-it('keeps room for other clients while one has all that a client may have under way', async () => {
+it('keeps room for other clients while one has used its share', async () => {
   const own = await createDatabase();
   const small = await startLdv({
     databaseUrl: own.url,
@@ -231,7 +231,7 @@ it('keeps room for other clients while one has all that a client may have under 
   const owner = new pg.Client(own.url);
   await owner.connect();
   const batch = (wishes = {}) => Array.from({ length: 400 }, () => line(wishes));
-  // Two of them are more than a client may have, which is half, and less than all clients may.
+  // Two of them exceed one client's share, which is half, but not all clients' total.
   const bytes = encodeRequest(batch(), 'protobuf').length;
   expect([2 * bytes > 150_000, 2 * bytes < 300_000]).toEqual([true, true]);
   await owner.query('begin; lock table verwerkingenlog.ldv_keys');
@@ -261,7 +261,7 @@ it('refuses a request that would be stored in a hundred times its bytes', async 
   });
 });
 
-it('has a line that cannot be read back named by a rotation and by the check of the log, which go past it', async () => {
+it('has an unreadable line reported by a rotation and by the check of the log, which continue past it', async () => {
   const own = await createDatabase();
   const owner = new pg.Client(own.url);
   await owner.connect();

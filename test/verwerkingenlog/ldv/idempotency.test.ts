@@ -1,4 +1,4 @@
-/** A line is stored once, whatever is repeated; its key lives as long as it does. */
+/** A line is stored once, whatever is repeated; its key lives as long as the line. */
 import process from 'node:process';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
@@ -45,7 +45,7 @@ async function count(table: 'versies' | 'ldv_keys', traceId?: string): Promise<n
   return rows[0].n;
 }
 
-it('stores the same batch once that comes eight times at once, on two instances, and again later', async () => {
+it('stores the same batch once that arrives eight times at once, on two instances, and again later', async () => {
   const [one, two] = [await start(), await start()];
   const batch = Array.from({ length: 300 }, () => line());
   const [first] = batch;
@@ -65,7 +65,7 @@ it('stores a batch whose keys another instance takes in another order, as severa
   const log = await start();
   const spans = [line(), line()];
   await log.send(spans);
-  // As if they had not come yet.
+  // As if they had not arrived yet.
   const forget = 'delete from verwerkingenlog.ldv_keys where actie_id in (select actie_id from verwerkingenlog.versies';
   const { rows } = await client.query(`${forget} where verwerking_id = any($1::uuid[])) returning sleutel`, [
     spans.map(({ traceId }) => traceId),
@@ -77,14 +77,14 @@ it('stores a batch whose keys another instance takes in another order, as severa
   await client.query(take, [high]);
   const sent = log.send(spans);
   await expect.poll(waiting).toBe(true);
-  // Now each waits for the other, and the one that began last is ended.
+  // Now each waits for the other, and Postgres ends the later one.
   await client.query(take, [low]);
   await client.query('rollback');
   expect([(await sent).status, (await sent).answer?.rejectedSpans]).toEqual([200, 0]);
   expect(await count('versies')).toBe(before + 2);
 });
 
-/** Whether a connection waits for what another transaction does. */
+/** True when a connection waits for another transaction. */
 async function waiting(): Promise<boolean> {
   const watcher = new pg.Client(database.url);
   await watcher.connect();
@@ -95,7 +95,7 @@ async function waiting(): Promise<boolean> {
   return rowCount !== 0;
 }
 
-it('refuses another line under the same ids, of one request or of two, and stores the first', async () => {
+it('refuses a different line with the same ids, in one request or two, and stores the first', async () => {
   const log = await start();
   const [span, twin] = [line(), line()];
   expect((await log.send([span])).answer?.rejectedSpans).toBe(0);
@@ -107,7 +107,7 @@ it('refuses another line under the same ids, of one request or of two, and store
   expect(await count('versies', twin.traceId)).toBe(1);
 });
 
-it('lets nobody occupy or probe the ids of another client', async () => {
+it("lets nobody occupy or probe another client's ids", async () => {
   const log = await start();
   const span = line();
   await log.send([span], { subject: 'eerste' });
@@ -116,7 +116,7 @@ it('lets nobody occupy or probe the ids of another client', async () => {
   expect(await count('versies', span.traceId)).toBe(2);
 });
 
-it('says of attributes that are not kept nothing: with another one it is the same line', async () => {
+it('ignores attributes that are not stored: with a different one it is the same line', async () => {
   const log = await start();
   const span = line();
   await log.send([span]);
@@ -126,7 +126,7 @@ it('says of attributes that are not kept nothing: with another one it is the sam
   expect(await count('versies', span.traceId)).toBe(1);
 });
 
-it('keeps the keys of lines through a rotation, before and after it, and what is kept of them', async () => {
+it('keeps the keys of lines, and their stored data, through a rotation', async () => {
   const old = await start();
   const span = line();
   await old.send([span]);

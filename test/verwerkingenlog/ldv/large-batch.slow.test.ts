@@ -1,4 +1,4 @@
-/** Batches as large as are taken: they arrive whole, once, and hold nobody up. */
+/** Batches of the maximum size: they arrive completely, once, and delay nobody. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -26,7 +26,7 @@ afterAll(async () => {
 /** More than the two groups of 5000 that are stored at a time. */
 const SPANS = 11_000;
 
-it(`takes ${SPANS} spans in one request, each once`, async () => {
+it(`accepts ${SPANS} spans in one request, each once`, async () => {
   const spans = Array.from({ length: SPANS }, (_, i) => line({ name: `Regel ${i}` }));
   const { status, answer } = await log.send(spans, { subject: 'groot', gzip: true });
   expect([status, answer]).toEqual([200, { rejectedSpans: 0, errorMessage: '' }]);
@@ -37,7 +37,7 @@ it(`takes ${SPANS} spans in one request, each once`, async () => {
   expect(await count()).toBe(SPANS);
 });
 
-it('does not let a batch hold up a single action', async () => {
+it('does not let a batch delay a single action', async () => {
   const spans = Array.from({ length: 6000 }, () => line());
   const batch = log.send(spans, { subject: 'batch' });
   let slowest = 0;
@@ -55,6 +55,6 @@ it('does not let a batch hold up a single action', async () => {
   }
   expect((await batch).answer?.rejectedSpans).toBe(0);
   const took = performance.now() - sent;
-  // One that is held up waits for nearly all of it.
+  // A delayed one waits for nearly all of it.
   expect(slowest).toBeLessThan(took * 0.6);
 });

@@ -1,4 +1,4 @@
-/** Lines about objects, about errors and of healthcare: what the extensions and the guidance of LDV name. */
+/** Lines about objects, errors and healthcare, as in the extensions and the guidance of LDV. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createIdentityKeys, reveal } from '../../../src/verwerkingenlog/domain/encryption.ts';
@@ -26,7 +26,7 @@ const OBJECTS = {
   ],
 };
 
-/** What is kept of the line, and its action. */
+/** The stored line, and its action. */
 async function stored(set: LdvServer, { traceId }: Span) {
   const client = new pg.Client(set.server.databaseUrl);
   await client.connect();
@@ -38,7 +38,7 @@ async function stored(set: LdvServer, { traceId }: Span) {
   return versie === undefined ? undefined : await reveal(versie, createIdentityKeys(KEY));
 }
 
-it.each(FORMS)('is taken when it is about objects, and those are given back: %s', async (form) => {
+it.each(FORMS)('is accepted when it is about objects, and those are returned: %s', async (form) => {
   const set = await startLdv({ env: { LDV_UNKNOWN_ACTIVITY: 'refuse' }, tokens: log.tokens });
   const span = line({ attributes: { ...NONE, ...OBJECTS } });
   const withPerson = line({ attributes: { [DPL.activity]: undefined, ...OBJECTS } });
@@ -54,7 +54,7 @@ it.each(FORMS)('is taken when it is about objects, and those are given back: %s'
   await set.stop();
 });
 
-it('is taken when it tells of an error as the core shows it, without the persons in it', async () => {
+it("is accepted when it describes an error in the standard's form, without the persons in it", async () => {
   const set = await startLdv({ env: { LDV_UNKNOWN_ACTIVITY: 'refuse' }, tokens: log.tokens });
   const error = {
     'exception.message': 'HTTP 500 error processing /personen/999990019',
@@ -79,7 +79,7 @@ it('is taken when it tells of an error as the core shows it, without the persons
   await set.stop();
 });
 
-it('is taken without the persons in an error that is not a text', async () => {
+it('is accepted without the persons in an error that is not a text', async () => {
   const span = line({
     attributes: {
       'exception.message': ['bij 999990019', new Map<string, AttributeValue>([['bsn', 999990019n]])],
@@ -94,7 +94,7 @@ it('is taken without the persons in an error that is not a text', async () => {
   expect(attributes?.get('exception.type')).toBe('{"intValue":"*********"}');
 });
 
-it('is left out where other spans are, when it only tells of an error', async () => {
+it('is ignored where other spans are, when it only describes an error', async () => {
   const set = await startLdv({ env: { LDV_OTHER_SPANS: 'ignore' }, tokens: log.tokens });
   const span = line({ attributes: { ...NONE, 'exception.type': 'TimeoutException' } });
   const objects = line({ attributes: { ...NONE, ...OBJECTS } });
@@ -103,7 +103,7 @@ it('is left out where other spans are, when it only tells of an error', async ()
   await set.stop();
 });
 
-it('is refused with the attributes of the core that it has and we do not know', async () => {
+it('is refused with unknown attributes of the core namespace', async () => {
   const misspelled = 'dpl.core.procsssing_activity_id';
   const span = line({
     attributes: { [DPL.activity]: undefined, [misspelled]: ACTIVITY_URL, 'dpl.core.999990019': 'x' },
@@ -114,7 +114,7 @@ it('is refused with the attributes of the core that it has and we do not know', 
   );
 });
 
-it('keeps of a resource what NEN 7513 names', async () => {
+it('keeps the resource attributes that NEN 7513 names', async () => {
   const span = line({
     resource: { 'nen7513.AuditSourceId': 42n, 'nen7513.AuditSourceTypeCode': 'comp1', 'host.id': 'x' },
   });
@@ -128,7 +128,7 @@ it('keeps of a resource what NEN 7513 names', async () => {
 });
 
 it.each(['dpl.core.999.990.019', 'dpl.core.99999-0019', 'dpl.core.٩٩٩٩٩٠٠١٩'])(
-  'is refused without naming an attribute whose name may be a number of a person: %s',
+  "is refused without naming an attribute whose name may contain a person's number: %s",
   async (name) => {
     const { answer } = await log.send([line({ attributes: { [DPL.activity]: undefined, [name]: 'x' } })]);
     expect(answer?.errorMessage).toMatch(/ontbreekt \(onbekend: \(een andere naam\)\)$/);

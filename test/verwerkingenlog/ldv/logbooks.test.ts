@@ -28,7 +28,7 @@ afterAll(async () => {
   await tokens.close();
 });
 
-/** Logbooks that forward to the one that is named behind them. */
+/** Logbooks that forward to the one named after them. */
 async function openLogbooks(to: Record<string, string | undefined>): Promise<Record<string, Logbook>> {
   const names = Object.keys(to);
   const ports = new Map<string, number>();
@@ -74,7 +74,7 @@ async function stored({ client }: Logbook): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Resolves when nothing waits anywhere, twice in a row: what was taken may still be put in the next queue. */
+/** Resolves when nothing waits anywhere, twice in a row: a received line may still enter the next queue. */
 async function quiet(books: Record<string, Logbook>): Promise<void> {
   let still = 0;
   const waiting = async () => {
@@ -97,7 +97,7 @@ async function post({ server }: Logbook, actieNaam: string, person = newPerson()
   return person;
 }
 
-it('a second logbook has what the first forwards, and finds its person', async () => {
+it('a second logbook has the lines that the first forwards, and finds its person', async () => {
   const { a, b } = await openLogbooks({ a: 'b', b: undefined });
   if (a === undefined || b === undefined) throw new Error('no logbooks');
   const person = await post(a, 'Zoeken');
@@ -141,8 +141,8 @@ it('three logbooks in a ring have every line once', async () => {
   }
 });
 
-describe('what a sender says of the way of a line', () => {
-  it('counts for a peer: by two ways it is one line, and one that was here is answered with success', async () => {
+describe('the path of a line, as stated by its sender', () => {
+  it('counts for a peer: by two paths it is one line, and one that was here is answered with success', async () => {
     const { a } = await openLogbooks({ a: undefined, p: undefined, q: undefined });
     if (a === undefined) throw new Error('no logbook');
     const span = line({ name: 'twee wegen' });
@@ -155,19 +155,19 @@ describe('what a sender says of the way of a line', () => {
       expect(await a.server.send([sent], { subject })).toMatchObject({ status: 200, answer: { rejectedSpans: 0 } });
     }
     expect(await stored(a)).toEqual(['twee wegen']);
-    // Another logbook where it began makes it another line.
+    // A different originating logbook makes it a different line.
     await a.server.send([way('y')], { subject: 'logboek-p' });
     expect(await stored(a)).toHaveLength(2);
   });
 
-  it('does not count for others: the line is stored, and what it says is not kept', async () => {
+  it('is ignored from others: the line is stored without it', async () => {
     const { a, b } = await openLogbooks({ a: 'b', b: undefined });
     if (a === undefined || b === undefined) throw new Error('no logbooks');
     const forged = line({ name: 'vermomd', resource: { [LOGBOOKS]: ['https://a.example', 'https://b.example'] } });
     expect(await a.server.send([forged], { subject: 'toepassing' })).toMatchObject({ answer: { rejectedSpans: 0 } });
     await quiet({ a, b });
     expect(await stored(a)).toEqual(['vermomd']);
-    // Else it could keep its lines from the second logbook.
+    // Otherwise it could keep its lines from the second logbook.
     expect(await stored(b)).toEqual(['vermomd']);
     expect(subjectIn(forged)).toMatch(/^\d{9}$/);
   });

@@ -117,7 +117,7 @@ function versieOf(span: Span): Versie {
   );
 }
 
-it('gives a span that went through an action back as it came', () => {
+it('returns a span unchanged that was stored as an action', () => {
   fc.assert(
     fc.property(spans, (span) => {
       expect(spansOf(versieOf(span), BASE)).toEqual([span]);
@@ -169,7 +169,7 @@ const acties: fc.Arbitrary<Actie> = fc.record({
   ),
 });
 
-it('keeps a UUID in an address that has nine digits of a citizen service number in it', () => {
+it('keeps a UUID in an address even if it contains nine digits of a citizen service number', () => {
   const verwerkingsactiviteitUrl = `${BASE}/verwerkingsactiviteiten/00000000-0000-1000-bfff-ffe400000003?bsn=400000003`;
   const [example] = fc.sample(acties, { numRuns: 1, seed: 1 });
   if (example === undefined) throw new Error('no action');
@@ -181,7 +181,7 @@ it('keeps a UUID in an address that has nine digits of a citizen service number 
   );
 });
 
-it('keeps of an action that goes through LDV what LDV has a place for, and never who the user was', () => {
+it('keeps of an action that passes through LDV the fields that LDV has, and never the user', () => {
   fc.assert(
     fc.property(acties, (actie) => {
       const at = new Date('2026-04-01T12:00:00Z');
@@ -219,7 +219,7 @@ it('keeps of an action that goes through LDV what LDV has a place for, and never
   );
 });
 
-it('derives the ids of an action’s spans in the way that is published', () => {
+it('derives the ids of an action’s spans as published', () => {
   const at = new Date('2026-04-01T12:00:00Z');
   const [actie] = fc.sample(acties, { numRuns: 1, seed: 1 });
   if (actie === undefined) throw new Error('no action');
@@ -288,26 +288,23 @@ it('maps a line field by field', () => {
   });
 });
 
-it.each(FORMS)(
-  'keeps of the attributes those of LDV and of the service, and what the operator names: %s',
-  async (form) => {
-    const read = async (...names: string[]): Promise<Span> => {
-      const [span] = await decodeRequest(encodeRequest([SPAN], form), form, keptAttributes(names));
-      if (span === undefined) throw new Error('no span');
-      return span;
-    };
-    const plain = await read();
-    expect([...plain.attributes.keys()].every((name) => name.startsWith('dpl.'))).toBe(true);
-    expect([...plain.resource.keys()]).toEqual(['service.name', 'service.version']);
-    const more = await read('app.*', 'host.name');
-    expect(more.attributes.get('app.zaak')).toBe('Z-1');
-    expect(more.attributes.has('db.statement')).toBe(false);
-    expect(more.resource.get('host.name')).toBe('h');
-    expect(contentOf(more)).toBe(contentOf(plain));
-  },
-);
+it.each(FORMS)('keeps the attributes of LDV and the service, and those that the operator lists: %s', async (form) => {
+  const read = async (...names: string[]): Promise<Span> => {
+    const [span] = await decodeRequest(encodeRequest([SPAN], form), form, keptAttributes(names));
+    if (span === undefined) throw new Error('no span');
+    return span;
+  };
+  const plain = await read();
+  expect([...plain.attributes.keys()].every((name) => name.startsWith('dpl.'))).toBe(true);
+  expect([...plain.resource.keys()]).toEqual(['service.name', 'service.version']);
+  const more = await read('app.*', 'host.name');
+  expect(more.attributes.get('app.zaak')).toBe('Z-1');
+  expect(more.attributes.has('db.statement')).toBe(false);
+  expect(more.resource.get('host.name')).toBe('h');
+  expect(contentOf(more)).toBe(contentOf(plain));
+});
 
-it('keeps identifiers out of the texts that an action stores as they are, and shortens those texts', () => {
+it('keeps identifiers out of the texts that an action stores in plain form, and shortens those texts', () => {
   const name = `Zoeken 999990019 en 123456782 ${'lang '.repeat(80)}`;
   const versie = versieOf({ ...SPAN, name, attributes: new Map([...SPAN.attributes, [DPL.subject, 'PSEUDONIEM-7']]) });
   expect(versie.actieNaam).toHaveLength(MAX_TEXT);
@@ -327,7 +324,7 @@ function versieAttributes(subject: string): Attributes {
   ]);
 }
 
-it('gives what an action was changed to, and what was not changed as it came', () => {
+it('returns changed fields of an action, and unchanged ones as they came', () => {
   const first = versieOf(SPAN);
   const { objecten } = first;
   const changed = replaced(

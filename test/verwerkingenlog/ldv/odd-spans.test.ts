@@ -1,4 +1,4 @@
-/** One odd span, and good ones beside it: those are stored, and it is stored too or named with its ids and member. */
+/** One odd span among good ones: the good ones are stored, and the odd one is stored too or reported with its ids and member. */
 import pg from 'pg';
 import protobuf from 'protobufjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -57,7 +57,7 @@ function inJson(span: Span): Json {
   };
 }
 
-/** With an attribute besides. */
+/** With an additional attribute. */
 const having = (attribute: unknown) => (span: Json) => {
   span.attributes = [...(Array.isArray(span.attributes) ? span.attributes : []), attribute];
 };
@@ -67,7 +67,7 @@ const setting = (name: string, value: unknown) => (span: Json) => {
 const attribute = (key: string, value: unknown) => having({ key, value });
 const KEPT = 'attributes app.kept';
 
-/** Each with the member that is named, or `stored`. */
+/** Each with the reported member, or `stored`. */
 const ODD: readonly (readonly [what: string, change: (span: Json) => void, outcome: string])[] = [
   ['a status by name', setting('status', { code: 'STATUS_CODE_ERROR' }), 'stored'],
   ['a kind by name', setting('kind', 'SPAN_KIND_SERVER'), 'stored'],
@@ -112,7 +112,7 @@ const ODD: readonly (readonly [what: string, change: (span: Json) => void, outco
 ];
 
 describe('in JSON', () => {
-  it.each(ODD)('%s harms no other span', async (_what, change, outcome) => {
+  it.each(ODD)('%s does not affect other spans', async (_what, change, outcome) => {
     const [before, odd, after] = [line(), line(), line()];
     const span = inJson(odd);
     change(span);
@@ -136,7 +136,7 @@ describe('in JSON', () => {
     ['a span that is none', { spans: ['x', null] }, 2, 'de regel is geen object'],
     ['spans that are none', { spans: 'x' }, 1, 'resourceSpans[0].scopeSpans[0] kan niet gelezen worden'],
     ['a scope that is none', 'x', 1, 'resourceSpans[0].scopeSpans[0] kan niet gelezen worden'],
-  ])('%s harms no other span', async (_what, scope, count, reason) => {
+  ])('%s does not affect other spans', async (_what, scope, count, reason) => {
     const good = line();
     const body = JSON.stringify({ resourceSpans: [{ scopeSpans: [scope, { spans: [inJson(good)] }] }] });
     const { answer } = await log.send([], { form: 'json', body });
@@ -153,7 +153,7 @@ describe('in JSON', () => {
       { attributes: [{ key: 'service.name', value: 'Balie' }] },
       'resource: resource.attributes service.name kan niet gelezen worden',
     ],
-  ])('a resource %s refuses its own spans', async (_what, resource, reason) => {
+  ])('a resource %s causes its own spans to be refused', async (_what, resource, reason) => {
     const [odd, good] = [line(), line()];
     const spansOf = (span: Span) => [{ spans: [inJson(span)] }];
     const body = JSON.stringify({
@@ -166,7 +166,7 @@ describe('in JSON', () => {
     expect([await isStored(odd), await isStored(good)]).toEqual([false, true]);
   });
 
-  it('an attribute of a resource that is dropped harms nothing', async () => {
+  it('a dropped attribute of a resource does no harm', async () => {
     const span = line();
     const resource = { attributes: ['x', { key: 'host.id', value: 5 }, { key: 5 }] };
     const body = JSON.stringify({ resourceSpans: [{ resource, scopeSpans: [{ spans: [inJson(span)] }] }] });
@@ -174,7 +174,7 @@ describe('in JSON', () => {
     expect(await isStored(span)).toBe(true);
   });
 
-  it('names no attribute that may hold a number of a person', async () => {
+  it("does not name an attribute that may contain a person's number", async () => {
     const span = inJson(line());
     attribute('dpl.999990019', 'x')(span);
     const body = JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] });
@@ -183,7 +183,7 @@ describe('in JSON', () => {
     expect(answer?.errorMessage).not.toContain('999990019');
   });
 
-  it('an odd span without attributes of LDV is left out where others are', async () => {
+  it('an odd span without LDV attributes is ignored where others are', async () => {
     const other = { ...inJson(line()), name: 5, attributes: [{ key: 'http.method', value: 1 }] };
     const own = line();
     const body = JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [other, { ...inJson(own), name: 5 }] }] }] });
@@ -211,7 +211,7 @@ describe('in protobuf', () => {
     .fixed64('1775000000123456789')
     .finish();
 
-  /** A span by hand, with what is added to it. */
+  /** A hand-made span, with these bytes added. */
   const written = ({ traceId, spanId }: Span, ...more: Uint8Array[]): Uint8Array =>
     concat(
       message(1, Buffer.from(traceId, 'hex')),
@@ -223,7 +223,7 @@ describe('in protobuf', () => {
   const request = (resource: Uint8Array, ...spans: Uint8Array[]) =>
     message(1, concat(message(1, resource), message(2, concat(...spans.map((span) => message(2, span))))));
   const NO_RESOURCE = new Uint8Array();
-  /** Its last bytes are missing, and its length says that they are there. */
+  /** Its last bytes are missing, although its length includes them. */
   const cut = (bytes: Uint8Array): Uint8Array => bytes.subarray(0, -2);
 
   it.each([
@@ -241,7 +241,7 @@ describe('in protobuf', () => {
     ['a name of a dropped attribute that is not UTF-8', message(9, message(1, NOT_UTF8)), 'stored'],
     ['events that were cut', message(11, cut(text(3, 'gebeurtenis'))), 'stored'],
     ['a name of the wrong wire type', Uint8Array.of(0x28, 0x05), 'stored'],
-  ] as const)('%s harms no other span', async (_what, more, outcome) => {
+  ] as const)('%s does not affect other spans', async (_what, more, outcome) => {
     const [before, odd, after] = [line(), line(), line()];
     const body = concat(request(NO_RESOURCE, written(before), written(odd, more), written(after)));
     const { status, answer } = await log.send([], { body });
@@ -255,7 +255,7 @@ describe('in protobuf', () => {
     }
   });
 
-  it('an attribute of a resource harms nothing when it is dropped, and its own spans when it is kept', async () => {
+  it('an attribute of a resource does no harm when it is dropped, and to its own spans only when it is kept', async () => {
     const [dropped, kept] = [line(), line()];
     const bad = (key: string) => message(1, keyValue(key, message(1, NOT_UTF8)));
     const body = concat(request(bad('host.id'), written(dropped)), request(bad('service.name'), written(kept)));
@@ -266,7 +266,7 @@ describe('in protobuf', () => {
     expect([await isStored(dropped), await isStored(kept)]).toEqual([true, false]);
   });
 
-  it('a part that was cut harms no span before it and no other part', async () => {
+  it('a truncated part harms no span before it and no other part', async () => {
     const [inside, beside] = [line(), line()];
     const scope = message(2, concat(message(2, written(inside)), Uint8Array.of(0x12, 0x7f, 0x01)));
     const body = concat(message(1, scope), request(NO_RESOURCE, written(beside)));
@@ -277,7 +277,7 @@ describe('in protobuf', () => {
   });
 });
 
-describe('a request without spans that is not empty', () => {
+describe('a non-empty request without spans', () => {
   const span = () => inJson(line());
   it.each([
     ['names in snake case', { resource_spans: [{ scope_spans: [{ spans: [span()] }] }] }, 'resource_spans'],
@@ -298,7 +298,7 @@ describe('a request without spans that is not empty', () => {
       { resourceSpans: [{ scopeSpans: [{ Spans: [span()] }] }] },
       'resourceSpans[].scopeSpans[].Spans',
     ],
-  ])('is warned of and counted: %s', async (_what, body, found) => {
+  ])('causes a warning and is counted: %s', async (_what, body, found) => {
     const before = await metric('koppelvlak_ldv_other_contents_total');
     const sent = await log.send([], { form: 'json', body: JSON.stringify(body) });
     expect([sent.status, sent.answer]).toEqual([
@@ -312,7 +312,7 @@ describe('a request without spans that is not empty', () => {
     expect(await metric('koppelvlak_ldv_other_contents_total')).toBe(before + 1);
   });
 
-  it('is warned of in protobuf: the older form has a field of its own', async () => {
+  it('causes a warning in protobuf: the older form has a separate field', async () => {
     const older = protobuf.Writer.create()
       .uint32((1000 << 3) | 2)
       .bytes(Buffer.from('x'))
@@ -323,7 +323,7 @@ describe('a request without spans that is not empty', () => {
     expect(answer?.errorMessage).toContain('resourceSpans[].veld 1000');
   });
 
-  it('is warned of beside spans that were found, which are stored', async () => {
+  it('causes a warning beside the spans that were found, which are stored', async () => {
     const good = line();
     const body = JSON.stringify({
       resourceSpans: [{ scopeSpans: [{ spans: [inJson(good)] }] }, { instrumentationLibrarySpans: [{}] }],
@@ -344,12 +344,12 @@ describe('a request without spans that is not empty', () => {
       'parts without spans',
       { resourceSpans: [{ resource: {}, scopeSpans: [{ scope: {}, spans: [] }], schemaUrl: 'x' }] },
     ],
-  ])('is not warned of when it is empty: %s', async (_what, body) => {
+  ])('causes no warning when it is empty: %s', async (_what, body) => {
     const sent = await log.send([], { form: 'json', body: JSON.stringify(body) });
     expect([sent.status, sent.bytes.toString()]).toEqual([200, '{}']);
   });
 
-  it.each(FORMS)('is no such request when spans were refused: %s', async (form) => {
+  it.each(FORMS)('does not count as one when spans were refused: %s', async (form) => {
     const body = encodeRequest([line({ end: 1n, spanId: newId(8) })], form);
     const { answer } = await log.send([], { form, body: Uint8Array.from(body) });
     expect(answer?.errorMessage).not.toContain('resourceSpans');

@@ -1,11 +1,11 @@
-/** Requests and answers of OTLP as a client has them, in both forms. */
+/** OTLP requests and answers from a client's point of view, in both encodings. */
 
 import { isRecord } from '../../../src/lib/json/json-value.ts';
 import * as otlp from '../../../src/verwerkingenlog/ldv/otlp.ts';
 import { type KeptAttributes, readRequest } from '../../../src/verwerkingenlog/ldv/request.ts';
 import { type Span, STATUSES, writeAttributes } from '../../../src/verwerkingenlog/ldv/span.ts';
 
-/** In JSON each span has a resource of its own. */
+/** In JSON each span has its own resource. */
 export function encodeRequest(spans: readonly Span[], form: otlp.OtlpForm): Uint8Array {
   if (form === 'protobuf') return otlp.encodeRequest(spans);
   const resourceSpans = spans.map((span) => ({
@@ -31,7 +31,10 @@ function spanInJson(span: Span): object {
 
 const ALL: KeptAttributes = { ofSpan: () => true, ofResource: () => true };
 
-/** The spans of a request. @throws {Error} when one cannot be read */
+/**
+ * The spans of a request.
+ * @throws {Error} when one cannot be read
+ */
 export async function decodeRequest(bytes: Uint8Array, form: otlp.OtlpForm, kept = ALL): Promise<readonly Span[]> {
   const { spans, unreadable } = await readRequest(bytes, form, 10_000_000, kept);
   if (unreadable[0] !== undefined) throw new Error(unreadable[0].reason);

@@ -5,7 +5,7 @@ import { encodeResponse, encodeStatus } from '../../../src/verwerkingenlog/ldv/o
 import type { Span } from '../../../src/verwerkingenlog/ldv/span.ts';
 import { decodeRequest } from './otlp-forms.ts';
 
-/** How a request is answered; `undefined` takes the lines. */
+/** How a request is answered; `undefined` accepts the lines. */
 export type Answer =
   | undefined
   /** @param count how many it says, when that is another number */
@@ -23,7 +23,7 @@ export type Answer =
 
 export interface Receiver {
   readonly url: string;
-  /** Spans that were taken, in order; one that comes again is there again. */
+  /** Accepted spans, in order, including repeated ones. */
   readonly taken: Span[];
   readonly requests: { readonly headers: IncomingHttpHeaders; readonly spans: readonly Span[] }[];
   /** Decides how each request is answered. */
@@ -31,7 +31,7 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-/** Another logbook that does what a test says. */
+/** Another logbook, controlled by a test. */
 export async function startReceiver(port = 0): Promise<Receiver> {
   const receiver: Omit<Receiver, 'url' | 'close'> = { taken: [], requests: [], answer: () => undefined };
   const server = createServer(async (request, response) => {

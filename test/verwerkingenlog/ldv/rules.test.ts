@@ -33,7 +33,7 @@ async function acties(
       Vertrouwelijkheid: 'vertrouwelijk',
     }),
   );
-  // Reading leaves an entry of its own.
+  // Reading adds its own entry.
   return results.filter(({ actieNaam }) => actieNaam !== 'Raadplegen verwerkingenlog');
 }
 
@@ -91,7 +91,7 @@ describe.each(FORMS)('in %s a line is refused', (form) => {
   });
 });
 
-it.each(FORMS)('takes a parent of zeros for no parent (%s)', async (form) => {
+it.each(FORMS)('treats a parent of zeros as no parent (%s)', async (form) => {
   const span = line({ parentSpanId: '0'.repeat(16) });
   expect((await log.send([span], { form })).answer?.rejectedSpans).toBe(0);
   const { parentSpanId: _, ...without } = span;
@@ -99,7 +99,7 @@ it.each(FORMS)('takes a parent of zeros for no parent (%s)', async (form) => {
   expect((await log.send([without], { form })).answer?.rejectedSpans).toBe(0);
 });
 
-it('refuses half a surrogate pair, which only JSON can write', async () => {
+it('refuses half a surrogate pair, which only JSON can express', async () => {
   const body = JSON.stringify({
     resourceSpans: [
       {
@@ -126,12 +126,12 @@ it('refuses half a surrogate pair, which only JSON can write', async () => {
 it.each([
   ['without a person', { [DPL.subject]: undefined, [DPL.subjectType]: undefined }],
   ['with all of LDV, though other attributes were dropped', {}],
-])('takes a line %s', async (_what, attributes) => {
+])('accepts a line %s', async (_what, attributes) => {
   const dropped = Object.keys(attributes).length === 0 ? { droppedAttributes: 3 } : {};
   expect((await log.send([line({ attributes, ...dropped })])).answer?.rejectedSpans).toBe(0);
 });
 
-it('finds a person by any spelling of BSN, and a pseudonym by its own kind only', async () => {
+it('finds a person by any spelling of BSN, and a pseudonym by its own type only', async () => {
   const person = newPerson();
   for (const kind of ['BSN', 'bsn', 'Bsn'])
     await log.send([line({ attributes: { [DPL.subject]: person, [DPL.subjectType]: kind } })]);
@@ -145,7 +145,7 @@ it('finds a person by any spelling of BSN, and a pseudonym by its own kind only'
   expect(await acties(log, 'BSN', pseudonym, { vertrouwelijkheid: 'normaal' })).toEqual([]);
 });
 
-it('names the organisation: that of the token, else of the setting', async () => {
+it("sets the organisation: the token's, or else the setting's", async () => {
   const set = await startLdv({ env: { LDV_UITVOERDER: '00000099000000007000' }, tokens: log.tokens });
   const [one, two] = [line(), line()];
   await set.send([one]);
@@ -156,7 +156,7 @@ it('names the organisation: that of the token, else of the setting', async () =>
 });
 
 describe('by its settings the intake', () => {
-  it('ignores other spans, but not a line whose activity was dropped', async () => {
+  it('ignores other spans, but not a line without its activity', async () => {
     const set = await startLdv({ env: { LDV_OTHER_SPANS: 'ignore' }, tokens: log.tokens });
     const other = line({
       attributes: {
@@ -180,7 +180,7 @@ describe('by its settings the intake', () => {
     await set.stop();
   });
 
-  it('refuses a plain BSN and takes a pseudonym', async () => {
+  it('refuses a plain BSN and accepts a pseudonym', async () => {
     const set = await startLdv({ env: { LDV_PLAIN_BSN: 'refuse' }, tokens: log.tokens });
     const plain = line({ attributes: { [DPL.subject]: '999990019', [DPL.subjectType]: 'bsn' } });
     const untyped = line({ attributes: { [DPL.subject]: '999990019', [DPL.subjectType]: undefined } });
@@ -192,7 +192,7 @@ describe('by its settings the intake', () => {
     await set.stop();
   });
 
-  it('checks a plain BSN by its eleven test', async () => {
+  it('checks a plain BSN by the eleven test', async () => {
     const set = await startLdv({ env: { VERWERKINGENLOG_CHECK_BSN: 'true' }, tokens: log.tokens });
     const { answer } = await set.send([
       line({ attributes: { [DPL.subject]: '999990018' } }),
@@ -206,7 +206,7 @@ describe('by its settings the intake', () => {
     ['refuse', undefined],
     ['normaal', 'normaal'],
     ['vertrouwelijk', 'vertrouwelijk'],
-  ])('does with an unknown activity: %s', async (setting, vertrouwelijkheid) => {
+  ])('handles an unknown activity: %s', async (setting, vertrouwelijkheid) => {
     const set = await startLdv({ env: { LDV_UNKNOWN_ACTIVITY: setting }, tokens: log.tokens });
     const span = line();
     const { answer } = await set.send([span]);
@@ -232,7 +232,7 @@ describe('the register decides', () => {
   });
   afterAll(() => set.stop());
 
-  it('name, term and confidentiality as they were when the line began; later changes alter nothing that is stored', async () => {
+  it('name, term and confidentiality as they were when the line began; later changes do not alter stored lines', async () => {
     const id = randomUUID();
     const at = (moment: string) =>
       line({ start: ns(moment), end: ns(moment), attributes: { [DPL.activity]: `urn:uuid:${id}` } });
@@ -250,7 +250,7 @@ describe('the register decides', () => {
       bewaartermijn: '7 jaar na het einde',
       vertrouwelijkheid: 'vertrouwelijk',
     });
-    // One of before the activity was confidential, that arrives now.
+    // A line from before the activity was confidential, arriving now.
     const normal = await set.send([late, second]);
     expect(normal.answer).toMatchObject({ rejectedSpans: 2 });
     for (const { spanId } of [late, second]) {
@@ -283,14 +283,14 @@ describe('the register decides', () => {
       bewaartermijn: 'P5Y',
       vertrouwelijkheid: 'vertrouwelijk',
     });
-    // After it was removed, it is unknown; before that it was not, and it is as confidential as it was in the end.
+    // After its removal it is unknown; before that it was known, with its last confidentiality.
     const [unknown, known] = [at('2026-04-06T12:00:00Z'), at('2026-04-02T12:00:00Z')];
     expect((await set.send([unknown], { scopes: ['create:confidential'] })).answer?.rejectedSpans).toBe(1);
     expect((await set.send([known])).answer?.rejectedSpans).toBe(1);
     expect((await set.send([known], { scopes: ['create:confidential'] })).answer?.rejectedSpans).toBe(0);
   });
 
-  it('answers the confidentiality of an activity, and takes only the two words', async () => {
+  it('returns the confidentiality of an activity, and accepts only the two values', async () => {
     const id = randomUUID();
     await register(set, id);
     expect((await set.call(['read:normal'], 'GET', `/verwerkingsactiviteiten/${id}`)).json).toMatchObject({
@@ -305,7 +305,7 @@ describe('a change of a whole processing', () => {
   const patch = (scopes: string[], verwerkingId: string, body: object) =>
     log.call(scopes, 'PATCH', `/verwerkingsacties?verwerkingId=${verwerkingId}`, body);
 
-  it('with update:normal passes lines of LDV over: neither changed nor a reason for 403', async () => {
+  it('with update:normal skips LDV lines: neither changed nor a reason for 403', async () => {
     const id = randomUUID();
     await register(log, id, { vertrouwelijkheid: 'vertrouwelijk' });
     const span = line({ attributes: { [DPL.activity]: `https://register.example/${id}` } });

@@ -1,4 +1,4 @@
-/** What the exporters of OpenTelemetry really send: that of Node against the running service, others as they were recorded. */
+/** The real output of OpenTelemetry exporters: Node's against the running service, others' from recordings. */
 import { globSync, readFileSync } from 'node:fs';
 import { DiagLogLevel, diag, SpanStatusCode } from '@opentelemetry/api';
 import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http';
@@ -47,7 +47,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The lines of a trace as they are kept, in the order in which they were stored. */
+/** The stored lines of a trace, in the order of storing. */
 async function stored(traceId: string): Promise<Span[]> {
   const { rows } = await client.query(
     'select actie_id as id from verwerkingenlog.versies where verwerking_id = $1::uuid order by 1',
@@ -64,7 +64,7 @@ async function stored(traceId: string): Promise<Span[]> {
   return spans;
 }
 
-/** How many requests were answered with this status. */
+/** Number of requests with this status. */
 const answered = (status: number): number =>
   log.server.logged.filter((line) => line.msg === 'answered' && line.status === status).length;
 
@@ -72,7 +72,7 @@ async function headers(scopes = ['create:normal']): Promise<{ authorization: str
   return await log.tokens.bearer(scopes);
 }
 
-/** Logs one processing of some persons, each below the first span. */
+/** Logs one processing about some persons, each below the first span. */
 async function logWith(processor: SpanProcessor, persons: number): Promise<string> {
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': 'Balie', 'service.version': '2.1', 'host.name': 'geheim' }),
@@ -134,7 +134,7 @@ describe.each([
     expect(Object.fromEntries(span?.resource ?? [])).toEqual({ 'service.name': 'Balie', 'service.version': '2.1' });
   });
 
-  it('reads what was refused from the answer', async () => {
+  it('reads the number of refused lines from the answer', async () => {
     const exporter = exporterOf({ url: log.traces, headers: await headers() });
     const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
     provider.getTracer('balie').startSpan('Zonder activiteit').end();
@@ -143,7 +143,7 @@ describe.each([
     expect(warnings.join('\n')).toMatch(/processing_activity_id ontbreekt/);
   });
 
-  it('does not repeat what is refused as a whole', async () => {
+  it('does not retry a request that is refused as a whole', async () => {
     const exporter = exporterOf({ url: log.traces, headers: await headers(['read:normal']), timeoutMillis: 20_000 });
     const before = answered(403);
     const traceId = await logWith(new SimpleSpanProcessor({ exporter }), 1).catch(() => '');
@@ -151,7 +151,7 @@ describe.each([
     if (traceId !== '') expect(await stored(traceId)).toEqual([]);
   });
 
-  it('repeats after 503 when the answer says, and the line is stored once', async () => {
+  it('retries after 503 at the given time, and the line is stored once', async () => {
     const exporter = exporterOf({ url: log.traces, headers: await headers(), timeoutMillis: 90_000 });
     const before = answered(503);
     await client.query('alter table verwerkingenlog.ldv_keys rename to elders');
@@ -173,11 +173,11 @@ function isRecorded(value: unknown): value is Recorded {
   return typeof value === 'object' && value !== null && 'client' in value && 'contentType' in value && 'body' in value;
 }
 
-describe('a request that was recorded', () => {
+describe('a recorded request', () => {
   const names = globSync('*.json', { cwd: FIXTURES }).toSorted();
-  it('is there of several languages', () => expect(names.length).toBeGreaterThanOrEqual(4));
+  it('exists for several languages', () => expect(names.length).toBeGreaterThanOrEqual(4));
 
-  it.each(names)('%s is taken', async (name) => {
+  it.each(names)('%s is accepted', async (name) => {
     const recorded: unknown = JSON.parse(readFileSync(new URL(name, FIXTURES), 'utf8'));
     if (!isRecorded(recorded)) throw new Error('no recorded request');
     const { contentType, contentEncoding, body } = recorded;

@@ -21,7 +21,7 @@ export interface Sending {
   readonly scopes?: readonly string[];
   readonly subject?: string;
   readonly headers?: Record<string, string>;
-  /** Instead of spans: the body itself. */
+  /** The raw body, instead of spans. */
   readonly body?: string | Uint8Array<ArrayBuffer>;
 }
 
@@ -41,7 +41,7 @@ export interface LdvServer extends LogServer {
   send(spans: readonly Span[], how?: Sending): Promise<Sent>;
 }
 
-/** A log that takes lines of activities that its register does not know, unless the test wants otherwise. */
+/** A log that accepts lines of activities missing from its register, unless the test decides otherwise. */
 export async function startLdv(options: Parameters<typeof startLog>[0] = {}): Promise<LdvServer> {
   const log = await startLog({ ...options, env: { LDV_UNKNOWN_ACTIVITY: 'normaal', ...options.env } });
   const traces = `${log.server.url}/ldv/v1/traces`;
@@ -80,7 +80,7 @@ export function newId(bytes: 8 | 16): string {
   return randomBytes(bytes).toString('hex');
 }
 
-/** A line about one person; attributes that are `undefined` are left out. */
+/** A line about one person; `undefined` attributes are omitted. */
 export function line(
   wishes: Partial<Omit<Span, 'attributes' | 'resource'>> & {
     attributes?: Record<string, AttributeValue | undefined>;
@@ -113,7 +113,7 @@ export function subjectIn(span: Span): string {
   return String(span.attributes.get(DPL.subject));
 }
 
-/** Puts the activity into the register. */
+/** Adds the activity to the register. */
 export async function register(log: LogServer, id: string, wishes: Record<string, unknown> = {}): Promise<void> {
   const body = {
     naam: 'Beoordelen aanvraag',

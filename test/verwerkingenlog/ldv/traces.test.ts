@@ -1,4 +1,4 @@
-/** The answer table of the intake, row by row in both types. */
+/** The answer table of the intake, row by row in both media types. */
 import { gzipSync } from 'node:zlib';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -34,7 +34,7 @@ const find = async (person: string, scopes = ['read:normal']) =>
 describe.each(FORMS)('in %s', (form) => {
   const type = MEDIA_TYPES[form];
 
-  it('answers 200 without a word when all is stored, and the log has it', async () => {
+  it('answers 200 without a message when everything is stored, and the log has it', async () => {
     const span = line();
     const sent = await log.send([span], { form });
     expect([sent.status, sent.type, sent.bytes.toString()]).toEqual([200, type, form === 'json' ? '{}' : '']);
@@ -54,13 +54,13 @@ describe.each(FORMS)('in %s', (form) => {
     });
   });
 
-  it('takes gzip', async () => {
+  it('accepts gzip', async () => {
     const span = line();
     expect((await log.send([span], { form, gzip: true })).bytes.toString()).toBe(form === 'json' ? '{}' : '');
     expect(await find(subjectIn(span))).toHaveLength(1);
   });
 
-  it('names what is refused, and stores the rest', async () => {
+  it('reports refused lines, and stores the rest', async () => {
     const good = line();
     const bad = line({ attributes: { [DPL.activity]: undefined } });
     const { status, answer } = await log.send([bad, good], { form });
@@ -73,7 +73,7 @@ describe.each(FORMS)('in %s', (form) => {
     expect(await find(subjectIn(bad))).toHaveLength(0);
   });
 
-  it('answers 200 when all is refused, with the first reasons', async () => {
+  it('answers 200 when everything is refused, with the first reasons', async () => {
     const bad = Array.from({ length: 30 }, () => line({ end: 1n }));
     const { status, answer } = await log.send(bad, { form });
     expect(status).toBe(200);
@@ -104,7 +104,7 @@ describe.each(FORMS)('in %s', (form) => {
     expect(sent.error?.message).not.toBe('');
   });
 
-  it('answers 401 and 403 with a status of its type', async () => {
+  it('answers 401 and 403 with a status in its type', async () => {
     const none = await log.send([line()], { form, headers: { authorization: '' } });
     expect([none.status, none.type, none.error?.code]).toEqual([401, type, 16]);
     expect(none.headers.get('www-authenticate')).toMatch(/^Bearer/);
@@ -122,7 +122,7 @@ describe.each(FORMS)('in %s', (form) => {
     expect((await log.send(long, { form, gzip: true })).status).toBe(413);
   });
 
-  it.each(['x-gzip', 'GZIP'])('takes gzip under the name %s', async (name) => {
+  it.each(['x-gzip', 'GZIP'])('accepts gzip under the name %s', async (name) => {
     const sent = await log.send([line()], { form, gzip: true, headers: { 'content-encoding': name } });
     expect([sent.status, sent.answer?.rejectedSpans]).toEqual([200, 0]);
   });
@@ -132,7 +132,7 @@ describe.each(FORMS)('in %s', (form) => {
     expect([sent.status, sent.error?.code]).toEqual([415, 3]);
   });
 
-  it('answers 503 with Retry-After while the database cannot take it', async () => {
+  it('answers 503 with Retry-After while the database cannot store it', async () => {
     const client = new pg.Client(database.url);
     await client.connect();
     await client.query('alter table verwerkingenlog.ldv_keys rename to elders');
@@ -158,7 +158,7 @@ it('answers 415 to another media type, in JSON', async () => {
 it.each([
   ['a byte order mark', '\ufeff'],
   ['nothing', ''],
-])('takes JSON that begins with %s, in UTF-8 by either name', async (_what, begin) => {
+])('accepts JSON that begins with %s, in UTF-8 by either name', async (_what, begin) => {
   const body = begin + Buffer.from(encodeRequest([line()], 'json')).toString();
   const sent = await log.send([], { form: 'json', body, headers: { 'content-type': 'application/json;charset=utf8' } });
   expect([sent.status, sent.answer?.rejectedSpans]).toEqual([200, 0]);
@@ -172,7 +172,7 @@ it('answers 404 and 405 in the same way', async () => {
   expect([unknown.status, await unknown.json()]).toMatchObject([404, { code: 5 }]);
 });
 
-it('takes JSON with ids in capitals, integers as texts or numbers, unknown members and nulls', async () => {
+it('accepts JSON with ids in capitals, integers as texts or numbers, unknown members and nulls', async () => {
   const span = line({ attributes: { [DPL.subjectType]: undefined } });
   const text = Buffer.from(encodeRequest([span], 'json')).toString();
   const body = text

@@ -1,4 +1,4 @@
-/** Lines with any value: each is refused, or is stored whole and forwarded, and never holds up another. */
+/** Lines with arbitrary values: each is refused, or is stored completely and forwarded, and never blocks another. */
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -68,9 +68,9 @@ async function linesOf(person: string): Promise<readonly Span[]> {
 
 const MIN = -(2n ** 63n);
 const MAX = 2n ** 63n - 1n;
-/** Texts with everything that JSON can say: NUL, halves of a pair, what looks like a number. */
+/** Texts with everything that JSON can express: NUL, lone surrogates, number-like texts. */
 const text = fc.oneof(
-  // Of the unit `binary`, fast-check first makes a table of a million characters.
+  // fast-check's unit `binary` first builds a table of a million characters.
   fc.array(fc.integer({ min: 0, max: 0x10_ff_ff }), { maxLength: 10 }).map((points) => String.fromCodePoint(...points)),
   fc.constantFrom('', '\0', 'a\0b', '\ud800', '\udc00x', 'a\ud83d', '__proto__', '1e300', 'NaN'),
 );
@@ -93,7 +93,7 @@ const { value } = fc.letrec<{ value: AttributeValue }>((tie) => ({
   ),
 }));
 
-/** Protobuf has no text that is not UTF-8: what is not a character is sent as U+FFFD. */
+/** Protobuf text is always UTF-8: an invalid character is sent as U+FFFD. */
 function inUtf8(of: AttributeValue): AttributeValue {
   if (typeof of === 'string') return of.toWellFormed();
   if (of instanceof Map) return new Map([...of].map(([name, inner]) => [name.toWellFormed(), inUtf8(inner)]));
@@ -111,7 +111,7 @@ describe.each(FORMS)('a value of any kind in %s', (form) => {
         sent.push(span);
         const [read, ...others] = await linesOf(subjectIn(span));
         expect(others).toEqual([]);
-        // Protobuf loses what is not UTF-8 on its way here already.
+        // Protobuf has already lost text that is not UTF-8.
         const came = form === 'json' ? values : values.map(inUtf8);
         expect(read?.attributes.get('dpl.own')).toEqual(came);
         for (const [i, one] of came.entries()) expect(read?.attributes.get(`app.${i}`)).toEqual(one);
@@ -126,13 +126,13 @@ describe.each(FORMS)('a value of any kind in %s', (form) => {
     }
   });
 
-  it('that is an integer beyond 64 bits refuses its own line and no other', async () => {
+  it('that is an integer beyond 64 bits causes only its own line to be refused', async () => {
     const large = [2n ** 63n, -(2n ** 63n) - 1n, BigInt(1e300), 10n ** 21n].map((n) =>
       line({ attributes: { 'app.n': [new Map([['inner', n]])] } }),
     );
     const resource = line({ resource: { 'service.number': 2n ** 64n } });
     const good = line({ attributes: { 'app.n': MAX } });
-    // Protobuf has no place for a larger one: it is sent as another number.
+    // Protobuf cannot represent a larger one: it is sent as another number.
     const wrong = form === 'json' ? [...large, resource] : [];
     const { status, answer } = await log.send([...wrong, good], { form });
     expect([status, answer?.rejectedSpans]).toEqual([200, wrong.length]);
@@ -144,7 +144,7 @@ describe.each(FORMS)('a value of any kind in %s', (form) => {
   });
 });
 
-/** A line in JSON by hand, with what is written there in its members. */
+/** A hand-written JSON line, with these texts as its members. */
 function written(members: string, attributes: readonly string[], spanId = newId(8)): string {
   const own = [
     `{"key":"${DPL.activity}","value":{"stringValue":"urn:x"}}`,
@@ -163,7 +163,7 @@ describe('JSON', () => {
     ['a number that no double holds', '"startTimeUnixNano":1e999', 'een tijd past niet in 64 bits'],
     ['a number of very many digits', `"startTimeUnixNano":${'9'.repeat(10_000_000)}`, 'een tijd past niet in 64 bits'],
     ['a text of many digits', `"startTimeUnixNano":"${'9'.repeat(100_000)}"`, 'een tijd past niet in 64 bits'],
-  ])('with %s as a time refuses that line and no other', async (_what, members, reason) => {
+  ])('with %s as a time causes only that line to be refused', async (_what, members, reason) => {
     const person = newPerson();
     const subject = `{"key":"${DPL.subject}","value":{"stringValue":"${person}"}}`;
     const spanId = newId(8);
@@ -180,12 +180,12 @@ describe('JSON', () => {
     ['1e21', '{"intValue":1e21}'],
     ['9223372036854775808', '{"intValue":9223372036854775808}'],
     ['a text of many digits', `{"intValue":"${'9'.repeat(100_000)}"}`],
-  ])('with %s as an integer of LDV’s own attributes refuses that line', async (_what, given) => {
+  ])('with %s as an integer of LDV’s own attributes is refused', async (_what, given) => {
     const body = inRequest([written(TIMES, [`{"key":"dpl.n","value":${given}}`])]);
     expect((await log.send([], { form: 'json', body })).answer).toMatchObject({ rejectedSpans: 1 });
   });
 
-  it('with integers of 64 bits as numbers keeps every digit, and of a name that is given twice the last value', async () => {
+  it('with 64-bit integers as numbers keeps every digit, and the last value of a repeated name', async () => {
     const person = newPerson();
     const body = inRequest([
       written('"startTimeUnixNano": 1775000000123456789,"endTimeUnixNano":1775000000123456790', [
@@ -210,7 +210,7 @@ describe('JSON', () => {
   });
 });
 
-/** Stores a line, and then makes of it what an earlier release has stored. */
+/** Stores a line, and then turns it into one stored by an earlier release. */
 async function storedBefore(change: (kept: string) => string): Promise<{ span: Span; id: string }> {
   const span = line({ attributes: { 'dpl.n': 4_711n, 'app.text': 'blijft' } });
   other.answer = () => ({ status: 503 });
@@ -230,7 +230,7 @@ describe('a line of an earlier release with an integer beyond 64 bits', () => {
   it.each([
     ['1e300', String(BigInt(1e300))],
     ['9223372036854775808', '9223372036854775808'],
-  ])('is read whole, and is set aside when lines are forwarded: %s', async (_what, digits) => {
+  ])('is read completely, and is set aside when lines are forwarded: %s', async (_what, digits) => {
     const { span, id } = await storedBefore((kept) => kept.replace('"4711"', `"${digits}"`));
     const next = line();
     await log.send([next]);
@@ -249,7 +249,7 @@ describe('a line of an earlier release with an integer beyond 64 bits', () => {
     await expect.poll(metrics, PATIENT).toMatch(/^koppelvlak_ldv_forward_issues\{kind="onverzendbaar"\} 1$/m);
   });
 
-  it('does not stop forwarding when what is kept of it cannot be read at all', async () => {
+  it('does not block forwarding when its stored data are unreadable', async () => {
     const { id } = await storedBefore((kept) => kept.slice(0, -1));
     const next = line();
     await log.send([next]);
@@ -262,9 +262,9 @@ describe('a line of an earlier release with an integer beyond 64 bits', () => {
   });
 });
 
-describe('an action of a moment that nanoseconds of 64 bits do not hold', () => {
+describe('an action at a time beyond 64-bit nanoseconds', () => {
   it.each(['1950-01-01T00:00:00Z', '0001-01-01T00:00:00Z'])(
-    'of %s is set aside, and the next goes on',
+    'of %s is set aside, and the next is forwarded',
     async (tijdstip) => {
       other.answer = () => ({ status: 503 });
       const early = actie(newPerson(), { tijdstip });
@@ -286,11 +286,11 @@ describe('an action of a moment that nanoseconds of 64 bits do not hold', () => 
   );
 });
 
-describe('what another logbook answers', () => {
+describe("another logbook's answer", () => {
   it.each([
     ['a reason with NUL', { refuse: ['0'.repeat(16)], message: 'a\0b' }],
     ['an error with NUL', { status: 400, message: 'a\0b' }],
-  ] as const)('does not stop forwarding: %s', async (_what, answer) => {
+  ] as const)('does not block forwarding: %s', async (_what, answer) => {
     other.answer = (spans) => (spans.some(({ name }) => name === 'slecht') ? answer : undefined);
     await log.send([line({ name: 'slecht' })]);
     await emptied();
@@ -300,7 +300,7 @@ describe('what another logbook answers', () => {
     expect(await issues()).toMatchObject([{ soort: 'geweigerd', reden: expect.stringContaining('ab') }]);
   });
 
-  it('does not stop forwarding: more refusals than lines', async () => {
+  it('does not block forwarding: more refusals than lines', async () => {
     other.answer = () => ({ refuse: [], count: 2 ** 40 });
     await log.send([line()]);
     await emptied();
