@@ -171,14 +171,14 @@ export type WrittenCase<Tested> = Written & {
 export type Asking<Subject extends SuiteSubject> = Pick<Written, 'needs'> &
   Pick<ConformanceCase<Subject>, 'ask' | 'expect' | 'check'>;
 
-/** Makes a chapter of cases that are written down by id. */
+/** Makes a chapter from case descriptions by id. */
 type MakeChapter<Subject extends SuiteSubject, Case> = (
   id: string,
   title: readonly [nl: string, en: string],
   cases: Readonly<Record<string, Case>>,
 ) => Chapter<Subject>;
 
-/** Of cases that are one function. @param open the subject as one case works with it @param first as `described` has it */
+/** Chapters of cases that are a single function. @param open gives one case its view of the subject @param first as for `described` */
 export function writtenChapters<Subject extends SuiteSubject, Tested>(
   open: (subject: Subject, run: CaseRun) => Tested,
   first: string,
@@ -192,7 +192,7 @@ export function writtenChapters<Subject extends SuiteSubject, Tested>(
   });
 }
 
-/** Of cases that send requests that are data. */
+/** Chapters of cases whose requests are data. */
 export function askingChapters<Subject extends SuiteSubject>(
   first: string,
 ): MakeChapter<Subject, Written & Asking<Subject>> {

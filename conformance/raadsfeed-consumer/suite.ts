@@ -84,7 +84,7 @@ export async function openConsumerSubject(needs: ConsumerNeeds): Promise<Consume
   return subject;
 }
 
-/** A failure is for the case that asks for it, if one does. */
+/** A failure belongs to the case that awaits it, if any. */
 function started({ scene }: SceneCase, subject: ConsumerSubject): Promise<Finding> {
   const finding = scene(subject);
   finding.catch(() => undefined);

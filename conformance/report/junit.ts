@@ -23,7 +23,7 @@ ${cases.map((one) => html`    <testcase classname="${suite}.${one.chapter}" name
 `.markup;
 }
 
-/** A badge of 20 pixels high, with what it says as its text. */
+/** A badge, 20 pixels high, with its message as text. */
 export function reportBadge({ conforms, suite, cases }: ConformanceReport): string {
   const musts = cases.filter(
     ({ level, outcome }) => level === 'must' && (outcome === 'passed' || outcome === 'failed'),

@@ -1,11 +1,11 @@
-/** The commands of a build, as `docs/conformance.md` has them. */
+/** The commands of a build, as in `docs/conformance.md`. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { isRecord } from '../../src/lib/json/json-value.ts';
 
 const PAGE = join(import.meta.dirname, '../../docs/conformance.md');
-/** What each begins with: of the package, of the image in a job, and of the image by itself. */
+/** Their first words: for the package, for the image in a job, and for the image on its own. */
 const BEGINNINGS = [
   'npx --yes --package ./koppelvlak-conformance-1.0.0.tgz koppelvlak-conformance',
   'node /app/conformance/main.ts',
@@ -15,11 +15,14 @@ const BEGINNINGS = [
 interface BuildExamples {
   readonly github: unknown;
   readonly gitlab: unknown;
-  /** Words for the program, of each. */
+  /** Words to replace them with. */
   readonly commands: readonly (readonly string[])[];
 }
 
-/** @param url what is tested instead @throws when a command begins otherwise */
+/**
+ * @param url the subject instead of the page's
+ * @throws when a command begins differently
+ */
 export function buildExamples(url: string): BuildExamples {
   const [, section = ''] = readFileSync(PAGE, 'utf8').split('## In a build');
   const [github, gitlab] = [...section.matchAll(/```yaml\n(.*?)```/gs)].map(([, text = '']): unknown => parse(text));
@@ -33,7 +36,7 @@ export function buildExamples(url: string): BuildExamples {
   return { github, gitlab, commands };
 }
 
-/** Every text under this name, however deep. */
+/** Every text under this name, at any depth. */
 function textsIn(value: unknown, name: string): readonly string[] {
   if (Array.isArray(value)) return value.flatMap((one) => textsIn(one, name));
   if (!isRecord(value)) return [];

@@ -1,4 +1,4 @@
-/** The suite for an intake of log lines on a real OpenTelemetry Collector, where one is: named by OTELCOL, or on the path. */
+/** The suite for an intake of log lines on a real OpenTelemetry Collector, if available: named by OTELCOL, or on the path. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { runLdv } from './run-ldv.ts';
 
 const OTELCOL = process.env.OTELCOL ?? 'otelcol-contrib';
 const isThere = spawnSync(OTELCOL, ['--help']).status === 0;
-/** What is asked of a service that takes tokens, offers reading, is busy, or has a certificate; and what takes a line that is refused. */
+/** Cases for a service that checks tokens, offers reading, is busy, or has a certificate; and cases that need a refused line. */
 const SKIPPED = ['L-ANS-01', 'L-ANS-02', 'L-ANS-11', 'L-ANS-16', 'L-ANS-17'];
 
 it.runIf(isThere)('an OpenTelemetry Collector passes every must', async () => {

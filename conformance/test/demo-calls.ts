@@ -1,4 +1,4 @@
-/** The calls for a running demo, as `docs/conformance.md` has them. */
+/** The calls for a running demo, as in `docs/conformance.md`. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -6,11 +6,14 @@ const PAGE = join(import.meta.dirname, '../../docs/conformance.md');
 
 interface DemoCall {
   readonly suite: string;
-  /** Of the whole call, without the place of its report. */
+  /** The words of the whole call, without its report directory. */
   readonly words: readonly string[];
 }
 
-/** @param file demo.json @param home where the demo keeps it */
+/**
+ * @param file demo.json
+ * @param home the demo's directory
+ */
 export async function demoCalls(file: Readonly<Record<string, unknown>>, home: string): Promise<readonly DemoCall[]> {
   const page = (await readFile(PAGE, 'utf8')).replaceAll(/ \\\n +/g, ' ');
   const calls = [...page.matchAll(/^ {4}npm run --silent conformance -- ((\S+) .+)$/gm)];
@@ -25,7 +28,7 @@ export async function demoCalls(file: Readonly<Record<string, unknown>>, home: s
           .replace('http://127.0.0.1:8081', String(file.issuer))
           .replace(/^\.koppelvlak/, home),
       );
-    // One case waits for the whole age of a stream.
+    // One case waits for the maximum age of a stream.
     const faster = ['--rate', '100', '--json', ...(suite === 'raadsfeed' ? ['--not', 'C-STR-09'] : [])];
     return { suite, words: [...words, ...faster] };
   });

@@ -1,6 +1,6 @@
 /**
- * The suites of the two sides against each other: what one plays, the other judges. The outcome that is expected of each case is kept in
- * `outcomes/`; `vitest -u` writes it anew.
+ * Runs the suites of the two sides against each other: one plays, the other judges. The expected outcome of each case is in `outcomes/`;
+ * `vitest -u` rewrites it.
  */
 import { createPrivateKey } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -28,7 +28,7 @@ async function expectOutcomes(results: readonly CaseResult[], file: string): Pro
   await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(`outcomes/${file}`);
 }
 
-it('judges as a reader the feed that is played for consumers: each case as before', async () => {
+it('judges as a reader the feed played for consumers: each case as before', async () => {
   const stage = await openStage(0);
   const feed = stage.open();
   for (const id of ['a', 'b', 'c']) feed.upsert(id);
@@ -40,7 +40,7 @@ it('judges as a reader the feed that is played for consumers: each case as befor
   await expectOutcomes(results, 'raadsfeed-and-played-feed.txt');
 });
 
-it('judges as an office the supplier that is played for requesters: each case as before', async () => {
+it('judges as an office the supplier played for requesters: each case as before', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'elkaar-'));
   const keys = await makeKeys(dir);
   const model = loadModel('shv');

@@ -1,4 +1,4 @@
-/** The worked example of a consumer in this process, so that it follows all feeds at the same time; and with a part of its text replaced. */
+/** The example consumer, run in this process so that it follows all feeds at once, optionally with a part of its text replaced. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { type Consumer, type HeldResource, heldResource } from '../raadsfeed-con
 
 export const CONSUMER_MJS = join(import.meta.dirname, '../../examples/conformance/consumer.mjs');
 
-/** Texts of the example and what comes in their place. */
+/** Texts of the example and their replacements. */
 export type Replacements = readonly (readonly [text: string, by: string])[];
 
 interface ExampleModule {

@@ -1,4 +1,4 @@
-/** A feed with something of everything that the suites look at. */
+/** A feed with some of everything that the suites look at. */
 import {
   agendapunt,
   document,

@@ -1,4 +1,4 @@
-/** A supplier with something of everything that the suite looks at, and what a requester of it has. */
+/** A supplier with some of everything that the suite looks at, and the credentials of its requester. */
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,17 +25,17 @@ const GROUP = { groupId: 'groep', peerId: '00000099000000002000', audience: 'htt
 
 /** A person, whom no report may name. */
 export const PERSON = '999990019';
-/** What is told of one. */
+/** Personal data in the message. */
 export const DESCRIPTION = 'Traject van mevrouw Voorbeeld';
 
 interface RunWishes {
   readonly isWanted?: (id: string) => boolean;
   readonly variant?: Variant;
-  /** Names of access tokens that are not given, and `revoked`. */
+  /** Names of missing access tokens, and `revoked`. */
   readonly without?: readonly string[];
 }
 
-/** Of TLS nothing is asked on this machine. */
+/** TLS is not required on this machine. */
 export const NOT_OFFERED = ['A-HTTP-10'];
 
 export interface ExampleSupplier extends Supplier {
@@ -44,16 +44,16 @@ export interface ExampleSupplier extends Supplier {
   readonly file: string;
   /** Address of `gegevens`. */
   readonly url: (variant: Variant) => string;
-  /** Who asks, who answers, and who may no longer do either. */
+  /** Requester, supplier, and a party that may no longer be either. */
   readonly identities: Readonly<Record<'requester' | 'supplier' | 'revoked' | 'expired', Identity>>;
-  /** What more certificates are made with. */
+  /** For making more certificates. */
   readonly keys: FaultKeys;
-  /** Access tokens: `read` is right. */
+  /** Access tokens: `read` is valid. */
   readonly accessTokens: Readonly<Record<string, string>>;
   /** The FSC Manager, as PEM files, and its group. */
   readonly manager: { readonly key: string; readonly certificate: string };
   readonly group: typeof GROUP;
-  /** With an access token that is right. */
+  /** With a valid access token. */
   readonly tokenFile: string;
   /** Runs the cases against an address, as fast as it answers. */
   run(url: string, wishes?: RunWishes): Promise<readonly CaseResult[]>;
@@ -134,7 +134,7 @@ export async function startExampleSupplier(): Promise<ExampleSupplier> {
     expired: expired(requester, authority.requester.oin),
   };
   const fsc = { ...GROUP, key: manager.export({ type: 'pkcs8', format: 'pem' }).toString(), certificate };
-  // As long as all mutants take.
+  // Long enough for all mutants.
   const ofManager = { ...fsc, service: 'shv', subject: authority.requester.oin, lifetimeSeconds: 7200 };
   const accessTokens = {
     read: await tokens.token(['read'], { seconds: 7200 }),

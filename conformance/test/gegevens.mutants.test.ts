@@ -4,7 +4,7 @@ import { GEGEVENS_MUTANTS } from './mutants/gegevens.ts';
 import { behindProxy, type Mutation } from './proxy.ts';
 import { testMutants } from './run-mutants.ts';
 
-/** The bytes of an answer are signed: it is never parsed and written anew. */
+/** The bytes of an answer are signed, so it must never be parsed and rewritten. */
 function keepingBytes({ answer, ...mutation }: Mutation): Mutation {
   return {
     ...mutation,
@@ -33,7 +33,7 @@ describe('the suite for a supplier of data', () => {
     },
   });
 
-  it('finds no fault in what we deliver of the other variant', async () => {
+  it('finds no fault in our deliveries of the other variant', async () => {
     const results = await supplier.run(supplier.url('vs'), {
       ...{ variant: 'vs', isWanted: (id) => /^A-(ANS|JWS)/.test(id) },
     });

@@ -15,7 +15,7 @@ import { callConformance } from './program.ts';
 import { type BreakingProxy, startProxy } from './proxy.ts';
 
 const FAST = ['--rate', '100'];
-/** What the interface asks to be recorded of every request, and the state that pages of one requester come from. */
+/** Required records of every request, and the paging state of each requester. */
 const RECORDED = /^(gegevens\.(journal|pinned_states)$|verwerkingenlog\.)/;
 
 let supplier: ExampleSupplier;
@@ -71,7 +71,7 @@ describe('the suite for a supplier of data', () => {
 });
 
 describe('the suite for a supplier of data, on a second implementation', () => {
-  it('finds no fault, and skips what that does not offer: tokens of FSC, and revocation', async () => {
+  it('finds no fault, and skips features that it does not offer: FSC tokens, and revocation', async () => {
     const { authority, tokens, file } = supplier;
     const other = await startOtherSupplier({
       ...{ file, key: authority.supplier.key, chain: authority.supplier.chain, anchors: authority.root },
@@ -87,7 +87,7 @@ describe('the suite for a supplier of data, on a second implementation', () => {
 });
 
 describe('the suite for a supplier of data, for errors of FSC', () => {
-  it('asks no more than the interface description does', () => {
+  it('requires no more than the interface description does', () => {
     const error = { code: 'ERROR_CODE_ACCESS_DENIED', domain: 'ERROR_DOMAIN_INWAY', status: 0, more: 'x' };
     expect(faultOf(FSC_ERROR, error)).toBeUndefined();
     expect(faultOf(FSC_ERROR, { ...error, domain: 'ERROR_DOMAIN_ELSEWHERE' })).toMatch(/^\/domain /);
@@ -97,7 +97,7 @@ describe('the suite for a supplier of data, for errors of FSC', () => {
 });
 
 describe('koppelvlak-conformance gegevens', () => {
-  it('ends with status 0 where no must failed, and signs a statement of its report', async () => {
+  it('exits with 0 when no must case failed, and signs a statement of its report', async () => {
     const { requester } = supplier.authority;
     const ended = await conformance(
       ...[supplier.url('shv'), ...withToken, '--only', 'A-REQ-01', 'A-ANS-02', 'A-JWS-25', '--report', 'goed'],
@@ -121,7 +121,7 @@ describe('koppelvlak-conformance gegevens', () => {
     });
   });
 
-  it('shows neither tokens nor persons, whatever goes wrong, and how to see it again', async () => {
+  it('shows neither tokens nor persons, whatever goes wrong, and how to reproduce it', async () => {
     mutate('A-ANS-03');
     const ended = await conformance(
       ...[`${proxy.url}/gegevens`, ...withToken, '--only', 'A-ANS', 'A-ACC-06', 'A-REQ-12', '--report', 'fout'],
@@ -141,7 +141,7 @@ describe('koppelvlak-conformance gegevens', () => {
     expect(all).not.toContain('PRIVATE KEY');
   });
 
-  it('saves messages whole, but for the token', async () => {
+  it('saves complete messages, except for the token', async () => {
     const ended = await conformance(supplier.url('shv'), ...withToken, '--only', 'A-REQ-01', '--save', 'berichten');
     expect(ended.status, ended.stderr).toBe(0);
     const [request, response] = ['request', 'response'].map((what) =>
@@ -171,7 +171,7 @@ describe('koppelvlak-conformance gegevens', () => {
     expect(outcomes).toEqual(['A-ACC-01 skipped', 'A-REQ-01 passed', 'A-SIG-04 passed', 'A-JWS-25 passed']);
   });
 
-  it('proves itself to the authorization server with a key', async () => {
+  it('authenticates to the authorization server with a key', async () => {
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     writeFileSync(join(supplier.dir, 'client.pem'), privateKey.export({ type: 'pkcs8', format: 'pem' }));
     const asked: unknown[] = [];
@@ -190,7 +190,7 @@ describe('koppelvlak-conformance gegevens', () => {
     expect(asked).toMatchObject([{ iss: 'statistiek', sub: 'statistiek', aud: url }]);
   });
 
-  it('ends with status 2 where it cannot be run, and says why', async () => {
+  it('exits with 2 when it cannot run, and says why', async () => {
     const url = supplier.url('shv');
     writeFileSync(join(supplier.dir, 'verlopen.txt'), supplier.accessTokens.expired ?? '');
     const ended = await Promise.all([

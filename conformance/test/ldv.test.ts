@@ -20,7 +20,7 @@ describe('the suite for an intake of log lines', () => {
     expect(results.filter(({ outcome, id }) => outcome !== 'passed' && !NOT_OFFERED.includes(id))).toEqual([]);
   });
 
-  it('finds no fault in a second implementation, and skips what that does not offer', async () => {
+  it('finds no fault in a second implementation, and skips features that it does not offer', async () => {
     const other = await startOtherIntake(['een-token']);
     const results = await runLdv(other.url, async () => 'een-token');
     await other.stop();
@@ -30,12 +30,12 @@ describe('the suite for an intake of log lines', () => {
     ]);
   });
 
-  it('fails no must of an intake that answers as an OpenTelemetry Collector does', async () => {
+  it('fails no must case on an intake that answers as an OpenTelemetry Collector does', async () => {
     const collector = await startCollectorLike();
     const results = await runLdv(collector.url, async () => 'een-token');
     await collector.stop();
     const wrong = results.filter(({ outcome }) => outcome !== 'passed' && outcome !== 'skipped').map(({ id }) => id);
-    // None of them a must: it judges no span, has no `Allow` and no contract of ours.
+    // None of them a must: it validates no span, has no `Allow` and no contract of ours.
     expect(wrong).toEqual(['L-LINE-08', 'L-LINE-09', 'L-LINE-10', 'L-ANS-08', 'L-ANS-09', 'L-ANS-12', 'L-ANS-13']);
     const musts = LDV.chapters.flatMap(({ cases }) =>
       cases.filter(({ level }) => level === 'must').map(({ id }) => id),
@@ -43,7 +43,7 @@ describe('the suite for an intake of log lines', () => {
     expect(wrong.filter((id) => musts.includes(id))).toEqual([]);
   });
 
-  it('says of a log that fails what is wrong, and of one that is away that it cannot be judged', async () => {
+  it('reports the faults of a failing log, and that an unavailable one cannot be judged', async () => {
     const proxy = await startProxy(`${log.server.url}/ldv/v1`);
     const outcomeWith = async (status: number) => {
       proxy.mutate({ answer: (answer) => void Object.assign(answer, { status, json: {} }) });

@@ -1,4 +1,4 @@
-/** Ends a run of the mutants with what fails on each, and one table of all suites. */
+/** Ends a run of the mutants with the failures on each, and one table of all suites. */
 import process from 'node:process';
 import type { Reporter, TestModule } from 'vitest/node';
 import { LEVELS } from '../case.ts';

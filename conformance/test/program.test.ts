@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-it('says its version, as a process', async () => {
+it('prints its version, as a process', async () => {
   expect(await startConformance(['--version'], {}).ended).toEqual({
     ...{ status: 0, stdout: `${description.version}\n`, stderr: '' },
   });
@@ -28,7 +28,7 @@ it.each(createConformance(process).commands.map((command) => command.name()))(
   },
 );
 
-it('refuses a word that is no suite, and says that there is help', async () => {
+it('refuses a word that is not a suite, and mentions the help', async () => {
   const { status, stderr } = await callConformance(['raadsfed'], {});
   expect(status).toBe(2);
   expect(stderr).toMatch(/Did you mean raadsfeed\?[\s\S]*\(see --help for the arguments of this command\)/);
@@ -37,12 +37,12 @@ it('refuses a word that is no suite, and says that there is help', async () => {
 it.each([
   ['OUTBOUND_PROXY', 'user:geheim@proxy', 'is not the address of a proxy: http://… or https://…'],
   ['GEGEVENS_REVOCATION_ALLOW_PRIVATE', 'geheim', 'is neither true nor false'],
-])('refuses a wrong %s without repeating it', async (variable, value, wrong) => {
+])('refuses an invalid %s without repeating it', async (variable, value, wrong) => {
   const { status, stderr } = await callConformance(['compare', 'a', 'b'], { [variable]: value });
   expect([status, stderr]).toEqual([2, `koppelvlak-conformance: ${variable} ${wrong}\n`]);
 });
 
-it('reads the proxy from a file, and names a file that cannot be read', async () => {
+it('reads the proxy from a file, and names an unreadable one', async () => {
   const file = join(dir, 'proxy');
   await writeFile(file, 'no address\n');
   const stderrOf = async (path: string) =>

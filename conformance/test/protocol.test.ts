@@ -4,7 +4,7 @@ import { expect, it, vi } from 'vitest';
 import { type DrivenProgram, startProgram, wordsOf } from '../protocol.ts';
 import { runCommand } from '../run-command-line.ts';
 
-/** A program of Node that runs this text for each line. */
+/** A Node program that runs this text for each line. */
 function program(onLine: string, timeoutMs = 20_000): DrivenProgram {
   const text = `const { createInterface } = require('node:readline');
     const say = (value) => process.stdout.write(JSON.stringify(value) + '\\n');
@@ -15,7 +15,7 @@ function program(onLine: string, timeoutMs = 20_000): DrivenProgram {
   });
 }
 
-it('answers each request in its turn, whatever else is written to standard error', async () => {
+it('answers each request in turn, whatever is written to standard error', async () => {
   const driven = program(`console.error('at work'); setTimeout(() => say({ got: asked.do }), asked.after)`);
   const asked = [driven.ask({ do: 'first', after: 60 }), driven.ask({ do: 'second', after: 0 })];
   expect(await Promise.all(asked)).toEqual([{ got: 'first' }, { got: 'second' }]);
@@ -35,7 +35,7 @@ it.each([
   await driven.close();
 });
 
-it('says that a program cannot be started, and ends one that does not end itself', async () => {
+it('reports that a program cannot be started, and kills one that does not exit', async () => {
   const { signal } = new AbortController();
   const missing = startProgram({ command: ['/nowhere/program'], env: {}, timeoutMs: 5000, signal });
   await expect(missing.ask({})).rejects.toMatchObject({ code: 'not-started' });
@@ -46,17 +46,17 @@ it('says that a program cannot be started, and ends one that does not end itself
   expect(() => process.kill(Number(id), 0)).toThrow('ESRCH');
 });
 
-/** A program that starts another one, which keeps its output open and hears no SIGTERM. */
+/** A program that starts another one, which keeps its output open and ignores SIGTERM. */
 const FORKING = `const { spawn } = require('node:child_process');
   const text = "process.on('SIGTERM', () => undefined); setInterval(() => undefined, 1000)";
   const { pid } = spawn(process.execPath, ['-e', text], { stdio: 'inherit' });`;
-/** Whether it has ended; one whose end nobody waits for stays in the list, as Z. */
+/** True when it has exited; one that nobody waits for stays in the list, as Z. */
 const hasEnded = (id: unknown): void => {
   const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(id).trim()], { encoding: 'utf8' });
   expect(stdout).toMatch(/^Z|^$/);
 };
 
-it('ends what a program started as well', async () => {
+it('also kills the processes that a program started', async () => {
   const driven = program(`${FORKING} say({ id: pid }); process.exitCode = 0`);
   const { id } = await driven.ask({});
   await driven.close();
@@ -69,7 +69,7 @@ it('ends what a program started as well', async () => {
   await vi.waitFor(() => hasEnded(ended.stdout), 60_000);
 });
 
-it('reads a bounded part of what a command writes that hears no signal', async () => {
+it('reads a limited part of the output of a command that ignores signals', async () => {
   const text = `process.on('SIGTERM', () => undefined); const piece = 'x'.repeat(2 ** 20);
     const more = () => process.stdout.write(piece, more); more();`;
   const { signal } = new AbortController();

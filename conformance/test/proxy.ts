@@ -1,4 +1,4 @@
-/** Our own service behind a proxy that breaks one rule of it. */
+/** Our own service behind a proxy that breaks one of its rules. */
 
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -25,25 +25,25 @@ export interface Request {
   readonly body: Buffer;
 }
 
-/** What is sent on instead; what is absent stays. */
+/** Overrides for the forwarded request; absent members are unchanged. */
 interface Forwarded {
   readonly path?: string;
   readonly method?: string;
-  /** Undefined takes one out. */
+  /** Undefined removes one. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body?: Buffer;
 }
 
-/** Changes an answer, or the request before it is sent on. */
+/** Changes an answer, or the request before it is forwarded. */
 export interface Mutation {
-  /** Done before the request is sent on. */
+  /** Done before the request is forwarded. */
   readonly before?: (request: Request) => Promise<void>;
   readonly forward?: (request: Request) => Forwarded | undefined | Promise<Forwarded | undefined>;
   readonly answer?: (answer: Answer, request: Request) => void | Promise<void>;
   /** Changes the text of the stream. */
   readonly stream?: (text: string, request: Request) => string;
   readonly streamHeaders?: Record<string, string>;
-  /** Instead of 127.0.0.1, in the address. */
+  /** Host name in the address, instead of 127.0.0.1. */
   readonly host?: string;
 }
 
@@ -53,7 +53,7 @@ export interface BreakingProxy {
   stop(): Promise<void>;
 }
 
-/** @param target address of what is served; addresses in answers become those of the proxy */
+/** @param target address of the service; addresses in answers become the proxy's */
 export async function startProxy(target: string): Promise<BreakingProxy> {
   let current: Mutation = {};
   const dispatcher = new Agent();
@@ -128,7 +128,7 @@ export async function startProxy(target: string): Promise<BreakingProxy> {
       return;
     }
     outgoing.writeHead(mutated.status, mutated.headers);
-    // Node writes no body to HEAD and 304 itself.
+    // Node itself writes no body to HEAD and 304.
     outgoing.end(body, mutated.json === undefined ? encoding : 'utf8');
   };
 
@@ -156,11 +156,11 @@ export async function startProxy(target: string): Promise<BreakingProxy> {
 }
 
 interface Behind {
-  /** Address of what is served. */
+  /** Address of the service. */
   readonly target: string;
   /** Runs the cases against the proxy. */
   readonly run: (url: string, isWanted: (id: string) => boolean) => ReturnType<MutantRuns<Mutation>['run']>;
-  /** Stops what is served. */
+  /** Stops the service. */
   readonly close: () => Promise<void>;
 }
 
@@ -186,6 +186,6 @@ const UNPACK: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
 };
 
 function unpacked(bytes: Buffer, packing: string | undefined): Buffer {
-  // That of HEAD has none.
+  // HEAD answers have none.
   return packing === undefined || bytes.length === 0 ? bytes : (UNPACK[packing]?.(bytes) ?? bytes);
 }

@@ -8,7 +8,7 @@ import { type Mutation, startProxy } from './proxy.ts';
 import { OF_AGGREGATORS, runConsumer } from './run-consumer.ts';
 import { testMutants } from './run-mutants.ts';
 
-/** All scenes are played at the same time, on one processor. */
+/** All scenes run at the same time, on one CPU. */
 const OWN_MS = 5000;
 
 describe('the suite for a consumer', () => {
@@ -24,7 +24,7 @@ describe('the suite for a consumer', () => {
   });
 });
 
-/** Each with an aggregator of its own: an organisation has one source. */
+/** Each with its own aggregator, because an organisation has one source. */
 async function runAggregator(mutation: Mutation): Promise<readonly CaseResult[]> {
   const aggregator = await startAggregator();
   const proxy = await startProxy(aggregator.mount);

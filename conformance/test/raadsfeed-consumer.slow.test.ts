@@ -9,7 +9,7 @@ import { OF_AGGREGATORS, runConsumer } from './run-consumer.ts';
 const CONSUMER_PY = join(import.meta.dirname, '../../examples/conformance/consumer.py');
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 const PATIENT_MS = 30_000;
-/** What an aggregator can do wrong; that it follows a feed is tested where it follows ours. */
+/** Mistakes of an aggregator; following a feed is tested with our own feed. */
 const OF_SOURCES = /^K-(AGG|RED|TRUST)|^K-ERR-0[1-5]/;
 
 const notPassed = (results: readonly CaseResult[]): readonly string[] =>
@@ -34,7 +34,7 @@ describe('the suite for a consumer of council information', () => {
     }
   });
 
-  it.concurrent('finds no fault in the worked example in Python', async ({ skip }) => {
+  it.concurrent('finds no fault in the Python example', async ({ skip }) => {
     skip(!hasPython);
     const results = await runConsumer({
       patienceMs: PATIENT_MS,

@@ -7,14 +7,14 @@ import { CONSUMER_MUTANTS } from './mutants/raadsfeed-consumer.ts';
 import { callConformance } from './program.ts';
 import { OF_AGGREGATORS, runConsumer } from './run-consumer.ts';
 
-/** What every consumer must be found out for. */
+/** Faults that must be noticed in every consumer. */
 const PLANTED = ['K-RED-01', 'K-FEED-10', 'K-TRUST-01', 'K-ERR-03'];
 
 const conformance = (...words: readonly string[]) =>
   callConformance(['raadsfeed-consumer', ...words], { PATH: process.env.PATH ?? '' });
 
 describe('the suite for a consumer of council information', () => {
-  it('finds no fault in the worked example', async () => {
+  it('finds no fault in the example', async () => {
     const results = await runConsumer({ patienceMs: 10_000, consumer: () => exampleConsumer() });
     const others = results.filter(
       ({ outcome, id }) => outcome !== (OF_AGGREGATORS.includes(id) ? 'skipped' : 'passed'),
@@ -22,7 +22,7 @@ describe('the suite for a consumer of council information', () => {
     expect(others.map(({ id, outcome, reason }) => `${id} ${outcome}: ${reason}`)).toEqual([]);
   });
 
-  it('finds out a consumer that loses a redaction, doubles, trusts anybody, or deletes on an empty answer', async () => {
+  it('catches a consumer that loses a redaction, duplicates, trusts anybody, or deletes on an empty answer', async () => {
     const planted = CONSUMER_MUTANTS.filter(({ kills }) => PLANTED.includes(kills));
     const runs = planted.map(({ kills, mutation }) =>
       runConsumer({
@@ -41,15 +41,15 @@ describe('the suite for a consumer of council information', () => {
 describe('koppelvlak-conformance raadsfeed-consumer', () => {
   const few = ['--only', 'K-BEG-03', '--json'];
 
-  it('drives a program by lines of JSON', async () => {
+  it('drives a program with lines of JSON', async () => {
     const { status, stdout } = await conformance('--program', `node ${CONSUMER_MJS}`, ...few);
     const report = JSON.parse(stdout);
     expect({ status, report }).toMatchObject({ status: 0, report: { counts: { passed: 1 } } });
-    // Those that the program sent: the suite itself sends none.
+    // Lines that the program sent: the suite itself sends none.
     expect(report.requests).toBeGreaterThan(0);
   });
 
-  it('runs a command until what it prints is what the feed leads to, or fails', async () => {
+  it('runs a command until its output matches the feed, or fails', async () => {
     const script = `fetch('{feed}/snapshot').then((answer) => answer.json()).then(({ records }) => records.forEach((one) => console.log(JSON.stringify(one))))`;
     const { status, stdout } = await conformance('--state', `node -e "${script}"`, '--patience', '1', ...few);
     // It reads one page.
@@ -57,7 +57,7 @@ describe('koppelvlak-conformance raadsfeed-consumer', () => {
     expect(JSON.parse(stdout).cases).toMatchObject([
       {
         ...{ outcome: 'failed', reason: expect.stringMatching(/^it does not hold gm900\d\/Informatieobject\/c$/) },
-        // With what differs from the default.
+        // With the option that differs from its default.
         again: expect.stringMatching(
           /^koppelvlak-conformance raadsfeed-consumer --patience 1 --state '.*' --only K-BEG-03 --save /,
         ),
@@ -65,7 +65,7 @@ describe('koppelvlak-conformance raadsfeed-consumer', () => {
     ]);
   });
 
-  it('ends with status 2 where there is nothing to test', async () => {
+  it('exits with 2 when there is nothing to test', async () => {
     const ended = await Promise.all([
       conformance(),
       conformance('--program', 'node a.mjs', '--state', 'node b.mjs'),
@@ -75,7 +75,7 @@ describe('koppelvlak-conformance raadsfeed-consumer', () => {
     expect(ended[2]?.stderr).toContain('--add: `false` ended with status 1');
   });
 
-  it('ends with status 2 where the command never does what it is asked, and says which', async () => {
+  it('exits with 2 when the command never works, and names it', async () => {
     const ended = await Promise.all([
       conformance('--state', 'sh -c "echo kapot >&2; exit 3"', '--only', 'K-BEG-03'),
       conformance('--state', '/er/niet {feed}', '--only', 'K-BEG-03'),
@@ -91,7 +91,7 @@ describe('koppelvlak-conformance raadsfeed-consumer', () => {
     ]);
   });
 
-  it('takes a command that worked before and then fails for a consumer that fails', async () => {
+  it('blames the consumer when a command that worked before fails', async () => {
     const consumer = await commandConsumer({
       command: ['sh', '-c', `[ ! -e been ] && touch been || exit 4`],
       ...{ env: process.env, timeoutMs: 20_000, signal: new AbortController().signal },

@@ -22,7 +22,7 @@ afterAll(async () => {
 const publish = async (line: object): Promise<void> => void (await feed.publish([line]));
 
 describe('the suite for publishing council information', () => {
-  it('finds no fault in our own service, and leaves its state as it was', async () => {
+  it('finds no fault in our own service, and leaves its state unchanged', async () => {
     const before = await readRecords(feed.api, '/snapshot');
     const results = await runPublish({ url: feed.mount, publish });
     const others = results.filter(({ outcome }) => outcome !== 'passed');
@@ -30,11 +30,11 @@ describe('the suite for publishing council information', () => {
     expect(await readRecords(feed.api, '/snapshot')).toEqual(before);
   });
 
-  it('takes a line separator of Unicode in an event for text', () => {
+  it('treats a Unicode line separator in an event as text', () => {
     expect(eventsOf('data: "a\u2028b"\n\n')).toEqual([{ data: '"a\u2028b"' }]);
   });
 
-  it('ends with status 2 where the command always fails, and reports what was read', async () => {
+  it('exits with 2 when the command always fails, and reports the reading cases', async () => {
     const words = ['raadsfeed', feed.mount, '--rate', '100', '--only', 'P-NEW-01', 'C-FEED-05', '--json'];
     const command = `sh -c 'exit 1' https://naam:geheim@raad.example eyJhbGciOi.eyJzdWIi.c2lnbmF0dXJl`;
     const ended = await callConformance([...words, '--publish', command], { PATH: process.env.PATH ?? '' });
@@ -57,7 +57,7 @@ describe('the suite for publishing council information', () => {
     ]);
   });
 
-  it('ends with status 2 where the command cannot be started', async () => {
+  it('exits with 2 when the command cannot be started', async () => {
     const words = ['--only', 'P-NEW-01', 'C-FEED-05', '--rate', '100', '--report', join(dir, 'verslag')];
     const ended = await callConformance(['raadsfeed', feed.mount, ...words, '--publish', '/er/niet'], {});
     expect(ended).toMatchObject({ status: 2, stdout: expect.stringContaining('2 cases') });
@@ -65,7 +65,7 @@ describe('the suite for publishing council information', () => {
     expect(readFileSync(join(dir, 'verslag/junit.xml'), 'utf8')).toContain('tests="2"');
   });
 
-  it('does not wait for ever for a command that never ends', async () => {
+  it('does not wait for ever for a command that never exits', async () => {
     const { signal } = new AbortController();
     const publishing = publishByCommand({ command: ['sleep', '60'], env: process.env, timeoutMs: 100, signal });
     await expect(publishing({})).rejects.toThrow('--publish: `sleep 60` could not be run: no end within 0.1 seconds');

@@ -22,7 +22,7 @@ describe('the suite for a publisher of council information', () => {
   });
 });
 
-describe('a feed that has habits of its own', () => {
+describe('a feed with peculiarities', () => {
   let feed: FeedServer;
   let proxy: BreakingProxy;
   beforeAll(async () => {
@@ -46,7 +46,7 @@ describe('a feed that has habits of its own', () => {
 
   it('may change while it is read', async () => {
     let changes = 0;
-    // After the history, before and after the snapshot: each time one meeting is another.
+    // After the history, before and after the snapshot: each time another meeting changes.
     proxy.mutate({
       before: async ({ path }) => {
         if (!/^\/(snapshot|organisaties)/.test(path)) return;
@@ -73,7 +73,7 @@ describe('a feed that has habits of its own', () => {
     expect((await runRaadsfeed(proxy.url, isWanted)).map(({ outcome }) => outcome)).toEqual(Array(4).fill('passed'));
   });
 
-  it('fails no must where only the contract names a member', async () => {
+  it('fails no must case when only the contract names a member', async () => {
     proxy.mutate({
       answer: ({ json }, { path }) => {
         if (json === undefined) return;

@@ -13,7 +13,7 @@ import { type BreakingProxy, startProxy } from './proxy.ts';
 import { NOT_OFFERED, runRaadsfeed, WAITING } from './run-raadsfeed.ts';
 
 const CASES = RAADSFEED.chapters.flatMap(({ cases }) => cases);
-/** A few cases, so that a run of the program is short. */
+/** A few cases, so that the program runs briefly. */
 const FEW = ['--only', 'C-FEED-05', 'C-FEED-15', 'C-FEED-21', '--rate', '100'];
 
 let feed: FeedServer;
@@ -46,7 +46,7 @@ describe('the suite for a publisher of council information', () => {
 });
 
 describe('koppelvlak-conformance raadsfeed', () => {
-  it('ends with status 0 where no must failed, and writes its report in three forms', async () => {
+  it('exits with 0 when no must case failed, and writes its report in three forms', async () => {
     proxy.mutate({});
     const ended = await conformance('raadsfeed', proxy.url, ...FEW, '--report', 'verslag');
     expect(ended.stderr).toContain('passed       C-FEED-05');
@@ -69,7 +69,7 @@ describe('koppelvlak-conformance raadsfeed', () => {
     expect(badge.stdout).toContain('aria-label="raadsfeed: 2/2 must"');
   });
 
-  it('ends with status 1 where a must failed, and says why, by which sentence, and how to see it again', async () => {
+  it('exits with 1 when a must case failed, with the reason, the violated sentence and a command to reproduce it', async () => {
     proxy.mutate({ answer: ({ json }) => void (json !== undefined && Object.assign(json, { total: 3 })) });
     const ended = await conformance(
       'raadsfeed',
@@ -94,7 +94,7 @@ describe('koppelvlak-conformance raadsfeed', () => {
     ]);
   });
 
-  it('keeps a build green for a failure that was announced', async () => {
+  it('does not fail a build for an announced failure', async () => {
     await writeFile(join(dir, 'bekend.txt'), '# known\nC-FEED-15 # until March\n');
     const ended = await conformance('raadsfeed', proxy.url, ...FEW, '--expected-failures', 'bekend.txt');
     expect(ended.status).toBe(0);
@@ -114,14 +114,14 @@ describe('koppelvlak-conformance raadsfeed', () => {
     ]);
   });
 
-  it('refuses announced failures of cases that it does not have, and runs nothing', async () => {
+  it('refuses announced failures of unknown cases, and runs nothing', async () => {
     await writeFile(join(dir, 'typefout.txt'), 'C-FEED-05\nC-FEDE-15 # typed wrongly\nA-REQ-01\n');
     const ended = await conformance('raadsfeed', proxy.url, ...FEW, '--expected-failures', 'typefout.txt');
     expect(ended).toMatchObject({ status: 2, stdout: '' });
     expect(ended.stderr).toBe('koppelvlak-conformance: typefout.txt: raadsfeed has no case C-FEDE-15, A-REQ-01\n');
   });
 
-  it('ends with status 2 where the cases cannot be run', async () => {
+  it('exits with 2 when the cases cannot be run', async () => {
     const ended = [
       await conformance('raadsfeed'),
       await conformance('raadsfeed', 'http://127.0.0.1:1/ori/v1', ...FEW),
@@ -156,12 +156,12 @@ describe('koppelvlak-conformance raadsfeed', () => {
     }
   });
 
-  it('lists its cases, and runs none', async () => {
+  it('lists its cases without running them', async () => {
     const { stdout } = await conformance('raadsfeed', '--list', '--json', '--only', 'Feed rules 10');
     expect(JSON.parse(stdout).map(({ id }: { id: string }) => id)).toEqual(['C-STR-01', 'C-STR-02', 'C-STR-03']);
   });
 
-  it('shows no password and no number that may be of a person', async () => {
+  it('shows no password and no number that may identify a person', async () => {
     proxy.mutate({
       answer: ({ json }) =>
         void (
@@ -173,7 +173,7 @@ describe('koppelvlak-conformance raadsfeed', () => {
     expect(ended.stdout + ended.stderr).not.toMatch(/geheim|999990019|c2lnbmF0dXJl/);
   });
 
-  it('never writes to a terminal what would steer it, and keeps little of a large answer', async () => {
+  it('never writes control characters to a terminal, and keeps little of a large answer', async () => {
     proxy.mutate({
       answer: ({ json }) =>
         void (
@@ -200,7 +200,7 @@ describe('koppelvlak-conformance raadsfeed', () => {
     expect(bodies.every((body: string) => body.isWellFormed() && !body.includes('\ufffd é'))).toBe(true);
   });
 
-  it('takes an answer that is nested too deeply for one that is not JSON', async () => {
+  it('treats an answer that is nested too deeply as invalid JSON', async () => {
     proxy.mutate({
       answer: (answer, { path }) => {
         if (!path.startsWith('/feed')) return;
@@ -221,7 +221,7 @@ describe('koppelvlak-conformance raadsfeed', () => {
     expect(ended).toMatchObject({ status: 1, stderr: expect.stringContaining('failed       C-FEED-01') });
   });
 
-  it('follows an answer to another host only where that is on the public internet', async () => {
+  it('follows an answer to another host only if that is on the public internet', async () => {
     const asked: string[] = [];
     const other = await startProxy(feed.mount);
     other.mutate({
@@ -261,14 +261,14 @@ describe('koppelvlak-conformance raadsfeed', () => {
       },
     });
 
-  it('ends with status 2 where a service answers, and no case can be judged', async () => {
+  it('exits with 2 when a service answers, and no case can be judged', async () => {
     answering(502);
     const ended = await few();
     expect([ended.status, ended.stdout]).toEqual([2, '']);
     expect(ended.stderr).toContain('cannot be tested: status 502');
   });
 
-  it('fails what a service answers with 500', async () => {
+  it('fails cases that the service answers with 500', async () => {
     answering(500);
     const ended = await few();
     expect(ended.status).toBe(1);

@@ -1,4 +1,4 @@
-/** The report of a run in Chromium and on paper, with failures of every kind in it. */
+/** The report of a run in Chromium and on paper, with failures of every kind. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ describe.skipIf(executable === undefined)(`the report of a run, ${inChromium(exe
   beforeAll(async () => {
     supplier = await startExampleSupplier();
     const { requester, supplier: other } = supplier.authority;
-    // The roots are wrong: the chain of the answer leads elsewhere.
+    // The wrong roots: the answer's chain leads elsewhere.
     const words = ['--key', requester.key, '--chain', requester.chain, '--trust', other.certificate];
     await callConformance(
       ['gegevens', supplier.url('shv'), '--variant', 'shv', ...words, '--token-file', supplier.tokenFile].concat([
@@ -48,16 +48,16 @@ describe.skipIf(executable === undefined)(`the report of a run, ${inChromium(exe
     await supplier?.close();
   });
 
-  it('has failures, skipped cases and what was seen, and is valid HTML', async () => {
+  it('has failures, skipped cases and observations, and is valid HTML', async () => {
     const text = readFileSync(path, 'utf8');
     expect(text).toContain('A-JWS-20, must: The chain leads to a trusted root certificate');
     expect(text).toContain('skipped');
     expect(await htmlFaults(text)).toEqual([]);
   });
 
-  it('has no finding of axe, with everything opened too, and nothing scrolls sideways at 320 pixels', async () => {
+  it('has no axe finding, even with everything opened, and does not scroll sideways at 320 pixels', async () => {
     await page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true");
-    // Its own rule for content keeps scripts out; axe runs beside the page.
+    // The page's own policy blocks scripts, so axe runs beside the page.
     await page.evaluate(AXE);
     const found: unknown = await page.evaluate(`axe.run({ runOnly: ${JSON.stringify(AXE_RULES)} })`);
     const violations = isRecord(found) && Array.isArray(found.violations) ? found.violations.filter(isRecord) : [{}];
@@ -67,7 +67,7 @@ describe.skipIf(executable === undefined)(`the report of a run, ${inChromium(exe
     expect(await page.evaluate(sideways)).toBe(0);
   });
 
-  it('shows on paper what is folded on a screen', async () => {
+  it('prints sections that are folded on a screen', async () => {
     await page.evaluate("for (const one of document.querySelectorAll('details')) one.open = false");
     await page.emulateMedia({ media: 'print' });
     const shown =

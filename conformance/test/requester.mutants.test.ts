@@ -5,7 +5,7 @@ import { type Faults, plainRequester } from './requester/plain-requester.ts';
 import { openRequesterRuns } from './requester/run-requester.ts';
 import { testMutants } from './run-mutants.ts';
 
-/** A message that is signed wrongly keeps its other headers. */
+/** A wrongly signed message keeps its other headers. */
 function faultsOf({ faults: own = {}, signs: make }: RequesterMutation, keys: RunKeys): Faults {
   if (make === undefined) return own;
   return {
@@ -44,7 +44,7 @@ describe('the suite for a requester of data', () => {
     },
   });
 
-  it('delivers early-warning data as well', async () => {
+  it('delivers early-warning data too', async () => {
     const early = await openRequesterRuns('vs');
     const requester = plainRequester(() => ({}));
     try {

@@ -5,13 +5,13 @@ import { type CaseResult, runSuite } from '../run-suite.ts';
 
 interface CasesRun<Subject extends SuiteSubject> extends Pick<ClientNeeds, 'tokens'> {
   readonly suite: Suite<Subject>;
-  /** Address of what is tested, or what it is called. */
+  /** The subject's address or name. */
   readonly tested: string;
   readonly open: (client: Client, signal: AbortSignal) => Subject | Promise<Subject>;
   readonly isWanted?: ((id: string) => boolean) | undefined;
 }
 
-/** Runs cases in this process, as fast as what is tested answers, and undoes what they wrote. */
+/** Runs cases in this process, as fast as the subject answers, and undoes their writes. */
 export async function runCases<Subject extends SuiteSubject>(run: CasesRun<Subject>): Promise<readonly CaseResult[]> {
   const { suite, tested, open, isWanted = () => true, tokens = {} } = run;
   const { signal } = new AbortController();

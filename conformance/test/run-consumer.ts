@@ -8,12 +8,12 @@ interface ConsumerRun {
   readonly url?: string;
   readonly consumer: (client: ConsumerNeeds['client'], signal: AbortSignal) => Consumer | Promise<Consumer>;
   readonly patienceMs: number;
-  /** Gives the consumer the feeds that are played. */
+  /** Gives the consumer the addresses of the played feeds. */
   readonly opened?: ConsumerNeeds['opened'];
   readonly isWanted?: (id: string) => boolean;
 }
 
-/** Those of an aggregator. */
+/** Cases for an aggregator only. */
 export const OF_AGGREGATORS = RAADSFEED_CONSUMER.chapters.flatMap(({ cases }) =>
   cases.map(({ id }) => id).filter((id) => id.startsWith('K-AGG')),
 );

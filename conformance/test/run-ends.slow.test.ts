@@ -1,4 +1,4 @@
-/** A run over the command line ends at its limit and on SIGTERM, whatever it meets. */
+/** A run from the command line ends at its limit and on SIGTERM, whatever it meets. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import { startConformance } from './program.ts';
 
 /** Three seconds, in minutes. */
 const LIMIT = ['--limit', '0.05'];
-/** Undoing what was written, and what a busy machine takes. */
+/** Time for undoing writes, and for a busy machine. */
 const MOST_MS = 45_000;
 
 const servers: Server[] = [];
@@ -52,7 +52,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** A program that answers nothing, keeps its input open, does not end by itself, and starts another one that does not either. */
+/** A program that answers nothing, keeps its input open, does not exit, and starts another one like it. */
 const STUBBORN = `sh -c "trap '' TERM; sleep 301 & sleep 301; sleep 301"`;
 
 const signed = ['--key', 'requester-key.pem', '--chain', 'requester-chain.pem', '--trust', 'root.pem'];
@@ -66,7 +66,7 @@ const supplier = (url: string, ...more: string[]) => [
 ];
 const byToken = ['--token-file', 'token.txt'];
 
-/** What each suite can meet that never ends. */
+/** The endless things that each suite can meet. */
 const MEETINGS: readonly (readonly [string, () => readonly string[]])[] = [
   ['a supplier that does not answer', () => supplier(silent, ...byToken)],
   ['a supplier that answers byte by byte', () => supplier(trickling, ...byToken)],
@@ -105,7 +105,7 @@ describe('koppelvlak-conformance', () => {
   it.concurrent.each(MEETINGS)('ends on SIGTERM with %s', async (_, words) => {
     const { child, output, ended } = conformance(words());
     await vi.waitFor(() => expect(output().stderr).toContain('testing'), 60_000);
-    // It has something to wait for by then.
+    // By then it is waiting for something.
     await new Promise((resolve) => setTimeout(resolve, 1000));
     const began = performance.now();
     child.kill('SIGTERM');
@@ -114,7 +114,7 @@ describe('koppelvlak-conformance', () => {
     expect(performance.now() - began).toBeLessThan(MOST_MS);
   });
 
-  it('ends where a page would keep the masking of secrets busy for minutes', async () => {
+  it('ends when a page would keep the masking of secrets busy for minutes', async () => {
     const page = JSON.stringify({ records: [], cursor: 'eyJ-'.repeat(250_000), head: 0, hasMore: true, next: null });
     const document = {
       ...{ rol: 'bronhouder', resourceTypes: ['Vergadering'], historieVanaf: '2026-01-01', retentie: 'permanent' },
@@ -128,7 +128,7 @@ describe('koppelvlak-conformance', () => {
     expect([status, JSON.parse(stdout).conforms]).toEqual([1, false]);
   });
 
-  it('is ended where its own thread is blocked', async () => {
+  it('is stopped when its own thread is blocked', async () => {
     const module = new URL('../commands/run-end.ts', import.meta.url);
     const blocked = `import { watchProcess } from '${module}'; watchProcess(2000); setTimeout(() => { for (;;); }, 500);`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', blocked], {
@@ -143,7 +143,7 @@ describe('koppelvlak-conformance', () => {
     expect([child.signalCode, stderr]).toEqual(['SIGKILL', expect.stringContaining('the run is blocked')]);
   });
 
-  it.concurrent('waits no longer for a token that comes byte by byte', async () => {
+  it.concurrent('stops waiting for a token that arrives byte by byte', async () => {
     const credentials = { tokenUrl: `${trickling}/token`, clientId: 'test', clientSecret: 'geheim', scopes: [] };
     const began = performance.now();
     await expect(clientCredentialsToken(credentials)()).rejects.toThrow('the authorization server gave no token');

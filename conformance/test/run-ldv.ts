@@ -4,10 +4,13 @@ import { LDV } from '../ldv/suite.ts';
 import type { CaseResult } from '../run-suite.ts';
 import { runCases } from './run-cases.ts';
 
-/** What only a busy service answers, and TLS, of which nothing is asked on this machine. */
+/** Cases for a busy service only, and for TLS, which is not required on this machine. */
 export const NOT_OFFERED = ['L-ANS-14', 'L-ANS-17'];
 
-/** Runs the cases against an address, as fast as it answers. @param token of each scope */
+/**
+ * Runs the cases against an address, as fast as it answers.
+ * @param token for each scope
+ */
 export function runLdv(
   url: string,
   token: (scope: string) => Promise<string>,

@@ -12,7 +12,7 @@ const source = { document: 'test', clause: '1', quote: 'x' };
 const title = { nl: 'x', en: 'x' };
 const named = (id: string) => ({ id, title, level: 'must', source }) as const;
 
-/** Three cases that ask, with a limit of five seconds, of a service that answers the first of them well. */
+/** Three cases that send requests, with a limit of five seconds, to a service that answers only the first of them properly. */
 async function run(second: RequestListener, check?: () => Promise<undefined>) {
   let calls = 0;
   const server = createServer((request, response) => {
@@ -49,7 +49,7 @@ it.concurrent.each<readonly [string, RequestListener]>([
   ['headers and then nothing', (_, response) => void response.writeHead(200).flushHeaders()],
   ['nothing', () => undefined],
   ['to come back later', (_, response) => void response.writeHead(503, { 'retry-after': '20' }).end()],
-])('does not last for ever where a service answers with %s', async (_, listener) => {
+])('does not last for ever when a service answers with %s', async (_, listener) => {
   expect(await run(listener)).toEqual([
     ['passed', undefined],
     ['inconclusive', REACHED],
@@ -57,7 +57,7 @@ it.concurrent.each<readonly [string, RequestListener]>([
   ]);
 });
 
-it.concurrent('ends a case that waits for something else than an answer', async () => {
+it.concurrent('ends a case that waits for something other than an answer', async () => {
   const never = () => wait(600_000, undefined, { ref: false });
   expect(await run(() => undefined, never)).toEqual([
     ['passed', undefined],
@@ -66,11 +66,11 @@ it.concurrent('ends a case that waits for something else than an answer', async 
   ]);
 });
 
-it('gives a run at fewer requests in a second as much more time', () => {
+it('gives a run proportionally more time at a lower request rate', () => {
   expect([5, 100, 1].map(longestRunMs)).toEqual([600_000, 600_000, 3_000_000]);
 });
 
-it('does not end at once where the requests are so few that no timer is long enough', async () => {
+it('does not end at once when the rate is too low for any timer', async () => {
   const limits = [0.001, 1e-9].map((rate) => startLimit(longestRunMs(rate)));
   await wait(50);
   expect(limits.map(({ signal }) => signal.aborted)).toEqual([false, false]);

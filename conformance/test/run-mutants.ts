@@ -1,11 +1,11 @@
-/** What `npm run conformance:mutants` does with the mutants of a suite. */
+/** How `npm run conformance:mutants` runs the mutants of a suite. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { CaseResult } from '../run-suite.ts';
 import type { Mutant } from './mutants/mutant.ts';
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** Of the test of a mutant: what came of it. */
+    /** The outcome, on the mutant's test. */
     mutant?: { readonly suite: string; readonly kills: string; readonly what: string; readonly failed: string[] };
   }
 }
@@ -13,9 +13,9 @@ declare module 'vitest' {
 /** Other cases that a mutant may fail. */
 const MOST_OTHERS = 5;
 
-/** What a suite is run against, and what breaks it. */
+/** The subject of a suite, and how to break it. */
 export interface MutantRuns<Mutation> {
-  /** Runs the cases that are wanted; without a mutation against what is right. */
+  /** Runs the selected cases; without a mutation, against the correct subject. */
   run(mutation: Mutation | undefined, isWanted: (id: string) => boolean): Promise<readonly CaseResult[]>;
   close(): Promise<void>;
 }
@@ -24,11 +24,11 @@ interface MutantTests<Mutation> {
   readonly suite: string;
   readonly mutants: readonly Mutant<Mutation>[];
   readonly open: () => MutantRuns<Mutation> | Promise<MutantRuns<Mutation>>;
-  /** Cases that the right one does not pass, for it does not offer what they are about. */
+  /** Cases that the correct subject does not pass, because it does not offer their features. */
   readonly notOffered: readonly string[];
-  /** Cases that wait for what does not come: they run for their own mutants, and where nothing is broken. */
+  /** Cases that wait for absent events: they run for their own mutants, and without mutation. */
   readonly waiting?: readonly string[];
-  /** How many mutants run side by side, each in what it opens: of a suite that mostly waits. */
+  /** How many mutants run in parallel, each on its own subject; for suites that mostly wait. */
   readonly lanes?: number;
 }
 
@@ -36,7 +36,7 @@ interface MutantTests<Mutation> {
 export function testMutants<Mutation>(tests: MutantTests<Mutation>): void {
   const { suite, mutants, open, notOffered, waiting = [], lanes: count = 1 } = tests;
   const lanes: MutantRuns<Mutation>[] = [];
-  /** When what runs in a lane has ended. */
+  /** Resolves when the work in a lane has ended. */
   const ended: Promise<unknown>[] = [];
   beforeAll(async () => {
     for (let i = 0; i < count; i += 1) lanes.push(await open());
@@ -56,7 +56,7 @@ export function testMutants<Mutation>(tests: MutantTests<Mutation>): void {
     return results;
   };
 
-  it('finds no fault where nothing is broken', async () => {
+  it('finds no fault without a mutation', async () => {
     const results = await run(0, undefined, () => true);
     expect(results.filter(({ outcome, id }) => outcome !== 'passed' && !notOffered.includes(id))).toEqual([]);
   });

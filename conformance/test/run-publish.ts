@@ -10,7 +10,7 @@ interface PublishRun {
   readonly patienceMs?: number;
 }
 
-/** Runs the cases about publishing, as fast as the feed answers, and undoes what was published. */
+/** Runs the cases about publishing, as fast as the feed answers, and undoes their publications. */
 export function runPublish({ url, publish, patienceMs = 10_000 }: PublishRun): Promise<readonly CaseResult[]> {
   return runCases({
     ...{ suite: RAADSFEED_PUBLISH, tested: url },

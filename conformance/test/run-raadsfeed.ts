@@ -5,7 +5,7 @@ import { runCases } from './run-cases.ts';
 
 /** They wait to see what a stream sends. */
 export const WAITING = ['C-STR-09', 'C-STR-12'];
-/** Those of an aggregator or register only, and of what only a busy service answers. */
+/** Cases for an aggregator or register only, and for a busy service. */
 export const NOT_OFFERED = ['C-SVC-10', 'C-SVC-16', 'C-REC-20', 'C-ERR-08'];
 
 /** Runs the cases against an address, as fast as it answers. */

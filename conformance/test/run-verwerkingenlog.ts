@@ -7,7 +7,7 @@ import { readLogSubject } from '../verwerkingenlog/subject.ts';
 import { VERWERKINGENLOG } from '../verwerkingenlog/suite.ts';
 import { runCases } from './run-cases.ts';
 
-/** What only a busy service answers, and TLS, of which nothing is asked on this machine. */
+/** Cases for a busy service only, and for TLS, which is not required on this machine. */
 export const NOT_OFFERED = ['B-HTTP-12', 'B-HTTP-17'];
 
 /** A token for each scope, and one for another service. */

@@ -5,18 +5,18 @@ import { MUTANTS } from './mutants/all.ts';
 const CHAPTERS = SUITES.flatMap(({ chapters }) => chapters);
 
 describe('the conformance suites', () => {
-  it('have ids that occur once, in order under that of their chapter, each with its source', () => {
+  it('have unique ids, in order under that of their chapter, each with its source', () => {
     for (const { id, cases } of CHAPTERS)
       expect(cases.filter((one) => !new RegExp(`^${id}-\\d{2}$`).test(one.id))).toEqual([]);
     const ids = CHAPTERS.map(({ cases }) => cases.map(({ id }) => id));
-    // The id of a case that was removed is not used again.
+    // The id of a removed case is not reused.
     expect(ids).toEqual(ids.map((of) => of.toSorted()));
     expect(new Set(ids.flat()).size).toBe(ids.flat().length);
     for (const { source } of CHAPTERS.flatMap(({ cases }) => cases))
       expect(Object.values(source).every((text) => text !== '')).toBe(true);
   });
 
-  it('demand nothing that only our own contracts say', () => {
+  it('have no must case that only our own contracts require', () => {
     const demanding = CHAPTERS.flatMap(({ cases }) => cases).filter(
       ({ level }) => level === 'must' || level === 'should',
     );

@@ -14,7 +14,7 @@ it.each([
 it.each([
   ...['http://127.0.0.1:8080/v1', 'http://localhost/v1', 'http://[::1]:8080/v1', 'http://127.8.0.1/'],
   ...['http://log.localhost:8080/', 'http://localhost./', 'http://[::ffff:127.0.0.1]/'],
-])('asks nothing of %s, on this machine, and says why', (address) =>
+])('requires nothing of %s, on this machine, and says why', (address) =>
   expect(withoutTls(address)).toEqual({ skipped: expect.stringContaining('of this machine') }),
 );
 

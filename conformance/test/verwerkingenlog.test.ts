@@ -21,7 +21,7 @@ describe('the suite for a processing log', () => {
     expect(results.filter(({ outcome, id }) => outcome !== 'passed' && !NOT_OFFERED.includes(id))).toEqual([]);
   });
 
-  it('finds no fault in a second implementation, and skips what that does not offer', async () => {
+  it('finds no fault in a second implementation, and skips features that it does not offer', async () => {
     const other = await startOtherLog(
       Object.fromEntries(PROCESSING_LOG_SCOPES.map((scope) => [`token-${scope}`, [scope]])),
     );
@@ -45,14 +45,14 @@ describe('the suite for a processing log', () => {
     expect(wrong.map(({ id, outcome }) => `${id} ${outcome}`)).toEqual(['B-LOG-01 failed', 'B-HTTP-13 failed']);
   });
 
-  it('fails a log that answers a right request to log with 500', async () => {
+  it('fails a log that answers a valid request to log with 500', async () => {
     const results = await behind(giving(post(), 201, 500));
     const failed = results.filter(({ outcome }) => outcome === 'failed').map(({ id, reason }) => [id, reason]);
     expect(failed).toContainEqual(['B-LOG-01', 'POST gets status 500 instead of 201']);
     expect(failed).toContainEqual(['B-LOG-13', 'POST gets status 500 and no action']);
   });
 
-  it('cannot judge a log that is away', async () => {
+  it('cannot judge an unavailable log', async () => {
     const results = await behind(giving(post(), 201, 503));
     expect(results.find(({ id }) => id === 'B-LOG-13')).toMatchObject({
       outcome: 'inconclusive',
@@ -61,7 +61,7 @@ describe('the suite for a processing log', () => {
   });
 });
 
-/** Our own log behind a proxy that answers otherwise. */
+/** Our own log behind a proxy that answers differently. */
 async function behind(mutation: Mutation) {
   const proxy = await startProxy(`${log.server.url}/verwerkingenlog/v1`);
   proxy.mutate(mutation);

@@ -1,4 +1,4 @@
-/** The commands of the suites that write, as somebody types them. */
+/** The commands of the suites that write, as a user types them. */
 
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -34,7 +34,7 @@ afterAll(async () => {
 const conformance = (...words: readonly string[]) => callConformance([...words], {}, { cwd: dir });
 
 describe('koppelvlak-conformance verwerkingenlog', () => {
-  it('shows nothing of a file of tokens that is not JSON', async () => {
+  it('shows nothing of a token file that is not JSON', async () => {
     await writeFile(join(dir, 'broken.json'), '{"create:normal": geheim12}');
     const { status, stderr } = await conformance('verwerkingenlog', proxy.url, '--tokens', 'broken.json');
     expect(status).toBe(2);
@@ -42,7 +42,7 @@ describe('koppelvlak-conformance verwerkingenlog', () => {
     expect(stderr).not.toContain('geheim');
   });
 
-  it('says first what it writes, and deletes it in the end', async () => {
+  it('announces its writes first, and deletes them at the end', async () => {
     proxy.mutate({});
     const { status, stderr } = await conformance('verwerkingenlog', proxy.url, '--tokens', 'tokens.json', ...FEW);
     expect(status).toBe(0);
@@ -61,7 +61,7 @@ describe('koppelvlak-conformance verwerkingenlog', () => {
     expect(listIn(answer).results.filter(({ actieNaam }) => actieNaam === 'Conformancetest')).toEqual([]);
   });
 
-  it('shows no token and no number that may be of a person, in no report and in no saved message', async () => {
+  it('shows no token and no number that may identify a person, in any report or saved message', async () => {
     proxy.mutate({
       answer: ({ json }, { headers }) => {
         const token = headers.authorization ?? '';
@@ -93,7 +93,7 @@ describe('koppelvlak-conformance verwerkingenlog', () => {
     }
   });
 
-  it('deletes what it wrote after an interruption too', async () => {
+  it('deletes its writes even after an interruption', async () => {
     proxy.mutate({});
     const words = [
       'verwerkingenlog',
@@ -115,14 +115,14 @@ describe('koppelvlak-conformance verwerkingenlog', () => {
     ]);
   });
 
-  it('ends with status 1 where a right request to log is answered with 500', async () => {
+  it('exits with 1 when a valid request to log is answered with 500', async () => {
     proxy.mutate({ answer: (answer) => void (answer.status === 201 && Object.assign(answer, { status: 500 })) });
     const words = ['--only', 'B-LOG', '--rate', '100'];
     const ended = await conformance('verwerkingenlog', proxy.url, '--tokens', 'tokens.json', ...words);
     expect([ended.status, ended.stdout]).toEqual([1, expect.stringContaining('FAILED B-LOG-01 (must)')]);
   });
 
-  it('ends with status 2 where the token is refused', async () => {
+  it('exits with 2 when the token is refused', async () => {
     await writeFile(join(dir, 'fout.txt'), 'geen-goed-token');
     const ended = [
       await conformance('verwerkingenlog', proxy.url, '--tokens', 'fout.txt'),
@@ -132,7 +132,7 @@ describe('koppelvlak-conformance verwerkingenlog', () => {
     for (const { stderr } of ended) expect(stderr).toContain('the token was refused with status 401');
   });
 
-  it('ends with status 2 without tokens, and where the file has another form', async () => {
+  it('exits with 2 without tokens, and when the file has another form', async () => {
     await writeFile(join(dir, 'anders.json'), '{"lezen":"eyJ"}');
     const ended = [
       await conformance('verwerkingenlog', proxy.url),
@@ -143,7 +143,7 @@ describe('koppelvlak-conformance verwerkingenlog', () => {
     expect(ended[2]?.stderr).toContain('lezen is not one of create:normal');
   });
 
-  it('takes clients of an authorization server, as the file of a demo has them', async () => {
+  it("accepts clients of an authorization server, as in a demo's file", async () => {
     proxy.mutate({});
     const clients = { applicatie: { id: 'applicatie', secret: 'geheim', scopes: ['create:normal'] } };
     await writeFile(
@@ -153,7 +153,7 @@ describe('koppelvlak-conformance verwerkingenlog', () => {
     const words = ['--only', 'B-LOG-01', '--rate', '100'];
     const ended = await conformance('verwerkingenlog', proxy.url, '--tokens', 'demo.json', ...words);
     expect([ended.status, ended.stderr]).toEqual([0, expect.stringContaining('not deleted: 1 (there is no token for')]);
-    // The file has the address of the service too, which is no secret.
+    // The file also has the address of the service, which is not secret.
     expect(ended.stdout).toContain(`verwerkingenlog of ${proxy.url}: 1 cases`);
     expect(ended.stdout + ended.stderr).not.toContain('geheim');
   });
@@ -167,7 +167,7 @@ describe('koppelvlak-conformance ldv', () => {
     expect(ended.stdout + ended.stderr).not.toContain(tokens['create:normal']);
   });
 
-  it('says why, where the log does not know the activity', async () => {
+  it('explains why, when the log does not know the activity', async () => {
     const strict = await startLdv({ env: { LDV_UNKNOWN_ACTIVITY: 'refuse' } });
     await writeFile(join(dir, 'ander.txt'), await strict.tokens.token(['create:normal']));
     const words = ['--token-file', 'ander.txt', '--only', 'L-OTLP-01', '--rate', '100'];

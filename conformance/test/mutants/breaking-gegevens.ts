@@ -1,4 +1,4 @@
-/** Ways to break a rule of a supplier: a proxy that signs requests and answers anew, with the keys of both. */
+/** Ways to break a supplier's rules: a proxy that re-signs requests and answers with the keys of both parties. */
 import { createPublicKey, verify, X509Certificate } from 'node:crypto';
 import { bytesOf } from '../../client.ts';
 import { type Identity, type SignatureForm, SMALL, signedHeaders } from '../../gegevens/signed-request.ts';
@@ -9,7 +9,7 @@ import type { FaultKeys } from './signature-faults.ts';
 
 const SIGNATURE = 'nlgov-adr-payload-sig';
 
-/** What the proxy has of both parties. */
+/** The proxy's keys of both parties. */
 export interface Parties {
   readonly identities: Readonly<Record<'requester' | 'supplier' | 'revoked' | 'expired', Identity>>;
   readonly accessTokens: Readonly<Record<string, string>>;
@@ -21,11 +21,11 @@ export type GegevensMutant = Mutant<(parties: Parties) => Mutation>;
 /** A request as the supplier sees it. */
 export interface Asked extends Request {
   readonly text: string;
-  /** The body as JSON; empty where it is not. */
+  /** The body as JSON; empty when it is not. */
   readonly json: Json;
   readonly token: string | undefined;
   readonly digest: string;
-  /** The header of the signature, and its parts. */
+  /** The signature's header, and its parts. */
   readonly jose: Json;
   readonly parts: readonly string[];
 }
@@ -52,7 +52,7 @@ export function parsed(text: string): Json {
 
 const formOf = ({ jose }: Asked): SignatureForm => (jose.sigD === undefined ? 'body' : 'digest');
 
-/** Answers what it should refuse: such a request is sent on as a good one. */
+/** Answers a request that it should refuse, by forwarding a valid one. */
 export const accepts =
   (isMeant: (asked: Asked, parties: Parties) => boolean, body?: unknown): GegevensMutant['mutation'] =>
   (parties) => ({
@@ -70,7 +70,7 @@ export const accepts =
     },
   });
 
-/** Whether the signature is one of this certificate over what was sent. */
+/** True when the signature over the sent bytes was made with this certificate. */
 export function holds({ jose, parts, digest, body }: Asked): boolean {
   const [header = '', , signature = ''] = parts;
   const payload = jose.sigD === undefined ? body : Buffer.from(`digest: ${digest}`);
@@ -85,7 +85,7 @@ export function holds({ jose, parts, digest, body }: Asked): boolean {
 
 export const leafOf = ({ jose }: Asked): unknown => (Array.isArray(jose.x5c) ? jose.x5c[0] : undefined);
 
-/** Changes an answer that is meant, and nothing of its bytes otherwise. */
+/** Changes a matching answer, without altering its bytes otherwise. */
 export const changes =
   (
     isMeant: (answer: Answer, asked: Asked) => boolean,
@@ -100,12 +100,12 @@ export const changes =
 
 export const ok = ({ status }: Answer): boolean => status === 200;
 
-/** Signs an answer anew, in the form of its request. */
+/** Re-signs an answer, in the form of its request. */
 function resign(answer: Answer, asked: Asked, { identities }: Parties): void {
   Object.assign(answer.headers, signedHeaders(Buffer.from(answer.body), identities.supplier, { form: formOf(asked) }));
 }
 
-/** Changes what a good answer delivers; it is signed anew. */
+/** Changes the contents of a successful answer, and re-signs it. */
 export const delivers = (
   change: (body: Json, asked: Asked) => void,
   isMeant: (asked: Asked) => boolean = () => true,
@@ -151,6 +151,6 @@ export const problem = (
 
 export const paging = (body: Json): Json => (isJson(body.paginering) ? body.paginering : {});
 export const leveringen = (body: Json): Json[] => list(isJson(body.gegevens) ? body.gegevens : undefined, 'leveringen');
-/** The lists of records, in which those of each levering can be changed. */
+/** The lists of records, so that those of each levering can be changed. */
 export const recordLists = (body: Json): unknown[][] =>
   leveringen(body).flatMap(({ schuldhulptrajecten: all }) => (Array.isArray(all) ? [all] : []));

@@ -15,7 +15,7 @@ export function list(page: Json | undefined, member: string): Json[] {
   return Array.isArray(found) ? found.filter(isJson) : [];
 }
 
-/** An address that is not of this machine by its name; the system connects it to this machine all the same. */
+/** An address that does not look local, but that the system connects to this machine. */
 export const OVER_HTTP: Mutation = { host: '0.0.0.0' };
 
 export const isFeed = ({ path }: Request): boolean => /^\/feed(\?|$)/.test(path);
@@ -33,7 +33,7 @@ export const where = (
     if (isMeant(request)) change(answer, request);
   },
 });
-/** Changes the JSON of good answers. */
+/** Changes the JSON of successful answers. */
 export const json = (
   isMeant: (request: Request) => boolean,
   change: (body: Json, request: Request) => void,
@@ -41,7 +41,7 @@ export const json = (
   where(isMeant, ({ json: body, status }, request) => {
     if (body !== undefined && status === 200) change(body, request);
   });
-/** Changes each record of the feed that is meant. */
+/** Changes each matching record of the feed. */
 export const record = (isMeant: (record: Json) => boolean, change: (record: Json) => void): Mutation =>
   json(isFeed, (page) => {
     for (const one of list(page, 'records')) if (isMeant(one)) change(one);
@@ -56,7 +56,7 @@ export const status = (isMeant: (request: Request, answer: Answer) => boolean, c
     if (isMeant(request, answer)) answer.status = code;
   },
 });
-/** Accepts what should be refused: the request is sent on without its fault. */
+/** Accepts an invalid request, by forwarding it without its fault. */
 export const accepting = (isMeant: (request: Request) => boolean, without: readonly string[]): Mutation => ({
   forward: (request) => {
     if (!isMeant(request)) return undefined;

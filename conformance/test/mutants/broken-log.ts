@@ -7,14 +7,14 @@ import type { Mutant } from './mutant.ts';
 export type LogMutant = Mutant<Mutation>;
 type Is = (request: Request) => boolean;
 
-/** The token of each scope, and one with every scope; of the run that is broken. */
+/** The token for each scope, and one with every scope, for the run with the mutant. */
 export const keys: { tokens: Readonly<Record<string, string>>; all: string } = { tokens: {}, all: '' };
-/** What POST answered, by the end of the person's identifier. */
+/** Answers to POST, by the end of the person's identifier. */
 export const stored = new Map<string, Json>();
 
 const endOf = (person: string): string => hash('sha256', person, 'hex').slice(0, 8);
 
-/** Keeps what is stored, for mutants that show it later. */
+/** Keeps stored actions, for mutants that show them later. */
 export function remembering(mutation: Mutation): Mutation {
   stored.clear();
   return {
@@ -30,7 +30,10 @@ export function remembering(mutation: Mutation): Mutation {
 
 export const storedOf = (person: string): Json => structuredClone(stored.get(endOf(person)) ?? {});
 
-/** A call of an operation. @param person name of the person that it is about */
+/**
+ * A call of an operation.
+ * @param person name of the person concerned
+ */
 export function call(method: string, path: RegExp, person?: string): Is {
   return (request) =>
     request.method === method &&
@@ -60,7 +63,7 @@ export const asks =
   (name: string, value?: string): Is =>
   ({ query: asked }) =>
     value === undefined ? !asked.has(name) : asked.get(name) === value;
-/** What the body has. */
+/** The members of the body. */
 export const sends =
   (test: (body: Json) => boolean): Is =>
   ({ body }) => {
@@ -73,11 +76,11 @@ export const sends =
     }
   };
 
-/** Sent on with every right. */
+/** Forwards it with every right. */
 export const allowing = (is: Is): Mutation => ({
   forward: (request) => (is(request) ? { headers: { authorization: `Bearer ${keys.all}` } } : undefined),
 });
-/** Sent on with other parameters and every right; undefined takes one out. */
+/** Forwards it with other parameters and every right; undefined removes one. */
 export const asking = (is: Is, parameters: Readonly<Record<string, string | undefined>>): Mutation => ({
   forward: (request) => {
     if (!is(request)) return undefined;
@@ -92,13 +95,13 @@ export const asking = (is: Is, parameters: Readonly<Record<string, string | unde
 export const withHeaders = (is: Is, headers: Readonly<Record<string, string | undefined>>): Mutation => ({
   forward: (request) => (is(request) ? { headers } : undefined),
 });
-/** Changes the answers that are meant. */
+/** Changes the matching answers. */
 export const answering = (is: Is, change: (answer: Answer, request: Request) => void): Mutation => ({
   answer: (answer, request) => {
     if (is(request)) change(answer, request);
   },
 });
-/** Another status instead of one that was right. */
+/** Replaces a correct status. */
 export const giving = (is: Is, from: number, to: number): Mutation =>
   answering(is, (answer) => {
     if (answer.status !== from) return;
@@ -108,12 +111,12 @@ export const giving = (is: Is, from: number, to: number): Mutation =>
       answer.body = '';
     }
   });
-/** Changes the JSON of good answers. */
+/** Changes the JSON of successful answers. */
 export const showing = (is: Is, change: (json: Json, request: Request) => void): Mutation =>
   answering(is, ({ json, status }, request) => {
     if (json !== undefined && status < 300) change(json, request);
   });
-/** Changes the list of a good answer. */
+/** Changes the list in a successful answer. */
 export const listing = (is: Is, change: (results: Json[]) => Json[]): Mutation =>
   showing(is, (json) => {
     json.results = change(list(json, 'results'));

@@ -1,4 +1,4 @@
-/** What a supplier can do wrong with answers and errors. */
+/** Mistakes that a supplier can make in answers and errors. */
 import { ANSWER_SIGNATURE } from '../../gegevens/answer-signature.ts';
 import { isJson, OVER_HTTP } from './breaking.ts';
 import {

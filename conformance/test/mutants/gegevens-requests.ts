@@ -1,4 +1,4 @@
-/** What a supplier can do wrong with requests. */
+/** Mistakes that a supplier can make with requests. */
 import { digestOf } from '../../../src/lib/jades/signature.ts';
 import {
   type Asked,
@@ -124,7 +124,7 @@ const REQUEST: readonly GegevensMutant[] = [
 ];
 
 const isSmall = ({ text }: Asked): boolean => text === '{"page":1,"pageSize":1}';
-/** A signature in the right form, by the right certificate, that does not hold. */
+/** A well-formed signature, by the right certificate, that does not verify. */
 const isBroken = (one: Asked, { identities }: Parties): boolean =>
   leafOf(one) === identities.requester.x5c[0] && one.jose.alg === 'PS256' && one.parts[1] === '' && !holds(one);
 const chain = ({ jose }: Asked): readonly unknown[] => (Array.isArray(jose.x5c) ? jose.x5c : []);

@@ -1,4 +1,4 @@
-/** Ways in which an intake of log lines can be wrong. */
+/** Mistakes that an intake of log lines can make. */
 import type { Answer, Mutation, Request } from '../proxy.ts';
 import { isJson, type Json, list, OVER_HTTP } from './breaking.ts';
 import type { Mutant } from './mutant.ts';
@@ -6,12 +6,12 @@ import type { Mutant } from './mutant.ts';
 type LdvMutant = Mutant<Mutation>;
 type Is = (request: Request) => boolean;
 
-/** A token that may do everything; of the run that is broken. */
+/** A token with every right, for the run with the mutant. */
 export const keys = { all: '' };
 
 const isProtobuf: Is = ({ headers }) => headers['content-type'] === 'application/x-protobuf';
 const isPlain: Is = (request) => !isProtobuf(request) && request.method === 'POST';
-/** The text of a request in JSON that is not packed. */
+/** The text of an uncompressed JSON request. */
 const saying =
   (pattern: RegExp): Is =>
   (request) =>
@@ -25,9 +25,9 @@ const answering = (is: Is, change: (answer: Answer, request: Request) => void): 
     if (is(request)) change(answer, request);
   },
 });
-/** Of what is refused, this is taken. */
+/** Accepts matching lines that should be refused. */
 const taking = (is: Is): Mutation => answering(is, (answer) => body(answer, {}));
-/** Of what is taken, one line is refused. */
+/** Refuses one line of a valid request. */
 const refusing = (is: Is): Mutation =>
   answering(is, (answer) => body(answer, { partialSuccess: { rejectedSpans: '1', errorMessage: 'geweigerd' } }));
 const giving = (is: Is, from: number, to: number): Mutation =>
@@ -41,7 +41,7 @@ const partial = (change: (partialSuccess: Json) => void): Mutation =>
   answering(isPlain, ({ json }) => {
     if (isJson(json?.partialSuccess)) change(json.partialSuccess);
   });
-/** Requests in JSON with such a line. */
+/** Matches JSON requests with such a line. */
 const withLine =
   (is: (line: Json) => boolean): Is =>
   (request) =>

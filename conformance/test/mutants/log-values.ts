@@ -25,7 +25,7 @@ import {
 const wrongTime = sends(({ tijdstip }) => tijdstip === 'gisteren');
 const has = (name: string, value: unknown) => sends((body) => body[name] === value);
 
-/** Pages and values, what a log may offer, and HTTP. */
+/** Paging and values, optional features of a log, and HTTP. */
 const VALUES: readonly LogMutant[] = [
   {
     kills: 'B-PAG-01',

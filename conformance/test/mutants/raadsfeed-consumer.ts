@@ -1,15 +1,15 @@
-/** What a consumer can do wrong: the worked example with a part of its text replaced, and our own aggregator behind a proxy. */
+/** Mistakes that a consumer can make: the example with a part of its text replaced, and our own aggregator behind a proxy. */
 import type { Replacements } from '../example-consumer.ts';
 import type { Mutation } from '../proxy.ts';
 import { isFeed, isRedact, isService, json, list, record, resourceOf } from './breaking.ts';
 import type { Mutant } from './mutant.ts';
 
-/** What the example does when something fails. */
+/** The example's error handling. */
 const FAILED = '    fault = error.message;\n';
 const clearsWhen = (condition: string): Replacements => [
   [FAILED, `${FAILED}    if (${condition}) copy.state = new Map();\n`],
 ];
-/** A copy that is given up. */
+/** A copy that is abandoned. */
 const STOPS = [
   'async function follow(copy, feed) {\n',
   'async function follow(copy, feed) {\n  if (copy.isDead) return;\n',

@@ -1,4 +1,4 @@
-/** What a publisher can do wrong when something changes. */
+/** Mistakes that a publisher can make when something changes. */
 import type { Mutation, Request } from '../proxy.ts';
 import {
   dataOf,
@@ -28,7 +28,7 @@ const isPlace = (one: Json): boolean =>
   Array.isArray(one.geredigeerdeSequenceNumbers) && one.geredigeerdeSequenceNumbers.length === 1;
 const isHeadRedact = (one: Json): boolean => isOwn(one, 'd') && isRedact(one) && !isPlace(one);
 
-/** Leaves out records of the feed; `nth` counts those that are meant from 1. */
+/** Omits records of the feed; `nth` counts the matching ones from 1. */
 const without = (isMeant: (one: Json, nth: number) => boolean, name: string): Mutation =>
   json(isFeed, (page) => {
     let nth = 0;
@@ -38,7 +38,7 @@ const without = (isMeant: (one: Json, nth: number) => boolean, name: string): Mu
       return !isMeant(one, nth);
     });
   });
-/** Keeps a resource in a list of its kind, once others of the run are in it. */
+/** Keeps a resource in its list once the run has published others of its type. */
 const keeping = (isMeant: (request: Request) => boolean, member: string, name: string): Mutation =>
   json(isMeant, (page) => {
     const found = list(page, member);

@@ -1,4 +1,4 @@
-/** What a publisher can do wrong: each breaks one rule, and the case that tests it must fail. */
+/** Mistakes that a publisher can make: each breaks one rule, and the case that tests it must fail. */
 import type { FeedMutant } from './breaking.ts';
 import { CURSORS_AND_RECORDS } from './cursors-and-records.ts';
 import { SERVICE_AND_PAGES } from './service-and-pages.ts';

@@ -1,4 +1,4 @@
-/** What a requester can do wrong. */
+/** Mistakes that a requester can make. */
 
 import type { JadesErrorCode } from '../../../src/lib/jades/certificate.ts';
 import type { JsonObject } from '../../../src/lib/json/json-value.ts';

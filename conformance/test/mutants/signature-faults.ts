@@ -1,4 +1,4 @@
-/** What can be wrong with a signed message, by the rule that must notice. */
+/** Faults of a signed message, by the rule that must notice. */
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import type { Issuer } from '../../../src/lib/authority/certificates.ts';
 import { digestOf } from '../../../src/lib/jades/signature.ts';
@@ -22,7 +22,7 @@ interface Kit {
   readonly keys: FaultKeys;
 }
 
-/** What certificates of a wrong message are made with. */
+/** For making the certificates of a faulty message. */
 export interface FaultKeys extends Pick<RunKeys, 'issuer' | 'ocspUrl' | 'crlUrl'> {
   readonly suppliers: Pick<RunKeys['suppliers'], 'ownRoot' | 'revoked'>;
 }
@@ -48,7 +48,7 @@ const header = (members: Record<string, unknown>, more: Wishes = {}): Make => si
 const sigD = (members: object): Make =>
   header({ sigD: { mId: 'http://uri.etsi.org/19182/HttpHeaders', pars: ['digest'], ...members } });
 
-/** A leaf of the run's authority with something of its own. */
+/** A leaf of the run's authority with these differences. */
 const leaf =
   (
     change: (base: Parameters<typeof mintLeaf>[0], issuer: Issuer) => Parameters<typeof mintLeaf>[0],

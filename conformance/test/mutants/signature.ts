@@ -1,4 +1,4 @@
-/** Messages at rest that are wrong. */
+/** Stored messages with faults. */
 import { SIGNATURES } from '../../signature/suite.ts';
 import { ruleMutants } from './signature-faults.ts';
 

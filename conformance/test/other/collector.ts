@@ -1,4 +1,4 @@
-/** An intake of OTLP that answers as an OpenTelemetry Collector does: it takes every span, from anybody. In JSON only. */
+/** An OTLP intake that answers as an OpenTelemetry Collector does: it accepts every span, from anybody. JSON only. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';

@@ -5,7 +5,7 @@ import { runPublish } from '../run-publish.ts';
 import { runRaadsfeed } from '../run-raadsfeed.ts';
 import { FEED_PY, hasPython, type OtherFeed, startOtherFeed } from './feed.ts';
 
-/** What the contract lets a publisher do without: a stream, pages for people, a role as aggregator or register, its own contract, compression. */
+/** The contract's optional features: a stream, pages for people, a role as aggregator or register, its own contract, compression. */
 const NOT_OFFERED = /^C-(STR-\d\d|SVC-1[01346]|REC-19|REC-20|HTTP-06|ERR-0[89])$/;
 const OF_STREAMS = ['P-NEW-11', 'P-RED-08'];
 
@@ -17,13 +17,13 @@ describe.skipIf(!hasPython)('a publisher that was written from the contract alon
   });
   afterAll(() => other?.stop());
 
-  it('passes what it offers, and the rest is skipped', async () => {
+  it('passes the cases it offers features for, and the rest is skipped', async () => {
     const results = await runRaadsfeed(other.url, () => true);
     const others = results.filter(({ id, outcome }) => outcome !== (NOT_OFFERED.test(id) ? 'skipped' : 'passed'));
     expect(others.map(({ id, outcome, reason }) => `${id} ${outcome}: ${reason}`)).toEqual([]);
   });
 
-  it('passes what happens when it publishes, and the stream is skipped', async () => {
+  it('passes the cases about publishing, and the stream is skipped', async () => {
     const results = await runPublish({ url: other.url, publish: (line) => other.publish([line]) });
     const others = results.filter(({ id, outcome }) => outcome !== (OF_STREAMS.includes(id) ? 'skipped' : 'passed'));
     expect(others.map(({ id, outcome, reason }) => `${id} ${outcome}: ${reason}`)).toEqual([]);

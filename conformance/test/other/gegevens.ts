@@ -1,6 +1,6 @@
 /**
- * A second supplier of data (SHV), as small as possible: written from the contract alone, with nothing but the standard library. It delivers one
- * file, as `gegevens generate` writes it. It takes no tokens of FSC, and asks nobody whether a certificate was revoked.
+ * A second supplier of data (SHV), as small as possible: written from the contract alone, with only the standard library. It delivers one
+ * file, as `gegevens generate` writes it. It accepts no FSC tokens, and checks no revocation.
  */
 import * as crypto from 'node:crypto';
 import { once } from 'node:events';
@@ -9,7 +9,7 @@ import { createServer, type IncomingMessage, STATUS_CODES } from 'node:http';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** An answer that ends a call: an error of FSC where `kind` is one of its codes, otherwise a problem of RFC 9457. */
+/** Ends a call with an answer: an FSC error if `kind` is one of its codes, otherwise an RFC 9457 problem. */
 class Refusal extends Error {
   readonly about: { readonly status: number; readonly kind: string; readonly headers: Record<string, string> };
 
@@ -26,11 +26,11 @@ function check(holds: boolean, status: number, kind: string, detail: string): as
 export interface OtherSupplierNeeds {
   /** A message of the exchange model. */
   readonly file: string;
-  /** PEM files; the anchors are the roots that requesters lead to. */
+  /** PEM files; the anchors are the roots of requesters' certificates. */
   readonly key: string;
   readonly chain: string;
   readonly anchors: string;
-  /** OINs that may ask. */
+  /** OINs that may send requests. */
   readonly signers: readonly string[];
   readonly issuer: string;
   readonly audience: string;
@@ -64,7 +64,7 @@ const MEMBERS: Readonly<Record<string, (value: unknown) => boolean>> = {
 };
 
 const bytesOf = (base64url: string | undefined): Buffer => Buffer.from(base64url ?? '', 'base64url');
-/** An object in JSON and UTF-8; undefined: it is none. */
+/** A JSON object in UTF-8, or undefined. */
 function objectIn(bytes: Uint8Array): Json | undefined {
   try {
     const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
@@ -74,7 +74,7 @@ function objectIn(bytes: Uint8Array): Json | undefined {
   }
 }
 
-/** Those in `x5c`; empty where they cannot be read. */
+/** The certificates in `x5c`; empty when unreadable. */
 function certificatesIn(x5c: unknown): readonly crypto.X509Certificate[] {
   try {
     return [x5c].flat().map((der) => new crypto.X509Certificate(Buffer.from(text(der), 'base64')));
@@ -86,7 +86,10 @@ function certificatesIn(x5c: unknown): readonly crypto.X509Certificate[] {
 const certificatesOf = (file: string): readonly crypto.X509Certificate[] =>
   certificatesIn(readFileSync(file, 'utf8').match(/(?<=-----BEGIN CERTIFICATE-----)[^-]+/g));
 
-/** The path of RFC 5280 section 6, as far as the standard library sees it. @throws {Refusal} */
+/**
+ * Path validation of RFC 5280 section 6, as far as the standard library supports it.
+ * @throws {Refusal}
+ */
 function requireTrusted(chain: readonly crypto.X509Certificate[], anchors: readonly crypto.X509Certificate[]): void {
   for (const [i, one] of chain.entries()) {
     check(isValidNow(one), 422, 'certificate-expired', 'a certificate is not valid now');
@@ -102,14 +105,20 @@ function requireTrusted(chain: readonly crypto.X509Certificate[], anchors: reado
 const isValidNow = (one: crypto.X509Certificate): boolean =>
   Date.parse(one.validFrom) <= Date.now() && Date.now() <= Date.parse(one.validTo);
 
-/** What is signed: the body, or the line with its digest. @see RFC 7797 section 3, ETSI TS 119 182-1 section 5.2.8.2 */
+/**
+ * The signed bytes: the body, or the line with its digest.
+ * @see RFC 7797 section 3, ETSI TS 119 182-1 section 5.2.8.2
+ */
 function signingInput(encoded: string, header: Json, body: Buffer, digest: string): Buffer {
   const payload = header.sigD === undefined ? body : Buffer.from(`digest: ${digest}`);
   const signed = header.b64 === false ? payload : Buffer.from(payload.toString('base64url'));
   return Buffer.concat([Buffer.from(`${encoded}.`), signed]);
 }
 
-/** Who signed, and in which form. @throws {Refusal} when digest or signature do not hold */
+/**
+ * The signer, and the form of the signature.
+ * @throws {Refusal} when digest or signature are invalid
+ */
 function signerOf({ headersDistinct }: IncomingMessage, body: Buffer, { anchors }: OtherSupplierNeeds) {
   const [digest = '', ...moreDigests] = headersDistinct.digest ?? [];
   const [, sha256] = /(?:^|,)\s*SHA-256=([A-Za-z0-9+/=]{43,44})\s*(?:,|$)/.exec(digest) ?? [];
@@ -145,7 +154,7 @@ function signerOf({ headersDistinct }: IncomingMessage, body: Buffer, { anchors 
   return { oin: /^serialNumber=(\d{20})$/m.exec(leaf.subject)?.[1] ?? '', isDigest };
 }
 
-/** @throws {Refusal} when it is absent, not of the issuer, has expired, or is for something else */
+/** @throws {Refusal} when it is absent, not the issuer's, expired, or for another service */
 function requireToken({ headers }: IncomingMessage, needs: OtherSupplierNeeds, keys: readonly Json[]): void {
   const refused = (what: string, detail: string) =>
     new Refusal(401, `ERROR_CODE_ACCESS_TOKEN_${what}`, detail, {
@@ -176,7 +185,10 @@ function requireToken({ headers }: IncomingMessage, needs: OtherSupplierNeeds, k
   });
 }
 
-/** What is asked for. @throws {Refusal} */
+/**
+ * The requested data.
+ * @throws {Refusal}
+ */
 function wishesOf(bytes: Buffer): Json {
   const body = objectIn(bytes);
   check(body !== undefined, 400, 'invalid-request', 'the body is not an object in JSON and UTF-8');
@@ -185,7 +197,10 @@ function wishesOf(bytes: Buffer): Json {
   return body;
 }
 
-/** The part of a message that is asked for. @throws {Refusal} */
+/**
+ * The requested part of a message.
+ * @throws {Refusal}
+ */
 function deliver(message: Json, wishes: Json): Json {
   const { aanleverperiodeStartdatum: from, aanleverperiodeEinddatum: until, aanleverende_organisatie: name } = wishes;
   const whole = [text(message.startdatumLevering), text(message.einddatumLevering)] as const;
@@ -222,7 +237,7 @@ function deliver(message: Json, wishes: Json): Json {
   };
 }
 
-/** @returns the address of `gegevens`, and what ends it */
+/** @returns the address of `gegevens`, and a function that stops it */
 export async function startOtherSupplier(needs: OtherSupplierNeeds): Promise<{ url: string; stop(): Promise<void> }> {
   const message = objectIn(readFileSync(needs.file)) ?? {};
   const keySet: unknown = await (await fetch(needs.keysUrl)).json();

@@ -1,4 +1,4 @@
-/** A second intake of log lines, as small as possible: written from the texts alone, in JSON only, with nothing but the standard library. */
+/** A second intake of log lines, as small as possible: written from the texts alone, JSON only, with only the standard library. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { gunzipSync } from 'node:zlib';
@@ -9,7 +9,7 @@ const MOST_BYTES = 20 * 2 ** 20;
 const DAY_NS = 86_400_000_000_000n;
 const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** An answer that ends a call. */
+/** Ends a call with an answer. */
 class Refusal extends Error {
   readonly status: number;
   readonly headers: Record<string, string>;
@@ -21,7 +21,7 @@ class Refusal extends Error {
   }
 }
 
-/** The members of a list; absent is empty. */
+/** The members of a list; empty when absent. */
 function listOf(value: unknown): Json[] {
   if (value === undefined) return [];
   if (!Array.isArray(value) || !value.every(isJson)) throw new Refusal(400, 'a list was expected');
@@ -55,7 +55,10 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
   }
 }
 
-/** @param tokens those that may log @returns its address, and what ends it */
+/**
+ * @param tokens those that may log
+ * @returns its address, and a function that stops it
+ */
 export async function startOtherIntake(tokens: readonly string[]): Promise<{ url: string; stop: () => Promise<void> }> {
   const answer = async (request: IncomingMessage): Promise<Json> => {
     if (request.url !== '/v1/traces') throw new Refusal(404, 'not found');
@@ -68,7 +71,7 @@ export async function startOtherIntake(tokens: readonly string[]): Promise<{ url
       .flatMap(({ scopeSpans }) => listOf(scopeSpans))
       .flatMap((scope) => listOf(scope.spans));
     const faults = spans.flatMap((span) => faultOf(span) ?? []);
-    // The texts allow a warning, and do not say that a request of which nothing is taken succeeds.
+    // The texts allow a warning, and do not say that a request succeeds when nothing of it is accepted.
     if (faults.length === 0)
       return { partialSuccess: { rejectedSpans: '0', errorMessage: 'lines are kept for a day' } };
     if (faults.length === spans.length) throw new Refusal(400, faults[0] ?? '');

@@ -1,6 +1,6 @@
 /**
- * A second processing log, as small as possible: written from the contract alone, with nothing but the standard library. It offers the twelve
- * functions, and none of what a log may offer beside them.
+ * A second processing log, as small as possible: written from the contract alone, with only the standard library. It has the twelve
+ * functions, and no optional features.
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ interface Kept {
   readonly wasConfidential: boolean;
 }
 
-/** An answer that ends a call. */
+/** Ends a call with an answer. */
 class Refusal extends Error {
   readonly status: number;
   readonly params: readonly string[];
@@ -94,7 +94,7 @@ export interface OtherLog {
   stop(): Promise<void>;
 }
 
-/** @param scopesOf the scopes of each token that it knows */
+/** @param scopesOf the scopes of each known token */
 export async function startOtherLog(scopesOf: Readonly<Record<string, readonly string[]>>): Promise<OtherLog> {
   const kept = new Map<string, Kept>();
   let base = '';

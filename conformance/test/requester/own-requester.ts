@@ -1,4 +1,4 @@
-/** Our own requester, driven by lines of JSON: what anybody writes for a requester in another language. */
+/** Our own requester, driven by lines of JSON, as anybody would write it for a requester in another language. */
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** A requester as small as possible that does everything right, and can be told to do one thing wrong. */
+/** A minimal requester that does everything right, and can be told to do one thing wrong. */
 
 import { createPrivateKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { isRecord, type JsonObject, valueAt } from '../../../src/lib/json/json-v
 import { createGuardedFetch } from '../../../src/lib/outbound/guarded-fetch.ts';
 import { type Identity, signedHeaders } from '../../gegevens/signed-request.ts';
 
-/** A request as it is about to be sent. */
+/** A request about to be sent. */
 export interface Outgoing {
   method: string;
   url: string;
@@ -19,22 +19,25 @@ export interface Outgoing {
 }
 
 export interface Faults {
-  /** Takes an answer for all that this reason says. @param header protected, of the answer */
+  /**
+   * Accepts an answer despite this reason for refusal.
+   * @param header protected, of the answer
+   */
   readonly ignores?: (code: JadesErrorCode, header: JsonObject, page: number) => boolean;
-  /** Also refuses what is good. */
+  /** Also refuses valid answers. */
   readonly refuses?: (text: string, headers: Headers) => boolean;
   readonly ignoresModel?: true;
   readonly ignoresStatus?: number;
   readonly ignoresPaging?: true;
   readonly ignoresTotal?: true;
   readonly ignoresState?: true;
-  /** Pages that it asks for beside those that there are. */
+  /** Requests these pages beyond the existing ones. */
   readonly extraPages?: readonly number[];
   /** Milliseconds that it waits after 429. */
   readonly waits?: number;
   readonly attempts?: number;
   readonly keepsAnswers?: true;
-  /** Counts wrong. */
+  /** Miscounts. */
   readonly miscounts?: (records: number) => number;
   readonly order?: (order: JsonObject, page: number) => JsonObject;
   readonly send?: (outgoing: Outgoing, identity: Identity) => Outgoing;
@@ -69,7 +72,7 @@ export function plainRequester(faultsNow: () => Faults): PlainRequester {
   const openVerifier = async (trust: string): Promise<Verifier> =>
     createVerifier({
       ...{ anchors: await readFile(trust, 'utf8'), revocation: 'hard', fetch: network.fetch, now: () => new Date() },
-      // On a machine that is busy with other tests.
+      // For a machine that is busy with other tests.
       limits: { ocspTimeoutMs: 20_000, revocationDeadlineMs: 40_000 },
     });
   const identities = new Map<string, Promise<Identity>>();
@@ -158,7 +161,7 @@ async function collect(
   return total;
 }
 
-/** Of the persons' municipality and the number in the addresses: a state has one. */
+/** The persons' municipality and the number in the addresses: a state has one. */
 function stateOf(value: JsonObject, model: Model): string {
   const { paginering } = value;
   return JSON.stringify([

@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 describe('koppelvlak-conformance gegevens-requester, as a program', () => {
-  it('finds no must that our own requester breaks, and makes a report that both parties can sign', async () => {
+  it('finds no must case that our own requester fails, and makes a report that both parties can sign', async () => {
     const { status, stdout, stderr } = await startConformance(
       ['gegevens-requester', '--variant', 'shv', '--command', `${process.execPath} ${OWN}`, '--report', 'verslag'],
       {},
@@ -32,7 +32,7 @@ describe('koppelvlak-conformance gegevens-requester, as a program', () => {
     expect(JSON.stringify(report)).not.toMatch(/Bearer [\w-]{20}|99999\d{4}/);
   });
 
-  it('judges a requester that is pointed at the suppliers by hand, by what it asks next', async () => {
+  it('judges a requester that is pointed at the suppliers by hand, by its next request', async () => {
     const words = [
       '--variant',
       'shv',
@@ -61,7 +61,7 @@ describe('koppelvlak-conformance gegevens-requester, as a program', () => {
     const { status, stdout } = await running.ended;
     const { cases } = JSON.parse(stdout);
     const outcomes = cases.map(({ id, outcome }: Record<string, string>) => `${id} ${outcome}`);
-    // What was saved is what `conformance signature` reads; the token is not in it.
+    // The saved messages can be read by `conformance signature`; the token is not in them.
     const saved = await readFile(join(dir, 'verzoeken/0001-request.http'), 'utf8');
     expect(saved).toContain('nlgov-adr-payload-sig: ');
     expect(saved).not.toContain(token);

@@ -29,7 +29,7 @@ describe('koppelvlak-conformance gegevens-requester', () => {
     expect(others.map(({ id, outcome, reason }) => `${id} ${outcome}: ${reason}`)).toEqual([]);
   });
 
-  it('says what is missing', async () => {
+  it('reports missing options', async () => {
     const call = (...words: readonly string[]) => callConformance(['gegevens-requester', ...words], {}, { cwd: dir });
     expect(await call()).toMatchObject({ status: 2, stderr: expect.stringContaining('--variant is needed') });
     const odd = await call('--variant', 'shv', '--command', 'node "x');
@@ -46,7 +46,7 @@ describe('koppelvlak-conformance signature', () => {
   const judge = (...words: readonly string[]) =>
     callConformance(['signature', ...words], { GEGEVENS_REVOCATION_ALLOW_PRIVATE: 'true' }, { cwd: dir });
 
-  it('finds no fault in messages that are signed well, and says which one is not', async () => {
+  it('finds no fault in well-signed messages, and says which one is not', async () => {
     const body = Buffer.from('{"gegevens":{}}\n');
     const { supplier, revoked } = runs.keys.suppliers;
     const headers = { 'Content-Type': 'application/json', ...signedHeaders(body, supplier) };
@@ -71,7 +71,7 @@ describe('koppelvlak-conformance signature', () => {
     expect((await judge('ingetrokken.http', ...trust, '--crl', list)).stdout).toContain('S-CRT-06');
   });
 
-  it('refuses what is no message, with status 2', async () => {
+  it('refuses files without a message, with status 2', async () => {
     await writeFile(join(dir, 'leeg.http'), 'niets');
     for (const words of [
       ['leeg.http', '--trust', runs.keys.root],
