@@ -1,7 +1,5 @@
 import { choice, exactUrl, flag, integer, optional, setting, text } from '../settings/kinds.ts';
 import { aggregatorConstants, aggregatorSettings } from './aggregator/settings.ts';
-import { diwooSettings } from './diwoo/settings.ts';
-import { pagesSettings } from './pages/settings.ts';
 
 const raadsfeed = {
   rol: setting(
@@ -36,7 +34,21 @@ const raadsfeed = {
   register: setting('RAADSFEED_REGISTER', flag, false, 'Keep and serve a register of feeds.'),
 };
 
-export const raadsfeedSettings = { raadsfeed, ...aggregatorSettings, ...diwooSettings, ...pagesSettings };
+export const raadsfeedSettings = {
+  raadsfeed,
+  ...aggregatorSettings,
+  diwoo: {
+    isOn: setting(
+      'RAADSFEED_DIWOO',
+      flag,
+      false,
+      'Offer documents to the national index (DiWoo): sitemaps at `/woo`, named in `/robots.txt`.',
+    ),
+  },
+  pages: {
+    isOn: setting('RAADSFEED_PAGES', flag, false, 'Serve council information as pages, with search, at `/raad`.'),
+  },
+};
 
 /** Settings that no operator has a reason to change, by group; tests override them. */
 export const raadsfeedConstants = {

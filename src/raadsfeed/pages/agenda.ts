@@ -66,7 +66,12 @@ export async function readAgenda(pool: Pool, meeting: Resource, data: JsonObject
     bytes += size;
     return { ...place, part };
   });
-  return { meeting, places, parts: part, isPlanned: hasPlannedNumbers(outline) };
+  return {
+    meeting,
+    places,
+    parts: part,
+    isPlanned: outline.some(({ geplandvolgnummer }) => geplandvolgnummer !== null),
+  };
 }
 
 function bytesOf({ bronidentificatie, bytes, documenten, documentBytes }: Outline): number {
@@ -133,10 +138,6 @@ type Numbers = Partial<Pick<Outline, 'volgnummer' | 'geplandvolgnummer'>>;
  */
 export function numberText({ volgnummer, geplandvolgnummer }: Numbers, isPlanned: boolean): string {
   return shorten((isPlanned ? geplandvolgnummer : volgnummer) ?? '', 12);
-}
-
-function hasPlannedNumbers(items: readonly Numbers[]): boolean {
-  return items.some(({ geplandvolgnummer }) => typeof geplandvolgnummer === 'string');
 }
 
 const agendaPath = (meeting: Resource, part: number): string =>

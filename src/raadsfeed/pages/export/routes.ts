@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { Problem } from '../../../lib/problem.ts';
 import { platformProblems } from '../../../plugins/problems.ts';
 import { type FeedOrganisation, readOrganisations } from '../../store/state.ts';
+import { readAgenda } from '../agenda.ts';
 import {
   byName,
   findOrganisation,
@@ -14,15 +15,7 @@ import {
   withQuery,
 } from '../context.ts';
 import { bodyKey } from '../search/entry.ts';
-import {
-  type Body,
-  hasPlannedItems,
-  type Item,
-  listBodies,
-  listItems,
-  listSitemap,
-  listSitemaps,
-} from '../search/lists.ts';
+import { type Body, type Item, listBodies, listItems, listSitemap, listSitemaps } from '../search/lists.ts';
 import { readSearchAddress, runSearch, searchPath } from '../search.ts';
 import { ATOM_ENTRIES, atom } from './atom.ts';
 import { agendaTable, csv, itemsCsv, itemTable } from './csv.ts';
@@ -208,9 +201,10 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
   getCsv<Item>('vergaderingen/:bronidentificatie/agenda.csv', async (organisatiecode, { params }) => {
     const { bronidentificatie: vergadering = '' } = params;
     const items = { organisatiecode, vergadering, resourceType: 'Agendapunt' } as const;
+    const { isPlanned } = await readAgenda(pool, { organisatiecode, bronidentificatie: vergadering });
     return {
       name: 'agenda',
-      table: agendaTable(await hasPlannedItems(pool, items)),
+      table: agendaTable(isPlanned),
       read: (limit, _last, offset) => listItems(pool, { ...items, order: 'oldest', limit, offset }),
       isNeeded: true,
     };

@@ -192,21 +192,6 @@ export async function listOutline(
   return rows;
 }
 
-/** Whether an item of a meeting has a number of the published agenda. */
-export async function hasPlannedItems(
-  db: Db,
-  { organisatiecode, vergadering }: { readonly organisatiecode: string; readonly vergadering: string },
-): Promise<boolean> {
-  const { rowCount } = await db.query({
-    name: 'pages-planned',
-    text: `select from pages.items s ${CURRENT}
-            where s.organisatiecode = $1::text and s.vergadering = $2::text and s.resource_type = 'Agendapunt' and s.summary ? 'geplandvolgnummer'
-            limit 1`,
-    values: [organisatiecode, vergadering],
-  });
-  return rowCount === 1;
-}
-
 export async function readIndexPosition(db: Db): Promise<unknown> {
   const { rows } = await db.query('select feed_id, number, scan_after from pages.position');
   return rows[0];
