@@ -9,13 +9,12 @@ import { FeedFault, readServiceDocument } from '../../lib/feed/service-document.
 import { isMassDelete } from '../domain/change.ts';
 import { type Dependencies, type DependencyNeeds, withDependencies } from './dependencies.ts';
 import { lastQuarter } from './preview-source.ts';
-import { partKey } from './resource-key.ts';
 import type { Source, SupplierVersion } from './source.ts';
 import { readOwnedOrganisations } from './store/organisations.ts';
 import { readItemsIn } from './store/source-items.ts';
 import { changeVersion, readStateKeys, takeOverOrganisations } from './store/sources.ts';
 import { supplierSource } from './supplier/read-supplier.ts';
-import type { KnownItem } from './supplier/source-adapter.ts';
+import { type KnownItem, partKey } from './supplier/source-adapter.ts';
 
 const PAGE = 1000;
 

@@ -1,9 +1,14 @@
 /** The windows of a supplier's source, and when each is read. */
 import type { Db } from '../../../database/transaction.ts';
-import { partKey } from '../resource-key.ts';
 import { type Lease, LeaseLostError } from '../source.ts';
 import { type Coverage, measureCoverage } from '../supplier/coverage.ts';
-import type { DateWindow, KnownItem, MeetingsRead, WindowReading } from '../supplier/source-adapter.ts';
+import {
+  type DateWindow,
+  type KnownItem,
+  type MeetingsRead,
+  partKey,
+  type WindowReading,
+} from '../supplier/source-adapter.ts';
 import { isRegisters, periodOf, REGISTERS } from '../supplier/windows.ts';
 
 export interface DueWindow extends DateWindow {

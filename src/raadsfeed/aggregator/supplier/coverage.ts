@@ -1,5 +1,4 @@
-import { partKey } from '../resource-key.ts';
-import type { KnownItem, WindowReading } from './source-adapter.ts';
+import { type KnownItem, partKey, type WindowReading } from './source-adapter.ts';
 import { REGISTERS } from './windows.ts';
 
 interface MonthCoverage {

@@ -3,7 +3,6 @@ import { type Change, type PubliceerRegel, prepareChange, resourceOf } from '../
 import { BATCH_CHANGES } from '../../writer/publisher.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { publishChanges } from '../feed/redactions.ts';
-import { partKey } from '../resource-key.ts';
 import type { Lease } from '../source.ts';
 import { updateSource } from '../store/leased-source.ts';
 import {
@@ -15,7 +14,7 @@ import {
   readPartsElsewhere,
   saveItems,
 } from '../store/source-items.ts';
-import type { PublishableReading, SourceIssue } from './source-adapter.ts';
+import { type PublishableReading, partKey, type SourceIssue } from './source-adapter.ts';
 import { deriveChanges, type WindowBaseline } from './window-changes.ts';
 
 export interface PublishedReading {

@@ -1,20 +1,20 @@
 /** Reads one window of a supplier: lists, reads and maps its items, and finds those that are gone. */
 import type { Clock } from '../../../lib/time.ts';
-import { partKey } from '../resource-key.ts';
 import { isNewer, partsOf } from './attachments.ts';
 import { createBodyFilter } from './body-filter.ts';
 import { IssueLog } from './issue-log.ts';
 import { stampOf } from './mapping.ts';
-import type {
-  DocumentRead,
-  KnownItem,
-  PartName,
-  Preview,
-  ReadItem,
-  RemovedItem,
-  UnreadCount,
-  WindowReading,
-  WindowRequest,
+import {
+  type DocumentRead,
+  type KnownItem,
+  type PartName,
+  type Preview,
+  partKey,
+  type ReadItem,
+  type RemovedItem,
+  type UnreadCount,
+  type WindowReading,
+  type WindowRequest,
 } from './source-adapter.ts';
 import type { Found, Listed, MappedItem, Reading, Supplier } from './supplier.ts';
 import { SupplierError } from './supplier-client.ts';

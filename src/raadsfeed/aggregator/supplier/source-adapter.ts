@@ -30,6 +30,11 @@ export interface PartName {
   readonly bronidentificatie: string;
 }
 
+/** A resource of an organisation as a map key and for people: `Vergadering/meeting-12`. */
+export function partKey({ resourceType, bronidentificatie }: PartName): string {
+  return `${resourceType}/${bronidentificatie}`;
+}
+
 /** A resource of an item. Only documents have references: a document can belong to many items. */
 export interface Part extends PartName {
   /** By which a register may refer to it: the type of a meeting, the number of an agenda item. */

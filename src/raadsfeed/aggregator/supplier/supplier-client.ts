@@ -8,6 +8,7 @@ import {
   type OutboundTextRequest,
 } from '../../../lib/outbound/outbound-client.ts';
 import { OutboundError } from '../../../lib/outbound/outbound-error.ts';
+import { createSemaphore, type Semaphore } from '../../../lib/scheduling.ts';
 import { backoffMs, type Clock, systemClock } from '../../../lib/time.ts';
 
 /**
@@ -88,12 +89,13 @@ export class SupplierFault extends Error {
 
 const UNREADABLE: ReadonlySet<OutboundError['code']> = new Set(['too-large', 'encoding', 'content-type', 'not-json']);
 
-/** Adds the supplier's own message: its errors are JSON with a `message`, or a page of a proxy. */
-function asSupplierError(error: OutboundError): SupplierError {
-  const { code, message, status, retryAfterMs, problem } = error;
+/** Adds the supplier's own message: its errors are JSON with a `message`, or a page of a proxy. After a `refusal` it may be called again. */
+function asSupplierError(error: OutboundError, refusal?: { readonly pauseMs: number }): SupplierError {
+  const { code, message, status, retryAfterMs = refusal?.pauseMs, problem } = error;
   if (status !== undefined) {
     const said = isRecord(problem) && typeof problem.message === 'string' ? `: ${problem.message.slice(0, 200)}` : '';
-    return new SupplierError('status', message + said, { status, retryAfter: retryAfterMs });
+    const passing = refusal === undefined ? {} : { passing: true };
+    return new SupplierError('status', message + said, { status, retryAfter: retryAfterMs, ...passing });
   }
   return new SupplierError(UNREADABLE.has(code) ? 'unreadable' : 'unavailable', message, { cause: error });
 }
@@ -180,21 +182,24 @@ export class SupplierClient {
   readonly #options: SupplierClientOptions;
   readonly #retry: RetryPolicy;
   readonly #outbound: OutboundClient;
-  #free: number;
+  /** Otherwise every waiting call would poll for shared slots. */
+  readonly #calls: Semaphore;
   #pausedUntil = 0;
   /** A call requested before the host was found to hang is not sent until the host answers again. */
   #answeredAt = 0;
   #hungAt = 0;
   /** Unanswered calls, by signal. */
   readonly #vain = new WeakMap<AbortSignal, number>();
-  readonly #queue: (() => void)[] = [];
 
   constructor(options: SupplierClientOptions) {
     const { base, concurrency: connections = 4, retry = RETRY_POLICY, clock = systemClock, proxy } = options;
     this.base = base;
     this.#options = options;
     this.#retry = retry;
-    this.#free = connections;
+    this.#calls = createSemaphore({
+      ...{ maxWeight: connections, waitMs: MAX_PAUSE_MS },
+      full: () => new SupplierError('unavailable', 'too many calls wait'),
+    });
     this.#outbound = createOutboundClient({
       clock,
       timeoutMs: options.timeout ?? TIMEOUT_MS,
@@ -247,16 +252,12 @@ export class SupplierClient {
 
   async #limited<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const requestedAt = performance.now();
-    // Otherwise every waiting call would poll for shared slots.
-    if (this.#free === 0) await new Promise<void>((resolve) => this.#queue.push(resolve));
-    else this.#free -= 1;
+    const permit = await this.#calls.acquire({ weight: 1 }, signal);
     try {
       const release = await this.#acquire(signal, requestedAt);
       return await this.#once(call, signal, requestedAt).finally(release);
     } finally {
-      const next = this.#queue.shift();
-      if (next === undefined) this.#free += 1;
-      else next();
+      permit.release();
     }
   }
 
@@ -299,16 +300,11 @@ export class SupplierClient {
         throw new SupplierFault('blocked', refusal.block);
       }
       const pauseMs = error.retryAfterMs ?? refusal?.pauseMs;
-      const failed = asSupplierError(error);
+      const failed = asSupplierError(error, refusal);
       if (pauseMs === undefined) throw this.#judge(failed, signal, begunAt);
       this.#answeredAt = performance.now();
       await this.#pause(Math.min(pauseMs, MAX_PAUSE_MS));
-      if (refusal === undefined) throw failed;
-      throw new SupplierError(failed.kind, failed.message, {
-        status: failed.status,
-        retryAfter: pauseMs,
-        passing: true,
-      });
+      throw failed;
     }
   }
 

@@ -1,14 +1,14 @@
 import { isMassDelete, type PubliceerRegel } from '../../domain/change.ts';
-import { partKey } from '../resource-key.ts';
 import { joinDocument } from './join-document.ts';
-import type {
-  KnownItem,
-  Part,
-  PublishableReading,
-  ReadItem,
-  RemovedItem,
-  SourceData,
-  UpsertLine,
+import {
+  type KnownItem,
+  type Part,
+  type PublishableReading,
+  partKey,
+  type ReadItem,
+  type RemovedItem,
+  type SourceData,
+  type UpsertLine,
 } from './source-adapter.ts';
 
 /** The relevant part of the feed and the stored items before a reading. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { partKey } from '../../../../src/raadsfeed/aggregator/resource-key.ts';
 import { measureCoverage } from '../../../../src/raadsfeed/aggregator/supplier/coverage.ts';
+import { partKey } from '../../../../src/raadsfeed/aggregator/supplier/source-adapter.ts';
 import { agendaItemOf, documentOf, meetingOf, moduleItemReference, registerItemOf } from './supplier/answers.ts';
 import { feed, freshSupplier, supplier } from './supplier/fresh-supplier.ts';
 import { QUARTER, SOURCE } from './supplier/memory-feed.ts';

@@ -3,16 +3,16 @@ import {
   createNotubizAdapter,
   type NotubizAdapterOptions,
 } from '../../../../../src/raadsfeed/aggregator/notubiz/supplier.ts';
-import { partKey } from '../../../../../src/raadsfeed/aggregator/resource-key.ts';
 import type { SourceAdapter } from '../../../../../src/raadsfeed/aggregator/supplier/read-listed-window.ts';
-import type {
-  AdapterSource,
-  DateWindow,
-  KnownItem,
-  Part,
-  SourceData,
-  WindowReading,
-  WindowRequest,
+import {
+  type AdapterSource,
+  type DateWindow,
+  type KnownItem,
+  type Part,
+  partKey,
+  type SourceData,
+  type WindowReading,
+  type WindowRequest,
 } from '../../../../../src/raadsfeed/aggregator/supplier/source-adapter.ts';
 import {
   deriveChanges,
