@@ -48,16 +48,7 @@ interface Reading {
   readonly read: () => Promise<Answer>;
 }
 
-export interface ResponseCache {
-  /** Adds a hook that serves cached answers before a route of this scope runs. */
-  answerFromMemory(scope: FastifyInstance): void;
-  /**
-   * Reads an answer, once there is memory for it, and sends it.
-   * @throws {Problem} `unavailable` when there is no memory in time
-   */
-  answer(request: FastifyRequest, reply: FastifyReply, reading: Reading): Promise<FastifyReply>;
-  readonly bytes: () => number;
-}
+export type ResponseCache = ReturnType<typeof createResponseCache>;
 
 interface Response {
   readonly body: Buffer;
@@ -88,7 +79,7 @@ const WAIT_MS = 5000;
 const READING_BYTES = 64 * 1024 * 1024;
 
 /** @param maxBytes 0 keeps nothing */
-export function createResponseCache(maxBytes: number, stateCache: FeedStateCache): ResponseCache {
+export function createResponseCache(maxBytes: number, stateCache: FeedStateCache) {
   const memory = createSemaphore({
     ...{ maxWeight: READING_BYTES, waitMs: WAIT_MS },
     full: () => new Problem(platformProblems.unavailable, { headers: { 'retry-after': '1' } }),
@@ -154,7 +145,8 @@ export function createResponseCache(maxBytes: number, stateCache: FeedStateCache
   };
 
   return {
-    answerFromMemory(scope) {
+    /** Adds a hook that serves cached answers before a route of this scope runs. */
+    answerFromMemory(scope: FastifyInstance): void {
       scope.decorateRequest('responseKey');
       scope.addHook('onRequest', (request, reply, done) => {
         // Before the contract converts the parameters.
@@ -164,7 +156,11 @@ export function createResponseCache(maxBytes: number, stateCache: FeedStateCache
         else done();
       });
     },
-    async answer(request, reply, { records, read }) {
+    /**
+     * Reads an answer, once there is memory for it, and sends it.
+     * @throws {Problem} `unavailable` when there is no memory in time
+     */
+    async answer(request: FastifyRequest, reply: FastifyReply, { records, read }: Reading): Promise<FastifyReply> {
       const closed = requestClosedSignal(reply);
       const bytes = records * RECORD_BYTES * COPIES;
       const permit = await memory.acquire({ weight: bytes }, closed).catch((error: unknown) => {
@@ -183,7 +179,7 @@ export function createResponseCache(maxBytes: number, stateCache: FeedStateCache
         permit.release();
       }
     },
-    bytes: () => responses.calculatedSize,
+    bytes: (): number => responses.calculatedSize,
   };
 }
 

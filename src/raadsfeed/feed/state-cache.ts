@@ -15,26 +15,7 @@ const FRESH_MS = 1000;
 /** Milliseconds that a read of the state may take. */
 const READ_TIMEOUT_MS = 2000;
 
-export interface FeedStateCache {
-  /** The state if it was confirmed within the last second; the same object until something changes. */
-  fresh(): FeedState | undefined;
-  /** The same, refreshed if necessary. @throws when it cannot be read */
-  current(): Promise<FeedState>;
-  /** The same, also refreshed when a client has seen a higher number. @throws when it cannot be read */
-  currentAtLeast(sequenceNumber: number): Promise<FeedState>;
-  /** Reads the state with a statement that starts after this call; concurrent calls share one. @throws when it cannot be read */
-  refresh(): Promise<FeedState>;
-  /** Runs a read, and observes the state that it found. */
-  read<T extends Read>(query: (db: Db) => Promise<T>): Promise<T>;
-  /** Whether rows read under this state may still be served. */
-  isCurrentHistory(state: FeedState): boolean;
-  /** The last known state, however old, for metrics. */
-  known(): FeedState | undefined;
-  /** @returns a function that unsubscribes */
-  onChange(callback: (state: FeedState) => void): () => void;
-  readonly now: () => number;
-  close(): void;
-}
+export type FeedStateCache = ReturnType<typeof createFeedStateCache>;
 
 interface FeedStateCacheOptions {
   readonly db: Db;
@@ -44,12 +25,7 @@ interface FeedStateCacheOptions {
   readonly now?: () => number;
 }
 
-export function createFeedStateCache({
-  db,
-  listener,
-  log,
-  now = () => performance.now(),
-}: FeedStateCacheOptions): FeedStateCache {
+export function createFeedStateCache({ db, listener, log, now = () => performance.now() }: FeedStateCacheOptions) {
   const callbacks = new Set<(state: FeedState) => void>();
   let known: FeedState | undefined;
   let confirmedAt = Number.NEGATIVE_INFINITY;
@@ -75,6 +51,7 @@ export function createFeedStateCache({
       replace(state);
     }
   };
+  /** Reads the state with a statement that starts after the call; concurrent calls share one. @throws when it cannot be read */
   const refresh = coalesce(async (): Promise<FeedState> => {
     const since = now();
     observe(await withTimeout(READ_TIMEOUT_MS, 'the head of the feed', readFeedRow(db)), since);
@@ -84,6 +61,7 @@ export function createFeedStateCache({
   const refreshInBackground = (): void => {
     refresh().catch((error: unknown) => log.warn({ err: error }, 'the head of the feed cannot be read'));
   };
+  /** The state if it was confirmed within the last second; the same object until something changes. */
   const fresh = (): FeedState | undefined => (now() - confirmedAt < FRESH_MS ? known : undefined);
 
   const unsubscribe = listener.subscribe(FEED_CHANNEL, (payload) => {
@@ -98,26 +76,32 @@ export function createFeedStateCache({
 
   return {
     fresh,
-    current: async () => fresh() ?? (await refresh()),
-    async currentAtLeast(sequenceNumber) {
+    /** As `fresh`, refreshed if necessary. @throws when it cannot be read */
+    current: async (): Promise<FeedState> => fresh() ?? (await refresh()),
+    /** The same, also refreshed when a client has seen a higher number. @throws when it cannot be read */
+    async currentAtLeast(sequenceNumber: number): Promise<FeedState> {
       const state = fresh();
       return state !== undefined && state.head.sequenceNumber >= sequenceNumber ? state : await refresh();
     },
     refresh,
-    async read(query) {
+    /** Runs a read, and observes the state that it found. */
+    async read<T extends Read>(query: (db: Db) => Promise<T>): Promise<T> {
       const since = now();
       const found = await query(db);
       observe(found.state, since);
       return found;
     },
-    isCurrentHistory: (state) => known !== undefined && isSameHistory(state, known),
-    known: () => known,
-    onChange(callback) {
+    /** Whether rows read under this state may still be served. */
+    isCurrentHistory: (state: FeedState): boolean => known !== undefined && isSameHistory(state, known),
+    /** The last known state, however old, for metrics. */
+    known: (): FeedState | undefined => known,
+    /** @returns a function that unsubscribes */
+    onChange(callback: (state: FeedState) => void): () => void {
       callbacks.add(callback);
       return () => callbacks.delete(callback);
     },
     now,
-    close() {
+    close(): void {
       unsubscribe();
       clearInterval(poll);
       callbacks.clear();

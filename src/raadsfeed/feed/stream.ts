@@ -38,12 +38,7 @@ interface StreamStart {
   readonly client: string;
 }
 
-export interface Streams {
-  /** Sends the records after a position to a response whose head was written, until it ends. */
-  open(response: ServerResponse, start: StreamStart): void;
-  readonly count: () => number;
-  close(): void;
-}
+export type Streams = ReturnType<typeof createStreams>;
 
 interface OpenStream extends StreamStart {
   /** Everything up to here has been sent, or does not pass the filter. */
@@ -104,7 +99,7 @@ const RETRY_LINE = Buffer.from('retry: 3000\n');
 /** A comment line: proxies close idle connections. */
 const HEARTBEAT = Buffer.from(':\n');
 
-export function createStreams(options: StreamsOptions): Streams {
+export function createStreams(options: StreamsOptions) {
   const { stateCache, log, mountUrl, memoryBytes, drainTimeoutMs, stopping } = options;
   const open = new Set<OpenStream>();
   const memory = createSemaphore({
@@ -232,7 +227,8 @@ export function createStreams(options: StreamsOptions): Streams {
   stopping.addEventListener('abort', endAll, { once: true });
 
   return {
-    open(response, start) {
+    /** Sends the records after a position to a response whose head was written, until it ends. */
+    open(response: ServerResponse, start: StreamStart): void {
       const stream = toStream(response, start, drainTimeoutMs);
       open.add(stream);
       stream.ended.addEventListener('abort', () => {
@@ -246,8 +242,8 @@ export function createStreams(options: StreamsOptions): Streams {
         stream.cut();
       });
     },
-    count: () => open.size,
-    close() {
+    count: (): number => open.size,
+    close(): void {
       unsubscribe();
       clearInterval(heartbeat);
       pages.clear();

@@ -98,15 +98,11 @@ const MAX_FAULTS = 20;
 
 /** @throws {CommandError} naming every line that cannot be used */
 export async function readSourceList(file: string): Promise<NewSource[]> {
-  let content: Buffer;
-  try {
-    content = await readFile(file);
-  } catch (error) {
-    throw new CommandError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
-  }
+  const content = await readFile(file).catch((error: Error) => {
+    throw new CommandError(`${file} cannot be read: ${error.message}`);
+  });
   if (content.length > MAX_BYTES) throw new CommandError(`${file} is larger than ${MAX_BYTES} bytes`);
-  const text = decode(content, file);
-  const lines = /^\s*\{/.test(text) ? jsonLines(text) : csvLines(text, file);
+  const lines = readLines(content, file);
   const faults: string[] = [];
   const sources = lines.flatMap(({ line, value }) => {
     const where = `${file}: line ${line}`;
@@ -126,11 +122,13 @@ export async function readSourceList(file: string): Promise<NewSource[]> {
   return sources;
 }
 
-function decode(content: Buffer, file: string): string {
+function readLines(content: Buffer, file: string): ListLine[] {
   try {
-    return decodeUtf8(content, file);
+    const text = decodeUtf8(content, file);
+    return /^\s*\{/.test(text) ? jsonLines(text) : csvLines(text);
   } catch (error) {
     if (error instanceof EncodingError) throw new CommandError(`nothing was added: ${error.message}`);
+    if (error instanceof CsvError) throw new CommandError(`nothing was added: ${file}: ${error.message}`);
     throw error;
   }
 }
@@ -153,22 +151,17 @@ function jsonLines(text: string): ListLine[] {
   });
 }
 
-function csvLines(text: string, file: string): ListLine[] {
+/** @throws {CsvError} */
+function csvLines(text: string): ListLine[] {
   const [head = ''] = text.split(/\r?\n/);
-  const delimiter = head.includes(';') ? ';' : ',';
-  try {
-    const rows: { readonly record: unknown; readonly info: { readonly lines: number } }[] = parse(text, {
-      columns: true,
-      info: true,
-      trim: true,
-      delimiter,
-      skip_empty_lines: true,
-    });
-    return rows.map(({ record, info }) => ({ line: info.lines, value: record }));
-  } catch (error) {
-    if (error instanceof CsvError) throw new CommandError(`nothing was added: ${file}: ${error.message}`);
-    throw error;
-  }
+  const rows: { readonly record: unknown; readonly info: { readonly lines: number } }[] = parse(text, {
+    columns: true,
+    info: true,
+    trim: true,
+    delimiter: head.includes(';') ? ';' : ',',
+    skip_empty_lines: true,
+  });
+  return rows.map(({ record, info }) => ({ line: info.lines, value: record }));
 }
 
 function fromRecord(value: unknown, where: string): NewSource {
