@@ -49,26 +49,18 @@ export async function readRedactable(db: Db, redactions: readonly Removal[]) {
   };
 }
 
-interface ContentRow {
-  readonly sequence_number: number;
-  readonly resource_type: ResourceType;
-  readonly organisatiecode: string;
-  readonly bronidentificatie: string;
-  readonly stored_at: Date;
-  readonly herkomst_feed: string | null;
-  readonly herkomst_number: number | null;
-  readonly is_current: boolean;
-}
-
 async function readContent(db: Db, redactions: readonly Removal[]): Promise<ContentRecord[]> {
   const sources = redactions.flatMap(({ herkomst, sourceNumbers = [], resource: { organisatiecode } }) =>
     herkomst === undefined
       ? []
       : sourceNumbers.map((number) => ({ feedUrl: herkomst.feedUrl, number, organisatiecode })),
   );
-  const { rows } = await db.query<ContentRow>({
+  const { rows } = await db.query<ContentRecord & { readonly stored: Date }>({
     // Without a name: planned for the tables as they are. Lookups one by one, or the planner might read all of the index.
-    text: `select r.*, exists (select from raadsfeed.current_records s where s.sequence_number = r.sequence_number) as is_current
+    text: `select sequence_number as "sequenceNumber", stored_at as stored, resource_type as "resourceType",
+                  json_build_object('organisatiecode', organisatiecode, 'bronidentificatie', bronidentificatie) as resource,
+                  case when herkomst_feed is not null then json_build_object('feedUrl', herkomst_feed, 'sequenceNumber', herkomst_number) end as herkomst,
+                  exists (select from raadsfeed.current_records s where s.sequence_number = r.sequence_number) as "isCurrent"
              from (select f.*
                      from unnest($1::text[], $2::text[], $3::text[]) as g (organisatiecode, resource_type, bronidentificatie)
                     cross join lateral (
@@ -95,16 +87,10 @@ async function readContent(db: Db, redactions: readonly Removal[]): Promise<Cont
       sources.map(({ organisatiecode }) => organisatiecode),
     ],
   });
-  return rows.map((row) => ({
-    sequenceNumber: row.sequence_number,
-    storedAt: row.stored_at.toISOString(),
-    resourceType: row.resource_type,
-    resource: { organisatiecode: row.organisatiecode, bronidentificatie: row.bronidentificatie },
-    herkomst:
-      row.herkomst_feed === null || row.herkomst_number === null
-        ? undefined
-        : { feedUrl: row.herkomst_feed, sequenceNumber: row.herkomst_number },
-    isCurrent: row.is_current,
+  return rows.map(({ stored, ...record }) => ({
+    ...record,
+    herkomst: record.herkomst ?? undefined,
+    storedAt: stored.toISOString(),
   }));
 }
 

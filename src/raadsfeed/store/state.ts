@@ -9,15 +9,10 @@ interface PresentResource {
 
 /** `contentHash` of those of these resources that exist, by `resourceKey`. */
 export async function readStateHashes(db: Db, resources: readonly PresentResource[]): Promise<Map<string, string>> {
-  const { rows } = await db.query<{
-    organisatiecode: string;
-    resource_type: ResourceType;
-    bronidentificatie: string;
-    content_hash: string;
-  }>({
+  const { rows } = await db.query<Resource & { readonly resourceType: ResourceType; readonly hash: string }>({
     name: 'raadsfeed-state-hashes',
     // Looked up row by row: with a free join the planner would read the whole state whenever it lacks statistics.
-    text: `select s.organisatiecode, s.resource_type, s.bronidentificatie, s.content_hash
+    text: `select s.organisatiecode, s.resource_type as "resourceType", s.bronidentificatie, s.content_hash as hash
              from unnest($1::text[], $2::text[], $3::text[]) as g (organisatiecode, resource_type, bronidentificatie)
             cross join lateral (select organisatiecode, resource_type, bronidentificatie, content_hash
                                   from raadsfeed.current_records
@@ -31,7 +26,7 @@ export async function readStateHashes(db: Db, resources: readonly PresentResourc
       resources.map(({ resource }) => resource.bronidentificatie),
     ],
   });
-  return new Map(rows.map((row) => [resourceKey(row.resource_type, row), row.content_hash]));
+  return new Map(rows.map((row) => [resourceKey(row.resourceType, row), row.hash]));
 }
 
 /** Every current resource of an organisation, as recorded up to and including `upTo`. */
