@@ -154,13 +154,12 @@ export type Grade = {
 }[Level];
 
 /** The description of a case, listed under its id. */
-interface Texts {
+export type Written = Grade & {
   readonly nl: string;
   readonly en: string;
   /** Prerequisite cases; by default the first of the suite. */
   readonly needs?: readonly string[];
-}
-export type Written = Texts & Grade;
+};
 
 /** A case that is a single function. */
 export type WrittenCase<Tested> = Written & {

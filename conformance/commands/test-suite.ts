@@ -48,8 +48,8 @@ export function suiteOptions(command: Command): Command {
     .option('--not <ids...>', 'without these')
     .option('--strict', 'treat a failed should as a failed must')
     .option('--expected-failures <file>', 'file of ids that may fail, one per line')
-    .option('--rate <number>', 'maximum number of requests per second', rate, USUAL_RATE)
-    .option('--limit <minutes>', 'stop the run after this time (default: as long as it may need)', minutes)
+    .option('--rate <number>', 'maximum number of requests per second', upTo(MOST_PER_SECOND), USUAL_RATE)
+    .option('--limit <minutes>', 'stop the run after this time (default: as long as it may need)', upTo(MOST_MINUTES))
     .option('--report <directory>', 'write report.html, report.json and junit.xml to this directory')
     .option('--save <directory>', 'write every request and answer to this directory, complete except for secrets')
     .option('--sign <files...>', 'key and certificate chain (PEM) to sign a statement that goes with the report')
@@ -64,16 +64,12 @@ export function suiteOptions(command: Command): Command {
     });
 }
 
-function rate(text: string): number {
-  const number = Number(text);
-  if (!(number > 0 && number <= MOST_PER_SECOND)) throw new InvalidArgumentError(`a number up to ${MOST_PER_SECOND}`);
-  return number;
-}
-
-function minutes(text: string): number {
-  const number = Number(text);
-  if (!(number > 0 && number <= MOST_MINUTES)) throw new InvalidArgumentError(`a number up to ${MOST_MINUTES}`);
-  return number;
+function upTo(most: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    if (!(number > 0 && number <= most)) throw new InvalidArgumentError(`a number up to ${most}`);
+    return number;
+  };
 }
 
 /** @throws {UsageError} when it is not the address of a service */

@@ -46,7 +46,6 @@ function busy(
   return {
     prepare: two,
     play: async ({ feed, look }) => {
-      await look();
       feed.upsert('c');
       let until = 0;
       let early = 0;
@@ -182,7 +181,6 @@ export const FAILURES = sceneChapter('K-ERR', ['Storingen van de bron', 'When th
     needs: ['K-ERR-10'],
     prepare: two,
     play: async ({ feed, look, read, signal }) => {
-      await look();
       feed.upsert('c');
       let longest = 0;
       feed.answerOn('/feed', ({ query, answer }) => {
@@ -232,8 +230,7 @@ export const FAILURES = sceneChapter('K-ERR', ['Storingen van de bron', 'When th
     nl: 'Hoe vaak de afnemer verzoeken stuurt als een pagina meer aankondigt zonder verder te komen',
     en: 'How often the consumer sends requests when a page announces more but does not advance',
     prepare: two,
-    play: async ({ feed, look, read, signal }) => {
-      await look();
+    play: async ({ feed, read, signal }) => {
       let asked = 0;
       feed.answerOn('/feed', ({ query, answer }) => {
         asked += 1;

@@ -1,5 +1,5 @@
 /** A feed to test a consumer with: it answers according to the draft until a case overrides it. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { contentHash } from '../../src/lib/feed/record.ts';
 import type { JsonObject } from '../../src/lib/json/json-value.ts';
@@ -100,29 +100,22 @@ export class PlayedFeed {
   }
 
   /** Publishes a document, or a new version of it. */
-  upsert(
-    id: string,
-    more: JsonObject = {},
-    { kind = 'Informatieobject', code = this.organisatiecode }: Named = {},
-  ): void {
+  upsert(id: string, more: JsonObject = {}, named: { readonly kind?: Kind; readonly code?: string } = {}): void {
+    const { kind = 'Informatieobject', code = this.organisatiecode } = named;
     const data = { ...contentOf(kind, id), organisatie: organisationOf(code), ...more };
-    this.add({ op: 'upsert', contentHash: contentHash(data), data }, id, { kind, code });
+    this.add({ op: 'upsert', contentHash: contentHash(data), data }, id, kind, code);
   }
 
-  remove(
-    op: 'delete' | 'redact',
-    id: string,
-    { kind = 'Informatieobject', code = this.organisatiecode }: Named = {},
-  ): void {
+  /** Removes a document. */
+  remove(op: 'delete' | 'redact', id: string): void {
     const isOf = ({ resourceType, resource }: PlayedRecord): boolean =>
-      resourceType === kind && resource.organisatiecode === code && resource.bronidentificatie === id;
+      resourceType === 'Informatieobject' &&
+      resource.organisatiecode === this.organisatiecode &&
+      resource.bronidentificatie === id;
     const held = this.records.filter((record) => isOf(record) && record.data !== undefined);
     const reason = { verwijderreden: op === 'delete' ? 'ingetrokken' : 'persoonsgegevens' };
     const numbers = held.map(({ sequenceNumber }) => sequenceNumber);
-    this.add({ op, ...reason, ...(op === 'redact' ? { geredigeerdeSequenceNumbers: numbers } : {}) }, id, {
-      kind,
-      code,
-    });
+    this.add({ op, ...reason, ...(op === 'redact' ? { geredigeerdeSequenceNumbers: numbers } : {}) }, id);
     if (op === 'delete') return;
     this.records = this.records.map((record) => {
       if (!held.includes(record)) return record;
@@ -135,7 +128,8 @@ export class PlayedFeed {
   add(
     record: JsonObject & { readonly op: string },
     id: string,
-    { kind = 'Informatieobject', code = this.organisatiecode }: Named = {},
+    kind: Kind = 'Informatieobject',
+    code = this.organisatiecode,
   ): void {
     const sequenceNumber = this.head + 1;
     const resource = { organisatiecode: code, bronidentificatie: id };
@@ -185,7 +179,7 @@ export class PlayedFeed {
     });
     const answer: PlayedCall['answer'] = (body, status = 200, headers = {}) => {
       text = typeof body === 'string' ? body : JSON.stringify(body);
-      const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
+      const etag = `"${hash('sha256', text, 'base64url')}"`;
       if (status === 200 && request.headers['if-none-match'] === etag) {
         response.writeHead(304, { etag }).end();
         return;
@@ -255,11 +249,6 @@ function wantedBy(query: URLSearchParams): (record: PlayedRecord) => boolean {
   const kind = query.get('resourceType');
   return ({ resource, resourceType }) =>
     (code === undefined || resource.organisatiecode === code) && (kind === null || resourceType === kind);
-}
-
-interface Named {
-  readonly kind?: Kind;
-  readonly code?: string;
 }
 
 export function organisationOf(code: string): JsonObject {

@@ -77,7 +77,6 @@ export const REDACTIONS = sceneChapter('K-RED', ['Weggehaalde inhoud', 'Redactio
     needs: ['K-RED-01'],
     prepare: (feed) => publish(feed, 'a', 'b'),
     play: async ({ feed, look }) => {
-      await look();
       feed.add({ op: 'upsert' }, 'c');
       feed.remove('redact', 'a');
       await look(['a']);
@@ -92,10 +91,9 @@ export const REDACTIONS = sceneChapter('K-RED', ['Weggehaalde inhoud', 'Redactio
       feed.upsert('a', { auteur: 'Jansen' });
       feed.upsert('a', { titel: 'Zonder naam' });
     },
-    play: async ({ feed, look, read }) => {
-      await look();
+    play: async ({ feed, read }) => {
       feed.add({ op: 'redact', verwijderreden: 'persoonsgegevens', geredigeerdeSequenceNumbers: [1] }, 'a');
-      const found = (await read()).some(({ bronidentificatie }) => bronidentificatie === 'a');
+      const found = (await read()).includes('a');
       return { seen: found ? 'it stays' : 'it is removed' };
     },
   },

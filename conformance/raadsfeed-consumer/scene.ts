@@ -34,17 +34,19 @@ export interface SceneRun extends Pick<ConsumerSubject, 'consumer' | 'signal'> {
   look(absent?: readonly string[]): Promise<undefined>;
   /** The same for a single read, which ends when the consumer has caught up; an aggregator reads whenever it wants. */
   lookOnce(): Promise<undefined>;
-  /** Lets the consumer catch up once. */
-  read(): Promise<readonly HeldResource[]>;
+  /** Lets the consumer catch up once, and returns the names that it then holds. */
+  read(): Promise<readonly string[]>;
 }
 
 /** The usual prerequisite is that the consumer reads the snapshot and then the feed. */
 export type ConsumerCase = Written & {
   /** The feed before the consumer reads it for the first time. */
   readonly prepare?: (feed: PlayedFeed) => void;
-  /** The feed's events after that; before the first and after each, the consumer must reach the state of the feed. */
+  /** The play itself lets the consumer read for the first time; without it the consumer must reach the state of the feed first. */
+  readonly unread?: true;
+  /** The feed's events after that; after each, the consumer must reach the state of the feed again. */
   readonly changes?: readonly ((feed: PlayedFeed) => void)[];
-  /** Actions after those, or instead of them. */
+  /** Actions after those. */
   readonly play?: (run: SceneRun) => Promise<Finding>;
 };
 
@@ -73,7 +75,7 @@ export function sceneChapter(
   return { id, title: { nl, en }, cases: Object.entries(cases).map(asCase) };
 }
 
-function asCase([id, { prepare, changes, play, ...written }]: [string, ConsumerCase]): SceneCase {
+function asCase([id, { prepare, unread, changes = [], play, ...written }]: [string, ConsumerCase]): SceneCase {
   const scene = async (subject: ConsumerSubject): Promise<Finding> => {
     const { consumer, signal } = subject;
     const feed = subject.feedOf(id);
@@ -81,11 +83,11 @@ function asCase([id, { prepare, changes, play, ...written }]: [string, ConsumerC
       ...{ consumer, feed, signal },
       look: (absent) => look(subject, feed, absent),
       lookOnce: () => look(consumer.ownFeed === undefined ? { ...subject, patienceMs: 0 } : subject, feed),
-      read: () => consumer.read(feed),
+      read: async () => (await consumer.read(feed)).map(({ bronidentificatie }) => bronidentificatie),
     };
     try {
-      if (changes !== undefined || play === undefined) await run.look();
-      for (const change of changes ?? []) {
+      if (!unread) await run.look();
+      for (const change of changes) {
         change(feed);
         await run.look();
       }

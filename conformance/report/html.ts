@@ -63,6 +63,7 @@ function summary(cases: readonly ReportedCase[]): Html {
 }
 
 function fault(one: ReportedCase): Html {
+  const { document, clause, quote } = one.source;
   const exchanges = one.exchanges.map(({ request, sent, sentBody, status, headers, body }) => {
     const lines = (all: Readonly<Record<string, string>>): string[] =>
       Object.entries(all).map(([name, value]) => `${name}: ${value}`);
@@ -71,13 +72,9 @@ function fault(one: ReportedCase): Html {
   const again = one.again !== undefined && html`<p>To reproduce it:</p><pre>${one.again}</pre>`;
   return html`<h3>${outcome(one.outcome, one.expected)} ${one.id}, ${one.level}: ${withCode(one.title)}</h3>
 <p>${withCode(one.reason ?? '')}</p>
-<p>${source(one)}</p>
+<p>${document}, ${clause}: <q>${quote}</q></p>
 ${again}
 ${exchanges.length > 0 && html`<details><summary>Requests and answers</summary>${exchanges}</details>`}`;
-}
-
-function source({ source: { document, clause, quote } }: ReportedCase): Html {
-  return html`${document}, ${clause}: <q>${quote}</q>`;
 }
 
 /** The reason for an outcome; of a case that judges nothing, the observation. */
