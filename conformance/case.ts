@@ -15,11 +15,9 @@ export type Level = (typeof LEVELS)[number];
 export const OUTCOMES = ['failed', 'inconclusive', 'not-judged', 'skipped', 'passed'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** The sentence that a case tests. */
 export interface Clause {
   readonly document: string;
   readonly clause: string;
-  /** A short quotation. */
   readonly quote: string;
 }
 
@@ -30,7 +28,6 @@ export interface Expectation {
   readonly mediaType?: string;
   /** Names in lower case. */
   readonly headers?: Readonly<Record<string, RegExp>>;
-  /** Name of a schema of the contract. */
   readonly schema?: string;
 }
 
@@ -45,7 +42,6 @@ export type Finding =
   | { readonly skipped: string }
   | { readonly seen: string };
 
-/** The description of a case. */
 export interface CaseDescription {
   /** Never changed or reused: `C-FEED-03`. */
   readonly id: string;
@@ -68,7 +64,6 @@ export interface ConformanceCase<Subject extends SuiteSubject> extends CaseDescr
   readonly check?: (subject: Subject, run: CaseRun) => Finding | Promise<Finding>;
 }
 
-/** The tools of a case. */
 export interface CaseRun {
   /** The answers to `ask`, in order. */
   readonly answers: readonly Exchange[];
@@ -79,7 +74,6 @@ export interface CaseRun {
   readonly ask: (ask: Ask) => Promise<Exchange>;
 }
 
-/** The implementation under test. */
 export interface SuiteSubject {
   /** Its values, for addresses; values that it does not offer are absent. */
   readonly values: Readonly<Record<string, string | undefined>>;
@@ -148,12 +142,10 @@ export class Failed extends Error {
   readonly code: string = 'failed';
 }
 
-/** Cites the sentence that a case tests, under its level. */
 export type Grade = {
   [Own in Level]: Readonly<Record<Own, Clause>> & Readonly<Partial<Record<Exclude<Level, Own>, undefined>>>;
 }[Level];
 
-/** The description of a case, listed under its id. */
 export type Written = Grade & {
   readonly nl: string;
   readonly en: string;
@@ -161,7 +153,6 @@ export type Written = Grade & {
   readonly needs?: readonly string[];
 };
 
-/** A case that is a single function. */
 export type WrittenCase<Tested> = Written & {
   readonly test: (tested: Tested) => Finding | Promise<Finding>;
 };

@@ -32,7 +32,6 @@ export function startChild({
   child.stdin.on('error', () => undefined);
   return {
     process: child,
-    /** The end of its standard error. */
     errors: (): string => errors.trim(),
     /** Kills it and its descendants at once, and stops reading their output. */
     kill(): void {

@@ -16,7 +16,6 @@ import { createMask } from './mask.ts';
 import { type RunLimit, unlessAborted } from './run-limit.ts';
 import { saveExchange } from './saved-exchanges.ts';
 
-/** A suite's client options. */
 export interface ClientNeeds {
   /** Access tokens by their names in cases, each fetched when needed. */
   readonly tokens?: Readonly<Record<string, () => Promise<string>>>;
@@ -34,10 +33,9 @@ interface ClientOptions extends ClientNeeds {
   /** Maximum number of requests per second. */
   readonly rate: number;
   readonly signal: AbortSignal;
-  /** Requests beyond this number are inconclusive. */
+  /** Requests after it are inconclusive. */
   readonly limit?: RunLimit | undefined;
   readonly proxy?: ProxySettings;
-  /** Directory for complete exchanges. */
   readonly save?: string | undefined;
 }
 

@@ -3,7 +3,6 @@ import { isRecord, type JsonObject, pointerSteps, valueAt } from '../src/lib/jso
 import { contractDocument } from './contract.ts';
 import type { Exchange } from './exchange.ts';
 
-/** How an answer deviates from the contract. */
 export interface Departure {
   readonly in: 'status' | 'media type' | 'body';
   /** The status, the media type or the name of the schema. */

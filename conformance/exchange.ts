@@ -1,7 +1,5 @@
-/** A suite's requests and their results. */
 import type { Mask } from './mask.ts';
 
-/** A request, as cases write it. */
 export interface Ask {
   /** Address, in which `{name}` stands for a value of the subject. */
   readonly to: string;
@@ -15,7 +13,6 @@ export interface Ask {
   readonly as?: string;
 }
 
-/** A request and its answer. */
 export interface Exchange {
   readonly method: string;
   readonly url: string;
@@ -49,9 +46,7 @@ export interface Client {
    * @throws as `send`
    */
   readStream(ask: Ask, isEnough: (text: string) => boolean, forMs: number): Promise<StreamReading>;
-  /** Every exchange so far. */
   readonly exchanges: readonly ShownExchange[];
-  /** An exchange as kept for display. */
   readonly show: (exchange: Exchange) => ShownExchange;
   readonly mask: Mask;
   close(): Promise<void>;

@@ -1,6 +1,5 @@
 import { isRecord, type JsonObject } from '../src/lib/json/json-value.ts';
 
-/** The text in a member of an object. */
 export function textAt(value: unknown, name: string): string | undefined {
   const found = isRecord(value) ? value[name] : undefined;
   return typeof found === 'string' ? found : undefined;

@@ -1,6 +1,5 @@
 /** What a terminal or report never shows: passwords, tokens, keys, and numbers that may identify a person. */
 
-/** Removes secrets from a text. */
 export type Mask = (text: string) => string;
 
 export const MASKED = '(masked)';

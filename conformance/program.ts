@@ -29,7 +29,6 @@ export async function runConformance(words: readonly string[], terminal: Termina
   await runCommandLine(createConformance(terminal), words, terminal);
 }
 
-/** All commands with their options. */
 export function createConformance(terminal: Terminal): Command {
   const program = new Command('koppelvlak-conformance')
     .version(packageVersion(), '--version', 'print the version')

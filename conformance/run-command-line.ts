@@ -1,4 +1,3 @@
-/** Runs a tester's command to completion. */
 import { once } from 'node:events';
 import { reasonOf } from '../src/lib/log.ts';
 import { type ProgramOptions, startChild } from './child-program.ts';
@@ -7,7 +6,6 @@ interface EndedCommand {
   /** `null` when it was killed or could not be started. */
   readonly status: number | null;
   readonly stdout: string;
-  /** The end of its standard error. */
   readonly stderr: string;
 }
 

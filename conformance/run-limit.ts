@@ -11,7 +11,6 @@ export interface RunLimit {
   readonly reason: string;
 }
 
-/** Default number of requests per second. */
 export const USUAL_RATE = 5;
 /** Five times as long as the largest suite takes at the default rate. */
 const LONGEST_RUN_MS = 10 * 60_000;
@@ -45,7 +44,6 @@ export async function unlessAborted<T>(signal: AbortSignal, work: T | PromiseLik
 /** A longer timer would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Starts now. */
 export function startLimit(ms: number): RunLimit {
   const minutes = Math.round(ms / 6000) / 10;
   return {

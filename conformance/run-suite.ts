@@ -15,7 +15,6 @@ import {
 import type { Ask, Exchange, ShownExchange } from './exchange.ts';
 import { type RunLimit, unlessAborted } from './run-limit.ts';
 
-/** The outcome of a case. */
 export interface CaseResult {
   readonly id: string;
   readonly outcome: Outcome;
@@ -25,7 +24,6 @@ export interface CaseResult {
   readonly exchanges: readonly ShownExchange[];
 }
 
-/** Exchanges kept per case. */
 const SHOWN_EXCHANGES = 4;
 /** Characters of a reason, which may quote the other side. */
 const LONGEST_REASON = 1000;

@@ -1,4 +1,3 @@
-/** Every suite, in the order of the documentation. */
 import type { SuiteDescription } from './case.ts';
 import { GEGEVENS } from './gegevens/suite.ts';
 import { LDV } from './ldv/suite.ts';

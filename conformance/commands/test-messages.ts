@@ -1,5 +1,3 @@
-/** Runs the cases for saved signed messages. */
-
 import { UsageError } from '../../src/lib/command-error.ts';
 import { reasonOf } from '../../src/lib/log.ts';
 import { createGuardedFetch } from '../../src/lib/outbound/guarded-fetch.ts';

@@ -38,7 +38,6 @@ export interface SuiteOptions {
 }
 
 const MOST_PER_SECOND = 100;
-/** A week. */
 const MOST_MINUTES = 10_080;
 
 export function suiteOptions(command: Command): Command {

@@ -92,7 +92,6 @@ export async function testSupplier(
   }
 }
 
-/** @throws {UsageError} */
 function addressOf(named: string | undefined, { outway }: GegevensOptions): string {
   if (outway === undefined) return requireAddress(named);
   if (named === undefined) throw new UsageError('the address or path of the service is needed');
@@ -110,7 +109,6 @@ async function readRequired(file: string | undefined, option: string): Promise<s
   return readText(file);
 }
 
-/** @throws {UsageError} */
 async function ownIdentity({ key, chain }: GegevensOptions): Promise<Identity> {
   const files = { key: await readRequired(key, '--key'), chain: await readRequired(chain, '--chain') };
   const own = asUsage('--key and --chain', () => loadPemKey(files, new Date()), OwnKeyError);
@@ -176,7 +174,6 @@ function unquoted(text: string): string {
   return text.trim().replace(/^"(.*)"$/, '$1');
 }
 
-/** @throws {UsageError} */
 async function namedTokens(file: string | undefined): Promise<Record<string, () => Promise<string>>> {
   if (file === undefined) return {};
   let value: unknown;

@@ -1,4 +1,3 @@
-/** Runs the suites' commands. */
 import { UsageError } from '../../src/lib/command-error.ts';
 import { interruptible, reportFailure } from '../../src/lib/command-line.ts';
 import type { ProxySettings } from '../../src/lib/outbound/guarded-fetch.ts';

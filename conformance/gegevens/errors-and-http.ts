@@ -14,7 +14,6 @@ import { type GegevensSubject, gegevensChapter, signed } from './subject.ts';
 const PROBLEM = 'application/problem+json';
 const wrong = signed({ body: { page: 0, pageSize: 1 } });
 const elsewhere = signed({ to: '{elsewhere}' });
-/** The same address with another method. */
 const withMethod =
   (method: string) =>
   (subject: GegevensSubject): Ask => {

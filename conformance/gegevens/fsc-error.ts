@@ -2,7 +2,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { readContract } from '../contract.ts';
 
-/** Name of the schema, for cases. */
 export const FSC_ERROR = 'FscError (DDAS)';
 
 const isFscError = new Ajv2020().compile({

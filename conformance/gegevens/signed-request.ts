@@ -16,7 +16,6 @@ import { digestOf, HTTP_HEADERS } from '../../src/lib/jades/signature.ts';
 import type { JsonObject } from '../../src/lib/json/json-value.ts';
 import type { Ask } from '../exchange.ts';
 
-/** A signer. */
 export interface Identity {
   readonly key: KeyObject;
   /** DER in base64, leaf first. */
@@ -30,7 +29,6 @@ export function x5cOf(pem: string): readonly string[] {
 
 export type SignatureForm = 'digest' | 'body';
 
-/** Signs these bytes. */
 export type SignBytes = (input: Buffer, key: KeyObject) => Buffer;
 
 /** How a request differs from a valid one. */

@@ -10,10 +10,8 @@ export const errors = (quote: string) => ddas('Errors', quote);
 export const requirements = (quote: string) => clausesOf('DDAS, Niet functionele eisen')('Performance', quote);
 /** The maximum number of records per answer, according to them. */
 export const MOST_RECORDS = { shv: 25_000, vs: 50_000 } as const;
-/** Its page on identification. */
 export const identification = (quote: string) =>
   clausesOf('DDAS, Identificatie, Authenticatie en Autorisatie')('Identificatie', quote);
-/** Its page on transport. */
 export const transport = (quote: string) => clausesOf('DDAS, Transport')('Transportlaag', quote);
 /** The published exchange model of SHV. */
 export const model = clausesOf('DDAS, Uitwisselmodel SHV');

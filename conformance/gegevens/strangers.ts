@@ -7,7 +7,6 @@ import { authorityExtensions, mintCertificate, partyExtensions } from '../../src
 import { parseCertificate } from '../../src/lib/jades/certificate.ts';
 import type { Identity } from './signed-request.ts';
 
-/** @param real the real signer */
 export function makeStrangers(real: Identity) {
   const { privateKey: key } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const [leaf = '', issuer = leaf] = real.x5c;

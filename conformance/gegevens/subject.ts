@@ -14,7 +14,6 @@ const MOST_AT_ONCE = 2000;
 const MOST_PAGES = 6;
 const PAGE_SIZE = 500;
 
-/** The tester's input. */
 export interface GegevensNeeds {
   /** Address of `gegevens`. */
   readonly url: string;
@@ -42,13 +41,11 @@ export interface GegevensSubject extends SuiteSubject, Omit<GegevensNeeds, 'url'
   readonly whole: Exchange | undefined;
   /** Pages from the first, all of the same size. */
   readonly pages: readonly Exchange[];
-  /** The requested size. */
   readonly pageSize: number;
   /** True when `pages` includes the last. */
   readonly complete: boolean;
   /** The signature form in use: the first one that was accepted. */
   readonly form: SignatureForm;
-  /** A signed request. */
   readonly signed: (wishes?: Wishes) => Ask;
 }
 
@@ -134,7 +131,6 @@ export function pagingOf(exchange: Exchange | undefined): JsonObject | undefined
   return isRecord(paging) ? paging : undefined;
 }
 
-/** The delivery in an answer, in the exchange model. */
 export function gegevensOf({ json }: Exchange): JsonObject {
   const gegevens = isRecord(json) ? json.gegevens : undefined;
   return isRecord(gegevens) ? gegevens : {};
@@ -145,7 +141,6 @@ export function leveringenOf(exchange: Exchange, { mapping }: Model): readonly J
   return Array.isArray(list) ? list.filter(isRecord) : [];
 }
 
-/** Every record of an answer, in order. */
 export function recordsOf(exchange: Exchange, model: Model): readonly JsonObject[] {
   return leveringenOf(exchange, model).flatMap((levering) => {
     const list = valueAt(levering, model.mapping.levering.records);

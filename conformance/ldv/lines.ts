@@ -1,7 +1,6 @@
 import { contract, extension, ldv, otlp } from './sources.ts';
 import { DPL, id, ldvChapter, nanoseconds } from './subject.ts';
 
-/** The rules for one line. */
 export const LINES = ldvChapter('L-LINE', ['Logregels', 'Log lines'], {
   'L-LINE-01': {
     open: ldv('attributes', 'De volgende velden zijn vereist in de namespace `core`: dpl.core.processing_activity_id'),

@@ -32,7 +32,6 @@ export const MEDIA_TYPES: Readonly<Record<Form, string>> = {
 };
 const IDS = ['traceId', 'spanId', 'parentSpanId'];
 
-/** A request with these lines. */
 export function requestOf(lines: readonly JsonObject[], form: Form): Buffer {
   const whole = (spans: readonly unknown[]): JsonObject => ({
     resourceSpans: [{ resource: RESOURCE, scopeSpans: [{ spans }] }],

@@ -17,7 +17,6 @@ import { type ContractWalk, walkContract } from '../contract-walk.ts';
 import type { Client, Exchange } from '../exchange.ts';
 import { type Form, MEDIA_TYPES, requestOf, type Said, saidIn, text } from './otlp.ts';
 
-/** The scope of the token. */
 export const LOGS = 'create:normal';
 
 export interface LdvSubject extends SuiteSubject {
@@ -25,12 +24,10 @@ export interface LdvSubject extends SuiteSubject {
   readonly tokens: Tokens;
   /** Identifies this run in its lines. */
   readonly run: string;
-  /** The processing activity of its lines. */
   readonly activity: string;
   readonly contract: ContractWalk;
   /** A fault for which this intake refuses a line but accepts the others; found when the first case needs it. */
   wrong?: Promise<MakeWrong>;
-  /** Deviations of answers from the contract. */
   readonly departures: { readonly text: string; readonly at: Exchange }[];
 }
 

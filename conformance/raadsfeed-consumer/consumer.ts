@@ -17,7 +17,6 @@ import { type FeedSubject, readSubject, walk } from '../raadsfeed/subject.ts';
 import { failureOf, runCommand } from '../run-command-line.ts';
 import type { PlayedFeed } from './played-feed.ts';
 
-/** A resource that a consumer holds. */
 export interface HeldResource {
   readonly organisatiecode: string;
   readonly resourceType: string;

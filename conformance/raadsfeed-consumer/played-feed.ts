@@ -106,7 +106,6 @@ export class PlayedFeed {
     this.add({ op: 'upsert', contentHash: contentHash(data), data }, id, kind, code);
   }
 
-  /** Removes a document. */
   remove(op: 'delete' | 'redact', id: string): void {
     const isOf = ({ resourceType, resource }: PlayedRecord): boolean =>
       resourceType === 'Informatieobject' &&

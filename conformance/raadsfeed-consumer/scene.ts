@@ -15,9 +15,7 @@ import { keyOfResource, type PlayedFeed } from './played-feed.ts';
 
 export interface ConsumerSubject extends SuiteSubject {
   readonly consumer: Consumer;
-  /** The case's own feed. */
   readonly feedOf: (id: string) => PlayedFeed;
-  /** Plays the scene of a case. */
   readonly play: (id: string) => Promise<Finding>;
   /** Milliseconds for a consumer to reach the state of a feed. */
   readonly patienceMs: number;
@@ -53,7 +51,6 @@ export type ConsumerCase = Written & {
 /** Enough documents for a consumer to notice that one of them is gone. */
 export const MANY = Array.from({ length: 12 }, (_, place) => `a-${place}`);
 
-/** Publishes documents. */
 export function publish(feed: PlayedFeed, ...ids: readonly string[]): void {
   for (const id of ids) feed.upsert(id);
 }

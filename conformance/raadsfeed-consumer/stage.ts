@@ -7,7 +7,6 @@ export type Stage = Awaited<ReturnType<typeof openStage>>;
 
 const FIRST = 9001;
 
-/** @param port 0: any that is free */
 export async function openStage(port: number) {
   const feeds: PlayedFeed[] = [];
   const server = createServer((request, response) => {

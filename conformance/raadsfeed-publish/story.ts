@@ -262,9 +262,7 @@ export function createStory(subject: FeedSubject, publish: Publish, patienceMs: 
     ...{ word, withdrawnWord, resourceOf, recordOf, keyOfOwn, inSnapshot, inCollection },
     ...{ begin, created, changed, repeated, returned, deleted, deletedTwice, recreated, redacted, redactedDeleted },
     ...{ odd, together },
-    /** Records about a resource of the run. */
     of: ({ records }: Walk, own: Own) => records.filter(({ record }) => keyOf(record) === keyOfOwn(own)),
-    /** Deletes the resources that still exist. */
     async undo({ signal }: Pick<Undoing, 'signal'>): Promise<string | undefined> {
       let reason = '';
       for (const own of [...held.values()])

@@ -19,7 +19,6 @@ export const RAADSFEED_PUBLISH: Suite<PublishSubject> = {
   chapters: [APPEARING, CHANGING, DELETING, REDACTING],
 };
 
-/** Reading and publishing. */
 export const WITH_PUBLISHING: Suite<PublishSubject> = {
   ...RAADSFEED,
   chapters: [...RAADSFEED.chapters, ...RAADSFEED_PUBLISH.chapters],

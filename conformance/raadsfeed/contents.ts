@@ -35,7 +35,6 @@ function referencesOf(data: JsonObject): readonly (readonly [name: string, value
   });
 }
 
-/** The resource in an upsert. */
 export const CONTENTS = feedChapters('C-REC-09')('C-DATA', ['Inhoud van een record', 'Content of a record'], {
   'C-DATA-01': {
     must: identity(1, 'The identity of a resource is organisation code plus `bronidentificatie`'),

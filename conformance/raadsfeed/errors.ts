@@ -23,7 +23,6 @@ async function refused({ ask }: CaseRun): Promise<readonly Exchange[]> {
   return errors;
 }
 
-/** Judges each refusal. */
 async function eachRefusal(run: CaseRun, judge: (answer: Exchange) => string | undefined): Promise<Finding> {
   return firstFault(await refused(run), judge, (answer) => answer);
 }

@@ -1,8 +1,6 @@
-/** The contract that a service publishes itself. */
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { type CaseRun, Skipped } from '../case.ts';
 
-/** Requests it. */
 export const PUBLISHED = { ask: [{ to: '{base}/openapi.json' }], expect: { status: [200, 404] } };
 
 /**

@@ -6,7 +6,6 @@ export { rfc };
 /** The interface description of the council feed (area C, draft 0.0.2). */
 export const draft = clausesOf('Raadsfeed, ontwerp 0.0.2');
 
-/** One of its numbered rules for the feed. */
 export const feedRule = (number: number, quote: string) => draft(`Feed rules ${number}`, quote);
 
 /** Its contract, `openapi/raadsfeed.yaml`. */

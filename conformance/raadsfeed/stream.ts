@@ -22,7 +22,6 @@ const COMMENT_MS = 18_000;
 const START_MS = 1500;
 const SEVERAL = 3;
 
-/** The complete events. */
 export function eventsOf(text: string): readonly StreamEvent[] {
   const blocks = text.replaceAll(/\r\n?/g, '\n').split('\n\n').slice(0, -1);
   return blocks.flatMap((block) => {
@@ -51,7 +50,6 @@ function afterFirst(subject: FeedSubject): Promise<StreamReading> {
   return eventsAfter(subject, subject.values.stream ?? '', Number(first?.record.sequenceNumber));
 }
 
-/** Checks each of those events. */
 async function eachEvent(
   subject: FeedSubject,
   judge: (event: StreamEvent, place: number) => string | undefined,

@@ -20,7 +20,6 @@ import { objectsIn, textAt } from '../json-members.ts';
 const MOST_PAGES = 8;
 const PAGE_SIZE = 250;
 
-/** A record, and the answer that contained it. */
 export interface SeenRecord {
   readonly record: JsonObject;
   readonly at: Exchange;
@@ -45,7 +44,6 @@ export interface FeedSubject extends SuiteSubject {
 /** The prerequisite of cases without `needs`. */
 export const feedChapters = (first: string) => askingChapters<FeedSubject>(first);
 
-/** What each of these addresses answers. */
 export const gives = (status: number, ...addresses: readonly string[]): Asking<FeedSubject> => ({
   ask: addresses.map((to) => ({ to })),
   expect: { status: [status] },
@@ -166,7 +164,6 @@ export function firstSeen<Seen extends { readonly at: Exchange }>(
   return firstFault(seen, judge, ({ at }) => at);
 }
 
-/** The name of a record in a sentence. */
 export function nameOf({ sequenceNumber }: JsonObject): string {
   return `record ${typeof sequenceNumber === 'number' ? sequenceNumber : '(without a number)'}`;
 }

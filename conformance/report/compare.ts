@@ -8,7 +8,6 @@ export interface Difference {
   readonly outcomes: readonly (string | undefined)[];
 }
 
-/** Cases whose outcomes differ between reports. */
 export function compareReports(reports: readonly ConformanceReport[]): readonly Difference[] {
   const titles = new Map(reports.flatMap(({ cases }) => cases.map(({ id, title }) => [id, title] as const)));
   const byId = reports.map(({ cases }) => new Map(cases.map((one) => [one.id, one.outcome] as const)));

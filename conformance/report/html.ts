@@ -1,4 +1,3 @@
-/** The report as one page. */
 import { reportPage } from '../../src/lib/report-page.ts';
 import { type Html, html, withCode } from '../../src/lib/template.ts';
 import { LEVELS, OUTCOMES, type Outcome } from '../case.ts';

@@ -1,4 +1,3 @@
-/** The report as JUnit for a build, and as a badge. */
 import { type Html, html } from '../../src/lib/template.ts';
 import type { ConformanceReport, ReportedCase } from './report.ts';
 

@@ -29,7 +29,6 @@ export interface ReportedCase {
   /** The failure was announced. */
   readonly expected?: true;
   readonly exchanges: readonly ReportedExchange[];
-  /** A command that reproduces it. */
   readonly again?: string;
 }
 
@@ -158,7 +157,6 @@ function reported(exchange: ShownExchange, mask: Mask): ReportedExchange {
   };
 }
 
-/** A word quoted for a shell. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,4 +1,3 @@
-/** Cases about a requester's reaction to an answer. */
 import { type Asking, askingChapters } from '../case.ts';
 import type { ScenarioName } from './scenarios.ts';
 import type { RequesterSubject } from './subject.ts';

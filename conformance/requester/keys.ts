@@ -8,7 +8,6 @@ import { type Identity, x5cOf } from '../gegevens/signed-request.ts';
 import { makeStrangers } from '../gegevens/strangers.ts';
 
 export type RunKeys = Awaited<ReturnType<typeof makeKeys>>;
-/** A signer of answers. */
 export type SupplierName = keyof RunKeys['suppliers'];
 
 const OIN = '00000099000000002000';
@@ -57,7 +56,6 @@ export async function makeKeys(dir: string) {
     requester: { key, chain },
     /** File with the root of the suppliers' certificates: PEM. */
     root: authority.root,
-    /** For issuing further certificates. */
     ...{ issuer: authority.issuers.intermediate, ocspUrl, crlUrl },
     close: authority.close,
   };

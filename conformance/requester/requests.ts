@@ -108,7 +108,6 @@ export const SIGNED_REQUESTS = messageChapter<RequesterSubject>(
   ({ messages }) => messages(),
 );
 
-/** It must request what it was told to. */
 const asks = (scenario: ScenarioName): Judging => ({
   needs: ['R-REQ-03'],
   check: async ({ play, isDriven, model }) => {

@@ -14,7 +14,6 @@ import { type SignedMessage, signedMessage } from '../signature/message.ts';
 import type { RunKeys } from './keys.ts';
 import { type Answer, isScenario, QUARTER, SCENARIOS, type Scenario, type ScenarioName } from './scenarios.ts';
 
-/** A request as received. */
 export interface ReceivedRequest {
   readonly scenario: ScenarioName;
   readonly method: string;
@@ -126,7 +125,6 @@ interface Written {
   readonly bytes: Buffer;
 }
 
-/** The answer to an unauthorised request. */
 function denial({ headers, method }: IncomingMessage, token: string, isTooMuch: boolean): Written | undefined {
   const problem = (status: number, code: string, more: Readonly<Record<string, string>> = {}): Written => ({
     status,

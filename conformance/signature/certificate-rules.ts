@@ -1,4 +1,3 @@
-/** The rules for the certificates of a signed message. */
 import type { Certificate, JadesErrorCode } from '../../src/lib/jades/certificate.ts';
 import { keyFault, validatePath } from '../../src/lib/jades/chain.ts';
 import { rfc } from '../clause.ts';

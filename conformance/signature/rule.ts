@@ -1,4 +1,3 @@
-/** The parts of a rule for signed messages, and shared ways to read a message. */
 import {
   type Certificate,
   JadesError,

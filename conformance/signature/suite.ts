@@ -1,4 +1,3 @@
-/** The suite for stored signed messages. */
 import {
   type Chapter,
   type ConformanceCase,

@@ -262,7 +262,6 @@ export const ACCESS = logChapter('B-ACC', ['Toegang', 'Access'], {
   },
 });
 
-/** A call with a modified token. */
 async function refusedWith(log: Log, change: (token: string) => string) {
   const token = await log.subject.tokens['read:normal']?.();
   if (token === undefined) return { skipped: 'there is no token for read:normal' };

@@ -200,7 +200,6 @@ export const CONFIDENTIALITY = logChapter(
   },
 );
 
-/** The same person in several actions. */
 function about(log: Log, name: string): JsonObject {
   return { verwerkteObjecten: [objectOf(log.person(name))] };
 }

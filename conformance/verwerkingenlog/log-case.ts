@@ -17,7 +17,6 @@ export type Log = ReturnType<typeof openLog>;
 
 /** All fields of actions that were never confidential. */
 export const NORMAL = { beperkteSet: 'false', vertrouwelijkheid: 'normaal' };
-/** Every existing action. */
 export const EVERY = { beperkteSet: 'false', vertrouwelijkheid__in: 'normaal,vertrouwelijk,opgeheven' };
 
 /** Without an action nothing else can be tested. */
@@ -35,7 +34,6 @@ function openLog(subject: LogSubject, { ask }: CaseRun) {
     subject,
     /** An identifier that belongs to nobody. */
     person: (name: string): string => personOf(subject, name),
-    /** An action with every field. */
     whole: (person: string, wishes?: JsonObject): JsonObject => wholeActie(subject, person, wishes),
     async call(method: string, path: string, { as, body, headers }: Call = {}): Promise<Exchange> {
       const at = await ask({
@@ -70,7 +68,6 @@ function openLog(subject: LogSubject, { ask }: CaseRun) {
       requireAvailable(at);
       throw new Failed(`${method} gets status ${at.status} and no action`);
     },
-    /** The call that stores an action about a person. */
     storing: (name: string, wishes?: JsonObject, as: Scope = 'create:normal'): StoringCall =>
       storingCall(log.whole(log.person(name), wishes), as),
     /**
@@ -107,12 +104,10 @@ function openLog(subject: LogSubject, { ask }: CaseRun) {
   return log;
 }
 
-/** The call that stores an action. */
 export function storingCall(body: unknown, as: Scope = 'create:normal'): StoringCall {
   return ['POST', '/verwerkingsacties', { as, body }];
 }
 
-/** The list of a person. */
 export function listPath(person: string, query: Query = {}, of = 'verwerkingsacties'): string {
   return `/${of}?${new URLSearchParams({ objecttype: 'persoon', soortObjectId: KIND, objectId: person, ...query })}`;
 }

@@ -160,7 +160,6 @@ export const LOGGING = logChapter('B-LOG', ['Vastleggen', 'Logging'], {
   },
 });
 
-/** One action of two persons. */
 export function keptOfTwo(log: Log): Promise<JsonObject> {
   return log.kept('samen', { verwerkteObjecten: ['samen', 'ander'].map((name) => objectOf(log.person(name))) });
 }

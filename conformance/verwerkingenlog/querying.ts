@@ -197,7 +197,6 @@ export const QUERYING = logChapter('B-QRY', ['Opvragen', 'Querying'], {
   },
 });
 
-/** An action at another time about the same person. */
 function inOrder(person: string, days: number) {
   return { tijdstip: daysAgo(days), verwerkteObjecten: [objectOf(person)] };
 }

@@ -22,7 +22,6 @@ export interface LogSubject extends SuiteSubject {
   readonly tokens: Tokens;
   /** Identifies this run in its data: eight hexadecimal digits. */
   readonly run: string;
-  /** The processing activity of all its actions. */
   readonly activity: string;
   readonly contract: ContractWalk;
   /** Answers that deviate from the contract. */
