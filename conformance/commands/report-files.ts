@@ -42,7 +42,6 @@ export async function readReport(file: string): Promise<ConformanceReport> {
 /**
  * The key that signs a statement.
  * @param files a private key and its certificate chain, as PEM in one or two files
- * @throws {UsageError}
  */
 export async function readSigner(files: readonly string[]): Promise<Signer> {
   const pem = (await Promise.all(files.map(readText))).join('\n');

@@ -118,7 +118,6 @@ async function ownIdentity({ key, chain }: GegevensOptions): Promise<Identity> {
 /**
  * A signer that may be invalid.
  * @param files key and chain, as PEM in one or two files
- * @throws {UsageError}
  */
 async function anyIdentity(files: readonly string[]): Promise<Identity> {
   const pem = (await Promise.all(files.map(readText))).join('\n');
@@ -129,10 +128,7 @@ async function anyIdentity(files: readonly string[]): Promise<Identity> {
   }
 }
 
-/**
- * @param secrets receives the values that must never be shown
- * @throws {UsageError}
- */
+/** @param secrets receives the values that must never be shown */
 async function tokenSource(options: GegevensOptions, secrets: string[]): Promise<() => Promise<string>> {
   const { tokenFile, tokenUrl, clientId, clientSecretFile, clientKey } = options;
   if (!hasToken(options)) throw new UsageError('a token is needed: --token-file, --token-url, or --outway');

@@ -25,10 +25,7 @@ const withToken =
 const without = withToken(() => undefined);
 const unreadable = withToken(() => 'geen.geldig.token');
 
-/**
- * The parts of a token that is a JWT.
- * @throws {Skipped}
- */
+/** The parts of a token that is a JWT. */
 function partsOf(token: string): { header: JsonObject; claims: JsonObject; encoded: readonly string[] } {
   const encoded = token.split('.');
   const [header, claims] = encoded.slice(0, 2).map((part): unknown => {

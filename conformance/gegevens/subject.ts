@@ -102,19 +102,13 @@ export const signed =
   (subject: GegevensSubject): Ask =>
     subject.signed(wishes);
 
-/**
- * A successfully read answer.
- * @throws {Skipped}
- */
+/** A successfully read answer. */
 export function good(exchange: Exchange | undefined): Exchange {
   if (exchange?.status !== 200) throw new Skipped('there is no such answer: it is too large to read, or was refused');
   return exchange;
 }
 
-/**
- * Sends a request and expects 200.
- * @throws {Inconclusive}
- */
+/** Sends a request and expects 200. */
 export async function get(subject: GegevensSubject, { ask }: CaseRun, body: unknown): Promise<Exchange> {
   const answer = await ask(subject.signed({ body }));
   if (answer.status !== 200) throw new Inconclusive(`status ${answer.status}`);

@@ -1,5 +1,6 @@
 import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
 import type { CaseRun, Finding } from '../case.ts';
+import type { Ask } from '../exchange.ts';
 import { objectsIn, textAt } from '../json-members.ts';
 import { after, isTheSameInUpperCase, longerThan, totalIn, withoutItems } from './pages.ts';
 import { contract, draft, encoded, feedRule } from './sources.ts';
@@ -20,6 +21,10 @@ export const COLLECTIONS = [
   ['agendapunten', 'Agendapunt', 'AgendapuntPage'],
   ['informatieobjecten', 'Informatieobject', 'InformatieObjectPage'],
 ] as const;
+
+const listOf = (name: string, limit: number): Ask => ({
+  to: `{base}/organisaties/{organisation}/${name}?limit=${limit}`,
+});
 
 /** Checks each collection until the first failure. */
 async function inEach(judge: (collection: (typeof COLLECTIONS)[number]) => Promise<Finding>): Promise<Finding> {
@@ -81,7 +86,7 @@ export const COLLECTION_PAGES = feedChapters('C-COL-01')(
       en: 'A list matches the contract',
       check: ({ fault }, { ask }) =>
         inEach(async ([name, , schema]) => {
-          const { json } = await ask({ to: `{base}/organisaties/{organisation}/${name}?limit=50` });
+          const { json } = await ask(listOf(name, 50));
           const wrong = fault(schema, withoutItems(json, 'results'));
           return wrong === undefined ? undefined : `the page does not match ${schema}: ${wrong}`;
         }),
@@ -91,10 +96,7 @@ export const COLLECTION_PAGES = feedChapters('C-COL-01')(
       nl: 'Een lijst heeft hoogstens `limit` resources',
       en: 'A list has at most `limit` resources',
       needs: ['C-COL-15'],
-      check: (_, { ask }) =>
-        inEach(async ([name]) =>
-          longerThan((await ask({ to: `{base}/organisaties/{organisation}/${name}?limit=1` })).json, 'results', 1),
-        ),
+      check: (_, { ask }) => inEach(async ([name]) => longerThan((await ask(listOf(name, 1))).json, 'results', 1)),
     },
     'C-COL-05': {
       must: draft('Endpoints', 'with `cursor` and `limit`'),
@@ -103,8 +105,8 @@ export const COLLECTION_PAGES = feedChapters('C-COL-01')(
       needs: ['C-COL-04'],
       check: (_, { ask }) =>
         inEach(async ([name]) => {
-          const both = await ask({ to: `{base}/organisaties/{organisation}/${name}?limit=2` });
-          const first = await ask({ to: `{base}/organisaties/{organisation}/${name}?limit=1` });
+          const both = await ask(listOf(name, 2));
+          const first = await ask(listOf(name, 1));
           const expected = idsOf(both.json);
           if (expected.length < 2) return undefined;
           if (textAt(first.json, 'cursor') === undefined)
@@ -119,10 +121,7 @@ export const COLLECTION_PAGES = feedChapters('C-COL-01')(
       must: feedRule(7, 'no `total`'),
       nl: 'Er staat geen totaal op een pagina',
       en: 'A page has no total',
-      check: (_, { ask }) =>
-        inEach(async ([name]) => {
-          return totalIn((await ask({ to: `{base}/organisaties/{organisation}/${name}?limit=1` })).json);
-        }),
+      check: (_, { ask }) => inEach(async ([name]) => totalIn((await ask(listOf(name, 1))).json)),
     },
     'C-COL-07': {
       may: contract('getVergadering', 'Levert de huidige stand.'),
@@ -221,7 +220,7 @@ export const COLLECTION_PAGES = feedChapters('C-COL-01')(
       may: contract('VergaderingPage', 'required: - results'),
       nl: 'De resources van een lijst staan in `results`',
       en: 'The resources of a list are in `results`',
-      ask: COLLECTIONS.map(([name]) => ({ to: `{base}/organisaties/{organisation}/${name}?limit=2` })),
+      ask: COLLECTIONS.map(([name]) => listOf(name, 2)),
       check: (_, { answers }) => {
         const at = answers.find(({ json }) => !isRecord(json) || !Array.isArray(json.results));
         return at && { failed: '`results` is not a list', at };

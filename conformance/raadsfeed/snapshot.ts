@@ -126,11 +126,7 @@ export const SNAPSHOT = feedChapters('C-SNAP-01')('C-SNAP', ['Huidige stand', 'S
     en: 'A page has at most `limit` resources, and never more than 1000',
     needs: ['C-SNAP-04'],
     check: async (_, { ask }) => {
-      for (const [limit, most] of [
-        ['limit=1', 1],
-        ['limit=1000', 1000],
-        ['', 500],
-      ] as const) {
+      for (const [limit, most] of Object.entries({ 'limit=1': 1, 'limit=1000': 1000, '': 500 })) {
         const wrong = longerThan((await ask({ to: `{snapshot}?${limit}` })).json, 'records', most);
         if (wrong !== undefined) return wrong;
       }
