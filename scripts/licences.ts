@@ -58,30 +58,20 @@ export function licencesTable(): string {
 export function licenceTexts({ path }: LockedPackage): string[] {
   const directory = join(ROOT, path);
   if (!existsSync(directory)) return [];
-  return readdirSync(directory)
+  return readdirSync(directory, { recursive: true, encoding: 'utf8' })
     .filter((name) => /^(licen[cs]e|copying|notice)/i.test(name))
-    .flatMap((name) => filesAt(join(directory, name)))
+    .map((name) => join(directory, name))
+    .filter((file) => statSync(file).isFile())
     .sort()
     .map((file) => readFileSync(file, 'utf8').trim());
 }
 
-/** The file itself, or all files in a folder. */
-function filesAt(path: string): string[] {
-  if (statSync(path).isFile()) return [path];
-  return readdirSync(path, { recursive: true, encoding: 'utf8' })
-    .map((name) => join(path, name))
-    .filter((file) => statSync(file).isFile());
-}
-
-function printTexts(): void {
-  for (const shipped of readShipped()) {
-    const texts = licenceTexts(shipped);
-    const body = texts.length === 0 ? ['(The package comes without a licence file, or is not installed here.)'] : texts;
-    console.log([`==== ${shipped.name} ${shipped.version} (${shipped.license})`, ...body, ''].join('\n\n'));
-  }
-}
-
 if (import.meta.main) {
-  if (process.argv.includes('--texts')) printTexts();
+  if (process.argv.includes('--texts'))
+    for (const shipped of readShipped()) {
+      const [text = '(The package comes without a licence file, or is not installed here.)', ...more] =
+        licenceTexts(shipped);
+      console.log([`==== ${shipped.name} ${shipped.version} (${shipped.license})`, text, ...more, ''].join('\n\n'));
+    }
   else writePart('docs/licences.md', 'licences', licencesTable());
 }

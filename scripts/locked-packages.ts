@@ -28,13 +28,13 @@ export interface LockedPackage {
 /** @throws {TypeError} when the text is not a lock file of version 3 */
 export function readLock(text: string): Lock {
   const lock: unknown = JSON.parse(text);
-  if (!isRecord(lock) || lock.lockfileVersion !== 3 || !isRecord(lock.packages)) throw new TypeError('no lock file');
-  const packages: Record<string, Entry> = {};
-  for (const [path, entry] of Object.entries(lock.packages)) {
-    if (!isRecord(entry)) throw new TypeError(`${path} has no description`);
-    packages[path] = entry;
-  }
-  return { ...lock, packages };
+  if (isLock(lock)) return lock;
+  throw new TypeError('no lock file');
+}
+
+function isLock(value: unknown): value is Lock {
+  if (!isRecord(value) || value.lockfileVersion !== 3 || !isRecord(value.packages)) return false;
+  return Object.values(value.packages).every(isRecord);
 }
 
 /** The packages of an installation without development dependencies, by name and version. */
@@ -58,13 +58,11 @@ export function shippedPackages(lock: Lock): LockedPackage[] {
 
 /** The lock file without development packages. */
 function withoutDevelopment(lock: Lock): Lock {
-  const packages: Record<string, Entry> = {};
-  for (const [path, entry] of Object.entries(lock.packages)) {
-    if (entry.dev === true) continue;
-    const { devDependencies: _, ...rest } = entry;
-    packages[path] = path === '' ? rest : entry;
-  }
-  return { ...lock, packages };
+  const shipped = Object.entries(lock.packages).filter(([, { dev }]) => dev !== true);
+  return {
+    ...lock,
+    packages: Object.fromEntries(shipped.map(([path, { devDependencies: _, ...rest }]) => [path, rest])),
+  };
 }
 
 /** What npm installs a package from: the lock file of a checkout, without development packages. */
