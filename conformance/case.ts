@@ -38,9 +38,10 @@ export interface Expectation {
 export type Finding =
   | undefined
   | string
-  | { readonly failed: string; readonly at?: Exchange | ShownExchange | undefined }
+  | { readonly failed: string; readonly at?: Shown }
   | { readonly skipped: string }
   | { readonly seen: string };
+type Shown = Exchange | ShownExchange | undefined;
 
 export interface CaseDescription {
   /** Never changed or reused: `C-FEED-03`. */
@@ -243,12 +244,12 @@ export function forged(token: string): string {
 /** The faulty answer, when each of several must hold. */
 export function firstFault<Item>(
   items: Iterable<Item>,
-  judge: (item: Item) => string | undefined,
-  at?: (item: Item) => Exchange | ShownExchange | undefined,
+  at: Shown | ((item: Item) => Shown),
+  judge: (item: Item, index: number) => string | undefined,
 ): Finding {
-  for (const item of items) {
-    const failed = judge(item);
-    if (failed !== undefined) return { failed, at: at?.(item) };
+  for (const [index, item] of [...items].entries()) {
+    const failed = judge(item, index);
+    if (failed !== undefined) return { failed, at: typeof at === 'function' ? at(item) : at };
   }
   return undefined;
 }

@@ -36,12 +36,7 @@ function numberAt(exchange: Exchange, member: string): number | undefined {
 const firstFaulty = (
   answers: readonly Exchange[],
   judge: (answer: Exchange, index: number) => string | undefined,
-): Finding =>
-  firstFault(
-    answers.entries(),
-    ([index, one]) => judge(one, index),
-    ([, one]) => one,
-  );
+): Finding => firstFault(answers, (answer) => answer, judge);
 
 /** The period that an answer covers, by its own account. */
 function periodOf(exchange: Exchange, { model: { mapping } }: GegevensSubject): readonly [string, string] | undefined {
@@ -241,7 +236,7 @@ export const ANSWERS = gegevensChapter('A-ANS', ['Het antwoord', 'The answer'], 
       const day = start < end ? start : end;
       const found = await get(subject, run, { aanleverperiodeStartdatum: day, aanleverperiodeEinddatum: end });
       const { begin, einde } = subject.model.mapping.levering.record;
-      return firstFault(recordsOf(found, subject.model), (record) => {
+      return firstFault(recordsOf(found, subject.model), undefined, (record) => {
         const [from, until] = [begin, einde].map((path) => path && valueAt(record, path));
         const isBefore = typeof until === 'string' && until < day;
         const isAfter = typeof from === 'string' && from > end;
@@ -290,7 +285,7 @@ export const ANSWERS = gegevensChapter('A-ANS', ['Het antwoord', 'The answer'], 
       const found = await get(subject, run, { [organisatieLeden[0]]: name });
       const mine = leveringenOf(found, subject.model);
       if (mine.length === 0) return { skipped: "it does not recognise the organisation's name" };
-      return firstFault(mine, (one) =>
+      return firstFault(mine, undefined, (one) =>
         nameOf(one) === name ? undefined : 'the answer has data of another organisation',
       );
     },

@@ -68,8 +68,8 @@ export const ERRORS = gegevensChapter('A-ERR', ['Fouten', 'Errors'], {
     check: (_, { answers }) =>
       firstFault(
         answers,
-        ({ json }) => (isRecord(json) && Object.hasOwn(json, 'gegevens') ? 'an error has `gegevens`' : undefined),
         (answer) => answer,
+        ({ json }) => (isRecord(json) && Object.hasOwn(json, 'gegevens') ? 'an error has `gegevens`' : undefined),
       ),
   },
 });

@@ -5,6 +5,7 @@ import { isSameContent } from '../raadsfeed/same-content.ts';
 import { CLOCK_SKEW_MS } from '../raadsfeed/service-document.ts';
 import { contract, draft, encoded, feedRule, otherTag } from '../raadsfeed/sources.ts';
 import { eventsOf } from '../raadsfeed/stream.ts';
+import { firstSeen } from '../raadsfeed/subject.ts';
 import { DOCUMENT, ITEM, MEETING, ODD, storyChapters, TOGETHER } from './story.ts';
 
 const NEW = [MEETING, ITEM, DOCUMENT];
@@ -27,15 +28,10 @@ export const APPEARING = storyChapters('P-NEW-01')('P-NEW', ['Nieuwe resources',
     test: async ({ story }) => {
       const { head } = await story.begin();
       const { feed } = await story.created();
-      const early = NEW.flatMap((own) => story.of(feed, own)).find(
-        ({ record }) => Number(record.sequenceNumber) <= head,
+      const records = NEW.flatMap((own) => story.of(feed, own));
+      return firstSeen(records, ({ record: { sequenceNumber: number } }) =>
+        Number(number) <= head ? `number ${String(number)} is given where ${head} was the highest` : undefined,
       );
-      return early === undefined
-        ? undefined
-        : {
-            failed: `number ${String(early.record.sequenceNumber)} is given where ${head} was the highest`,
-            at: early.at,
-          };
     },
   },
   'P-NEW-03': {
@@ -46,13 +42,10 @@ export const APPEARING = storyChapters('P-NEW-01')('P-NEW', ['Nieuwe resources',
     test: async ({ story }) => {
       const { head } = await story.begin();
       const { feed } = await story.created();
-      const wrong = feed.records.find(({ record }, i) => record.sequenceNumber !== head + 1 + i);
-      return wrong === undefined
-        ? undefined
-        : {
-            failed: `after ${head} comes ${feed.records.map(({ record }) => record.sequenceNumber).join(', ')}`,
-            at: wrong.at,
-          };
+      const numbers = feed.records.map(({ record }) => record.sequenceNumber);
+      return firstSeen(feed.records, (_, i) =>
+        numbers[i] === head + 1 + i ? undefined : `after ${head} comes ${numbers.join(', ')}`,
+      );
     },
   },
   'P-NEW-04': {
@@ -192,10 +185,9 @@ export const APPEARING = storyChapters('P-NEW-01')('P-NEW', ['Nieuwe resources',
       const { feed } = await story.together();
       const lost = TOGETHER.find((own) => story.of(feed, own).length !== 1);
       if (lost !== undefined) return `${story.keyOfOwn(lost)} is ${story.of(feed, lost).length} times in the feed`;
-      const wrong = feed.records.find(({ record }, i) => record.sequenceNumber !== head + 1 + i);
-      return wrong === undefined
-        ? undefined
-        : { failed: `number ${String(wrong.record.sequenceNumber)} does not follow the one before it`, at: wrong.at };
+      return firstSeen(feed.records, ({ record: { sequenceNumber: number } }, i) =>
+        number === head + 1 + i ? undefined : `number ${String(number)} does not follow the one before it`,
+      );
     },
   },
   'P-NEW-15': {

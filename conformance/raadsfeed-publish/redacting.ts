@@ -1,9 +1,15 @@
+import type { Finding } from '../case.ts';
 import { contract, draft } from '../raadsfeed/sources.ts';
-import { nameOf } from '../raadsfeed/subject.ts';
+import { firstSeen, nameOf, type Walk } from '../raadsfeed/subject.ts';
 import { DOCUMENT, isALog, MEETING, notIn, storyChapters } from './story.ts';
 
 const fromHistory = draft('Events', 'Earlier content was removed from the feed history.');
 const everywhere = draft('Events', 'Remove the affected content everywhere, including … derived products.');
+
+const stillIn = ({ records }: Walk, word: string): Finding =>
+  firstSeen(records, ({ record }) =>
+    JSON.stringify(record).includes(word) ? `${nameOf(record)} still has it` : undefined,
+  );
 
 export const REDACTING = storyChapters('P-RED-01')('P-RED', ['Redacties', 'Redactions'], {
   'P-RED-01': {
@@ -39,8 +45,7 @@ export const REDACTING = storyChapters('P-RED-01')('P-RED', ['Redacties', 'Redac
     en: 'Redacted content is no longer anywhere in the feed',
     test: async ({ story }) => {
       const { feed } = await story.redacted();
-      const found = feed.records.find(({ record }) => JSON.stringify(record).includes(story.word));
-      return found === undefined ? undefined : { failed: `${nameOf(found.record)} still has it`, at: found.at };
+      return stillIn(feed, story.word);
     },
   },
   'P-RED-04': {
@@ -140,8 +145,7 @@ export const REDACTING = storyChapters('P-RED-01')('P-RED', ['Redacties', 'Redac
     needs: ['P-RED-03', 'P-DEL-01'],
     test: async ({ story }) => {
       const { feed } = await story.redactedDeleted();
-      const found = feed.records.find(({ record }) => JSON.stringify(record).includes(story.withdrawnWord));
-      return found === undefined ? undefined : { failed: `${nameOf(found.record)} still has it`, at: found.at };
+      return stillIn(feed, story.withdrawnWord);
     },
   },
 });

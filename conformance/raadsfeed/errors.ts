@@ -24,7 +24,7 @@ async function refused({ ask }: CaseRun): Promise<readonly Exchange[]> {
 }
 
 async function eachRefusal(run: CaseRun, judge: (answer: Exchange) => string | undefined): Promise<Finding> {
-  return firstFault(await refused(run), judge, (answer) => answer);
+  return firstFault(await refused(run), (answer) => answer, judge);
 }
 
 export const ERRORS = feedChapters('C-FEED-01')('C-ERR', ['Fouten en toegang', 'Errors and access'], {

@@ -37,10 +37,8 @@ export const SERVICE_DOCUMENT = feedChapters('C-SVC-01')('C-SVC', ['Servicedocum
     en: 'An organisation code is in lower case',
     needs: ['C-SVC-02'],
     check: ({ service, serviceDocument: at }) =>
-      firstFault(
-        codesIn(service),
-        (code) => (code === code.toLowerCase() ? undefined : `\`${code}\` is not in lower case`),
-        () => at,
+      firstFault(codesIn(service), at, (code) =>
+        code === code.toLowerCase() ? undefined : `\`${code}\` is not in lower case`,
       ),
   },
   'C-SVC-04': {
@@ -101,10 +99,8 @@ export const SERVICE_DOCUMENT = feedChapters('C-SVC-01')('C-SVC', ['Servicedocum
       const moments = objectsIn(service, 'organisaties').flatMap((one) => textAt(one, 'laatstBijgewerkt') ?? []);
       if (moments.length === 0) return { skipped: 'no organisation has `laatstBijgewerkt`' };
       const latest = Date.now() + CLOCK_SKEW_MS;
-      return firstFault(
-        moments,
-        (moment) => (Date.parse(moment) > latest ? `\`laatstBijgewerkt\` is ${moment}` : undefined),
-        () => at,
+      return firstFault(moments, at, (moment) =>
+        Date.parse(moment) > latest ? `\`laatstBijgewerkt\` is ${moment}` : undefined,
       );
     },
   },
@@ -115,13 +111,10 @@ export const SERVICE_DOCUMENT = feedChapters('C-SVC-01')('C-SVC', ['Servicedocum
     needs: ['C-SVC-02', 'C-SVC-07'],
     check: ({ service, serviceDocument: at }) => {
       if (service.rol !== 'aggregator') return { skipped: 'the feed is not that of an aggregator' };
-      return firstFault(
-        objectsIn(service, 'organisaties'),
-        ({ organisatiecode, herkomst, herkomstSoort }) =>
-          herkomst === undefined && herkomstSoort === undefined
-            ? `${String(organisatiecode)} has no \`herkomst\` and no \`herkomstSoort\``
-            : undefined,
-        () => at,
+      return firstFault(objectsIn(service, 'organisaties'), at, ({ organisatiecode, herkomst, herkomstSoort }) =>
+        herkomst === undefined && herkomstSoort === undefined
+          ? `${String(organisatiecode)} has no \`herkomst\` and no \`herkomstSoort\``
+          : undefined,
       );
     },
   },
@@ -187,10 +180,8 @@ export const SERVICE_DOCUMENT = feedChapters('C-SVC-01')('C-SVC', ['Servicedocum
       const known = new Set(history.records.map(({ record }) => textAt(record.resource, 'organisatiecode')));
       const meant = objectsIn(service, 'organisaties').filter((one) => known.has(textAt(one, 'organisatiecode')));
       if (meant.length === 0) return { skipped: 'no organisation with records was found in it' };
-      return firstFault(
-        meant,
-        (one) => (one.laatstBijgewerkt ? undefined : `${String(one.organisatiecode)} has no \`laatstBijgewerkt\``),
-        () => at,
+      return firstFault(meant, at, (one) =>
+        one.laatstBijgewerkt ? undefined : `${String(one.organisatiecode)} has no \`laatstBijgewerkt\``,
       );
     },
   },

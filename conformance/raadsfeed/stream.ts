@@ -58,11 +58,7 @@ async function eachEvent(
   const at = await afterFirst(subject);
   const events = eventsOf(at.text);
   if (events.length === 0) return { failed: 'no event came after the first record', at };
-  return firstFault(
-    events.entries(),
-    ([place, event]) => judge(event, place),
-    () => at,
-  );
+  return firstFault(events, at, judge);
 }
 
 function parsed(text = ''): unknown {
@@ -214,10 +210,8 @@ export const STREAM = feedChapters('C-STR-02')('C-STR', ['Stroom', 'Stream'], {
     check: async ({ client, history, values }) => {
       const last = Number(history.records.at(-1)?.record.sequenceNumber);
       const at = await client.readStream({ to: values.stream ?? '' }, (text) => eventsOf(text).length > 0, START_MS);
-      return firstFault(
-        eventsOf(at.text),
-        ({ id }) => (Number(id) <= last ? `event ${id} was sent although it was already in the feed` : undefined),
-        () => at,
+      return firstFault(eventsOf(at.text), at, ({ id }) =>
+        Number(id) <= last ? `event ${id} was sent although it was already in the feed` : undefined,
       );
     },
   },

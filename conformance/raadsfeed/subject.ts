@@ -159,9 +159,9 @@ export async function changedSince(cursor: string, { ask }: Pick<CaseRun, 'ask'>
 /** The first fault among the records, with the answer that contained the record. */
 export function firstSeen<Seen extends { readonly at: Exchange }>(
   seen: Iterable<Seen>,
-  judge: (one: Seen) => string | undefined,
+  judge: (one: Seen, index: number) => string | undefined,
 ): Finding {
-  return firstFault(seen, judge, ({ at }) => at);
+  return firstFault(seen, ({ at }) => at, judge);
 }
 
 export function nameOf({ sequenceNumber }: JsonObject): string {

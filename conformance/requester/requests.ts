@@ -16,11 +16,11 @@ const every = (judge: (request: ReceivedRequest, subject: RequesterSubject) => s
     const requests = await subject.requests();
     return firstFault(
       requests,
+      ({ shown }) => shown,
       (request) => {
         const fault = judge(request, subject);
-        return fault === undefined ? undefined : `${request.message.name}: ${fault}`;
+        return fault && `${request.message.name}: ${fault}`;
       },
-      ({ shown }) => shown,
     );
   },
 });
