@@ -1,7 +1,7 @@
 /** The suite for a publisher of council information: reading only. */
 import type { Suite } from '../case.ts';
 import { CACHING } from './caching.ts';
-import { COLLECTION_PAGES } from './collections.ts';
+import { LISTS } from './collections.ts';
 import { CONTENTS } from './contents.ts';
 import { CURSORS } from './cursors.ts';
 import { ERRORS } from './errors.ts';
@@ -16,16 +16,5 @@ export const RAADSFEED: Suite<FeedSubject> = {
   name: 'raadsfeed',
   title: { nl: 'Uitgever van raadsinformatie', en: 'Publisher of council information' },
   // Errors come last, because they judge every answer of the run.
-  chapters: [
-    SERVICE_DOCUMENT,
-    FEED_PAGES,
-    CURSORS,
-    RECORDS,
-    CONTENTS,
-    SNAPSHOT,
-    COLLECTION_PAGES,
-    STREAM,
-    CACHING,
-    ERRORS,
-  ],
+  chapters: [SERVICE_DOCUMENT, FEED_PAGES, CURSORS, RECORDS, CONTENTS, SNAPSHOT, LISTS, STREAM, CACHING, ERRORS],
 };

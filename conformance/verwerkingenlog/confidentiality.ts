@@ -22,183 +22,179 @@ export async function lifted(log: Log): Promise<JsonObject> {
   return actie;
 }
 
-export const CONFIDENTIALITY = logChapter(
-  'B-CNF',
-  ['Vertrouwelijkheid en bewaartermijn', 'Confidentiality and retention'],
-  {
-    'B-CNF-01': {
-      must: vng('F9787', 'retourneert geen verwerkingsacties die vertrouwelijk zijn of waren'),
-      nl: 'Een vertrouwelijke actie staat in geen lijst van niet-vertrouwelijke acties (F4086, F9787)',
-      en: 'A confidential action is in no list of non-confidential actions (F4086, F9787)',
-      test: async (log) => {
-        const actie = await log.secret('geheim');
-        return (
-          found(actie, await log.ids('geheim', LIMITED), false) ?? found(actie, await log.ids('geheim', NORMAL), false)
-        );
-      },
-    },
-    'B-CNF-02': {
-      must: vng('F0143', 'retourneert alleen verwerkingsacties die vertrouwelijk zijn of waren'),
-      nl: 'Een bevoegde aanroeper vindt vertrouwelijke acties, en alleen die (F0143)',
-      en: 'An authorised caller finds confidential actions, and only those (F0143)',
-      test: async (log) => {
-        const query = { beperkteSet: 'false', vertrouwelijkheid: 'vertrouwelijk' };
-        return (
-          found(await log.secret('geheim'), await log.ids('geheim', query, 'read:confidential'), true) ??
-          found(await log.kept('gewoon'), await log.ids('gewoon', query, 'read:confidential'), false)
-        );
-      },
-    },
-    'B-CNF-03': {
-      must: vng(PATCH, 'Alle verwerkingsacties met de opgegeven query parameter `verwerkingId` worden … aangepast'),
-      nl: 'De vertrouwelijkheid van alle acties van de verwerking wijzigt (F2969)',
-      en: 'The confidentiality of all actions of the processing changes (F2969)',
-      test: async (log) => {
-        const common = { verwerkingId: randomUUID(), ...about(log, 'verwerking') };
-        for (const name of ['a', 'b']) await log.kept(`verwerking ${name}`, common);
-        await patch(log, common, { vertrouwelijkheid: 'vertrouwelijk' });
-        const now = await log.list('verwerking', EVERY, 'read:confidential');
-        const states = now.map(({ vertrouwelijkheid }) => String(vertrouwelijkheid));
-        return states.join() === 'vertrouwelijk,vertrouwelijk' ? undefined : `they are ${states.join(' and ')}`;
-      },
-    },
-    'B-CNF-04': {
-      must: vng('F2525', 'retourneert alleen verwerkingsacties waarvan de vertrouwelijkheid is opgeheven'),
-      nl: 'Een opgeheven actie is te vinden als `opgeheven` (F2525)',
-      en: 'A lifted action is found as `opgeheven` (F2525)',
-      test: async (log) => {
-        return (
-          found(await lifted(log), await log.ids(LIFTED_PERSON, LIFTED, 'read:confidential'), true) ??
-          found(await log.kept('gewoon'), await log.ids('gewoon', LIFTED, 'read:confidential'), false)
-        );
-      },
-    },
-    'B-CNF-05': {
-      must: vng('F4086', 'alleen voorkomens … die niet vertrouwelijk zijn en dat ook nooit geweest zijn'),
-      nl: 'Een actie die ooit vertrouwelijk was, telt niet als `normaal`, ook niet als de vertrouwelijkheid is opgeheven',
-      en: 'An action that was once confidential does not count as `normaal`, even when it was lifted',
-      needs: ['B-CNF-04'],
-      test: async (log) => {
-        const actie = await lifted(log);
-        return (
-          found(actie, await log.ids(LIFTED_PERSON, LIMITED), false) ??
-          found(actie, await log.ids(LIFTED_PERSON, NORMAL), false)
-        );
-      },
-    },
-    'B-CNF-06': {
-      must: vng('F9787', 'retourneert geen verwerkingsacties die vertrouwelijk zijn of waren'),
-      nl: 'Een actie die ooit vertrouwelijk was en weer `normaal` is gemaakt, telt ook niet als `normaal`',
-      en: 'An action that was once confidential and was made `normaal` again does not count as `normaal` either',
-      test: async (log) => {
-        const actie = await log.secret('was-geheim');
-        const body = { ...actie, vertrouwelijkheid: 'normaal' };
-        await log.expect(200, 'PUT', actiePath(actie), { as: 'update:confidential', body });
-        return found(actie, await log.ids('was-geheim', NORMAL), false);
-      },
-    },
-    'B-CNF-07': {
-      must: oneApi('GET /verwerkingsacties', '`vertrouwelijkheid__in` … moeten voldoen aan één van deze waarden'),
-      nl: '`vertrouwelijkheid__in` vindt acties met een van de waarden',
-      en: '`vertrouwelijkheid__in` finds actions with any of the values',
-      needs: ['B-CNF-02'],
-      test: async (log) => {
-        const ids = async (person: string, vertrouwelijkheid__in: string) =>
-          log.ids(person, { beperkteSet: 'false', vertrouwelijkheid__in }, 'read:confidential');
-        return (
-          found(await log.secret('geheim'), await ids('geheim', 'vertrouwelijk,opgeheven'), true) ??
-          found(await log.kept('gewoon'), await ids('gewoon', 'vertrouwelijk,opgeheven'), false) ??
-          found(await log.kept('gewoon'), await ids('gewoon', 'vertrouwelijk,normaal'), true)
-        );
-      },
-    },
-    'B-CNF-08': {
-      should: vng('OpenAPI', 'vertrouwelijkheid: Je kunt meerdere waarden tegelijk opgeven'),
-      nl: '`vertrouwelijkheid` mag herhaald worden',
-      en: '`vertrouwelijkheid` may be repeated',
-      needs: ['B-CNF-02'],
-      test: async (log) => {
-        const actie = await log.secret('geheim');
-        const repeated = 'vertrouwelijkheid=opgeheven&vertrouwelijkheid=vertrouwelijk&beperkteSet=false';
-        const path = `${listPath(log.person('geheim'))}&${repeated}`;
-        const { json } = await log.get(path, 'read:confidential');
-        return found(actie, idsIn(json), true);
-      },
-    },
-    'B-CNF-09': {
-      must: vng(
-        PATCH,
-        'Bij autorisatiescope `update:normal` moet de vertrouwelijkheid van de oorspronkelijke verwerkingsactie `Normaal` zijn … 403',
-      ),
-      nl: 'Met `update:normal` wijzigt geen enkele actie van een verwerking met een vertrouwelijke actie',
-      en: 'With `update:normal` a processing with a confidential action does not change, and none of its actions',
-      test: async (log) => {
-        const common = { verwerkingId: randomUUID(), ...about(log, 'gemengd') };
-        await log.kept('gemengd a', common);
-        await log.kept('gemengd b', { ...common, vertrouwelijkheid: 'vertrouwelijk' });
-        await patch(log, common, { bewaartermijn: 'P9D' }, 403, 'update:normal');
-        const now = await log.list('gemengd', EVERY, 'read:confidential');
-        return now.some(({ bewaartermijn }) => bewaartermijn === 'P9D') ? 'one was changed' : undefined;
-      },
-    },
-    'B-CNF-10': {
-      must: vng(
-        'F4415',
-        'wijzigt de bewaartermijn van alle acties die in het kader van de opgegeven verwerking gelogd zijn',
-      ),
-      nl: 'De bewaartermijn van alle acties van de verwerking wijzigt, en verder niets (F4415)',
-      en: 'The retention period of all actions of the processing changes, and nothing else (F4415)',
-      test: async (log) => {
-        const common = { verwerkingId: randomUUID(), ...about(log, 'termijn') };
-        for (const name of ['a', 'b']) await log.kept(`termijn ${name}`, common);
-        await patch(log, common, { bewaartermijn: 'P3D' }, 204, 'update:normal');
-        const now = await log.list('termijn');
-        if (now.length !== 2 || now.some(({ bewaartermijn }) => bewaartermijn !== 'P3D')) return 'not all were changed';
-        return now.every(
-          ({ actieNaam, vertrouwelijkheid }) => actieNaam === 'Conformancetest' && vertrouwelijkheid === 'normaal',
-        )
-          ? undefined
-          : 'something else has changed';
-      },
-    },
-    'B-CNF-11': {
-      must: vng(PATCH, 'Als de `verwerkingId` niet gematcht kan worden met een verwerkingsactie … HTTP 400'),
-      nl: 'Een onbekende verwerking wijzigen geeft 400',
-      en: 'Changing an unknown processing gets 400',
-      test: async (log) => {
-        await patch(log, { verwerkingId: randomUUID() }, { bewaartermijn: 'P3D' }, 400);
-      },
-    },
-    'B-CNF-12': {
-      must: vng(PATCH, 'of de gevonden verwerkingsactie blijkt te zijn vervallen … HTTP 400'),
-      nl: 'Een verwerking waarvan alle acties vervallen zijn, wijzigen geeft 400',
-      en: 'Changing a processing whose actions were all deleted gets 400',
-      test: async (log) => {
-        const actie = await log.store('vervallen-verwerking');
-        await remove(log, actie);
-        await patch(log, actie, { bewaartermijn: 'P3D' }, 400);
-      },
-    },
-    'B-CNF-13': {
-      may: contract('VerwerkingsactieWijziging', 'minProperties: 1, additionalProperties: false'),
-      nl: 'Een wijziging zonder inhoud of met een ander veld geeft 400',
-      en: 'A change without content or with another field gets 400',
-      test: async (log) => {
-        const actie = await log.kept('gewoon');
-        for (const body of [{}, { bewaartermijn: 'P3D', actieNaam: 'Anders' }]) await patch(log, actie, body, 400);
-      },
-    },
-    'B-CNF-14': {
-      may: contract('getVerwerkingsacties', 'een bewaartermijn die voorbij is, verbergt niets'),
-      nl: 'Een actie waarvan de bewaartermijn voorbij is, blijft vindbaar zolang zij bestaat',
-      en: 'An action whose retention period has expired can be found as long as it exists',
-      test: async (log) => {
-        const actie = await log.kept('verstreken', { bewaartermijn: 'PT1H' });
-        return found(actie, await log.ids('verstreken'), true);
-      },
+export const RETENTION = logChapter('B-CNF', ['Vertrouwelijkheid en bewaartermijn', 'Confidentiality and retention'], {
+  'B-CNF-01': {
+    must: vng('F9787', 'retourneert geen verwerkingsacties die vertrouwelijk zijn of waren'),
+    nl: 'Een vertrouwelijke actie staat in geen lijst van niet-vertrouwelijke acties (F4086, F9787)',
+    en: 'A confidential action is in no list of non-confidential actions (F4086, F9787)',
+    test: async (log) => {
+      const actie = await log.secret('geheim');
+      return (
+        found(actie, await log.ids('geheim', LIMITED), false) ?? found(actie, await log.ids('geheim', NORMAL), false)
+      );
     },
   },
-);
+  'B-CNF-02': {
+    must: vng('F0143', 'retourneert alleen verwerkingsacties die vertrouwelijk zijn of waren'),
+    nl: 'Een bevoegde aanroeper vindt vertrouwelijke acties, en alleen die (F0143)',
+    en: 'An authorised caller finds confidential actions, and only those (F0143)',
+    test: async (log) => {
+      const query = { beperkteSet: 'false', vertrouwelijkheid: 'vertrouwelijk' };
+      return (
+        found(await log.secret('geheim'), await log.ids('geheim', query, 'read:confidential'), true) ??
+        found(await log.kept('gewoon'), await log.ids('gewoon', query, 'read:confidential'), false)
+      );
+    },
+  },
+  'B-CNF-03': {
+    must: vng(PATCH, 'Alle verwerkingsacties met de opgegeven query parameter `verwerkingId` worden … aangepast'),
+    nl: 'De vertrouwelijkheid van alle acties van de verwerking wijzigt (F2969)',
+    en: 'The confidentiality of all actions of the processing changes (F2969)',
+    test: async (log) => {
+      const common = { verwerkingId: randomUUID(), ...about(log, 'verwerking') };
+      for (const name of ['a', 'b']) await log.kept(`verwerking ${name}`, common);
+      await patch(log, common, { vertrouwelijkheid: 'vertrouwelijk' });
+      const now = await log.list('verwerking', EVERY, 'read:confidential');
+      const states = now.map(({ vertrouwelijkheid }) => String(vertrouwelijkheid));
+      return states.join() === 'vertrouwelijk,vertrouwelijk' ? undefined : `they are ${states.join(' and ')}`;
+    },
+  },
+  'B-CNF-04': {
+    must: vng('F2525', 'retourneert alleen verwerkingsacties waarvan de vertrouwelijkheid is opgeheven'),
+    nl: 'Een opgeheven actie is te vinden als `opgeheven` (F2525)',
+    en: 'A lifted action is found as `opgeheven` (F2525)',
+    test: async (log) => {
+      return (
+        found(await lifted(log), await log.ids(LIFTED_PERSON, LIFTED, 'read:confidential'), true) ??
+        found(await log.kept('gewoon'), await log.ids('gewoon', LIFTED, 'read:confidential'), false)
+      );
+    },
+  },
+  'B-CNF-05': {
+    must: vng('F4086', 'alleen voorkomens … die niet vertrouwelijk zijn en dat ook nooit geweest zijn'),
+    nl: 'Een actie die ooit vertrouwelijk was, telt niet als `normaal`, ook niet als de vertrouwelijkheid is opgeheven',
+    en: 'An action that was once confidential does not count as `normaal`, even when it was lifted',
+    needs: ['B-CNF-04'],
+    test: async (log) => {
+      const actie = await lifted(log);
+      return (
+        found(actie, await log.ids(LIFTED_PERSON, LIMITED), false) ??
+        found(actie, await log.ids(LIFTED_PERSON, NORMAL), false)
+      );
+    },
+  },
+  'B-CNF-06': {
+    must: vng('F9787', 'retourneert geen verwerkingsacties die vertrouwelijk zijn of waren'),
+    nl: 'Een actie die ooit vertrouwelijk was en weer `normaal` is gemaakt, telt ook niet als `normaal`',
+    en: 'An action that was once confidential and was made `normaal` again does not count as `normaal` either',
+    test: async (log) => {
+      const actie = await log.secret('was-geheim');
+      const body = { ...actie, vertrouwelijkheid: 'normaal' };
+      await log.expect(200, 'PUT', actiePath(actie), { as: 'update:confidential', body });
+      return found(actie, await log.ids('was-geheim', NORMAL), false);
+    },
+  },
+  'B-CNF-07': {
+    must: oneApi('GET /verwerkingsacties', '`vertrouwelijkheid__in` … moeten voldoen aan één van deze waarden'),
+    nl: '`vertrouwelijkheid__in` vindt acties met een van de waarden',
+    en: '`vertrouwelijkheid__in` finds actions with any of the values',
+    needs: ['B-CNF-02'],
+    test: async (log) => {
+      const ids = async (person: string, vertrouwelijkheid__in: string) =>
+        log.ids(person, { beperkteSet: 'false', vertrouwelijkheid__in }, 'read:confidential');
+      return (
+        found(await log.secret('geheim'), await ids('geheim', 'vertrouwelijk,opgeheven'), true) ??
+        found(await log.kept('gewoon'), await ids('gewoon', 'vertrouwelijk,opgeheven'), false) ??
+        found(await log.kept('gewoon'), await ids('gewoon', 'vertrouwelijk,normaal'), true)
+      );
+    },
+  },
+  'B-CNF-08': {
+    should: vng('OpenAPI', 'vertrouwelijkheid: Je kunt meerdere waarden tegelijk opgeven'),
+    nl: '`vertrouwelijkheid` mag herhaald worden',
+    en: '`vertrouwelijkheid` may be repeated',
+    needs: ['B-CNF-02'],
+    test: async (log) => {
+      const actie = await log.secret('geheim');
+      const repeated = 'vertrouwelijkheid=opgeheven&vertrouwelijkheid=vertrouwelijk&beperkteSet=false';
+      const path = `${listPath(log.person('geheim'))}&${repeated}`;
+      const { json } = await log.get(path, 'read:confidential');
+      return found(actie, idsIn(json), true);
+    },
+  },
+  'B-CNF-09': {
+    must: vng(
+      PATCH,
+      'Bij autorisatiescope `update:normal` moet de vertrouwelijkheid van de oorspronkelijke verwerkingsactie `Normaal` zijn … 403',
+    ),
+    nl: 'Met `update:normal` wijzigt geen enkele actie van een verwerking met een vertrouwelijke actie',
+    en: 'With `update:normal` a processing with a confidential action does not change, and none of its actions',
+    test: async (log) => {
+      const common = { verwerkingId: randomUUID(), ...about(log, 'gemengd') };
+      await log.kept('gemengd a', common);
+      await log.kept('gemengd b', { ...common, vertrouwelijkheid: 'vertrouwelijk' });
+      await patch(log, common, { bewaartermijn: 'P9D' }, 403, 'update:normal');
+      const now = await log.list('gemengd', EVERY, 'read:confidential');
+      return now.some(({ bewaartermijn }) => bewaartermijn === 'P9D') ? 'one was changed' : undefined;
+    },
+  },
+  'B-CNF-10': {
+    must: vng(
+      'F4415',
+      'wijzigt de bewaartermijn van alle acties die in het kader van de opgegeven verwerking gelogd zijn',
+    ),
+    nl: 'De bewaartermijn van alle acties van de verwerking wijzigt, en verder niets (F4415)',
+    en: 'The retention period of all actions of the processing changes, and nothing else (F4415)',
+    test: async (log) => {
+      const common = { verwerkingId: randomUUID(), ...about(log, 'termijn') };
+      for (const name of ['a', 'b']) await log.kept(`termijn ${name}`, common);
+      await patch(log, common, { bewaartermijn: 'P3D' }, 204, 'update:normal');
+      const now = await log.list('termijn');
+      if (now.length !== 2 || now.some(({ bewaartermijn }) => bewaartermijn !== 'P3D')) return 'not all were changed';
+      return now.every(
+        ({ actieNaam, vertrouwelijkheid }) => actieNaam === 'Conformancetest' && vertrouwelijkheid === 'normaal',
+      )
+        ? undefined
+        : 'something else has changed';
+    },
+  },
+  'B-CNF-11': {
+    must: vng(PATCH, 'Als de `verwerkingId` niet gematcht kan worden met een verwerkingsactie … HTTP 400'),
+    nl: 'Een onbekende verwerking wijzigen geeft 400',
+    en: 'Changing an unknown processing gets 400',
+    test: async (log) => {
+      await patch(log, { verwerkingId: randomUUID() }, { bewaartermijn: 'P3D' }, 400);
+    },
+  },
+  'B-CNF-12': {
+    must: vng(PATCH, 'of de gevonden verwerkingsactie blijkt te zijn vervallen … HTTP 400'),
+    nl: 'Een verwerking waarvan alle acties vervallen zijn, wijzigen geeft 400',
+    en: 'Changing a processing whose actions were all deleted gets 400',
+    test: async (log) => {
+      const actie = await log.store('vervallen-verwerking');
+      await remove(log, actie);
+      await patch(log, actie, { bewaartermijn: 'P3D' }, 400);
+    },
+  },
+  'B-CNF-13': {
+    may: contract('VerwerkingsactieWijziging', 'minProperties: 1, additionalProperties: false'),
+    nl: 'Een wijziging zonder inhoud of met een ander veld geeft 400',
+    en: 'A change without content or with another field gets 400',
+    test: async (log) => {
+      const actie = await log.kept('gewoon');
+      for (const body of [{}, { bewaartermijn: 'P3D', actieNaam: 'Anders' }]) await patch(log, actie, body, 400);
+    },
+  },
+  'B-CNF-14': {
+    may: contract('getVerwerkingsacties', 'een bewaartermijn die voorbij is, verbergt niets'),
+    nl: 'Een actie waarvan de bewaartermijn voorbij is, blijft vindbaar zolang zij bestaat',
+    en: 'An action whose retention period has expired can be found as long as it exists',
+    test: async (log) => {
+      const actie = await log.kept('verstreken', { bewaartermijn: 'PT1H' });
+      return found(actie, await log.ids('verstreken'), true);
+    },
+  },
+});
 
 function about(log: Log, name: string): JsonObject {
   return { verwerkteObjecten: [objectOf(log.person(name))] };

@@ -2,7 +2,7 @@
 import type { Suite } from '../case.ts';
 import { ACCESS } from './access.ts';
 import { CHANGES } from './changes.ts';
-import { CONFIDENTIALITY } from './confidentiality.ts';
+import { RETENTION } from './confidentiality.ts';
 import { EXTRAS } from './extras.ts';
 import { HTTP } from './http.ts';
 import { LOGGING } from './logging.ts';
@@ -14,5 +14,5 @@ export const VERWERKINGENLOG: Suite<LogSubject> = {
   name: 'verwerkingenlog',
   title: { nl: 'Het verwerkingenlog', en: 'The processing log' },
   // HTTP comes last, because it judges every answer of the run.
-  chapters: [LOGGING, ACCESS, QUERYING, CONFIDENTIALITY, CHANGES, PAGES, VALUES, EXTRAS, HTTP],
+  chapters: [LOGGING, ACCESS, QUERYING, RETENTION, CHANGES, PAGES, VALUES, EXTRAS, HTTP],
 };
