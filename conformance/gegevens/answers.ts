@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isRecord, valueAt } from '../../src/lib/json/json-value.ts';
 import { type Clause, type Finding, firstFault } from '../case.ts';
 import type { Exchange } from '../exchange.ts';
-import { contract, ddas, MOST_RECORDS, model, paging, requirements } from './sources.ts';
+import { ddas, MOST_RECORDS, model, oneState, paging, requirements } from './sources.ts';
 import {
   type GegevensSubject,
   gegevensChapter,
@@ -16,11 +16,6 @@ import {
 } from './subject.ts';
 
 const answer = (quote: string): Clause => ddas('Response body (status 200)', quote);
-/** Our choice for a consistent set of pages; the interface description is silent. */
-const oneState = contract(
-  'info',
-  "alle pagina's van een vraag komen uit de stand van het moment waarop de eerste pagina is opgevraagd",
-);
 
 /** Every answer with data that the run read. */
 function answersOf({ small, whole, pages }: GegevensSubject): readonly Exchange[] {

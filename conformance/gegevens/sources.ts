@@ -22,3 +22,9 @@ export const signingPage = (quote: string) =>
 export const signingModule = (quote: string) => clausesOf('API Design Rules, module Signing')('Payload signing', quote);
 /** Our contract, `openapi/gegevens.yaml`, for matters that the interface description leaves open. */
 export const contract = clausesOf('OpenAPI gegevens 1.0.0');
+
+/** Our choice for a consistent set of pages; the interface description is silent. */
+export const oneState = contract(
+  'info',
+  "alle pagina's van een vraag komen uit de stand van het moment waarop de eerste pagina is opgevraagd",
+);

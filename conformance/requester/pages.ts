@@ -1,5 +1,5 @@
 import { rfc } from '../clause.ts';
-import { contract, paging } from '../gegevens/sources.ts';
+import { oneState, paging } from '../gegevens/sources.ts';
 import { type Judging, refuses, requesterChapter } from './answer-case.ts';
 import type { ScenarioName } from './scenarios.ts';
 import type { Played } from './subject.ts';
@@ -53,10 +53,7 @@ export const PAGES = requesterChapter('R-PAG', ['Pagina’s', 'Pages'], {
     ),
   },
   'R-PAG-07': {
-    may: contract(
-      'info',
-      "alle pagina's van een vraag komen uit de stand van het moment waarop de eerste pagina is opgevraagd",
-    ),
+    may: oneState,
     nl: 'Pagina’s van twee standen worden niet samengevoegd tot één levering',
     en: 'Pages of two states are not combined into one delivery',
     ...judged('two-states', (played) => {
