@@ -72,33 +72,28 @@ const LONGEST_CURL = 2000;
 
 export function makeReport(options: ReportOptions): ConformanceReport {
   const { suite, version, subject, results, strict, expectedFailures, mask, canBeSent } = options;
-  const known = new Map<string, { chapter: SuiteDescription['chapters'][number]; one: CaseDescription }>(
-    suite.chapters.flatMap((chapter) => chapter.cases.map((one) => [one.id, { chapter, one }] as const)),
-  );
-  const cases = results.flatMap((result): ReportedCase[] => {
-    const found = known.get(result.id);
-    if (found === undefined) return [];
-    const { title, level, source } = found.one;
-    const last = result.exchanges.at(-1);
-    const isWrong = result.outcome === 'failed' || result.outcome === 'inconclusive';
+  const ended = new Map(results.map((result) => [result.id, result]));
+  const caseOf = (
+    chapter: SuiteDescription['chapters'][number],
+    described: CaseDescription,
+  ): readonly ReportedCase[] => {
+    const { id, title, level, source } = described;
+    const result = ended.get(id);
+    if (result === undefined) return [];
+    const { outcome, reason, exchanges } = result;
+    const last = exchanges.at(-1);
+    const isWrong = outcome === 'failed' || outcome === 'inconclusive';
     return [
       {
-        ...{
-          id: result.id,
-          chapter: found.chapter.id,
-          chapterTitle: found.chapter.title.en,
-          title: title.en,
-          level,
-          source,
-          outcome: result.outcome,
-        },
-        ...(result.reason === undefined ? {} : { reason: mask(result.reason) }),
-        ...(result.outcome === 'failed' && expectedFailures.has(result.id) ? { expected: true } : {}),
-        exchanges: isWrong || level === 'open' ? result.exchanges.map((one) => reported(one, mask)) : [],
-        ...(isWrong ? { again: (canBeSent && last && curl(last, mask)) || mask(options.again(result.id)) } : {}),
+        ...{ id, chapter: chapter.id, chapterTitle: chapter.title.en, title: title.en, level, source, outcome },
+        ...(reason === undefined ? {} : { reason: mask(reason) }),
+        ...(outcome === 'failed' && expectedFailures.has(id) ? { expected: true } : {}),
+        exchanges: isWrong || level === 'open' ? exchanges.map((one) => reported(one, mask)) : [],
+        ...(isWrong ? { again: (canBeSent && last && curl(last, mask)) || mask(options.again(id)) } : {}),
       },
     ];
-  });
+  };
+  const cases = suite.chapters.flatMap((chapter) => chapter.cases.flatMap((one) => caseOf(chapter, one)));
   const count = (outcome: Outcome): number => cases.filter((one) => one.outcome === outcome).length;
   const counts = {
     failed: count('failed'),
@@ -112,15 +107,8 @@ export function makeReport(options: ReportOptions): ConformanceReport {
     .map(({ id }) => id);
   const judged: readonly Level[] = strict ? ['must', 'should'] : ['must'];
   return {
-    ...{
-      suite: suite.name,
-      version,
-      subject: mask(subject),
-      requests: options.requests,
-      options: maskedOptions(options.options, mask),
-      counts,
-      cases,
-    },
+    ...{ suite: suite.name, version, subject: mask(subject), requests: options.requests },
+    ...{ options: maskedOptions(options.options, mask), counts, cases },
     started: options.started.toISOString(),
     ended: options.ended.toISOString(),
     ...(expectedButPassed.length === 0 ? {} : { expectedButPassed }),
