@@ -116,47 +116,42 @@ interface Stored {
   readonly proofNumber?: number;
 }
 
-async function insertLine(db: Db, line: JournalLine, stored: Stored): Promise<number> {
-  const { signature, place, seed, proofNumber } = stored;
+/** The columns of a line: name, type, and the member. */
+const LINE_COLUMNS: readonly (readonly [column: string, type: string, member: keyof JournalLine])[] = [
+  ['variant', 'text', 'variant'],
+  ['request_id', 'uuid', 'requestId'],
+  ['oin', 'text', 'oin'],
+  ['subject', 'text', 'subject'],
+  ['token_hash', 'text', 'tokenHash'],
+  ['fsc_transaction_id', 'text', 'fscTransactieId'],
+  ['trace_id', 'text', 'traceId'],
+  ['span_id', 'text', 'spanId'],
+  ['parent_span_id', 'text', 'parentSpanId'],
+  ['request', 'text', 'vraag'],
+  ['request_digest', 'text', 'vraagDigest'],
+  ['request_signature', 'text', 'vraagHandtekening'],
+  ['page', 'integer', 'pagina'],
+  ['page_size', 'integer', 'paginaGrootte'],
+  ['leveringen', 'bigint[]', 'leveringen'],
+  ['records', 'integer', 'records'],
+  ['bytes', 'bigint', 'bytes'],
+  ['answer_digest', 'text', 'antwoordDigest'],
+  ['answer_signature', 'text', 'antwoordHandtekening'],
+  ['uncovered', 'jsonb', 'ongedekt'],
+  ['delegation', 'jsonb', 'machtiging'],
+];
+
+async function insertLine(db: Db, line: JournalLine, { signature, place, seed, proofNumber }: Stored): Promise<number> {
   const { rows } = await db.query<{ id: number }>({
     name: 'gegevens-write-journal',
     text: `insert into gegevens.journal
-        (id, prepared_at, variant, request_id, oin, subject, token_hash, fsc_transaction_id, request, request_digest,
-         request_signature, page, page_size, leveringen, records, bytes, answer_digest, answer_signature, uncovered,
-         trace_id, span_id, parent_span_id, delegation, seed, proof_number, first_signature_hash)
+        (id, prepared_at, ${LINE_COLUMNS.map(([column]) => column).join(', ')}, seed, proof_number, first_signature_hash)
       overriding system value
-      values (coalesce($1::bigint, nextval('gegevens.journal_id_seq')), coalesce($2::timestamptz, ${NOW}), $3::text, $4::uuid, $5::text, $6::text, $7::text, $8::text, $9::text, $10::text,
-         $11::text, $12::int, $13::int, $14::bigint[], $15::int, $16::bigint, $17::text, $18::text, $19::jsonb,
-         $20::text, $21::text, $22::text, $23::jsonb, $24::text, $25::bigint, $26::bytea)
+      select coalesce($2::bigint, nextval('gegevens.journal_id_seq')), coalesce($3::timestamptz, ${NOW}), l.*,
+        $4::text, $5::bigint, $6::bytea
+      from json_to_record($1::json) as l (${LINE_COLUMNS.map(([, type, member]) => `"${member}" ${type}`).join(', ')})
       returning id`,
-    values: [
-      place?.id,
-      place?.klaargezetOp,
-      line.variant,
-      line.requestId,
-      line.oin,
-      line.subject,
-      line.tokenHash,
-      line.fscTransactieId,
-      line.vraag,
-      line.vraagDigest,
-      line.vraagHandtekening,
-      line.pagina,
-      line.paginaGrootte,
-      line.leveringen,
-      line.records,
-      line.bytes,
-      line.antwoordDigest,
-      line.antwoordHandtekening,
-      JSON.stringify(line.ongedekt),
-      line.traceId,
-      line.spanId,
-      line.parentSpanId,
-      line.machtiging === undefined ? null : JSON.stringify(line.machtiging),
-      seed,
-      proofNumber,
-      signature,
-    ],
+    values: [JSON.stringify(line), place?.id, place?.klaargezetOp, seed, proofNumber, signature],
   });
   const [written] = rows;
   if (written === undefined) throw new TypeError('the journal gave no number');
@@ -178,11 +173,9 @@ interface JournalQuery {
 }
 
 /** The members of a line, of `gegevens.journal`. */
-const LINE = `id, variant, prepared_at as "klaargezetOp", sent_at as "verzondenOp", request_id as "requestId", oin, subject,
-       token_hash as "tokenHash", fsc_transaction_id as "fscTransactieId",
-       trace_id as "traceId", span_id as "spanId", parent_span_id as "parentSpanId", request as vraag, request_digest as "vraagDigest",
-       request_signature as "vraagHandtekening", page as pagina, page_size as "paginaGrootte", leveringen, records, bytes,
-       answer_digest as "antwoordDigest", answer_signature as "antwoordHandtekening", uncovered as ongedekt, delegation as machtiging`;
+const LINE = ['id', ...LINE_COLUMNS.map(([column, , member]) => `${column} as "${member}"`)]
+  .toSpliced(2, 0, 'prepared_at as "klaargezetOp"', 'sent_at as "verzondenOp"')
+  .join(', ');
 
 type StoredLine = Omit<Journalled, 'machtiging'> & { readonly machtiging: Machtiging | null };
 
