@@ -2,26 +2,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 
-/** Limits the share of each turn of the event loop for all large work together. */
-interface EventLoopBudget {
-  /** Whether large work has used its share of this turn. */
-  exhausted(): boolean;
-  /** Waits for the next turn when the budget of this one is exhausted. */
-  yield(): Promise<void>;
-  /** Calls `go` in the next turn. */
-  defer(go: () => void): void;
-}
-
-interface EventLoopBudgetOptions {
-  /** Milliseconds of a turn for all large work together. */
-  readonly shareMs: number;
-  readonly now?: () => number;
-}
-
-export function createEventLoopBudget({
-  shareMs,
-  now = () => performance.now(),
-}: EventLoopBudgetOptions): EventLoopBudget {
+/** Limits the share of each turn of the event loop for all large work together. @param shareMs milliseconds of a turn */
+export function createEventLoopBudget(shareMs: number, now = () => performance.now()) {
   let began: number | undefined;
   const begin = (): number => {
     began = now();
@@ -31,18 +13,19 @@ export function createEventLoopBudget({
     });
     return began;
   };
+  /** Whether large work has used its share of this turn. */
   const exhausted = (): boolean => now() - (began ?? begin()) >= shareMs;
   return {
     exhausted,
-    yield: async () => {
+    /** Waits for the next turn when the budget of this one is exhausted. */
+    async yield(): Promise<void> {
       if (exhausted()) await nextTurn();
     },
-    defer: (go) => void setImmediate(go),
   };
 }
 
 /** The rest of a turn is for small requests and garbage collection. */
-export const eventLoopBudget: EventLoopBudget = createEventLoopBudget({ shareMs: 10 });
+export const eventLoopBudget = createEventLoopBudget(10);
 
 /** Like `items.map`, for more items than fit in a turn of the event loop. */
 export async function mapWithinBudget<T, R>(items: Iterable<T>, make: (item: T) => R): Promise<R[]> {

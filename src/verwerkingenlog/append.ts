@@ -209,13 +209,6 @@ interface GroupCommitOptions<T, R> {
   readonly observe?: (size: number) => void;
 }
 
-interface GroupCommit<T, R> {
-  /** The item's own result, after its group was committed. @throws the error of the item or its group */
-  add(item: T): Promise<R>;
-  /** Resolves when nothing is running or waiting. */
-  idle(): Promise<void>;
-}
-
 interface Waiting<T, R> {
   readonly item: T;
   readonly key: string | undefined;
@@ -229,7 +222,7 @@ interface Waiting<T, R> {
  * Work that arrives at the same time shares one transaction. The end of a group starts the next one before its items are answered: no timer is used,
  * a single item starts in the same turn of the event loop, and the next group is committed while the answers of this one are made.
  */
-export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): GroupCommit<T, R> {
+export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>) {
   const maxWeight = options.maxWeight ?? Number.POSITIVE_INFINITY;
   let waiting: Waiting<T, R>[] = [];
   let running = 0;
@@ -304,7 +297,8 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
   }
 
   return {
-    add(item) {
+    /** The item's own result, after its group was committed. @throws the error of the item or its group */
+    add(item: T): Promise<R> {
       if (waiting.length >= options.maxWaiting) return Promise.reject(options.full());
       // In a microtask, so that all items of this turn are in the group: the others would wait for the commit of the first.
       if (waiting.length === 0) queueMicrotask(start);
@@ -312,6 +306,7 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
         waiting.push({ item, key: options.key?.(item), resolve, reject, since: performance.now() });
       });
     },
-    idle: () => (isIdle() ? Promise.resolve() : new Promise((resolve) => onIdle.push(resolve))),
+    /** Resolves when nothing is running or waiting. */
+    idle: (): Promise<void> => (isIdle() ? Promise.resolve() : new Promise((resolve) => onIdle.push(resolve))),
   };
 }

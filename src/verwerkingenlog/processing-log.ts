@@ -28,12 +28,12 @@ import {
 } from './store/append.ts';
 import { openVersionStore } from './store/append-by-table.ts';
 import { forgetIdempotency } from './store/idempotency.ts';
-import { type KeyWatch, watchKeys } from './store/keys.ts';
+import { watchKeys } from './store/keys.ts';
 import { makeMonths } from './store/months.ts';
 
 interface ActieLog extends ProcessingLog {
   readonly keys: IdentityKeys;
-  readonly keyWatch: KeyWatch;
+  readonly keyWatch: Awaited<ReturnType<typeof watchKeys>>;
   readonly latestMoment: LatestMoment;
   readonly store: VersionStore;
   /** Whether new versions are queued for another logbook. */

@@ -4,7 +4,7 @@ import { createEventLoopBudget } from '../../src/lib/scheduling.ts';
 
 function measure() {
   const clock = { ms: 1000 };
-  return { clock, eventLoopBudget: createEventLoopBudget({ shareMs: 10, now: () => clock.ms }) };
+  return { clock, eventLoopBudget: createEventLoopBudget(10, () => clock.ms) };
 }
 
 it('is exhausted once all work in a turn has used it up', () => {
@@ -46,7 +46,7 @@ it('lets deferred work continue in a turn with budget left', async () => {
   eventLoopBudget.exhausted();
   clock.ms += 20;
   const seen: boolean[] = [];
-  eventLoopBudget.defer(() => seen.push(eventLoopBudget.exhausted()));
+  setImmediate(() => seen.push(eventLoopBudget.exhausted()));
   expect(seen).toEqual([]);
   await nextTurn();
   expect(seen).toEqual([false]);

@@ -13,20 +13,13 @@ export interface RecordTraits {
   readonly sleutel: Buffer | undefined;
 }
 
-/** Derives the stored properties beside the texts of a file. */
-export interface TraitsReader {
-  traits(record: unknown): RecordTraits;
-  /** The keys of the records that a case names, each once. */
-  signals(zaak: unknown): Buffer[];
-}
-
 const DAY_MS = 86_400_000;
 const POSTGRES_EPOCH = Date.UTC(2000, 0, 1);
 /** 128 bits: practically no two records have the same key. */
 const KEY_BYTES = 16;
 
-/** @param key of the hash of persons and IDs: without a key, a hashed BSN is guessed within seconds */
-export function createTraitsReader({ levering: { record, recordId, zaken } }: Mapping, key: Buffer): TraitsReader {
+/** Derives the stored properties beside the texts of a file. @param key of the hash of persons and IDs: without a key, a hashed BSN is guessed within seconds */
+export function createTraitsReader({ levering: { record, recordId, zaken } }: Mapping, key: Buffer) {
   const { begin, einde, personen } = record;
   // Given bytes, Node prepares the key again for each record, which costs several times the hash.
   const secret = createSecretKey(key);
@@ -37,7 +30,7 @@ export function createTraitsReader({ levering: { record, recordId, zaken } }: Ma
     return personen === undefined ? undefined : personsOf(value, personen);
   };
   return {
-    traits(value) {
+    traits(value: unknown): RecordTraits {
       const identity = identityOf(value);
       return {
         begin: begin && dayNumber(valueAt(value, begin)),
@@ -45,7 +38,8 @@ export function createTraitsReader({ levering: { record, recordId, zaken } }: Ma
         sleutel: identity === undefined ? undefined : keyOf(identity),
       };
     },
-    signals(zaak) {
+    /** The keys of the records that a case names, each once. */
+    signals(zaak: unknown): Buffer[] {
       const list = zaken === undefined || recordId === undefined ? undefined : valueAt(zaak, zaken.signalen);
       const ids = Array.isArray(list) ? list.map((signal) => valueAt(signal, zaken?.signaalId ?? [])) : [];
       return [...new Set(ids.filter((id) => typeof id === 'string'))].map(keyOf);

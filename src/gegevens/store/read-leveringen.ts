@@ -392,6 +392,6 @@ class TextsQuery extends pg.Query {
     const { stream } = this.#connection;
     if (stream.isPaused() || !eventLoopBudget.exhausted()) return;
     stream.pause();
-    eventLoopBudget.defer(() => stream.resume());
+    setImmediate(() => stream.resume());
   }
 }

@@ -154,29 +154,19 @@ interface GuardedConnectionsOptions {
   readonly agent: Omit<Agent.Options, 'connect'>;
 }
 
-interface GuardedAnswer {
-  readonly answer: Dispatcher.ResponseData;
-  readonly url: URL;
-}
-
-interface GuardedConnections {
-  /** Follows redirects and checks each address like the first. @throws {OutboundError} `address`, `redirect`; errors of the connection */
-  request(
-    address: string,
-    options: Omit<Dispatcher.RequestOptions, 'origin' | 'path' | 'signal'> & { readonly signal: AbortSignal },
-    redirects: RedirectPolicy,
-  ): Promise<GuardedAnswer>;
-  close(): Promise<void>;
-}
-
-export function createGuardedConnections(options: GuardedConnectionsOptions): GuardedConnections {
+export function createGuardedConnections(options: GuardedConnectionsOptions) {
   const { rules, maxRedirects, proxy = { outboundProxy: undefined, outboundNoProxy: [] } } = options;
   const dispatcher = createOutboundAgent(proxy, {
     ...options.agent,
     connect: { lookup: guardedLookup(rules), timeout: options.connectTimeoutMs },
   });
   return {
-    async request(address, request, policy) {
+    /** Follows redirects and checks each address like the first. @throws {OutboundError} `address`, `redirect`; errors of the connection */
+    async request(
+      address: string,
+      request: Omit<Dispatcher.RequestOptions, 'origin' | 'path' | 'signal'> & { readonly signal: AbortSignal },
+      policy: RedirectPolicy,
+    ): Promise<{ readonly answer: Dispatcher.ResponseData; readonly url: URL }> {
       let url = checkUrl(address, rules);
       for (let redirects = 0; ; redirects += 1) {
         if (proxy.outboundProxy !== undefined) await assertCallableName(url, rules);
@@ -188,7 +178,7 @@ export function createGuardedConnections(options: GuardedConnectionsOptions): Gu
         url = redirected(url, location, policy, rules);
       }
     },
-    close: () => dispatcher.destroy(),
+    close: (): Promise<void> => dispatcher.destroy(),
   };
 }
 
@@ -227,18 +217,11 @@ interface GuardedRequest {
   readonly signal: AbortSignal;
 }
 
-/** A fetch with its own connections, which `close` ends. */
-interface GuardedFetch {
-  /** Returns the body of a 200 answer; anything else rejects. */
-  readonly fetch: (request: GuardedRequest) => Promise<Uint8Array>;
-  close(): Promise<void>;
-}
-
 /**
  * Fetches bytes, such as those at an address in a certificate: http and https only, with limits on time and size, and at most two redirects,
- * all on the same host.
+ * all on the same host. It has its own connections, which `close` ends.
  */
-export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
+export function createGuardedFetch(options: GuardedFetchOptions) {
   const connections = createGuardedConnections({
     rules: options,
     proxy: options.proxy,
@@ -247,7 +230,9 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
     agent: { connections: 4, keepAliveTimeout: 4_000 },
   });
   return {
-    async fetch({ url, method, body = null, contentType, timeoutMs, maxBytes, signal: wanted }) {
+    /** Returns the body of a 200 answer; anything else rejects. */
+    async fetch(request: GuardedRequest): Promise<Uint8Array> {
+      const { url, method, body = null, contentType, timeoutMs, maxBytes, signal: wanted } = request;
       const signal = AbortSignal.any([wanted, AbortSignal.timeout(timeoutMs)]);
       const headers = { accept: '*/*', ...(contentType === undefined ? {} : { 'content-type': contentType }) };
       const { answer } = await connections.request(url, { method, headers, body, signal }, 'same-host');

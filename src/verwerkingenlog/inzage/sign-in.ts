@@ -20,16 +20,6 @@ export class SignInError extends Error {
 /** `refused`: by the provider or the citizen. `response`: the answer does not match the request. */
 export type SignInFailure = 'unavailable' | 'refused' | 'response' | 'level' | 'no-bsn';
 
-export interface SignIn {
-  /** The address where the browser logs in, and the values that it must come back with. @throws {SignInError} `unavailable` */
-  start(redirectUri: string): Promise<{ readonly address: string; readonly attempt: LoginAttempt }>;
-  /** The citizen service number of the citizen who came back. @param answer the address that the browser came back to @throws {SignInError} */
-  finish(answer: URL, attempt: LoginAttempt): Promise<string>;
-  /** Where the browser logs out at the provider too; undefined when the provider supports none. */
-  logoutAddress(): Promise<string | undefined>;
-  close(): Promise<void>;
-}
-
 interface SignInOptions {
   readonly settings: Config['inzage'];
   readonly proxy: Config['server'];
@@ -43,7 +33,7 @@ const MAX_CALLS = 64;
 /** How long the provider's metadata are used before they are read again. */
 const METADATA_MS = 15 * 60_000;
 
-export function createSignIn({ settings, proxy, clock }: SignInOptions): SignIn {
+export function createSignIn({ settings, proxy, clock }: SignInOptions) {
   const { issuer = '', clientId = '', clientSecret = '', timeoutMs } = settings;
   const calls = createProviderFetch({ timeoutMs, proxy });
   let known: { readonly provider: Promise<oidc.Configuration>; readonly until: number } | undefined;
@@ -70,7 +60,8 @@ export function createSignIn({ settings, proxy, clock }: SignInOptions): SignIn 
   };
 
   return {
-    async start(redirectUri) {
+    /** The address where the browser logs in, and the values that it must come back with. @throws {SignInError} `unavailable` */
+    async start(redirectUri: string): Promise<{ readonly address: string; readonly attempt: LoginAttempt }> {
       const configuration = await provider();
       const attempt = {
         state: oidc.randomState(),
@@ -90,7 +81,8 @@ export function createSignIn({ settings, proxy, clock }: SignInOptions): SignIn 
       });
       return { address: address.href, attempt };
     },
-    async finish(answer, { state, nonce, codeVerifier }) {
+    /** The citizen service number of the citizen who came back. @param answer the address that the browser came back to @throws {SignInError} */
+    async finish(answer: URL, { state, nonce, codeVerifier }: LoginAttempt): Promise<string> {
       const configuration = await provider();
       const claims = await oidc
         .authorizationCodeGrant(configuration, answer, {
@@ -111,7 +103,8 @@ export function createSignIn({ settings, proxy, clock }: SignInOptions): SignIn 
       if (typeof bsn !== 'string' || !isBsn(bsn)) throw new SignInError('no-bsn');
       return bsn;
     },
-    async logoutAddress() {
+    /** Where the browser logs out at the provider too; undefined when the provider supports none. */
+    async logoutAddress(): Promise<string | undefined> {
       const configuration = await provider().catch(() => undefined);
       const endpoint = configuration?.serverMetadata().end_session_endpoint;
       if (endpoint === undefined || !URL.canParse(endpoint)) return undefined;

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Pool } from '../../database/pool.ts';
 import type { Db } from '../../database/transaction.ts';
 import type { Logger } from '../../lib/log.ts';
-import type { ReadinessCheck, ReadinessResult } from '../../lib/operations.ts';
+import type { ReadinessResult } from '../../lib/operations.ts';
 import { loadSecret } from '../../lib/saved-secrets.ts';
 import { shareRuns } from '../../lib/scheduling.ts';
 import { type Config, ConfigError, type ConfigFault } from '../../settings/read-config.ts';
@@ -147,33 +147,13 @@ function wrong(name: string): ConfigFault {
   };
 }
 
-export interface KeyWatch {
-  readonly keys: IdentityKeys;
-  /**
-   * Refuses an answer that may be incomplete. Call it after reading: anything that another instance stored before that with a new log key is seen here.
-   * @throws {UnknownKeyError} when versions may have a log key that this instance lacks
-   */
-  readonly requireAll: (db: Db) => Promise<void>;
-  /**
-   * The name of the log key that hashes idempotency keys, and continues to until the transaction of `db` ends.
-   * @throws {UnknownKeyError} when this instance lacks it, or one that did so in the last 24 hours
-   */
-  readonly lockHashing: (db: Db) => Promise<string>;
-  readonly check: ReadinessCheck;
-  stop(): Promise<void>;
-}
-
 const COMPARE_EVERY_MS = 5000;
 
 /**
  * Compares the keys every few seconds, and tells `rotate-key` that this instance runs and with which keys.
  * @throws {ConfigError} when the configured keys are not those that the log was written with
  */
-export async function watchKeys(
-  pool: Pool,
-  config: Pick<Config, 'server' | 'verwerkingenlog'>,
-  logger: Logger,
-): Promise<KeyWatch> {
+export async function watchKeys(pool: Pool, config: Pick<Config, 'server' | 'verwerkingenlog'>, logger: Logger) {
   const keys = { ...(await openIdentityKeys(pool, config, 'write')) };
   const instance = randomUUID();
 
@@ -201,7 +181,12 @@ export async function watchKeys(
 
   return {
     keys,
-    async requireAll(db) {
+    /**
+     * Refuses an answer that may be incomplete. Call it after reading: anything that another instance stored before that with a new log key is seen
+     * here.
+     * @throws {UnknownKeyError} when versions may have a log key that this instance lacks
+     */
+    async requireAll(db: Db): Promise<void> {
       try {
         await refuseOtherKeys(db, keys.names);
       } catch (error) {
@@ -209,7 +194,11 @@ export async function watchKeys(
         throw error;
       }
     },
-    async lockHashing(db) {
+    /**
+     * The name of the log key that hashes idempotency keys, and continues to until the transaction of `db` ends.
+     * @throws {UnknownKeyError} when this instance lacks it, or one that did so in the last 24 hours
+     */
+    async lockHashing(db: Db): Promise<string> {
       const name = await lockHashingKey(db);
       if (!keys.has(name)) throw new UnknownKeyError(name);
       await refuseOtherHashingKeys(db, keys.names);
@@ -217,7 +206,7 @@ export async function watchKeys(
       return name;
     },
     check: { name: 'log keys', check: async () => readinessOf(state, keys) },
-    async stop() {
+    async stop(): Promise<void> {
       clearInterval(timer);
       await comparing.running();
       await pool.query('delete from verwerkingenlog.instances where instance_id = $1::uuid', [instance]).catch((err) =>

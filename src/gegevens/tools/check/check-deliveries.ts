@@ -15,7 +15,7 @@ import {
   periodOf,
   planPage,
 } from '../../model/selection.ts';
-import { type DeliveryBytes, readDelivery } from '../../store/import-file.ts';
+import { readDelivery } from '../../store/import-file.ts';
 import type { Journalled } from '../../store/journal.ts';
 import { findLeveringenById } from '../../store/manage-leveringen.ts';
 import {
@@ -25,22 +25,16 @@ import {
   streamList,
   streamSelected,
 } from '../../store/read-leveringen.ts';
+import type { GivenTables } from '../commands/given-tables.ts';
 import { memberNames } from '../model-shape.ts';
 import { type CheckOptions, DeliveryCheck } from './delivery-check.ts';
-import type { CheckReport, Findings } from './findings.ts';
+import type { CheckReport } from './findings.ts';
 
 type RunOptions = CheckOptions & { readonly signal: AbortSignal };
 
-/** Tables as a message; to be closed. */
-interface OpenedTables {
-  readonly bytes: DeliveryBytes;
-  locate(findings: Findings, showPersons: boolean): void;
-  close(): void;
-}
-
 interface FilesOptions extends RunOptions {
   /** Opens a file of tables; absent: the files are JSON. */
-  readonly open?: (path: string) => Promise<OpenedTables>;
+  readonly open?: (path: string) => Promise<Pick<GivenTables, 'bytes' | 'locate' | 'close'>>;
   /** Whether the keys of rows may be shown. */
   readonly showPersons?: boolean;
   readonly progress?: (bytesRead: number, records: number) => void;
