@@ -1,4 +1,4 @@
-/** What a suite consists of: cases, each testing a sentence of a standard, and their possible outcomes. */
+/** The parts of a suite: cases, each testing a sentence of a standard, and their possible outcomes. */
 import type { Ask, Client, Exchange, ShownExchange } from './exchange.ts';
 
 /**
@@ -158,7 +158,7 @@ export type WrittenCase<Tested> = Written & {
   readonly test: (tested: Tested) => Finding | Promise<Finding>;
 };
 
-/** What a case does when its requests are data. */
+/** A case whose requests are data. */
 export type Asking<Subject extends SuiteSubject> = Pick<Written, 'needs'> &
   Pick<ConformanceCase<Subject>, 'ask' | 'expect' | 'check'>;
 
@@ -208,7 +208,7 @@ function gradeOf(sources: Readonly<Record<Level, Clause | undefined>>): readonly
   throw new TypeError('a case has no source');
 }
 
-/** The answer, if one comes: the cases that request it report where none does. */
+/** The answer, if there is one; the cases that request it report a missing one. */
 export async function answerIfAny(client: Client, ask: Ask): Promise<Exchange | undefined> {
   try {
     return await client.send(ask);

@@ -33,7 +33,7 @@ export interface ShownExchange extends Omit<Exchange, 'sentBody' | 'body' | 'jso
   readonly text: string;
 }
 
-/** What was read of a stream until there was enough or the time was up. */
+/** The part of a stream that was read until there was enough or the time was up. */
 export interface StreamReading extends Exchange {
   readonly text: string;
 }

@@ -1,4 +1,4 @@
-/** What a terminal or report never shows: passwords, tokens, keys, and numbers that may identify a person. */
+/** Masks everything that a terminal or report must not show: passwords, tokens, keys, and numbers that may identify a person. */
 
 export type Mask = (text: string) => string;
 

@@ -65,7 +65,7 @@ function withoutDevelopment(lock: Lock): Lock {
   };
 }
 
-/** What npm installs a package from: the lock file of a checkout, without development packages. */
+/** The lock file from which npm installs a package: a checkout's, without development packages. */
 export function shrinkwrapOf(root: string): string {
   const lock = readLock(readFileSync(join(root, 'package-lock.json'), 'utf8'));
   return `${JSON.stringify(withoutDevelopment(lock), null, 2)}\n`;

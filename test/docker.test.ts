@@ -129,6 +129,6 @@ describe('the image', () => {
     expect(script).not.toBe('');
     const check = () =>
       execFileSync(process.execPath, ['-e', script], { env: { MANAGEMENT_PORT: '1' }, stdio: 'pipe' });
-    expect(check, 'nobody listens there').toThrow();
+    expect(check, 'nothing listens there').toThrow();
   });
 });

@@ -201,7 +201,7 @@ describe('one place for each thing', () => {
     expect(others.map(({ path }) => path)).toEqual([]);
   });
 
-  it('keeps statements of SQL out of routes, domains and the shared plugins', () => {
+  it('keeps SQL statements out of routes, domains and the shared plugins', () => {
     const statement = /`\s*(select|insert into|update|delete from)\s/i;
     const found = source.filter(
       ({ path, text }) =>

@@ -22,7 +22,7 @@ const SUSPECT_MS = 0.7;
 
 /** Non-linear patterns whose text is short or our own, each with the reason. */
 const BOUNDED = new Map([
-  [String.raw`src/verwerkingenlog/ldv/query.ts /\.?0+Z$/`, 'a moment that we wrote'],
+  [String.raw`src/verwerkingenlog/ldv/query.ts /\.?0+Z$/`, 'a time that we wrote'],
   [String.raw`src/verwerkingenlog/inzage/terms.ts /(\d+)([YWDHS]|T?M)/g`, 'a duration: at most five digits for a unit'],
   [String.raw`src/gegevens/tools/check/delivery-check.ts /(?:[\s+_/-]v?\d|\d\.\d)[\w.-]*$/i`, 'at most 200 characters'],
   [String.raw`src/raadsfeed/aggregator/supplier/mapping.ts /\.+$/`, 'the beginning of a number'],
@@ -154,7 +154,7 @@ describe('readers', () => {
     ['a person of blanks', () => personIdentity({ naam: `${' '.repeat(WHOLE)}x` }, [[['naam']]])],
     ['a person of one character', () => personIdentity({ naam: ` ${'0'.repeat(WHOLE)}x` }, [[['naam']]])],
     ['a Link of opening brackets', () => linkTo('<'.repeat(WHOLE), 'next')],
-    ['a text of dates that do not end', () => datesIn('1 januari '.repeat(WHOLE / 10))],
+    ['a text of unfinished dates', () => datesIn('1 januari '.repeat(WHOLE / 10))],
   ])('read 100 KB in linear time: %s', (_, read) => {
     expect(processorMs(read)).toBeLessThan(MOST_MS);
   });

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { sampleActie } from './sample-actie.ts';
 
-/** What an attack needs to know about the service; sent to the attacking process. */
+/** An attack's knowledge of the service; sent to the attacking process. */
 export interface Target {
   readonly url: string;
   /** `Authorization` of several clients that may log and change actions. */

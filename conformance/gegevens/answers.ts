@@ -104,7 +104,7 @@ export const ANSWERS = gegevensChapter('A-ANS', ['Het antwoord', 'The answer'], 
       if (found === undefined)
         return recordsOf(good(whole), of).length > 1
           ? 'the answer has no `paginering`'
-          : { skipped: 'all there is fits in one answer' };
+          : { skipped: 'everything fits in one answer' };
       const wrong = PAGING.find(
         ([member, least]) => !(Number.isSafeInteger(found[member]) && Number(found[member]) >= least),
       );

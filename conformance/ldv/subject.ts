@@ -1,4 +1,4 @@
-/** What a run knows about an intake of log lines, and how its cases send lines. */
+/** A run's state for an intake of log lines, and how its cases send lines. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { JsonObject } from '../../src/lib/json/json-value.ts';
@@ -138,8 +138,8 @@ function openIntake(subject: LdvSubject, { ask }: CaseRun) {
       return (await subject.wrong)(intake, attributes);
     },
     /**
-     * Sends a valid line and these, which alone must be refused.
-     * @returns why they were not
+     * Sends a valid line with these, of which exactly these must be refused.
+     * @returns the deviation
      */
     async partlyRefused(lines: readonly JsonObject[], how?: How): Promise<string | undefined> {
       return miscount(await intake.send([intake.line(), ...lines], how), lines.length);
@@ -149,7 +149,7 @@ function openIntake(subject: LdvSubject, { ask }: CaseRun) {
       const at = await intake.send([intake.line(), line]);
       return at.status === 400 ? undefined : miscount(at, 1);
     },
-    /** What happens to a line, in a sentence. */
+    /** The fate of a line, in a sentence. */
     async seen(line: JsonObject): Promise<Finding> {
       const at = await intake.send([line]);
       if (at.status !== 200) return { seen: `status ${at.status}` };

@@ -22,8 +22,8 @@ export const FOLLOWING = sceneChapter('K-FEED', ['De feed volgen', 'Following th
   },
   'K-FEED-03': {
     must: draft('Events', 'A resource was created or changed.'),
-    nl: 'Een resource die terugkomt na een delete, is er weer',
-    en: 'A resource that comes back after a delete is there again',
+    nl: 'Een resource die na een delete opnieuw wordt gepubliceerd, is terug',
+    en: 'A resource published again after a delete is back',
     needs: ['K-FEED-02'],
     prepare: (feed) => publish(feed, 'a', 'b'),
     changes: [(feed) => feed.remove('delete', 'a'), (feed) => publish(feed, 'a')],
@@ -105,7 +105,7 @@ export const FOLLOWING = sceneChapter('K-FEED', ['De feed volgen', 'Following th
       'De identiteit van een resource is `organisatiecode` met `bronidentificatie` (en het `resourceType`)',
     ),
     nl: 'Dezelfde bronidentificatie bij een andere soort is een andere resource',
-    en: 'The same `bronidentificatie` of another kind is another resource',
+    en: 'The same `bronidentificatie` with another resource type is another resource',
     needs: ['K-FEED-02'],
     prepare: (feed) => {
       publish(feed, 'a', 'b');

@@ -24,7 +24,7 @@ export async function openStage(port: number) {
   const origin = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : port}`;
   return {
     feeds,
-    /** Of an organisation of its own, the first of which is gm9001. */
+    /** A feed with its own organisation; the first one is gm9001. */
     open(): PlayedFeed {
       const code = `gm${FIRST + feeds.length}`;
       const feed = new PlayedFeed(code, `${origin}/${code}/ori/v1`);

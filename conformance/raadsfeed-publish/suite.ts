@@ -24,7 +24,10 @@ export const WITH_PUBLISHING: Suite<PublishSubject> = {
   chapters: [...RAADSFEED.chapters, ...RAADSFEED_PUBLISH.chapters],
 };
 
-/** @param patienceMs for what was published to appear @throws {Skipped} when there is no organisation to publish for */
+/**
+ * @param patienceMs for a publication to appear
+ * @throws {Skipped} when there is no organisation to publish for
+ */
 export async function openPublishSubject(
   subject: FeedSubject,
   publish: Publish,

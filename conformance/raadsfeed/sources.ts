@@ -11,7 +11,7 @@ export const feedRule = (number: number, quote: string) => draft(`Feed rules ${n
 /** Its contract, `openapi/raadsfeed.yaml`. */
 export const contract = clausesOf('OpenAPI raadsfeed 0.0.2');
 
-/** What is asked for with another `ETag` comes whole. */
+/** A request with another `ETag` gets the full answer. */
 export const otherTag = rfc(
   9110,
   '13.1.2',

@@ -1,4 +1,4 @@
-/** What a run observes of a requester: its requests to each supplier, and whether it accepted the answer. */
+/** A run's observations of a requester: its requests to each supplier, and whether it accepted the answer. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Model } from '../../src/lib/exchange-model/model.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';

@@ -1,4 +1,4 @@
-/** What is wrong with a signed message that must be refused, be it a request or an answer. */
+/** Faults planted in signed messages that must be refused, requests and answers alike. */
 import type { Written } from '../case.ts';
 import { rfc } from '../clause.ts';
 import { signing } from '../gegevens/sources.ts';

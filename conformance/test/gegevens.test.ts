@@ -48,7 +48,7 @@ const mutate = (kills: string): void => {
   });
 };
 
-/** Every table with what is in it, but for what is recorded of requests. */
+/** Every table with its contents, except records of requests. */
 async function contents(): Promise<Record<string, unknown>> {
   const tables = await supplier.asOwner(
     "select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname not in ('pg_catalog', 'information_schema')",

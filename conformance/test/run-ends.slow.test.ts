@@ -77,8 +77,8 @@ const MEETINGS: readonly (readonly [string, () => readonly string[]])[] = [
   ['an intake that does not answer', () => ['ldv', silent, ...byToken]],
   ['an authorization server that answers byte by byte', () => ['ldv', silent, '--token-file', 'trickling.json']],
   ['a requester that does not answer', () => ['gegevens-requester', '--variant', 'shv', '--command', STUBBORN]],
-  ['a requester that asks nothing', () => ['gegevens-requester', '--variant', 'shv']],
-  ['a consumer that does not end', () => ['raadsfeed-consumer', '--state', STUBBORN]],
+  ['a requester that sends no requests', () => ['gegevens-requester', '--variant', 'shv']],
+  ['a consumer that does not exit', () => ['raadsfeed-consumer', '--state', STUBBORN]],
   ['a consumer that does not answer', () => ['raadsfeed-consumer', '--program', STUBBORN]],
   ['an aggregator that does not answer', () => ['raadsfeed-consumer', '--feed', silent]],
   [
@@ -86,7 +86,7 @@ const MEETINGS: readonly (readonly [string, () => readonly string[]])[] = [
     () => ['raadsfeed-consumer', '--feed', stage.open().url, '--add', STUBBORN],
   ],
   [
-    'a publishing command that does not end',
+    'a publishing command that does not exit',
     () => ['raadsfeed', stage.open().url, '--publish', STUBBORN, '--only', 'P-NEW'],
   ],
 ];
@@ -140,7 +140,7 @@ describe('koppelvlak-conformance', () => {
       stderr += text;
     });
     await once(child, 'close');
-    expect([child.signalCode, stderr]).toEqual(['SIGKILL', expect.stringContaining('the run is blocked')]);
+    expect([child.signalCode, stderr]).toEqual(['SIGKILL', expect.stringContaining('the run was blocked')]);
   });
 
   it.concurrent('stops waiting for a token that arrives byte by byte', async () => {

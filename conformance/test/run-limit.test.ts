@@ -48,7 +48,7 @@ it.concurrent.each<readonly [string, RequestListener]>([
   ['a byte now and then', (_, response) => void setInterval(() => response.write(' '), 20).unref()],
   ['headers and then nothing', (_, response) => void response.writeHead(200).flushHeaders()],
   ['nothing', () => undefined],
-  ['to come back later', (_, response) => void response.writeHead(503, { 'retry-after': '20' }).end()],
+  ['a request to retry later', (_, response) => void response.writeHead(503, { 'retry-after': '20' }).end()],
 ])('does not last for ever when a service answers with %s', async (_, listener) => {
   expect(await run(listener)).toEqual([
     ['passed', undefined],

@@ -1,7 +1,4 @@
-/**
- * What a run knows about a processing log: the actions that it wrote with its own identifiers, and the contract
- * deviations that it saw.
- */
+/** A run's state for a processing log: the actions that it wrote with its own identifiers, and the contract deviations that it saw. */
 import { hash, randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../src/lib/json/json-value.ts';
 import type { PROCESSING_LOG_SCOPES } from '../../src/lib/processing-log-scopes.ts';

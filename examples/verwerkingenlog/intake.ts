@@ -9,7 +9,7 @@ export interface Intake {
 }
 
 export async function handleIntake(bsn: string, personenUrl: string, client: VerwerkingenlogClient): Promise<Intake> {
-  // A case with a UUID lends it to the processing.
+  // The UUID of a case also identifies its processing.
   const verwerking = {
     oin: '00000099000000001000',
     verwerkingId: randomUUID(),

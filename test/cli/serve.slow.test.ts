@@ -65,7 +65,7 @@ describe('the service', () => {
     program.child.kill('SIGTERM');
     await waitForText(program, '"msg":"stopping"');
     const another = fetch(`${url}/ori/v1/`, { signal: AbortSignal.timeout(30_000) });
-    await expect(another, 'nothing new is taken').rejects.toThrow('fetch failed');
+    await expect(another, 'no new requests are accepted').rejects.toThrow('fetch failed');
     await database.query('rollback');
     await database.end();
     expect((await answer).status).toBe(200);

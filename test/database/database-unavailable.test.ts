@@ -57,7 +57,7 @@ describe('the database is unavailable', () => {
     const error = new pg.DatabaseError('failure on connection marked as essential: 127.0.0.1:9702', 100, 'error');
     error.code = 'XX000';
     expect(isDatabaseUnavailable(error)).toBe(true);
-    error.message = 'could not find what is not there';
+    error.message = 'could not find the object';
     expect(isDatabaseUnavailable(error)).toBe(false);
   });
 

@@ -18,7 +18,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** Without calls at an interval unless asked for, so that what is heard comes from the server. */
+/** Without an interval unless requested, so that every call comes from a notification. */
 function listen(options: Partial<ListenerOptions> = {}): void {
   listener = createListener({ url: database.url, log: quiet, pollIntervalMs: 3_600_000, ...options });
 }

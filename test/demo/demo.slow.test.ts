@@ -59,7 +59,7 @@ describe('the demo', () => {
     expect(await hasPostgres(home.path)).toBe(false);
   });
 
-  it('plays nothing with --empty; demo.json is there for its user while it runs', async () => {
+  it('plays nothing with --empty; demo.json exists while it runs', async () => {
     const running = startProgram(['demo', '--empty'], { ...freePorts(home.path), AREAS: 'raadsfeed' });
     onTestFinished(() => void running.child.kill('SIGTERM'));
     const file = await waitForDemo(home.path, running);

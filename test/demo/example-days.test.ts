@@ -77,7 +77,7 @@ it('uses the current time when the stored one was changed or is not a date', () 
   });
 });
 
-it('remembers the first start, and begins anew when its record was truncated', async () => {
+it('remembers the first start, and starts over when its record was truncated', async () => {
   const home = await mkdtemp(join(tmpdir(), 'koppelvlak-test-'));
   onTestFinished(() => rm(home, { recursive: true, force: true }));
   await writeFile(join(home, 'first-start'), '');

@@ -235,7 +235,7 @@ const PROXIES = [
 describe.each(PROXIES)('%s', (_name, program, startProxy) => {
   const itRuns = it.runIf(existsSync(program));
 
-  itRuns('hands on the client certificate, and nothing that a client wrote in its place', async () => {
+  itRuns('passes on the client certificate, and no header that a client forged', async () => {
     const port = await startProxy();
     const { raw } = new X509Certificate(await readFile(join(keys, 'client.pem')));
     const { reached } = await ask(port, '/', { certificate: true, headers: { 'client-cert': ':Zm91dA==:' } });
@@ -245,7 +245,7 @@ describe.each(PROXIES)('%s', (_name, program, startProxy) => {
     expect(without.reached['client-cert'] ?? '').toBe('');
   });
 
-  itRuns('says who asks, and passes a long signature both ways', async () => {
+  itRuns("passes on the client's address, and a long signature both ways", async () => {
     const port = await startProxy();
     const signature = 's'.repeat(24_000);
     const headers = { 'nlgov-adr-payload-sig': signature, 'x-forwarded-for': '203.0.113.9' };
@@ -256,7 +256,7 @@ describe.each(PROXIES)('%s', (_name, program, startProxy) => {
     expect(String(answered['x-long'])).toHaveLength(20_000);
   });
 
-  itRuns('asks the other instance when one takes no connection', async () => {
+  itRuns('retries on the other instance when one refuses connections', async () => {
     const port = await startProxy();
     const [first] = upstreams;
     first?.server.closeAllConnections();
@@ -378,7 +378,7 @@ describe.runIf(existsSync(NGINX))('the cache of nginx for the feed', () => {
     const [honest, stale] = [await crowd(port, 50), await crowd(naive, 50)];
     expect(honest.map(({ status }) => status)).toEqual(honest.map(() => 200));
     expect(withText(honest)).toBe(0);
-    // What the file leaves out on purpose.
+    // Left out of the file on purpose.
     expect(withText(stale)).toBeGreaterThan(0);
   });
 });
@@ -386,7 +386,7 @@ describe.runIf(existsSync(NGINX))('the cache of nginx for the feed', () => {
 it.runIf(existsSync(HAPROXY))('HAProxy leaves out an instance that is not ready', async () => {
   const port = await startHaproxy();
   const [first, second] = upstreams;
-  if (first === undefined || second === undefined) throw new Error('two are needed');
+  if (first === undefined || second === undefined) throw new Error('two instances are needed');
   first.ready = false;
   const asked = async (): Promise<readonly string[]> => {
     first.paths.length = 0;

@@ -180,7 +180,7 @@ describe('a path', () => {
 
   it('of a leaf with a short key is refused', () => refuses(leaf({ key: short }), 'certificate-untrusted', short));
 
-  it('of a leaf with a key of another kind is refused', async () => {
+  it('of a leaf with a key of another type is refused', async () => {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
     const signer = (input: Buffer): Buffer => sign('sha256', input, privateKey);
     const message = craft(kit, { chain: leaf({ key: privateKey }), signer });

@@ -27,7 +27,7 @@ describe.each(VERSIONS)('GEGEVENS_VS_MODEL=%s', (version) => {
     server = await supplier.another({ GEGEVENS_VS_MODEL: version });
   });
 
-  it('answers with what was delivered in that model, and nothing else', async () => {
+  it('answers with deliveries in that model, and nothing else', async () => {
     const { gegevens } = await supplier.get({}, { variant: 'vs', server });
     expect(loadModel('vs', version).whole.faults(gegevens)).toEqual([]);
     expect(gegevens.leveringen).toMatchObject([{ vroegsignalen: [{ ID: 'A-1' }] }]);

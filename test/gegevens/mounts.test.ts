@@ -148,7 +148,7 @@ describe('another model', () => {
   });
 
   it.each([
-    ['that is not there', '/nergens/x.schema.json', /names no readable file/],
+    ['that does not exist', '/nergens/x.schema.json', /names no readable file/],
     ['of the other variant', join(MODELS, 'vs-1.1.schema.json'), /is of variant vs/],
   ])('%s prevents the start', async (_what, path, text) => {
     await expect(supplier.another({ GEGEVENS_SHV_MODEL: path })).rejects.toThrow(text);

@@ -53,7 +53,7 @@ describe('a delivery', () => {
 
   it.each([
     ['no trace', {}],
-    ['a trace of zeros', { traceparent: `00-${'0'.repeat(32)}-${SPAN}-01` }],
+    ['an all-zero trace', { traceparent: `00-${'0'.repeat(32)}-${SPAN}-01` }],
     ['a malformed trace', { traceparent: `00-${TRACE}-${SPAN}-01-more` }],
   ])('begins a trace if the requester has none: %s', async (_what, headers) => {
     const { line, journal, entry } = await delivered(headers);

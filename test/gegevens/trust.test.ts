@@ -44,10 +44,10 @@ const as = (subject: string, claims: Record<string, unknown> = {}) =>
 
 describe('the client of an OAuth token', () => {
   it.each([
-    ['configured with the OIN of who signed', 'statistiek', {}, 200],
+    ["configured with the signer's OIN", 'statistiek', {}, 200],
     ['with the OIN of who signed in its token', 'onbekend', { oin: REQUESTER }, 200],
     ['with another OIN in its token than the configured one', 'statistiek', { oin: OTHER }, 403],
-    ['configured with the OIN of somebody else', 'vreemde', {}, 403],
+    ["configured with somebody else's OIN", 'vreemde', {}, 403],
     ['with something that is not an OIN in its token', 'statistiek', { oin: 'statistiek' }, 403],
     ['with neither', 'onbekend', {}, 403],
   ])('%s: %s %j gets %i', async (_what, subject, claims, status) => {
@@ -155,10 +155,10 @@ describe('the age of a signed request', () => {
 
   it.each([
     ['none', () => ({})],
-    ['iat of now', () => ({ iat: seconds(0) })],
-    ['iat of a little less than a day ago', () => ({ iat: seconds(-DAY + MINUTE) })],
+    ['iat now', () => ({ iat: seconds(0) })],
+    ['iat slightly less than a day ago', () => ({ iat: seconds(-DAY + MINUTE) })],
     ['iat a few minutes ahead', () => ({ iat: seconds(4 * MINUTE) })],
-    ['sigT of now, in crit', () => ({ sigT: utc(0), crit: ['sigT'] })],
+    ['sigT now, in crit', () => ({ sigT: utc(0), crit: ['sigT'] })],
     ['exp in a minute', () => ({ exp: seconds(MINUTE) })],
   ])('is accepted: %s', async (_what, header) => {
     const answer = await askSigned(header());
@@ -166,10 +166,10 @@ describe('the age of a signed request', () => {
   });
 
   it.each([
-    ['iat of more than a day ago', () => ({ iat: seconds(-DAY - MINUTE) }), 'signature-expired'],
-    ['sigT of more than a day ago', () => ({ sigT: utc(-DAY - MINUTE) }), 'signature-expired'],
-    ['sigT of long ago beside iat of now', () => ({ iat: seconds(0), sigT: utc(-2 * DAY) }), 'signature-expired'],
-    ['exp of a minute ago', () => ({ exp: seconds(-MINUTE) }), 'signature-expired'],
+    ['iat more than a day ago', () => ({ iat: seconds(-DAY - MINUTE) }), 'signature-expired'],
+    ['sigT more than a day ago', () => ({ sigT: utc(-DAY - MINUTE) }), 'signature-expired'],
+    ['sigT long ago with iat now', () => ({ iat: seconds(0), sigT: utc(-2 * DAY) }), 'signature-expired'],
+    ['exp a minute ago', () => ({ exp: seconds(-MINUTE) }), 'signature-expired'],
     ['iat more than five minutes ahead', () => ({ iat: seconds(6 * MINUTE) }), 'signature-not-yet-valid'],
     ['sigT more than five minutes ahead', () => ({ sigT: utc(6 * MINUTE) }), 'signature-not-yet-valid'],
   ])('is refused: %s', async (_what, header, slug) => {

@@ -70,7 +70,7 @@ function settingsOf(generator: string, contract: string, folder: string, inputSp
 const isThere = (program: string, word: string): boolean => spawnSync(program, [word]).status === 0;
 
 describe.skipIf(!isReady())(
-  `generated clients (${isReady() ? 'generators are there' : 'run `npm run client-generators`'})`,
+  `generated clients (${isReady() ? 'generators are installed' : 'run `npm run client-generators`'})`,
   () => {
     let home: Awaited<ReturnType<typeof temporaryHome>>;
     let folder: string;
@@ -122,7 +122,7 @@ describe.skipIf(!isReady())(
       if (folder !== undefined) await rm(folder, { recursive: true, force: true });
     });
 
-    /** What a client gets to know about the demo. */
+    /** The demo's details for a client. */
     async function told(): Promise<string> {
       const token = (client: 'privacy-officer' | 'statistiek'): Promise<string> => {
         const known = demo.clients[client];

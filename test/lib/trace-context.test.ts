@@ -42,7 +42,7 @@ describe('the context passed on', () => {
     ['no value', 'a'],
     ['an empty value', 'a='],
     ['a capital', 'A=b'],
-    ['a key that begins with a sign', '@a=b'],
+    ['a key that begins with a symbol', '@a=b'],
     ['two equals signs', 'a=b=c'],
     ['a character outside ASCII', 'a=é'],
     ['a key twice', 'a=b,a=c'],

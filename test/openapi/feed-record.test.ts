@@ -32,16 +32,16 @@ describe('a record of the feed', () => {
     ['an upsert', upsert],
     ['a delete', remove],
     ['a redact', redact],
-    ['a redact of nothing that was here', { ...redact, geredigeerdeSequenceNumbers: [] }],
+    ['a redact of content that was never here', { ...redact, geredigeerdeSequenceNumbers: [] }],
     [
       'a delete for another reason, with its explanation',
       { ...remove, verwijderreden: 'overig', toelichting: 'Dubbel' },
     ],
     ['an upsert from elsewhere', { ...upsert, herkomst: { feedUrl: 'https://bron.example/feed', sequenceNumber: 9 } }],
-    ['members that only another feed has', { ...upsert, hunId: 'x' }],
-    ['data with members that only another feed has', { ...upsert, data: { ...vergadering, bijnaam: 'x' } }],
+    ['members of other feeds only', { ...upsert, hunId: 'x' }],
+    ['data with members of other feeds only', { ...upsert, data: { ...vergadering, bijnaam: 'x' } }],
     [
-      'data with such members in what it holds',
+      'data with such members in nested objects',
       {
         ...upsert,
         data: {
@@ -65,7 +65,7 @@ describe('a record of the feed', () => {
       { ...upsert, geredigeerdeSequenceNumbers: [1] },
       '/geredigeerdeSequenceNumbers',
     ],
-    ['data of another kind', { ...upsert, data: agendapunt }, '/data/dossiertype'],
+    ['data of another type', { ...upsert, data: agendapunt }, '/data/dossiertype'],
     ['a delete without a reason', { ...remove, verwijderreden: undefined }, '/verwijderreden'],
     ['a delete with data', { ...remove, data: vergadering }, '/data'],
     ['a delete with redacted numbers', { ...remove, geredigeerdeSequenceNumbers: [1] }, '/geredigeerdeSequenceNumbers'],

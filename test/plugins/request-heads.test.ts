@@ -62,7 +62,7 @@ describe('an address', () => {
   it.each([
     ['a query of separators', `${OPEN}/databank?${'&'.repeat(60_000)}`],
     ['a query of parameters', `${OPEN}/databank?${'a=1&'.repeat(15_000)}`],
-    ['a path that is percent-encoded', `${OPEN}/databank/${'%61'.repeat(20_000)}`],
+    ['a percent-encoded path', `${OPEN}/databank/${'%61'.repeat(20_000)}`],
     ['an unknown path', `${OPEN}/${'%2525/'.repeat(10_000)}`],
   ])('that is too long gets 414: %s', async (_what, target) => {
     const { status, text } = await raw(target);

@@ -82,7 +82,7 @@ it('serves immutable tiles and bundles, with an ETag, to any page', async () => 
     expect((await getText(`${log}/${path}`)).status, path).toBe(404);
 });
 
-it('answers 404 for what was never published, and 410 with no seed left for what was redacted', async () => {
+it('answers 404 for unpublished numbers, and 410 without a seed for redacted ones', async () => {
   expect((await feed.get('/raadsfeed/record/99999')).status).toBe(404);
   expect((await feed.get('/raadsfeed/record/0')).status).toBe(404);
   const resource = { organisatiecode: 'gm9901', bronidentificatie: 'een' };

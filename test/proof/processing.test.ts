@@ -136,7 +136,7 @@ it('answers 404 with a time to wait while the entry has no position, and 410 for
   expect((await log.call(ALL, 'GET', path, undefined, HEADERS)).json).toMatchObject({ status: 410 });
 });
 
-it('has an entry of every version: changed, changed with its whole processing, with every member odd, of LDV', async () => {
+it('has an entry for every version: of a change, of a change to a whole processing, with unusual values, and of an LDV line', async () => {
   const odd = {
     verwerkingId: '48086BF2-11B7-4603-9526-67D7C3BB6587',
     tijdstip: '2026-01-15T13:35:42.123+01:00',

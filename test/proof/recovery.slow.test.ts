@@ -87,7 +87,7 @@ it('has one sequencer over two instances, and gives late commits a later positio
   }
 });
 
-it('takes what the other instances published last: for a state that was lost, and before it signs', async () => {
+it("uses the other instances' latest publications: for a lost state, and before it signs", async () => {
   const database = await createDatabase();
   const [state, lost, alone, old] = [stateFile(), stateFile(), stateFile(), stateFile()];
   const log = await startLog({ env: state.env, databaseUrl: database.url });

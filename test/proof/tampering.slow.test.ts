@@ -5,7 +5,7 @@ import { addDeliveriesAndRemovals, publishMeetings, runTamperingDrill } from './
 import { hasLeaves, stateFile } from './support.ts';
 import { hasGo } from './tlog/judge.ts';
 
-const OUTSIDE = hasGo ? 'and nobody outside accepts one' : '(Go is not on the path: nobody outside is asked)';
+const OUTSIDE = hasGo ? 'and the outside judge accepts none' : '(Go is not on the path: no outside judge)';
 
 it(`reports every change by someone with all rights on the database, even disguised, ${OUTSIDE}`, async () => {
   const database = await createDatabase();

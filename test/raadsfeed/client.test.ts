@@ -47,7 +47,7 @@ describe('records passed on by another application', () => {
   });
 
   it.each([
-    ['a number that JSON has not', vergadering('v-fout', { naam: Number.NaN })],
+    ['a number that JSON cannot represent', vergadering('v-fout', { naam: Number.NaN })],
     ['a big integer', vergadering('v-fout', { naam: 1n })],
     ['nothing', undefined],
     [

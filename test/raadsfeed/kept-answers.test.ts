@@ -1,4 +1,4 @@
-/** What the answer cache keeps, and in how many bytes. */
+/** The answer cache: what it keeps, and in how many bytes. */
 
 import Fastify, { type FastifyInstance } from 'fastify';
 import { Registry } from 'prom-client';

@@ -22,7 +22,7 @@ const resourceType = 'Informatieobject';
 const reads: readonly (readonly [string, (db: Db) => Promise<number>])[] = [
   ['of all', async (db) => (await readAfter(db, AFTER, LIMIT, {})).records.length],
   ['of an organisation', async (db) => (await readAfter(db, AFTER, LIMIT, { organisatiecode })).records.length],
-  ['of a kind', async (db) => (await readAfter(db, AFTER, LIMIT, { resourceType })).records.length],
+  ['of a resource type', async (db) => (await readAfter(db, AFTER, LIMIT, { resourceType })).records.length],
   ['of both', async (db) => (await readAfter(db, AFTER, LIMIT, { organisatiecode, resourceType })).records.length],
   ['of a snapshot', async (db) => (await readSnapshot(db, AFTER, RECORDS, LIMIT, {})).records.length],
   [

@@ -99,7 +99,7 @@ describe('a cached response', () => {
     }
   });
 
-  it('is never a snapshot of the feed as it was before its rows were read', async () => {
+  it('is never a snapshot from before its rows were read', async () => {
     const snapshot = async () => asPage((await feed.api.call('GET', '/snapshot?limit=77')).json);
     const before = await transaction(feed.pool, async (client) => {
       await client.query('lock table raadsfeed.current_records in access exclusive mode');
@@ -131,7 +131,7 @@ describe('a cached response', () => {
     expect(await exchange(feed, path, { 'content-length': '0' })).toBe(first);
   });
 
-  it('is measured like every other', async () => {
+  it('appears in the metrics like any other answer', async () => {
     const count = async (): Promise<number> => {
       const text = await (await fetch(`${feed.server.managementUrl}/metrics`)).text();
       const line =

@@ -26,7 +26,7 @@ it('is disconnected when the system may still be buffering redacted content for 
   const from = (await real.current()).head.sequenceNumber - 250;
   let waiting = false;
   let reads = 0;
-  // Its second part to catch up with takes long; new records are read at the same time.
+  // Its second catch-up part takes long; new records are read at the same time.
   const stateCache: FeedStateCache = {
     ...real,
     async read(query) {

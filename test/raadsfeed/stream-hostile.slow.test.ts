@@ -89,8 +89,8 @@ describe('a slow client', () => {
     socket.pause();
     await feed.publish([removal('redact', 'Informatieobject', 'groot-149')]);
     let text = '';
-    // It is disconnected, and resumes from its position; on a slow machine the redaction may precede the reading of the last records, and
-    // then it is not.
+    // It is disconnected, and resumes from its position. On a slow machine the redaction may come before the last records are read; then
+    // the stream stays connected.
     await new Promise<void>((resolve) => {
       socket.once('close', () => resolve());
       socket.setEncoding('utf8').on('data', (piece: string) => {

@@ -17,7 +17,7 @@ describe('a request to the feed', () => {
     ['valid', { traceparent: VALID, tracestate: 'a=b' }],
     ['malformed', { traceparent: '00-no' }],
     ['of zeros', { traceparent: `00-${'0'.repeat(32)}-${SPAN}-01` }],
-    ['of a version to come', { traceparent: `cc-${TRACE}-${SPAN}-01-more` }],
+    ['of a future version', { traceparent: `cc-${TRACE}-${SPAN}-01-more` }],
     ['several', { traceparent: `${VALID}, ${VALID}` }],
     ['with too long a state', { traceparent: VALID, tracestate: 'a=b,'.repeat(5000) }],
   ])('is answered whatever its trace is, including from memory: %s', async (_what, headers) => {

@@ -67,7 +67,7 @@ it.each<[string, string[], { sequenceNumber?: number; fault: string }]>([
     { sequenceNumber: 8, fault: 'changes nothing, and yet is recorded' },
   ],
   [
-    'what was not there is deleted',
+    'a delete of a resource that was not there',
     [
       texts(6, `record_prefix = ${removed('Vergadering', 'v-2', 6, `'op', 'delete', 'verwijderreden', 'correctie'`)}`),
       `update raadsfeed.records set op = 'delete' where sequence_number = 6`,
@@ -134,7 +134,7 @@ it.each<[string, string[], { sequenceNumber?: number; fault: string }]>([
     { sequenceNumber: 6, fault: 'the state has another hash' },
   ],
   [
-    'what was removed is current state',
+    'a removed resource is in the current state',
     [`insert into raadsfeed.current_records values ('gm9901', 'Agendapunt', 'a-1', 5, 'sha256:0')`],
     { sequenceNumber: 5, fault: 'the state names a record that is not an upsert' },
   ],

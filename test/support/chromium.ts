@@ -6,7 +6,7 @@ import { findChromium, launchChromium } from '../../scripts/chromium.ts';
 
 let shared: Promise<Browser> | undefined;
 
-/** One for all test files of this process, which it exits with: a file closes the contexts that it opens, not the browser. */
+/** Shared by all test files of this process and closed with it: a file closes the contexts that it opens, not the browser. */
 export function sharedChromium(): Promise<Browser> {
   shared ??= launchChromium(findChromium() ?? '');
   return shared;

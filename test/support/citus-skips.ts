@@ -5,13 +5,13 @@ const PLANS = 'plans of one machine; EXPLAIN on Citus shows those of shards, and
 /** By file, and by the name of a test or `*` for the whole file. */
 const SKIPPED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'verwerkingenlog/kill.slow.test.ts': {
-    '*': 'kills a Postgres of its own, which is one machine; citus.slow kills a worker',
+    '*': 'kills its own single-machine Postgres; citus.slow kills a worker',
   },
   'verwerkingenlog/lookups.test.ts': {
     'has the database refuse a version without a key, whoever adds it':
-      'a trigger does, and Citus has none on distributed tables: there the program asks, as the other tests show',
+      'a trigger does that, and Citus has none on distributed tables: there the program checks, as the other tests show',
     'goes on without a key in an older log without keys':
-      'runs a migration of one machine again, with its trigger; what is distributed has all migrations behind it',
+      'runs a single-machine migration again, with its trigger; a distributed database has all migrations already',
   },
   'verwerkingenlog/plans.test.ts': { '*': PLANS },
 };

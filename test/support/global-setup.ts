@@ -88,7 +88,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return teardown;
 }
 
-/** Makes the data directory of the run's Postgres, which tests with their own Postgres copy. */
+/** Makes the data directory of the run's Postgres; tests with their own Postgres start from a copy. */
 async function initialise(home: string): Promise<void> {
   const binaries = postgresBinaries();
   const dataDir = join(home, 'postgres');

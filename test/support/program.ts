@@ -123,7 +123,7 @@ let outside = '';
 /** A process has one working directory, which concurrent calls share. */
 function enter(directory: string): () => void {
   if (calls === 0) outside = process.cwd();
-  else if (process.cwd() !== directory) throw new Error('another call works in another directory');
+  else if (process.cwd() !== directory) throw new Error('another call uses another directory');
   calls += 1;
   process.chdir(directory);
   return () => {

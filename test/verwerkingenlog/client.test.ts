@@ -330,7 +330,7 @@ describe('the plugin', () => {
     expect((await call(newPerson(), { ...HEADERS, Vertrouwelijkheid: 'opgeheven' })).status).toBe(400);
   });
 
-  it("treats missing headers as absent, and refuses malformed ones and another's OIN", async () => {
+  it("treats missing headers as absent, and refuses malformed ones and somebody else's OIN", async () => {
     const { call } = await provider();
     expect((await call(newPerson(), { VerwerkingId: HEADERS.VerwerkingId })).status).toBe(200);
     const malformed = await call(newPerson(), { ...HEADERS, OIN: '1', Bewaartermijn: '10 jaar' });

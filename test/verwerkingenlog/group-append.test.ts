@@ -39,9 +39,9 @@ async function count(): Promise<number> {
 }
 
 it.each([
-  ['cannot be written for the database', { verwerkingId: 'geen-uuid' }, 'invalid input syntax for type uuid'],
-  ['is a moment that there is not', { tijdstip: 'gisteren' }, 'invalid input syntax for type timestamp'],
-  ['the database does not take', { bewaartermijn: 'tien jaar' }, 'invalid input syntax for type interval'],
+  ['cannot be serialised for the database', { verwerkingId: 'geen-uuid' }, 'invalid input syntax for type uuid'],
+  ['has a time that does not exist', { tijdstip: 'gisteren' }, 'invalid input syntax for type timestamp'],
+  ['the database does not accept', { bewaartermijn: 'tien jaar' }, 'invalid input syntax for type interval'],
 ])('fails only the action that %s', async (_why, fields, error) => {
   const before = await count();
   const acties = [actie(), actie(), actie(fields), actie(), actie()];

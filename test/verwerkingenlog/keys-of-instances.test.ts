@@ -108,7 +108,7 @@ describe('a key', () => {
     );
     const rotation = koppelvlak(database.url, ['log', 'rotate-key', '--json'], BOTH);
     const waits = async () => {
-      // Inside a transaction the view stays as it was first seen.
+      // Inside a transaction the view keeps its first result.
       await client.query('select pg_stat_clear_snapshot()');
       const { rows } = await client.query(
         `select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,

@@ -113,7 +113,7 @@ it('counts the bytes of all bodies and of each client’s, from their arrival un
     for (const end = Date.now() + 60_000; ; await pause(20)) {
       const answer = await post(subject, sized(10_000));
       if (answer.status !== 201) return answer;
-      if (Date.now() > end) throw new Error('what was announced counts for nothing');
+      if (Date.now() > end) throw new Error('announced bytes are not counted');
     }
   };
   try {

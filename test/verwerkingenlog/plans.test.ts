@@ -76,7 +76,7 @@ async function plansOf(ask: (db: Db) => Promise<unknown>): Promise<Plan[][]> {
     },
   };
   await ask(db);
-  if (asked === undefined) throw new Error('nothing was asked');
+  if (asked === undefined) throw new Error('no statement was executed');
   const custom = await client.query(`explain (format json) ${asked.text}`, asked.values);
   const generic = await client.query(`explain (format json, generic_plan) ${asked.text}`);
   return [custom, generic].map(({ rows }) => scansIn(rows[0]['QUERY PLAN'][0].Plan));
@@ -109,7 +109,7 @@ it.each<[string, (db: Db) => Promise<unknown>, RegExp[]]>([
   ['the versions of a page', (db) => readVersionsAt(db, [{ actieId: ACTIE, versie: 1, positions: '{0}' }]), VERSION],
   ['the current version', (db) => readCurrent(db, ACTIE), VERSION],
   ['a part of the current version', (db) => readCurrentParts(db, [ACTIE], { hashes: [ID] }), VERSION],
-  ['what decides how it can be changed', (db) => readCurrentParts(db, [ACTIE], { most: 0 }), VERSION],
+  ['the conditions for a change', (db) => readCurrentParts(db, [ACTIE], { most: 0 }), VERSION],
   ['one version', (db) => readVersie(db, ACTIE, 1), VERSION],
   ['the history', (db) => readHistory(db, ACTIE), VERSION],
   ['the highest number of an object', (db) => lastObjectNumber(db, ACTIE), VERSION],

@@ -280,7 +280,7 @@ describe('the six headers', () => {
   });
 
   it.each([
-    ['the token, when the header says the same', '00000099000000003000', HEADERS.OIN],
+    ['the token, when the header agrees', '00000099000000003000', HEADERS.OIN],
     ['the token, when there is no header', '00000099000000003000', undefined],
     ['the header, when the token proves no OIN', 'balie', HEADERS.OIN],
   ])('identify the caller: %s', async (_title, subject, header) => {

@@ -69,7 +69,7 @@ async function metric(log: LogServer, name: string): Promise<number> {
 
 describe.each([
   [
-    'in DATABASE_PRUNE_URL, beside the one that serves',
+    "in DATABASE_PRUNE_URL, separate from the service's",
     () => [urls.service, { DATABASE_PRUNE_URL: urls.retention }] as const,
   ],
   ['alone', () => [urls.retention, {}] as const],

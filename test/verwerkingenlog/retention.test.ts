@@ -93,9 +93,9 @@ describe('retention', () => {
 
   it.each<[string, Record<string, unknown>, Record<string, unknown>]>([
     ['a shorter term', { bewaartermijn: 'P50Y' }, { bewaartermijn: 'P1D' }],
-    ['a term where there was none', { bewaartermijn: null }, { bewaartermijn: 'P1D' }],
+    ['a newly added term', { bewaartermijn: null }, { bewaartermijn: 'P1D' }],
     [
-      'an earlier moment',
+      'an earlier time',
       { tijdstip: '2042-01-01T00:00:00Z', bewaartermijn: 'P9Y' },
       { tijdstip: '2001-01-01T00:00:00Z' },
     ],

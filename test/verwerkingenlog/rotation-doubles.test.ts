@@ -61,7 +61,7 @@ describe.each([
     expect(await count('versies')).toBe(DOUBLES);
     for (const pair of pairs) {
       const stored = pair.filter(({ status }) => status === 201);
-      // An instance without another's writing key cannot tell whether it is a duplicate.
+      // Without the key that others write with, an instance cannot tell whether a request is a duplicate.
       for (const { status } of pair) expect(ones.length === 1 ? [201, 503] : [201]).toContain(status);
       expect(new Set(stored.map((answer) => actieIn(answer).actieId)).size).toBe(1);
     }

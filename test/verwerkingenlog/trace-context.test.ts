@@ -51,7 +51,7 @@ describe('the entry about a reading', () => {
   it.each([
     ['no trace', {}],
     ['a malformed one', { traceparent: traceparent.toUpperCase() }],
-    ['one of zeros', { traceparent: `00-${TRACE}-${'0'.repeat(16)}-01` }],
+    ['an all-zero one', { traceparent: `00-${TRACE}-${'0'.repeat(16)}-01` }],
   ])('has a new trace if the reader has %s', async (_what, headers) => {
     const entry = await readWith(headers);
     expect(entry.trace_id).toMatch(/^[0-9a-f-]{36}$/);
@@ -82,7 +82,7 @@ describe('the entry about a reading', () => {
   });
 });
 
-it("others' entries have no trace beside them, and the access log does", async () => {
+it("has no counterpart in other applications' entries, but does in the access log", async () => {
   const headers = { traceparent, tracestate: 'a=b'.repeat(100) };
   const answer = await log.call(['create:normal'], 'POST', '/verwerkingsacties', actie(newPerson()), headers);
   const [entry] = await rows(`actie_id = '${actieIn(answer).actieId}'`);

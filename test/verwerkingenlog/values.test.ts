@@ -1,4 +1,4 @@
-/** What the fields of an action accept and refuse, at the limits. */
+/** Values that the fields of an action accept and refuse, at the limits. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actie, type LogServer, newPerson, startLog } from './support.ts';

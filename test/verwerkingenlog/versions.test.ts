@@ -86,7 +86,7 @@ describe('a change', () => {
         `update koppelvlak.migrations set name = name`,
         `copy (select 1) to program 'true'`,
       ]) {
-        // Citus has no such MERGE for anybody.
+        // Citus does not support this MERGE for any role.
         const code = process.env[CITUS_SETTING] !== undefined && statement.startsWith('merge') ? 'XX000' : '42501';
         await expect(client.query(statement), statement).rejects.toMatchObject({ code });
       }

@@ -20,7 +20,7 @@ import {
 export const CURSORS_AND_RECORDS: readonly FeedMutant[] = [
   {
     kills: 'C-CUR-01',
-    what: 'a cursor belongs to its filters',
+    what: 'a cursor is only valid with its filters',
     mutation: status(
       (request) => isFeed(request) && request.query.has('cursor') && request.query.has('resourceType'),
       400,
@@ -41,7 +41,7 @@ export const CURSORS_AND_RECORDS: readonly FeedMutant[] = [
   },
   {
     kills: 'C-CUR-03',
-    what: 'a kind is not filtered',
+    what: 'resource types are not filtered',
     mutation: accepting(
       (request) => isFeed(request) && request.query.get('limit') === '250' && request.query.has('resourceType'),
       ['resourceType'],
@@ -89,7 +89,7 @@ export const CURSORS_AND_RECORDS: readonly FeedMutant[] = [
   },
   {
     kills: 'C-CUR-09',
-    what: 'a garbled cursor starts anew',
+    what: 'a garbled cursor restarts the feed',
     mutation: accepting(
       (request) => isFeed(request) && has('cursor', (cursor) => GARBLED.test(cursor))(request),
       ['cursor'],
@@ -97,7 +97,7 @@ export const CURSORS_AND_RECORDS: readonly FeedMutant[] = [
   },
   {
     kills: 'C-CUR-10',
-    what: 'a garbled cursor is any bad request',
+    what: 'a garbled cursor gets an unspecific 400',
     mutation: where(
       (request) => isFeed(request) && request.query.get('cursor') === 'geen-cursor',
       ({ json: body }) => {
@@ -107,7 +107,7 @@ export const CURSORS_AND_RECORDS: readonly FeedMutant[] = [
   },
   {
     kills: 'C-CUR-11',
-    what: 'an empty filtered page never moves',
+    what: 'the cursor of an empty filtered page never advances',
     mutation: {
       ...accepting((request) => isFeed(request) && request.query.get('cursor') === 'vast', ['cursor']),
       ...json(
@@ -127,7 +127,7 @@ export const CURSORS_AND_RECORDS: readonly FeedMutant[] = [
   },
   {
     kills: 'C-REC-01',
-    what: 'numbers are texts',
+    what: 'numbers are strings',
     mutation: record(
       () => true,
       (one) => {
@@ -165,14 +165,14 @@ export const CURSORS_AND_RECORDS: readonly FeedMutant[] = [
   },
   {
     kills: 'C-REC-05',
-    what: 'a kind that is not named',
+    what: 'an unlisted resource type',
     mutation: json(isService, (body) => {
       body.resourceTypes = ['Vergadering'];
     }),
   },
   {
     kills: 'C-REC-06',
-    what: 'an organisation that is not named',
+    what: 'an unlisted organisation',
     mutation: json(isService, (body) => {
       body.organisaties = list(body, 'organisaties').slice(0, 1);
     }),
@@ -189,7 +189,7 @@ export const CURSORS_AND_RECORDS: readonly FeedMutant[] = [
   },
   {
     kills: 'C-REC-08',
-    what: 'recorded next year',
+    what: 'a recording time next year',
     mutation: record(
       () => true,
       (one) => {
@@ -216,7 +216,7 @@ export const CURSORS_AND_RECORDS: readonly FeedMutant[] = [
   },
   {
     kills: 'C-REC-11',
-    what: 'a reason of its own',
+    what: 'an unknown reason',
     mutation: record(
       ({ op }) => op !== 'upsert',
       (one) => {
@@ -233,14 +233,14 @@ export const CURSORS_AND_RECORDS: readonly FeedMutant[] = [
   },
   {
     kills: 'C-REC-13',
-    what: 'a redact that names nothing',
+    what: 'a redact without numbers',
     mutation: record(isRedact, (one) => {
       one.geredigeerdeSequenceNumbers = [];
     }),
   },
   {
     kills: 'C-REC-14',
-    what: 'what was redacted is still there',
+    what: 'redacted content is still there',
     mutation: record(
       (one) =>
         isRedact(one) &&
@@ -274,14 +274,14 @@ export const CURSORS_AND_RECORDS: readonly FeedMutant[] = [
   },
   {
     kills: 'C-REC-17',
-    what: 'a hash of something else than the content',
+    what: 'a hash that does not match the content',
     mutation: record(isUpsert, (one) => {
       one.contentHash = `sha256:${String(one.sequenceNumber).padStart(64, '0')}`;
     }),
   },
   {
     kills: 'C-REC-18',
-    what: 'what does not change is recorded',
+    what: 'unchanged content is recorded',
     mutation: record(isUpsert, (one) => {
       one.contentHash = `sha256:${'0'.repeat(64)}`;
     }),
@@ -295,7 +295,7 @@ export const CURSORS_AND_RECORDS: readonly FeedMutant[] = [
   },
   {
     kills: 'C-REC-20',
-    what: 'an aggregator names no number of the source',
+    what: "an aggregator omits the source's number",
     mutation: {
       answer: ({ json: body }, request) => {
         if (body !== undefined && isService(request)) body.rol = 'aggregator';
@@ -306,7 +306,7 @@ export const CURSORS_AND_RECORDS: readonly FeedMutant[] = [
   },
   {
     kills: 'C-REC-21',
-    what: 'the operation is under another name',
+    what: 'the operation has another name',
     mutation: record(
       () => true,
       (one) => {
@@ -331,7 +331,7 @@ export const CURSORS_AND_RECORDS: readonly FeedMutant[] = [
   },
   {
     kills: 'C-DATA-02',
-    what: 'one dossiertype for every kind',
+    what: 'one dossiertype for every resource type',
     mutation: record(isUpsert, (one) => {
       dataOf(one).dossiertype = 'raadsinformatie';
     }),
@@ -358,7 +358,7 @@ export const CURSORS_AND_RECORDS: readonly FeedMutant[] = [
   },
   {
     kills: 'C-DATA-05',
-    what: 'the file itself',
+    what: 'the file itself is included',
     mutation: record(
       ({ resourceType }) => resourceType === 'Informatieobject',
       (one) => {

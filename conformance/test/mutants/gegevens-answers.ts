@@ -26,31 +26,31 @@ const isMonth = ({ json }: Asked): boolean => String(json.aanleverperiodeEinddat
 const flips = new Map<string, number>();
 
 const ANSWERS: readonly GegevensMutant[] = [
-  { kills: 'A-ANS-01', what: 'an answer is text', mutation: head(ok, 'content-type', 'text/plain') },
+  { kills: 'A-ANS-01', what: 'an answer is plain text', mutation: head(ok, 'content-type', 'text/plain') },
   {
     kills: 'A-ANS-02',
-    what: 'an answer calls it something else',
+    what: '`gegevens` has another name',
     mutation: delivers((body) => {
       delete body.gegevens;
     }),
   },
   {
     kills: 'A-ANS-03',
-    what: 'a `teller` is text',
+    what: 'a `teller` is a string',
     mutation: delivers((body) => {
       for (const levering of leveringen(body)) levering.teller = 'een';
     }),
   },
   {
     kills: 'A-ANS-05',
-    what: 'a page does not say which it is',
+    what: 'a page does not state its number',
     mutation: delivers((body) => {
       delete body.paginering;
     }),
   },
   {
     kills: 'A-ANS-06',
-    what: 'a page has a record too many',
+    what: 'a page has one record too many',
     mutation: delivers((body) => {
       for (const records of recordLists(body).slice(0, 1)) records.push(records[0]);
     }, isPaged),
@@ -64,28 +64,28 @@ const ANSWERS: readonly GegevensMutant[] = [
   },
   {
     kills: 'A-ANS-08',
-    what: 'there is a page too many',
+    what: '`totalPages` is one too high',
     mutation: delivers((body) => {
       paging(body).totalPages = Number(paging(body).totalPages) + 1;
     }, isPaged),
   },
   {
     kills: 'A-ANS-09',
-    what: 'a record is counted that does not come',
+    what: 'a counted record is not delivered',
     mutation: delivers((body) => {
       paging(body).totalRecords = Number(paging(body).totalRecords) + 1;
     }, isPaged),
   },
   {
     kills: 'A-ANS-10',
-    what: 'the total grows on the way',
+    what: 'the total grows from page to page',
     mutation: delivers((body) => {
       paging(body).totalRecords = Number(paging(body).totalRecords) + 1;
     }, isLaterPage),
   },
   {
     kills: 'A-ANS-11',
-    what: 'a record is on two pages, and another on none',
+    what: 'one record is on two pages, another on none',
     mutation: delivers(
       (body) => {
         for (const records of recordLists(body).slice(0, 1)) records[0] = records.at(-1);
@@ -95,7 +95,7 @@ const ANSWERS: readonly GegevensMutant[] = [
   },
   {
     kills: 'A-ANS-12',
-    what: 'the order is another one each time',
+    what: 'the order changes each time',
     mutation: delivers((body, { text }) => {
       const times = (flips.get(text) ?? 0) + 1;
       flips.set(text, times);
@@ -113,7 +113,7 @@ const ANSWERS: readonly GegevensMutant[] = [
   },
   {
     kills: 'A-ANS-15',
-    what: 'without dates something else comes',
+    what: 'a request without dates gets other records',
     mutation: delivers(
       (body) => {
         for (const records of recordLists(body).slice(0, 1)) records.pop();
@@ -128,7 +128,7 @@ const ANSWERS: readonly GegevensMutant[] = [
   },
   {
     kills: 'A-ANS-19',
-    what: 'without a page the second comes',
+    what: 'a request without `page` gets the second',
     mutation: delivers(
       (body) => {
         paging(body).currentPage = 2;
@@ -138,7 +138,7 @@ const ANSWERS: readonly GegevensMutant[] = [
   },
   {
     kills: 'A-ANS-18',
-    what: 'a page may be of any size',
+    what: 'page size is unlimited',
     mutation: (parties) => ({
       ...accepts(({ json }) => Number(json.pageSize) > 1000)(parties),
       ...delivers(
@@ -171,7 +171,7 @@ const ERRORS: readonly GegevensMutant[] = [
   },
   {
     kills: 'A-ERR-02',
-    what: 'a problem says another status',
+    what: 'a problem states another status',
     mutation: problem(
       (_, asked) => isWrongPage(asked),
       (body) => {
@@ -196,7 +196,7 @@ const ERRORS: readonly GegevensMutant[] = [
   },
   {
     kills: 'A-ERR-05',
-    what: 'an error comes with data',
+    what: 'an error contains data',
     mutation: problem(
       (_, asked) => isElsewhere(asked),
       (body) => {
@@ -209,19 +209,19 @@ const ERRORS: readonly GegevensMutant[] = [
   { kills: 'A-HTTP-03', what: 'PUT is answered', mutation: answersWith(({ method }) => method === 'PUT', 200) },
   {
     kills: 'A-HTTP-04',
-    what: 'any media type will do',
+    what: 'any media type is accepted',
     mutation: accepts(({ headers }) => headers['content-type'] === 'text/plain'),
   },
   {
     kills: 'A-HTTP-05',
-    what: 'media types have a case',
+    what: 'media types are case-sensitive',
     mutation: answersWith(({ headers }) => headers['content-type'] === 'Application/JSON', 415),
   },
-  { kills: 'A-HTTP-06', what: 'answers may be stored', mutation: head(ok, 'cache-control') },
+  { kills: 'A-HTTP-06', what: 'answers may be cached', mutation: head(ok, 'cache-control') },
   { kills: 'A-HTTP-07', what: 'no version', mutation: head(ok, 'api-version') },
   {
     kills: 'A-HTTP-09',
-    what: 'a media type has no `charset`',
+    what: 'a media type with `charset` is refused',
     mutation: answersWith(({ headers }) => headers['content-type']?.includes('charset') === true, 415),
   },
   { kills: 'A-HTTP-10', what: 'no TLS', mutation: () => OVER_HTTP },

@@ -31,10 +31,10 @@ const ACCESS: readonly GegevensMutant[] = [
   { kills: 'A-ACC-03', what: 'a 401 has no code', mutation: head((_, one) => hasNoToken(one), 'fsc-error-code') },
   {
     kills: 'A-ACC-04',
-    what: 'a 401 is a text',
+    what: 'a 401 is plain text',
     mutation: head((_, one) => hasNoToken(one), 'content-type', 'text/plain'),
   },
-  { kills: 'A-ACC-05', what: 'tokens are not read', mutation: accepts(isUnreadable) },
+  { kills: 'A-ACC-05', what: 'tokens are not parsed', mutation: accepts(isUnreadable) },
   {
     kills: 'A-ACC-06',
     what: 'the signature of a token is not checked',
@@ -53,7 +53,7 @@ const ACCESS: readonly GegevensMutant[] = [
   },
   {
     kills: 'A-ACC-11',
-    what: 'a token in the address counts',
+    what: 'a token in the URL is accepted',
     mutation: accepts(({ query }) => query.has('access_token')),
   },
   {
@@ -70,17 +70,17 @@ const ACCESS: readonly GegevensMutant[] = [
 const REQUEST: readonly GegevensMutant[] = [
   {
     kills: 'A-REQ-01',
-    what: 'there is nothing at the address',
+    what: 'the address does not exist',
     mutation: changes(ok, (answer) => {
       answer.status = 404;
     }),
   },
   { kills: 'A-REQ-02', what: 'an empty object is refused', mutation: answersWith(({ text }) => text === '{}', 400) },
   { kills: 'A-REQ-03', what: 'page 0 is the first', mutation: accepts(({ json }) => json.page === 0) },
-  { kills: 'A-REQ-04', what: 'a page of nothing', mutation: accepts(({ json }) => json.pageSize === 0) },
+  { kills: 'A-REQ-04', what: 'an empty page size is accepted', mutation: accepts(({ json }) => json.pageSize === 0) },
   {
     kills: 'A-REQ-05',
-    what: 'text is read as a number',
+    what: 'a string is read as a number',
     mutation: accepts(({ json }) => typeof json.page === 'string'),
   },
   {
@@ -90,12 +90,12 @@ const REQUEST: readonly GegevensMutant[] = [
   },
   {
     kills: 'A-REQ-07',
-    what: 'February has thirty days',
+    what: '30 February is accepted',
     mutation: accepts(({ json }) => json.aanleverperiodeStartdatum === '2026-02-30'),
   },
   {
     kills: 'A-REQ-08',
-    what: 'half a body will do',
+    what: 'half a body is accepted',
     mutation: accepts(({ text }) => text.startsWith('{') && !text.endsWith('}')),
   },
   {
@@ -105,12 +105,12 @@ const REQUEST: readonly GegevensMutant[] = [
   },
   {
     kills: 'A-REQ-10',
-    what: 'no body asks for everything',
+    what: 'no body means everything',
     mutation: accepts(({ method, text }) => method === 'POST' && text === ''),
   },
   {
     kills: 'A-REQ-11',
-    what: 'a period that runs backwards is turned',
+    what: 'a reversed period is swapped',
     mutation: accepts(
       ({ json: { aanleverperiodeStartdatum: start, aanleverperiodeEinddatum: end } }) =>
         typeof start === 'string' && typeof end === 'string' && start > end,
@@ -151,12 +151,12 @@ const SIGNING: readonly GegevensMutant[] = [
   },
   {
     kills: 'A-SIG-05',
-    what: 'any algorithm of a digest will do',
+    what: 'any digest algorithm is accepted',
     mutation: accepts(({ digest }) => digest.startsWith('SHA-512=') && !digest.includes('SHA-256=')),
   },
   {
     kills: 'A-SIG-06',
-    what: 'a signature over other bytes counts',
+    what: 'a signature over other bytes is accepted',
     mutation: accepts((one, parties) => isBroken(one, parties) && !isSmall(one)),
   },
   {
@@ -166,7 +166,7 @@ const SIGNING: readonly GegevensMutant[] = [
   },
   {
     kills: 'A-SIG-08',
-    what: 'the header is not covered',
+    what: 'the header is not covered by the signature',
     mutation: accepts((one, parties) => isBroken(one, parties) && one.jose.kid === 'x'),
   },
   { kills: 'A-SIG-09', what: '`alg: none` is accepted', mutation: accepts(({ jose }) => jose.alg === 'none') },
@@ -174,10 +174,10 @@ const SIGNING: readonly GegevensMutant[] = [
   { kills: 'A-SIG-11', what: 'RS256 is accepted', mutation: accepts(({ jose }) => jose.alg === 'RS256') },
   {
     kills: 'A-SIG-12',
-    what: 'the key is known without a chain',
+    what: 'the key is accepted without a chain',
     mutation: accepts(({ jose }) => jose.alg === 'PS256' && jose.x5c === undefined),
   },
-  { kills: 'A-SIG-13', what: 'the key is found by the token', mutation: isOf('supplier') },
+  { kills: 'A-SIG-13', what: 'the key is looked up by the token', mutation: isOf('supplier') },
   {
     kills: 'A-SIG-14',
     what: 'the key in the header is used',
@@ -203,29 +203,29 @@ const SIGNING: readonly GegevensMutant[] = [
   },
   {
     kills: 'A-SIG-17',
-    what: 'whatever has a key is an authority',
+    what: 'any certificate counts as an authority',
     mutation: accepts((one) => chain(one).length === 3),
   },
   { kills: 'A-SIG-18', what: 'revocation is not checked', mutation: isOf('revoked') },
   { kills: 'A-SIG-19', what: 'dates are not checked', mutation: isOf('expired') },
   {
     kills: 'A-SIG-20',
-    what: '`crit` is not read',
+    what: '`crit` is ignored',
     mutation: accepts(({ jose }) => jose['urn:conformance:onbekend'] !== undefined),
   },
   {
     kills: 'A-SIG-21',
-    what: '`b64` counts without `crit`',
+    what: '`b64` is honoured without `crit`',
     mutation: accepts(({ jose }) => jose.b64 === false && !(Array.isArray(jose.crit) && jose.crit.includes('b64'))),
   },
   {
     kills: 'A-SIG-22',
-    what: 'an attached signature counts',
+    what: 'an attached signature is accepted',
     mutation: accepts(({ parts }) => (parts[1] ?? '') !== ''),
   },
   {
     kills: 'A-SIG-25',
-    what: 'the first of two signatures counts',
+    what: 'the first of two signatures is used',
     mutation: accepts(({ headers }) => String(headers[SIGNATURE]).includes(',')),
   },
 ];

@@ -48,7 +48,7 @@ const withLine =
     isPlain(request) && linesIn(request).some(is);
 
 export const LDV_MUTANTS: readonly LdvMutant[] = [
-  { kills: 'L-OTLP-01', what: 'lines are accepted, not confirmed (202)', mutation: giving(isPlain, 200, 202) },
+  { kills: 'L-OTLP-01', what: 'lines are accepted without confirmation (202)', mutation: giving(isPlain, 200, 202) },
   {
     kills: 'L-OTLP-02',
     what: 'protobuf is answered in JSON',
@@ -58,7 +58,7 @@ export const LDV_MUTANTS: readonly LdvMutant[] = [
   },
   {
     kills: 'L-OTLP-03',
-    what: 'JSON is answered as text',
+    what: 'JSON is answered as plain text',
     mutation: answering(
       isPlain,
       ({ status, headers }) => void (status === 200 && Object.assign(headers, { 'content-type': 'text/json' })),
@@ -78,39 +78,43 @@ export const LDV_MUTANTS: readonly LdvMutant[] = [
   },
   {
     kills: 'L-OTLP-06',
-    what: 'a request without lines is wrong',
+    what: 'a request without lines is refused',
     mutation: giving(saying(/^\{("resourceSpans":\[\])?\}$/), 200, 400),
   },
-  { kills: 'L-OTLP-07', what: 'unknown fields are wrong', mutation: giving(saying(/onbekend/), 200, 400) },
+  { kills: 'L-OTLP-07', what: 'unknown fields are refused', mutation: giving(saying(/onbekend/), 200, 400) },
   {
     kills: 'L-OTLP-08',
-    what: 'unknown fields in protobuf are wrong',
+    what: 'unknown fields in protobuf are refused',
     mutation: giving((request) => isProtobuf(request) && request.body.includes('onbekend'), 200, 400),
   },
   { kills: 'L-OTLP-09', what: 'upper case is refused', mutation: refusing(saying(/"traceId":"AB/)) },
-  { kills: 'L-OTLP-10', what: 'a number is refused', mutation: refusing(saying(/UnixNano":\d/)) },
-  { kills: 'L-OTLP-11', what: 'a list is no value', mutation: giving(saying(/arrayValue/), 200, 400) },
-  { kills: 'L-LINE-03', what: 'the type is of a list', mutation: refusing(saying(/register\.example\/pseudoniem/)) },
-  { kills: 'L-LINE-04', what: 'errors are not taken', mutation: refusing(saying(/"code":2/)) },
-  { kills: 'L-LINE-05', what: 'children are refused', mutation: refusing(saying(/"parentSpanId".*"parentSpanId"/)) },
+  { kills: 'L-OTLP-10', what: 'a numeric time is refused', mutation: refusing(saying(/UnixNano":\d/)) },
+  { kills: 'L-OTLP-11', what: 'a list value is refused', mutation: giving(saying(/arrayValue/), 200, 400) },
+  {
+    kills: 'L-LINE-03',
+    what: 'the type must be from a list',
+    mutation: refusing(saying(/register\.example\/pseudoniem/)),
+  },
+  { kills: 'L-LINE-04', what: 'an error status is refused', mutation: refusing(saying(/"code":2/)) },
+  { kills: 'L-LINE-05', what: 'child lines are refused', mutation: refusing(saying(/"parentSpanId".*"parentSpanId"/)) },
   {
     kills: 'L-LINE-06',
-    what: 'other applications are refused',
+    what: 'a calling application is refused',
     mutation: refusing(saying(/foreign_operation\.processor/)),
   },
   {
     kills: 'L-LINE-07',
-    what: 'a resource is needed',
+    what: 'a resource is required',
     mutation: refusing(saying(/^\{"resourceSpans":\[\{"scopeSpans":\[\{"spans":\[\{(?!.*onbekend)/)),
   },
-  { kills: 'L-LINE-08', what: 'zeros are an id', mutation: taking(saying(/"traceId":"0{32}"/)) },
+  { kills: 'L-LINE-08', what: 'an all-zero id is accepted', mutation: taking(saying(/"traceId":"0{32}"/)) },
   {
     kills: 'L-LINE-09',
-    what: 'time may run back',
+    what: 'a reversed time span is accepted',
     mutation: taking(withLine((line) => timeOf(line, 'end') < timeOf(line, 'start') && !isAhead(line))),
   },
-  { kills: 'L-LINE-10', what: 'the future is taken', mutation: taking(withLine(isAhead)) },
-  { kills: 'L-LINE-11', what: 'zeros are a parent', mutation: refusing(saying(/"parentSpanId":"0{16}"/)) },
+  { kills: 'L-LINE-10', what: 'a future time is accepted', mutation: taking(withLine(isAhead)) },
+  { kills: 'L-LINE-11', what: 'an all-zero parent is used', mutation: refusing(saying(/"parentSpanId":"0{16}"/)) },
   {
     kills: 'L-LINE-12',
     what: 'a repeated line is refused',
@@ -122,12 +126,12 @@ export const LDV_MUTANTS: readonly LdvMutant[] = [
   },
   {
     kills: 'L-ANS-01',
-    what: 'one is counted',
+    what: 'only one refused line is counted',
     mutation: partial((partialSuccess) => Object.assign(partialSuccess, { rejectedSpans: '1' })),
   },
   {
     kills: 'L-ANS-02',
-    what: 'in protobuf nothing is said',
+    what: 'a protobuf answer omits the refused lines',
     mutation: answering(isProtobuf, (answer) => void (answer.status === 200 && Object.assign(answer, { body: '' }))),
   },
   {
@@ -135,8 +139,8 @@ export const LDV_MUTANTS: readonly LdvMutant[] = [
     what: 'no reason',
     mutation: partial((partialSuccess) => Object.assign(partialSuccess, { errorMessage: '' })),
   },
-  { kills: 'L-ANS-04', what: 'what cannot be read is 422', mutation: giving(isPlain, 400, 422) },
-  { kills: 'L-ANS-05', what: 'cut protobuf is taken', mutation: giving(isProtobuf, 400, 200) },
+  { kills: 'L-ANS-04', what: 'unreadable bodies get 422', mutation: giving(isPlain, 400, 422) },
+  { kills: 'L-ANS-05', what: 'truncated protobuf is accepted', mutation: giving(isProtobuf, 400, 200) },
   {
     kills: 'L-ANS-06',
     what: 'errors are problems',
@@ -153,9 +157,9 @@ export const LDV_MUTANTS: readonly LdvMutant[] = [
       ({ status, json }) => void (status === 400 && Object.assign(json ?? {}, { message: '' })),
     ),
   },
-  { kills: 'L-ANS-08', what: 'what is too large is 400', mutation: giving(() => true, 413, 400) },
-  { kills: 'L-ANS-09', what: 'another type is 400', mutation: giving(() => true, 415, 400) },
-  { kills: 'L-ANS-10', what: 'without a token it is 403', mutation: giving(() => true, 401, 403) },
+  { kills: 'L-ANS-08', what: 'too large a body gets 400', mutation: giving(() => true, 413, 400) },
+  { kills: 'L-ANS-09', what: 'another media type gets 400', mutation: giving(() => true, 415, 400) },
+  { kills: 'L-ANS-10', what: 'a missing token gets 403', mutation: giving(() => true, 401, 403) },
   {
     kills: 'L-ANS-11',
     what: 'signatures are not checked',
@@ -171,7 +175,7 @@ export const LDV_MUTANTS: readonly LdvMutant[] = [
   },
   {
     kills: 'L-ANS-13',
-    what: 'the number is a number',
+    what: 'the number of refused lines is a JSON number',
     mutation: partial((partialSuccess) =>
       Object.assign(partialSuccess, { rejectedSpans: Number(partialSuccess.rejectedSpans) }),
     ),

@@ -26,12 +26,12 @@ const has = (name: string, value: unknown) => sends((body) => body[name] === val
 export const CHANGES: readonly LogMutant[] = [
   {
     kills: 'B-CNF-01',
-    what: 'confidential ones are in the ordinary list',
+    what: 'confidential actions are in the ordinary list',
     mutation: asking(both(query('geheim'), asks('vertrouwelijkheid', 'normaal')), ALL_STATES),
   },
   {
     kills: 'B-CNF-02',
-    what: 'confidential ones are lost',
+    what: 'confidential actions are lost',
     mutation: listing(both(query('geheim'), asks('vertrouwelijkheid', 'vertrouwelijk')), () => []),
   },
   {
@@ -41,18 +41,22 @@ export const CHANGES: readonly LogMutant[] = [
   },
   {
     kills: 'B-CNF-04',
-    what: 'lifted ones are lost',
+    what: 'lifted actions are lost',
     mutation: listing(both(query('verwerking-opgeheven'), asks('vertrouwelijkheid', 'opgeheven')), () => []),
   },
   {
     kills: 'B-CNF-05',
-    what: 'lifted is normal',
+    what: 'lifted actions count as `normaal`',
     mutation: asking(both(query('verwerking-opgeheven'), asks('vertrouwelijkheid', 'normaal')), ALL_STATES),
   },
-  { kills: 'B-CNF-06', what: 'normal again is normal', mutation: asking(query('was-geheim'), ALL_STATES) },
+  {
+    kills: 'B-CNF-06',
+    what: 'actions made `normaal` again count as `normaal`',
+    mutation: asking(query('was-geheim'), ALL_STATES),
+  },
   {
     kills: 'B-CNF-07',
-    what: 'a comma list is ignored',
+    what: 'a comma-separated list is ignored',
     mutation: asking(
       both(query('gewoon'), ({ query: asked }) => asked.has('vertrouwelijkheid__in')),
       ALL_STATES,
@@ -60,7 +64,7 @@ export const CHANGES: readonly LogMutant[] = [
   },
   {
     kills: 'B-CNF-08',
-    what: 'only the first of several counts',
+    what: 'only the first of several values counts',
     mutation: asking(
       both(query('geheim'), ({ query: asked }) => asked.getAll('vertrouwelijkheid').length > 1),
       { vertrouwelijkheid: 'opgeheven' },
@@ -73,12 +77,12 @@ export const CHANGES: readonly LogMutant[] = [
   },
   {
     kills: 'B-CNF-10',
-    what: 'only one term changes',
+    what: 'only one retention period changes',
     mutation: listing(query('termijn'), ([first, ...rest]) => [{ ...first, bewaartermijn: 'P1D' }, ...rest]),
   },
   {
     kills: 'B-CNF-11',
-    what: 'an unknown processing is fine',
+    what: 'an unknown processing gets 200',
     mutation: giving(
       both(
         patch,
@@ -102,7 +106,7 @@ export const CHANGES: readonly LogMutant[] = [
   },
   {
     kills: 'B-CNF-13',
-    what: 'a change of nothing is fine',
+    what: 'an empty change gets 200',
     mutation: giving(
       both(
         patch,
@@ -112,11 +116,11 @@ export const CHANGES: readonly LogMutant[] = [
       204,
     ),
   },
-  { kills: 'B-CNF-14', what: 'what has passed is hidden', mutation: listing(query('verstreken'), () => []) },
+  { kills: 'B-CNF-14', what: 'expired actions are hidden', mutation: listing(query('verstreken'), () => []) },
   { kills: 'B-CHG-01', what: 'a change is lost', mutation: listing(query('wijzigen'), () => [storedOf('wijzigen')]) },
   {
     kills: 'B-CHG-02',
-    what: 'the registration stays',
+    what: 'the registration time stays',
     mutation: showing(put('opnieuw-geregistreerd'), (json) =>
       Object.assign(json, { tijdstipRegistratie: storedOf('opnieuw-geregistreerd').tijdstipRegistratie }),
     ),
@@ -126,14 +130,14 @@ export const CHANGES: readonly LogMutant[] = [
     what: 'old versions are found',
     mutation: listing(query('versies'), (results) => [...results, storedOf('versies')]),
   },
-  { kills: 'B-CHG-04', what: 'absent fields stay', mutation: giving(put('weglaten'), 400, 200) },
+  { kills: 'B-CHG-04', what: 'absent fields keep their values', mutation: giving(put('weglaten'), 400, 200) },
   { kills: 'B-CHG-07', what: 'an unknown action is 404', mutation: giving(put(), 400, 404) },
   {
     kills: 'B-CHG-08',
     what: 'update:normal makes confidential',
     mutation: giving(both(put('gewoon'), confidential), 403, 200),
   },
-  { kills: 'B-CHG-09', what: 'a correction lifts', mutation: giving(both(put(), lifted), 403, 200) },
+  { kills: 'B-CHG-09', what: 'a correction can lift', mutation: giving(both(put(), lifted), 403, 200) },
   {
     kills: 'B-CHG-10',
     what: 'a confidential change is lost',
@@ -141,15 +145,15 @@ export const CHANGES: readonly LogMutant[] = [
   },
   {
     kills: 'B-CHG-11',
-    what: 'deleted, and still there',
+    what: 'a deleted action is still there',
     mutation: listing(query('verwijderen'), () => [storedOf('verwijderen')]),
   },
   {
     kills: 'B-CHG-12',
-    what: 'deleted in confidence, and still there',
+    what: 'a deleted confidential action is still there',
     mutation: listing(query('geheim-verwijderen'), () => [storedOf('geheim-verwijderen')]),
   },
-  { kills: 'B-CHG-13', what: 'deleting twice is fine', mutation: giving(remove, 400, 204) },
+  { kills: 'B-CHG-13', what: 'deleting twice gets 204', mutation: giving(remove, 400, 204) },
   { kills: 'B-CHG-14', what: 'If-Match is ignored', mutation: withHeaders(anything, { 'if-match': undefined }) },
   {
     kills: 'B-CHG-15',

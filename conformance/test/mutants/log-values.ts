@@ -29,7 +29,7 @@ const has = (name: string, value: unknown) => sends((body) => body[name] === val
 const VALUES: readonly LogMutant[] = [
   {
     kills: 'B-PAG-01',
-    what: 'count is of the page',
+    what: 'count is the number on the page',
     mutation: showing(query('pagina'), (json) => Object.assign(json, { count: list(json, 'results').length })),
   },
   {
@@ -42,13 +42,13 @@ const VALUES: readonly LogMutant[] = [
   },
   {
     kills: 'B-PAG-03',
-    what: 'no way back',
+    what: '`previous` is missing',
     mutation: showing(query('pagina'), (json) => Object.assign(json, { previous: null })),
   },
-  { kills: 'B-PAG-04', what: 'any limit is taken', mutation: giving(query('pagina'), 400, 204) },
+  { kills: 'B-PAG-04', what: 'any limit is accepted', mutation: giving(query('pagina'), 400, 204) },
   {
     kills: 'B-VAL-01',
-    what: 'a moment need not be given',
+    what: '`tijdstip` is optional',
     mutation: giving(
       both(
         post(),
@@ -60,7 +60,7 @@ const VALUES: readonly LogMutant[] = [
   },
   {
     kills: 'B-VAL-02',
-    what: 'an object need not say what it is',
+    what: '`objecttype` is optional',
     mutation: giving(
       both(
         post(),
@@ -72,7 +72,7 @@ const VALUES: readonly LogMutant[] = [
   },
   {
     kills: 'B-VAL-03',
-    what: 'long names are taken',
+    what: 'overlong names are accepted',
     mutation: giving(
       both(
         post(),
@@ -84,23 +84,27 @@ const VALUES: readonly LogMutant[] = [
   },
   {
     kills: 'B-VAL-04',
-    what: 'any text is a UUID',
+    what: 'any text is accepted as a UUID',
     mutation: giving(both(post(), has('verwerkingIdAfnemer', 'geen-uuid')), 400, 201),
   },
-  { kills: 'B-VAL-05', what: 'a number is a text', mutation: giving(both(post(), has('gegevensbron', 12)), 400, 201) },
+  {
+    kills: 'B-VAL-05',
+    what: 'a number is accepted as a text',
+    mutation: giving(both(post(), has('gegevensbron', 12)), 400, 201),
+  },
   {
     kills: 'B-VAL-06',
-    what: 'unknown fields are taken',
+    what: 'unknown fields are accepted',
     mutation: giving(both(post(), has('onbekendVeld', 'x')), 400, 201),
   },
   {
     kills: 'B-VAL-07',
-    what: 'long texts are cut',
+    what: 'long texts are truncated',
     mutation: showing(getOne, (json) => Object.assign(json, { actieNaam: String(json.actieNaam).slice(0, 200) })),
   },
   {
     kills: 'B-VAL-08',
-    what: 'any term is taken',
+    what: 'any retention period is accepted',
     mutation: giving(both(post(), has('bewaartermijn', 'P0D')), 400, 201),
   },
   {
@@ -110,31 +114,31 @@ const VALUES: readonly LogMutant[] = [
   },
   {
     kills: 'B-VAL-11',
-    what: 'any OIN is taken',
+    what: 'any OIN is accepted',
     mutation: withHeaders(({ headers }) => headers.oin === '123', { oin: undefined }),
   },
 ];
 
 const EXTRAS: readonly LogMutant[] = [
-  { kills: 'B-EXT-01', what: 'a key with another content gives 400', mutation: giving(post('herhaald'), 409, 400) },
+  { kills: 'B-EXT-01', what: 'a key reused for another body gets 400', mutation: giving(post('herhaald'), 409, 400) },
   {
     kills: 'B-EXT-02',
-    what: 'a repeated request is a second action',
+    what: 'a repeated request creates a second action',
     mutation: withHeaders(post('zelfde-sleutel'), { 'idempotency-key': undefined }),
   },
   { kills: 'B-EXT-03', what: 'inspection shows nothing', mutation: listing(objects('gewoon'), () => []) },
   {
     kills: 'B-EXT-04',
-    what: 'inspection shows what is confidential',
+    what: 'inspection shows confidential actions',
     mutation: listing(objects('geheim'), () => [{ verwerkingsactie: storedOf('geheim') }]),
   },
   {
     kills: 'B-EXT-05',
-    what: 'a confidential object is 403',
+    what: 'a confidential object gets 403',
     mutation: giving(({ path, method }) => method === 'GET' && path.startsWith('/verwerkte-objecten/'), 404, 403),
   },
   { kills: 'B-EXT-06', what: 'inspection is not logged', mutation: listing(query('bekeken'), () => []) },
-  { kills: 'B-EXT-07', what: 'a new activity gives 200', mutation: giving(activity('PUT'), 201, 200) },
+  { kills: 'B-EXT-07', what: 'a new activity gets 200', mutation: giving(activity('PUT'), 201, 200) },
   {
     kills: 'B-EXT-08',
     what: 'everybody sees confidential activities',
@@ -152,7 +156,7 @@ const EXTRAS: readonly LogMutant[] = [
   },
   {
     kills: 'B-EXT-11',
-    what: 'inspection never shows what was lifted',
+    what: 'inspection never shows lifted actions',
     mutation: listing(both(objects('verwerking-opgeheven'), by('read:confidential')), () => []),
   },
 ];
@@ -165,7 +169,7 @@ const HTTP: readonly LogMutant[] = [
   },
   {
     kills: 'B-HTTP-02',
-    what: 'invalidParams are texts',
+    what: 'invalidParams are strings',
     mutation: answering(both(post(), wrongTime), ({ json }) =>
       Object.assign(json ?? {}, { invalidParams: ['tijdstip'] }),
     ),
@@ -177,25 +181,25 @@ const HTTP: readonly LogMutant[] = [
   },
   {
     kills: 'B-HTTP-04',
-    what: 'broken JSON gives 422',
+    what: 'invalid JSON gets 422',
     mutation: giving(({ body }) => body.toString() === '{"tijdstip":', 400, 422),
   },
-  { kills: 'B-HTTP-05', what: 'XML gives 400', mutation: giving(post(), 415, 400) },
+  { kills: 'B-HTTP-05', what: 'XML gets 400', mutation: giving(post(), 415, 400) },
   {
     kills: 'B-HTTP-06',
-    what: 'JSON for everybody',
+    what: '`Accept` is ignored',
     mutation: withHeaders(({ headers }) => headers.accept === 'application/xml', { accept: 'application/json' }),
   },
   { kills: 'B-HTTP-07', what: 'no Allow', mutation: header(anything, 'allow') },
   { kills: 'B-HTTP-08', what: 'no HEAD', mutation: giving(({ method }) => method === 'HEAD', 200, 405) },
   {
     kills: 'B-HTTP-09',
-    what: 'no version on a 400',
+    what: 'a 400 has no version header',
     mutation: answering(anything, ({ status, headers }) => void (status === 400 && delete headers['api-version'])),
   },
   {
     kills: 'B-HTTP-10',
-    what: 'a slash more is the same',
+    what: 'a trailing slash is ignored',
     mutation: { forward: ({ path }) => (path.includes('/?') ? { path: path.replace('/?', '?') } : undefined) },
   },
   {
@@ -216,7 +220,7 @@ const HTTP: readonly LogMutant[] = [
   },
   {
     kills: 'B-HTTP-13',
-    what: 'a status of its own',
+    what: 'a status outside the contract',
     mutation: giving(both(post('toegang'), by('read:normal')), 403, 418),
   },
   {
@@ -229,7 +233,7 @@ const HTTP: readonly LogMutant[] = [
   },
   {
     kills: 'B-HTTP-16',
-    what: 'next is no address',
+    what: 'next is not an address',
     mutation: showing(query('volgorde'), (json) => void (isJson(json) && Object.assign(json, { next: 'geen adres' }))),
   },
   { kills: 'B-HTTP-17', what: 'no TLS', mutation: OVER_HTTP },

@@ -41,7 +41,7 @@ export const CONSUMER_MUTANTS: readonly Mutant<Replacements>[] = [
   },
   {
     kills: 'K-BEG-04',
-    what: 'the feed is read from its end when the snapshot has been read',
+    what: 'after the snapshot the feed is read from its end',
     mutation: [
       [
         'Object.assign(copy, { state, cursor: first.feedCursor });',
@@ -57,12 +57,12 @@ export const CONSUMER_MUTANTS: readonly Mutant<Replacements>[] = [
   },
   {
     kills: 'K-BEG-06',
-    what: 'a feed that is empty is never read again',
+    what: 'an empty feed is never read again',
     mutation: [[SNAPSHOT_END, `      copy.isDead = first.records.length === 0;\n${SNAPSHOT_END}`], STOPS],
   },
   {
     kills: 'K-BEG-07',
-    what: 'half a snapshot is kept as if it were whole',
+    what: 'half a snapshot is treated as complete',
     mutation: [
       [
         'const first = await readPage(copy, service.snapshotUrl);',
@@ -72,7 +72,7 @@ export const CONSUMER_MUTANTS: readonly Mutant<Replacements>[] = [
   },
   {
     kills: 'K-FEED-01',
-    what: 'an upsert is merged with what was there',
+    what: 'an upsert is merged with the previous content',
     mutation: [
       [
         'state.set(key, { number, resourceType, resource, data });',
@@ -83,7 +83,7 @@ export const CONSUMER_MUTANTS: readonly Mutant<Replacements>[] = [
   { kills: 'K-FEED-02', what: 'a delete is ignored', mutation: [['    state.delete(key);\n', '']] },
   {
     kills: 'K-FEED-03',
-    what: 'what was deleted never comes back',
+    what: 'a deleted resource never comes back',
     mutation: [
       ['    state.delete(key);\n', '    state.delete(key);\n    (copies.gone ??= new Set()).add(key);\n'],
       ["op === 'upsert' && data)", "op === 'upsert' && data && !copies.gone?.has(key))"],
@@ -129,7 +129,7 @@ export const CONSUMER_MUTANTS: readonly Mutant<Replacements>[] = [
   },
   {
     kills: 'K-FEED-09',
-    what: 'kinds share their resources',
+    what: 'resource types share their resources',
     mutation: [
       [
         '[resourceType, resource.organisatiecode, resource.bronidentificatie]',
@@ -139,22 +139,22 @@ export const CONSUMER_MUTANTS: readonly Mutant<Replacements>[] = [
   },
   {
     kills: 'K-FEED-10',
-    what: 'a record that comes again is another resource',
+    what: 'a repeated record becomes another resource',
     mutation: [['state.set(key, {', "state.set(state.get(key)?.number === number ? key + 'again' : key, {"]],
   },
   {
     kills: 'K-FEED-11',
-    what: 'it never asks again after an answer that broke off',
+    what: 'it never reads again after a truncated answer',
     mutation: [[FAILED, `${FAILED}    copy.isDead ||= error.message === 'terminated';\n`], STOPS],
   },
   {
     kills: 'K-FEED-12',
-    what: 'without next there is no next page',
+    what: 'it stops at a page without `next`',
     mutation: [[SNAPSHOT_END, '      if (!page.hasMore || !page.next) break;\n']],
   },
   {
     kills: 'K-FEED-13',
-    what: 'it asks for five thousand at a time',
+    what: 'it requests five thousand at a time',
     mutation: [
       [
         '  const url = new URL(address);\n',
@@ -193,14 +193,14 @@ export const CONSUMER_MUTANTS: readonly Mutant<Replacements>[] = [
   { kills: 'K-RED-01', what: 'a redaction is lost', mutation: [[REDACTED, '']] },
   {
     kills: 'K-RED-02',
-    what: 'of the numbers of a redaction only the last counts',
+    what: 'only the last number of a redaction counts',
     mutation: [
       ['new Set(record.geredigeerdeSequenceNumbers)', 'new Set(record.geredigeerdeSequenceNumbers.slice(-1))'],
     ],
   },
   {
     kills: 'K-RED-03',
-    what: 'what was redacted never comes back',
+    what: 'a redacted resource never comes back',
     mutation: [
       [REDACTED, `${REDACTED}\n    (copies.gone ??= new Set()).add(key);`],
       ["op === 'upsert' && data)", "op === 'upsert' && data && !copies.gone?.has(key))"],
@@ -208,7 +208,7 @@ export const CONSUMER_MUTANTS: readonly Mutant<Replacements>[] = [
   },
   {
     kills: 'K-RED-04',
-    what: 'a redaction of what is not held is an error',
+    what: 'a redaction of an unknown resource is an error',
     mutation: [
       [
         REDACTED,
@@ -218,53 +218,57 @@ export const CONSUMER_MUTANTS: readonly Mutant<Replacements>[] = [
   },
   {
     kills: 'K-RED-05',
-    what: 'a new snapshot is added to what was held',
+    what: 'a new snapshot is added to the old copy',
     mutation: [['    const state = new Map();\n', '    const state = new Map(copy.state);\n']],
   },
   {
     kills: 'K-RED-06',
-    what: 'a record that cannot be used holds up its page',
+    what: 'an unusable record blocks its page',
     mutation: [['else {\n    process', "else {\n    throw new Error('cannot be used');\n    process"]],
   },
   {
     kills: 'K-ERR-01',
-    what: 'nothing is left when the source does not answer',
+    what: 'the copy is lost when the source does not answer',
     mutation: clearsWhen("error.message === 'fetch failed'"),
   },
-  { kills: 'K-ERR-02', what: 'nothing is left after an error', mutation: clearsWhen("error.message === 'status 500'") },
+  {
+    kills: 'K-ERR-02',
+    what: 'the copy is lost after an error',
+    mutation: clearsWhen("error.message === 'status 500'"),
+  },
   {
     kills: 'K-ERR-03',
-    what: 'nothing is left after an empty answer',
+    what: 'the copy is lost after an empty answer',
     mutation: clearsWhen("error.message === 'this is not a page'"),
   },
   {
     kills: 'K-ERR-04',
-    what: 'nothing is left after a page of HTML',
+    what: 'the copy is lost after a page of HTML',
     mutation: clearsWhen('error.message.includes("\'<\'")'),
   },
   {
     kills: 'K-ERR-05',
-    what: 'nothing is left after JSON that is cut off',
+    what: 'the copy is lost after truncated JSON',
     mutation: clearsWhen('error instanceof SyntaxError && !error.message.includes("\'<\'")'),
   },
   {
     kills: 'K-ERR-06',
-    what: 'it never begins again',
+    what: 'it never starts over',
     mutation: [[" || String(body.type).endsWith('ongeldige-cursor')", '']],
   },
-  { kills: 'K-ERR-07', what: 'it does not begin again after 410', mutation: [['answer.status === 410 || ', '']] },
+  { kills: 'K-ERR-07', what: 'it does not start over after 410', mutation: [['answer.status === 410 || ', '']] },
   { kills: 'K-ERR-08', what: 'Retry-After is read as milliseconds', mutation: [['1000 * later', 'Number(later)']] },
-  { kills: 'K-ERR-09', what: 'a moment in Retry-After is ignored', mutation: [['Date.parse(later)', '0']] },
+  { kills: 'K-ERR-09', what: 'a date in Retry-After is ignored', mutation: [['Date.parse(later)', '0']] },
   {
     kills: 'K-ERR-10',
-    what: 'redirections are not followed',
+    what: 'redirects are not followed',
     mutation: [
       ["{ headers: { accept: 'application/json' },", "{ redirect: 'manual', headers: { accept: 'application/json' },"],
     ],
   },
   {
     kills: 'K-ERR-11',
-    what: 'redirections are followed without end',
+    what: 'redirects are followed endlessly',
     mutation: [
       [
         "const answer = await fetch(url, { headers: { accept: 'application/json' },",
@@ -283,7 +287,7 @@ export const CONSUMER_MUTANTS: readonly Mutant<Replacements>[] = [
   },
   {
     kills: 'K-ERR-13',
-    what: 'nothing is left after a large answer',
+    what: 'the copy is lost after a large answer',
     mutation: clearsWhen("error.message.startsWith('more than')"),
   },
   {
@@ -310,7 +314,7 @@ export const CONSUMER_MUTANTS: readonly Mutant<Replacements>[] = [
   },
   {
     kills: 'K-TRUST-04',
-    what: 'a token goes along',
+    what: 'a token is sent',
     mutation: [["{ accept: 'application/json' }", "{ accept: 'application/json', authorization: 'Bearer geheim' }"]],
   },
 ];
@@ -320,7 +324,7 @@ const WORD = 'Geheim-Woord-van-Jansen';
 export const AGGREGATOR_MUTANTS: readonly Mutant<Mutation>[] = [
   {
     kills: 'K-AGG-01',
-    what: 'its records have identities of their own',
+    what: 'its records have new identities',
     mutation: record(
       (one) => String(resourceOf(one).bronidentificatie).includes('Ä'),
       (one) => {
@@ -330,7 +334,7 @@ export const AGGREGATOR_MUTANTS: readonly Mutant<Mutation>[] = [
   },
   {
     kills: 'K-AGG-02',
-    what: 'its history keeps what was redacted',
+    what: 'its history keeps redacted content',
     mutation: record(isRedact, (one) => {
       one.toelichting = WORD;
     }),
@@ -351,7 +355,7 @@ export const AGGREGATOR_MUTANTS: readonly Mutant<Mutation>[] = [
   },
   {
     kills: 'K-AGG-05',
-    what: 'its records come from nowhere',
+    what: 'its records have no origin',
     mutation: record(
       () => true,
       (one) => {

@@ -58,7 +58,7 @@ export const PUBLISH_MUTANTS: readonly Mutant<Mutation>[] = [
   { kills: 'P-NEW-01', what: 'an agenda item never appears', mutation: without(() => true, 'a') },
   {
     kills: 'P-NEW-02',
-    what: 'a new record comes at the beginning',
+    what: 'a new record appears at the beginning',
     mutation: record(
       (one) => isOwn(one, 'v'),
       (one) => Object.assign(one, { sequenceNumber: 1 }),
@@ -66,7 +66,7 @@ export const PUBLISH_MUTANTS: readonly Mutant<Mutation>[] = [
   },
   {
     kills: 'P-NEW-03',
-    what: 'numbers are not whole',
+    what: 'numbers are not integers',
     mutation: record(
       (one) => isOwn(one, 'a'),
       (one) => Object.assign(one, { sequenceNumber: Number(one.sequenceNumber) + 0.5 }),
@@ -74,7 +74,7 @@ export const PUBLISH_MUTANTS: readonly Mutant<Mutation>[] = [
   },
   {
     kills: 'P-NEW-04',
-    what: 'two records have changed places',
+    what: 'two records are swapped',
     mutation: json(isFeed, (page) => {
       const records = list(page, 'records');
       const [v, a] = ['v', 'a'].map((name) => records.findIndex((one) => isOwn(one, name)));
@@ -87,7 +87,7 @@ export const PUBLISH_MUTANTS: readonly Mutant<Mutation>[] = [
   },
   {
     kills: 'P-NEW-05',
-    what: 'a text is shortened',
+    what: 'a text is truncated',
     mutation: record(
       (one) => isOwn(one, 'v'),
       (one) => Object.assign(dataOf(one), { locatie: 'Raadzaal' }),
@@ -95,7 +95,7 @@ export const PUBLISH_MUTANTS: readonly Mutant<Mutation>[] = [
   },
   {
     kills: 'P-NEW-06',
-    what: 'a record was stored long ago',
+    what: 'a record has an old recording time',
     mutation: record(
       (one) => isOwn(one, 'v'),
       (one) => Object.assign(one, { storedAt: '2001-01-01T00:00:00Z' }),
@@ -133,7 +133,7 @@ export const PUBLISH_MUTANTS: readonly Mutant<Mutation>[] = [
   },
   {
     kills: 'P-NEW-12',
-    what: 'the end of the feed is 304 for ever',
+    what: 'the end of the feed gets 304 for ever',
     mutation: status((request) => isConditional(request) && request.path.startsWith('/feed?limit='), 304),
   },
   {
@@ -141,10 +141,10 @@ export const PUBLISH_MUTANTS: readonly Mutant<Mutation>[] = [
     what: 'a slash ends an address',
     mutation: status((request) => isResource(request) && /conformance-\w+-o%2F/.test(request.path), 404),
   },
-  { kills: 'P-NEW-14', what: 'one of those at the same time is lost', mutation: without(() => true, 'p2') },
+  { kills: 'P-NEW-14', what: 'one of several concurrent publications is lost', mutation: without(() => true, 'p2') },
   {
     kills: 'P-NEW-15',
-    what: 'nobody says how current it is',
+    what: "the organisation's currency is missing",
     mutation: json(isService, (body) => {
       for (const one of list(body, 'organisaties')) delete one.laatstBijgewerkt;
     }),
@@ -156,7 +156,7 @@ export const PUBLISH_MUTANTS: readonly Mutant<Mutation>[] = [
   },
   {
     kills: 'P-CHG-02',
-    what: 'a change touches an earlier record',
+    what: 'a change alters an earlier record',
     mutation: json(isFeed, (page) => {
       const records = list(page, 'records');
       if (records.filter((one) => isOwn(one, 'd')).length < 2) return;
@@ -180,7 +180,7 @@ export const PUBLISH_MUTANTS: readonly Mutant<Mutation>[] = [
   },
   {
     kills: 'P-CHG-05',
-    what: 'a resource is 304 for ever',
+    what: 'a resource gets 304 for ever',
     mutation: status((request) => isConditional(request) && isResource(request), 304),
   },
   {
@@ -195,12 +195,12 @@ export const PUBLISH_MUTANTS: readonly Mutant<Mutation>[] = [
   },
   {
     kills: 'P-CHG-07',
-    what: 'what changes back does not appear',
+    what: 'a reverted resource does not appear',
     mutation: without((one, nth) => isUpsert(one) && nth > 2, 'd'),
   },
   {
     kills: 'P-CHG-08',
-    what: 'a hash depends on the moment',
+    what: 'a hash depends on the time',
     mutation: record(
       (one) => isUpsert(one) && isOwn(one, 'd'),
       (one) => Object.assign(one, { contentHash: `${one.contentHash}-${one.sequenceNumber}` }),
@@ -222,16 +222,16 @@ export const PUBLISH_MUTANTS: readonly Mutant<Mutation>[] = [
       (one) => Object.assign(one, { data: {} }),
     ),
   },
-  { kills: 'P-DEL-03', what: 'the snapshot keeps what was deleted', mutation: keeping(isSnapshot, 'records', 'a') },
+  { kills: 'P-DEL-03', what: 'the snapshot keeps a deleted resource', mutation: keeping(isSnapshot, 'records', 'a') },
   {
     kills: 'P-DEL-04',
-    what: 'the address of what was deleted answers',
+    what: "a deleted resource's address still answers",
     mutation: status(endsIn('a'), 200),
   },
-  { kills: 'P-DEL-05', what: 'the list keeps what was deleted', mutation: keeping(isCollection, 'results', 'a') },
+  { kills: 'P-DEL-05', what: 'the list keeps a deleted resource', mutation: keeping(isCollection, 'results', 'a') },
   {
     kills: 'P-DEL-06',
-    what: 'what was deleted never comes back',
+    what: 'a deleted resource never comes back',
     mutation: without((one, nth) => isUpsert(one) && nth > 1, 'a'),
   },
   { kills: 'P-RED-01', what: 'a redaction is not published', mutation: without(isHeadRedact, 'd') },
@@ -252,7 +252,7 @@ export const PUBLISH_MUTANTS: readonly Mutant<Mutation>[] = [
   },
   {
     kills: 'P-RED-04',
-    what: 'a place in the history is gone without a word',
+    what: 'a number in the history is silently missing',
     mutation: json(isFeed, (page) => {
       const records = list(page, 'records');
       const place = records.find((one) => isOwn(one, 'd') && isRedact(one) && isPlace(one));
@@ -264,7 +264,7 @@ export const PUBLISH_MUTANTS: readonly Mutant<Mutation>[] = [
     }),
   },
   { kills: 'P-RED-05', what: 'the snapshot keeps the content', mutation: keeping(isSnapshot, 'records', 'd') },
-  { kills: 'P-RED-06', what: 'the address of what was redacted answers', mutation: status(endsIn('d'), 200) },
+  { kills: 'P-RED-06', what: "a redacted resource's address still answers", mutation: status(endsIn('d'), 200) },
   { kills: 'P-RED-07', what: 'the list keeps the content', mutation: keeping(isCollection, 'results', 'd') },
   {
     kills: 'P-RED-08',
@@ -273,7 +273,7 @@ export const PUBLISH_MUTANTS: readonly Mutant<Mutation>[] = [
   },
   {
     kills: 'P-RED-09',
-    what: 'a page of history is 304 for ever',
+    what: 'a page of history gets 304 for ever',
     mutation: status((request) => isConditional(request) && request.path.startsWith('/feed?cursor='), 304),
   },
   {
@@ -286,7 +286,7 @@ export const PUBLISH_MUTANTS: readonly Mutant<Mutation>[] = [
   },
   {
     kills: 'P-RED-11',
-    what: 'a redaction touches another resource',
+    what: 'a redaction alters another resource',
     mutation: where(isFeed, ({ json: page }) => {
       const records = list(page, 'records');
       if (!records.some((one) => isOwn(one, 'd') && isRedact(one))) return;
@@ -295,7 +295,7 @@ export const PUBLISH_MUTANTS: readonly Mutant<Mutation>[] = [
   },
   {
     kills: 'P-RED-12',
-    what: 'the history keeps the content of what was deleted',
+    what: "the history keeps a deleted resource's content",
     mutation: record(
       (one) => isOwn(one, 'w') && isRedact(one),
       (one) => Object.assign(one, { toelichting: `ingetrokken-${runOf(one)}` }),

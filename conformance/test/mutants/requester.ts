@@ -44,23 +44,25 @@ const hasHeader = (headers: Headers, test: (members: JsonObject) => boolean): bo
 
 const ANSWERS: readonly RequesterMutant[] = [
   does('R-ACC-01', 'forgets a record', { miscounts: (records) => Math.max(0, records - 1) }),
-  does('R-ACC-02', 'wants every answer in pages', { refuses: (text) => !text.includes('paginering') }),
+  does('R-ACC-02', 'requires `paginering` in every answer', { refuses: (text) => !text.includes('paginering') }),
   does('R-ACC-03', 'wants records', { refuses: (text) => !text.includes('"startdatum"') }),
-  does('R-ACC-04', 'wants no root in the chain', {
+  does('R-ACC-04', 'refuses a root in the chain', {
     refuses: (_, headers) => hasHeader(headers, ({ x5c }) => Array.isArray(x5c) && x5c.length > 2),
   }),
-  does('R-ACC-05', 'wants 44 characters', { refuses: (_, headers) => headers.get('digest')?.length === 51 }),
-  does('R-ACC-06', 'wants capitals in typ', {
+  does('R-ACC-05', 'requires 44 characters in a digest', {
+    refuses: (_, headers) => headers.get('digest')?.length === 51,
+  }),
+  does('R-ACC-06', 'requires capitals in typ', {
     refuses: (_, headers) => hasHeader(headers, ({ typ }) => typ === 'jose'),
   }),
-  does('R-ACC-07', 'wants no member that it does not know', {
+  does('R-ACC-07', 'refuses unknown header members', {
     refuses: (_, headers) => hasHeader(headers, (all) => Object.hasOwn(all, 'koppelvlak-proef')),
   }),
-  does('R-ACC-08', 'writes the JSON again before it checks', {
+  does('R-ACC-08', 'reserialises the JSON before checking', {
     refuses: (text) => JSON.stringify(JSON.parse(text)) !== text,
   }),
-  ignores('R-REF-01', 'does not miss a signature', 'signature-missing'),
-  ignores('R-REF-02', 'does not miss a digest', 'digest-missing'),
+  ignores('R-REF-01', 'accepts a missing signature', 'signature-missing'),
+  ignores('R-REF-02', 'accepts a missing digest', 'digest-missing'),
   ignores('R-REF-03', 'does not check the digest', 'digest-mismatch'),
   ignores('R-REF-04', 'does not check the signature', 'signature-invalid'),
   ignores('R-REF-05', 'does not check the signature', 'signature-invalid'),
@@ -77,38 +79,38 @@ const ANSWERS: readonly RequesterMutant[] = [
   ignores('R-REF-14', 'does not check revocation', 'certificate-revoked'),
   does('R-REF-15', 'checks the first page only', { ignores: (_code, _header, page) => page > 1 }),
   does('R-REF-16', 'does not check the model', { ignoresModel: true, ignoresTotal: true }),
-  does('R-REF-17', 'takes data with status 500', { ignoresStatus: 500 }),
-  does('R-PAG-01', 'asks for a page twice', { extraPages: [2] }),
-  orders('R-PAG-03', 'asks for further pages of one organisation', (order, page) =>
+  does('R-REF-17', 'accepts data with status 500', { ignoresStatus: 500 }),
+  does('R-PAG-01', 'requests a page twice', { extraPages: [2] }),
+  orders('R-PAG-03', 'requests later pages for one organisation', (order, page) =>
     page > 1 ? { ...order, aanleverende_organisatie: 'Kredietbank Proefland' } : order,
   ),
-  does('R-PAG-04', 'does not look which page it is', { ignoresPaging: true }),
-  does('R-PAG-05', 'does not miss totalPages', { ignoresPaging: true }),
-  does('R-PAG-06', 'does not count', { ignoresTotal: true }),
+  does('R-PAG-04', 'does not check the page number', { ignoresPaging: true }),
+  does('R-PAG-05', 'accepts a missing totalPages', { ignoresPaging: true }),
+  does('R-PAG-06', 'does not count the records', { ignoresTotal: true }),
   does('R-PAG-07', 'mixes two states', { ignoresState: true, ignoresTotal: true }),
-  does('R-PAG-08', 'asks again at once', { waits: 0 }),
-  does('R-PAG-09', 'asks on and on', { attempts: 12 }),
+  does('R-PAG-08', 'retries at once', { waits: 0 }),
+  does('R-PAG-09', 'retries endlessly', { attempts: 12 }),
 ];
 
 const REQUESTS: readonly RequesterMutant[] = [
-  orders('R-CAL-01', 'asks for another day', (order) =>
+  orders('R-CAL-01', 'requests another day', (order) =>
     order[START] === '2026-01-01' && order[END] === '2026-03-31' ? { ...order, [END]: '2026-03-30' } : order,
   ),
-  orders('R-CAL-02', 'asks for a quarter of the year', (order) =>
+  orders('R-CAL-02', 'requests a quarter instead of the year', (order) =>
     order[START] === '2025-01-01' ? { ...order, [END]: '2025-03-31' } : order,
   ),
-  orders('R-CAL-03', 'always gives dates', (order) => ({ [START]: '2026-01-01', [END]: '2026-03-31', ...order })),
-  orders('R-CAL-04', 'gives an end of its own', (order) =>
+  orders('R-CAL-03', 'always sends dates', (order) => ({ [START]: '2026-01-01', [END]: '2026-03-31', ...order })),
+  orders('R-CAL-04', 'adds an end date', (order) =>
     order[END] === undefined && order[START] !== undefined ? { ...order, [END]: '2026-12-31' } : order,
   ),
-  orders('R-CAL-05', 'gives a start of its own', (order) =>
+  orders('R-CAL-05', 'adds a start date', (order) =>
     order[START] === undefined && order[END] !== undefined ? { ...order, [START]: '2026-01-01' } : order,
   ),
-  orders('R-CAL-06', 'asks for all organisations', without('aanleverende_organisatie')),
-  orders('R-CAL-07', 'leaves out the size', (order, page) => (page === 1 ? without('pageSize')(order) : order)),
-  does('R-CAL-08', 'keeps what it was given', { keepsAnswers: true }),
+  orders('R-CAL-06', 'requests all organisations', without('aanleverende_organisatie')),
+  orders('R-CAL-07', 'omits the page size', (order, page) => (page === 1 ? without('pageSize')(order) : order)),
+  does('R-CAL-08', 'reuses an earlier answer', { keepsAnswers: true }),
   {
-    ...does('R-REQ-01', 'asks with GET', { send: (outgoing) => ({ ...outgoing, method: 'GET' }) }),
+    ...does('R-REQ-01', 'uses GET', { send: (outgoing) => ({ ...outgoing, method: 'GET' }) }),
     breaksTransport: true,
   },
   sends('R-REQ-02', 'sends text', (outgoing) => sets(outgoing, 'content-type', 'text/plain')),
@@ -118,7 +120,7 @@ const REQUESTS: readonly RequesterMutant[] = [
     }),
     breaksTransport: true,
   },
-  orders('R-REQ-04', 'sends a member of its own', (order) => ({ ...order, soort: 'alles' })),
+  orders('R-REQ-04', 'sends an unknown member', (order) => ({ ...order, soort: 'alles' })),
   {
     ...sends('R-REQ-05', 'sends no token', (outgoing) => sets(outgoing, 'authorization', undefined)),
     breaksTransport: true,

@@ -16,7 +16,7 @@ import {
 export const SERVICE_AND_PAGES: readonly FeedMutant[] = [
   {
     kills: 'C-SVC-01',
-    what: 'the service document is a page for people',
+    what: 'the service document is HTML',
     mutation: where(isService, (answer) => {
       answer.json = undefined;
       answer.body = '<!DOCTYPE html><title>Feed</title>';
@@ -24,7 +24,7 @@ export const SERVICE_AND_PAGES: readonly FeedMutant[] = [
   },
   {
     kills: 'C-SVC-02',
-    what: 'organisations are a list of names',
+    what: 'organisations are only names',
     mutation: json(isService, (body) => {
       body.organisaties = list(body, 'organisaties').map(({ naam }) => naam);
     }),
@@ -38,14 +38,14 @@ export const SERVICE_AND_PAGES: readonly FeedMutant[] = [
   },
   {
     kills: 'C-SVC-05',
-    what: 'no kinds of resources',
+    what: 'no resource types',
     mutation: json(isService, (body) => {
       delete body.resourceTypes;
     }),
   },
   {
     kills: 'C-SVC-06',
-    what: 'no word about retention',
+    what: 'retention is missing',
     mutation: json(isService, (body) => {
       delete body.retentie;
       delete body.historieVanaf;
@@ -60,7 +60,7 @@ export const SERVICE_AND_PAGES: readonly FeedMutant[] = [
   },
   {
     kills: 'C-SVC-08',
-    what: 'a role that does not exist',
+    what: 'an unknown role',
     mutation: json(isService, (body) => {
       body.rol = 'doorgeefluik';
     }),
@@ -106,7 +106,7 @@ export const SERVICE_AND_PAGES: readonly FeedMutant[] = [
   },
   {
     kills: 'C-SVC-14',
-    what: 'the page for people names nobody',
+    what: 'the HTML page names no organisation',
     mutation: where(
       ({ headers, path }) => (path === '/' || path === '') && String(headers.accept).includes('html'),
       (answer) => {
@@ -116,7 +116,7 @@ export const SERVICE_AND_PAGES: readonly FeedMutant[] = [
   },
   {
     kills: 'C-SVC-15',
-    what: 'no word about how current an organisation is',
+    what: "an organisation's currency is missing",
     mutation: json(isService, (body) => {
       for (const one of list(body, 'organisaties')) delete one.laatstBijgewerkt;
     }),
@@ -148,7 +148,7 @@ export const SERVICE_AND_PAGES: readonly FeedMutant[] = [
   },
   {
     kills: 'C-FEED-03',
-    what: 'a cursor is ignored on pages of one',
+    what: 'a cursor is ignored on one-record pages',
     mutation: {
       forward: ({ path, query }) =>
         isFeed({ path } as Request) && query.get('limit') === '1' && query.has('cursor')
@@ -158,7 +158,7 @@ export const SERVICE_AND_PAGES: readonly FeedMutant[] = [
   },
   {
     kills: 'C-FEED-04',
-    what: 'a number is left out',
+    what: 'a number is missing',
     mutation: json(isFeed, (page) => {
       page.records = list(page, 'records').filter(({ sequenceNumber }) => sequenceNumber !== 8);
     }),
@@ -178,7 +178,7 @@ export const SERVICE_AND_PAGES: readonly FeedMutant[] = [
   },
   {
     kills: 'C-FEED-06',
-    what: 'a thousand is refused',
+    what: 'a limit of a thousand is refused',
     mutation: status((request) => isFeed(request) && request.query.get('limit') === '1000', 400),
   },
   {
@@ -213,7 +213,7 @@ export const SERVICE_AND_PAGES: readonly FeedMutant[] = [
   },
   {
     kills: 'C-FEED-10',
-    what: 'says too soon that there is no more',
+    what: 'hasMore is false too soon',
     mutation: json(
       (request) => isFeed(request) && request.query.get('limit') === '250',
       (page) => {
@@ -224,7 +224,7 @@ export const SERVICE_AND_PAGES: readonly FeedMutant[] = [
   },
   {
     kills: 'C-FEED-11',
-    what: 'never says that there is more',
+    what: 'hasMore is always false',
     mutation: json(
       (request) => isFeed(request) && request.query.get('limit') === '1',
       (page) => {
@@ -242,14 +242,14 @@ export const SERVICE_AND_PAGES: readonly FeedMutant[] = [
   },
   {
     kills: 'C-FEED-13',
-    what: 'the end says that there is more',
+    what: 'hasMore is true at the end',
     mutation: json(isFeed, (page) => {
       if (list(page, 'records').length === 0) page.hasMore = true;
     }),
   },
   {
     kills: 'C-FEED-14',
-    what: 'a number that a redaction names is filled later',
+    what: 'a redacted number is filled later',
     mutation: json(
       (request) => isFeed(request) && request.query.get('limit') === '250',
       (page) => {
@@ -268,7 +268,7 @@ export const SERVICE_AND_PAGES: readonly FeedMutant[] = [
   { kills: 'C-FEED-17', what: 'no Link', mutation: header(isFeed, 'link', undefined) },
   {
     kills: 'C-FEED-18',
-    what: 'the link leads to the beginning',
+    what: 'the link points to the beginning',
     mutation: where(isFeed, ({ headers }, { query }) => {
       if (query.get('limit') === '1') headers.link = '<?limit=1>; rel="next"';
     }),
@@ -300,7 +300,7 @@ export const SERVICE_AND_PAGES: readonly FeedMutant[] = [
   },
   {
     kills: 'C-FEED-22',
-    what: 'records are under another name',
+    what: 'the list of records has another name',
     mutation: json(isFeed, (page) => {
       page.items = page.records;
       delete page.records;
@@ -318,7 +318,7 @@ export const SERVICE_AND_PAGES: readonly FeedMutant[] = [
   },
   {
     kills: 'C-FEED-24',
-    what: 'at the end of the feed no link to ask again',
+    what: 'the last page has no link',
     mutation: where(isFeed, ({ headers, json: body }) => {
       if (body?.next === null) headers.link = String(headers.link).replace('rel="next"', 'rel="last"');
     }),

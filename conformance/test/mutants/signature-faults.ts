@@ -76,19 +76,19 @@ const weak = (): KeyObject => generateKeyPairSync('rsa', { modulusLength: 1024 }
 const SIGNATURE_FAULTS: Readonly<Partial<Record<RuleName, readonly [what: string, make: Make]>>> = {
   digest: ['no digest', changed(({ [SIGNATURE]: signature }) => ({ [SIGNATURE]: signature }))],
   'digest-form': ['a digest in lower case', signed({ digest: 'sha-256=RBNvo1WzZ4oRRq0W9+hknpT7T8If536DEMBg9hyq/4o=' })],
-  'digest-holds': ['a digest of other bytes', signed({ digest: digestOf(Buffer.from('{}')) })],
+  'digest-holds': ['a digest that does not match', signed({ digest: digestOf(Buffer.from('{}')) })],
   'content-digest': [
-    'a Content-Digest of other bytes',
+    'a Content-Digest that does not match',
     changed((all) => ({ ...all, 'content-digest': 'sha-256=:RBNvo1WzZ4oRRq0W9+hknpT7T8If536DEMBg9hyq/4o=:' })),
   ],
   signature: ['no signature', changed(({ digest }) => ({ digest }))],
   detached: [
-    'a signature with the body in it',
+    'a signature that contains the body',
     changed((all) => ({ ...all, [SIGNATURE]: all[SIGNATURE].replace('..', '.e30.') })),
   ],
   base64url: ['padding', changed((all) => ({ ...all, [SIGNATURE]: `${all[SIGNATURE]}=` }))],
   json: [
-    'a member twice',
+    'a repeated member',
     changed((all) => {
       const [encoded = '', , signature] = all[SIGNATURE].split('.');
       const text = Buffer.from(encoded, 'base64url').toString().replace('{', '{"alg":"PS256",');
@@ -102,12 +102,12 @@ const SIGNATURE_FAULTS: Readonly<Partial<Record<RuleName, readonly [what: string
   b64: ['b64 that crit does not name', header({ crit: ['sigD'] })],
   sigD: ['a sigD of other headers', sigD({ pars: ['date'] })],
   x5c: [
-    'certificates that do not follow each other',
+    'certificates that do not form a chain',
     signed(({ identity, keys }) => ({ header: { x5c: [identity.x5c[0], keys.suppliers.ownRoot.x5c[1]] } })),
   ],
   x5t: ['the thumbprint of another certificate', header({ 'x5t#S256': 'RBNvo1WzZ4oRRq0W9-hknpT7T8If536DEMBg9hyq_4o' })],
   holds: [
-    'a header that was changed',
+    'a modified header',
     changed((all) => {
       const [encoded = '', , signature] = all[SIGNATURE].split('.');
       const text = Buffer.from(encoded, 'base64url').toString().replace('{', '{"x":1,');
@@ -115,7 +115,7 @@ const SIGNATURE_FAULTS: Readonly<Partial<Record<RuleName, readonly [what: string
     }),
   ],
   time: ['no time', header({ iat: undefined })],
-  'time-holds': ['a time to come', signed(() => ({ header: { iat: Math.floor(Date.now() / 1000) + 7200 } }))],
+  'time-holds': ['a time in the future', signed(() => ({ header: { iat: Math.floor(Date.now() / 1000) + 7200 } }))],
   anchor: ['another root with the same names', signed(({ keys }) => ({ identity: keys.suppliers.ownRoot }))],
   validity: [
     'an expired certificate',
@@ -132,10 +132,10 @@ const SIGNATURE_FAULTS: Readonly<Partial<Record<RuleName, readonly [what: string
   strength: ['a key of 1024 bits', leaf((base) => base, weak)],
   oin: ['a certificate without an OIN', leaf((base) => ({ ...base, oin: 'geen' }))],
   revoked: ['a revoked certificate', signed(({ keys }) => ({ identity: keys.suppliers.revoked }))],
-  status: ['a certificate that names nobody who knows its status', leaf(({ ocspUrl: _, crlUrl: __, ...base }) => base)],
+  status: ['a certificate without a status address', leaf(({ ocspUrl: _, crlUrl: __, ...base }) => base)],
 };
 
-/** A mutant for each of these cases that is a rule for signed messages: such a case has the title of its rule. */
+/** Mutants for those cases that are rules for signed messages, which a case has if its title is a rule's. */
 export function ruleMutants<Mutation>(
   chapters: readonly { readonly cases: readonly CaseDescription[] }[],
   mutate: (make: Make) => Mutation,

@@ -22,7 +22,7 @@ export const STATE_AND_STREAM: readonly FeedMutant[] = [
   },
   {
     kills: 'C-SNAP-02',
-    what: 'feedCursor is not one of the feed',
+    what: 'feedCursor is invalid for the feed',
     mutation: {
       answer: ({ json: body }, request) => {
         if (body !== undefined && isSnapshot(request)) body.feedCursor = 'geen-cursor';
@@ -65,7 +65,7 @@ export const STATE_AND_STREAM: readonly FeedMutant[] = [
   },
   {
     kills: 'C-SNAP-07',
-    what: 'what was deleted is still there',
+    what: 'a deleted resource is still there',
     mutation: json(
       (request) => isSnapshot(request) && request.query.get('limit') === '250',
       (page) => {
@@ -108,7 +108,7 @@ export const STATE_AND_STREAM: readonly FeedMutant[] = [
   },
   {
     kills: 'C-SNAP-11',
-    what: 'hasMore is a text',
+    what: 'hasMore is a string',
     mutation: json(
       (request) => isSnapshot(request) && request.query.get('limit') === '250',
       (page) => {
@@ -129,12 +129,12 @@ export const STATE_AND_STREAM: readonly FeedMutant[] = [
   },
   {
     kills: 'C-SNAP-13',
-    what: 'a garbled cursor starts anew',
+    what: 'a garbled cursor restarts the snapshot',
     mutation: accepting((request) => isSnapshot(request) && request.query.get('cursor') === 'geen-cursor', ['cursor']),
   },
   {
     kills: 'C-SNAP-14',
-    what: 'another operation than upsert',
+    what: 'an operation other than upsert',
     mutation: json(isSnapshot, (page) => {
       for (const one of list(page, 'records')) one.op = 'state';
     }),
@@ -183,7 +183,7 @@ export const STATE_AND_STREAM: readonly FeedMutant[] = [
   },
   {
     kills: 'C-COL-07',
-    what: 'a resource is another',
+    what: 'a different resource is returned',
     mutation: json(isResource, (body) => {
       body.naam = 'anders';
       body.titel = 'anders';
@@ -202,7 +202,7 @@ export const STATE_AND_STREAM: readonly FeedMutant[] = [
   },
   {
     kills: 'C-COL-09',
-    what: 'any code is a list',
+    what: 'any code has a list',
     mutation: {
       forward: ({ path }) => (path.includes('/utrecht/') ? { path: path.replace('utrecht', 'gm0000') } : undefined),
     },
@@ -230,7 +230,7 @@ export const STATE_AND_STREAM: readonly FeedMutant[] = [
   },
   {
     kills: 'C-COL-13',
-    what: 'a slash in an id is not understood',
+    what: 'a slash in an id is not supported',
     mutation: status(({ path }) => path.includes('%2F'), 404),
   },
   {
@@ -240,16 +240,20 @@ export const STATE_AND_STREAM: readonly FeedMutant[] = [
   },
   {
     kills: 'C-COL-15',
-    what: 'resources are under another name',
+    what: 'the list of resources has another name',
     mutation: json(isCollection, (page) => {
       page.items = page.results;
       delete page.results;
     }),
   },
-  { kills: 'C-STR-01', what: 'the stream is text', mutation: { streamHeaders: { 'content-type': 'text/plain' } } },
+  {
+    kills: 'C-STR-01',
+    what: 'the stream is plain text',
+    mutation: { streamHeaders: { 'content-type': 'text/plain' } },
+  },
   {
     kills: 'C-STR-02',
-    what: 'ids are not the numbers',
+    what: 'ids are not the sequence numbers',
     mutation: { stream: (text) => text.replaceAll(/^id: (\d+)/gm, 'id: 7$1') },
   },
   {
@@ -264,7 +268,7 @@ export const STATE_AND_STREAM: readonly FeedMutant[] = [
   },
   {
     kills: 'C-STR-04',
-    what: 'events have less than the feed',
+    what: 'events lack members of the record',
     mutation: { stream: (text) => text.replaceAll(/"storedAt":"[^"]*",/g, '') },
   },
   {
@@ -284,7 +288,7 @@ export const STATE_AND_STREAM: readonly FeedMutant[] = [
   },
   {
     kills: 'C-STR-08',
-    what: 'a kind is not filtered',
+    what: 'resource types are not filtered',
     mutation: accepting(
       ({ path, query }) => path.startsWith('/feed/stream') && query.has('resourceType'),
       ['resourceType'],
@@ -292,7 +296,7 @@ export const STATE_AND_STREAM: readonly FeedMutant[] = [
   },
   {
     kills: 'C-STR-09',
-    what: 'nothing while nothing happens',
+    what: 'silence while nothing happens',
     mutation: { stream: (text) => text.replaceAll(/^:.*\n/gm, '') },
   },
   {
@@ -305,7 +309,7 @@ export const STATE_AND_STREAM: readonly FeedMutant[] = [
   },
   {
     kills: 'C-STR-11',
-    what: 'no word about keeping the stream',
+    what: 'no `Cache-Control` on the stream',
     mutation: { streamHeaders: { 'cache-control': '' } },
   },
   {

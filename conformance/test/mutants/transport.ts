@@ -22,10 +22,10 @@ export const TRANSPORT: readonly FeedMutant[] = [
     mutation: status((request) => isFeed(request) && request.headers['if-none-match'] === '"conformance"', 304),
   },
   { kills: 'C-HTTP-05', what: 'HEAD is refused', mutation: status(({ method }) => method === 'HEAD', 405) },
-  { kills: 'C-HTTP-06', what: 'compressed without Vary', mutation: header(isFeed, 'vary', undefined) },
+  { kills: 'C-HTTP-06', what: 'compression without Vary', mutation: header(isFeed, 'vary', undefined) },
   {
     kills: 'C-HTTP-09',
-    what: 'JSON as text',
+    what: 'JSON as plain text',
     mutation: where(
       () => true,
       ({ headers, status: code }) => {
@@ -56,7 +56,7 @@ export const TRANSPORT: readonly FeedMutant[] = [
   },
   {
     kills: 'C-ERR-03',
-    what: 'invalidParams are texts',
+    what: 'invalidParams are strings',
     mutation: where(
       () => true,
       ({ json: body, status: code }) => {
@@ -97,7 +97,7 @@ export const TRANSPORT: readonly FeedMutant[] = [
   },
   {
     kills: 'C-ERR-07',
-    what: 'a token is checked',
+    what: 'a token is required',
     mutation: where(
       ({ headers }) => headers.authorization !== undefined,
       (answer) => {
@@ -118,7 +118,7 @@ export const TRANSPORT: readonly FeedMutant[] = [
   },
   {
     kills: 'C-ERR-09',
-    what: 'the contract asks for a token',
+    what: 'the contract requires a token',
     mutation: json(
       ({ path }) => path.startsWith('/openapi.json'),
       (body) => {
@@ -128,7 +128,7 @@ export const TRANSPORT: readonly FeedMutant[] = [
   },
   {
     kills: 'C-ERR-10',
-    what: 'an address that is too long is any bad request',
+    what: 'an overlong address gets 400',
     mutation: status(({ path }) => path.length > 8192, 400),
   },
 ];

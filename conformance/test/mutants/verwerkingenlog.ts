@@ -43,7 +43,7 @@ const LOGGING: readonly LogMutant[] = [
   { kills: 'B-LOG-01', what: 'stored with status 200', mutation: giving(post(), 201, 200) },
   {
     kills: 'B-LOG-02',
-    what: 'an id that another action has',
+    what: 'an id that is already in use',
     mutation: showing(post('tweede'), (json) => Object.assign(json, { actieId: storedOf('gewoon').actieId })),
   },
   { kills: 'B-LOG-03', what: 'Location is the list', mutation: header(post(), 'location', '/verwerkingsacties') },
@@ -54,7 +54,7 @@ const LOGGING: readonly LogMutant[] = [
   },
   {
     kills: 'B-LOG-05',
-    what: 'a role is left out',
+    what: 'a role is missing',
     mutation: showing(post('zelfde'), (json) =>
       list(json, 'verwerkteObjecten').map((one) => Object.assign(one, { betrokkenheid: null })),
     ),
@@ -68,17 +68,17 @@ const LOGGING: readonly LogMutant[] = [
   },
   {
     kills: 'B-LOG-07',
-    what: 'moments become UTC',
+    what: 'times are converted to UTC',
     mutation: showing(post(), (json) =>
       Object.assign(json, { tijdstip: new Date(String(json.tijdstip)).toISOString().replace('.000', '') }),
     ),
   },
   {
     kills: 'B-LOG-08',
-    what: 'what is confidential is called normal',
+    what: 'confidential actions are returned as `normaal`',
     mutation: showing(post('geheim'), (json) => Object.assign(json, { vertrouwelijkheid: 'normaal' })),
   },
-  { kills: 'B-LOG-09', what: 'opgeheven is taken', mutation: giving(both(post(), lifted), 403, 201) },
+  { kills: 'B-LOG-09', what: 'opgeheven is accepted', mutation: giving(both(post(), lifted), 403, 201) },
   {
     kills: 'B-LOG-11',
     what: 'objects share an id',
@@ -96,7 +96,7 @@ const LOGGING: readonly LogMutant[] = [
   },
   {
     kills: 'B-LOG-13',
-    what: 'stored, and not given back',
+    what: 'the stored action is not returned',
     mutation: showing(post(), (json) => void delete json.actieId),
     breaksTransport: true,
   },
@@ -129,7 +129,7 @@ const ACCESS: readonly LogMutant[] = [
   },
   {
     kills: 'B-ACC-05',
-    what: 'read:normal reads what is confidential',
+    what: 'read:normal reads confidential actions',
     mutation: allowing(both(query(), asks('vertrouwelijkheid', 'vertrouwelijk'), by('read:normal'))),
   },
   {
@@ -139,7 +139,7 @@ const ACCESS: readonly LogMutant[] = [
   },
   {
     kills: 'B-ACC-07',
-    what: 'read:confidential changes a term',
+    what: 'read:confidential changes a retention period',
     mutation: allowing(both(patch, by('read:confidential'))),
   },
   { kills: 'B-ACC-08', what: 'create:normal corrects', mutation: allowing(both(put(), by('create:normal'))) },
@@ -166,11 +166,11 @@ const ACCESS: readonly LogMutant[] = [
   },
   { kills: 'B-ACC-16', what: 'no challenge', mutation: header(anything, 'www-authenticate') },
   { kills: 'B-ACC-17', what: 'signatures are not checked', mutation: allowing(forgery(false)) },
-  { kills: 'B-ACC-18', what: 'alg none is taken', mutation: allowing(forgery(true)) },
+  { kills: 'B-ACC-18', what: '`alg: none` is accepted', mutation: allowing(forgery(true)) },
   { kills: 'B-ACC-19', what: 'the audience is not checked', mutation: allowing(by('other')) },
   {
     kills: 'B-ACC-20',
-    what: 'refused, and done all the same',
+    what: 'refused but carried out',
     mutation: {
       ...allowing(both(put('toegang'), by('read:normal'))),
       ...answering(both(put('toegang'), by('read:normal')), asPrivate),
@@ -181,12 +181,12 @@ const ACCESS: readonly LogMutant[] = [
 const QUERYING: readonly LogMutant[] = [
   {
     kills: 'B-QRY-01',
-    what: 'nothing is found',
+    what: 'no action is found',
     mutation: listing(both(query('gewoon'), asks('beperkteSet', 'false')), () => []),
   },
   {
     kills: 'B-QRY-02',
-    what: 'everybody is found',
+    what: 'actions about others are found',
     mutation: listing(both(query('gewoon'), asks('verwerkingsactiviteitId')), (results) => [
       ...results,
       storedOf('tweede'),
@@ -238,7 +238,7 @@ const QUERYING: readonly LogMutant[] = [
   },
   {
     kills: 'B-QRY-10',
-    what: 'objecttype need not be given',
+    what: 'objecttype is optional',
     mutation: asking(both(query(), asks('objecttype')), { objecttype: 'persoon' }),
   },
   { kills: 'B-QRY-12', what: 'the oldest first', mutation: listing(query('volgorde'), (results) => results.reverse()) },
@@ -248,8 +248,8 @@ const QUERYING: readonly LogMutant[] = [
     what: 'an unknown action is empty',
     mutation: giving(both(getOne, by('read:normal')), 404, 204),
   },
-  { kills: 'B-QRY-15', what: 'a 403 that tells', mutation: giving(both(getOne, by('read:normal')), 404, 403) },
-  { kills: 'B-QRY-16', what: 'nobody need be named', mutation: allowing(both(getOne, by('read:restricted'))) },
+  { kills: 'B-QRY-15', what: 'a 403 instead of 404', mutation: giving(both(getOne, by('read:normal')), 404, 403) },
+  { kills: 'B-QRY-16', what: 'naming a person is optional', mutation: allowing(both(getOne, by('read:restricted'))) },
 ];
 
 export const LOG_MUTANTS: readonly LogMutant[] = [...LOGGING, ...ACCESS, ...QUERYING, ...CHANGES, ...VALUES_AND_HTTP];

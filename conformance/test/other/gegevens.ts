@@ -99,7 +99,7 @@ function requireTrusted(chain: readonly crypto.X509Certificate[], anchors: reado
     if (anchors.some((anchor) => isValidNow(anchor) && issued(anchor))) return;
     if (!issued(chain[i + 1])) break;
   }
-  throw new Refusal(422, 'certificate-untrusted', 'the chain leads to no root that is trusted');
+  throw new Refusal(422, 'certificate-untrusted', 'the chain leads to no trusted root');
 }
 
 const isValidNow = (one: crypto.X509Certificate): boolean =>
@@ -124,7 +124,7 @@ function signerOf({ headersDistinct }: IncomingMessage, body: Buffer, { anchors 
   const [, sha256] = /(?:^|,)\s*SHA-256=([A-Za-z0-9+/=]{43,44})\s*(?:,|$)/.exec(digest) ?? [];
   check(sha256 !== undefined && moreDigests.length === 0, 400, 'digest-missing', 'one Digest with SHA-256 is needed');
   const isOfBody = bytesOf(sha256).equals(crypto.hash('sha256', body, 'buffer'));
-  check(isOfBody, 400, 'digest-mismatch', 'the Digest is of other bytes');
+  check(isOfBody, 400, 'digest-mismatch', 'the Digest does not match the body');
   const [signature = '', ...moreSignatures] = headersDistinct['nlgov-adr-payload-sig'] ?? [];
   const [, encoded, value] = /^([A-Za-z0-9_-]+)\.\.([A-Za-z0-9_-]+)$/.exec(signature) ?? [];
   const isOne = encoded !== undefined && value !== undefined && moreSignatures.length === 0;
@@ -137,20 +137,20 @@ function signerOf({ headersDistinct }: IncomingMessage, body: Buffer, { anchors 
     Array.isArray(crit) &&
     crit.every((name) => understood.includes(name)) &&
     (b64 === undefined || crit.includes('b64'));
-  check(isUnderstood, 400, 'signature-malformed', 'crit names what is not there or not understood, or not b64');
+  check(isUnderstood, 400, 'signature-malformed', 'crit names an absent or unknown field, or not b64');
   const isDigest = isJson(sigD) && sigD.mId === HTTP_HEADERS && String(sigD.pars) === 'digest';
-  check(sigD === undefined || isDigest, 400, 'signature-malformed', 'sigD says that something else was signed');
+  check(sigD === undefined || isDigest, 400, 'signature-malformed', 'sigD names another signed object');
   const chain = certificatesIn(x5c);
   const [leaf] = chain;
-  check(leaf?.publicKey.asymmetricKeyType === 'rsa', 400, 'signature-malformed', 'x5c has no certificates of RSA');
+  check(leaf?.publicKey.asymmetricKeyType === 'rsa', 400, 'signature-malformed', 'x5c has no RSA certificates');
   const input = signingInput(encoded, header, body, digest);
   const holds = crypto.verify('sha256', input, { key: leaf.publicKey, ...PSS }, bytesOf(value));
-  check(holds, 422, 'signature-invalid', 'the signature does not hold');
+  check(holds, 422, 'signature-invalid', 'the signature does not verify');
   requireTrusted(chain, certificatesOf(anchors));
   const now = Date.now() / 1000;
   const isOfNow = typeof iat !== 'number' || (iat <= now + LEEWAY_SECONDS && iat >= now - MOST_AGE_SECONDS);
   const isOver = typeof exp === 'number' && exp < now;
-  check(isOfNow && !isOver, 422, 'signature-expired', 'the signature is not of now');
+  check(isOfNow && !isOver, 422, 'signature-expired', 'the signature is not recent');
   return { oin: /^serialNumber=(\d{20})$/m.exec(leaf.subject)?.[1] ?? '', isDigest };
 }
 
@@ -177,7 +177,7 @@ function requireToken({ headers }: IncomingMessage, needs: OtherSupplierNeeds, k
   const isForUs = iss === needs.issuer && [aud].flat().includes(needs.audience);
   const now = Date.now() / 1000;
   if (!isOfIssuer || !isAccessToken || !isForUs || !(Number(nbf) <= now))
-    throw refused('INVALID', 'the access token is not one for this service');
+    throw refused('INVALID', 'the access token is not for this service');
   if (!(Number(exp) > now)) throw refused('EXPIRED', 'the access token has expired');
   if (text(scope).split(' ').includes('read')) return;
   throw new Refusal(403, 'ERROR_CODE_WRONG_GROUP_ID_IN_TOKEN', 'the access token does not have scope read', {
@@ -259,14 +259,14 @@ export async function startOtherSupplier(needs: OtherSupplierNeeds): Promise<{ u
   };
 
   const answer = async (request: IncomingMessage): Promise<{ body: Buffer; headers: Record<string, string> }> => {
-    check(request.url?.split('?')[0] === '/v1/gegevens', 404, 'ERROR_CODE_SERVICE_NOT_FOUND', 'nothing is here');
+    check(request.url?.split('?')[0] === '/v1/gegevens', 404, 'ERROR_CODE_SERVICE_NOT_FOUND', 'not found');
     if (request.method !== 'POST')
       throw new Refusal(405, 'ERROR_CODE_METHOD_UNSUPPORTED', 'only POST', { allow: 'POST' });
     requireToken(request, needs, keys);
     const isJsonType = /^application\/json(;\s*charset="?utf-8"?)?$/i.test(text(request.headers['content-type']));
-    check(isJsonType, 415, 'media-type', 'only JSON is taken');
+    check(isJsonType, 415, 'media-type', 'only JSON is accepted');
     const isWelcome = /application\/(json|\*)|\*\/\*/i.test(request.headers.accept ?? '*/*');
-    check(isWelcome, 406, 'not-acceptable', 'only JSON is given');
+    check(isWelcome, 406, 'not-acceptable', 'only JSON is available');
     const pieces: Buffer[] = [];
     let length = 0;
     for await (const piece of request) {
@@ -277,7 +277,7 @@ export async function startOtherSupplier(needs: OtherSupplierNeeds): Promise<{ u
     const sent = Buffer.concat(pieces);
     const { oin, isDigest } = signerOf(request, sent, needs);
     const isAllowed = needs.signers.includes(oin) && (request.headers.oin ?? oin) === oin;
-    check(isAllowed, 403, 'ERROR_CODE_WRONG_GROUP_ID_IN_TOKEN', 'this signer may not ask');
+    check(isAllowed, 403, 'ERROR_CODE_WRONG_GROUP_ID_IN_TOKEN', 'this signer has no access');
     const body = Buffer.from(JSON.stringify(deliver(message, wishesOf(sent))));
     const digest = `SHA-256=${crypto.hash('sha256', body, 'base64')}`;
     return { body, headers: { digest, 'nlgov-adr-payload-sig': signatureOf(body, digest, isDigest) } };

@@ -40,9 +40,10 @@ function faultOf(span: Json): string | undefined {
 }
 
 async function bodyOf(request: IncomingMessage): Promise<unknown> {
-  if (!/^application\/json\b/.test(request.headers['content-type'] ?? '')) throw new Refusal(415, 'only JSON is taken');
+  if (!/^application\/json\b/.test(request.headers['content-type'] ?? ''))
+    throw new Refusal(415, 'only JSON is accepted');
   const encoding = request.headers['content-encoding'] ?? 'identity';
-  if (encoding !== 'gzip' && encoding !== 'identity') throw new Refusal(415, 'only gzip is taken');
+  if (encoding !== 'gzip' && encoding !== 'identity') throw new Refusal(415, 'only gzip is accepted');
   const pieces: Buffer[] = [];
   for await (const piece of request) pieces.push(piece);
   const sent = Buffer.concat(pieces);

@@ -85,7 +85,7 @@ export function plainRequester(faultsNow: () => Faults): PlainRequester {
   return {
     async ask(told) {
       const faults = faultsNow();
-      if (!isTold(told)) throw new TypeError('this is no request');
+      if (!isTold(told)) throw new TypeError('this is not a request');
       const known = faults.keepsAnswers && kept.get(told.url);
       if (known) return known;
       try {
@@ -142,7 +142,7 @@ async function collect(
     if (value.paginering === undefined) break;
     const { totalPages, currentPage } = paginering;
     if (typeof totalPages !== 'number' && !faults.ignoresPaging) throw new Refused('no totalPages');
-    if (currentPage !== page && !faults.ignoresPaging) throw new Refused(`page ${page} is another`);
+    if (currentPage !== page && !faults.ignoresPaging) throw new Refused(`page ${page} has another number`);
     if (page > 1 && state !== stateOf(value, model) && !faults.ignoresState) throw new Refused('another state');
     state = stateOf(value, model);
     [pageSize, pages] = [Number(paginering.pageSize), typeof totalPages === 'number' ? totalPages : 3];

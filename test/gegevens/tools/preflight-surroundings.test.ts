@@ -22,9 +22,9 @@ describe('the tokens', () => {
   });
 
   it.each<[string, RequestListener | undefined, RegExp]>([
-    ['that cannot be reached', undefined, /cannot be fetched: .*ECONNREFUSED/],
+    ['that is unreachable', undefined, /cannot be fetched: .*ECONNREFUSED/],
     [
-      'that is another one',
+      'with another name',
       (_request, response) =>
         response.setHeader('content-type', 'application/json').end('{"issuer":"https://elders.example"}'),
       /another issuer/,
@@ -51,7 +51,7 @@ describe('the tokens', () => {
         ),
       /the last certificate expired/,
     ],
-    ['at an address that gives none', () => kit.closedPort(), /cannot be used: .*ECONNREFUSED/],
+    ['at an address without tokens', () => kit.closedPort(), /cannot be used: .*ECONNREFUSED/],
   ])('of FSC need certificates: %s', async (_what, source, detail) => {
     await kit.fails('fsc-certificates', detail, /Manager/, { FSC_TOKEN_CERTIFICATES: await source() });
   });

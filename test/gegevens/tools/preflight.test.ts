@@ -1,4 +1,4 @@
-/** `gegevens preflight`: a successful run, the data sheet, and each line about the own certificate failing for its own reason. */
+/** `gegevens preflight`: a successful run, the data sheet, and each line about our own certificate failing for its own reason. */
 import { appendFileSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -74,7 +74,7 @@ describe('the settings', () => {
   });
 });
 
-describe('the own certificate', () => {
+describe('our own certificate', () => {
   it('must belong to the key', async () => {
     const { keyPem } = kit.mint();
     await kit.fails('signing-key', /none of the certificates belongs/, /issued for this key/, {

@@ -143,12 +143,12 @@ describe('against a supplier that', () => {
     ],
     ['changes the body', async () => ({ body: `${body()} `, headers: await theirs.sign(body()) }), /digest-mismatch/],
     [
-      'delivers what does not fit the model',
+      'delivers data that do not match the model',
       async () => ({ body: JSON.stringify({ gegevens: { ...gegevens, leveringen: [] } }) }),
       /does not fit the model 1.0:\n {2}\/leveringen/,
     ],
-    ['sends no JSON', async () => ({ body: 'hallo' }), /not JSON/],
-    ['has half a paginering', async () => ({ body: body({ pageSize: 2 }) }), /`paginering` is not what/],
+    ['does not send JSON', async () => ({ body: 'hallo' }), /not JSON/],
+    ['has an incomplete paginering', async () => ({ body: body({ pageSize: 2 }) }), /`paginering` is not what/],
     [
       'changes its state between pages',
       async (page) => ({ body: body(at(page, 3 + page)) }),
@@ -156,9 +156,9 @@ describe('against a supplier that', () => {
     ],
     ['gives the same page again', async () => ({ body: body(at(1)) }), /page 2 says that it is page 1/],
     ['gives the last page at once', async () => ({ body: body(at(2)) }), /page 1 says that it is page 2/],
-    ['counts what it does not give', async (page) => ({ body: body(at(page, 9)) }), /hold 4 records/],
+    ['announces more than it delivers', async (page) => ({ body: body(at(page, 9)) }), /hold 4 records/],
     [
-      'answers with a page of HTML',
+      'answers with an HTML page',
       async () => ({ body: '<p>', status: 500, headers: {} }),
       /status 500: no explanation/,
     ],

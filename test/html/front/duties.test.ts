@@ -64,7 +64,7 @@ describe('every page', () => {
     },
   );
 
-  it('has the logo and the icon of the organisation, from beside its style sheet', async () => {
+  it('has the logo and the icon of the organisation, stored beside its style sheet', async () => {
     for (const path of ['/raad', '/']) {
       const { text } = await get(path, BROWSER);
       const logo = /<img [^>]*src="([^"]+)"/.exec(text)?.[1] ?? '';
@@ -163,9 +163,9 @@ describe('at start-up in production', () => {
   const env = { AREAS: 'raadsfeed', NODE_ENV: 'production', PUBLIC_BASE_URL: 'https://raad.gemeente.example' };
   const told = /no `toegankelijkheid`/;
   it.each([
-    ['says that the accessibility statement is missing', { RAADSFEED_PAGES: 'true' }, 1],
-    ['says nothing when it is there', { RAADSFEED_PAGES: 'true', PAGES_LINKS }, 0],
-    ['says nothing when there are no pages for people', {}, 0],
+    ['reports a missing accessibility statement', { RAADSFEED_PAGES: 'true' }, 1],
+    ['reports nothing when it exists', { RAADSFEED_PAGES: 'true', PAGES_LINKS }, 0],
+    ['reports nothing without pages for people', {}, 0],
   ])('%s', async (_, more, times) => {
     const server = await startServer({ env: { ...env, ...more } });
     expect(server.logged.filter(({ msg, level }) => level === 40 && told.test(String(msg)))).toHaveLength(times);

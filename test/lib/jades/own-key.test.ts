@@ -83,12 +83,12 @@ describe('an own key in PEM', () => {
     ['no certificate', () => ({ key, chain: key }), 'unreadable-chain'],
     ['a broken certificate', () => ({ key, chain: chain.replace('MII', 'MIX') }), 'unreadable-chain'],
     [
-      'the key of another',
+      "another party's key",
       () => ({ key: readFileSync(kit.authority.requester.key, 'utf8'), chain }),
       'mismatched-pair',
     ],
     [
-      'the chain of another',
+      "another party's chain",
       () => ({ key, chain: readFileSync(kit.authority.requester.chain, 'utf8') }),
       'mismatched-pair',
     ],
@@ -149,7 +149,7 @@ describe('an own key in PKCS#12', () => {
     ['a certificate', () => kit.intermediate, 'unreadable-p12'],
     ['a file cut short', () => p12(createPrivateKey(key), split(chain), 'geheim').subarray(0, 500), 'unreadable-p12'],
     ['no key in it', () => p12(null, split(chain), 'geheim'), 'unreadable-p12'],
-    ['the key of another', () => p12(kit.requesterKey, split(chain), 'geheim'), 'mismatched-pair'],
+    ["another party's key", () => p12(kit.requesterKey, split(chain), 'geheim'), 'mismatched-pair'],
   ])('is refused: %s', (_case, file, code) => {
     expect(() => loadPkcs12Key({ p12: file(), passphrase: 'geheim' }, now())).toThrow(
       expect.objectContaining({ code }),

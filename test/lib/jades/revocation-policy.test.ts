@@ -192,12 +192,12 @@ describe('revocation answers', () => {
   });
 
   it('give a reason when there is none', async () => {
-    const { fetch } = recorder(() => Promise.reject(new Error('the network is away')));
+    const { fetch } = recorder(() => Promise.reject(new Error('the network is down')));
     const verifier = verifierFor(kit, { fetch });
     const error: unknown = await verifier.verify(freshMessage().message).catch((reason: unknown) => reason);
     expect(error).toMatchObject({
       code: 'revocation-unknown',
-      cause: { errors: [{ message: 'the network is away' }, {}] },
+      cause: { errors: [{ message: 'the network is down' }, {}] },
     });
   });
 

@@ -106,7 +106,7 @@ it.each([
   ['ends within a name', '{"leverin'],
   ['has text after its end', '{} {}'],
   ['is not an object or list', '"tekst"'],
-  ['closes what is not open', '{"a": ]}'],
+  ['closes an unopened bracket', '{"a": ]}'],
   ['has two commas', '{"leveringen": [{"vroegsignalen": [1,,2]}]}'],
   ['has a comma at the end of a list', '{"leveringen": [{"vroegsignalen": [1,]}]}'],
   ['has a comma at the start of a list', '{"leveringen": [,{}]}'],

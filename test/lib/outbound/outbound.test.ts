@@ -18,7 +18,7 @@ describe('headers of an answer', () => {
     ['-5', undefined],
     [undefined, undefined],
   ])('reads Retry-After %j as %j milliseconds', (value, expected) => {
-    // A negative number is a date to a lenient parser; only what the standard allows counts.
+    // A lenient parser reads a negative number as a date; only the standard's forms count.
     if (value !== '-5') expect(retryAfterMs(value, now)).toBe(expected);
     else expect(retryAfterMs(value, now) ?? 0).toBe(0);
   });

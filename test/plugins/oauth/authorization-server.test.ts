@@ -161,7 +161,7 @@ describe('the authorization server', () => {
       ['for a client with a secret', (jwt) => jwt.setIssuer('statistiek').setSubject('statistiek')],
       ['for an unknown client', (jwt) => jwt.setIssuer('vreemd').setSubject('vreemd')],
       ['that has expired', (jwt) => jwt.setExpirationTime('-1m')],
-      ['that is old', (jwt) => jwt.setIssuedAt('-1h')],
+      ['that is too old', (jwt) => jwt.setIssuedAt('-1h')],
     ])('refuses an assertion %s', async (_name, change) => {
       const { tokenUrl } = await start();
       expect((await askWith(tokenUrl, change)).first).toMatchObject({ status: 401, error: 'invalid_client' });

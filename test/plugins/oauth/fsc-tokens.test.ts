@@ -81,8 +81,8 @@ describe('an FSC access token', () => {
   );
 
   it.each([
-    ['by a certificate that is not ours', { ...stranger }, 'invalid unknown-key'],
-    ['by another key under the name of ours', { key: stranger.key }, 'invalid signature'],
+    ['by an unknown certificate', { ...stranger }, 'invalid unknown-key'],
+    ['by another key under a known name', { key: stranger.key }, 'invalid signature'],
     ['with an algorithm that is not of the list', { algorithm: 'PS256' }, 'invalid algorithm'],
     ['for another audience', { audience: 'https://other-inway.example' }, 'invalid audience'],
     ['by another peer', { peerId: '00000001000000000009' }, 'invalid issuer'],

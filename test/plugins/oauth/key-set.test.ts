@@ -96,8 +96,8 @@ describe('the keys of the issuer', () => {
   });
 
   it.each([
-    ['a token that is new', false],
-    ['a token that was verified before', true],
+    ['a new token', false],
+    ['a previously verified token', true],
   ])('are fetched first when they have expired: %s of a withdrawn key is refused', async (_what, again) => {
     const clock = movableClock();
     using verifier = openVerifier({ oauth: oauth(), clock });
@@ -155,7 +155,7 @@ describe('the keys of the issuer', () => {
 
   it.each([
     ['no JSON', 'keys', 200, 'is not JSON'],
-    ['no key set', { keys: 'none' }, 200, 'is not a JSON Web Key Set'],
+    ['not a key set', { keys: 'none' }, 200, 'is not a JSON Web Key Set'],
     ['larger than any key set', `{"keys":[],"x":"${'x'.repeat(300_000)}"}`, 200, 'is larger than 262144 bytes'],
     ['a redirect', '', 302, ''],
   ])('are not taken from an answer that is %s', async (_name, body, status, message) => {
@@ -200,7 +200,7 @@ describe('the metadata of the issuer', () => {
     using verifier = openVerifier({ oauth: discovered() });
     expect(await refusal(verifier.verify(await fresh()))).toBe('unavailable keys-unavailable');
     expect(performance.now() - began).toBeLessThan(20_000);
-    // Nothing is left for the second address.
+    // No time is left for the second address.
     expect([rfc8414, openid].map((path) => issuer.count(path))).toEqual([1, 0]);
   });
 
@@ -224,7 +224,7 @@ describe('the metadata of the issuer', () => {
     ['of another issuer', { issuer: 'https://elsewhere.example' }, 'metadata of another issuer'],
     ['without an issuer', {}, 'metadata of another issuer'],
     ['with a file as the address of its keys', { jwks_uri: 'file:///etc/passwd' }, 'no usable jwks_uri'],
-    ['without an address of keys', { jwks_uri: undefined }, 'no usable jwks_uri'],
+    ['without a keys address', { jwks_uri: undefined }, 'no usable jwks_uri'],
   ])('is not used when it is %s', async (name, change, message) => {
     const named = name.includes('issuer') ? {} : { issuer: issuer.issuer };
     const metadata = { ...named, jwks_uri: issuer.jwksUrl, ...change };

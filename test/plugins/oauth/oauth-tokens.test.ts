@@ -91,19 +91,19 @@ describe('an OAuth access token', () => {
     ['another audience', { aud: 'https://elsewhere.example' }, {}, 'invalid audience'],
     ['several other audiences', { aud: ['a', 'b'] }, {}, 'invalid audience'],
     ['no audience', { aud: undefined }, {}, 'invalid audience'],
-    ['an audience of another kind', { aud: [{}] }, {}, 'invalid audience'],
+    ['an audience of another type', { aud: [{}] }, {}, 'invalid audience'],
     ['no end', { exp: undefined }, {}, 'invalid claims-malformed'],
-    ['an end that is text', { exp: '9999999999' }, {}, 'invalid claims-malformed'],
-    ['a start that is text', { nbf: 'now' }, {}, 'invalid claims-malformed'],
+    ['an expiry as text', { exp: '9999999999' }, {}, 'invalid claims-malformed'],
+    ['a start as text', { nbf: 'now' }, {}, 'invalid claims-malformed'],
     ['a start in the future', { nbf: seconds() + 90 }, {}, 'invalid not-yet-valid'],
     ['an end in the past', { exp: seconds() - 90 }, {}, 'expired expired'],
     ['neither subject nor client', { sub: undefined, client_id: undefined }, {}, 'invalid claims-malformed'],
-    ['a subject of another kind', { sub: 5 }, {}, 'invalid claims-malformed'],
-    ['scopes of another kind', { scope: { read: true } }, {}, 'invalid claims-malformed'],
-    ['a delegate of another kind', { act: 'delegate' }, {}, 'invalid claims-malformed'],
-    ['a DPoP key that binds it', { cnf: { jkt: 'thumbprint' } }, {}, 'invalid not-bound'],
+    ['a subject of another type', { sub: 5 }, {}, 'invalid claims-malformed'],
+    ['scopes of another type', { scope: { read: true } }, {}, 'invalid claims-malformed'],
+    ['a delegate of another type', { act: 'delegate' }, {}, 'invalid claims-malformed'],
+    ['a DPoP key binding', { cnf: { jkt: 'thumbprint' } }, {}, 'invalid not-bound'],
     [
-      'a client certificate that binds it and that nobody hands on',
+      'a client certificate binding without a passed-on certificate',
       { cnf: { 'x5t#S256': 'thumbprint' } },
       {},
       'invalid client-certificate-absent',
@@ -182,12 +182,12 @@ describe('a verified token', () => {
   });
 
   it.each([
-    ['what its claim says', { oin: '00000001000000000007', client_id: 'statistiek' }, '00000001000000000007'],
-    ['the one of its client, without the claim', { client_id: 'statistiek' }, '00000001000000000001'],
-    ['the one of its subject, without a client', { client_id: undefined, sub: 'statistiek' }, '00000001000000000001'],
-    ['none of another client', { client_id: 'ander', sub: 'statistiek' }, undefined],
-    ['none where the claim is not an OIN', { oin: 'x', client_id: 'statistiek' }, undefined],
-    ['none where the claim is a list', { oin: ['00000001000000000007'], client_id: 'statistiek' }, undefined],
+    ['its claim', { oin: '00000001000000000007', client_id: 'statistiek' }, '00000001000000000007'],
+    ["its client's, without the claim", { client_id: 'statistiek' }, '00000001000000000001'],
+    ["its subject's, without a client", { client_id: undefined, sub: 'statistiek' }, '00000001000000000001'],
+    ['none for another client', { client_id: 'ander', sub: 'statistiek' }, undefined],
+    ['none if the claim is not an OIN', { oin: 'x', client_id: 'statistiek' }, undefined],
+    ['none if the claim is a list', { oin: ['00000001000000000007'], client_id: 'statistiek' }, undefined],
   ])('has %s as its OIN', async (_what, claims, oin) => {
     const clientOins = new Map([['statistiek', '00000001000000000001']]);
     using verifier = openVerifier({ oauth: { ...oauth(), oinClaim: 'oin', clientOins } });

@@ -60,7 +60,7 @@ describe('the token of a request', () => {
     ['is nowhere', []],
     ['is sent under another scheme', ['authorization', 'Basic YWJj']],
     ['is sent without a scheme in Authorization', ['authorization', own]],
-    ['is sent under a scheme that only starts alike', ['authorization', `BearerToken ${own}`]],
+    ['is sent under a scheme with the same beginning', ['authorization', `BearerToken ${own}`]],
   ])('is missing when it %s', async (_name, headers) => {
     expect(await found(...headers)).toBe('missing no-token');
   });
@@ -86,7 +86,7 @@ describe('the token of a request', () => {
     ['two Fsc-Authorization headers', ['fsc-authorization', inway, 'fsc-authorization', inway], 'header-repeated'],
     ['two tokens in one header', ['fsc-authorization', `${inway}, ${inway}`], 'malformed'],
     ['text that is not a JWT', ['authorization', 'Bearer opaque'], 'malformed'],
-    ['characters that no JWT has', ['authorization', 'Bearer aaa.bbb.c=c'], 'malformed'],
+    ['characters not allowed in a JWT', ['authorization', 'Bearer aaa.bbb.c=c'], 'malformed'],
     ['a token that starts with a dot', ['authorization', 'Bearer .bbb.ccc'], 'malformed'],
   ])('is invalid with %s', async (_name, headers, reason) => {
     expect(await found(...headers)).toBe(`invalid ${reason}`);

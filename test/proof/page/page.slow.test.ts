@@ -109,12 +109,12 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
 
   it.each<[string, unknown, RegExp]>([
     ['a changed record', { ...ACTIE, actieNaam: 'Anders' }, /veranderd/],
-    ['a record with more', { ...ACTIE, meer: 1 }, /veranderd/],
+    ['a record with an extra member', { ...ACTIE, meer: 1 }, /veranderd/],
     ['a record without an object', { ...ACTIE, verwerkteObjecten: [] }, /ontbreekt een deel/],
-    ['what is not JSON', '{', /geen JSON/],
+    ['a file that is not JSON', '{', /geen JSON/],
     ['a list', [], /niet het soort bestand/],
     [
-      'what is nested too deep',
+      'a file that is nested too deeply',
       '['.repeat(200_000) + ']'.repeat(200_000),
       /kan niet worden gelezen|geen JSON|soort bestand/,
     ],

@@ -7,9 +7,9 @@ import type { Check } from './outside-judge.ts';
 export interface Tampered {
   /** `proof verify` must report one of these names. */
   readonly names: readonly (string | RegExp)[];
-  /** What the outside judge must refuse; absent: the records. */
+  /** The evidence that the outside judge must refuse; absent: the records. */
   readonly breaks?: Check;
-  /** Records that differ from what was logged: their proofs must be refused too. */
+  /** Records that differ from the logged ones: their proofs must be refused too. */
   readonly forged?: readonly string[];
 }
 

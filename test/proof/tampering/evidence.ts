@@ -1,4 +1,4 @@
-/** What a service with this database would show an outsider: leaves, tiles, records and proofs, as currently stored. */
+/** The evidence that a service with this database would show an outsider: leaves, tiles, records and proofs, as currently stored. */
 import pg from 'pg';
 import type { Db } from '../../../src/database/transaction.ts';
 import {

@@ -27,7 +27,7 @@ export interface Evidence {
 }
 
 export interface ClaimedLeaf {
-  /** `null`: nothing leads to a leaf. */
+  /** `null`: the record has no link to a leaf. */
   readonly index: number | null;
   /** `null`: it cannot be recomputed. */
   readonly entry: string | null;

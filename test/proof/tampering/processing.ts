@@ -121,7 +121,7 @@ export const PROCESSING_TRIES: Readonly<Record<string, Try>> = {
     );
     return { names: [leafName('verwerkingen', found.leaf)], forged: [found.name] };
   },
-  async 'a removal that names more'(db) {
+  async 'a removal that names extra records'(db) {
     const found = await version(db);
     await PROCESSING.remove(db, found);
     const { number } = await one<{ number: number }>(

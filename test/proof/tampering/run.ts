@@ -116,6 +116,6 @@ function faultsOf({ names, breaks = 'records' }: Tampered, { faults, verdict }: 
   if (!isNamed) wrong.push(`NOT NAMED: ${names.join(' or ')} is not in ${faults.map(({ name }) => name).join(', ')}`);
   if (verdict === undefined) return wrong;
   if (verdict[breaks] === '') wrong.push(`ACCEPTED outside: ${breaks}`);
-  if (verdict.proofs.includes('')) wrong.push('ACCEPTED outside: the proof of what was changed');
+  if (verdict.proofs.includes('')) wrong.push('ACCEPTED outside: the proof of a modified record');
   return wrong;
 }

@@ -76,7 +76,7 @@ describe(`notes${WITHOUT_GO}`, () => {
     ['no empty line', 'a\n\u2014 b AAAAAAAA\n'],
     ['no end', `a\n\n${log.sign('a\n').trimEnd()}`],
     ['a control character', `a\t\n\n${log.sign('a\t\n')}`],
-    ['base64 that ends otherwise', 'a\n\n\u2014 b AAAAAAB=\n'],
+    ['non-canonical base64', 'a\n\n\u2014 b AAAAAAB=\n'],
     ['half a surrogate', `\ud800\n\n${log.sign('a\n')}`],
     ['too many signatures', `a\n\n${log.sign('a\n').repeat(101)}`],
     ['too many bytes', `${'a'.repeat(300_000)}\n\n${log.sign('a\n')}`],
@@ -128,7 +128,7 @@ describe('checkpoints', () => {
 
 const LINES = (quorum: string): string =>
   [
-    '# who vouches for whom \u00e9',
+    '# witnesses and groups \u00e9',
     `log ${log.key.text}`,
     '',
     ...witnesses.map((w, place) => ` witness W${place} ${w.key.text}\thttps://w${place}.example/witness`),

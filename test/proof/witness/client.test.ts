@@ -187,7 +187,7 @@ it.each<[string, typeof lie]>([
       body: createSigner('liar.example', Buffer.alloc(32, 34), WITNESS_KEY).sign(text(body), seconds()),
     }),
   ],
-  ['a cosignature of the future', (body) => ({ status: 200, body: impostor.sign(text(body), seconds() + 86_400) })],
+  ['a cosignature from the future', (body) => ({ status: 200, body: impostor.sign(text(body), seconds() + 86_400) })],
   ['a cosignature without a time', (body) => ({ status: 200, body: impostor.sign(text(body), 0) })],
   [
     'another text before the signature',
@@ -196,7 +196,7 @@ it.each<[string, typeof lie]>([
   ['nothing', () => ({ status: 200, body: '' })],
   ['too much', () => ({ status: 200, body: 'a'.repeat(100_000) })],
   [
-    'always another size',
+    'a different size each time',
     () => ({ status: 409, type: 'text/x.tlog.size', body: `${1 + Math.floor(Math.random() * 60)}\n` }),
   ],
   ['a size over ours', () => ({ status: 409, type: 'text/x.tlog.size', body: '100000\n' })],

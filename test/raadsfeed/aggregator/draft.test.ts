@@ -84,23 +84,23 @@ const agendapunt = (source: FakeSource, id: string, more: object = {}) => ({
 describe('data that the draft allows', () => {
   it.concurrent.for<[string, (source: FakeSource) => Record<string, unknown>, string]>([
     [
-      'members that we do not know',
+      'unknown members',
       (source) => informatieobject(source, 'a', { thema: ['wonen'], leverancier: { id: 7, naam: null } }),
       'Informatieobject',
     ],
     [
-      'members that we do not know in references',
+      'unknown members in references',
       (source) => vergadering(source, 'a', { agendapunten: [{ bronidentificatie: 'x', titel: 'T' }] }),
       'Vergadering',
     ],
     [
-      'texts that are empty',
+      'empty texts',
       (source) =>
         informatieobject(source, 'a', { titel: '', wooinformatiecategorie: '', formaat: '', omschrijving: '' }),
       'Informatieobject',
     ],
     [
-      'a name that is empty',
+      'an empty name',
       (source) => vergadering(source, 'a', { naam: '', organisatie: { gemeente: source.organisatiecode, naam: '' } }),
       'Vergadering',
     ],
@@ -119,7 +119,7 @@ describe('data that the draft allows', () => {
       'Informatieobject',
     ],
     [
-      'indications that are null',
+      'null indications',
       (source) => agendapunt(source, 'a', { indicatiehamerstuk: null, indicatiebehandeld: null }),
       'Agendapunt',
     ],
@@ -250,15 +250,15 @@ describe('hashes', () => {
 describe('an invalid record is refused and counted', () => {
   it.concurrent.for<[string, (source: FakeSource) => void]>([
     [
-      'an address of a script',
+      'a script address',
       (source) => add(source, informatieobject(source, 'x', { webpaginalink: 'javascript:alert(1)' })),
     ],
     [
-      'an address of no scheme that is known',
+      'an address with an unknown scheme',
       (source) => add(source, informatieobject(source, 'x', { bestandsurl: 'httphttp://raad.example/1' })),
     ],
     [
-      'an address of a script in a reference',
+      'a script address in a reference',
       (source) =>
         add(
           source,
@@ -266,13 +266,13 @@ describe('an invalid record is refused and counted', () => {
         ),
     ],
     [
-      'an address of a script in a member that we do not know',
+      'a script address in an unknown member',
       (source) => add(source, informatieobject(source, 'x', { extra: { fotoUrl: 'vbscript:x' } })),
     ],
     ['an upsert without data', (source) => source.add({ op: 'upsert' }, 'x')],
-    ['data of another kind', (source) => add(source, vergadering(source, 'x'))],
+    ['data of another type', (source) => add(source, vergadering(source, 'x'))],
     [
-      'an organisation that the source does not name',
+      'an organisation that the source does not list',
       (source) => {
         source.document('x').resource.organisatiecode = 'gm9999';
       },

@@ -118,24 +118,20 @@ it.each([
 
 describe('reports faults of a feed and exits with 1:', () => {
   it.each<[string, Answer[], string]>([
-    ['a number that is missing', [page('a', 9, false, upsert(6), upsert(9))], 'the numbers 7 to 8 are missing'],
-    ['numbers that go back', [page('a', 9, true, upsert(9)), page('b', 9, false, upsert(8))], 'number 8 comes after 9'],
+    ['a missing number', [page('a', 9, false, upsert(6), upsert(9))], 'the numbers 7 to 8 are missing'],
+    ['decreasing numbers', [page('a', 9, true, upsert(9)), page('b', 9, false, upsert(8))], 'number 8 comes after 9'],
     ['a number twice', [page('a', 6, false, upsert(6), upsert(6))], 'number 6 comes after 6'],
     [
-      'a hash of something else',
+      'a hash of other content',
       [page('a', 7, false, upsert(6), upsert(7, { data: { naam: 'y' } }))],
       'number 7: its contentHash',
     ],
-    [
-      'data that is not there',
-      [page('a', 6, false, upsert(6, { data: undefined }))],
-      'number 6: an upsert has no data',
-    ],
+    ['missing data', [page('a', 6, false, upsert(6, { data: undefined }))], 'number 6: an upsert has no data'],
     ['a redaction with content', [page('a', 6, false, { ...redact(6, [1]), data })], 'a redact holds content'],
     ['a redaction without numbers', [page('a', 6, false, redact(6))], 'a redact names no numbers'],
-    ['a head that is behind', [page('a', 5, false, upsert(6))], 'head 5 is lower than number 6'],
-    ['an end that is not the end', [page('a', 9, false, upsert(6))], 'claims to be at the end, but head is 9'],
-    ['something that is not a record', [page('a', 6, false, { nummer: 6 }, upsert(6))], 'an item is not a record'],
+    ['a head that is too low', [page('a', 5, false, upsert(6))], 'head 5 is lower than number 6'],
+    ['a false end', [page('a', 9, false, upsert(6))], 'claims to be at the end, but head is 9'],
+    ['an item that is not a record', [page('a', 6, false, { nummer: 6 }, upsert(6))], 'an item is not a record'],
   ])('%s', async (_what, pages, fault) => {
     answers = { '/dienst': [service], '/snapshot': [snapshot()], '/feed': pages };
     const { status, stderr } = await follow();

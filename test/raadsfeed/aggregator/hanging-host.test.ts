@@ -207,7 +207,7 @@ it('only for one organisation ends the reading of that one, though it answers ot
   await feed.adapter.close();
 });
 
-it('has its failed calls counted anew for each window, also in a check of many', () => {
+it('has its failed calls counted separately for each window, also in a check of many', () => {
   const { signal } = new AbortController();
   const of = { scheme: 'go', adapter: goAdapter(), source: SOURCE, period: QUARTER } as const;
   const due = { ...QUARTER, depth: 'full', completeAt: null } as const;

@@ -23,8 +23,8 @@ it.each([
 });
 
 it.each([
-  ['of more elements than memory has room for', `<a>${'<b/>'.repeat(1_000_000)}</a>`, /more than 300000 elements/],
-  ['of elements in elements', '<a>'.repeat(1_000_000), /nested deeper than 50/],
+  ['with more elements than fit in memory', `<a>${'<b/>'.repeat(1_000_000)}</a>`, /more than 300000 elements/],
+  ['with deeply nested elements', '<a>'.repeat(1_000_000), /nested deeper than 50/],
   [
     'of attributes',
     `<a ${Array.from({ length: 100_000 }, (_, n) => `b${n}=""`).join(' ')}/>`,

@@ -181,7 +181,7 @@ export function idOf({ scheme }: ImitatedBody, kind: string, n: number): string 
   return `${scheme === 'notubiz' ? '' : `${scheme}-`}${kind}-${scheme === 'ibabs' ? guid(n) : n}`;
 }
 
-/** What may be published, straight from the rules. */
+/** The publishable resources, straight from the rules. */
 export function expectedKeys(body: ImitatedBody, meetings: Iterable<KnownMeeting>): string[] {
   const keys = [...meetings]
     .filter(({ isSecret }) => !isSecret)

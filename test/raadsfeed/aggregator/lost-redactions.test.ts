@@ -67,10 +67,7 @@ describe('a redaction on an invalid page is carried out', () => {
       'with another record that is invalid',
       onFeed((_, records) => ({ records: [...records, 'iets', { op: 'upsert' }] })),
     ],
-    [
-      'of a kind that is not known',
-      onFeed((_, records) => ({ records: records.map((r) => ({ ...r, resourceType: 'Stuk' })) })),
-    ],
+    ['of an unknown type', onFeed((_, records) => ({ records: records.map((r) => ({ ...r, resourceType: 'Stuk' })) }))],
     ['without a resource', onFeed((_, records) => ({ records: records.map(({ resource: _r, ...r }) => r) }))],
     [
       'without a time or reason',
@@ -98,7 +95,7 @@ describe('a redaction on an invalid page is carried out', () => {
 });
 
 describe('numbers that are absent', () => {
-  it('do not delay a redaction on a page that was read in search of what names them', async () => {
+  it('do not delay a redaction on a page that was read to look for a redaction of them', async () => {
     await pause(true);
     for (const id of ['d-20', 'd-21']) source.document(id);
     source.records = source.records.filter(({ sequenceNumber }) => sequenceNumber !== 13);

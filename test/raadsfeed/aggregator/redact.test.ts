@@ -1,4 +1,4 @@
-/** A redaction passes through two hops, and no record goes round in a loop. */
+/** A redaction passes through two hops, and no record circulates. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { document, type FeedServer, readRecords, removal, startFeed, vergadering } from '../support.ts';
 import { FakeSource } from './fake-source.ts';

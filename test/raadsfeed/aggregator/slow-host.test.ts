@@ -44,8 +44,8 @@ async function hangs(call: Promise<unknown>): Promise<boolean | undefined> {
 
 it.concurrent.for([
   ['asks for a pause', { status: 429, headers: { 'retry-after': '1' } }],
-  ['answers with what cannot be read', { status: 200, body: 'no JSON' }],
-  ['says in its answer that it failed', { status: 200, body: { failed: true } }],
+  ['answers unreadably', { status: 200, body: 'no JSON' }],
+  ['reports a failure in its answer', { status: 200, body: { failed: true } }],
 ] as const)('a host that %s meanwhile does not hang', async ([_what, answer], test) => {
   const { host, client } = await connect(test);
   host.rule = ({ path }) => (path === '/slow' ? 'hang' : answer);

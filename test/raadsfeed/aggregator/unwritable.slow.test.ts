@@ -36,8 +36,8 @@ describe('an unwritable record is refused individually, and a redaction beside i
     ['lists nested deep in data', LISTS, inData, /nested too deeply/],
     ['objects nested deep in data', OBJECTS, inData, /nested too deeply/],
     ['objects nested deep in the record', OBJECTS, inRecord, /nested too deeply/],
-    ['a number without end in data', '{"n":[1e400]}', inData, /number/],
-    ['a number without end in the record', '-1e999', inRecord, /number/],
+    ['an infinite number in data', '{"n":[1e400]}', inData, /number/],
+    ['an infinite number in the record', '-1e999', inRecord, /number/],
     ['too much in the record', JSON.stringify('x'.repeat(66_000)), inRecord, /65536 bytes/],
   ])('%s', async (_name, text, add, why) => {
     put(text);
@@ -60,7 +60,7 @@ describe('an unwritable record is refused individually, and a redaction beside i
 
 it.each([
   ['20 000 levels', OBJECTS],
-  ['a number without end', '1e400'],
+  ['an infinite number', '1e400'],
   ['66 000 characters', JSON.stringify('x'.repeat(66_000))],
 ])('a redaction with %s in an additional member is carried out without that', async (_name, text) => {
   put(text);

@@ -63,8 +63,8 @@ describe('GemeenteOplossingen', () => {
   });
 
   it.each([
-    ['says that it is an error', { status: 'ERROR', code: 500, list: [] }],
-    ['says so in its status', { status: 501, list: [] }],
+    ['declares an error', { status: 'ERROR', code: 500, list: [] }],
+    ['does so in its status', { status: 501, list: [] }],
     ['announces more than it shows', { code: 200, result: { totalCount: 3, meetings: [] } }],
   ])('v1: a list whose object %s is not read as one', async (_name, body) => {
     const { supplier, feed } = await open('v1');

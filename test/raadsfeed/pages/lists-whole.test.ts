@@ -32,7 +32,7 @@ it('shows the documents received last first, whatever their own date, in every l
       vergaderingen: [{ bronidentificatie: 'nieuw-v' }],
     }),
   ]);
-  // A change makes nothing new.
+  // A changed document is not new.
   await pages.publishAndIndex([
     document('recent-3', {
       titel: 'Recent dossier, gewijzigd',

@@ -70,10 +70,10 @@ it.each([
 
 it.each([
   ['words in another order than the phrase', 'q=%22kade+riolering%22'],
-  ['what is excluded', 'q=riolering+-begrotingswijziging+-kade'],
-  ['a word that nobody wrote', 'q=zzzzonbekend'],
-  ['a beginning that goes on otherwise', 'q=begrotingx'],
-  ['a beginning of five letters that goes on otherwise', 'q=riolx'],
+  ['excluded words', 'q=riolering+-begrotingswijziging+-kade'],
+  ['a word that does not occur', 'q=zzzzonbekend'],
+  ['a beginning that continues differently', 'q=begrotingx'],
+  ['a beginning of five letters that continues differently', 'q=riolx'],
   ['anything by exclusions alone', 'q=-kade'],
 ])('does not find %s', async (_what, query) => {
   expect(await titles(query)).toEqual([]);

@@ -21,7 +21,7 @@ export function misbehave(behaviour: string, request: IncomingMessage, response:
       response.writeHead(404).end('not here');
       return true;
     case 'garbage':
-      response.writeHead(200).end(Buffer.from('this is no DER'));
+      response.writeHead(200).end(Buffer.from('this is not DER'));
       return true;
     case 'empty':
       response.writeHead(200).end();

@@ -241,7 +241,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     await page.goto(`${log.server.url}/inzage`);
     await page.getByRole('link', { name: 'Inloggen' }).click();
     await page.getByRole('button', { name: /T\. Tweede/ }).click();
-    // What was done: a compact list, of which one entry opens.
+    // The actions: a compact list, of which one entry opens.
     const entry = page.locator('.kv-entry', { hasText: 'Gegevens opgevraagd, keer 7' }).first();
     const { height = 999 } = (await entry.boundingBox()) ?? {};
     expect(height).toBeLessThan(60);

@@ -113,10 +113,10 @@ describe('logging in', () => {
     ['another nonce', { claims: { nonce: 'ander' } }, 400],
     ['no nonce', { without: ['nonce'] }, 400],
     ['another audience', { claims: { aud: 'een-ander' } }, 400],
-    ['two audiences without saying for whom', { claims: { aud: ['inzage', 'een-ander'] } }, 400],
+    ['two audiences without an authorised party', { claims: { aud: ['inzage', 'een-ander'] } }, 400],
     ['another issuer', { claims: { iss: 'https://boef.example' } }, 400],
-    ['an ID token that is over', { claims: { iat: 1, exp: 2 } }, 400],
-    ['a signature of another key', { key: 'other' }, 400],
+    ['an expired ID token', { claims: { iat: 1, exp: 2 } }, 400],
+    ['a signature by another key', { key: 'other' }, 400],
     ['no signature', { alg: 'none' }, 400],
     ['no number', { without: ['bsn'] }, 403],
     ['a number that fails the eleven test', { claims: { bsn: '123456789' } }, 403],
@@ -129,7 +129,7 @@ describe('logging in', () => {
     ['no JSON', { status: 200, body: '<html>' }, 400],
     ['no ID token', { status: 200, body: '{"access_token":"x","token_type":"Bearer"}' }, 400],
     ['a redirect', { status: 302 }, 400],
-    ['more than it reads', { status: 200, body: JSON.stringify({ x: 'x'.repeat(300_000) }) }, 503],
+    ['an answer beyond its size limit', { status: 200, body: JSON.stringify({ x: 'x'.repeat(300_000) }) }, 503],
   ])('refuses a provider that answers with %s', async (_what, lies, status) => {
     const citizen = inzage.browser();
     const address = await leave(citizen, newBsn());

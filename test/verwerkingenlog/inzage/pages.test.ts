@@ -1,4 +1,4 @@
-/** What a citizen sees of the log, and what nobody may see: in pages, files, headers, log lines and cookies. */
+/** A citizen's view of the log, and what nobody may see: in pages, files, headers, log lines and cookies. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actie, actieIn, HEADERS, listIn, ofPerson } from '../support.ts';
 import { type InzageServer, logAbout, newBsn, registerActivity, startInzage } from './support.ts';
@@ -60,7 +60,7 @@ describe('the overview', () => {
     }
   });
 
-  it('identifies a person who received data by no number', async () => {
+  it('shows no number of a person who received data', async () => {
     const bsn = newBsn();
     const other = newBsn();
     await log(bsn, { soortAfnemerId: 'B.S.N.', afnemerId: other });

@@ -92,7 +92,7 @@ it('link to the proof of an entry if there is one, and to nothing if there is no
   ).toHaveLength(1);
 });
 
-it('lead on from the only known year when there may be more entries than it looks through', () => {
+it('link to earlier years when there may be more entries than they look through', () => {
   const period = { from: '2026-01-01', to: '2026-12-31' };
   const group = { organisatie: 'x', verwerkingsactiviteitId: null, verwerkingsactiviteitUrl: null, activiteit: null };
   const shown = { period, years: ['2026'], looks: [], readings: [], count: 1, next: null, previous: null };

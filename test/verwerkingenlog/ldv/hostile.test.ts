@@ -178,7 +178,7 @@ describe.each(FORMS)('in %s', (form) => {
 it.each([
   ['a very deep list', `${'['.repeat(500_000)}${']'.repeat(500_000)}`],
   ['a very deep part', `{"resourceSpans":[${'{"arrayValue":{"values":['.repeat(20_000)}${']}}'.repeat(20_000)}}]}`],
-  ['an object of very many members', `{${Array.from({ length: 100_000 }, (_, i) => `"m${i}":1`).join(',')}}`],
+  ['an object with very many members', `{${Array.from({ length: 100_000 }, (_, i) => `"m${i}":1`).join(',')}}`],
   ['invalid UTF-8', Uint8Array.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
 ])('refuses JSON with %s', async (_what, body) => {
   expect((await log.send([], { form: 'json', body })).status).toBe(400);
@@ -196,9 +196,9 @@ it('refuses the spans of a resource with a very deep value', async () => {
 });
 
 it.each([
-  ['a span that is no object', '1', 'de regel is geen object'],
-  ['an id that is no text', '{"traceId":{}}', 'trace_id kan niet gelezen worden'],
-  ['a time that is no integer', '{"startTimeUnixNano":1.5}', 'start_time kan niet gelezen worden'],
+  ['a span that is not an object', '1', 'de regel is geen object'],
+  ['an id that is not a text', '{"traceId":{}}', 'trace_id kan niet gelezen worden'],
+  ['a time that is not an integer', '{"startTimeUnixNano":1.5}', 'start_time kan niet gelezen worden'],
 ])('refuses %s', async (_what, span, reason) => {
   const body = `{"resourceSpans":[{"scopeSpans":[{"spans":[${span}]}]}]}`;
   expect((await log.send([], { form: 'json', body })).answer).toEqual({

@@ -72,19 +72,19 @@ const ODD: readonly (readonly [what: string, change: (span: Json) => void, outco
   ['a status by name', setting('status', { code: 'STATUS_CODE_ERROR' }), 'stored'],
   ['a kind by name', setting('kind', 'SPAN_KIND_SERVER'), 'stored'],
   ['a status by an unknown name', setting('status', { code: 'STATUS_CODE_FINE' }), 'status'],
-  ['a status that is no object', setting('status', 'STATUS_CODE_OK'), 'status'],
+  ['a status that is not an object', setting('status', 'STATUS_CODE_OK'), 'status'],
   ['a broken status', setting('status', { code: 1.5 }), 'status'],
   ['a broken integer', attribute('app.kept', { intValue: 3.5 }), KEPT],
   ['an integer in words', attribute('app.kept', { intValue: 'abc' }), KEPT],
-  ['an integer that is too large', attribute('app.kept', { intValue: '9223372036854775808' }), 'een geheel getal past'],
+  ['too large an integer', attribute('app.kept', { intValue: '9223372036854775808' }), 'een geheel getal past'],
   ['a bare value', attribute('app.kept', 'x'), KEPT],
   ['a list for a text', attribute('app.kept', { stringValue: ['x'] }), KEPT],
   ['a word for a truth', attribute('app.kept', { boolValue: 'ja' }), KEPT],
   ['two values', attribute('app.kept', { stringValue: 'x', intValue: '1' }), KEPT],
-  ['a value in another spelling', attribute('app.kept', { string_value: 'x' }), KEPT],
+  ['a value with another member name', attribute('app.kept', { string_value: 'x' }), KEPT],
   ['bytes that are not base64', attribute('app.kept', { bytesValue: 'a b!' }), KEPT],
-  ['a map with a bad member', attribute('app.kept', { kvlistValue: { values: [7] } }), KEPT],
-  ['a list without list', attribute('app.kept', { arrayValue: 'x' }), KEPT],
+  ['a map with an invalid member', attribute('app.kept', { kvlistValue: { values: [7] } }), KEPT],
+  ['a list value without a list', attribute('app.kept', { arrayValue: 'x' }), KEPT],
   ['a numeric name', setting('name', 42), 'name'],
   ['a list as a name', setting('name', ['x']), 'name'],
   ['no name', setting('name', null), 'stored'],
@@ -99,16 +99,16 @@ const ODD: readonly (readonly [what: string, change: (span: Json) => void, outco
   ['a negative time', setting('startTimeUnixNano', '-1'), 'start_time'],
   ['attributes that are an object', setting('attributes', { 'dpl.core.data_subject_id': 'x' }), 'attributes'],
   ['a count in words', setting('droppedAttributesCount', 'geen'), 'dropped_attributes_count'],
-  ['events that are none', setting('events', 'x'), 'stored'],
-  ['links that are none', setting('links', [1, null, { traceId: 5 }]), 'stored'],
-  ['flags and trace state that are none', (span) => Object.assign(span, { flags: 'x', traceState: {} }), 'stored'],
-  ['an attribute that is none', having('x'), 'stored'],
+  ['events that are not events', setting('events', 'x'), 'stored'],
+  ['links that are not links', setting('links', [1, null, { traceId: 5 }]), 'stored'],
+  ['invalid flags and trace state', (span) => Object.assign(span, { flags: 'x', traceState: {} }), 'stored'],
+  ['an attribute that is not an object', having('x'), 'stored'],
   ['an attribute without a name', having({ key: 7, value: {} }), 'stored'],
-  ['a broken integer that is dropped', attribute('x', { intValue: 3.5 }), 'stored'],
-  ['an integer that is too large and dropped', attribute('x', { intValue: '9223372036854775808' }), 'stored'],
-  ['a bare value that is dropped', attribute('x', 'x'), 'stored'],
-  ['a map with a bad member that is dropped', attribute('x', { kvlistValue: { values: [7] } }), 'stored'],
-  ['two values that are dropped', attribute('x', { stringValue: ['x'], intValue: {} }), 'stored'],
+  ['a dropped invalid integer', attribute('x', { intValue: 3.5 }), 'stored'],
+  ['a dropped integer that is too large', attribute('x', { intValue: '9223372036854775808' }), 'stored'],
+  ['a dropped bare value', attribute('x', 'x'), 'stored'],
+  ['a dropped map with an invalid member', attribute('x', { kvlistValue: { values: [7] } }), 'stored'],
+  ['two dropped values', attribute('x', { stringValue: ['x'], intValue: {} }), 'stored'],
 ];
 
 describe('in JSON', () => {
@@ -133,9 +133,9 @@ describe('in JSON', () => {
   });
 
   it.each([
-    ['a span that is none', { spans: ['x', null] }, 2, 'de regel is geen object'],
-    ['spans that are none', { spans: 'x' }, 1, 'resourceSpans[0].scopeSpans[0] kan niet gelezen worden'],
-    ['a scope that is none', 'x', 1, 'resourceSpans[0].scopeSpans[0] kan niet gelezen worden'],
+    ['a span that is not an object', { spans: ['x', null] }, 2, 'de regel is geen object'],
+    ['spans that are not a list', { spans: 'x' }, 1, 'resourceSpans[0].scopeSpans[0] kan niet gelezen worden'],
+    ['a scope that is not an object', 'x', 1, 'resourceSpans[0].scopeSpans[0] kan niet gelezen worden'],
   ])('%s does not affect other spans', async (_what, scope, count, reason) => {
     const good = line();
     const body = JSON.stringify({ resourceSpans: [{ scopeSpans: [scope, { spans: [inJson(good)] }] }] });
@@ -146,7 +146,7 @@ describe('in JSON', () => {
   });
 
   it.each([
-    ['that is none', 'x', 'resource: resource kan niet gelezen worden'],
+    ['that is not an object', 'x', 'resource: resource kan niet gelezen worden'],
     ['with attributes that are no list', { attributes: {} }, 'resource: resource.attributes kan niet gelezen worden'],
     [
       'with a name of the application that is none',
@@ -228,18 +228,18 @@ describe('in protobuf', () => {
 
   it.each([
     ['a name that is not UTF-8', message(5, NOT_UTF8), 'name'],
-    ['a status that was cut', message(15, cut(message(2, Buffer.from('fout')))), 'status'],
+    ['a truncated status', message(15, cut(message(2, Buffer.from('fout')))), 'status'],
     ['a value that is not UTF-8', message(9, keyValue('app.kept', message(1, NOT_UTF8))), KEPT],
-    ['a value that was cut', message(9, keyValue('app.kept', cut(text(1, 'waarde')))), KEPT],
-    ['a span that was cut', cut(text(5, 'Zoeken persoon')), 'name'],
-    ['a field that is none', Uint8Array.of(0x07), 'kan niet gelezen worden'],
-    ['an attribute that was cut in its name', message(9, cut(text(1, 'app.kept'))), 'attributes'],
-    ['a value that is not UTF-8 and dropped', message(9, keyValue('x', message(1, NOT_UTF8))), 'stored'],
-    ['a value that was cut and dropped', message(9, keyValue('x', cut(text(1, 'waarde')))), 'stored'],
-    ['a dropped attribute that was cut', message(9, cut(keyValue('x', text(1, 'waarde')))), 'stored'],
+    ['a truncated value', message(9, keyValue('app.kept', cut(text(1, 'waarde')))), KEPT],
+    ['a truncated span', cut(text(5, 'Zoeken persoon')), 'name'],
+    ['an invalid field', Uint8Array.of(0x07), 'kan niet gelezen worden'],
+    ['an attribute with a truncated name', message(9, cut(text(1, 'app.kept'))), 'attributes'],
+    ['a dropped value that is not UTF-8', message(9, keyValue('x', message(1, NOT_UTF8))), 'stored'],
+    ['a dropped truncated value', message(9, keyValue('x', cut(text(1, 'waarde')))), 'stored'],
+    ['a dropped truncated attribute', message(9, cut(keyValue('x', text(1, 'waarde')))), 'stored'],
     ['a dropped value of the wrong wire type', message(9, concat(text(1, 'x'), Uint8Array.of(0x10, 0x05))), 'stored'],
     ['a name of a dropped attribute that is not UTF-8', message(9, message(1, NOT_UTF8)), 'stored'],
-    ['events that were cut', message(11, cut(text(3, 'gebeurtenis'))), 'stored'],
+    ['truncated events', message(11, cut(text(3, 'gebeurtenis'))), 'stored'],
     ['a name of the wrong wire type', Uint8Array.of(0x28, 0x05), 'stored'],
   ] as const)('%s does not affect other spans', async (_what, more, outcome) => {
     const [before, odd, after] = [line(), line(), line()];
@@ -323,7 +323,7 @@ describe('a non-empty request without spans', () => {
     expect(answer?.errorMessage).toContain('resourceSpans[].veld 1000');
   });
 
-  it('causes a warning beside the spans that were found, which are stored', async () => {
+  it('causes a warning if other spans were found, which are stored', async () => {
     const good = line();
     const body = JSON.stringify({
       resourceSpans: [{ scopeSpans: [{ spans: [inJson(good)] }] }, { instrumentationLibrarySpans: [{}] }],

@@ -48,11 +48,11 @@ describe.each(FORMS)('in %s a line is refused', (form) => {
     ['with a parent that is too short', line({ parentSpanId: 'ab' }), /parent_span_id is niet geldig/],
     ['that ends before it starts', line({ end: START - 1n }), /end_time ligt voor start_time/],
     [
-      'of a clock in milliseconds',
+      'with times in milliseconds',
       line({ start: START / 1_000_000n, end: START / 1_000_000n }),
       /voor 2000.*milliseconden/,
     ],
-    ['of a clock in microseconds', line({ start: START / 1000n, end: START }), /voor 2000/],
+    ['with times in microseconds', line({ start: START / 1000n, end: START }), /voor 2000/],
     ['without a start', line({ start: 0n }), /voor 2000/],
     [
       'whose activity may have been dropped',

@@ -30,9 +30,9 @@ export interface Sent {
   readonly type: string | null;
   readonly headers: Headers;
   readonly bytes: Buffer;
-  /** Of an answer 200. */
+  /** Members of a 200 answer. */
   readonly answer: ExportResponse | undefined;
-  /** Of an error. */
+  /** Members of an error. */
   readonly error: RpcStatus | undefined;
 }
 

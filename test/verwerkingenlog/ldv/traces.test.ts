@@ -88,10 +88,10 @@ describe.each(FORMS)('in %s', (form) => {
   });
 
   it.each([
-    ['what is not a request', form === 'json' ? '[1]' : 'nonsense'],
-    ['a batch that was cut half-way', encodeRequest([line(), line()], form).slice(0, 150)],
+    ['a body that is not a request', form === 'json' ? '[1]' : 'nonsense'],
+    ['a truncated batch', encodeRequest([line(), line()], form).slice(0, 150)],
     ['invalid gzip', 'gzip'],
-    ['gzip that was cut half-way', 'cut'],
+    ['truncated gzip', 'cut'],
   ])('answers 400 to %s with a status of its type, and stores nothing', async (_what, body) => {
     const cut = Uint8Array.from(gzipSync(encodeRequest([line(), line()], form)).subarray(0, 60));
     const isZipped = body === 'gzip' || body === 'cut';

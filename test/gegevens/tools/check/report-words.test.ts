@@ -118,7 +118,7 @@ it('is Dutch on a page, or English on request', async () => {
   const english = (await check(['--variant', 'shv', '--html', '--language', 'en', path])).stdout;
   expect(english).toMatch(/^<!DOCTYPE html>\n<html lang="en">\n/);
   expect(english).toContain('2 blocking, 1 warning: not ready to be delivered');
-  // The language of a page needs no second option.
+  // --language implies a page.
   const short = await check(['--variant', 'shv', '--language', 'en', path]);
   expect(short.stdout.replace(/<dd>.* UTC<\/dd>/, '')).toBe(english.replace(/<dd>.* UTC<\/dd>/, ''));
   expect(await check(['--variant', 'shv', '--language', 'fr', path])).toMatchObject({ status: 2 });

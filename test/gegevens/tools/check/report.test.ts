@@ -1,4 +1,4 @@
-/** What `gegevens check` says about files: counts, forms of the report, and faulty files and arguments. */
+/** Reports of `gegevens check`: counts, formats, and faulty files and arguments. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -152,7 +152,7 @@ describe('the report', () => {
     expect(report.municipalities).toMatchObject([{ trajectories: 130 }]);
   });
 
-  it('has one line, with a count, for a column with the same fault everywhere, and each place if there are few', async () => {
+  it('reports a fault in a whole column once, with a count, and a few faults individually', async () => {
     const schulden = Array.from({ length: 3 }, (_, n) => ({ bedrag: n, schuldeiser: { naam: `S${n}` } }));
     const records = Array.from({ length: 193 }, (_, n) => traject({ omschrijving: `r${n}`, schulden }));
     records.push(traject({ schulden: [{ bedrag: 1, schuldeiser: { naam: 'A', Naam: 'B' } }] }));
@@ -314,12 +314,12 @@ it('shows no number or name of a person, in any form', async () => {
   }
 });
 
-describe('what cannot be checked', () => {
+describe('uncheckable input', () => {
   it.each([
     ['nothing', ''],
     ['no JSON', 'hallo'],
     ['half a file', '{"startdatumLevering":"2026-01-01","leveringen":[{"schuldhulptrajecten":[{"a":1},'],
-    ['another kind of JSON', '[1, 2]'],
+    ['other JSON', '[1, 2]'],
     ['no UTF-8', Buffer.from('{"codeGegevensleverancier":"é"}', 'latin1')],
   ])('is a finding of the model: %s', async (_what, text) => {
     const { status, report } = await judge('shv', text);

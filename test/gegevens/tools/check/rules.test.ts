@@ -138,7 +138,7 @@ const SHV: readonly (readonly [number, string, Json, Json, readonly string[]])[]
     ['blocking', `${RECORD}/client/0/Geboortedatum`],
   ] as const,
   [
-    ...[14, 'a moment of birth', client({ Geboortedatum: '2026-01-08T23:00:00Z' })],
+    ...[14, 'a time of birth', client({ Geboortedatum: '2026-01-08T23:00:00Z' })],
     client({ Geboortedatum: '2026-01-09T23:00:00Z' }),
     ['blocking', `${RECORD}/client/0/Geboortedatum`],
   ] as const,

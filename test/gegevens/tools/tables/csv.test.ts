@@ -28,7 +28,7 @@ describe('how a CSV file is written', () => {
 
   it.each<[string, object]>([
     ['a key', { key: ['Naam'] }],
-    ['what rows are chosen by', { where: { column: 'Naam', notIn: ['x'] } }],
+    ['that selects rows', { where: { column: 'Naam', notIn: ['x'] } }],
     ['no member', {}],
   ])('is UTF-8 in a column that is %s too', async (_, table) => {
     const file = fileNamed('tabel.csv', Buffer.from('Naam;T\nCaf\xe9;a\nCaf\xe8;b\n', 'latin1'));
@@ -46,7 +46,7 @@ describe('how a CSV file is written', () => {
 
   it.each([
     ['of the whole file', Buffer.from('T\r\na\r\nCoöperatie Zuid\r\n')],
-    ['that ends without a line end', Buffer.from('T\r\na\r\nCoöperatie Zuid')],
+    ['without a final line end', Buffer.from('T\r\na\r\nCoöperatie Zuid')],
     ['after lines that are Windows-1252', Buffer.concat([Buffer.from('T\nCaf\xe9\n', 'latin1'), Buffer.from('€ 5\n')])],
     ['with accents that are characters of their own', Buffer.from('T\na\nCoo\u0308peratie\n')],
     ['after Mac line ends', Buffer.from('T\ra\rCoöperatie Zuid\r')],
@@ -155,7 +155,7 @@ describe('an unreadable CSV file', () => {
   const mapping = (): string => shvTable(client);
 
   it.each([
-    ['is cut off within quotes', 'BSN;Postcode\n1;"a\n2;b\n', /row has|never closed/],
+    ['is truncated within quotes', 'BSN;Postcode\n1;"a\n2;b\n', /row has|never closed/],
     ['has a quote within a cell', 'BSN;Postcode\n1;a\n2;b"c"\n', /quote within a cell/],
     ['is UTF-16', Buffer.from('\ufeffBSN;Postcode\n1;2', 'utf16le'), /not UTF-8 or Windows-1252/],
     ['is empty', '', /no header row/],

@@ -35,8 +35,8 @@ describe('an unusable mapping', () => {
   });
 
   it.each([
-    ['is no YAML', 'variant: shv\n  tables: [', /line 2/],
-    ['has a member twice', 'variant: shv\nvariant: vs\n', /unique.* line 2/],
+    ['is not YAML', 'variant: shv\n  tables: [', /line 2/],
+    ['has a repeated member', 'variant: shv\nvariant: vs\n', /unique.* line 2/],
     ['is a list', '- 1', /must be object/],
     ['is empty', '', /must be object/],
   ])('%s', async (_, text, message) => {

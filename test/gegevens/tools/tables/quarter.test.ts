@@ -156,7 +156,7 @@ it('reports rows of one record that add the same item twice, which would double 
 
 it.each([
   [
-    'dates that are day numbers',
+    'dates as day numbers',
     '45678',
     '99999',
     'these look like the day numbers of a spreadsheet: add `serial` to `dates`',

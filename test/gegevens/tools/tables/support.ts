@@ -51,7 +51,7 @@ interface DryRun {
   readonly stderr: string;
 }
 
-/** What an import of a table would store, and its faults. */
+/** The message that an import of a table would store, and its faults. */
 export async function tryTable(mapping: string, file: string, ...words: readonly string[]): Promise<DryRun> {
   const args = ['--mapping', mapping, '--dry-run', '--show', '1000', '--show-persons', '--json', ...words, file];
   const variant = words.includes('--variant') ? [] : ['--variant', 'shv'];

@@ -112,7 +112,7 @@ describe('a cell', () => {
   it.each([
     ['a shared string', '<c t="s">V</c>'],
     ['an inline string', '<c t="inlineStr">V</c>'],
-    ['a text of a formula', '<c t="str">V</c>'],
+    ['an empty text of a formula', '<c t="str">V</c>'],
     ['a number', '<c>V</c>'],
     ['a number with a format', '<c s="1">V</c>'],
     ['a boolean', '<c t="b">V</c>'],
@@ -270,9 +270,9 @@ describe('an unreadable workbook', () => {
   const spaces = Buffer.alloc(8 * 1024 * 1024, 0x20);
 
   it.each<[string, () => Buffer, RegExp]>([
-    ['is no ZIP file', () => Buffer.from('Tekst;Datum'), /not a complete XLSX \(ZIP\) file/],
+    ['is not a ZIP file', () => Buffer.from('Tekst;Datum'), /not a complete XLSX \(ZIP\) file/],
     ['is empty', () => Buffer.alloc(0), /not a complete XLSX/],
-    ['is cut off', () => zip(parts).subarray(0, 900), /not a complete XLSX/],
+    ['is truncated', () => zip(parts).subarray(0, 900), /not a complete XLSX/],
     ['is an XLS file, or has a password', () => Buffer.from('d0cf11e0a1b11ae1', 'hex'), /password/],
     ['is another ZIP file', () => zip([{ name: 'brief.txt', data: 'x' }]), /no part xl\/workbook.xml/],
     [
@@ -285,7 +285,7 @@ describe('an unreadable workbook', () => {
       () => replaced(sheet, Buffer.from('<worksheet>Co\xf6peratie</worksheet>', 'latin1')),
       /sheet1.xml of the XLSX file is not valid UTF-8/,
     ],
-    ['has XML that is cut off', () => replaced(sheet, '<worksheet><sheetData><row>'), /not well-formed/],
+    ['has truncated XML', () => replaced(sheet, '<worksheet><sheetData><row>'), /not well-formed/],
     [
       'has a document type',
       () => replaced(sheet, '<!DOCTYPE x [<!ENTITY a "b">]><worksheet>&a;</worksheet>'),
@@ -296,9 +296,9 @@ describe('an unreadable workbook', () => {
       () => replaced(sheet, `<worksheet ${'a="1" '.repeat(300_000)}`),
       /a tag or text of more than/,
     ],
-    ['is nested without an end', () => replaced(sheet, '<a>'.repeat(100_000)), /nested too deeply/],
+    ['is nested endlessly', () => replaced(sheet, '<a>'.repeat(100_000)), /nested too deeply/],
     [
-      'has rows in disorder',
+      'has unordered rows',
       () => replaced(sheet, '<worksheet><row r="5"/><row r="4"/></worksheet>'),
       /no number that can follow/,
     ],
@@ -313,12 +313,12 @@ describe('an unreadable workbook', () => {
       /a tag or text of more than/,
     ],
     [
-      'unpacks to more than it says',
+      'is larger than declared once unpacked',
       () => zip([...parts.filter(({ name }) => name !== sheet), { name: sheet, data: spaces, size: 1000 }]),
       /not a complete XLSX.*too many bytes/,
     ],
     [
-      'says it unpacks to more than 4 GB',
+      'declares more than 4 GB unpacked',
       () => zip(parts.map((part) => (part.name === 'xl/sharedStrings.xml' ? { ...part, size: 2 ** 31 } : part))),
       /more than 1073741824 bytes unpacked/,
     ],

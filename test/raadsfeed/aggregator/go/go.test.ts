@@ -125,8 +125,8 @@ describe.each(['v1', 'v2'] as const)('GemeenteOplossingen %s', (version) => {
   it.each([
     ['an error', { status: 500 }],
     ['a block page', { status: 200, body: '<html>Toegang geweigerd</html>', headers: { 'content-type': 'text/html' } }],
-    ['a block page that says it is JSON', { status: 200, body: 'Toegang geweigerd' }],
-    ['an interface that is not open', { status: 200, body: { code: 'authorization_required' } }],
+    ['a block page declared as JSON', { status: 200, body: 'Toegang geweigerd' }],
+    ['a closed interface', { status: 200, body: { code: 'authorization_required' } }],
     ['a refusal', { status: 401, body: { code: 'authorization_required' } }],
     ['an answer of another form', { status: 200, body: { meetings: 'none' } }],
     ['a dropped connection', 'reset' as const],

@@ -118,11 +118,11 @@ describe('an invalid answer', () => {
   it.each([
     ['an HTML page under status 200', { status: 200, body: '<html>Toegang geweigerd</html>' }],
     [
-      'HTML that says it is XML',
+      'HTML declared as XML',
       { status: 200, body: '<html><br>Toegang geweigerd</html>', headers: { 'content-type': 'text/xml' } },
     ],
     [
-      'XML of something else',
+      'unrelated XML',
       { status: 200, body: '<html><p>Even geduld</p></html>', headers: { 'content-type': 'text/xml' } },
     ],
     [

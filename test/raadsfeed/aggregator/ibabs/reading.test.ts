@@ -1,4 +1,4 @@
-/** What is read from iBabs meetings, how it is mapped, and what is left out. */
+/** Reading of iBabs meetings: how they are mapped, and what is left out. */
 import { describe, expect, it } from 'vitest';
 import { REGISTERS } from '../../../../src/raadsfeed/aggregator/supplier/windows.ts';
 import { feed, freshIbabs, issuesOf, MEETING, QUARTER, readAs, round, SOURCE, site, supplier } from './fresh-ibabs.ts';
@@ -83,7 +83,7 @@ describe('a meeting', () => {
     ['in summer', { MeetingDate: '2026-03-30T00:00:00' }, '2026-03-30T18:00:00Z', '2026-03-30T20:30:00Z'],
     ['past midnight', { EndTime: '00:30' }, '2026-01-29T19:00:00Z', '2026-01-29T23:30:00Z'],
     [
-      'in the hour that is skipped',
+      'in the skipped hour',
       { MeetingDate: '2026-03-29T00:00:00', StartTime: '02:30', EndTime: '' },
       '2026-03-29T01:30:00Z',
       undefined,
@@ -94,7 +94,7 @@ describe('a meeting', () => {
       '2026-01-29T18:30:00Z',
       undefined,
     ],
-    ['of which only the day is known', { StartTime: '00:00', EndTime: '00:00' }, undefined, undefined],
+    ['with only a known date', { StartTime: '00:00', EndTime: '00:00' }, undefined, undefined],
     ['with a dot and a word', { StartTime: '20.00 uur', EndTime: null }, '2026-01-29T19:00:00Z', undefined],
   ])('%s has its Dutch local time', async (_name, more, aanvang, einde) => {
     site.meetings = [meetingOf(1, '2026-01-29', more)];

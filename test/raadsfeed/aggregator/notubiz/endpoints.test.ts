@@ -210,7 +210,7 @@ describe('GET /events', () => {
   });
 
   it.each([
-    ['something else than objects', [1, null]],
+    ['values other than objects', [1, null]],
     ['an event without an id', [{ type: 'meeting' }]],
     ['an event of another type', [{ ...meetingOf(20), type: 'borrel', event_type_data: {} }]],
   ])('with %s in it is an issue', async (_what, events) => {
@@ -240,7 +240,7 @@ describe('GET /events/meetings/{id}', () => {
     ['a meeting without an id', { status: 200, body: { meeting: {} } }],
     ['a missing meeting', { status: 404 }],
     ['an error', { status: 500 }],
-    ['half of it', 'half'],
+    ['half a meeting', 'half'],
   ] as const)('with %s makes the window incomplete; the record_suffix is published', async (_what, odd) => {
     supplier.organisation.addMeeting(meetingOf(20)).addMeeting(meetingOf(21));
     supplier.rule = ({ path }) => (path === '/events/meetings/20' ? odd : undefined);

@@ -250,14 +250,14 @@ describe('a document becomes an InformatieObject', () => {
 
   it.each([
     ['no title and no file', { title: '', versions: [] }, { titel: 'Document 1' }],
-    ['a version that is not there', { versions: [{ id: 9 }] }, { bestandsurl: '/document/1/1' }],
+    ['a missing version', { versions: [{ id: 9 }] }, { bestandsurl: '/document/1/1' }],
     [
       'no version, but an address with one',
       { version: null, url: 'https://api.notubiz.nl/document/1/4' },
       { bestandsurl: '/document/1/4' },
     ],
     ['an invalid media type', { versions: [{ id: 1, mime_type: 'pdf', file_size: 'groot' }] }, {}],
-    ['an address that cannot be fixed', { url: 'geen adres' }, {}],
+    ['an address beyond repair', { url: 'geen adres' }, {}],
   ])('reports %s', async (_what, more, expected) => {
     supplier.organisation.addMeeting(meetingOf(20, { documents: [documentOf(1, more)] }));
     const { reading } = await feed.round();

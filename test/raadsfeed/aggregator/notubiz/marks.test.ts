@@ -23,12 +23,12 @@ const meetingWith = (members: object): object => ({
 });
 
 it.each<[string, object]>([
-  ['an empty mark of confidentiality', { confidential: '' }],
+  ['an empty confidentiality mark', { confidential: '' }],
   ['a blank one', { confidential: ' ' }],
   ['a number that matches none of the marks', { confidential: 1e20 }],
-  ['an empty mark of a template', { template: '' }],
+  ['an empty template mark', { template: '' }],
   ['an empty group', { permission_group: '' }],
-  ['a group that is nearly the public one', { permission_group: ' public ' }],
+  ["a group with nearly the public one's name", { permission_group: ' public ' }],
 ])('%s hides', (_title, mark) => {
   const meeting = readMeeting(
     meetingWith({ ...mark, documents: [{ id: 5, ...PUBLIC, types: [], versions: [], ...mark }] }),

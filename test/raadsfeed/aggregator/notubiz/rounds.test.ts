@@ -65,7 +65,7 @@ describe('the rounds', () => {
     expect(await nextWindow(pool, source, CURRENT)).toBeUndefined();
   });
 
-  it('reread the quarters around today after a quarter of an hour, and only quickly', async () => {
+  it('reread the quarters around today after a quarter of an hour, in a quick round', async () => {
     await readAll();
     await pass(QUARTER_HOUR + 1000);
     const seen = await readAll();

@@ -11,7 +11,7 @@ describe('times', () => {
     ['without seconds', '2025-01-14 19:30', '2025-01-14T18:30:00Z'],
     ['just before summer time', '2025-03-30 01:59:59', '2025-03-30T00:59:59Z'],
     ['just after summer time began', '2025-03-30 03:00:00', '2025-03-30T01:00:00Z'],
-    ['in the hour that comes twice: the first time', '2025-10-26 02:30:00', '2025-10-26T00:30:00Z'],
+    ['in the repeated hour: the first time', '2025-10-26 02:30:00', '2025-10-26T00:30:00Z'],
     ['just after summer time ended', '2025-10-26 03:00:00', '2025-10-26T02:00:00Z'],
   ])('reads a bare time %s as Dutch time', (_when, bare, utc) => {
     expect(readMoment(bare)).toEqual({ moment: { utc, day: bare.slice(0, 10) } });

@@ -163,8 +163,8 @@ describe('a reading of Parlaeus', () => {
   it.each([
     ['an error in the answer', { status: 200, body: { status: 501, message: `no function for ${RID}` } }],
     ['a block page', { status: 200, body: '<html>Toegang geweigerd</html>', headers: { 'content-type': 'text/html' } }],
-    ['a block page that says it is JSON', { status: 200, body: 'Toegang geweigerd' }],
-    ['a list that is none', { status: 200, body: { status: 200, list: 'x' } }],
+    ['a block page declared as JSON', { status: 200, body: 'Toegang geweigerd' }],
+    ['a list that is not one', { status: 200, body: { status: 200, list: 'x' } }],
     ['an error', { status: 500, body: { message: `rid ${RID}` } }],
     ['a dropped connection', 'reset' as const],
     ['half an answer', 'half' as const],
@@ -181,7 +181,7 @@ describe('a reading of Parlaeus', () => {
 
   it.each([
     ['its points', { points: undefined }],
-    ['the documents of one', { points: [pointOf('p1', { documents: undefined })] }],
+    ['the documents of an item', { points: [pointOf('p1', { documents: undefined })] }],
   ])('with an agenda that does not show %s is not complete, and withdraws nothing', async (_title, lacking) => {
     const points = [pointOf('p1', { documents: [documentOf('d1')] })];
     add(agendaOf('a1', { points }));
@@ -225,7 +225,7 @@ describe('a reading of Parlaeus', () => {
 
   it.each([
     ['are refused', 403, undefined],
-    ['are served no more and were needed', 404, 'Gemeenteraad'],
+    ['are no longer served but needed', 404, 'Gemeenteraad'],
   ])('whose names of bodies %s is not complete, and withdraws nothing', async (_title, status, bodies) => {
     const more = bodies === undefined ? {} : { bodies };
     feed.source = { ...feed.source, options: { ...feed.source.options, ...more } };

@@ -1,7 +1,7 @@
 import type { Raw } from './answers.ts';
 import type { NotubizOrganisation } from './organisation.ts';
 
-/** What may be published of an organisation, straight from the rules: the keys that a feed should have. */
+/** An organisation's publishable resources, straight from the rules: the keys that a feed should have. */
 export function publicResources(organisation: NotubizOrganisation): string[] {
   const keys = new Set<string>();
   const secret = new Set<string>();
