@@ -62,7 +62,7 @@ function describe({ toestand, fout, mislukt, fase, bijgewerkt }: SourceState): s
   if (toestand === 'gepauzeerd') return 'paused';
   if (fout !== null) return `failing (${mislukt}): ${fout}`;
   if (bijgewerkt === null) return 'starting';
-  return PHASES[fase];
+  return PHASES[fase ?? 'feed'];
 }
 
 const PHASES = {

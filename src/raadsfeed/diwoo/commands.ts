@@ -46,7 +46,7 @@ function robotsCommand(terminal: Terminal): Command {
     runCommand(terminal, options, async ({ database, publicBaseUrl, output }) => {
       const { indexAddresses } = await import('./sitemaps.ts');
       const base = publicBaseUrl();
-      const own = new URL(base).host;
+      const { host: own, origin } = new URL(base);
       const counts = await countHosts(database.pool);
       const results = [...new Set([own, ...counts.map(({ host }) => host)])].map((host) => {
         const here = counts.filter((count) => count.host === host);
@@ -54,14 +54,16 @@ function robotsCommand(terminal: Terminal): Command {
         const categories = [...new Set(named.map(({ categorie }) => categorie))].sort((a, b) => a - b);
         return {
           host,
+          // Only files over https are offered, but this service may be a trial without it.
+          robots: `${host === own ? origin : `https://${host}`}/robots.txt`,
           documents: here.reduce((sum, { documents }) => sum + documents, 0),
           // As sitemaps.org 0.9 has them.
           lines: indexAddresses(base, categories).map((address) => `Sitemap: ${address}`),
         };
       });
       output.result(results, () => {
-        for (const { host, documents, lines } of results) {
-          output.line(`# https://${host}/robots.txt (files offered on this host: ${documents})`);
+        for (const { robots, documents, lines } of results) {
+          output.line(`# ${robots} (files offered on this host: ${documents})`);
           for (const line of lines) output.line(line);
         }
       });

@@ -1,10 +1,19 @@
 /** A supplier's API as a source: windows, issues, coverage, and the switch to a feed. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { saveSources } from '../../../src/raadsfeed/aggregator/store/sources.ts';
+import { callProgram } from '../../support/program.ts';
 import { type FeedServer, publishLines, readRecords, startFeed } from '../support.ts';
 import { agendaItemOf, documentOf, meetingOf } from './notubiz/supplier/answers.ts';
 import { type NotubizServer, startNotubiz, UNCAUGHT } from './notubiz/supplier/server.ts';
-import { eventually, programBeside, SOURCE_ENV, sourceState, startAggregator, stateOf } from './support.ts';
+import {
+  AGGREGATOR_ENV,
+  eventually,
+  programBeside,
+  SOURCE_ENV,
+  sourceState,
+  startAggregator,
+  stateOf,
+} from './support.ts';
 
 let supplier: NotubizServer;
 let aggregator: FeedServer;
@@ -48,6 +57,9 @@ describe('the API of a supplier', () => {
       });
       expect((await sourceState(aggregator.pool, 'notubiz:281')).bijgewerkt).not.toBeNull();
     });
+    const { stdout } = await callProgram(['bron', 'list'], { ...AGGREGATOR_ENV, DATABASE_URL: aggregator.databaseUrl });
+    expect(stdout).toMatch(/^notubiz:281 +following /m);
+    expect((await koppelvlak('bron', 'list')).json).toMatchObject([{ fase: null }]);
     expect([...stateOf(await readRecords(aggregator.api)).keys()].toSorted()).toEqual([
       'gm0363/Agendapunt/agendapunt-101',
       'gm0363/Informatieobject/document-1',

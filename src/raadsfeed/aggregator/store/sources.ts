@@ -213,7 +213,8 @@ export interface SourceState {
   readonly adres: string;
   readonly soort: 'feed' | 'leveranciers-api';
   readonly toestand: 'actief' | 'gepauzeerd';
-  readonly fase: 'stand' | 'historie' | 'feed';
+  /** How far a feed is read; `null` for a supplier, which has days instead. */
+  readonly fase: 'stand' | 'historie' | 'feed' | null;
   readonly openGeweigerd: number;
   readonly organisaties: readonly string[];
   readonly vanaf: string | null;
@@ -247,7 +248,7 @@ export async function readSourceStates(db: Db): Promise<SourceState[]> {
   const { rows } = await db.query<SourceState>({
     name: 'aggregator-source-states',
     text: `select b.id, b.address as adres, b.kind as soort, case when b.paused then 'gepauzeerd' else 'actief' end as toestand,
-                  case b.phase when 'snapshot' then 'stand' when 'history' then 'historie' else b.phase end as fase,
+                  case when b.kind = 'feed' then case b.phase when 'snapshot' then 'stand' when 'history' then 'historie' else b.phase end end as fase,
                   b.caught_up_at as bijgewerkt,
                   ${REFUSED} as "openGeweigerd", ${BEHIND} as behind, ${COVERAGE} as dekking,
                   extract(epoch from now() - coalesce(b.caught_up_at, b.added_at))::double precision as "lagSeconds",
