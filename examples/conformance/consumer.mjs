@@ -3,7 +3,7 @@
  * `{"do":"follow","feed":"ADDRESS"}` on its standard input it catches up with that feed and prints its copy. Replace
  * `follow` with your own consumer.
  *
- *     koppelvlak conformance raadsfeed-consumer --program 'node consumer.mjs'
+ *     koppelvlak-conformance raadsfeed-consumer --program 'node consumer.mjs'
  */
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';

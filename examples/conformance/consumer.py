@@ -1,7 +1,7 @@
-"""A consumer of council feeds that is driven by lines of JSON; see docs/conformance.md. For each {"do":"follow","feed":"ADDRESS"} on its
-standard input it reads that feed on, and writes what it holds. Your own consumer belongs in the place of `follow`.
+"""A consumer of council feeds driven by lines of JSON; see docs/conformance.md. For each {"do":"follow","feed":"ADDRESS"} on its standard input
+it catches up with that feed and prints its copy. Replace `follow` with your own consumer.
 
-    koppelvlak conformance raadsfeed-consumer --program 'python3 consumer.py'
+    koppelvlak-conformance raadsfeed-consumer --program 'python3 consumer.py'
 """
 import email.utils, json, sys, time, urllib.error, urllib.parse, urllib.request
 

@@ -182,7 +182,7 @@ export async function withAbort<T>(
 ): Promise<T> {
   signal.throwIfAborted();
   const client = await pool.connect();
-  const stay = closeOnAbort(client, signal);
+  const detach = closeOnAbort(client, signal);
   let isLost = false;
   try {
     signal.throwIfAborted();
@@ -192,7 +192,7 @@ export async function withAbort<T>(
     isLost = isDatabaseUnavailable(error);
     throw signal.aborted ? signal.reason : error;
   } finally {
-    stay();
+    detach();
     client.release(signal.aborted || isLost);
   }
 }

@@ -63,7 +63,7 @@ export async function pipelinedTransaction<T>(
 ): Promise<T> {
   signal.throwIfAborted();
   const client = await pool.connect();
-  const stay = closeOnAbort(client, signal);
+  const detach = closeOnAbort(client, signal);
   let broken: Error | undefined;
   try {
     signal.throwIfAborted();
@@ -78,7 +78,7 @@ export async function pipelinedTransaction<T>(
     broken = signal.aborted ? undefined : await rollBack(client, error);
     throw signal.aborted ? signal.reason : error;
   } finally {
-    stay();
+    detach();
     client.release(signal.aborted || broken);
   }
 }

@@ -30,7 +30,7 @@ describe('a request', () => {
     ['with the name in another case', [`TraceParent: ${VALID}`]],
     ['with spaces around it', [`traceparent:  ${VALID} \t`]],
     ['not sampled', [`traceparent: 00-${TRACE}-${SPAN}-00`]],
-    ['with flags that nobody knows', [`traceparent: 00-${TRACE}-${SPAN}-ff`]],
+    ['with unknown flags', [`traceparent: 00-${TRACE}-${SPAN}-ff`]],
     ['of a future version', [`traceparent: cc-${TRACE}-${SPAN}-01`]],
     ['of a future version, with more fields', [`traceparent: cc-${TRACE}-${SPAN}-01-what-the-future-will-bring`]],
     ['with an invalid tracestate', [`traceparent: ${VALID}`, 'tracestate: =,A=b']],

@@ -1,9 +1,9 @@
-"""A publisher of council information, as small as it can be: written from openapi/raadsfeed.yaml alone, with the standard library only.
+"""A publisher of council information, as small as possible: written from openapi/raadsfeed.yaml alone, with only the standard library.
 
 python3 feed.py serve                 serves on a free port of this machine, and prints the address
 python3 feed.py publish ADDRESS       publishes the lines of its standard input
 
-It has no stream, no pages for people and no compression. What it holds is in memory.
+It has no stream, no pages for people and no compression. Its data are in memory.
 """
 import base64, datetime, hashlib, json, re, sys, threading, urllib.error, urllib.parse, urllib.request, uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

@@ -19,7 +19,7 @@ import {
   queryFaults,
   shownObjects,
 } from './person-page.ts';
-import { actieAnswer, allow, etag, may, objectAnswer, readerOf, tagged } from './request-reply.ts';
+import { actieAnswer, allow, etag, may, objectAnswer, readerOf, sendWithETag } from './request-reply.ts';
 
 /**
  * An action about more persons is read for one person, whom the caller names: the entry of a reading names everybody whose data were read, and is
@@ -78,7 +78,7 @@ export function getVerwerkingsactie(app: FastifyInstance): void {
       const { read, persons, confidential } = await visibleActie(request, found);
       return { result: read, persons, confidential };
     });
-    return tagged(request, reply, etag(versie.versie), actieAnswer(versie, base(), beperkteSet));
+    return sendWithETag(request, reply, etag(versie.versie), actieAnswer(versie, base(), beperkteSet));
   });
 
   contract.serve(app, 'getVerwerkingsactieBewijs', { authenticate: access }, async (request, reply) => {
@@ -192,7 +192,7 @@ export function getVerwerkteObjecten(app: FastifyInstance): void {
       const result = await visibleObject(request, part?.stored, number);
       return { result, persons: [result.object], confidential: false };
     });
-    return tagged(request, reply, etag(versie.versie), objectAnswer(object, versie, base()));
+    return sendWithETag(request, reply, etag(versie.versie), objectAnswer(object, versie, base()));
   });
 
   contract.serve(app, 'getVerwerktObjectBewijs', { authenticate: access }, async (request, reply) => {

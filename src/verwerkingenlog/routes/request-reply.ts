@@ -194,7 +194,7 @@ export function activiteitEtag({ versie, tijdstipRegistratie }: Activiteit): str
 }
 
 /** Answers with a tagged representation, or 304 to a client that has it already (RFC 9110 section 13.1.2, weak comparison). */
-export function tagged<Answer>(
+export function sendWithETag<Answer>(
   request: FastifyRequest,
   reply: FastifyReply,
   tag: string,

@@ -19,7 +19,7 @@ import {
 import { lockOfActiviteit } from '../store/changes.ts';
 import { MAX_COUNT } from '../store/find.ts';
 import { linkTo } from './person-page.ts';
-import { activiteitEtag, auteurOf, requireMatch, tagged } from './request-reply.ts';
+import { activiteitEtag, auteurOf, requireMatch, sendWithETag } from './request-reply.ts';
 
 const CURSOR_PARTS = [/^[^\0]{1,242}$/u, UUID];
 
@@ -62,7 +62,7 @@ export function verwerkingsactiviteiten(app: FastifyInstance): void {
     const activiteit = await readActiviteit(pool, request.params.verwerkingsactiviteitId);
     if (activiteit === undefined || !shownToCaller(request).includes(activiteit.vertrouwelijkheid))
       throw notInRegister();
-    return tagged(request, reply, activiteitEtag(activiteit), answer(activiteit));
+    return sendWithETag(request, reply, activiteitEtag(activiteit), answer(activiteit));
   });
 
   contract.serve(app, 'putVerwerkingsactiviteit', authenticate, async (request, reply) => {

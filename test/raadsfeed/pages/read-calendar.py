@@ -1,4 +1,4 @@
-"""Reads a calendar with Python's icalendar, and prints its events as JSON. Anything that the library only forgave is an error."""
+"""Reads a calendar with Python's icalendar, and prints its events as JSON. Faults that the library tolerates are errors."""
 import json
 import sys
 
@@ -8,7 +8,7 @@ from icalendar import Calendar
 
 
 def moment(value):
-    """A moment in UTC; a day as it is."""
+    """A time in UTC; a date unchanged."""
     return value.astimezone(timezone.utc).isoformat() if isinstance(value, datetime) else value.isoformat()
 
 
