@@ -9,7 +9,7 @@ import type { Versie } from '../domain/verwerkingsactie.ts';
 import { isBsnKind, isSamePerson } from '../domain/verwerkingsactie.ts';
 import type { Activiteit } from '../domain/verwerkingsactiviteit.ts';
 import type { Reader } from '../logged-read.ts';
-import { hashesOf, type PersonQuery, preparePersonPage } from '../routes/person-page.ts';
+import { hashesOf, preparePersonPage } from '../routes/person-page.ts';
 import { readActiviteiten } from '../store/activiteiten.ts';
 import type { Session } from './sessions.ts';
 import type { Settings } from './site.ts';
@@ -125,7 +125,14 @@ export async function readOverview(
     const timeline = await readTimeline(db, filter);
     const period = periodOf(selection, timeline);
     const without = timeline.looks.filter(({ isOwn }) => isOwn).map(({ actieId }) => actieId);
-    const query = { objecttype: 'persoon', ...person, ...queryOf({ ...selection, ...period }) } as const;
+    const query = {
+      ...person,
+      limit: selection.limit,
+      beginDatum: period.from,
+      eindDatum: period.to === undefined ? undefined : dayAfter(period.to),
+      verwerkingsactiviteitId: selection.activity,
+      cursor: selection.cursor,
+    };
     const shown = { categorieen: SHOWN, address, per: 'actie', without } as const;
     const { result, ...reading } = await preparePersonPage(request, query, shown)(db);
     const whole = Promise.resolve(result).then((page) => ({ page, period, timeline }));
@@ -162,24 +169,6 @@ function periodOf({ from, to, activity, byYear }: Selection, { moments }: Timeli
 export function yearPeriod(year: string): { readonly from: string; readonly to: string } {
   return { from: `${year}-01-01`, to: `${year}-12-31` };
 }
-
-function queryOf({
-  from,
-  to,
-  activity,
-  cursor,
-  limit,
-}: Omit<Selection, 'byYear'>): Omit<PersonQuery, keyof PersonName> {
-  return {
-    limit,
-    ...(from === undefined ? {} : { beginDatum: from }),
-    ...(to === undefined ? {} : { eindDatum: dayAfter(to) }),
-    ...(activity === undefined ? {} : { verwerkingsactiviteitId: activity }),
-    ...(cursor === undefined ? {} : { cursor }),
-  };
-}
-
-type PersonName = Pick<PersonQuery, 'objecttype' | 'soortObjectId' | 'objectId'>;
 
 function isWithin({ from, to }: Period): (look: Look) => boolean {
   const moment = (day: string | undefined, absent: number): number =>

@@ -72,11 +72,18 @@ export function preparePersonPage(
 }
 
 /** The index searches by a hash of 128 bits; the identity itself decides. */
-function onlyPerson(versie: Versie, person: PersonQuery): Versie {
+function onlyPerson(versie: Versie, person: Person): Versie {
   return { ...versie, objecten: versie.objecten.filter((object) => isSamePerson(object, person)) };
 }
 
-export type PersonQuery = operations['getVerwerkteObjecten']['parameters']['query'];
+/** Whose actions are wanted, and which of them. */
+interface PersonQuery extends Person {
+  readonly limit: number;
+  readonly beginDatum?: string | undefined;
+  readonly eindDatum?: string | undefined;
+  readonly verwerkingsactiviteitId?: string | undefined;
+  readonly cursor?: string | undefined;
+}
 
 /** A person whom a query may name, in full or in part. */
 export type AskedPerson = NonNullable<operations['getVerwerktObject']['parameters']['query']>;
