@@ -9,6 +9,7 @@ import { checkCommand, checkEntry } from './tools/commands/check.ts';
 import { convertCommand } from './tools/commands/convert.ts';
 import { generateCommand } from './tools/commands/generate.ts';
 import { importCommand } from './tools/commands/import.ts';
+import { wholeNumber } from './tools/commands/options.ts';
 import { preflightCommand } from './tools/commands/preflight.ts';
 import { requestCommand } from './tools/commands/request.ts';
 
@@ -126,12 +127,13 @@ interface PruneOptions {
   readonly json?: boolean;
 }
 
+const MAX_DAYS = 99_999;
 const DAY_MS = 86_400_000;
 
 function pruneCommand(terminal: Terminal): Command {
   return new Command('prune')
     .description('delete earlier versions that no requester can be paging through any more')
-    .option('--older-than <days>', 'only versions not delivered for this many days', parseDays, 0)
+    .option('--older-than <days>', 'only versions not delivered for this many days', wholeNumber(0, MAX_DAYS), 0)
     .option('--dry-run', 'only show what would be deleted')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens prune --older-than 30 --dry-run')
@@ -156,16 +158,13 @@ function pruneCommand(terminal: Terminal): Command {
     );
 }
 
-function parseDays(text: string): number {
-  if (!/^\d{1,5}$/.test(text)) throw new InvalidArgumentError('A whole number of days is expected.');
-  return Number(text);
-}
-
 interface JournalOptions {
   readonly limit: number;
   readonly proof?: boolean;
   readonly json?: boolean;
 }
+
+const MAX_ENTRIES = 99_999;
 
 function journalCommand(terminal: Terminal): Command {
   return new Command('journal')
@@ -173,7 +172,7 @@ function journalCommand(terminal: Terminal): Command {
       'requests and deliveries, newest first, and imports with --force; with a number: one entry with its signatures and the contents of the answer',
     )
     .argument('[id]', 'number of an entry', parseId)
-    .option('--limit <number>', 'most entries', parseLimit, 50)
+    .option('--limit <number>', 'most entries', wholeNumber(1, MAX_ENTRIES), 50)
     .option('--proof', 'the proof of this one entry, as a file that can be checked without this service')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens journal --limit 10 --json')
@@ -266,11 +265,6 @@ function details(object: object): string {
   return Object.entries(object)
     .map(([name, value]) => `${name.padEnd(20)} ${shown(value)}`)
     .join('\n');
-}
-
-function parseLimit(text: string): number {
-  if (!/^[1-9]\d{0,4}$/.test(text)) throw new InvalidArgumentError('A number from 1 to 99999 is expected.');
-  return Number(text);
 }
 
 /** @throws {InvalidArgumentError} unless it is a positive whole number */
