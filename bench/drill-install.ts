@@ -58,7 +58,7 @@ function checkout(name: string): string {
   return to;
 }
 
-/** Installs the contents of the image, without the image. */
+/** Installs the files that the image would contain. */
 function wrap(root: string): string {
   mkdirSync(join(root, 'bin'));
   const path = join(root, 'bin/koppelvlak');

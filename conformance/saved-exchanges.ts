@@ -1,4 +1,4 @@
-/** Complete exchanges as files (`--save`), in HTTP's own format, which `conformance signature` reads. */
+/** Complete exchanges as files (`--save`), in HTTP's own format, which `koppelvlak-conformance signature` reads. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Exchange } from './exchange.ts';

@@ -8,7 +8,7 @@ const EXAMPLE = `
 Writes lines about fictitious persons, which cannot be removed. The exit status is 0 when no must case failed, 1 when one did, and 2 when
 the cases could not be run.
 
-The file has a token with the right to log, or JSON as for \`conformance verwerkingenlog\` with \`create:normal\`.
+The file has a token with the right to log, or JSON as for \`koppelvlak-conformance verwerkingenlog\` with \`create:normal\`.
 
 Examples:
   $ koppelvlak-conformance ldv https://log.example/ldv/v1 --token-file token.txt --report verslag/

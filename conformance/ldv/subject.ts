@@ -144,7 +144,7 @@ function openIntake(subject: LdvSubject, { ask }: CaseRun) {
     async partlyRefused(lines: readonly JsonObject[], how?: How): Promise<string | undefined> {
       return miscount(await intake.send([intake.line(), ...lines], how), lines.length);
     },
-    /** The same of one line, but the whole request may be refused too. */
+    /** The same for one line, but the whole request may be refused too. */
     async refused(line: JsonObject): Promise<string | undefined> {
       const at = await intake.send([intake.line(), line]);
       return at.status === 400 ? undefined : miscount(at, 1);

@@ -63,7 +63,7 @@ export async function commandConsumer({ command, ...options }: ProgramOptions): 
   };
 }
 
-/** A program that stays, and is asked to read on by a line of JSON; one that ended is started again. */
+/** A long-running program that is told to catch up by a line of JSON, and restarted if it exited. */
 export function programConsumer(options: ProgramOptions): Consumer {
   const program = restartedProgram(options);
   const use = programUse();

@@ -40,7 +40,7 @@ export interface SceneRun extends Pick<ConsumerSubject, 'consumer' | 'signal'> {
 export type ConsumerCase = Written & {
   /** The feed before the consumer reads it for the first time. */
   readonly prepare?: (feed: PlayedFeed) => void;
-  /** The play itself lets the consumer read for the first time; without it the consumer must reach the state of the feed first. */
+  /** Set when the play starts the first read; otherwise the consumer must reach the state of the feed before it. */
   readonly unread?: true;
   /** The feed's events after that; after each, the consumer must reach the state of the feed again. */
   readonly changes?: readonly ((feed: PlayedFeed) => void)[];

@@ -1,5 +1,5 @@
 /**
- * A signed statement of a test's result, in the form of every signed message, so `conformance signature` can check it.
+ * A signed statement of a test's result, in the form of every signed message, so `koppelvlak-conformance signature` can check it.
  */
 import { digestOf, PLAIN_STYLES, type Signer } from '../../src/lib/jades/signature.ts';
 import { messageBytes } from '../saved-exchanges.ts';

@@ -78,7 +78,7 @@ export const PAGES = requesterChapter('R-PAG', ['Pagina’s', 'Pages'], {
   },
   'R-PAG-09': {
     should: rfc(9110, '9.2.2', 'A client SHOULD NOT automatically retry a failed automatic retry'),
-    nl: 'De afnemer blijft een onbereikbare leverancier niet bevragen',
+    nl: 'De afnemer blijft geen verzoeken sturen naar een onbereikbare leverancier',
     en: 'The requester does not keep retrying an unreachable supplier',
     ...judged('unreachable', ({ accepted, requests }) => {
       if (accepted) return 'it accepted a 502 as a delivery';

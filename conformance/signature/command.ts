@@ -4,7 +4,7 @@ import type { SignatureOptions } from '../commands/test-messages.ts';
 import { suiteCommand, suiteOptions } from '../commands/test-suite.ts';
 
 const EXAMPLE = `
-A file contains an HTTP message: headers, an empty line, and the exact body, as \`conformance --save\` writes it; or it is a
+A file contains an HTTP message: headers, an empty line, and the exact body, as \`koppelvlak-conformance --save\` writes it; or it is a
 \`page-1.exchange.json\` of \`gegevens request --keep\`, with its body beside it. No body is shown.
 
 Examples:

@@ -55,7 +55,7 @@ function headerOf(signature: string): JsonObject {
 }
 
 /**
- * Reads a file with an HTTP message (made by `conformance --save`), or one made by `gegevens request --keep`, with a
+ * Reads a file with an HTTP message (made by `koppelvlak-conformance --save`), or one made by `gegevens request --keep`, with a
  * request and its answer.
  * @throws {MessageFileError}; file system errors
  */

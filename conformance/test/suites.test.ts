@@ -5,7 +5,7 @@ import { MUTANTS } from './mutants/all.ts';
 const CHAPTERS = SUITES.flatMap(({ chapters }) => chapters);
 
 describe('the conformance suites', () => {
-  it('have unique ids, in order under that of their chapter, each with its source', () => {
+  it('have unique ids in order, prefixed by their chapter, each with its source', () => {
     for (const { id, cases } of CHAPTERS)
       expect(cases.filter((one) => !new RegExp(`^${id}-\\d{2}$`).test(one.id))).toEqual([]);
     const ids = CHAPTERS.map(({ cases }) => cases.map(({ id }) => id));

@@ -87,7 +87,7 @@ function openLog(subject: LogSubject, { ask }: CaseRun) {
       kept.set(name, made);
       return made;
     },
-    /** The same of one that is confidential. */
+    /** The same for a confidential action. */
     secret: (name: string): Promise<JsonObject> => log.kept(name, { vertrouwelijkheid: 'vertrouwelijk' }),
     /**
      * This run's actions in a person's list.
@@ -116,7 +116,7 @@ export function actiePath({ actieId }: JsonObject): string {
   return `/verwerkingsacties/${String(actieId)}`;
 }
 
-/** All actions of the processing of one. */
+/** All actions of an action's processing. */
 export function verwerkingPath({ verwerkingId }: JsonObject): string {
   return `/verwerkingsacties?verwerkingId=${String(verwerkingId)}`;
 }

@@ -1,4 +1,4 @@
-/** Request parts that strangers choose take no uncounted memory. */
+/** Client-controlled parts of a request take no uncounted memory. */
 import { randomBytes } from 'node:crypto';
 import Fastify from 'fastify';
 import { Registry } from 'prom-client';

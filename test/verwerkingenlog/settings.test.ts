@@ -14,7 +14,7 @@ function faultsOf(env: Record<string, string>): string[] {
   }
 }
 
-describe('the settings of retention', () => {
+describe('the retention settings', () => {
   it("have the guide's terms by default", () => {
     expect(readConfig({}, 'tool').verwerkingenlog).toMatchObject({
       minRetention: 'P1Y',

@@ -100,7 +100,7 @@ const SIGNATURE_FAULTS: Readonly<Partial<Record<RuleName, readonly [what: string
   typ: ['another typ', header({ typ: 'JWT' })],
   crit: ['an empty crit', signed({ form: 'body', header: { crit: [] } })],
   b64: ['b64 that crit does not name', header({ crit: ['sigD'] })],
-  sigD: ['a sigD of other headers', sigD({ pars: ['date'] })],
+  sigD: ['a sigD that names other headers', sigD({ pars: ['date'] })],
   x5c: [
     'certificates that do not form a chain',
     signed(({ identity, keys }) => ({ header: { x5c: [identity.x5c[0], keys.suppliers.ownRoot.x5c[1]] } })),
@@ -135,7 +135,7 @@ const SIGNATURE_FAULTS: Readonly<Partial<Record<RuleName, readonly [what: string
   status: ['a certificate without a status address', leaf(({ ocspUrl: _, crlUrl: __, ...base }) => base)],
 };
 
-/** Mutants for those cases that are rules for signed messages, which a case has if its title is a rule's. */
+/** Mutants for the cases that test signature rules, recognised by the rules' titles. */
 export function ruleMutants<Mutation>(
   chapters: readonly { readonly cases: readonly CaseDescription[] }[],
   mutate: (make: Make) => Mutation,

@@ -61,7 +61,7 @@ describe('koppelvlak-conformance gegevens-requester, as a program', () => {
     const { status, stdout } = await running.ended;
     const { cases } = JSON.parse(stdout);
     const outcomes = cases.map(({ id, outcome }: Record<string, string>) => `${id} ${outcome}`);
-    // The saved messages can be read by `conformance signature`; the token is not in them.
+    // The saved messages can be read by `koppelvlak-conformance signature`; the token is not in them.
     const saved = await readFile(join(dir, 'verzoeken/0001-request.http'), 'utf8');
     expect(saved).toContain('nlgov-adr-payload-sig: ');
     expect(saved).not.toContain(token);

@@ -39,7 +39,7 @@ function p12(
 
 const split = (text: string): string[] => text.match(/-----BEGIN[\s\S]+?-----END CERTIFICATE-----\n/g) ?? [];
 
-describe('an own key in PEM', () => {
+describe('our own key in PEM', () => {
   it('is read with its chain, and makes accepted signatures', async () => {
     const own = loadPemKey({ key, chain }, now());
     expect(own).toMatchObject({
@@ -125,7 +125,7 @@ describe('an own key in PEM', () => {
   });
 });
 
-describe('an own key in PKCS#12', () => {
+describe('our own key in PKCS#12', () => {
   it.each(['aes256', '3des'] as const)('is read with its chain (%s)', (algorithm) => {
     const file = p12(createPrivateKey(key), split(chain).toReversed(), 'geheim', algorithm);
     const own = loadPkcs12Key({ p12: file, passphrase: 'geheim' }, now());

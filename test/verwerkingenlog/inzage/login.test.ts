@@ -190,7 +190,7 @@ describe('a provider', () => {
     }
   });
 
-  it('whose metadata name another issuer is not used until they are right', async () => {
+  it('whose metadata name another issuer is not used until they are corrected', async () => {
     const provider = await startProvider();
     provider.metadata = { issuer: 'http://boef.example' };
     const wrong = await startInzage({ provider });
