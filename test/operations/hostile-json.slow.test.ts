@@ -82,9 +82,13 @@ async function measure(
   return { status, said: stdout + stderr, peakMb: program.peakMb(), longestMs: program.longestMs() };
 }
 
+/** By way in: small input has no shape. */
+const smallRuns = new Map<string, Awaited<ReturnType<typeof measure>>>();
+
 /** A program with hostile input took little more memory than one with small input, and its event loop kept turning. */
-async function expectUnharmed(run: (isHostile: boolean) => ReturnType<typeof measure>): Promise<string> {
-  const small = await run(false);
+async function expectUnharmed(way: string, run: (isHostile: boolean) => ReturnType<typeof measure>): Promise<string> {
+  const small = smallRuns.get(way) ?? (await run(false));
+  smallRuns.set(way, small);
   const hostile = await run(true);
   expect(hostile.peakMb - small.peakMb).toBeLessThan(MOST_MB);
   // Starting a program takes longer than that.
@@ -211,14 +215,14 @@ describe.each(HOSTILE_SHAPES)('%s', (shape) => {
         'aggregator.notubizUrl': address,
       });
     };
-    expect(await expectUnharmed(run)).toMatch(/^1 .*not complete/);
+    expect(await expectUnharmed(scheme, run)).toMatch(/^1 .*not complete/);
     expect(await issuesOf(adres)).toMatch(/the answer has more than (25000 levels|300000 objects and lists)/);
   });
 
   it.each([
     ['an unsigned 400', 400, 60_000_000, /status 400/],
     ['an unsigned 200', 200, 60_000_000, /has more than/],
-  ])('as the answer to a request for a delivery: %s', async (_what, status, bytes, message) => {
+  ])('as the answer to a request for a delivery: %s', async (way, status, bytes, message) => {
     const authority = await createAuthority({ dir: join(dir, 'pki'), port: 0, lifeSeconds: 3600 });
     try {
       writeFileSync(join(dir, 'token'), 'abc');
@@ -242,7 +246,7 @@ describe.each(HOSTILE_SHAPES)('%s', (shape) => {
         });
       };
       try {
-        expect(await expectUnharmed(run)).toMatch(message);
+        expect(await expectUnharmed(way, run)).toMatch(message);
       } finally {
         plain.closeAllConnections();
         plain.close();
@@ -259,7 +263,7 @@ describe.each(HOSTILE_SHAPES)('%s', (shape) => {
         {},
         { main: CONFORMANCE },
       );
-    expect(await expectUnharmed(run)).toMatch(/^[12] /);
+    expect(await expectUnharmed('tested', run)).toMatch(/^[12] /);
   });
 
   it.each([
@@ -267,7 +271,7 @@ describe.each(HOSTILE_SHAPES)('%s', (shape) => {
     ['bron import', (file: string) => ['bron', 'import', file, '--dry-run'], 10_000_000],
     ['feed publish', (file: string) => ['feed', 'publish', '--dry-run', file], 4_000_000],
     ['proof check', (file: string) => ['proof', 'check', join(dir, 'empty'), file], 60_000_000],
-  ])('in a file: %s', async (_what, wordsOf, bytes, main?: string) => {
+  ])('in a file: %s', async (way, wordsOf, bytes, main?: string) => {
     const file = join(dir, 'file.json');
     writeFileSync(join(dir, 'empty'), '');
     const run = async (isHostile: boolean) => {
@@ -279,7 +283,7 @@ describe.each(HOSTILE_SHAPES)('%s', (shape) => {
       };
       return await measure(wordsOf(file), env, main === undefined ? {} : { main });
     };
-    expect(await expectUnharmed(run)).toMatch(/^[12] /);
+    expect(await expectUnharmed(way, run)).toMatch(/^[12] /);
   });
 });
 
@@ -295,6 +299,6 @@ it.each([
       DATABASE_URL: database.url,
       IBABS_URL: serve('ibabs', Buffer.from(isHostile ? text : '<a/>'), { type: 'text/xml' }),
     });
-  expect(await expectUnharmed(run)).toMatch(/^1 .*not complete/);
+  expect(await expectUnharmed('ibabs', run)).toMatch(/^1 .*not complete/);
   expect(await issuesOf(adres)).toMatch(/more than 300000 elements|nested deeper than 50/);
 });
