@@ -1,13 +1,4 @@
-import { randomBytes } from 'node:crypto';
-
-/** A UUID of version 7 (RFC 9562 section 5.7): the time in milliseconds, then random bits. */
-export function uuidV7(now: Date): string {
-  const bytes = randomBytes(16);
-  bytes.writeUIntBE(now.getTime(), 0, 6);
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
-}
+import { uuidV7 } from './patterns.ts';
 
 /**
  * The headers by which an Outway of FSC, which adds the access token, finds the service, with a new transaction id for each request, also for

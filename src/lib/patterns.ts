@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 /** An organisation's number (OIN). */
 export const OIN = /^\d{20}$/;
 
@@ -10,6 +12,12 @@ export const UUID = new RegExp(`^${UUID_DIGITS}$`);
 /** Whether a value is a UUID in either case. */
 export function isUuid(value: unknown): value is string {
   return typeof value === 'string' && UUID.test(value.toLowerCase());
+}
+
+/** A UUID of version 7 (RFC 9562 section 5.7): the time in milliseconds, then random bits. */
+export function uuidV7(at: Date): string {
+  const time = at.getTime().toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
 }
 
 const BSN_WEIGHTS = [9, 8, 7, 6, 5, 4, 3, 2, -1];

@@ -1,8 +1,7 @@
 /** Processing actions, and how their versions follow each other. @see API-standaard voor logging van verwerkingen, versie 0.9.0 */
 
-import { randomUUID } from 'node:crypto';
 import type { components } from '../../contracts/verwerkingenlog.ts';
-import { isBsn } from '../../lib/patterns.ts';
+import { isBsn, uuidV7 } from '../../lib/patterns.ts';
 import { type InvalidParam, Problem } from '../../lib/problem.ts';
 import { isDuration, isTerm, LONGEST_TERM, moment, offsetOf, toUtc } from '../../lib/time.ts';
 import type { ProcessingEntry } from '../../plugins/processing-headers.ts';
@@ -171,9 +170,7 @@ const MAX_OBJECTS = 0xffff;
  * was registered, and the zeros leave room for the identities of its objects.
  */
 export function newActieId(at: Date): string {
-  const time = at.getTime().toString(16).padStart(12, '0');
-  const random = randomUUID();
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(15, 23)}-${random.slice(24, 32)}0000`;
+  return `${uuidV7(at).slice(0, 32)}0000`;
 }
 
 /** The identity of an action's object; it leads back to the action. `number` counts from 1. */

@@ -3,7 +3,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { outwayAddress, uuidV7 } from '../../../src/lib/outway.ts';
+import { outwayAddress } from '../../../src/lib/outway.ts';
+import { uuidV7 } from '../../../src/lib/patterns.ts';
 import { callProgram, type Ended, startProgram } from '../../support/program.ts';
 import { messageFile, shvMessage } from '../support/messages.ts';
 import { type StandInOutway, startOutway } from '../support/outway.ts';

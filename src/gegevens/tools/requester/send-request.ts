@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
-import { ANSWER_LIMITS } from '../../../lib/json/answer-limits.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
-import { JsonCounter, parseUntrusted, UntrustedJsonError } from '../../../lib/json/parse-untrusted.ts';
+import { ANSWER_LIMITS, JsonCounter, parseUntrusted, UntrustedJsonError } from '../../../lib/json/parse-untrusted.ts';
 import { reasonOf } from '../../../lib/log.ts';
 import { clientCredentialsToken, TokenFetchError } from '../../../lib/outbound/client-credentials.ts';
 import { readBody } from '../../../lib/outbound/guarded-fetch.ts';
