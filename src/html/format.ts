@@ -13,7 +13,6 @@ const formats = {
   }),
   time: new Intl.DateTimeFormat('nl-NL', { timeZone: TIME_ZONE, hour: '2-digit', minute: '2-digit' }),
   month: new Intl.DateTimeFormat('nl-NL', { timeZone: 'UTC', month: 'long', year: 'numeric' }),
-  iso: new Intl.DateTimeFormat('sv-SE', { timeZone: TIME_ZONE, year: 'numeric', month: '2-digit', day: '2-digit' }),
 } as const;
 
 /** `8 februari 2018`. */
@@ -24,8 +23,6 @@ export const weekday = (moment: Date): string => formats.weekday.format(moment);
 export const time = (moment: Date): string => formats.time.format(moment);
 /** `8 februari 2018 om 13:30 uur`. */
 export const dayAndTime = (moment: Date): string => `${day(moment)} om ${time(moment)} uur`;
-/** The day in Amsterdam, as `2018-02-08`. */
-export const isoDay = (moment: Date): string => formats.iso.format(moment);
 /** `februari 2018`. @param month `2018-02` */
 export const monthName = (month: string): string => formats.month.format(new Date(`${month}-01T00:00:00Z`));
 

@@ -1,10 +1,12 @@
 /** The shared parts of pages for people: no outside text becomes markup. */
+
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { readBrand } from '../../src/html/brand.ts';
-import { fileSize, isoDay } from '../../src/html/format.ts';
+import { fileSize } from '../../src/html/format.ts';
 import { renderPage } from '../../src/html/page.ts';
 import { html, inPieces, safeUrl, shorten, trusted, withinBytes } from '../../src/lib/template.ts';
+import { dutchDay } from '../../src/lib/time.ts';
 import { readConfig } from '../../src/settings/read-config.ts';
 
 const HOSTILE = `<script>alert("1")</script>' onload=x & \u0000\u202e`;
@@ -110,5 +112,5 @@ it('cuts lists by their bytes and says how many are left', () => {
 it('writes sizes and dates in the Dutch style', () => {
   expect(fileSize(999)).toBe('999\u00a0bytes');
   expect(fileSize(1_234_567)).toBe('1,2\u00a0MB');
-  expect(isoDay(new Date('2018-02-08T23:30:00Z'))).toBe('2018-02-09');
+  expect(dutchDay(new Date('2018-02-08T23:30:00Z'))).toBe('2018-02-09');
 });

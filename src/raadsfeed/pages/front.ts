@@ -1,9 +1,9 @@
 /** The front page: today's and coming meetings, new documents, organisations, and search. */
 
-import { count, day, isoDay } from '../../html/format.ts';
+import { count, day } from '../../html/format.ts';
 import { badge, heading, link, type Page, paragraph } from '../../html/page.ts';
 import { type Html, html, shorten } from '../../lib/template.ts';
-import { dayAfter, midnight } from '../../lib/time.ts';
+import { dayAfter, dutchDay, midnight } from '../../lib/time.ts';
 import { type FeedOrganisation, readOrganisations } from '../store/state.ts';
 import { byName, fromPath, HOME, isStale, organisationPath, type PagesContext, trail } from './context.ts';
 import { itemList, readWindow, windowList } from './rows.ts';
@@ -22,7 +22,7 @@ export const ORGANISATIONS = `${HOME}/organisaties`;
 export async function frontPage(context: PagesContext): Promise<Page> {
   const { pool, clock, baseUrl, apiUrl } = context;
   const now = clock.now();
-  const date = isoDay(now);
+  const date = dutchDay(now);
   const [today, tomorrow] = [midnight(date), midnight(dayAfter(date))];
   const meetings = { resourceType: 'Vergadering' } as const;
   const [organisations, current, coming, past, documents] = await Promise.all([
@@ -53,9 +53,9 @@ export async function frontPage(context: PagesContext): Promise<Page> {
 ${heading(2, 'Vandaag')}
 ${itemList(current, { ...list('Alle vergaderingen van vandaag', { ...held, van: date, tot: date }), most: TODAY, empty: 'Vandaag zijn er geen vergaderingen.' })}
 ${heading(2, 'Komende vergaderingen')}
-${itemList(coming, { ...list('Alle komende vergaderingen', { ...held, van: isoDay(tomorrow) }), empty: 'Er zijn nog geen vergaderingen bekend.' })}
+${itemList(coming, { ...list('Alle komende vergaderingen', { ...held, van: dutchDay(tomorrow) }), empty: 'Er zijn nog geen vergaderingen bekend.' })}
 <details class="kv-fold"${current.length + coming.length === 0 && html` open`}><summary>Laatste vergaderingen</summary>
-${itemList(past, { ...list('Alle eerdere vergaderingen', { ...held, tot: isoDay(new Date(today.getTime() - 1)) }), empty: 'Er zijn nog geen vergaderingen geweest.' })}
+${itemList(past, { ...list('Alle eerdere vergaderingen', { ...held, tot: dutchDay(new Date(today.getTime() - 1)) }), empty: 'Er zijn nog geen vergaderingen geweest.' })}
 </details>
 </div><div>
 ${heading(2, 'Nieuwe documenten')}

@@ -1,9 +1,9 @@
 /** The page of an organisation: its calendar by month, its bodies, its newest documents, and how current it is. */
 
-import { count, day, dayAndTime, isoDay, monthName, time } from '../../html/format.ts';
+import { count, day, dayAndTime, monthName, time } from '../../html/format.ts';
 import { alert, facts, heading, link, type Page } from '../../html/page.ts';
 import { type Html, type HtmlValue, html, safeUrl, shorten } from '../../lib/template.ts';
-import { midnight } from '../../lib/time.ts';
+import { dutchDay, midnight } from '../../lib/time.ts';
 import type { FeedOrganisation, SourceCompleteness } from '../store/state.ts';
 import { fromPath, isStale, organisationPath, type PagesContext, pagePath, trail, withQuery } from './context.ts';
 import { boundedList, hasTime, itemList, listRow, readWindow, stateBadge, textIn, windowList } from './rows.ts';
@@ -148,15 +148,15 @@ function otherMonth(month: string, by: number): string {
 
 /** That of the first meeting from this month on, else of the last one. */
 async function startingMonth({ pool, clock }: PagesContext, meetings: ItemFilter): Promise<string> {
-  const month = isoDay(clock.now()).slice(0, 7);
+  const month = dutchDay(clock.now()).slice(0, 7);
   const [coming] = await listItems(pool, { ...meetings, from: midnight(`${month}-01`), order: 'oldest', limit: 1 });
   const [found = coming] = coming === undefined ? await listItems(pool, { ...meetings, limit: 1 }) : [];
-  return found?.datum == null ? month : isoDay(found.datum).slice(0, 7);
+  return found?.datum == null ? month : dutchDay(found.datum).slice(0, 7);
 }
 
 function nearest(word: string, item: Item | undefined, monthPath: (month: string) => string): Html | undefined {
   if (item?.datum === undefined || item.datum === null) return undefined;
-  return html`<p class="kv-list__line">${word}: ${link(monthPath(isoDay(item.datum).slice(0, 7)), shorten(item.titel, 80))}, ${day(item.datum)}</p>`;
+  return html`<p class="kv-list__line">${word}: ${link(monthPath(dutchDay(item.datum).slice(0, 7)), shorten(item.titel, 80))}, ${day(item.datum)}</p>`;
 }
 
 /** `webcal` lets the client's calendar follow the agenda. */
@@ -212,9 +212,9 @@ interface MonthList {
 /** The meetings of a month. The current one begins with today; past meetings are folded. */
 async function monthList({ context: { pool, clock }, meetings, month, from, at }: MonthList): Promise<HtmlValue> {
   const now = clock.now();
-  const isCurrent = from === undefined && isoDay(now).slice(0, 7) === month;
+  const isCurrent = from === undefined && dutchDay(now).slice(0, 7) === month;
   const past = isCurrent
-    ? await listItems(pool, { ...meetings, to: midnight(isoDay(now)), order: 'oldest', limit: MEETINGS })
+    ? await listItems(pool, { ...meetings, to: midnight(dutchDay(now)), order: 'oldest', limit: MEETINGS })
     : [];
   const found = await readWindow(
     from ?? past.length,
@@ -253,7 +253,7 @@ const OF_DAY = 6;
 
 /** A month as a table of weeks; narrow screens show only the list below it. */
 function calendar({ month, meetings, now, dayPath }: Calendar): Html {
-  const byDay = Map.groupBy(meetings, ({ datum }) => (datum === null ? '' : isoDay(datum)));
+  const byDay = Map.groupBy(meetings, ({ datum }) => (datum === null ? '' : dutchDay(datum)));
   const first = new Date(`${month}-01T12:00:00Z`);
   const days = new Date(Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + 1, 0)).getUTCDate();
   const before = (first.getUTCDay() + 6) % 7;
@@ -269,7 +269,7 @@ function calendar({ month, meetings, now, dayPath }: Calendar): Html {
         (item) =>
           html`<li>${item.datum !== null && hasTime(item.summary) && `${time(item.datum)} `}${link(pagePath(item.resourceType, item), breakable(shorten(item.titel, 50)))} ${stateBadge(textIn(item.summary, 'vergaderstatus'), item.datum, now)}</li>`,
       );
-    const isToday = isoDay(now) === date;
+    const isToday = dutchDay(now) === date;
     return html`<td${isToday && html` class="kv-calendar__today" aria-current="date"`}><span class="kv-calendar__day">${number}${isToday && html`<span class="kv-hidden"> vandaag</span>`}</span>${items.length > 0 && html`<ul>${items}${rest > 0 && html`<li>${link(dayPath(date), `en nog ${rest}`)}</li>`}</ul>`}</td>`;
   });
   const weeks = Array.from(

@@ -1,8 +1,9 @@
-import { day, fileSize, isoDay, TIME_ZONE, time } from '../../html/format.ts';
+import { day, fileSize, TIME_ZONE, time } from '../../html/format.ts';
 import { badge, link, type PageLink } from '../../html/page.ts';
 import type { ResourceType } from '../../lib/feed/resource.ts';
 import type { JsonObject } from '../../lib/json/json-value.ts';
 import { type Html, type HtmlValue, html, safeUrl, shorten, withinBytes } from '../../lib/template.ts';
+import { dutchDay } from '../../lib/time.ts';
 import { pagePath } from './context.ts';
 import type { Item } from './search/lists.ts';
 
@@ -45,7 +46,7 @@ export function stateBadge(status: string | undefined, moment: Date | null | und
   const state = meetingState(status);
   if (status === undefined) return undefined;
   if (state === 'cancelled') return badge('Gaat niet door', 'danger');
-  const isPast = moment !== null && moment !== undefined && isoDay(moment) < isoDay(now);
+  const isPast = moment !== null && moment !== undefined && dutchDay(moment) < dutchDay(now);
   if (EXPECTED[isPast ? 'past' : 'coming'].test(status.trim())) return undefined;
   return badge(shorten(status, 40), state === 'moved' ? 'warning' : 'neutral');
 }
@@ -82,7 +83,7 @@ function documentRow(item: Item, besides: string): Html {
   const { datum, titel, soort, summary } = item;
   const facts = [
     soort !== null && shorten(soort, 60),
-    datum !== null && html`<time datetime="${isoDay(datum)}">${day(datum)}</time>`,
+    datum !== null && html`<time datetime="${dutchDay(datum)}">${day(datum)}</time>`,
     besides,
   ];
   return html`<li><span class="kv-list__title">${link(pagePath(item.resourceType, item), shorten(titel, TITLE_LENGTH))}</span> <span class="kv-small">${fileLink(summary)}</span>

@@ -1,12 +1,12 @@
 /** The page of a search: results with the words marked, filters with their counts, and every search under an address of its own. */
 
 import { transaction, withTimeBudget } from '../../database/transaction.ts';
-import { count, day, isoDay } from '../../html/format.ts';
+import { count, day } from '../../html/format.ts';
 import { badge, heading, link, type Page, paragraph } from '../../html/page.ts';
 import { COLLECTIONS, normaliseOrganisatiecode, RESOURCE_TYPES, type ResourceType } from '../../lib/feed/resource.ts';
 import { Problem } from '../../lib/problem.ts';
 import { type Html, type HtmlValue, html, shorten } from '../../lib/template.ts';
-import { dayAfter, isDay, midnight } from '../../lib/time.ts';
+import { dayAfter, dutchDay, isDay, midnight } from '../../lib/time.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { raadsfeedProblems } from '../problems.ts';
 import { type FeedOrganisation, readOrganisations } from '../store/state.ts';
@@ -108,7 +108,7 @@ export async function runSearch(
   if (q !== undefined && typed === undefined) return NOTHING;
   const kind = typed && readKind(typed, organisations, typeOf(soort));
   const query = kind === undefined ? typed : kind.query;
-  const days = [van, komend && isoDay(clock.now())].filter((date) => date !== undefined).toSorted();
+  const days = [van, komend && dutchDay(clock.now())].filter((date) => date !== undefined).toSorted();
   const from = days.at(-1);
   const request = {
     ...{ organisatiecode: organisatie, gremium, resourceType: kind?.type ?? typeOf(soort), offset, limit },
@@ -305,7 +305,7 @@ function resultRow(item: Item, [inTitle, inText]: readonly Marks[], names: Reado
   const { datum, gremiumnaam, organisatiecode, resourceType } = item;
   const [title, text] = textsOf(item);
   const line = [
-    datum !== null && html`<time datetime="${isoDay(datum)}">${day(datum)}</time>`,
+    datum !== null && html`<time datetime="${dutchDay(datum)}">${day(datum)}</time>`,
     gremiumnaam !== null && shorten(gremiumnaam, 80),
     shorten(names.get(organisatiecode) ?? organisatiecode, 80),
   ];

@@ -1,8 +1,7 @@
 /** The part of the log that a citizen may see, read as the API reads it and logged like every other reading. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isoDay } from '../../html/format.ts';
 import { OIN } from '../../lib/patterns.ts';
-import { dayAfter, toUtc, withOffset } from '../../lib/time.ts';
+import { dayAfter, dutchDay, toUtc, withOffset } from '../../lib/time.ts';
 import { requestClosedSignal } from '../../plugins/connections.ts';
 import { traceOf } from '../../plugins/headers.ts';
 import type { Versie } from '../domain/verwerkingsactie.ts';
@@ -157,7 +156,7 @@ export async function readOverview(
   };
 }
 
-const yearOf = (tijdstip: string): string => isoDay(new Date(tijdstip)).slice(0, 4);
+const yearOf = (tijdstip: string): string => dutchDay(new Date(tijdstip)).slice(0, 4);
 
 function periodOf({ from, to, activity, byYear }: Selection, { moments }: Timeline): Period {
   const [newest] = moments;

@@ -1,7 +1,8 @@
 /** Lists as CSV that opens in a spreadsheet with Dutch settings: semicolons, and a mark that says UTF-8. */
 
-import { isoDay, time } from '../../../html/format.ts';
+import { time } from '../../../html/format.ts';
 import { stripControls } from '../../../lib/template.ts';
+import { dutchDay } from '../../../lib/time.ts';
 import { numberText } from '../agenda.ts';
 import { hasTime, TYPE_NAMES, textIn } from '../rows.ts';
 import type { Item } from '../search/lists.ts';
@@ -45,7 +46,7 @@ export function itemTable(addressOf: (item: Item) => string): Table<Item> {
   return tableOf([
     ['soort', ({ resourceType }) => TYPE_NAMES[resourceType]],
     ['naam', ({ titel }) => titel],
-    ['datum', ({ datum }) => datum && isoDay(datum)],
+    ['datum', ({ datum }) => datum && dutchDay(datum)],
     ['tijd', ({ datum, summary }) => (datum !== null && hasTime(summary) ? time(datum) : undefined)],
     ['type', ({ soort }) => soort],
     ['commissie', ({ gremiumnaam }) => gremiumnaam],

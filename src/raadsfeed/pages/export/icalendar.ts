@@ -3,8 +3,9 @@
  * crosses out its entry.
  */
 
-import { isoDay, TIME_ZONE } from '../../../html/format.ts';
+import { TIME_ZONE } from '../../../html/format.ts';
 import { shorten, stripControls } from '../../../lib/template.ts';
+import { dutchDay } from '../../../lib/time.ts';
 import { pagePath } from '../context.ts';
 import { hasTime, meetingState, momentIn, textIn } from '../rows.ts';
 import type { Item } from '../search/lists.ts';
@@ -82,7 +83,7 @@ function event(item: Item, baseUrl: string): string[] {
 }
 
 function times({ summary }: Item, start: Date): string[] {
-  const date = (moment: Date): string => isoDay(moment).replaceAll('-', '');
+  const date = (moment: Date): string => dutchDay(moment).replaceAll('-', '');
   if (!hasTime(summary)) {
     const next = new Date(start.getTime() + 86_400_000);
     return [`DTSTART;VALUE=DATE:${date(start)}`, `DTEND;VALUE=DATE:${date(next)}`];
