@@ -92,7 +92,7 @@ interface MeetingContext {
 export function mapMeeting(meeting: FoundMeeting, context: MeetingContext): MappedItem {
   const { source, now, issue } = context;
   const { bronidentificatie } = meeting;
-  const { shown, hidden } = splitAgenda(meeting.items);
+  const { shown, hidden, isHidden } = splitAgenda(meeting.items);
   const { start, members, isCancelled, names = [] } = meeting;
   const day = start?.day;
   const explanation = members.vergadertoelichting;
@@ -127,7 +127,7 @@ export function mapMeeting(meeting: FoundMeeting, context: MeetingContext): Mapp
     hidden: [...hidden.map((item) => partName('Agendapunt', item)), ...withheld.hidden],
     underHidden: [
       ...meeting.items
-        .filter((item) => isIn(hidden, item))
+        .filter(isHidden)
         .flatMap(({ documents }) => documents.map((document) => document.bronidentificatie)),
       ...withheld.underHidden,
     ],
@@ -172,10 +172,6 @@ function isShown({ isHidden, isUnderHidden }: FoundDocument): boolean {
   return !isHidden && isUnderHidden !== true;
 }
 
-function isIn(items: readonly FoundItem[], { bronidentificatie }: FoundItem): boolean {
-  return items.some((item) => item.bronidentificatie === bronidentificatie);
-}
-
 function partName(
   resourceType: PartName['resourceType'],
   { bronidentificatie }: { readonly bronidentificatie: string },
@@ -184,53 +180,41 @@ function partName(
 }
 
 /** Each item once; those nested in a hidden one are hidden too. */
-function splitAgenda(items: readonly FoundItem[]): { readonly shown: FoundItem[]; readonly hidden: FoundItem[] } {
-  const byId = new Map(items.map((item) => [item.bronidentificatie, item]));
+function splitAgenda(items: readonly FoundItem[]) {
   const hidden = withNested(
     items.filter(({ isHidden }) => isHidden).map(({ bronidentificatie }) => bronidentificatie),
     items.map(({ bronidentificatie, parent }) => [bronidentificatie, parent]),
   );
-  const all = [...byId.values()];
-  return {
-    shown: all.filter(({ bronidentificatie }) => !hidden.has(bronidentificatie)),
-    hidden: all.filter(({ bronidentificatie }) => hidden.has(bronidentificatie)),
-  };
+  const isHidden = ({ bronidentificatie }: FoundItem): boolean => hidden.has(bronidentificatie);
+  const all = [...new Map(items.map((item) => [item.bronidentificatie, item])).values()];
+  return { shown: all.filter((item) => !isHidden(item)), hidden: all.filter(isHidden), isHidden };
 }
 
 function mapAgenda(items: readonly FoundItem[], meeting: string, source: AdapterSource): UpsertLine[] {
   const ids = new Set(items.map(({ bronidentificatie }) => bronidentificatie));
   const byParent = Map.groupBy(items, ({ parent }) => parent);
-  return items.map((item) => {
-    const nested = (byParent.get(item.bronidentificatie) ?? []).filter((other) => other !== item);
-    const isNested = item.parent !== item.bronidentificatie && ids.has(item.parent ?? '');
-    return mapAgendapunt(item, { above: isNested ? item.parent : undefined, nested }, meeting, source);
+  return items.map(({ bronidentificatie, agendapuntnaam, members, parent = bronidentificatie }) => {
+    const below = (byParent.get(bronidentificatie) ?? []).map((item) => item.bronidentificatie);
+    const nested = below.filter((id) => id !== bronidentificatie);
+    const isNested = parent !== bronidentificatie && ids.has(parent);
+    return {
+      op: 'upsert',
+      resourceType: 'Agendapunt',
+      data: {
+        bronidentificatie,
+        dossiertype: 'agendapunt',
+        organisatie: organisatieOf(source),
+        agendapuntnaam,
+        vergadering: { bronidentificatie: meeting },
+        ...withoutAbsent({
+          ...members,
+          hoofdagendapunt: isNested ? { bronidentificatie: parent } : undefined,
+          subagendapunten: nested.length === 0 ? undefined : references(nested),
+        }),
+        indicatiebesloten: false,
+      },
+    };
   });
-}
-
-function mapAgendapunt(
-  { bronidentificatie, agendapuntnaam, members }: FoundItem,
-  { above, nested }: { readonly above: string | undefined; readonly nested: readonly FoundItem[] },
-  meeting: string,
-  source: AdapterSource,
-): UpsertLine {
-  return {
-    op: 'upsert',
-    resourceType: 'Agendapunt',
-    data: {
-      bronidentificatie,
-      dossiertype: 'agendapunt',
-      organisatie: organisatieOf(source),
-      agendapuntnaam,
-      vergadering: { bronidentificatie: meeting },
-      ...withoutAbsent({
-        ...members,
-        hoofdagendapunt: above === undefined ? undefined : { bronidentificatie: above },
-        subagendapunten:
-          nested.length === 0 ? undefined : nested.map((other) => ({ bronidentificatie: other.bronidentificatie })),
-      }),
-      indicatiebesloten: false,
-    },
-  };
 }
 
 function attachDocuments(
