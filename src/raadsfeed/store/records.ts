@@ -159,66 +159,27 @@ interface RecordsRead extends Read {
   readonly epoch: number | undefined;
 }
 
-interface ReadAfter extends RecordsRead {
-  /** The number after the records, when its record exceeds the limit for one. */
-  readonly large: number | undefined;
-}
-
 /**
  * The first `limit` records after a number that pass the filter, or as many as the octets allow.
  * @throws {MissingNumberError} when a number is missing that should be there
  */
-export async function readAfter(
-  db: Db,
-  after: number,
-  limit: number,
-  filter: RecordFilter,
-  octets?: OctetLimits,
-): Promise<ReadAfter> {
-  return isFiltered(filter)
-    ? await readByFilter(db, after, limit, filter, octets)
-    : await readUnfiltered(db, after, limit, octets);
-}
-
-/** Every number after `after` has a record, up to the head. */
-async function readUnfiltered(db: Db, after: number, limit: number, octets?: OctetLimits): Promise<ReadAfter> {
-  const numbers = () => Array.from({ length: limit }, (_, i) => after + i + 1);
-  let read = octets === undefined ? await readRange(db, after, limit) : undefined;
+export async function readAfter(db: Db, after: number, limit: number, filter: RecordFilter, octets?: OctetLimits) {
+  // An index gives the numbers that pass a filter; without one every number up to the head has a record.
+  const found = isFiltered(filter) ? await findFiltered(db, after, limit, filter) : undefined;
+  const numbers = () => found?.numbers ?? Array.from({ length: limit }, (_, i) => after + i + 1);
+  let read = found === undefined && octets === undefined ? await readRange(db, after, limit) : undefined;
   if (read === undefined || read.isCut) read = await readTexts(db, numbers(), after, octets);
-  const expected = Math.min(limit, read.state.head.sequenceNumber - after);
-  assertNoneMissing(read, after, expected, numbers);
-  return toReadAfter(read, read.state, limit);
-}
-
-/** An index gives the numbers that pass the filter; the second statement reads their texts. */
-async function readByFilter(
-  db: Db,
-  after: number,
-  limit: number,
-  filter: RecordFilter,
-  octets?: OctetLimits,
-): Promise<ReadAfter> {
-  const found = await findFiltered(db, after, limit, filter);
-  const read = await readTexts(db, found.numbers, after, octets);
-  assertNoneMissing(read, after, found.numbers.length, () => found.numbers);
-  return toReadAfter(read, joinStates(found.state, read.state), limit);
-}
-
-/**
- * @param expected how many of the numbers should have a text
- * @throws {MissingNumberError} when fewer have one, unless `after` was pruned meanwhile
- */
-function assertNoneMissing(read: TextsRead, after: number, expected: number, numbers: () => readonly number[]): void {
-  const { state, texts, textsInRange } = read;
-  if (textsInRange >= expected || after < state.historyAfter.sequenceNumber) return;
-  throw new MissingNumberError(numbers().find((number) => !texts.has(number)) ?? after);
-}
-
-function toReadAfter(read: TextsRead, state: FeedState, limit: number): ReadAfter {
+  const { state, texts, textsInRange, isCut, epoch, large } = read;
+  const expected = found?.numbers.length ?? Math.min(limit, state.head.sequenceNumber - after);
+  // Unless `after` was pruned meanwhile.
+  if (textsInRange < expected && after >= state.historyAfter.sequenceNumber)
+    throw new MissingNumberError(numbers().find((number) => !texts.has(number)) ?? after);
   return {
-    ...{ state, epoch: read.epoch, large: read.large },
-    records: [...read.texts.values()],
-    isAll: !read.isCut && read.textsInRange < limit,
+    ...{ epoch, state: found === undefined ? state : joinStates(found.state, state) },
+    /** The number after the records, when its record exceeds the limit for one. */
+    large,
+    records: [...texts.values()],
+    isAll: !isCut && textsInRange < limit,
   };
 }
 
