@@ -5,7 +5,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { typeParsers } from '../../src/database/pool.ts';
 import type { Db } from '../../src/database/transaction.ts';
-import { readCollection } from '../../src/raadsfeed/store/read-current.ts';
+import { readCurrent } from '../../src/raadsfeed/store/read-current.ts';
 import { readAfter, readSnapshot } from '../../src/raadsfeed/store/records.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { generateHistory } from './generate-history.ts';
@@ -31,7 +31,7 @@ const reads: readonly (readonly [string, (db: Db) => Promise<number>])[] = [
   ],
   [
     'of a collection',
-    async (db) => (await readCollection(db, { organisatiecode, resourceType }, '', LIMIT)).found.length,
+    async (db) => (await readCurrent(db, { organisatiecode, resourceType }, { after: '', limit: LIMIT })).found.length,
   ],
 ];
 

@@ -1,6 +1,6 @@
 import type { Resource, ResourceType } from '../../lib/feed/resource.ts';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
-import { readResource } from '../store/read-current.ts';
+import { readCurrent } from '../store/read-current.ts';
 import type { FeedOrganisation } from '../store/state.ts';
 import type { PagesContext } from './context.ts';
 import type { History } from './history.ts';
@@ -23,8 +23,8 @@ export async function readData(
   resourceType: ResourceType,
   resource: Resource,
 ): Promise<JsonObject | undefined> {
-  const { resource: found } = await readResource(pool, { ...resource, resourceType });
-  if (found === undefined) return undefined;
-  const data: unknown = JSON.parse(found.dataText);
+  const { organisatiecode, bronidentificatie } = resource;
+  const { found } = await readCurrent(pool, { organisatiecode, resourceType }, { bronidentificatie });
+  const data: unknown = JSON.parse(found[0]?.dataText ?? 'null');
   return isRecord(data) ? data : undefined;
 }

@@ -6,7 +6,7 @@ import { COLLECTIONS, normaliseOrganisatiecode, RESOURCE_TYPES } from '../../lib
 import { Problem } from '../../lib/problem.ts';
 import type { Contract } from '../../plugins/contract.ts';
 import { platformProblems } from '../../plugins/problems.ts';
-import { readCollection, readResource } from '../store/read-current.ts';
+import { readCurrent } from '../store/read-current.ts';
 import { joinRecord, readSnapshot } from '../store/records.ts';
 import { listFeeds } from '../store/register.ts';
 import {
@@ -69,7 +69,9 @@ export function listRoutes(app: FastifyInstance, contract: Contract<operations>,
         records: limit,
         read: async () => {
           const of = { ...query.filter, organisatiecode, resourceType };
-          const { found, isAll, state } = await stateCache.read((db) => readCollection(db, of, after, limit + 1));
+          const { found, isAll, state } = await stateCache.read((db) =>
+            readCurrent(db, of, { after, limit: limit + 1 }),
+          );
           const { rows, last } = cut(found, limit, isAll);
           const url = `${mountUrl()}/organisaties/${organisatiecode}/${COLLECTIONS[resourceType]}`;
           const next = last === undefined ? null : encodeListCursor(feedId, last.bronidentificatie);
@@ -86,9 +88,10 @@ export function listRoutes(app: FastifyInstance, contract: Contract<operations>,
           const { bronidentificatie } = request.params;
           const organisatiecode = codeOf(request.params.organisatiecode);
           await stateCache.current();
-          const { resource, state } = await stateCache.read((db) =>
-            readResource(db, { organisatiecode, resourceType, bronidentificatie }),
+          const { found, state } = await stateCache.read((db) =>
+            readCurrent(db, { organisatiecode, resourceType }, { bronidentificatie }),
           );
+          const [resource] = found;
           if (resource === undefined) {
             throw new Problem(platformProblems.notFound, { detail: 'Deze resource is onbekend of verwijderd.' });
           }
