@@ -65,7 +65,13 @@ export async function checkPage(records: readonly FeedRecord[], context: PageCon
       if (named !== undefined) present.push(named);
     }
     const faults = verdict.kind === 'refused' ? verdict.faults : ['contentHash does not match data'];
-    issues.push(refusal(faults, refused, `${feedUrl}#${sequenceNumber}`, { isTaken, feedUrl }));
+    const isDetailed = refused <= MAX_DETAILED;
+    issues.push({
+      what: isTaken ? 'record-refused' : 'organisation-unnamed',
+      where: isDetailed ? `${feedUrl}#${sequenceNumber}` : feedUrl,
+      detail: isDetailed ? faults.join('; ') : 'more records of one page were refused',
+      ...{ times: 1, blocking: false },
+    });
   }
   for (const hash of hashes) {
     const detail =
@@ -95,16 +101,4 @@ function checkRedaction(record: FeedRecord['record'], context: PageContext): Ver
   const isElsewhere = resource !== undefined && context.takes(resource.organisatiecode) === 'elsewhere';
   if (isElsewhere || cameFrom(record, context.ownFeedUrl)) return { kind: 'passed-over' };
   return { kind: 'refused', faults: ['a redaction of nothing that was taken from this source'] };
-}
-
-function refusal(
-  faults: readonly string[],
-  count: number,
-  place: string,
-  { isTaken, feedUrl }: { readonly isTaken: boolean; readonly feedUrl: string },
-): SourceIssue {
-  const what = isTaken ? 'record-refused' : 'organisation-unnamed';
-  const isDetailed = count <= MAX_DETAILED;
-  const detail = isDetailed ? faults.join('; ') : 'more records of one page were refused';
-  return { what, where: isDetailed ? place : feedUrl, detail, times: 1, blocking: false };
 }

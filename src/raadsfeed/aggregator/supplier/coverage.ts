@@ -30,12 +30,9 @@ export function measureCoverage(
   known: readonly KnownItem[],
   holds: (key: string) => boolean,
 ): Coverage {
-  const months = new Map<string, { held: number; missing: string[]; unnamed: number }>();
-  const monthOf = (month: string) => {
-    const found = months.get(month) ?? { held: 0, missing: [], unnamed: 0 };
-    months.set(month, found);
-    return found;
-  };
+  const all: MonthCoverage[] = unread.map(({ month, count }) => ({
+    ...{ month, shown: count, unnamed: count, held: 0, missing: [] },
+  }));
   const shown: readonly KnownItem[] = [...items, ...known.filter(({ key }) => unchanged.includes(key))];
   const counted = new Set<string>();
   for (const { day, parts } of shown.toSorted((a, b) => a.day.localeCompare(b.day))) {
@@ -45,22 +42,15 @@ export function measureCoverage(
       counted.add(key);
       // Register entries are in no window of days.
       const own = day === REGISTERS.from ? (part.registerdag ?? day) : day;
-      const month = monthOf(own.slice(0, 7));
-      if (holds(key)) month.held += 1;
-      else month.missing.push(key);
+      const isHeld = holds(key);
+      const missing = isHeld ? [] : [key];
+      all.push({ month: own.slice(0, 7), shown: 1, held: Number(isHeld), missing, unnamed: 0 });
     }
   }
-  for (const { month, count } of unread) monthOf(month).unnamed += count;
-  return totalCoverage(
-    [...months].map(([month, count]) => ({
-      month,
-      shown: count.held + count.missing.length + count.unnamed,
-      ...count,
-    })),
-  );
+  return totalCoverage(all);
 }
 
-/** A month may occur twice, for days and for registers. */
+/** By month, which may occur more than once. */
 export function totalCoverage(all: readonly MonthCoverage[]): Coverage {
   const months = [...Map.groupBy(all, ({ month }) => month)]
     .map(([month, parts]) => ({

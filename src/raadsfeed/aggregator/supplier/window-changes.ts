@@ -45,21 +45,20 @@ export interface WindowChanges {
 
 /** Only a complete window deletes. */
 export function deriveChanges(reading: PublishableReading, state: WindowBaseline): WindowChanges {
-  const deletes = reading.complete ? findDeletes(reading, state) : [];
-  const tooMany = isMassDelete(state.deletedBefore + deletes.length, state.total);
-  const withheld = tooMany && !state.allowMassDelete ? deletes : [];
+  const deletes = reading.complete ? findDeletes(reading, state) : new Map<string, DeleteLine>();
+  const tooMany = isMassDelete(state.deletedBefore + deletes.size, state.total);
+  const withheld = tooMany && !state.allowMassDelete ? [...deletes.values()] : [];
   const mayDelete = reading.complete && withheld.length === 0;
   const known = new Map(state.known.map((item) => [item.key, item]));
   const items = reading.items.map((item) => toKnown(item, mayDelete ? undefined : known.get(item.key)));
   const obsolete = mayDelete ? reading.removed.map(({ key }) => key) : [];
-  const published = mayDelete ? deletes : [];
   const touched = new Set([...obsolete, ...items.map(({ key }) => key)]);
   const remaining = [...items, ...state.known.filter(({ key }) => !touched.has(key))];
   const upserts = [
     ...reading.items.flatMap(({ records }) => records),
-    ...documentUpserts(reading, state, remaining, new Set(published.map(keyOf))),
+    ...documentUpserts(reading, state, remaining, mayDelete ? deletes : new Map()),
   ];
-  return { upserts, deletes: published, withheld, items, obsolete };
+  return { upserts, deletes: mayDelete ? [...deletes.values()] : [], withheld, items, obsolete };
 }
 
 /**
@@ -81,12 +80,8 @@ function joinParts(read: Part, kept: Part = read): Part {
   return { ...kept, ...read, vergaderingen: union('vergaderingen'), agendapunten: union('agendapunten') };
 }
 
-function keyOf({ resourceType, resource }: DeleteLine): string {
-  return partKey({ resourceType, bronidentificatie: resource.bronidentificatie });
-}
-
 /** Deletes resources that no item has any more, and those that are not public, whichever items have them. */
-function findDeletes(reading: PublishableReading, state: WindowBaseline): readonly DeleteLine[] {
+function findDeletes(reading: PublishableReading, state: WindowBaseline): ReadonlyMap<string, DeleteLine> {
   const removed = new Map(reading.removed.map(({ key, verwijderreden }) => [key, verwijderreden]));
   const read = new Set(reading.items.map(({ key }) => key));
   const hidden = new Set(reading.hidden.map(partKey));
@@ -111,17 +106,26 @@ function findDeletes(reading: PublishableReading, state: WindowBaseline): readon
       deletes.set(key, { op: 'delete', resourceType, resource, verwijderreden });
     }
   }
-  return [...deletes.values()];
+  return deletes;
 }
 
 function documentUpserts(
   reading: PublishableReading,
   state: WindowBaseline,
   remaining: readonly KnownItem[],
-  deleted: ReadonlySet<string>,
+  deleted: ReadonlyMap<string, unknown>,
 ): readonly UpsertLine[] {
   const read = new Map(reading.documents.map((document) => [document.bronidentificatie, document]));
-  const meetings = meetingsOfAgendapunten(reading, state, deleted);
+  const own = reading.items.flatMap(({ key, parts }) =>
+    parts
+      .filter(({ resourceType }) => resourceType === 'Agendapunt')
+      .map((part) => [part.bronidentificatie, key] as const),
+  );
+  const meetings = new Map(
+    [...state.agendapunten, ...own].filter(
+      ([bronidentificatie]) => !deleted.has(partKey({ resourceType: 'Agendapunt', bronidentificatie })),
+    ),
+  );
   const parts = documentParts(remaining);
   const changed = new Set([...reading.items, ...reading.removed].map(({ key }) => key));
   const before = documentParts(state.known.filter(({ key }) => changed.has(key)));
@@ -145,19 +149,4 @@ function documentUpserts(
 function documentParts(items: readonly KnownItem[]): ReadonlyMap<string, readonly Part[]> {
   const parts = items.flatMap((item) => item.parts).filter(({ resourceType }) => resourceType === 'Informatieobject');
   return Map.groupBy(parts, ({ bronidentificatie }) => bronidentificatie);
-}
-
-function meetingsOfAgendapunten(
-  reading: PublishableReading,
-  state: WindowBaseline,
-  deleted: ReadonlySet<string>,
-): ReadonlyMap<string, string> {
-  const meetings = new Map(state.agendapunten);
-  for (const { key, parts } of reading.items) {
-    for (const part of parts) if (part.resourceType === 'Agendapunt') meetings.set(part.bronidentificatie, key);
-  }
-  for (const id of [...meetings.keys()]) {
-    if (deleted.has(partKey({ resourceType: 'Agendapunt', bronidentificatie: id }))) meetings.delete(id);
-  }
-  return meetings;
 }
