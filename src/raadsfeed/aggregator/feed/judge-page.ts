@@ -9,21 +9,6 @@ import type { SourceIssue } from '../supplier/source-adapter.ts';
 import { checkRecord, type RecordContext, type Verdict } from './judge-record.ts';
 import { redactionChanges } from './redactions.ts';
 
-export interface CheckedPage {
-  readonly changes: readonly Change[];
-  readonly refused: number;
-  /**
-   * Whether the last record of a resource (`organisatiecode/resourceType/bronidentificatie`; empty where a refused record does not say)
-   * was refused. Only of organisations of this source.
-   */
-  readonly refusals: ReadonlyMap<string, boolean>;
-  readonly issues: readonly SourceIssue[];
-  /** Resources that the source has, including those with a refused record: they are not missing. */
-  readonly present: readonly NamedResource[];
-  /** Whether a hash of this source has ever equalled ours. */
-  readonly hashMatches: boolean;
-}
-
 /** Refused records of one page that are reported one by one. */
 const MAX_DETAILED = 20;
 
@@ -33,13 +18,19 @@ interface PageContext extends RecordContext {
   readonly taken: ReadonlyMap<number, TakenRecord>;
 }
 
-export async function checkPage(records: readonly FeedRecord[], context: PageContext): Promise<CheckedPage> {
+export async function checkPage(records: readonly FeedRecord[], context: PageContext) {
   const results = await mapWithinBudget(records, (one) => ({ ...one, verdict: checkOne(one, context) }));
   const { feedUrl } = context;
+  /** Whether a hash of this source has ever equalled ours. */
   const hashMatches =
     context.hashMatches || results.some(({ verdict }) => verdict.kind === 'taken' && verdict.hash === 'matches');
   const changes: Change[] = [];
+  /** Resources that the source has, including those with a refused record: they are not missing. */
   const present: NamedResource[] = [];
+  /**
+   * Whether the last record of a resource (`organisatiecode/resourceType/bronidentificatie`; empty where a refused record does not say)
+   * was refused. Only of organisations of this source.
+   */
   const refusals = new Map<string, boolean>();
   const issues: SourceIssue[] = [];
   const hashes = new Set<string>();

@@ -23,7 +23,7 @@ import { markSeen, readTaken, type TakenRecord } from '../store/comparison.ts';
 import { addIssues, saveRefusals } from '../store/issues.ts';
 import { type SourceChanges, updateSource } from '../store/leased-source.ts';
 import type { OwnedOrganisation } from '../store/organisations.ts';
-import { type CheckedPage, checkPage } from './judge-page.ts';
+import { checkPage } from './judge-page.ts';
 import type { RecordContext } from './judge-record.ts';
 import {
   carryOutRedactions,
@@ -268,7 +268,7 @@ async function publishPage(
 ): Promise<PageOutcome> {
   const { id, isComparing } = lease.source;
   const { state, freshForMs, position } = after;
-  const page: CheckedPage = await checkRecords(lease.source, records, deps);
+  const page = await checkRecords(lease.source, records, deps);
   const { changes, issues, refused, refusals, present, hashMatches } = page;
   // The page may have been damaged in transit: its other records are published alone only if it stays invalid.
   if (refused > 0 && !deps.tolerant) {
