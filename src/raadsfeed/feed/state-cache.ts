@@ -118,22 +118,17 @@ export function isSameHistory(a: FeedState, b: FeedState): boolean {
   );
 }
 
-/** Whether the history of `a` is that of `b` or a later one of the same feed. */
-function hasHistoryOf(a: FeedState, b: FeedState): boolean {
-  return (
-    a.feedId === b.feedId &&
-    a.redactions >= b.redactions &&
-    a.historyAfter.sequenceNumber >= b.historyAfter.sequenceNumber
-  );
-}
-
 export function isSameState(a: FeedState, b: FeedState): boolean {
   return isSameHistory(a, b) && a.head.sequenceNumber === b.head.sequenceNumber && a.head.epoch === b.head.epoch;
 }
 
 /** Whether `a` is `b` or a later state of the same feed. */
 export function isAtLeast(a: FeedState, b: FeedState): boolean {
-  if (!hasHistoryOf(a, b) || a.head.sequenceNumber < b.head.sequenceNumber) return false;
+  const hasHistory =
+    a.feedId === b.feedId &&
+    a.redactions >= b.redactions &&
+    a.historyAfter.sequenceNumber >= b.historyAfter.sequenceNumber;
+  if (!hasHistory || a.head.sequenceNumber < b.head.sequenceNumber) return false;
   return a.head.sequenceNumber > b.head.sequenceNumber || a.head.epoch === b.head.epoch;
 }
 

@@ -9,7 +9,7 @@ import type { ProofWriter } from '../../proof/proof-log.ts';
 import type { Change, Removal } from '../domain/change.ts';
 import { type RecordText, recordText, redactedRecord } from '../domain/record-text.ts';
 import { sealRecords } from './proof.ts';
-import { type FeedRow, lockFeedRow, moveHead } from './records.ts';
+import { lockFeedRow, moveHead } from './records.ts';
 import { readRedactable, writeRedacted } from './redact.ts';
 import { readStateHashes } from './state.ts';
 import { ensureTextPartitions, markContentTables } from './text-partitions.ts';
@@ -32,7 +32,11 @@ export async function publishBatch(
   proof?: ProofWriter | undefined,
 ): Promise<Outcome[]> {
   const feed = await lockFeedRow(db);
-  requireProof(feed, proof);
+  // Without its entry a record would leave a hole in the proof log.
+  if (feed.hasProof && proof === undefined)
+    throw new Error(
+      'a proof log is kept of this feed: publishing needs its sealing key, PROOF_SEALING_KEY or in the client `sealingKey` (`koppelvlak proof key --sealing`)',
+    );
   const before = feed.head.sequenceNumber;
   // At most everything is recorded; the next partition is made before the last one is full.
   await ensureTextPartitions(db, feed, before + changes.length);
@@ -89,14 +93,6 @@ export async function publishBatch(
   if (redactedTexts.size > 0) await markContentTables(db, head);
   await moveHead(db, { sequenceNumber: head, epoch: epochOf(head) }, storedAt, redactionCount);
   return outcomes;
-}
-
-/** @throws {Error} for operators: without its entry a record would leave a hole in the proof log */
-function requireProof({ hasProof }: FeedRow, proof: ProofWriter | undefined): void {
-  if (hasProof && proof === undefined)
-    throw new Error(
-      'a proof log is kept of this feed: publishing needs its sealing key, PROOF_SEALING_KEY or in the client `sealingKey` (`koppelvlak proof key --sealing`)',
-    );
 }
 
 interface NumberedRecord {

@@ -18,15 +18,32 @@ export interface AttachedDocument {
   readonly attachment: Attachment;
 }
 
-/** The parts of an item: each document once, with all its places in it. */
+/** The parts of an item: each document once, with all its places in it joined. */
 export function partsOf(attached: readonly AttachedDocument[]): readonly Part[] {
   const copies = Map.groupBy(attached, ({ read }) => read.bronidentificatie);
-  return [...copies].map(([id, all]) =>
-    join(
-      id,
-      all.map(({ attachment }) => attachment),
-    ),
-  );
+  return [...copies].map(([bronidentificatie, all]): Part => {
+    const attachments = all.map(({ attachment }) => attachment);
+    const first = <K extends keyof Attachment>(name: K): Attachment[K] | undefined =>
+      attachments.find((one) => one[name] !== undefined)?.[name];
+    const earliest = (name: 'vergaderdag' | 'registerdag'): string | undefined =>
+      attachments
+        .map((one) => one[name])
+        .filter((day) => day !== undefined)
+        .toSorted()[0];
+    return {
+      resourceType: 'Informatieobject',
+      bronidentificatie,
+      vergaderingen: [...new Set(attachments.flatMap(({ vergaderingen }) => vergaderingen))],
+      agendapunten: [...new Set(attachments.flatMap(({ agendapunten }) => agendapunten))],
+      ...withoutAbsent({
+        wooinformatiecategorie: first('wooinformatiecategorie'),
+        omschrijving: first('omschrijving'),
+        vergaderdag: earliest('vergaderdag'),
+        registerdag: earliest('registerdag'),
+        bestandsurl: first('bestandsurl'),
+      }),
+    };
+  });
 }
 
 /** A document comes from its newest version, or else its last modification, however many items have it. */
@@ -35,28 +52,4 @@ export function isNewer(read: DocumentRead, known: DocumentRead): boolean {
   const [modified = '', knownModified = ''] = [read.data.gewijzigdop, known.data.gewijzigdop];
   if (modified !== knownModified) return modified > knownModified;
   return Object.keys(read.data).length > Object.keys(known.data).length;
-}
-
-/** Joins the places where one item has the document. */
-function join(bronidentificatie: string, attachments: readonly Attachment[]): Part {
-  const first = <K extends keyof Attachment>(name: K): Attachment[K] | undefined =>
-    attachments.find((one) => one[name] !== undefined)?.[name];
-  const earliest = (name: 'vergaderdag' | 'registerdag'): string | undefined =>
-    attachments
-      .map((one) => one[name])
-      .filter((day) => day !== undefined)
-      .toSorted()[0];
-  return {
-    resourceType: 'Informatieobject',
-    bronidentificatie,
-    vergaderingen: [...new Set(attachments.flatMap(({ vergaderingen }) => vergaderingen))],
-    agendapunten: [...new Set(attachments.flatMap(({ agendapunten }) => agendapunten))],
-    ...withoutAbsent({
-      wooinformatiecategorie: first('wooinformatiecategorie'),
-      omschrijving: first('omschrijving'),
-      vergaderdag: earliest('vergaderdag'),
-      registerdag: earliest('registerdag'),
-      bestandsurl: first('bestandsurl'),
-    }),
-  };
 }

@@ -11,7 +11,7 @@ export interface Moment {
 
 type MomentReading = { readonly moment?: Moment; readonly fault?: string };
 
-const FORM = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,]\d{1,9})?)?\s*(Z|[+-]\d{2}:?\d{2})?)?$/i;
+const FORM = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2})(?:[.,]\d{1,9})?)?\s*(Z|[+-]\d{2}:?\d{2})?)?$/i;
 
 /** A time without an offset is Dutch. Empty, zero and impossible dates are absent; anything else is a fault. */
 export function readMoment(value: unknown): MomentReading {
@@ -21,23 +21,17 @@ export function readMoment(value: unknown): MomentReading {
   if (text === '') return {};
   const found = FORM.exec(text);
   if (found === null) return { fault: `not a time: ${JSON.stringify(text.slice(0, 40))}` };
-  const [, year, month, day, hour, minute, second, offset] = found;
-  const local = possibleTime([year, month, day, hour ?? '0', minute ?? '0', second ?? '0'].map(Number));
-  if (local === undefined) return {};
-  if (hour === undefined) return { moment: { day: text } };
+  const [, day = '', time, second = '00', offset] = found;
+  // As if it were UTC: an impossible time is not a moment, or one of another day.
+  const local = Date.parse(`${day}T${time ?? '00:00'}:${second}Z`);
+  const isPossible = day >= '1900' && !Number.isNaN(local) && new Date(local).toISOString().startsWith(day);
+  if (!isPossible) return {};
+  if (time === undefined) return { moment: { day } };
   if (offset !== undefined) {
     const instant = local - offsetMilliseconds(offset);
     return { moment: { utc: toUtc(instant), day: dutchDay(new Date(instant)) } };
   }
-  return { moment: { utc: toUtc(fromAmsterdam(local)), day: text.slice(0, 10) } };
-}
-
-/** The local time as if it were UTC; `undefined` when impossible. */
-function possibleTime(numbers: readonly number[]): number | undefined {
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = numbers;
-  if (year < 1900 || hour > 23 || minute > 59 || second > 59) return undefined;
-  const time = new Date(Date.UTC(year, month - 1, day, hour, minute, second));
-  return time.getUTCMonth() === month - 1 && time.getUTCDate() === day ? time.getTime() : undefined;
+  return { moment: { utc: toUtc(fromAmsterdam(local)), day } };
 }
 
 function offsetMilliseconds(offset: string): number {
