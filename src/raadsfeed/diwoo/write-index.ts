@@ -33,16 +33,28 @@ async function writeIndex(db: Db, changes: readonly FeedChange[]): Promise<void>
   await writeItems(db, items);
   const documents = changes.filter(({ resourceType }) => resourceType === 'Informatieobject');
   const { changed, touched, addresses } = await writeDocuments(db, documents);
-  const ofItems = await documentsOf(
+  // The documents of these items and of all items below them.
+  const ofItems = await withRows<Resource>(
     db,
+    'of-items',
+    `with recursive below (o, b) as (
+       select g.organisatiecode collate "C", g.bronidentificatie collate "C" from ${KEYS}
+       union
+       select a.organisatiecode, a.bronidentificatie from below p join diwoo.agendapunten a on a.organisatiecode = p.o and a.parent = p.b)
+     select distinct v.organisatiecode, v.document as bronidentificatie
+       from below p join diwoo.links v on v.item_organisatiecode = p.o and v.item = p.b`,
     items.map(({ resource }) => resource),
   );
   const judged = await judge(db, [...[...changed.values()].map(({ resource }) => resource), ...ofItems], addresses);
   const at = new Date(Math.max(...changes.map(({ storedAt }) => storedAt.getTime())));
   const rows = judged.map((row) => ({ ...row, at: changed.get(keyOf(row))?.storedAt ?? at }));
   // First the statements that free an address, then those that take it.
-  await leaveOut(
+  await withRows(
     db,
+    'leave-out',
+    `update diwoo.documents s set exclusion = g.exclusion, page = null, place = null, modified = greatest(s.modified, g.at)
+       from json_to_recordset($1::json) as g (organisatiecode text, bronidentificatie text, exclusion text, at timestamptz)
+      where s.organisatiecode = g.organisatiecode and s.bronidentificatie = g.bronidentificatie`,
     rows.filter(({ exclusion }) => exclusion !== null),
   );
   const placed = await givePlaces(
@@ -158,21 +170,6 @@ async function writeDocuments(db: Db, documents: readonly FeedChange[]) {
   return { changed, touched, addresses: found.flatMap(({ loc }) => loc ?? []) };
 }
 
-/** The documents of these items and of all items below them. */
-function documentsOf(db: Db, items: readonly Resource[]): Promise<Resource[]> {
-  return withRows(
-    db,
-    'of-items',
-    `with recursive below (o, b) as (
-       select g.organisatiecode collate "C", g.bronidentificatie collate "C" from ${KEYS}
-       union
-       select a.organisatiecode, a.bronidentificatie from below p join diwoo.agendapunten a on a.organisatiecode = p.o and a.parent = p.b)
-     select distinct v.organisatiecode, v.document as bronidentificatie
-       from below p join diwoo.links v on v.item_organisatiecode = p.o and v.item = p.b`,
-    items,
-  );
-}
-
 interface Judged extends Resource {
   readonly categorie: number;
   readonly page: number | null;
@@ -226,17 +223,6 @@ function judge(db: Db, documents: readonly Resource[], addresses: readonly strin
        from outcome where now is distinct from exclusion order by number`,
     documents,
     addresses,
-  );
-}
-
-async function leaveOut(db: Db, rows: readonly object[]): Promise<void> {
-  await withRows(
-    db,
-    'leave-out',
-    `update diwoo.documents s set exclusion = g.exclusion, page = null, place = null, modified = greatest(s.modified, g.at)
-       from json_to_recordset($1::json) as g (organisatiecode text, bronidentificatie text, exclusion text, at timestamptz)
-      where s.organisatiecode = g.organisatiecode and s.bronidentificatie = g.bronidentificatie`,
-    rows,
   );
 }
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import { dutchDay } from '../../../lib/time.ts';
 import type { SupplierVersion } from '../source.ts';
-import { ClientPool, type PoolOptions } from '../supplier/client-pool.ts';
+import { createClientPool, type PoolOptions } from '../supplier/client-pool.ts';
 import type { AnswerReader } from '../supplier/read-answer.ts';
 import { assertListable, readInHalves } from '../supplier/read-in-halves.ts';
 import type { DateWindow } from '../supplier/source-adapter.ts';
@@ -40,7 +40,7 @@ const FIRST_DAY = '2010-01-01';
 const MAX_RECORDS = 100_000;
 
 export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | GoDocument> {
-  const clients = new ClientPool(options);
+  const clients = createClientPool(options);
 
   const get = async (
     reading: Reading,

@@ -1,7 +1,7 @@
 /** The calls to Parlaeus: the agendas of a window, one agenda, the names of the bodies. */
 import { readFile } from 'node:fs/promises';
 import { isRecord } from '../../../lib/json/json-value.ts';
-import { ClientPool, type PoolOptions } from '../supplier/client-pool.ts';
+import { createClientPool, type PoolOptions } from '../supplier/client-pool.ts';
 import { assertListable, readInHalves } from '../supplier/read-in-halves.ts';
 import type { KnownItem } from '../supplier/source-adapter.ts';
 import { type Found, keptForAnHour, type Reading, type Supplier } from '../supplier/supplier.ts';
@@ -23,7 +23,7 @@ import {
 const PATH = '/receive/opendata';
 
 export function createParlaeus(options: PoolOptions): Supplier<ListedAgenda, Agenda> {
-  const clients = new ClientPool(options);
+  const clients = createClientPool(options);
 
   /** Errors too come under status 200. */
   const call = async ({ request }: Reading, query: Readonly<Record<string, string>>): Promise<unknown> => {

@@ -12,24 +12,17 @@ export interface PoolOptions extends Pick<SupplierClientOptions, 'retry' | 'time
 }
 
 /** One client for each organisation's address. The limit of calls belongs to the host. */
-export class ClientPool {
-  readonly #options: PoolOptions;
-  readonly #clients = new Map<string, SupplierClient>();
-
-  constructor(options: PoolOptions) {
-    this.#options = options;
-  }
-
-  /** @param base without a trailing slash */
-  at(base: string): SupplierClient {
-    const known = this.#clients.get(base);
-    if (known !== undefined) return known;
-    const client = new SupplierClient({ ...this.#options, base, slots: this.#options.slots?.(new URL(base).host) });
-    this.#clients.set(base, client);
-    return client;
-  }
-
-  async close(): Promise<void> {
-    await Promise.all([...this.#clients.values()].map((client) => client.close()));
-  }
+export function createClientPool({ slots, ...options }: PoolOptions) {
+  const clients = new Map<string, SupplierClient>();
+  return {
+    /** @param base without a trailing slash */
+    at(base: string): SupplierClient {
+      const client = clients.get(base) ?? new SupplierClient({ ...options, base, slots: slots?.(new URL(base).host) });
+      clients.set(base, client);
+      return client;
+    },
+    close: async (): Promise<void> => {
+      await Promise.all([...clients.values()].map((client) => client.close()));
+    },
+  };
 }
