@@ -3,7 +3,7 @@
  * alone.
  */
 import { cameFrom, judgeHash, judgeRecord, VERWIJDERREDENEN } from '../../../lib/feed/record.ts';
-import { normaliseOrganisatiecode, type Resource, readResource } from '../../../lib/feed/resource.ts';
+import { normaliseOrganisatiecode, readResource } from '../../../lib/feed/resource.ts';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import { unwritable } from '../../../lib/json/parse-untrusted.ts';
 import { type Change, type Origin, prepareChange } from '../../domain/change.ts';
@@ -54,19 +54,10 @@ export function checkRecord(record: JsonObject, sequenceNumber: number, context:
     return { kind: 'taken', changes: [{ ...judged, resource, ...reasonOf(record), ...origin }] };
   }
   if (other.fault !== undefined) return refused(`the part with unknown members ${other.fault}`);
-  return checkUpsert({ ...record, data: judged.data }, resource, origin, context);
-}
-
-function checkUpsert(
-  record: JsonObject & { readonly data: JsonObject },
-  resource: Resource,
-  origin: Origin,
-  { validate }: RecordContext,
-): Verdict {
-  const data = withLowerCodes(record.data);
+  const data = withLowerCodes(judged.data);
   const address = invalidAddress(data);
   if (address !== undefined) return refused(`${address} is not a web address (http or https)`);
-  const checked = validate({ op: 'upsert', resourceType: record.resourceType, data });
+  const checked = context.validate({ op: 'upsert', resourceType: record.resourceType, data });
   if ('faults' in checked) return { kind: 'refused', faults: checked.faults };
   // Of the data as the source wrote it, before its codes were changed.
   const hash = judgeHash(record);

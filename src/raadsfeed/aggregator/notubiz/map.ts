@@ -65,8 +65,13 @@ export function toFoundMeeting(
   const { gremium, plannings } = meeting;
   const [planning] = plannings;
   const start = momentOf(planning?.start_date, 'start_date', issue);
-  const labelled = (label: string, usualId: string): string | undefined =>
-    labelledText(meeting.attributes, label, usualId, labels, issue);
+  /** The attribute with this label. Without one, the attribute with the usual id, unless the organisation calls that something else. */
+  const labelled = (label: string, usualId: string): string | undefined => {
+    const ids = [...(labels ?? [])].filter(([, name]) => name.toLowerCase() === label.toLowerCase()).map(([id]) => id);
+    return (ids.length === 0 ? [usualId] : ids)
+      .map((id) => attributeText(meeting.attributes, id, issue))
+      .find((value) => value !== undefined);
+  };
   return {
     bronidentificatie: meetingId(meeting.id),
     isCancelled: isSet(meeting.canceled),
@@ -103,19 +108,6 @@ function attributeText(attributes: Meeting['attributes'], id: string, issue: Iss
 
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
-}
-
-/** The attribute with this label. Without one, the attribute with the usual id, unless the organisation calls that something else. */
-function labelledText(
-  attributes: Meeting['attributes'],
-  label: string,
-  usualId: string,
-  labels: Names | undefined,
-  issue: IssueSink,
-): string | undefined {
-  const ids = [...(labels ?? [])].filter(([, name]) => name.toLowerCase() === label.toLowerCase()).map(([id]) => id);
-  if (ids.length === 0) return attributeText(attributes, usualId, issue);
-  return ids.map((id) => attributeText(attributes, id, issue)).find((value) => value !== undefined);
 }
 
 /** Reads nothing of a confidential item that an issue could reveal. */

@@ -1,4 +1,4 @@
-import { type Db, transaction } from '../../../database/transaction.ts';
+import { transaction } from '../../../database/transaction.ts';
 import { type Change, type PubliceerRegel, prepareChange, resourceOf } from '../../domain/change.ts';
 import { BATCH_CHANGES } from '../../writer/publisher.ts';
 import type { Dependencies } from '../dependencies.ts';
@@ -15,7 +15,7 @@ import {
   saveItems,
 } from '../store/source-items.ts';
 import { type PublishableReading, partKey, type SourceIssue } from './source-adapter.ts';
-import { deriveChanges, type WindowBaseline } from './window-changes.ts';
+import { deriveChanges } from './window-changes.ts';
 
 export interface PublishedReading {
   /** Deletes included, unchanged records not. */
@@ -43,26 +43,44 @@ export async function publishReading(
   deps: PublishNeeds,
 ): Promise<PublishedReading> {
   const sourceId = lease.source.id;
-  const state = await readWindowBaseline(deps.pool, { sourceId, organisatiecode }, reading);
-  const { upserts, deletes, withheld, items, obsolete } = deriveChanges(reading, {
-    ...state,
-    deletedBefore,
-    allowMassDelete,
+  const { pool: db } = deps;
+  const known = await readItemsIn(
+    db,
+    sourceId,
+    reading.window,
+    reading.items.map(({ key }) => key),
+  );
+  const own = [...reading.items, ...known];
+  const parts = own.flatMap((item) => item.parts);
+  const keys = [...new Set(own.map(({ key }) => key))];
+  const wanted = [...parts, ...reading.hidden];
+  const elsewhere = await readPartsElsewhere(db, sourceId, wanted, keys);
+  const documents = wanted.filter(({ resourceType }) => resourceType === 'Informatieobject');
+  const ids = new Set(documents.map(({ bronidentificatie }) => bronidentificatie));
+  const mentioned = new Set([...parts, ...elsewhere].flatMap(({ agendapunten = [] }) => agendapunten));
+  const derived = deriveChanges(reading, {
+    organisatiecode,
+    known,
+    elsewhere: Map.groupBy(elsewhere, partKey),
+    documents: await readCurrentDocuments(db, organisatiecode, [...ids]),
+    agendapunten: await readMeetingsOf(db, sourceId, [...mentioned]),
+    total: await countResources(db, organisatiecode),
+    ...{ deletedBefore, allowMassDelete },
   });
   const issues: SourceIssue[] = [];
-  const changes = prepare([...upserts, ...deletes], deps, issues);
+  const changes = prepare([...derived.upserts, ...derived.deletes], deps, issues);
   const published = await transaction(deps.pool, async (client) => {
     let recorded = 0;
     for (let from = 0; from < changes.length; from += BATCH_CHANGES) {
       recorded += await publishChanges(client, changes.slice(from, from + BATCH_CHANGES), deps);
     }
-    await saveItems(client, sourceId, items);
-    await deleteItems(client, sourceId, obsolete);
+    await saveItems(client, sourceId, derived.items);
+    await deleteItems(client, sourceId, derived.obsolete);
     // Last: it also checks the lease.
     await updateSource(client, lease, {}, { published: recorded });
     return recorded;
   });
-  return { published, deleted: deletes.length, withheld: withheld.length, issues };
+  return { published, deleted: derived.deletes.length, withheld: derived.withheld.length, issues };
 }
 
 function prepare(lines: readonly PubliceerRegel[], { validate }: PublishNeeds, issues: SourceIssue[]): Change[] {
@@ -73,33 +91,4 @@ function prepare(lines: readonly PubliceerRegel[], { validate }: PublishNeeds, i
     issues.push({ what: 'invalid-record', where, detail: checked.faults.join('; '), times: 1, blocking: true });
     return [];
   });
-}
-
-async function readWindowBaseline(
-  db: Db,
-  { sourceId, organisatiecode }: { readonly sourceId: number; readonly organisatiecode: string },
-  reading: PublishableReading,
-): Promise<Omit<WindowBaseline, 'deletedBefore' | 'allowMassDelete'>> {
-  const known = await readItemsIn(
-    db,
-    sourceId,
-    reading.window,
-    reading.items.map(({ key }) => key),
-  );
-  const items = [...reading.items, ...known];
-  const parts = items.flatMap((item) => item.parts);
-  const own = [...new Set(items.map(({ key }) => key))];
-  const wanted = [...parts, ...reading.hidden];
-  const elsewhere = await readPartsElsewhere(db, sourceId, wanted, own);
-  const documents = wanted.filter(({ resourceType }) => resourceType === 'Informatieobject');
-  const ids = new Set(documents.map(({ bronidentificatie }) => bronidentificatie));
-  const mentioned = new Set([...parts, ...elsewhere].flatMap(({ agendapunten = [] }) => agendapunten));
-  return {
-    organisatiecode,
-    known,
-    elsewhere: Map.groupBy(elsewhere, partKey),
-    documents: await readCurrentDocuments(db, organisatiecode, [...ids]),
-    agendapunten: await readMeetingsOf(db, sourceId, [...mentioned]),
-    total: await countResources(db, organisatiecode),
-  };
 }
