@@ -91,7 +91,7 @@ ${itemList(documents, { now, most: DOCUMENTS, all: { href: searchPath({ organisa
 ${bodies.length > 0 && [heading(2, 'Raad en commissies'), bodyList(path, bodies, gremium)]}
 ${heading(2, 'Downloaden en volgen')}
 <ul class="kv-facets">
-<li>${link(webcal(baseUrl(), agenda), 'Agenda in uw kalender zetten')}</li>
+<li>${link(`${baseUrl().replace(/^https?:/, 'webcal:')}${agenda}`, 'Agenda in uw kalender zetten')}</li>
 <li>${link(agenda, 'Agenda als bestand')}</li>
 <li>${link(atom, 'Nieuwe documenten volgen (Atom)')}</li>
 <li>${link(withQuery(`${path}/vergaderingen.csv`, { gremium }), 'Vergaderingen als CSV')}</li>
@@ -157,11 +157,6 @@ async function startingMonth({ pool, clock }: PagesContext, meetings: ItemFilter
 function nearest(word: string, item: Item | undefined, monthPath: (month: string) => string): Html | undefined {
   if (item?.datum === undefined || item.datum === null) return undefined;
   return html`<p class="kv-list__line">${word}: ${link(monthPath(dutchDay(item.datum).slice(0, 7)), shorten(item.titel, 80))}, ${day(item.datum)}</p>`;
-}
-
-/** `webcal` lets the client's calendar follow the agenda. */
-function webcal(baseUrl: string, path: string): string {
-  return `${baseUrl.replace(/^https?:/, 'webcal:')}${path}`;
 }
 
 function bodyLine(path: string, { gremium, naam, vergaderingen, laatste, volgende }: Body, chosen?: string): Html {

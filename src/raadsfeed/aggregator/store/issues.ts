@@ -121,27 +121,18 @@ export async function saveWindowIssues(
   { window, depth, issues }: Pick<WindowReading, 'window' | 'depth' | 'issues'>,
   at: Date,
 ): Promise<void> {
-  const isOfSource = ({ what }: SourceIssue): boolean => what === UNCONFIRMED;
-  await addIssues(
-    db,
-    sourceId,
-    issues.filter((issue) => !isOfSource(issue)),
-    at,
-    window,
-  );
-  await addIssues(db, sourceId, issues.filter(isOfSource), at);
+  for (const isOfSource of [false, true]) {
+    const found = issues.filter(({ what }) => (what === UNCONFIRMED) === isOfSource);
+    await addIssues(db, sourceId, found, at, isOfSource ? undefined : window);
+  }
   if (depth === 'quick') return;
-  await db.query({
-    name: 'aggregator-end-unconfirmed',
-    text: `delete from aggregator.issues
-            where source_id = $1::integer and window_from is null and kind = $2::text and last_seen_at < $3::timestamptz - interval '15 days'`,
-    values: [sourceId, UNCONFIRMED, at.toISOString()],
-  });
   await db.query({
     name: 'aggregator-end-window-issues',
     text: `delete from aggregator.issues
-            where source_id = $1::integer and window_from >= $2::date and window_to <= $3::date and last_seen_at < $4::timestamptz`,
-    values: [sourceId, window.from, window.to, at.toISOString()],
+            where source_id = $1::integer
+              and case when window_from is null then kind = $5::text and last_seen_at < $4::timestamptz - interval '15 days'
+                       else window_from >= $2::date and window_to <= $3::date and last_seen_at < $4::timestamptz end`,
+    values: [sourceId, window.from, window.to, at.toISOString(), UNCONFIRMED],
   });
 }
 

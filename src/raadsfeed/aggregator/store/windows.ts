@@ -1,5 +1,6 @@
 /** The windows of a supplier's source, and when each is read. */
 import type { Db } from '../../../database/transaction.ts';
+import { readStateHashes } from '../../store/state.ts';
 import { type Lease, LeaseLostError } from '../source.ts';
 import { type Coverage, measureCoverage } from '../supplier/coverage.ts';
 import {
@@ -133,27 +134,6 @@ export async function readRound(db: Db, { source, number }: Lease, roundMs: numb
   return row.deleted;
 }
 
-/** By `<resourceType>/<bronidentificatie>`. */
-export async function readHeldKeys(
-  db: Db,
-  organisatiecode: string,
-  keys: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const { rows } = await db.query<{ key: string }>({
-    name: 'aggregator-held-keys',
-    text: `select k.key from unnest($2::text[], $3::text[], $4::text[]) as k (key, resource_type, bronidentificatie)
-             join raadsfeed.current_records s on s.organisatiecode = $1::text
-                  and s.resource_type = k.resource_type and s.bronidentificatie = k.bronidentificatie`,
-    values: [
-      organisatiecode,
-      keys,
-      keys.map((key) => key.slice(0, key.indexOf('/'))),
-      keys.map((key) => key.slice(key.indexOf('/') + 1)),
-    ],
-  });
-  return new Set(rows.map(({ key }) => key));
-}
-
 /** Replaces the measurement of the whole months in a window, as far as the source's period goes; for registers, of all months. */
 export async function saveCoverage(
   db: Db,
@@ -196,10 +176,17 @@ function isWhole(month: string, { from, to }: DateWindow, period: DateWindow): b
 export async function measureReading(
   db: Db,
   organisatiecode: string,
-  reading: WindowReading,
+  reading: Pick<WindowReading, 'items' | 'unchanged' | 'unread'>,
   known: readonly KnownItem[],
 ): Promise<Coverage> {
-  const keys = new Set([...reading.items, ...known].flatMap(({ parts }) => parts.map(partKey)));
-  const held = await readHeldKeys(db, organisatiecode, [...keys]);
-  return measureCoverage(reading, known, (key) => held.has(key));
+  const shown = new Map(
+    [...reading.items, ...known].flatMap(({ parts }) => parts.map((part) => [partKey(part), part])),
+  );
+  const resources = [...shown].map(([, { resourceType, bronidentificatie }]) => ({
+    resourceType,
+    resource: { organisatiecode, bronidentificatie },
+  }));
+  const held = await readStateHashes(db, resources);
+  // As `resourceKey`.
+  return measureCoverage(reading, known, (key) => held.has(`${organisatiecode}/${key}`));
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { addIssues, readIssues, saveWindowIssues } from '../../../../src/raadsfeed/aggregator/store/issues.ts';
 import { findSource, saveSources } from '../../../../src/raadsfeed/aggregator/store/sources.ts';
-import { readHeldKeys, saveCoverage } from '../../../../src/raadsfeed/aggregator/store/windows.ts';
+import { measureReading, saveCoverage } from '../../../../src/raadsfeed/aggregator/store/windows.ts';
 import type { Coverage } from '../../../../src/raadsfeed/aggregator/supplier/coverage.ts';
 import { pool, serviceDatabase } from '../../service-database.ts';
 import { publishLines } from '../../support.ts';
@@ -125,8 +125,16 @@ describe('coverage', () => {
     const organisatie = { gemeente: 'gm0363', naam: 'X' };
     const data = { bronidentificatie: 'meeting-1/a', dossiertype: 'vergadering', organisatie, naam: 'Raad' };
     await publishLines(pool, [{ op: 'upsert', resourceType: 'Vergadering', data }]);
-    const keys = ['Vergadering/meeting-1/a', 'Agendapunt/meeting-1/a', 'Vergadering/meeting-2'];
-    expect(await readHeldKeys(pool, 'gm0363', keys)).toEqual(new Set(['Vergadering/meeting-1/a']));
-    expect(await readHeldKeys(pool, 'gm0001', keys)).toEqual(new Set());
+    const parts = [
+      { resourceType: 'Vergadering', bronidentificatie: 'meeting-1/a' },
+      { resourceType: 'Agendapunt', bronidentificatie: 'meeting-1/a' },
+      { resourceType: 'Vergadering', bronidentificatie: 'meeting-2' },
+    ] as const;
+    const item = { key: 'meeting-1', day: '2025-01-05', parent: null, lastModified: null, readAgainAfter: null };
+    const reading = { items: [{ ...item, parts, records: [] }], unchanged: [], unread: [] };
+    const missing = async (organisatiecode: string) =>
+      (await measureReading(pool, organisatiecode, reading, [])).months.flatMap((one) => one.missing);
+    expect(await missing('gm0363')).toEqual(['Agendapunt/meeting-1/a', 'Vergadering/meeting-2']);
+    expect(await missing('gm0001')).toHaveLength(3);
   });
 });
