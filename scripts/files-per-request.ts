@@ -3,12 +3,11 @@
  * scripts/files-per-request.ts [--files]`. Only code that runs in each of several identical requests counts, to exclude
  * timers.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createDemoClient, type DemoFile, processingHeaders, readDemoFile } from '../src/demo/demo-client.ts';
 import { signMessage } from '../src/demo/signed-message.ts';
@@ -46,15 +45,24 @@ const environment = {
   RAADSFEED_DIWOO: 'false',
   PROOF_LOGS: 'raadsfeed',
 };
-const demo = spawn(process.execPath, ['--inspect=127.0.0.1:0', MAIN, 'demo', '--empty'], {
+/** Loaded into the demo: answers each message with the functions that were called since the one before. */
+const PROFILER = `
+  import { Session } from 'node:inspector/promises';
+  const session = new Session();
+  session.connect();
+  await session.post('Profiler.enable');
+  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+  process.on('message', async () => process.send(await session.post('Profiler.takePreciseCoverage')));
+  process.channel.unref();`;
+const demo = fork(MAIN, ['demo', '--empty'], {
   env: environment,
-  stdio: ['ignore', 'ignore', 'pipe'],
+  execArgv: ['--import', `data:text/javascript,${encodeURIComponent(PROFILER)}`],
+  stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
 });
 try {
-  const inspector = await connectInspector(demo);
   const file = await demoFile();
   for (const measured of await requests(file)) {
-    const ran = await measure(inspector, measured);
+    const ran = await measure(measured);
     const files = new Set([...ran].map((entry) => entry.split(' ', 1)[0] ?? ''));
     process.stdout.write(
       `${measured.name.padEnd(32)}${String(files.size).padStart(4)} files ${String(ran.size).padStart(5)} functions\n`,
@@ -62,7 +70,6 @@ try {
     if (isListing) for (const path of [...files].toSorted()) process.stdout.write(`    ${path}\n`);
   }
   ending.abort();
-  inspector.close();
 } finally {
   demo.kill('SIGTERM');
   if (demo.exitCode === null) await once(demo, 'exit');
@@ -149,55 +156,24 @@ async function publishOne(bronidentificatie: string): Promise<void> {
   if (code !== 0) throw new Error(`feed publish ended with ${code}`);
 }
 
-async function measure(inspector: Inspector, { run }: Measured): Promise<Ran> {
+async function measure({ run }: Measured): Promise<Ran> {
   await run();
   let common: Ran | undefined;
   for (let repetition = 0; repetition < REPETITIONS; repetition += 1) {
-    await inspector.takeCoverage();
+    await takeCoverage();
     await run();
     // Work after the answer (metrics, log lines, caches) belongs to the request too.
     await delay(50);
-    const ran = await inspector.takeCoverage();
+    const ran = await takeCoverage();
     common = common === undefined ? ran : new Set([...common].filter((entry) => ran.has(entry)));
   }
   return common ?? new Set();
 }
 
-interface Inspector {
-  /** Functions executed since the last call. */
-  takeCoverage(): Promise<Ran>;
-  close(): void;
-}
-
-async function connectInspector(child: ChildProcess): Promise<Inspector> {
-  if (child.stderr === null) throw new Error('the demo has no standard error');
-  let address: string | undefined;
-  for await (const line of createInterface({ input: child.stderr })) {
-    address = /^Debugger listening on (ws:\S+)/.exec(line)?.[1];
-    if (address !== undefined) break;
-  }
-  child.stderr.resume();
-  if (address === undefined) throw new Error('the demo ended before it could be watched');
-  const socket = new WebSocket(address);
-  await once(socket, 'open');
-  let calls = 0;
-  const waiting = new Map<number, (result: unknown) => void>();
-  socket.addEventListener('message', ({ data }) => {
-    const message: unknown = JSON.parse(String(data));
-    if (isRecord(message) && typeof message.id === 'number') waiting.get(message.id)?.(message.result);
-  });
-  const call = (method: string, params: object = {}): Promise<unknown> => {
-    calls += 1;
-    const id = calls;
-    socket.send(JSON.stringify({ id, method, params }));
-    return new Promise((resolve) => waiting.set(id, resolve));
-  };
-  await call('Profiler.enable');
-  await call('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
-  return {
-    takeCoverage: async () => functionsIn(await call('Profiler.takePreciseCoverage')),
-    close: () => socket.close(),
-  };
+async function takeCoverage(): Promise<Ran> {
+  demo.send('take');
+  const [coverage] = await once(demo, 'message');
+  return functionsIn(coverage);
 }
 
 /** The functions of `src` that were called at least once, excluding other services; loading a module is not a call. */
