@@ -12,25 +12,9 @@ const FIRST_REQUEST_MS = 1000;
 
 declare module 'fastify' {
   interface FastifyInstance {
-    readonly connections: Connections;
+    /** The connections of the server while it stops. */
+    readonly connections: ReturnType<typeof trackConnections>;
   }
-}
-
-/** The connections of a server while it stops. */
-export interface Connections {
-  /** Whether the listener is to be closed: then a balancer should move elsewhere. */
-  readonly isDraining: () => boolean;
-  readonly beginDrain: () => void;
-  /**
-   * Closes the listener, and makes the next answer on each connection its last (`Connection: close`). A proxy that finds the listener closed moves to
-   * another instance; requests over its open connections are still answered.
-   */
-  readonly stopAccepting: () => Promise<void>;
-  /**
-   * Stops accepting. Running requests are answered, idle connections are closed, and a connection without a request gets a moment, because
-   * one may be on its way. Resolves when no connection is left.
-   */
-  readonly close: () => Promise<void>;
 }
 
 interface ConnectionsOptions {
@@ -57,7 +41,7 @@ export const connections = fp(
  * yet (a browser that connected ahead), until the header timeout; and one whose last answer ends while the server stops, until the keep-alive
  * timeout.
  */
-export function trackConnections(server: Server): Connections {
+export function trackConnections(server: Server) {
   // The latest response on each connection, if any.
   const connections = new Map<Socket, ServerResponse | undefined>();
   let listenerClosed: Promise<void> | undefined;
@@ -117,15 +101,24 @@ export function trackConnections(server: Server): Connections {
     }
   };
   return {
+    /** Whether the listener is to be closed: then a balancer should move elsewhere. */
     isDraining: () => isDraining,
-    beginDrain: () => {
+    beginDrain: (): void => {
       isDraining = true;
     },
-    stopAccepting: async () => {
+    /**
+     * Closes the listener, and makes the next answer on each connection its last (`Connection: close`). A proxy that finds the listener closed moves
+     * to another instance; requests over its open connections are still answered.
+     */
+    stopAccepting: async (): Promise<void> => {
       await closeListener();
       makeAnswersLast();
     },
-    close: async () => {
+    /**
+     * Stops accepting. Running requests are answered, idle connections are closed, and a connection without a request gets a moment, because
+     * one may be on its way. Resolves when no connection is left.
+     */
+    close: async (): Promise<void> => {
       closing = true;
       makeAnswersLast();
       await closeListener();

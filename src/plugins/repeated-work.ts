@@ -16,24 +16,21 @@ interface RepeatedWork {
   readonly onWork?: (callback: () => void) => () => void;
 }
 
-export interface Failing {
-  /** Since when, and the reason of the last failure, for operators; undefined when the last attempt succeeded. */
-  text(): string | undefined;
-  /** Records a failed attempt. @returns true when the task starts to fail, or fails for another reason */
-  failed(error: unknown): boolean;
-  succeeded(): void;
-}
+export type Failing = ReturnType<typeof createFailing>;
 
-export function createFailing(clock: Clock): Failing {
+export function createFailing(clock: Clock) {
   let last: { readonly since: Date; readonly reason: string } | undefined;
   return {
-    text: () => last && `has failed since ${last.since.toISOString()} and is tried again: ${last.reason}`,
-    failed(error) {
+    /** Since when, and the reason of the last failure, for operators; undefined when the last attempt succeeded. */
+    text: (): string | undefined =>
+      last && `has failed since ${last.since.toISOString()} and is tried again: ${last.reason}`,
+    /** Records a failed attempt. @returns true when the task starts to fail, or fails for another reason */
+    failed(error: unknown): boolean {
       const [before, reason] = [last?.reason, reasonOf(error)];
       last = { since: last?.since ?? clock.now(), reason };
       return reason !== before;
     },
-    succeeded() {
+    succeeded(): void {
       last = undefined;
     },
   };

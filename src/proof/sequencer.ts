@@ -4,7 +4,6 @@
  */
 
 import { signerOf } from './keys.ts';
-import type { ProofLogName } from './proof-log.ts';
 import { type LogOptions, openLog, sequenceBatch } from './sequence.ts';
 import { ConflictError, type PublishedCheckpoints } from './state.ts';
 import { MissingTileError, tileReader } from './store/leaves.ts';
@@ -35,21 +34,9 @@ export interface SequencerOptions extends LogOptions {
   readonly witnesses?: Pick<WitnessClient, 'cosign' | 'confirm' | 'isNeeded'> | undefined;
 }
 
-export interface Sequencer {
-  readonly log: ProofLogName;
-  /** Why nothing is signed; undefined when nothing is wrong. */
-  conflict(): ConflictError | undefined;
-  /** The condition for signing anything new. */
-  waiting(): string | undefined;
-  /** Starts the log if needed: from then on nothing is recorded without an entry. Rejects when the database is unreachable. */
-  begin(): Promise<void>;
-  /** Sequences waiting entries, signs and publishes. @returns whether there is more to sequence at once. Rejects when the database is unreachable. */
-  round(): Promise<boolean>;
-  /** The last good checkpoint of the current origin, on disk here before it is returned; undefined before the first. */
-  checkpoint(): Promise<{ readonly log: StoredLog; readonly note: string } | undefined>;
-}
+export type Sequencer = ReturnType<typeof createSequencer>;
 
-export function createSequencer(options: SequencerOptions): Sequencer {
+export function createSequencer(options: SequencerOptions) {
   const { pool, log, proofKey, published, witnesses, stopping } = options;
   let conflict: ConflictError | undefined;
   let waiting: string | undefined;
@@ -216,11 +203,16 @@ export function createSequencer(options: SequencerOptions): Sequencer {
 
   return {
     log,
+    /** Why nothing is signed; undefined when nothing is wrong. */
     conflict: () => conflict,
+    /** The condition for signing anything new. */
     waiting: () => waiting,
-    begin: async () => void (await judged(begin)),
-    round: async () => (await judged(round)) ?? false,
-    async checkpoint() {
+    /** Starts the log if needed: from then on nothing is recorded without an entry. Rejects when the database is unreachable. */
+    begin: async (): Promise<void> => void (await judged(begin)),
+    /** Sequences waiting entries, signs and publishes. @returns whether there is more to sequence at once. Rejects when the database is unreachable. */
+    round: async (): Promise<boolean> => (await judged(round)) ?? false,
+    /** The last good checkpoint of the current origin, on disk here before it is returned; undefined before the first. */
+    async checkpoint(): Promise<{ readonly log: StoredLog; readonly note: string } | undefined> {
       try {
         await publish();
       } catch (error) {

@@ -6,12 +6,12 @@ import { connect, type Socket } from 'node:net';
 import process from 'node:process';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type Connections, trackConnections } from '../../src/plugins/connections.ts';
+import { trackConnections } from '../../src/plugins/connections.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 
 let server: Server;
-let connections: Connections;
+let connections: ReturnType<typeof trackConnections>;
 /** Answers that the server holds back until the test releases them. */
 let held: ServerResponse[];
 let clients: Socket[];

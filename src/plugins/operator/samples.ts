@@ -58,15 +58,7 @@ interface Reading {
 
 type Readings = ReadonlyMap<string, Reading>;
 
-export interface Samples {
-  /** Adds a sample to each series; to be called every `SAMPLE_MS`. */
-  take(): Promise<void>;
-  /** Takes the first sample, unless there is one. */
-  begin(): Promise<void>;
-  readonly series: () => Series[];
-  /** The latest sum over the labels of a metric, if this process has it. */
-  readonly latest: (metric: string) => number | undefined;
-}
+export type Samples = ReturnType<typeof createSamples>;
 
 interface Sample {
   readonly readings: Readings;
@@ -74,7 +66,7 @@ interface Sample {
   readonly at: number;
 }
 
-export function createSamples(metrics: Registry): Samples {
+export function createSamples(metrics: Registry) {
   const kept = new Map<Figure, number[]>();
   let last: Sample | undefined;
   const read = async (): Promise<Sample> => ({ readings: await readAll(metrics), at: performance.now() });
@@ -91,12 +83,15 @@ export function createSamples(metrics: Registry): Samples {
     last = now;
   };
   return {
-    take: async () => add(await read()),
-    async begin() {
+    /** Adds a sample to each series; to be called every `SAMPLE_MS`. */
+    take: async (): Promise<void> => add(await read()),
+    /** Takes the first sample, unless there is one. */
+    async begin(): Promise<void> {
       if (last === undefined) add(await read());
     },
-    series: () => [...kept].map(([{ title, unit }, values]) => ({ title, unit, values })),
-    latest: (metric) => last?.readings.get(metric)?.sum,
+    series: (): Series[] => [...kept].map(([{ title, unit }, values]) => ({ title, unit, values })),
+    /** The latest sum over the labels of a metric, if this process has it. */
+    latest: (metric: string): number | undefined => last?.readings.get(metric)?.sum,
   };
 }
 

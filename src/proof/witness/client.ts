@@ -63,16 +63,7 @@ interface Asked {
   readonly contradiction: Contradiction | undefined;
 }
 
-export interface WitnessClient {
-  readonly isNeeded: boolean;
-  /** Asks every witness that has not cosigned this checkpoint, all at once. Never rejects because of a witness. */
-  cosign(note: string): Promise<Asked>;
-  /** Asks every witness about a published checkpoint. A witness that does not know the log learns nothing. */
-  confirm(note: string): Promise<Asked>;
-  /** For operators: a log whose last checkpoint too few witnesses cosigned. */
-  warning(): string | undefined;
-  close(): Promise<void>;
-}
+export type WitnessClient = ReturnType<typeof createWitnessClient>;
 
 interface Signed extends Checkpoint {
   readonly text: string;
@@ -88,7 +79,7 @@ interface Answer {
   readonly line?: string;
 }
 
-export function createWitnessClient(options: WitnessClientOptions): WitnessClient {
+export function createWitnessClient(options: WitnessClientOptions) {
   const { policy, proveConsistency, clock, log, stopping } = options;
   const connections = createGuardedConnections({
     // The operator chose their addresses.
@@ -222,8 +213,10 @@ export function createWitnessClient(options: WitnessClientOptions): WitnessClien
 
   return {
     isNeeded: !policy.isQuorum([]),
-    confirm: (note) => askAll(note, false),
-    async cosign(note) {
+    /** Asks every witness about a published checkpoint. A witness that does not know the log learns nothing. */
+    confirm: (note: string): Promise<Asked> => askAll(note, false),
+    /** Asks every witness that has not cosigned this checkpoint, all at once. Never rejects because of a witness. */
+    async cosign(note: string): Promise<Asked> {
       const asked = await askAll(note, true);
       const { origin } = checkpointIn(note);
       metrics.quorum.set({ origin }, asked.isQuorum ? 1 : 0);
@@ -231,7 +224,8 @@ export function createWitnessClient(options: WitnessClientOptions): WitnessClien
       else tooFew.set(origin, asked.missing);
       return asked;
     },
-    warning() {
+    /** For operators: a log whose last checkpoint too few witnesses cosigned. */
+    warning(): string | undefined {
       const [first] = tooFew;
       return first && `too few witnesses cosigned ${first[0]}; missing: ${first[1].join(', ')}`;
     },

@@ -21,22 +21,14 @@ export interface SentRequest {
   readonly signature: string;
 }
 
-export interface KeptPages {
-  /** The answer that an earlier run received to this request; `undefined` when absent or incomplete. */
-  find(page: number, requestBody: string): Promise<SupplierResponse | undefined>;
-  keep(page: number, request: SentRequest, answered: SupplierResponse): Promise<void>;
-}
+export type KeptPages = Awaited<ReturnType<typeof openKeptPages>>;
 
 /**
  * Opens a directory, and creates it if needed. Each page is two files: the exact bytes of the answer and, written last, the request and headers.
  * @param isResumed whether to continue the run of the first page; otherwise a new run begins, whose pages replace those of the same number
  * @throws {RequesterError} when that run is of another request
  */
-export async function openKeptPages(
-  directory: string,
-  identity: RequestIdentity,
-  isResumed: boolean,
-): Promise<KeptPages> {
+export async function openKeptPages(directory: string, identity: RequestIdentity, isResumed: boolean) {
   await mkdir(directory, { recursive: true });
   const files = (page: number) => ({
     body: join(directory, `page-${page}.json`),
@@ -51,7 +43,8 @@ export async function openKeptPages(
   }
   const run = typeof earlier?.run === 'string' ? earlier.run : randomUUID();
   return {
-    async find(page, requestBody) {
+    /** The answer that an earlier run received to this request; `undefined` when absent or incomplete. */
+    async find(page: number, requestBody: string): Promise<SupplierResponse | undefined> {
       const about = isResumed ? await readJson(files(page).about) : undefined;
       const body = await readFile(files(page).body).catch(() => undefined);
       const { request, headers, transactionId } = about ?? {};
@@ -61,7 +54,7 @@ export async function openKeptPages(
       const answered = { status: 200, headers: Object.fromEntries(lists), body };
       return typeof transactionId === 'string' ? { ...answered, transactionId } : answered;
     },
-    async keep(page, request, { body, ...answered }) {
+    async keep(page: number, request: SentRequest, { body, ...answered }: SupplierResponse): Promise<void> {
       await writeWhole(files(page).body, [body]);
       const about = JSON.stringify({ run, identity, request, ...answered }, undefined, 2);
       await writeWhole(files(page).about, [`${about}\n`]);

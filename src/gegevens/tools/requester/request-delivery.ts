@@ -12,19 +12,14 @@ import { loadOwnKey } from '../../own-signer.ts';
 import { type KeptPages, openKeptPages, type SentRequest } from './kept-pages.ts';
 import { isTemporaryStatus, parseJson, RequesterError, type SupplierResponse, sendRequest } from './send-request.ts';
 
-/** The keys that sign requests and the roots that verify answers. */
-export interface Requester {
-  readonly verifier: Verifier;
-  readonly signer: Signer;
-  close(): Promise<void>;
-}
+export type Requester = Awaited<ReturnType<typeof openRequester>>;
 
-/** @throws {RequesterError} without roots to trust; or when its own key is unusable */
+/** The keys that sign requests and the roots that verify answers. @throws {RequesterError} without roots to trust; or when its own key is unusable */
 export async function openRequester(
   { gegevens, server }: Config,
   now: () => Date = () => new Date(),
   limits: VerifierOptions['limits'] = { ocspTimeoutMs: gegevens.ocspTimeoutMs },
-): Promise<Requester> {
+) {
   if (gegevens.trustAnchors === undefined) throw new RequesterError('GEGEVENS_TRUST_ANCHORS is missing');
   const signer = createSigner({ ...loadOwnKey(gegevens, now()), now });
   const anchors = await readTextFile(gegevens.trustAnchors);
@@ -41,7 +36,7 @@ export async function openRequester(
   return {
     verifier,
     signer,
-    async close() {
+    async close(): Promise<void> {
       await verifier.close();
       await close();
     },

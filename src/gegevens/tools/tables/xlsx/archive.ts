@@ -9,15 +9,10 @@ const MAX_ENTRIES = 10_000;
 /** A sheet of a million rows and thirty columns is about two gigabytes. */
 const MAX_ENTRY_BYTES = 4 * 1024 ** 3;
 
-export interface Archive {
-  has(name: string): boolean;
-  /** The unpacked bytes of an entry. @throws {UnreadableTable} when it is absent, damaged or too large */
-  read(name: string, mostBytes?: number): AsyncGenerator<Buffer>;
-  close(): void;
-}
+export type Archive = Awaited<ReturnType<typeof openArchive>>;
 
 /** @throws {UnreadableTable} when it is not a complete ZIP file; errors of the file system */
-export async function openArchive(path: string): Promise<Archive> {
+export async function openArchive(path: string) {
   const zip = await openPromise(path, { lazyEntries: true, autoClose: false }).catch(rethrow);
   const entries = new Map<string, Entry>();
   try {
@@ -30,8 +25,9 @@ export async function openArchive(path: string): Promise<Archive> {
     rethrow(error);
   }
   return {
-    has: (name) => entries.has(partKey(name)),
-    async *read(name, mostBytes = MAX_ENTRY_BYTES) {
+    has: (name: string): boolean => entries.has(partKey(name)),
+    /** The unpacked bytes of an entry. @throws {UnreadableTable} when it is absent, damaged or too large */
+    async *read(name: string, mostBytes = MAX_ENTRY_BYTES): AsyncGenerator<Buffer> {
       const entry = entries.get(partKey(name));
       if (entry === undefined) throw new UnreadableTable(`no XLSX file: it has no part ${name}`);
       if (entry.uncompressedSize > mostBytes)
@@ -53,7 +49,7 @@ export async function openArchive(path: string): Promise<Archive> {
       }
       if (checksum !== entry.crc32) throw new UnreadableTable(`part ${name} of the XLSX file is damaged`);
     },
-    close: () => zip.close(),
+    close: (): void => zip.close(),
   };
 }
 
