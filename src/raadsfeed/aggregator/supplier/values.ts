@@ -27,18 +27,10 @@ export function readMoment(value: unknown): MomentReading {
   const isPossible = day >= '1900' && !Number.isNaN(local) && new Date(local).toISOString().startsWith(day);
   if (!isPossible) return {};
   if (time === undefined) return { moment: { day } };
-  if (offset !== undefined) {
-    const instant = local - offsetMilliseconds(offset);
-    return { moment: { utc: toUtc(instant), day: dutchDay(new Date(instant)) } };
-  }
-  return { moment: { utc: toUtc(fromAmsterdam(local)), day } };
-}
-
-function offsetMilliseconds(offset: string): number {
-  if (offset.toUpperCase() === 'Z') return 0;
-  const digits = offset.replace(':', '');
-  const minutes = Number(digits.slice(1, 3)) * 60 + Number(digits.slice(3, 5));
-  return (digits.startsWith('-') ? -minutes : minutes) * 60_000;
+  if (offset === undefined) return { moment: { utc: toUtc(fromAmsterdam(local)), day } };
+  const zone = offset.toUpperCase().replace(/(\d{2})(\d{2})/, '$1:$2');
+  const instant = Date.parse(`${day}T${time}:${second}${zone}`);
+  return Number.isNaN(instant) ? {} : { moment: { utc: toUtc(instant), day: dutchDay(new Date(instant)) } };
 }
 
 function toUtc(instant: number): string {
