@@ -150,7 +150,7 @@ function readAudit(json: string, lock: Lock): readonly object[] {
     const entries = (Array.isArray(nodes) ? nodes : []).map((path) => {
       const entry = lock.packages[String(path)];
       if (entry !== undefined) return entry;
-      throw new Error(`${String(path)} is not in the lock file: the answer is about another`);
+      throw new Error(`${String(path)} is not in the lock file: the answer is about another one`);
     });
     const versions = new Set(entries.flatMap((entry) => (entry.dev === true ? [] : String(entry.version))));
     if (versions.size === 0) return [];

@@ -78,7 +78,7 @@ export function faultsOfSbom(sbom: unknown, lock: Lock): string[] {
   const label = (one: string): string => one.split(' ', 1)[0] ?? one;
   return [
     ...faultsOfSchema(sbom),
-    ...lacking(locked, known).map((one) => `lacks ${label(one)} as in the lock file`),
+    ...lacking(locked, known).map((one) => `lacks ${label(one)}, which is in the lock file`),
     ...lacking(known, locked).map((one) => `has ${label(one)}, which differs from the lock file`),
   ];
 }

