@@ -2,31 +2,25 @@ import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import type { Terminal } from './terminal.ts';
 
-/** Where a command writes: results to standard output, progress and faults to standard error. */
-export interface Output {
-  /** True when one machine-readable result is wanted. */
-  readonly json: boolean;
-  /** A line for people; nothing with `--json`. */
-  line(text: string): void;
-  /** The one result: printed as JSON with `--json`, else through `people`. */
-  result(value: unknown, people: () => void): void;
-  progress(text: string): void;
-}
+export type Output = ReturnType<typeof createOutput>;
 
-export function createOutput({ stdout, stderr }: Pick<Terminal, 'stdout' | 'stderr'>, json: boolean): Output {
+/** Where a command writes: results to standard output, progress and faults to standard error. @param json whether one machine-readable result is wanted */
+export function createOutput({ stdout, stderr }: Pick<Terminal, 'stdout' | 'stderr'>, json: boolean) {
   const write = (text: string): void => {
     stdout.write(`${text}\n`);
   };
   return {
     json,
-    line: (text) => {
+    /** A line for people; nothing with `--json`. */
+    line: (text: string): void => {
       if (!json) write(text);
     },
-    result: (value, people) => {
+    /** The one result: printed as JSON with `--json`, else through `people`. */
+    result: (value: unknown, people: () => void): void => {
       if (json) write(JSON.stringify(value));
       else people();
     },
-    progress: (text) => {
+    progress: (text: string): void => {
       stderr.write(`${text}\n`);
     },
   };
@@ -61,30 +55,19 @@ const TERMINAL_EVERY_MS = 100;
 const LINE_EVERY_MS = 5000;
 const BAR = 30;
 
-/** Progress on standard error: a bar on a terminal, elsewhere a line every few seconds. */
-interface Progress {
-  /** Sets how many bytes have been read. */
-  reached(bytes: number): void;
-  /** @param count number of finished items */
-  update(count: number): void;
-  end(): void;
-}
-
-/** @param totalBytes of all files; absent when the total is unknown */
-export function createProgress(
-  { stderr }: Pick<Terminal, 'stderr'>,
-  word: string,
-  totalBytes: number | undefined,
-): Progress {
+/** Progress on standard error: a bar on a terminal, elsewhere a line every few seconds. @param totalBytes of all files; absent when the total is unknown */
+export function createProgress({ stderr }: Pick<Terminal, 'stderr'>, word: string, totalBytes: number | undefined) {
   const every = stderr.isTTY ? TERMINAL_EVERY_MS : LINE_EVERY_MS;
   let shownAt = performance.now();
   let doneBytes = 0;
   let drawn = false;
   return {
-    reached(bytes) {
+    /** Sets how many bytes have been read. */
+    reached(bytes: number): void {
       doneBytes = bytes;
     },
-    update(count) {
+    /** @param count number of finished items */
+    update(count: number): void {
       const now = performance.now();
       if (now - shownAt < every) return;
       shownAt = now;
@@ -97,7 +80,7 @@ export function createProgress(
         drawn = true;
       } else stderr.write(`${count} ${word}${percentage}\n`);
     },
-    end() {
+    end(): void {
       if (drawn) stderr.write('\r\u001b[K');
     },
   };

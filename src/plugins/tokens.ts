@@ -148,19 +148,7 @@ export interface TokenRequest {
   clientCertificate?: readonly string[];
 }
 
-export interface TokenVerifier {
-  /**
-   * The caller of a request.
-   * @param service the FSC service name of the mount; without one, an FSC token gives no scope
-   * @throws {TokenError} when there is no token, or it is not accepted
-   */
-  verify(request: TokenRequest, service?: string): Promise<Caller>;
-  /** Expiry of the FSC certificate that is valid longest; undefined without FSC or certificates. */
-  fscValidUntil(): Date | undefined;
-  /** Readiness checks: the keys of the issuer and the certificates of the Manager. */
-  checks: readonly ReadinessCheck[];
-  close(): Promise<void>;
-}
+export type TokenVerifier = ReturnType<typeof createTokenVerifier>;
 
 /** Without keys no OAuth token can be verified; old keys are used while the issuer is unavailable. */
 function issuerCheck(keys: IssuerKeys, cacheMs: number, clock: Clock): ReadinessCheck {
@@ -183,7 +171,7 @@ function issuerCheck(keys: IssuerKeys, cacheMs: number, clock: Clock): Readiness
 const noScopes: ReadonlySet<string> = new Set();
 
 /** @throws {Error} when the FSC certificates are unusable; failures to fetch keys are logged and retried */
-export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
+export function createTokenVerifier(options: TokenVerifierOptions) {
   const { oauth, fsc, log, clock = systemClock } = options;
   const client = createKeysClient(clock, options.proxy);
   const cacheMs = (options.keysCacheSeconds ?? 300) * 1000;
@@ -239,7 +227,12 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
   }
 
   return {
-    async verify(request, service) {
+    /**
+     * The caller of a request.
+     * @param service the FSC service name of the mount; without one, an FSC token gives no scope
+     * @throws {TokenError} when there is no token, or it is not accepted
+     */
+    async verify(request: TokenRequest, service?: string): Promise<Caller> {
       try {
         const token = findToken(request, fsc !== undefined && service !== undefined);
         return judge(await verifyOnce(token), request, service);
@@ -248,12 +241,14 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
         throw error;
       }
     },
-    fscValidUntil: () => fscKeys?.validUntil(),
+    /** Expiry of the FSC certificate that is valid longest; undefined without FSC or certificates. */
+    fscValidUntil: (): Date | undefined => fscKeys?.validUntil(),
+    /** Readiness checks: the keys of the issuer and the certificates of the Manager. */
     checks: [
       ...(keys === undefined ? [] : [issuerCheck(keys, cacheMs, clock)]),
       ...(fscKeys === undefined ? [] : [fscKeysCheck(fscKeys, clock)]),
     ],
-    async close() {
+    async close(): Promise<void> {
       keys?.close();
       fscKeys?.close();
       await client.close();

@@ -8,11 +8,7 @@ import { isRecord } from '../lib/json/json-value.ts';
 import type { Config } from '../settings/read-config.ts';
 import { checkpointIn } from './tlog/note.ts';
 
-export interface PublishedCheckpoints {
-  /** The signed note of an origin; undefined when this instance published none. */
-  get(origin: string): string | undefined;
-  put(origin: string, note: string): Promise<void>;
-}
+export type PublishedCheckpoints = Awaited<ReturnType<typeof openPublishedCheckpoints>>;
 
 /** The database, or a file beside it, does not continue the published tree. */
 export class ConflictError extends Error {
@@ -24,12 +20,13 @@ export function statePath({ proof, server }: Pick<Config, 'proof' | 'server'>): 
 }
 
 /** @throws {Error} when the file exists and cannot be read */
-export async function openPublishedCheckpoints(path: string): Promise<PublishedCheckpoints> {
+export async function openPublishedCheckpoints(path: string) {
   const notes = await read(path);
   let writing = Promise.resolve();
   return {
-    get: (origin) => notes.get(origin),
-    async put(origin, note) {
+    /** The signed note of an origin; undefined when this instance published none. */
+    get: (origin: string): string | undefined => notes.get(origin),
+    async put(origin: string, note: string): Promise<void> {
       const turn = writing.then(async () => {
         const known = notes.get(origin);
         if (known === note || (known !== undefined && checkpointIn(known).size > checkpointIn(note).size)) return;

@@ -71,18 +71,9 @@ export interface OutboundTextRequest extends OutboundRequest {
   readonly accepts: RegExp;
 }
 
-export interface OutboundClient {
-  /**
-   * Sends text and returns the text of the answer. The `problem` of an error with a status is the start of the body, as text.
-   * @throws {OutboundError} when no usable answer came; the signal's reason when it is aborted
-   */
-  postText(request: OutboundTextRequest): Promise<string>;
-  /** @throws {OutboundError} when no usable answer came; the signal's reason when it is aborted */
-  getJson(request: OutboundRequest): Promise<OutboundAnswer>;
-  close(): Promise<void>;
-}
+export type OutboundClient = ReturnType<typeof createOutboundClient>;
 
-export function createOutboundClient(options: OutboundOptions): OutboundClient {
+export function createOutboundClient(options: OutboundOptions) {
   const { clock, timeoutMs, maxBytes, allowPrivate, proxy, traceContextTo = [] } = options;
   const connections = createGuardedConnections({
     rules: { allowPrivate, ...(options.ipv4Only === true ? { resolve: resolveIpv4 } : {}) },
@@ -171,8 +162,15 @@ export function createOutboundClient(options: OutboundOptions): OutboundClient {
   };
 
   return {
-    getJson: (request) => limited(request.signal, (signal) => call(request, signal)),
-    postText: (request) => limited(request.signal, (signal) => post(request, signal)),
+    /** @throws {OutboundError} when no usable answer came; the signal's reason when it is aborted */
+    getJson: (request: OutboundRequest): Promise<OutboundAnswer> =>
+      limited(request.signal, (signal) => call(request, signal)),
+    /**
+     * Sends text and returns the text of the answer. The `problem` of an error with a status is the start of the body, as text.
+     * @throws {OutboundError} when no usable answer came; the signal's reason when it is aborted
+     */
+    postText: (request: OutboundTextRequest): Promise<string> =>
+      limited(request.signal, (signal) => post(request, signal)),
     close: connections.close,
   };
 }

@@ -35,24 +35,7 @@ export interface Appended {
 /** Queues new versions for another logbook, in the transaction that adds them. */
 export type QueueForward = (db: Db, added: readonly NewVersion[]) => Promise<void>;
 
-export interface VersionStore {
-  /** Whether `add` is one statement, which needs no transaction of its own and can be sent ahead of a commit. */
-  readonly isOneStatement: boolean;
-  /**
-   * Adds versions, and the locations of their persons: all or none. No two may have the same idempotency key.
-   * @param knownLogKeys names of the instance's log keys: while others may be in use, no idempotency key is taken, because it may have been used
-   *   already, hashed with one of those
-   * @returns the outcome of each, in the order given
-   * @throws {DatabaseError} 23514 when a month has no partition yet, 23505 when a version exists
-   */
-  add(db: Db, versions: readonly NewVersion[], knownLogKeys?: readonly string[]): Promise<Appended[]>;
-  /** The same, committed to disk; creates missing months, and retries after a conflict. A single statement needs no transaction around it. */
-  commit(
-    context: { readonly pool: Pool; readonly clock: Clock },
-    versions: readonly NewVersion[],
-    knownLogKeys: readonly string[],
-  ): Promise<Appended[]>;
-}
+export type VersionStore = ReturnType<typeof createVersionStore>;
 
 /** Adds versions in one of the two forms. */
 export type Insert = (db: Db, versions: readonly NewVersion[], knownLogKeys: readonly string[]) => Promise<Appended[]>;
@@ -61,18 +44,35 @@ export type Insert = (db: Db, versions: readonly NewVersion[], knownLogKeys: rea
 export function createVersionStore(
   insert: Insert,
   { isOneStatement, forward }: { readonly isOneStatement: boolean; readonly forward: QueueForward | undefined },
-): VersionStore {
-  const add: VersionStore['add'] = async (db, versions, knownLogKeys = []) => {
+) {
+  /**
+   * Adds versions, and the locations of their persons: all or none. No two may have the same idempotency key.
+   * @param knownLogKeys names of the instance's log keys: while others may be in use, no idempotency key is taken, because it may have been used
+   *   already, hashed with one of those
+   * @returns the outcome of each, in the order given
+   * @throws {DatabaseError} 23514 when a month has no partition yet, 23505 when a version exists
+   */
+  async function add(
+    db: Db,
+    versions: readonly NewVersion[],
+    knownLogKeys: readonly string[] = [],
+  ): Promise<Appended[]> {
     const appended = await insert(db, versions, knownLogKeys);
     if (forward === undefined) return appended;
     const added = versions.filter((_, i) => appended[i]?.kept);
     if (added.length > 0) await forward(db, added);
     return appended;
-  };
+  }
   return {
+    /** Whether `add` is one statement, which needs no transaction of its own and can be sent ahead of a commit. */
     isOneStatement,
     add,
-    commit: (context, versions, knownLogKeys) => {
+    /** The same, committed to disk; creates missing months, and retries after a conflict. A single statement needs no transaction around it. */
+    commit(
+      context: { readonly pool: Pool; readonly clock: Clock },
+      versions: readonly NewVersion[],
+      knownLogKeys: readonly string[],
+    ): Promise<Appended[]> {
       const attempt = isOneStatement
         ? () => add(context.pool, versions, knownLogKeys)
         : () => transaction(context.pool, (db) => add(db, versions, knownLogKeys));
