@@ -5,69 +5,51 @@
  *   node bench/aggregator.ts [sources] [records per source] [seconds of keeping up]
  */
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MIGRATIONS, migrate } from '../src/database/migrate.ts';
 import type { Pool } from '../src/database/pool.ts';
-import { startEmbedded } from '../src/embedded-postgres/start.ts';
-import { createLogger } from '../src/lib/log.ts';
 import { saveSources } from '../src/raadsfeed/aggregator/store/sources.ts';
 import { type Child, startChild } from './support/children.ts';
-import { countCaughtUp, openPool } from './support/databases.ts';
+import { countCaughtUp, openPool, temporaryPostgres } from './support/databases.ts';
 
 const sources = Number(process.argv[2] ?? 300);
 const records = Number(process.argv[3] ?? 1000);
 const seconds = Number(process.argv[4] ?? 30);
 
-const log = createLogger('error');
-const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-bench-'));
-const postgres = await startEmbedded({ dir: join(dir, 'pg'), log });
+await using postgres = await temporaryPostgres();
 const env = { SOURCES: String(sources), RECORDS: String(records), DATABASE_URL: postgres.url };
-const many = await startChild(new URL('support/many-sources.ts', import.meta.url), env);
-let aggregator: Child | undefined;
-let pool: Pool | undefined;
-try {
-  const { base } = Object(await many.ask({}));
-  await migrate({ url: postgres.url, dir: MIGRATIONS, log });
-  pool = openPool(postgres.url);
-  const floor = Object(
-    JSON.parse(
-      execFileSync(process.execPath, [join(import.meta.dirname, 'floors/aggregator.ts')], {
-        env: { ...process.env, ...env, BASE: base },
-        encoding: 'utf8',
-      }),
-    ),
-  );
-  await pool.query('drop schema vloer cascade');
-  for (let i = 0; i < sources; i += 1)
-    await saveSources(pool, [{ adres: `${base}/${i}`, soort: 'feed', organisatiecodes: [] }]);
+await using many = await startChild(new URL('support/many-sources.ts', import.meta.url), env);
+const { base } = Object(await many.ask({}));
+await using pool = openPool(postgres.url);
+const floor = Object(
+  JSON.parse(
+    execFileSync(process.execPath, [join(import.meta.dirname, 'floors/aggregator.ts')], {
+      env: { ...process.env, ...env, BASE: base },
+      encoding: 'utf8',
+    }),
+  ),
+);
+await pool.query('drop schema vloer cascade');
+for (let i = 0; i < sources; i += 1)
+  await saveSources(pool, [{ adres: `${base}/${i}`, soort: 'feed', organisatiecodes: [] }]);
 
-  const startedAt = performance.now();
-  aggregator = await startChild(new URL('support/aggregator-server.ts', import.meta.url), env);
-  while ((await countCaughtUp(pool)) < sources) await sleep(100);
-  const took = (performance.now() - startedAt) / 1000;
-  const { rows } = await pool.query('select head from raadsfeed.feed');
-  const { peakMb, cpuMs } = Object(await aggregator.ask({}));
-  const total = sources * records;
-  console.log(
-    `catching up: ${sources} sources, ${rows[0]?.head} of ${total} records in ${took.toFixed(1)} s, including start-up ` +
-      `(${(total / took).toFixed(0)}/s, ${((cpuMs * 1000) / total).toFixed(0)} us of CPU each), peak ${peakMb.toFixed(0)} MB ` +
-      `(target: 60 s, 400 MB)`,
-  );
-  console.log(
-    `floor: the same pages read, parsed and written by one bare program in ${floor.seconds.toFixed(1)} s; ratio ${(floor.seconds / took).toFixed(2)}`,
-  );
-  await stayCurrent(pool, many, aggregator);
-} finally {
-  await aggregator?.stop();
-  await many.stop();
-  await pool?.end();
-  await postgres.stop();
-  await rm(dir, { recursive: true, force: true });
-}
+const startedAt = performance.now();
+await using aggregator = await startChild(new URL('support/aggregator-server.ts', import.meta.url), env);
+while ((await countCaughtUp(pool)) < sources) await sleep(100);
+const took = (performance.now() - startedAt) / 1000;
+const { rows } = await pool.query('select head from raadsfeed.feed');
+const { peakMb, cpuMs } = Object(await aggregator.ask({}));
+const total = sources * records;
+console.log(
+  `catching up: ${sources} sources, ${rows[0]?.head} of ${total} records in ${took.toFixed(1)} s, including start-up ` +
+    `(${(total / took).toFixed(0)}/s, ${((cpuMs * 1000) / total).toFixed(0)} us of CPU each), peak ${peakMb.toFixed(0)} MB ` +
+    `(target: 60 s, 400 MB)`,
+);
+console.log(
+  `floor: the same pages read, parsed and written by one bare program in ${floor.seconds.toFixed(1)} s; ratio ${(floor.seconds / took).toFixed(2)}`,
+);
+await stayCurrent(pool, many, aggregator);
 
 /** Publishes ten records a second at random sources and measures how long each takes to reach the feed. */
 async function stayCurrent(db: Pool, from: Child, to: Child): Promise<void> {

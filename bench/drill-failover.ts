@@ -2,7 +2,7 @@
  * Kills the primary of a real Postgres pair under load: `node bench/drill-failover.ts [synchronous|asynchronous]
  * [seconds of load]`.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -13,27 +13,29 @@ const modes = (['synchronous', 'asynchronous'] as const).filter((mode) => only =
 if (modes.length === 0) throw new Error(`unknown replication mode: ${only}`);
 
 for (const replication of modes) {
-  const dir = await mkdtemp(join(tmpdir(), 'kv-failover-'));
-  try {
-    const result = await runFailoverDrill({ dir, replication, loadMs: Number(seconds) * 1000, writers: 8, pauseMs: 0 });
-    console.log(
-      `${replication} replication: ${result.appended} appends and ${result.published} publications acknowledged`,
-    );
-    console.log(
-      `  first success after the loss: append ${inSeconds(result.appendAfterMs)}, publication ${inSeconds(result.publishAfterMs)}`,
-    );
-    console.log(
-      `  acknowledged and lost: ${result.lostActions.length} actions, ${result.lostRecords.length} records${range(result.lostRecords)}`,
-    );
-    console.log(
-      `  sequence numbers whose content changed for readers: ${result.givenTwice.length}${range(result.givenTwice)}`,
-    );
-    console.log(`  the cursor from before the loss: ${result.oldCursor}`);
-    for (const fault of result.faults) console.log(`  FAULT ${fault}`);
-    if (result.faults.length > 0) process.exitCode = 1;
-  } finally {
-    await rm(dir, { recursive: true, force: true });
-  }
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'kv-failover-'));
+  const result = await runFailoverDrill({
+    dir: folder.path,
+    replication,
+    loadMs: Number(seconds) * 1000,
+    writers: 8,
+    pauseMs: 0,
+  });
+  console.log(
+    `${replication} replication: ${result.appended} appends and ${result.published} publications acknowledged`,
+  );
+  console.log(
+    `  first success after the loss: append ${inSeconds(result.appendAfterMs)}, publication ${inSeconds(result.publishAfterMs)}`,
+  );
+  console.log(
+    `  acknowledged and lost: ${result.lostActions.length} actions, ${result.lostRecords.length} records${range(result.lostRecords)}`,
+  );
+  console.log(
+    `  sequence numbers whose content changed for readers: ${result.givenTwice.length}${range(result.givenTwice)}`,
+  );
+  console.log(`  the cursor from before the loss: ${result.oldCursor}`);
+  for (const fault of result.faults) console.log(`  FAULT ${fault}`);
+  if (result.faults.length > 0) process.exitCode = 1;
 }
 
 function inSeconds(ms: number): string {

@@ -11,7 +11,7 @@
  *
  * Usage: node bench/drill-hostile.ts [heap in MB, default 512] [part of the names of attacks]
  */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -55,25 +55,21 @@ const UNNOTICED_MS = 10;
 const RECOVERY_MS = 30_000;
 
 const log = createLogger('error');
-const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-drill-'));
-const closing: (() => Promise<unknown>)[] = [() => rm(dir, { recursive: true, force: true })];
-try {
-  process.exitCode = (await drill()) ? 0 : 1;
-} finally {
-  for (const close of closing.toReversed()) await close();
-}
+await using closing = new AsyncDisposableStack();
+const { path: dir } = closing.use(await mkdtempDisposable(join(tmpdir(), 'koppelvlak-drill-')));
+process.exitCode = (await drill()) ? 0 : 1;
 
 async function drill(): Promise<boolean> {
   const postgres = await startEmbedded({ dir: join(dir, 'pg'), log });
-  closing.push(postgres.stop);
+  closing.defer(postgres.stop);
   await migrate({ url: postgres.url, dir: MIGRATIONS, log });
   await loadDelivery(postgres.url);
   await growHistory(postgres.url, HISTORY);
   await publishLarge(postgres.url);
   const authority = await createAuthority({ dir: join(dir, 'pki'), port: 0, lifeSeconds: 3600 });
-  closing.push(authority.close);
+  closing.defer(authority.close);
   const tokens = await startTokens();
-  closing.push(tokens.close);
+  closing.defer(tokens.close);
   const server = await startChild(
     new URL('support/hostile-server.ts', import.meta.url),
     {
@@ -99,11 +95,11 @@ async function drill(): Promise<boolean> {
     },
     [`--max-old-space-size=${heapMb}`],
   );
-  closing.push(() => server.stop());
+  closing.defer(() => server.stop());
   const hostile = await startChild(new URL('support/hostile-client.ts', import.meta.url));
-  closing.push(() => hostile.stop());
+  closing.defer(() => hostile.stop());
   const bare = await startChild(new URL('floors/http.ts', import.meta.url));
-  closing.push(() => bare.stop());
+  closing.defer(() => bare.stop());
 
   const SCOPES = ['create:normal', 'update:normal', 'update:confidential', 'read:confidential', 'read'];
   const bearer = async (subject: string): Promise<string> => (await tokens.bearer(SCOPES, { subject })).authorization;
@@ -224,7 +220,7 @@ async function otherClient(
   };
   const json = { authorization, 'content-type': 'application/json' };
   const signer = createSignedClient(requester.key, requester.chain, authorization);
-  closing.push(async () => signer.close());
+  closing.defer(async () => signer.close());
   let n = 0;
   return [
     { name: 'feed', everyMs: 40, call: () => call(200, `${url}/ori/v1/feed?limit=20`) },

@@ -2,7 +2,7 @@
  * Restarts two instances behind nginx in turn, under load on all areas: `node bench/drill-rolling.ts [restarts of each]
  * [minimum number of requests] [milliseconds between a client's requests]`.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -18,23 +18,19 @@ const DRAIN_MS = 1500;
 /** Time until nginx retries an instance (`fail_timeout`). */
 const FOUND_MS = 2000;
 
-const dir = await mkdtemp(join(tmpdir(), 'kv-rolling-'));
-const closing: (() => Promise<unknown>)[] = [() => rm(dir, { recursive: true, force: true })];
-try {
-  process.exitCode = (await drill()) ? 0 : 1;
-} finally {
-  for (const close of closing.toReversed()) await close();
-}
+await using closing = new AsyncDisposableStack();
+const { path: dir } = closing.use(await mkdtempDisposable(join(tmpdir(), 'kv-rolling-')));
+process.exitCode = (await drill()) ? 0 : 1;
 
 async function drill(): Promise<boolean> {
   const supplier = await openSupplierDatabase(dir);
-  closing.push(supplier.close);
+  closing.defer(supplier.close);
   const env = { ...supplier.env, SHUTDOWN_DRAIN_MS: String(DRAIN_MS) };
   const ports = [await freePort(), await freePort()] as const;
   const instances = [await startInstance(ports[0], env), await startInstance(ports[1], env)];
-  closing.push(() => Promise.all(instances.map((instance) => instance.stop())));
+  closing.defer(async () => void (await Promise.all(instances.map((instance) => instance.stop()))));
   const proxy = await startProxy(dir, ports);
-  closing.push(proxy.stop);
+  closing.defer(proxy.stop);
   const load = startMixedLoad({ port: proxy.port, asks: supplier.asks, clients: CLIENTS, pauseMs });
   const startedAt = performance.now();
   try {

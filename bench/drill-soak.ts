@@ -2,7 +2,7 @@
  * Runs a mixed load on all areas; memory, open files and connections must not grow: `node bench/drill-soak.ts [minutes]
  * [milliseconds between a client's requests]`.
  */
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtempDisposable, readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -31,20 +31,16 @@ interface Sample {
   readonly connections: number;
 }
 
-const dir = await mkdtemp(join(tmpdir(), 'kv-soak-'));
-const closing: (() => Promise<unknown>)[] = [() => rm(dir, { recursive: true, force: true })];
-try {
-  process.exitCode = (await drill()) ? 0 : 1;
-} finally {
-  for (const close of closing.toReversed()) await close();
-}
+await using closing = new AsyncDisposableStack();
+const { path: dir } = closing.use(await mkdtempDisposable(join(tmpdir(), 'kv-soak-')));
+process.exitCode = (await drill()) ? 0 : 1;
 
 async function drill(): Promise<boolean> {
   const supplier = await openSupplierDatabase(dir);
-  closing.push(supplier.close);
+  closing.defer(supplier.close);
   const port = await freePort();
   const instance = await startInstance(port, { ...supplier.env, SHUTDOWN_DRAIN_MS: '0' });
-  closing.push(instance.stop);
+  closing.defer(async () => void (await instance.stop()));
   const load = startMixedLoad({ port, asks: supplier.asks, clients: CLIENTS, pauseMs });
   const stop = new AbortController();
   const publishing = publish(supplier.databaseUrl, stop.signal);

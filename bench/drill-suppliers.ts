@@ -4,20 +4,17 @@
  *
  *   node bench/drill-suppliers.ts [iBabs calls per minute] [meetings of each] [milliseconds per answer]
  */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { availableParallelism, loadavg, tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
+import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MIGRATIONS, migrate } from '../src/database/migrate.ts';
 import type { Pool } from '../src/database/pool.ts';
-import { startEmbedded } from '../src/embedded-postgres/start.ts';
-import { createLogger } from '../src/lib/log.ts';
 import { RID } from '../test/raadsfeed/aggregator/parlaeus/server.ts';
 import { judgeRecords } from '../test/raadsfeed/aggregator/supplier-kill-drill.ts';
 import { startProgram } from '../test/support/program.ts';
-import { type Child, startChild } from './support/children.ts';
-import { countCaughtUp, openPool } from './support/databases.ts';
+import { startChild } from './support/children.ts';
+import { countCaughtUp, openPool, temporaryPostgres } from './support/databases.ts';
 
 const perMinute = Number(process.argv[2] ?? 150);
 const meetings = Number(process.argv[3] ?? 40);
@@ -34,35 +31,23 @@ interface Suppliers {
   readonly ibabsInMinute: number;
 }
 
-const log = createLogger('error');
-const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-drill-'));
+await using postgres = await temporaryPostgres();
+const { dir } = postgres;
 const ridFile = join(dir, 'rid');
 await writeFile(ridFile, RID);
-const postgres = await startEmbedded({ dir: join(dir, 'pg'), log });
 const given = { MEETINGS: `${meetings}`, DELAY_MS: `${delayMs}`, RID_FILE: ridFile };
-const suppliers = await startChild(new URL('support/many-suppliers.ts', import.meta.url), given);
+await using suppliers = await startChild(new URL('support/many-suppliers.ts', import.meta.url), given);
 const { list, resources, env: addresses } = await look();
 const env = {
   ...{ NODE_ENV: 'test', RAADSFEED_ROL: 'aggregator', AGGREGATOR_ALLOW_PRIVATE: 'true' },
   ...{ DATABASE_URL: postgres.url, IBABS_CALLS_PER_MINUTE: `${perMinute}`, ...addresses },
 };
 const faults: string[] = [];
-const instances: Child[] = [];
-let pool: Pool | undefined;
-try {
-  await migrate({ url: postgres.url, dir: MIGRATIONS, log });
-  pool = openPool(postgres.url);
-  await importList(pool);
-  await readYear(pool);
-  for (const fault of faults) console.log(`FAULT ${fault}`);
-  process.exitCode = faults.length === 0 ? 0 : 1;
-} finally {
-  await Promise.all(instances.map((instance) => instance.stop()));
-  await suppliers.stop();
-  await pool?.end();
-  await postgres.stop();
-  await rm(dir, { recursive: true, force: true });
-}
+await using pool = openPool(postgres.url);
+await importList(pool);
+await readYear(pool);
+for (const fault of faults) console.log(`FAULT ${fault}`);
+process.exitCode = faults.length === 0 ? 0 : 1;
 
 async function look(): Promise<Suppliers> {
   return Object(await suppliers.ask({}));
@@ -97,8 +82,9 @@ async function countSources(db: Pool): Promise<number> {
 async function readYear(db: Pool): Promise<void> {
   const before = await look();
   const startedAt = performance.now();
-  for (const _ of [1, 2])
-    instances.push(await startChild(new URL('support/aggregator-server.ts', import.meta.url), env));
+  const server = new URL('support/aggregator-server.ts', import.meta.url);
+  await using first = await startChild(server, env);
+  await using second = await startChild(server, env);
   const leases = new Map<string, Set<string>>();
   let mostAtOnce = 0;
   for (let shown = startedAt; (await countCaughtUp(db)) < list.length; ) {
@@ -125,7 +111,7 @@ async function readYear(db: Pool): Promise<void> {
   );
   const [row = { resources: 0, coverage: 0 }] = rows;
   const own = ownTime(before, after);
-  const used = await Promise.all(instances.map(async (one) => Object(await one.ask({}))));
+  const used = await Promise.all([first, second].map(async (one) => Object(await one.ask({}))));
   const memory = used.map(({ peakMb }) => Number(peakMb));
   const processor = used.reduce((sum, { cpuMs }) => sum + Number(cpuMs) / 1000, 0);
   const shares = [...leases.values()].map(({ size }) => size);

@@ -1,23 +1,11 @@
-/**
- * Measures a large signed answer: cold (from the database) and repeated (from memory), against programs that do only
- * the unavoidable work; how long the event loop is blocked, how much memory it takes, and whether other requests are
- * still answered.
- *
- * Usage: node bench/gegevens.ts [rounds, default 15]
- */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MIGRATIONS, migrate } from '../src/database/migrate.ts';
-import { startEmbedded } from '../src/embedded-postgres/start.ts';
 import { importFile } from '../src/gegevens/store/import-file.ts';
 import { createAuthority } from '../src/lib/authority/authority.ts';
 import type { Variant } from '../src/lib/exchange-model/mapping.ts';
 import { loadModel } from '../src/lib/exchange-model/model.ts';
-import { createLogger } from '../src/lib/log.ts';
 import { startTokens } from '../test/support/tokens.ts';
 import { type Child, startChild } from './support/children.ts';
-import { openPool } from './support/databases.ts';
+import { openPool, temporaryPostgres } from './support/databases.ts';
 import { gegevensEnv } from './support/gegevens-env.ts';
 import { writeSample } from './support/sample-delivery.ts';
 import { createSignedClient, type Taken } from './support/signed-client.ts';
@@ -26,14 +14,16 @@ const rounds = Number(process.argv[2] ?? 15);
 const RECORDS = { shv: 25_000, vs: 50_000 } as const;
 const SERVER = new URL('support/gegevens-server.ts', import.meta.url);
 
-const log = createLogger('error');
-const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-bench-'));
-const postgres = await startEmbedded({ dir, log });
-await migrate({ url: postgres.url, dir: MIGRATIONS, log });
+await using postgres = await temporaryPostgres();
+const { dir } = postgres;
+await using closing = new AsyncDisposableStack();
 const authority = await createAuthority({ dir: join(dir, 'pki'), port: 0, lifeSeconds: 3600 });
+closing.defer(authority.close);
 const tokens = await startTokens();
+closing.defer(tokens.close);
 const { authorization } = await tokens.bearer(['read']);
 const client = createSignedClient(authority.requester.key, authority.requester.chain, authorization);
+closing.defer(async () => client.close());
 const env = {
   DATABASE_URL: postgres.url,
   AREAS: 'shv,vs',
@@ -149,12 +139,4 @@ async function measure(variant: Variant): Promise<void> {
   await floor.stop();
 }
 
-try {
-  for (const variant of ['shv', 'vs'] as const) await measure(variant);
-} finally {
-  client.close();
-  await tokens.close();
-  await authority.close();
-  await postgres.stop();
-  await rm(dir, { recursive: true });
-}
+for (const variant of ['shv', 'vs'] as const) await measure(variant);

@@ -7,7 +7,7 @@
  *
  * With `--data` the filled database stays in that directory for the next run.
  */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtempDisposable, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -39,24 +39,20 @@ const FIRST_PUBLISHED = 10_000_000;
 /** A database of a million documents would have more memory than the embedded one gets by default. */
 const SETTINGS = { shared_buffers: '2GB', max_wal_size: '4GB' };
 
-const dir = values.data ?? (await mkdtemp(join(tmpdir(), 'koppelvlak-bench-')));
+await using closing = new AsyncDisposableStack();
+const dir = values.data ?? closing.use(await mkdtempDisposable(join(tmpdir(), 'koppelvlak-bench-'))).path;
 const postgres = await startEmbedded({ dir: join(dir, 'pg'), log: createLogger('error'), settings: SETTINGS });
-const loader = await createLoader();
-try {
-  // The server migrates its database when it starts.
-  await (await startServer({})).stop();
-  // The index recognises its feed and keeps the bulk-filled rows.
-  await indexAll(postgres.url);
-  for (const size of sizes) {
-    await grow(size);
-    await measureSearch(size);
-  }
-  await measureRates();
-} finally {
-  await loader.stop();
-  await postgres.stop();
-  if (values.data === undefined) await rm(dir, { recursive: true, force: true });
+closing.defer(postgres.stop);
+const loader = closing.use(await createLoader());
+// The server migrates its database when it starts.
+await (await startServer({})).stop();
+// The index recognises its feed and keeps the bulk-filled rows.
+await indexAll(postgres.url);
+for (const size of sizes) {
+  await grow(size);
+  await measureSearch(size);
 }
+await measureRates();
 
 async function startServer(env: Record<string, string>) {
   return startChild(new URL('support/feed-server.ts', import.meta.url), { DATABASE_URL: postgres.url, ...env });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import process from 'node:process';
 
-export interface Child {
+export interface Child extends AsyncDisposable {
   /** CPU time used so far, in milliseconds; NaN without `/proc`. */
   processorMs(): number;
   /** Sends a message and returns the answer. */
@@ -26,13 +26,15 @@ export async function startChild(
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   await answerOf(child);
+  const stop = (): Promise<void> => ended(child, () => child.disconnect());
   return {
     processorMs: () => processorMsOf(child.pid),
     ask: async (message) => {
       child.send(Object(message));
       return answerOf(child);
     },
-    stop: () => ended(child, () => child.disconnect()),
+    stop,
+    [Symbol.asyncDispose]: stop,
     kill: () => ended(child, () => void child.kill('SIGKILL')),
   };
 }

@@ -2,13 +2,12 @@
 import { startChild } from './children.ts';
 import type { Load as RawLoad } from './raw-client.ts';
 
-export interface Loader {
+export interface Loader extends AsyncDisposable {
   /**
    * Answers per second.
    * @throws {Error} on unexpected answers
    */
   rate(url: string, load: Load): Promise<number>;
-  stop(): Promise<void>;
 }
 
 export interface Load {
@@ -35,6 +34,6 @@ export async function createLoader(): Promise<Loader> {
       };
       return Number(Object(await child.ask(ask)).perSecond);
     },
-    stop: child.stop,
+    [Symbol.asyncDispose]: child.stop,
   };
 }
