@@ -6,7 +6,6 @@ import { createDatabase } from '../../support/database.ts';
 import { RID } from './parlaeus/server.ts';
 import { runSupplierKillDrill } from './supplier-kill-drill.ts';
 
-/** The long form, with twenty kills: `npm run drill -- suppliers-killed`. */
 it('matches its suppliers, with nothing lost or duplicated and no limit exceeded, however often it is killed', {
   timeout: 600_000,
 }, async () => {

@@ -51,13 +51,18 @@ export async function search(db: Db, request: SearchRequest): Promise<SearchResu
   const most = Math.max(READ_IN_ORDER, words === undefined ? needed + 1 : Math.min(needed * PER_HIT, MOST_IN_ORDER));
   const found = await find(db, request, { by: 'order', most });
   if (words === undefined || !found.isMore) return found;
-  if (found.total < needed) {
-    // The index has no positions: it finds a phrase of common words by reading every row that has them.
-    const by = sort === 'relevantie' ? 'titles' : 'order';
-    const phrase = found.near >= needed && (await find(db, request, { by, most: MOST_IN_ORDER }));
-    return phrase && phrase.total >= needed ? phrase : await find(db, request, { by: 'index' });
+  if (found.total < needed && found.near < needed) return await find(db, request, { by: 'index' });
+  if ((sort === 'relevantie' ? found.best : found.total) >= needed) return found;
+  // The index has no positions: it finds a phrase of common words by reading every row that has them, in titles far fewer.
+  const ways: readonly Way[] =
+    sort === 'relevantie'
+      ? [most, MOST_IN_ORDER].map((rows) => ({ by: 'titles', most: rows }))
+      : [{ by: 'order', most: MOST_IN_ORDER }];
+  for (const way of ways) {
+    const more = await find(db, request, way);
+    if (more.total >= needed) return more;
   }
-  return sort !== 'relevantie' || found.best >= needed ? found : await find(db, request, { by: 'titles', most });
+  return await find(db, request, { by: 'index' });
 }
 
 interface Found extends SearchResult {
