@@ -259,10 +259,10 @@ it('finds a phrase of common words once, if few of the rows with the words have 
   const documents = Array.from({ length: 30 }, (_, i) => document(`molen-${i}`, { titel: `De grote molen ${i}` }));
   await pages.publishAndIndex(documents);
   await withRows(5000, "'grote':2A 'molen':5A", async () => {
-    for (const sort of ['', '&sorteer=datum']) {
-      const { text } = await pages.get(`/zoeken?q=%22grote+molen%22${sort}`);
-      expect(text, sort).toContain('>30 resultaten</h2>');
-    }
+    const { text } = await pages.get('/zoeken?q=%22grote+molen%22');
+    // By relevance titles are enough.
+    expect(text).toContain('>Minstens 30 resultaten</h2>');
+    expect((await pages.get('/zoeken?q=%22grote+molen%22&sorteer=datum')).text).toContain('>30 resultaten</h2>');
   });
 });
 
