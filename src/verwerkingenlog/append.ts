@@ -7,10 +7,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { FastifyInstance } from 'fastify';
 import { Histogram } from 'prom-client';
 import { Problem } from '../lib/problem.ts';
-import type { OneAtATime } from '../lib/scheduling.ts';
+import { eventLoopBudget, type OneAtATime } from '../lib/scheduling.ts';
 import type { TraceContext } from '../lib/trace-context.ts';
 import { LARGE_OBJECTS } from './changes.ts';
-import { reveal, toStore } from './domain/encryption.ts';
+import { reveal, type SealedVersie, toStore, toStoreWithinBudget } from './domain/encryption.ts';
 import { type Actie, type Auteur, eersteVersie, newActieId, type Versie } from './domain/verwerkingsactie.ts';
 import { logFull, verwerkingenlogProblems } from './problems.ts';
 import { type Appended, isFaultOfValue, type NewVersion } from './store/append.ts';
@@ -24,6 +24,8 @@ const MAX_WAITING = 20_000;
 const GROUP_OBJECTS = 5000;
 /** A used idempotency key can end its 24 hours before it is read; then it is free, and another log key may hash it by then. */
 const REPLAY_TRIES = 4;
+/** Objects that are encrypted before yielding to other work. */
+const YIELD_OBJECTS = 500;
 
 interface AppendOptions {
   readonly idempotencyKey?: string | undefined;
@@ -74,19 +76,44 @@ export function createAppender(
   const hashedKey = ({ auteur, idempotencyKey: key }: AppendRequest, logKey: string): string | undefined =>
     key === undefined ? undefined : keys.hashIdempotency(logKey, `sleutel\n${callersKey(auteur, key)}`);
 
-  /** Gives an action its identity, and encrypts its persons. */
-  async function makeReady(request: AppendRequest): Promise<ReadyVersion> {
-    const { actie, auteur, hashedWith, trace } = request;
-    const now = clock.now();
-    const clear = eersteVersie(actie, newActieId(now), now, auteur);
-    const stored = await toStore(writer, clear, keys);
+  const firstVersion = ({ actie, auteur }: AppendRequest, now: Date): Versie =>
+    eersteVersie(actie, newActieId(now), now, auteur);
+
+  const ready = (request: AppendRequest, clear: Versie, stored: SealedVersie): ReadyVersion => {
+    const { hashedWith, trace } = request;
     return { clear, version: { ...stored, idempotencyKey: hashedKey(request, hashedWith), hashedWith, trace } };
+  };
+
+  /** Gives each action its identity, and encrypts its persons. */
+  async function readyGroup(group: readonly AppendRequest[]): Promise<ReadyVersion[]> {
+    const now = clock.now();
+    const made: ReadyVersion[] = [];
+    let objects = 0;
+    for (const request of group) {
+      objects += request.actie.verwerkteObjecten.length;
+      // Asked only now and then, because asking schedules the end of the turn.
+      if (objects > YIELD_OBJECTS) {
+        objects = 0;
+        await eventLoopBudget.yield();
+      }
+      made.push(request.ready ?? readySmall(request, now));
+    }
+    return made;
+  }
+
+  function readySmall(request: AppendRequest, now: Date): ReadyVersion {
+    const clear = firstVersion(request, now);
+    return ready(request, clear, toStore(writer, clear, keys));
+  }
+
+  async function readyLarge(request: AppendRequest): Promise<ReadyVersion> {
+    const clear = firstVersion(request, clock.now());
+    return ready(request, clear, await toStoreWithinBudget(writer, clear, keys));
   }
 
   const groups = createGroupCommit<AppendRequest, Appended & Pick<ReadyVersion, 'clear'>>({
     commit: async (group) => {
-      const made: ReadyVersion[] = [];
-      for (const request of group) made.push(request.ready ?? (await makeReady(request)));
+      const made = await readyGroup(group);
       const versions = made.map(({ version }) => version);
       const results = await store.commit({ pool, clock }, versions, keys.names);
       return made.flatMap(({ clear }, i) => {
@@ -110,7 +137,7 @@ export function createAppender(
 
   function add(request: AppendRequest): ReturnType<typeof groups.add> {
     if (request.actie.verwerkteObjecten.length <= LARGE_OBJECTS) return groups.add(request);
-    return large.run(request.auteur.door, async () => groups.add({ ...request, ready: await makeReady(request) }));
+    return large.run(request.auteur.door, async () => groups.add({ ...request, ready: await readyLarge(request) }));
   }
 
   /** The first version under the idempotency key of a request, hashed with one of these log keys. @throws {Problem} 409 for another action */

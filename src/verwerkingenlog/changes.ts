@@ -11,7 +11,7 @@ import { type Db, transaction } from '../database/transaction.ts';
 import { Problem } from '../lib/problem.ts';
 import { createKeyedSemaphore, createSemaphore, type OneAtATime, type Permit } from '../lib/scheduling.ts';
 import type { ProofWriter } from '../proof/proof-log.ts';
-import { reveal, toStore } from './domain/encryption.ts';
+import { reveal, toStoreWithinBudget } from './domain/encryption.ts';
 import type { Versie } from './domain/verwerkingsactie.ts';
 import { verwerkingenlogProblems } from './problems.ts';
 import { lastObjectNumber, lockOfActie, lockOfVerwerking, replaceVersies, tryLockChanges } from './store/changes.ts';
@@ -82,7 +82,7 @@ export async function changeActie(
       if (current.verwerkingId !== seen.stored.verwerkingId) return { again: true };
       const lastNumber = await lastObjectNumber(db, actieId);
       const next = change(await reveal(current, actieLog.keys), lastNumber);
-      const made = await toStore(writer, next, actieLog.keys);
+      const made = await toStoreWithinBudget(writer, next, actieLog.keys);
       for (const appended of await replaceVersies(db, [current], [made], actieLog.store)) actieLog.count(appended);
       return { next };
     });

@@ -13,7 +13,7 @@ import type { OwnEntry, ProcessingAuthor, ProcessingLog } from '../plugins/proce
 import type { ProofWriter } from '../proof/proof-log.ts';
 import { createAppender } from './append.ts';
 import { createSerialChanges } from './changes.ts';
-import { type IdentityKeys, toStore } from './domain/encryption.ts';
+import { type IdentityKeys, toStoreWithinBudget } from './domain/encryption.ts';
 import { type Aanroep, type Actie, actieOf, eersteVersie, newActieId } from './domain/verwerkingsactie.ts';
 import { watchRetention } from './retention-runs.ts';
 import {
@@ -139,7 +139,7 @@ export function createOwnEntries(
       const auteur = { door: author.subject, verzoekId: author.requestId };
       const actie = ownActie(entry, rules);
       const versie = eersteVersie(actie, newActieId(now), now, auteur, null, aanroepOf(author));
-      const made = await toStore(writer, versie, keys);
+      const made = await toStoreWithinBudget(writer, versie, keys);
       return { ...made, trace: author.trace };
     },
     async appendOwn(db, own) {

@@ -4,7 +4,7 @@ import { type Db, transaction } from '../../database/transaction.ts';
 import { eventLoopBudget } from '../../lib/scheduling.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
 import { createGroupCommit } from '../append.ts';
-import { toStore } from '../domain/encryption.ts';
+import { toStoreWithinBudget } from '../domain/encryption.ts';
 import type { LineKey } from '../domain/line-key.ts';
 import { type Actie, type Auteur, eersteVersie, newActieId } from '../domain/verwerkingsactie.ts';
 import { logFull } from '../problems.ts';
@@ -80,7 +80,7 @@ export function createLineStore(app: FastifyInstance): StoreLines {
     const otherNames = keys.names.filter((name) => name !== hashedWith);
     return {
       version: {
-        ...(await toStore(writer, versie, keys)),
+        ...(await toStoreWithinBudget(writer, versie, keys)),
         ...(actieLog.forwards ? { trace: trace() } : {}),
       },
       key: lineKeyOf(line, (text) => keys.hashIdempotency(hashedWith, text)),

@@ -2,7 +2,13 @@
 
 import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
-import { type IdentityKeys, protect, reveal, type StoredVersie, UnknownKeyError } from '../domain/encryption.ts';
+import {
+  type IdentityKeys,
+  protectWithinBudget,
+  reveal,
+  type StoredVersie,
+  UnknownKeyError,
+} from '../domain/encryption.ts';
 import type { KeyOfLine, LineKey } from '../domain/line-key.ts';
 import { insertLocations } from './append-by-table.ts';
 import { lockChanges, preferIndexes, removeLocations } from './changes.ts';
@@ -196,7 +202,7 @@ async function rewrite(old: StoredVersie, keys: IdentityKeys, keyOfLine: KeyOfLi
       old.seed === null
         ? null
         : keys.encrypt(keys.current, old.actieId, keys.decrypt(old.keyName, old.actieId, old.seed));
-    fresh = await protect(versie, keys, seed);
+    fresh = await protectWithinBudget(versie, keys, seed);
   } catch (error) {
     return unreadable(error instanceof UnknownKeyError ? error.message : 'its identifiers cannot be decrypted');
   }

@@ -1,7 +1,7 @@
 import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
 import type { IdentityKeys } from '../domain/encryption.ts';
-import { protect, reveal, type StoredVersie } from '../domain/encryption.ts';
+import { protectWithinBudget, reveal, type StoredVersie } from '../domain/encryption.ts';
 import type { KeyOfLine } from '../domain/line-key.ts';
 import { listMonths, type Month } from './months.ts';
 import { versionsOfMonth } from './versions.ts';
@@ -165,7 +165,7 @@ async function contentFault(
   if (!keys.has(versie.keyName)) return `is encrypted with a key that is not configured: ${versie.keyName}`;
   try {
     const read = await reveal(versie, keys);
-    const again = await protect(read, { ...keys, current: versie.keyName });
+    const again = await protectWithinBudget(read, { ...keys, current: versie.keyName });
     if (!again.objecten.every(({ sleutel }, i) => sleutel === versie.objecten[i]?.sleutel))
       return 'an identifier does not have the hash that is stored with it';
     try {
