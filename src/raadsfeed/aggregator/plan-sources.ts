@@ -12,6 +12,8 @@ export interface NewSource {
   readonly options?: SupplierOptions;
   /** A removed source that is the same system at its former address, so its numbering continues. */
   readonly replaces?: string | undefined;
+  /** How a malformed address was read, as shown to people. */
+  readonly corrected?: string | undefined;
 }
 
 export type ExistingSource = Pick<

@@ -117,6 +117,18 @@ describe.each(['v1', 'v2'] as const)('GemeenteOplossingen %s', (version) => {
     expect(JSON.stringify([synced, checked, lacking, rows])).not.toContain('Jansen');
   });
 
+  it('may be given by a malformed address, and the command says how it was read', async () => {
+    const go = await startGo(version);
+    supplier = go;
+    const adres = `go:${go.address}`;
+    expect(await add(`${adres}//`)).toMatchObject({
+      status: 0,
+      stdout: `Added: ${adres}\n`,
+      stderr: expect.stringMatching(new RegExp(`^${go.address}// was read as ${go.address}$`, 'm')),
+    });
+    expect((await add(adres)).stderr).not.toContain('was read as');
+  });
+
   it('that has not opened its interface says what to do', async () => {
     const go = await startGo(version);
     supplier = go;

@@ -95,6 +95,7 @@ type Previewed = PlannedSource & { readonly preview?: Preview };
 async function addAll(context: CommandContext, given: readonly NewSource[], yes: boolean): Promise<void> {
   const { database, config, output } = context;
   const { readExistingSources, readNumberedAddresses, saveSources } = await import('../store/sources.ts');
+  for (const { corrected } of given) if (corrected !== undefined) output.progress(corrected);
   const existing = await readExistingSources(database.pool);
   const sources = given.map((source) => withKnownVersion(source, existing));
   const { planSources } = await import('../plan-sources.ts');

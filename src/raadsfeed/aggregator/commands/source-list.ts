@@ -51,7 +51,7 @@ export function toSource({ organisaties = [], ...fields }: SourceFields, where?:
       throw wrong(`--bodies: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
-  const { scheme, organisationId, organisatiecode, adres } = address;
+  const { scheme, organisationId, organisatiecode, adres, corrected } = address;
   if (replaces !== undefined && !hasOwnNumbers(scheme)) throw wrong('--replaces is for go: and parlaeus:');
   if (documentTypes !== undefined && scheme !== 'go') throw wrong('--document-types is for go:');
   const limits = [bodies, notBodies, vanaf, tot];
@@ -76,6 +76,7 @@ export function toSource({ organisaties = [], ...fields }: SourceFields, where?:
     tot,
     options: withoutAbsent({ bodies, notBodies, documentTypes, ridFile: ridFile && resolve(ridFile) }),
     replaces: replaces && readSourceAddress(replaces, where).adres,
+    corrected,
   };
 }
 
