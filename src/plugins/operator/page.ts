@@ -185,8 +185,7 @@ function rounded(value: number): string {
   return value >= 100 ? String(Math.round(value)) : String(Math.round(value * 100) / 100);
 }
 
-/** The runbook, served beside the page that links to it: at night the network that has the documents may be down. */
-
+/** The runbook is served beside the page that links to it: at night the network that has the documents may be down. */
 const RUNBOOK = '/runbook';
 const FILE = new URL('../../../docs/runbook.md', import.meta.url);
 

@@ -1,5 +1,7 @@
-/** `POST /traces`: lines of LDV over OTLP/HTTP, and the errors of that protocol. @see opentelemetry-proto 1.11, docs/specification.md */
-
+/**
+ * The Logboek Dataverwerkingen: `POST /traces` takes lines over OTLP/HTTP, with the errors of that protocol, and lines are forwarded to another logbook.
+ * @see opentelemetry-proto 1.11, docs/specification.md
+ */
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -23,6 +25,27 @@ import { readRequest } from './request.ts';
 import { OtlpError } from './span.ts';
 import { keptAttributes } from './stored-line.ts';
 
+const CONTRACT = new URL('../../../openapi/ldv.yaml', import.meta.url);
+
+export const ldv = fp(serveLdv, { name: 'ldv', dependencies: ['verwerkingenlog'] });
+
+async function serveLdv(app: FastifyInstance): Promise<void> {
+  const { ldv, ldvOut, server, verwerkingenlog } = app.settings;
+  if (ldvOut.forwardUrl !== undefined) startForwarding(app, ldvOut.forwardUrl, app.database.pool);
+  const contract = createContract<operations>(readOpenapi(CONTRACT));
+  const intake = createIntake(app, createLineStore(app));
+  await mount(app, {
+    isPersonal: true,
+    prefix: ldv.prefix,
+    // One client may hold half of it, so that a request of the largest size is never refused because of another.
+    bodiesInProgressBytes: Math.max(server.bodiesInProgressBytes, 4 * ldv.bodyLimitBytes),
+    contract,
+    rateLimit: verwerkingenlog.rateLimit,
+    problemStyle: OTLP_ERRORS,
+    routes: async (scope) => postTraces(scope, contract, intake),
+  });
+}
+
 const decompress = promisify(gunzip);
 const RETRY = { 'retry-after': '5' };
 /** The share of the memory that one client may use. */
@@ -30,7 +53,7 @@ const CLIENT_SHARE = 1 / 2;
 /** Deflate never makes more of a byte than this. */
 const MOST_PER_BYTE = 1032;
 
-export function postTraces(app: FastifyInstance, contract: Contract<operations>, intake: Intake): void {
+function postTraces(app: FastifyInstance, contract: Contract<operations>, intake: Intake): void {
   const { ldv, ldvOut, server } = app.settings;
   const maxBytes = ldv.bodyLimitBytes;
   const kept = keptAttributes(ldv.keepAttributes);
@@ -131,7 +154,7 @@ const INVALID_ARGUMENT = 3;
  * Errors in the form of OTLP: a `google.rpc.Status` in the type of the request. A client repeats a request only after 429, 502, 503 and 504, so every
  * failure here is a 503: after a 500 it would discard its lines.
  */
-export const OTLP_ERRORS: ProblemStyle = {
+const OTLP_ERRORS: ProblemStyle = {
   mayBeDone: 'De regels kunnen toch zijn vastgelegd. Ze opnieuw sturen is veilig: een regel wordt eenmaal vastgelegd.',
   translate: (problem) =>
     problem.kind.status < 500
@@ -143,25 +166,3 @@ export const OTLP_ERRORS: ProblemStyle = {
     return { type: MEDIA_TYPES[form], body };
   },
 };
-
-const CONTRACT = new URL('../../../openapi/ldv.yaml', import.meta.url);
-
-/** The Logboek Dataverwerkingen: the processing log over OTLP, and forwarding to another logbook. */
-export const ldv = fp(serveLdv, { name: 'ldv', dependencies: ['verwerkingenlog'] });
-
-async function serveLdv(app: FastifyInstance): Promise<void> {
-  const { ldv, ldvOut, server, verwerkingenlog } = app.settings;
-  if (ldvOut.forwardUrl !== undefined) startForwarding(app, ldvOut.forwardUrl, app.database.pool);
-  const contract = createContract<operations>(readOpenapi(CONTRACT));
-  const intake = createIntake(app, createLineStore(app));
-  await mount(app, {
-    isPersonal: true,
-    prefix: ldv.prefix,
-    // One client may hold half of it, so that a request of the largest size is never refused because of another.
-    bodiesInProgressBytes: Math.max(server.bodiesInProgressBytes, 4 * ldv.bodyLimitBytes),
-    contract,
-    rateLimit: verwerkingenlog.rateLimit,
-    problemStyle: OTLP_ERRORS,
-    routes: async (scope) => postTraces(scope, contract, intake),
-  });
-}

@@ -56,7 +56,7 @@ export async function search(db: Db, request: SearchRequest): Promise<SearchResu
   // The index has no positions: it finds a phrase of common words by reading every row that has them, in titles far fewer.
   const ways: readonly Way[] =
     sort === 'relevantie'
-      ? [most, MOST_IN_ORDER].map((rows) => ({ by: 'titles', most: rows }))
+      ? [...new Set([most, MOST_IN_ORDER])].map((rows) => ({ by: 'titles', most: rows }))
       : [{ by: 'order', most: MOST_IN_ORDER }];
   for (const way of ways) {
     const more = await find(db, request, way);
