@@ -10,13 +10,23 @@ declare module 'fastify' {
   }
 }
 
+let ofProcess: Registry | undefined;
+
+/** Of the process, collected once for all its servers: prom-client has no way to stop, and would keep each server and observe every garbage collection. */
+function processMetrics(): Registry {
+  if (ofProcess === undefined) {
+    ofProcess = new Registry();
+    collectDefaultMetrics({ register: ofProcess });
+  }
+  return ofProcess;
+}
+
 /** The registry, with the process (processor, memory, event loop) measured. */
 export const metrics = fp(
   async (app: FastifyInstance) => {
-    const registry = new Registry();
+    const registry = Registry.merge([processMetrics()]);
     const { organisation } = app.settings.server;
     if (organisation !== undefined) registry.setDefaultLabels({ organisation });
-    collectDefaultMetrics({ register: registry });
     app.decorate('metrics', registry);
   },
   { name: 'metrics', dependencies: ['service'] },

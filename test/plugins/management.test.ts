@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { collectGarbage } from '../support/garbage.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { ask, sendRaw } from './support/ask.ts';
 import { createProbe, OPEN } from './support/probe-area.ts';
@@ -54,6 +55,11 @@ describe('the management listener', () => {
     expect(text).toMatch(/^nodejs_eventloop_lag_seconds/m);
   });
 
+  it('does not keep the metrics of a server that has stopped, nor what they measure', async () => {
+    const stopped = await startAndStop();
+    await expect.poll(() => [collectGarbage(), stopped.deref()][1]).toBeUndefined();
+  });
+
   it.each([
     ['without a Host', '', 400],
     ['with two', 'Host: a\r\nHost: b\r\n', 400],
@@ -75,3 +81,12 @@ describe('the management listener', () => {
     }
   });
 });
+
+/** Its own function, so that the test's variables do not hold the server. */
+async function startAndStop(): Promise<WeakRef<object>> {
+  const started = Promise.withResolvers<WeakRef<object>>();
+  const other = await startServer({ env: {}, register: async (app) => started.resolve(new WeakRef(app.metrics)) });
+  await ask(`${other.managementUrl}/metrics`);
+  await other.stop();
+  return started.promise;
+}
