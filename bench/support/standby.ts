@@ -108,7 +108,7 @@ async function startProxy(dir: string, servers: readonly EmbeddedPostgres[]): Pr
   const recipe = await readFile(join(import.meta.dirname, '../../deploy/haproxy/postgres.cfg'), 'utf8');
   const lines = servers.map(({ url }, i) => {
     const socket = join(new URL(url).searchParams.get('host') ?? '', '.s.PGSQL.5432');
-    return `    server db${i + 1} unix@${socket} addr 127.0.0.1 port ${portOf(checks[i])}`;
+    return `    server db${i + 1} unix@${socket} addr 127.0.0.1 port ${portOf(checks[i]?.server)}`;
   });
   const config = recipe.replace('127.0.0.1:5432\n    option', `127.0.0.1:${port}\n    option`);
   const file = join(dir, 'haproxy.cfg');
@@ -117,6 +117,10 @@ async function startProxy(dir: string, servers: readonly EmbeddedPostgres[]): Pr
     env: { ...process.env, PATH: `${process.env.PATH ?? ''}:/usr/sbin` },
     stdio: 'ignore',
   });
+  // HAProxy takes every server for the primary until its first check fails, and then closes the connections to it.
+  const checked = Promise.all(checks.map(({ askedTwice }) => askedTwice));
+  const ended = once(proxy, 'exit').then(([code]) => Promise.reject(new Error(`HAProxy exited with ${code}`)));
+  await Promise.race([checked, ended]);
   const url = new URL(servers[0]?.url ?? '');
   const name = url.pathname;
   const login = url.searchParams.get('user');
@@ -124,20 +128,25 @@ async function startProxy(dir: string, servers: readonly EmbeddedPostgres[]): Pr
     url: `postgres://${login}@127.0.0.1:${port}${name}`,
     stop() {
       proxy.kill();
-      for (const check of checks) check.close();
+      for (const { server } of checks) server.close();
     },
   };
 }
 
-async function servePrimaryCheck(url: string): Promise<Server> {
+/** @returns the check's server, and a promise for the second question: the first answer has then been acted upon */
+async function servePrimaryCheck(url: string): Promise<{ server: Server; askedTwice: Promise<void> }> {
+  const { promise: askedTwice, resolve } = Promise.withResolvers<void>();
+  let questions = 0;
   const server = createServer((_request, response) => {
+    questions += 1;
+    if (questions === 2) resolve();
     query(url, 'select pg_is_in_recovery() as standby').then(
       ([row]) => response.writeHead(row?.standby === false ? 200 : 503).end(),
       () => response.writeHead(503).end(),
     );
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return server;
+  return { server, askedTwice };
 }
 
 function portOf(server: Server | undefined): number {
