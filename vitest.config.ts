@@ -25,7 +25,7 @@ export default defineConfig({
   test: {
     globalSetup: ['test/support/global-setup.ts'],
     // Of a test most is waiting: for time-outs, for sources, for the database.
-    maxWorkers: 4,
+    maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
     reporters: ['default', './test/support/count-reporter.ts'],
     projects: [

@@ -14,6 +14,7 @@ const SLOW = [
 /** Mostly waiting. */
 const FAST = ['verwerkingenlog/ldv/forward', 'verwerkingenlog/locks'];
 export const LONGEST = [
+  '/conformance/test/run-ends.slow.test.ts',
   ...SLOW.map((name) => `/test/${name}.slow.test.ts`),
   ...FAST.map((name) => `/test/${name}.test.ts`),
 ];
