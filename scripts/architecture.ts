@@ -1,11 +1,9 @@
 /**
- * The rooms of the source and the imports between them, read from the files: `node scripts/architecture.ts` prints them
- * as a Mermaid picture, and fails when an import runs upward or files import each other in a circle. With `--write` it
- * puts the picture into docs/architecture.md.
+ * The rooms of the source and the imports between them, read from the files. test/house.test.ts refuses upward imports
+ * and circles; `npm run docs` puts the picture into docs/architecture.md.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { writePart } from './generated-part.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -112,14 +110,3 @@ export function picture(imports: readonly Import[]): string {
 }
 
 const idOf = (room: string): string => room.replaceAll(/\W/g, '_');
-
-if (import.meta.main) {
-  const imports = readImports();
-  const upward = upwardImports(imports);
-  const tied = circles(imports);
-  for (const { from, to } of upward) process.stdout.write(`upward: ${from} -> ${to}\n`);
-  for (const circle of tied) process.stdout.write(`circle: ${circle.join(', ')}\n`);
-  if (process.argv.includes('--write')) writePart('docs/architecture.md', 'rooms', picture(imports));
-  else if (upward.length + tied.length === 0) process.stdout.write(`${picture(imports)}\n`);
-  process.exitCode = upward.length + tied.length === 0 ? 0 : 1;
-}

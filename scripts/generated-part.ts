@@ -2,10 +2,6 @@
  * Generated parts of documents: between `<!-- NAME: written by … -->` and `<!-- end of NAME -->`, or the end of the
  * page.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-
-const ROOT = join(import.meta.dirname, '..');
 
 /**
  * The page with this text as its part.
@@ -17,8 +13,8 @@ export function withPart(page: string, name: string, text: string): string {
   return page.replace(part, (_found, begin: string, end: string) => begin + text + end);
 }
 
-/** Writes the text into a document, named from the root of the repository. */
-export function writePart(document: string, name: string, text: string): void {
-  const path = join(ROOT, document);
-  writeFileSync(path, withPart(readFileSync(path, 'utf8'), name, text));
+/** A table in Markdown. */
+export function tableOf(columns: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [columns, ...rows].map((cells) => `| ${cells.join(' | ')} |`);
+  return lines.toSpliced(1, 0, `|${'---|'.repeat(columns.length)}`).join('\n');
 }

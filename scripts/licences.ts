@@ -2,9 +2,9 @@
  * The licences of the shipped packages. `npm run licences` writes the list in docs/licences.md from the lock file; `npm
  * run --silent licences -- --texts` prints their texts from the installed packages.
  */
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writePart } from './generated-part.ts';
+import { tableOf, withPart } from './generated-part.ts';
 import { type LockedPackage, readLock, shippedPackages } from './locked-packages.ts';
 
 /** Licences that a product under the EUPL 1.2 may include, and that only require their text to be included. */
@@ -14,6 +14,7 @@ const ASSESSED = ['MIT', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'B
 const MANY = 10;
 
 const ROOT = join(import.meta.dirname, '..');
+const PAGE = join(ROOT, 'docs/licences.md');
 
 /**
  * True when a licence has been assessed; of an expression, every part of an `AND` or any part of an `OR`. An expression
@@ -46,9 +47,9 @@ export function licencesTable(): string {
   const rows = [...byLicence].map(([license, packages]) => {
     // Two versions of a package may be shipped.
     const names = new Set(packages.map(({ name, optional }) => (optional ? `${name} (optional)` : name)));
-    return `| ${license} | ${[...Map.groupBy(names, scopeOf)].flatMap(listed).join(', ')} |`;
+    return [license, [...Map.groupBy(names, scopeOf)].flatMap(listed).join(', ')];
   });
-  return ['| licence | packages |', '|---|---|', ...rows.sort()].join('\n');
+  return tableOf(['licence', 'packages'], rows.sort());
 }
 
 /**
@@ -73,5 +74,5 @@ if (import.meta.main) {
         licenceTexts(shipped);
       console.log([`==== ${shipped.name} ${shipped.version} (${shipped.license})`, text, ...more, ''].join('\n\n'));
     }
-  else writePart('docs/licences.md', 'licences', licencesTable());
+  else writeFileSync(PAGE, withPart(readFileSync(PAGE, 'utf8'), 'licences', licencesTable()));
 }

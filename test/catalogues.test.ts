@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { casesTable } from '../scripts/conformance-cases.ts';
+import { picture, readImports } from '../scripts/architecture.ts';
 import { withPart } from '../scripts/generated-part.ts';
-import { settingsTable } from '../scripts/settings-table.ts';
+import { casesTable, settingsTable } from '../scripts/reference-tables.ts';
 import { buildApp } from '../src/app.ts';
 import { createAuthority } from '../src/lib/authority/authority.ts';
 import { createLogger } from '../src/lib/log.ts';
@@ -25,6 +25,14 @@ const CONTRACTS = {
   '/ldv/v1': ['ldv'],
   '/ori/v1': ['raadsfeed'],
 };
+
+/** Compares a page with its generated parts; `npm run docs` writes it instead. */
+async function expectParts(document: string, parts: Readonly<Record<string, string>>): Promise<void> {
+  const path = join(ROOT, 'docs', document);
+  let page = await readFile(path, 'utf8');
+  for (const [name, text] of Object.entries(parts)) page = withPart(page, name, text);
+  await expect(page, 'run `npm run docs`').toMatchFileSnapshot(path);
+}
 
 let dir: string;
 let database: TestDatabase;
@@ -142,8 +150,7 @@ describe('the problems', () => {
 
 describe('the cases of the conformance suites', () => {
   it('are listed in docs/conformance.md without differences', async () => {
-    const page = await readFile(join(ROOT, 'docs/conformance.md'), 'utf8');
-    expect(withPart(page, 'cases', casesTable()) === page, 'run `npm run docs`').toBe(true);
+    await expectParts('conformance.md', { cases: casesTable() });
   });
 });
 
@@ -159,8 +166,7 @@ describe('the settings', () => {
   });
 
   it('are listed in the tables of docs/settings.md without differences', async () => {
-    const page = await readFile(join(ROOT, 'docs/settings.md'), 'utf8');
-    expect(withPart(page, 'settings', settingsTable()) === page, 'run `npm run docs`').toBe(true);
+    await expectParts('settings.md', { settings: settingsTable() });
   });
 
   it('accept their own defaults', () => {
@@ -226,9 +232,6 @@ function pluginTree(): string {
     .join('');
 }
 
-it('shows the plugins of the process in the architecture: otherwise run `npm run docs`', async () => {
-  const page = await readFile(join(ROOT, 'docs/architecture.md'), 'utf8');
-  await expect(withPart(page, 'plugins', pluginTree().trimEnd())).toMatchFileSnapshot(
-    join(ROOT, 'docs/architecture.md'),
-  );
+it('shows the rooms and the plugins in the architecture: otherwise run `npm run docs`', async () => {
+  await expectParts('architecture.md', { rooms: picture(readImports()), plugins: pluginTree().trimEnd() });
 });

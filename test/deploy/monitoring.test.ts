@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { withMetricsTable } from '../../scripts/metrics-table.ts';
+import { withPart } from '../../scripts/generated-part.ts';
+import { metricsTable } from '../../scripts/reference-tables.ts';
 import { createAuthority } from '../../src/lib/authority/authority.ts';
 import { openSupplier, type Supplier } from '../gegevens/support/supplier.ts';
 import { KEY } from '../verwerkingenlog/support.ts';
@@ -88,7 +89,7 @@ describe('metrics', () => {
   });
 
   it('are listed in docs/metrics.md without differences: otherwise run `npm run docs`', async () => {
-    const page = withMetricsTable(readFileSync(METRICS_PAGE, 'utf8'), exposition);
+    const page = withPart(readFileSync(METRICS_PAGE, 'utf8'), 'metrics', metricsTable(exposition));
     await expect(page).toMatchFileSnapshot(METRICS_PAGE);
   });
 
