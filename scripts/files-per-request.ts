@@ -3,13 +3,14 @@
  * scripts/files-per-request.ts [--files]`. Only code that runs in each of several identical requests counts, to exclude
  * timers.
  */
-import { fork, spawn } from 'node:child_process';
+import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createDemoClient, type DemoFile, processingHeaders, readDemoFile } from '../src/demo/demo-client.ts';
+import { createDemoClient, demoFilePath, processingHeaders, readDemoFile } from '../src/demo/demo-client.ts';
 import { signMessage } from '../src/demo/signed-message.ts';
 import { readEvents } from '../src/demo/tour/tour-feed.ts';
 import { isRecord } from '../src/lib/json/json-value.ts';
@@ -17,34 +18,10 @@ import { isRecord } from '../src/lib/json/json-value.ts';
 const ROOT = join(import.meta.dirname, '..');
 const MAIN = join(ROOT, 'src/main.ts');
 const REPETITIONS = 8;
-/**
- * Run in the same process but are not the service: the demo and its certificate authority, which answers about
- * revocation.
- */
+/** Not the service: the demo and its certificate authority, which answers about revocation, run in its process too. */
 const OTHER_SERVICES = ['src/demo/', 'src/lib/authority/'] as const;
 const START_DEADLINE_MS = 120_000;
-const isListing = process.argv.includes('--files');
 
-/** Executed functions: `src/plugins/contract.ts functionName@offset`. */
-type Ran = ReadonlySet<string>;
-
-interface Measured {
-  readonly name: string;
-  readonly run: () => Promise<void>;
-}
-
-const ending = new AbortController();
-const home = await mkdtemp(join(tmpdir(), 'koppelvlak-files-'));
-const environment = {
-  ...process.env,
-  KOPPELVLAK_HOME: home,
-  PORT: '0',
-  MANAGEMENT_PORT: '0',
-  // The core alone: nothing else follows the feed, and only the feed is sealed.
-  RAADSFEED_PAGES: 'false',
-  RAADSFEED_DIWOO: 'false',
-  PROOF_LOGS: 'raadsfeed',
-};
 /** Loaded into the demo: answers each message with the functions that were called since the one before. */
 const PROFILER = `
   import { Session } from 'node:inspector/promises';
@@ -54,114 +31,92 @@ const PROFILER = `
   await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
   process.on('message', async () => process.send(await session.post('Profiler.takePreciseCoverage')));
   process.channel.unref();`;
+
+const home = await mkdtemp(join(tmpdir(), 'koppelvlak-files-'));
 const demo = fork(MAIN, ['demo', '--empty'], {
-  env: environment,
+  env: {
+    ...process.env,
+    ...{ KOPPELVLAK_HOME: home, PORT: '0', MANAGEMENT_PORT: '0' },
+    // The core alone: nothing else follows the feed, and only the feed is sealed.
+    ...{ RAADSFEED_PAGES: 'false', RAADSFEED_DIWOO: 'false', PROOF_LOGS: 'raadsfeed' },
+  },
   execArgv: ['--import', `data:text/javascript,${encodeURIComponent(PROFILER)}`],
   stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
 });
+const ending = new AbortController();
 try {
-  const file = await demoFile();
-  for (const measured of await requests(file)) {
-    const ran = await measure(measured);
+  const deadline = AbortSignal.timeout(START_DEADLINE_MS);
+  while (!existsSync(demoFilePath(home))) await delay(200, undefined, { signal: deadline });
+  for (const [name, request] of Object.entries(await createRequests())) {
+    const ran = await measure(request);
     const files = new Set([...ran].map((entry) => entry.split(' ', 1)[0] ?? ''));
-    process.stdout.write(
-      `${measured.name.padEnd(32)}${String(files.size).padStart(4)} files ${String(ran.size).padStart(5)} functions\n`,
-    );
-    if (isListing) for (const path of [...files].toSorted()) process.stdout.write(`    ${path}\n`);
+    console.log(`${name.padEnd(32)}${String(files.size).padStart(4)} files ${String(ran.size).padStart(5)} functions`);
+    if (process.argv.includes('--files')) for (const path of [...files].toSorted()) console.log(`    ${path}`);
   }
-  ending.abort();
 } finally {
+  ending.abort();
   demo.kill('SIGTERM');
   if (demo.exitCode === null) await once(demo, 'exit');
   await rm(home, { recursive: true, force: true });
 }
 
-/** The four kinds of request in `docs/architecture.md`, each against a demo without data. */
-async function requests(file: DemoFile): Promise<Measured[]> {
-  const client = createDemoClient(file);
+/** The kinds of request in `docs/architecture.md`, by name, each against a demo without data. */
+async function createRequests(): Promise<Record<string, () => Promise<unknown>>> {
+  const file = await readDemoFile(home);
   const { requester, mounts } = file;
+  const client = createDemoClient(file);
   const identity = { key: await readFile(requester.key, 'utf8'), chain: await readFile(requester.chain, 'utf8') };
-  const expect = (status: number, wanted: number): void => {
-    if (status !== wanted) throw new Error(`answered ${status}, not ${wanted}`);
+  const call = async (expected: number, ...request: Parameters<typeof client.call>): Promise<void> => {
+    const { status } = await client.call(...request);
+    if (status !== expected) throw new Error(`answered ${status}, not ${expected}`);
   };
-  const signed = async (): Promise<void> => {
-    const body = Buffer.from('{}');
-    const headers = {
-      'content-type': 'application/json',
-      ...processingHeaders(requester.oin),
-      ...(await signMessage(body, identity, 'body')),
-    };
-    expect((await client.call('POST', `${mounts.shv}/gegevens`, { as: 'statistiek', headers, body })).status, 200);
-  };
-  const append = async (): Promise<void> => {
-    const body = {
-      vertrouwelijkheid: 'normaal',
-      tijdstip: new Date().toISOString(),
-      verwerkteObjecten: [{ objecttype: 'persoon', soortObjectId: 'BSN', objectId: '999990019' }],
-    };
-    expect(
-      (await client.call('POST', `${mounts.verwerkingenlog}/verwerkingsacties`, { as: 'applicatie', body })).status,
-      201,
-    );
-  };
+  const readPage = (limit: number) => call(200, 'GET', `${mounts.raadsfeed}/feed?limit=${limit}`);
   let published = 0;
-  const publish = async (): Promise<void> => {
+  /** As another application does. */
+  const publishMeeting = (): void => {
     published += 1;
-    await publishOne(`vergadering-${published}`);
+    const meeting = { bronidentificatie: `vergadering-${published}`, dossiertype: 'vergadering', naam: 'Vergadering' };
+    const data = { ...meeting, organisatie: { gemeente: 'gm9901', naam: 'Gemeente Voorbeeld' } };
+    execFileSync(process.execPath, [MAIN, 'feed', 'publish'], {
+      input: JSON.stringify({ op: 'upsert', resourceType: 'Vergadering', data }),
+      env: { ...process.env, ...file.environment, DATABASE_URL: file.databaseUrl },
+      stdio: ['pipe', 'ignore', 'inherit'],
+    });
   };
-  const page = async (limit: number): Promise<void> => {
-    expect((await client.call('GET', `${mounts.raadsfeed}/feed?limit=${limit}`)).status, 200);
-  };
-  await publish();
-  let limit = 10;
+  publishMeeting();
   const events = readEvents(`${mounts.raadsfeed}/feed/stream`, '0', ending.signal);
   await events.next();
-  return [
-    { name: 'signed POST /gegevens', run: signed },
-    { name: 'POST /verwerkingsacties', run: append },
-    {
-      name: 'GET /feed, first',
-      run: () => {
-        limit += 1;
-        return page(limit);
-      },
+  let limit = 10;
+  return {
+    'signed POST /gegevens': async () => {
+      const body = Buffer.from('{}');
+      const headers = { ...processingHeaders(requester.oin), ...(await signMessage(body, identity, 'body')) };
+      await call(200, 'POST', `${mounts.shv}/gegevens`, { as: 'statistiek', headers, body });
     },
-    { name: 'GET /feed, repeated', run: () => page(10) },
-    {
-      name: 'an event of the stream',
-      run: async () => {
-        await publish();
-        await events.next();
-      },
+    'POST /verwerkingsacties': async () => {
+      const verwerkteObjecten = [{ objecttype: 'persoon', soortObjectId: 'BSN', objectId: '999990019' }];
+      const body = { vertrouwelijkheid: 'normaal', tijdstip: new Date().toISOString(), verwerkteObjecten };
+      await call(201, 'POST', `${mounts.verwerkingenlog}/verwerkingsacties`, { as: 'applicatie', body });
     },
-  ];
-}
-
-/** Publishes a meeting from another process, so that publishing is not counted. */
-async function publishOne(bronidentificatie: string): Promise<void> {
-  const data = {
-    bronidentificatie,
-    dossiertype: 'vergadering',
-    organisatie: { gemeente: 'gm9901', naam: 'Gemeente Voorbeeld' },
-    naam: bronidentificatie,
+    'GET /feed, first': async () => {
+      limit += 1;
+      await readPage(limit);
+    },
+    'GET /feed, repeated': () => readPage(10),
+    'an event of the stream': async () => {
+      publishMeeting();
+      await events.next();
+    },
   };
-  const lines = join(home, `${bronidentificatie}.ndjson`);
-  await writeFile(lines, `${JSON.stringify({ op: 'upsert', resourceType: 'Vergadering', data })}\n`);
-  const { databaseUrl, environment: ofDemo } = await readDemoFile(home);
-  const child = spawn(process.execPath, [MAIN, 'feed', 'publish', lines], {
-    env: { ...environment, ...ofDemo, DATABASE_URL: databaseUrl },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  const [code] = await once(child, 'exit');
-  if (code !== 0) throw new Error(`feed publish ended with ${code}`);
 }
 
-async function measure({ run }: Measured): Promise<Ran> {
-  await run();
-  let common: Ran | undefined;
+/** The functions that ran each time. */
+async function measure(request: () => Promise<unknown>): Promise<Set<string>> {
+  await request();
+  let common: Set<string> | undefined;
   for (let repetition = 0; repetition < REPETITIONS; repetition += 1) {
     await takeCoverage();
-    await run();
+    await request();
     // Work after the answer (metrics, log lines, caches) belongs to the request too.
     await delay(50);
     const ran = await takeCoverage();
@@ -170,19 +125,16 @@ async function measure({ run }: Measured): Promise<Ran> {
   return common ?? new Set();
 }
 
-async function takeCoverage(): Promise<Ran> {
+/**
+ * The functions of `src` that were called since the last time, as `src/plugins/contract.ts functionName@offset`; loading
+ * a module is not a call.
+ */
+async function takeCoverage(): Promise<Set<string>> {
   demo.send('take');
   const [coverage] = await once(demo, 'message');
-  return functionsIn(coverage);
-}
-
-/** The functions of `src` that were called at least once, excluding other services; loading a module is not a call. */
-function functionsIn(coverage: unknown): Ran {
   const ran = new Set<string>();
-  const scripts = isRecord(coverage) && Array.isArray(coverage.result) ? coverage.result : [];
-  for (const { url, functions } of scripts) {
-    if (typeof url !== 'string' || !url.startsWith('file:')) continue;
-    const path = relative(ROOT, new URL(url).pathname);
+  for (const { url, functions } of isRecord(coverage) && Array.isArray(coverage.result) ? coverage.result : []) {
+    const path = relative(ROOT, String(url).replace(/^file:\/\//, ''));
     if (!path.startsWith('src/') || OTHER_SERVICES.some((other) => path.startsWith(other))) continue;
     for (const { functionName, ranges } of functions) {
       const [{ startOffset, count }] = ranges;
@@ -190,16 +142,4 @@ function functionsIn(coverage: unknown): Ran {
     }
   }
   return ran;
-}
-
-async function demoFile(): Promise<DemoFile> {
-  const deadline = Date.now() + START_DEADLINE_MS;
-  for (;;) {
-    try {
-      return await readDemoFile(home);
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
-      await delay(200);
-    }
-  }
 }
