@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { isRecord, mergePatch } from './json/json-value.ts';
+import { isRecord, mergePatch, pointerSteps, valueAt } from './json/json-value.ts';
 
 /** The parts of an OpenAPI 3.1 document that the service itself reads. Everything else is passed on unchanged. */
 export interface OpenapiDocument {
@@ -84,10 +84,7 @@ export function resolve(document: OpenapiDocument, value: unknown): Record<strin
   if (!isRecord(value)) throw new TypeError('an OpenAPI object was expected');
   const reference = value.$ref;
   if (typeof reference !== 'string') return value;
-  let found: unknown = document;
-  for (const step of reference.replace(/^#\//, '').split('/')) {
-    found = isRecord(found) ? found[step.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined;
-  }
+  const found = valueAt(document, pointerSteps(reference));
   if (!isRecord(found)) throw new TypeError(`${reference} leads nowhere`);
   return resolve(document, found);
 }

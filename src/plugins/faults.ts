@@ -1,6 +1,6 @@
 /** The faults of a request: those found by a schema validator, and the 400 that names them. */
 import type { ErrorObject } from 'ajv';
-import { isRecord } from '../lib/json/json-value.ts';
+import { isRecord, pointerSteps } from '../lib/json/json-value.ts';
 import { type InvalidParam, Problem } from '../lib/problem.ts';
 import { platformProblems } from './problems.ts';
 
@@ -24,7 +24,7 @@ export function invalidParams(errors: ErrorObject[]): InvalidParam[] {
 
 function fault(error: ErrorObject): InvalidParam {
   return {
-    name: shortened([...error.instancePath.split('/').slice(1), ...ownMember(error)].map(unescapeStep).join('.')),
+    name: shortened([...pointerSteps(error.instancePath), ...ownMember(error)].join('.')),
     code:
       error.keyword === 'additionalProperties' || error.keyword === 'unevaluatedProperties' ? 'unknown' : error.keyword,
     reason: faultReason(error),
@@ -78,11 +78,7 @@ export function distinct(faults: readonly InvalidParam[]): InvalidParam[] {
 function ownMember(error: ErrorObject): string[] {
   const { missingProperty, additionalProperty, unevaluatedProperty } = isRecord(error.params) ? error.params : {};
   const member = missingProperty ?? additionalProperty ?? unevaluatedProperty;
-  return typeof member === 'string' ? [member.replaceAll('~', '~0').replaceAll('/', '~1')] : [];
-}
-
-function unescapeStep(step: string): string {
-  return step.replaceAll('~1', '/').replaceAll('~0', '~');
+  return typeof member === 'string' ? [member] : [];
 }
 
 type Reason = (value: unknown, error: ErrorObject) => string;

@@ -1,7 +1,7 @@
 /** Reads a model's schema for tools that do more than validate. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { addStandardFormats } from '../../lib/json/formats.ts';
-import { isRecord, type JsonObject, pointerSteps } from '../../lib/json/json-value.ts';
+import { isRecord, type JsonObject, pointerSteps, valueAt } from '../../lib/json/json-value.ts';
 
 export type ValueType = 'text' | 'integer' | 'number' | 'boolean' | 'date';
 
@@ -79,11 +79,7 @@ function withBranches(schema: JsonObject, part: JsonObject, left: number): JsonO
   if (left === 0) return [part];
   const branches: unknown[] = [part.allOf, part.anyOf, part.oneOf].flatMap((list) => (Array.isArray(list) ? list : []));
   if (typeof part.$ref === 'string' && part.$ref.startsWith('#')) {
-    let found: unknown = schema;
-    for (const step of pointerSteps(decodeURIComponent(part.$ref.slice(1)))) {
-      found = isRecord(found) && Object.hasOwn(found, step) ? found[step] : undefined;
-    }
-    branches.push(found);
+    branches.push(valueAt(schema, pointerSteps(decodeURIComponent(part.$ref.slice(1)))));
   }
   return [part, ...branches.filter(isRecord).flatMap((branch) => withBranches(schema, branch, left - 1))];
 }

@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { addStandardFormats } from '../../lib/json/formats.ts';
-import { schemaCheck, useLinearUniqueItems } from '../../lib/json/json-value.ts';
+import { pointerSteps, schemaCheck, useLinearUniqueItems } from '../../lib/json/json-value.ts';
 import { hasDoubleNames, unwritable } from '../../lib/json/parse-untrusted.ts';
 import { readValidation } from '../../lib/openapi-document.ts';
 import type { PubliceerRegel } from '../domain/change.ts';
@@ -97,7 +97,7 @@ const SAID: Readonly<Record<string, string>> = {
 };
 
 function sentence({ instancePath, message, params, keyword }: ErrorObject): string {
-  const member = instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');
+  const member = pointerSteps(instancePath).join('.');
   const other: unknown = params.additionalProperty ?? params.unevaluatedProperty;
   const extra = other === undefined ? '' : ` (${String(other)})`;
   const allowed = Array.isArray(params.allowedValues) ? `: ${params.allowedValues.join(', ')}` : '';
