@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { commandWithResult, runCommand } from '../commands/run-command.ts';
 import { CommandError, UsageError } from '../lib/command-error.ts';
 import { VERWIJDERREDENEN, type Verwijderreden } from '../lib/feed/record.ts';
-import { isResourceType, RESOURCE_TYPES, type Resource, type ResourceType } from '../lib/feed/resource.ts';
+import { isResourceType, type NamedResource, RESOURCE_TYPES, resourceKey } from '../lib/feed/resource.ts';
 import { createProgress } from '../lib/output.ts';
 import type { Terminal } from '../lib/terminal.ts';
 import { isDay } from '../lib/time.ts';
@@ -72,9 +72,9 @@ function feedRedactCommand(terminal: Terminal): Command {
           await sleep(1000, undefined, { signal: interrupted });
           waiting = await rewriteContentTables(database.pool);
         }
-        const results = changes.map(({ resourceType, resource }, i) => {
+        const results = changes.map((change, i) => {
           const outcome = outcomes[i] ?? 'no-op';
-          const name = `${resource.organisatiecode}/${resourceType}/${resource.bronidentificatie}`;
+          const name = resourceKey(change);
           return outcome === 'no-op'
             ? { resource: name, sequenceNumber: null, geredigeerdeSequenceNumbers: [] }
             : { resource: name, sequenceNumber: outcome.recorded, geredigeerdeSequenceNumbers: outcome.redacted ?? [] };
@@ -163,11 +163,6 @@ function feedVerifyCommand(terminal: Terminal): Command {
         }
       }),
     );
-}
-
-interface NamedResource {
-  readonly resourceType: ResourceType;
-  readonly resource: Resource;
 }
 
 /** `gm0363/Informatieobject/doc-1`: everything after the second slash is the identification, including slashes. */

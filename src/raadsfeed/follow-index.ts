@@ -5,7 +5,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Pool } from '../database/pool.ts';
 import { type Db, transaction } from '../database/transaction.ts';
-import { isResourceType, type Resource, type ResourceType, resourceKey } from '../lib/feed/resource.ts';
+import { isResourceType, type NamedResource, resourceKey } from '../lib/feed/resource.ts';
 import { isRecord, type JsonObject } from '../lib/json/json-value.ts';
 import { Problem } from '../lib/problem.ts';
 import { percentOf, progressText } from '../lib/progress.ts';
@@ -24,10 +24,8 @@ import {
 /** Rows that one step of `begin` removes from a table, well within the statement timeout. */
 export const MOST_REMOVED = 5_000;
 
-export interface FeedChange {
+export interface FeedChange extends NamedResource {
   readonly sequenceNumber: number;
-  readonly resourceType: ResourceType;
-  readonly resource: Resource;
   readonly storedAt: Date;
   /** Absent: the resource was removed. */
   readonly data: JsonObject | undefined;
@@ -132,7 +130,7 @@ export async function followFeed(pool: Pool, index: FeedIndex): Promise<'changed
 /** Of each resource only the last record counts. */
 function lastChanges(records: readonly StoredRecord[]): FeedChange[] {
   const changes = records.map(toChange);
-  return [...new Map(changes.map((change) => [resourceKey(change.resourceType, change.resource), change])).values()];
+  return [...new Map(changes.map((change) => [resourceKey(change), change])).values()];
 }
 
 function toChange(stored: StoredRecord): FeedChange {

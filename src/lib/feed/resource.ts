@@ -11,9 +11,15 @@ export function resourcePath(resourceType: ResourceType, { organisatiecode, bron
   return `/organisaties/${organisatiecode}/${COLLECTIONS[resourceType]}/${encodeURIComponent(bronidentificatie)}`;
 }
 
+/** A resource with its kind. */
+export interface NamedResource {
+  readonly resourceType: ResourceType;
+  readonly resource: Resource;
+}
+
 /** A map key for one resource of one kind. */
-export function resourceKey(resourceType: ResourceType, { organisatiecode, bronidentificatie }: Resource): string {
-  return `${organisatiecode}/${resourceType}/${bronidentificatie}`;
+export function resourceKey({ resourceType, resource }: NamedResource): string {
+  return `${resource.organisatiecode}/${resourceType}/${resource.bronidentificatie}`;
 }
 
 /** The kinds of resource in the feed, as the draft spells them. */

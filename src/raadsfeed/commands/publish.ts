@@ -79,7 +79,7 @@ export function feedSyncCommand(terminal: Terminal): Command {
             // Lines are read a second time when they are published.
             if (missing !== undefined) return undefined;
             const before = keys.size;
-            return keys.add(resourceKey(resourceType, resource)).size > before
+            return keys.add(resourceKey({ resourceType, resource })).size > before
               ? undefined
               : 'the resource occurs twice';
           },

@@ -1,14 +1,12 @@
 import { contentHash, type Verwijderreden } from '../../lib/feed/record.ts';
-import type { Resource, ResourceType } from '../../lib/feed/resource.ts';
+import type { NamedResource, Resource, ResourceType } from '../../lib/feed/resource.ts';
 
 export interface Herkomst {
   readonly feedUrl: string;
   readonly sequenceNumber: number;
 }
 
-interface Common {
-  readonly resourceType: ResourceType;
-  readonly resource: Resource;
+interface Common extends NamedResource {
   readonly gewijzigdOp?: string | undefined;
   readonly herkomst?: Herkomst | undefined;
   /** Members of a source's record that we do not know: they go through unchanged. */
@@ -50,13 +48,11 @@ export interface ResourceData {
 /** One line that a source holder publishes with: `PubliceerRegel` in `openapi/validation/raadsfeed.yaml`. */
 export type PubliceerRegel =
   | { readonly op: 'upsert'; readonly resourceType: ResourceType; readonly data: ResourceData }
-  | {
+  | (NamedResource & {
       readonly op: 'delete' | 'redact';
-      readonly resourceType: ResourceType;
-      readonly resource: Resource;
       readonly verwijderreden: Verwijderreden;
       readonly toelichting?: string;
-    };
+    });
 
 export function resourceOf(line: PubliceerRegel): Resource {
   if (line.op !== 'upsert') return line.resource;
@@ -69,7 +65,7 @@ export function resourceOf(line: PubliceerRegel): Resource {
 
 /** The members that an aggregator adds to a line. Without `gewijzigdOp` that of `data` is used. */
 export interface Origin
-  extends Omit<Common, 'resourceType' | 'resource'>,
+  extends Omit<Common, keyof NamedResource>,
     Pick<Upsert, 'sourceHash'>,
     Pick<Removal, 'sourceNumbers'> {
   readonly herkomst: Herkomst;

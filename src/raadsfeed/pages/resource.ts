@@ -1,7 +1,7 @@
 /** The page of one resource, and the pages below it: its whole text, its history, and the lists that are longer than the page. */
 
 import { heading, type Page } from '../../html/page.ts';
-import type { Resource, ResourceType } from '../../lib/feed/resource.ts';
+import type { NamedResource, ResourceType } from '../../lib/feed/resource.ts';
 import { Problem } from '../../lib/problem.ts';
 import { shorten } from '../../lib/template.ts';
 import { platformProblems } from '../../plugins/problems.ts';
@@ -21,9 +21,7 @@ export interface Made {
   readonly status?: number;
 }
 
-interface Asked {
-  readonly resourceType: ResourceType;
-  readonly resource: Resource;
+interface Asked extends NamedResource {
   /** The pages below that of a resource. */
   readonly below?: string | undefined;
   readonly part: number;

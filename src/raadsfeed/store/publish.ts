@@ -75,7 +75,7 @@ export async function publishBatch(
   };
 
   const outcomes = changes.map((change): Outcome => {
-    const key = resourceKey(change.resourceType, change.resource);
+    const key = resourceKey(change);
     if (change.op === 'upsert') {
       if (state.get(key) === change.contentHash) return 'no-op';
       state.set(key, change.contentHash);
@@ -116,7 +116,7 @@ async function writeRecords(
   seeds: readonly string[] | undefined,
 ): Promise<void> {
   // Only the last record of a resource counts for the state.
-  const last = new Map(records.map(({ change }, i) => [resourceKey(change.resourceType, change.resource), i]));
+  const last = new Map(records.map(({ change }, i) => [resourceKey(change), i]));
   const isLast = new Set(last.values());
   await db.query({
     name: 'raadsfeed-write-records',

@@ -3,15 +3,14 @@
  * batch can affect is read first, targets are resolved in memory, and then all of it is written.
  */
 import type { Db } from '../../database/transaction.ts';
-import { type Resource, type ResourceType, resourceKey } from '../../lib/feed/resource.ts';
+import { type NamedResource, resourceKey } from '../../lib/feed/resource.ts';
 import type { Herkomst, Removal } from '../domain/change.ts';
+import { columnsOf } from './state.ts';
 import { firstOfPartition, markForRewrite, PARTITION_NUMBERS } from './text-partitions.ts';
 
-interface ContentRecord {
+interface ContentRecord extends NamedResource {
   readonly sequenceNumber: number;
   readonly storedAt: string;
-  readonly resourceType: ResourceType;
-  readonly resource: Resource;
   readonly herkomst?: Herkomst | undefined;
   readonly isCurrent?: boolean;
 }
@@ -20,12 +19,12 @@ interface ContentRecord {
 export async function readRedactable(db: Db, redactions: readonly Removal[]) {
   let content: ContentRecord[] = redactions.length === 0 ? [] : await readContent(db, redactions);
   /** Number of the current record of a resource, if it can be affected. */
-  const current = new Map(content.flatMap((one) => (one.isCurrent ? [[keyOf(one), one.sequenceNumber]] : [])));
+  const current = new Map(content.flatMap((one) => (one.isCurrent ? [[resourceKey(one), one.sequenceNumber]] : [])));
   return {
     /** Adds a record that was published in this batch: it is now the current record of its resource. */
     publish(record: ContentRecord): void {
       content.push(record);
-      current.set(keyOf(record), record.sequenceNumber);
+      current.set(resourceKey(record), record.sequenceNumber);
     },
     /** Removes the content that a redaction affects, in the order of the numbers; of the resources `gone` it was the current state. */
     take(redaction: Removal): { readonly records: readonly ContentRecord[]; readonly gone: readonly string[] } {
@@ -43,7 +42,9 @@ export async function readRedactable(db: Db, redactions: readonly Removal[]) {
         .sort((a, b) => a.sequenceNumber - b.sequenceNumber);
       const taken = new Set(records);
       content = content.filter((record) => !taken.has(record));
-      const gone = records.filter((record) => current.get(keyOf(record)) === record.sequenceNumber).map(keyOf);
+      const gone = records
+        .filter((record) => current.get(resourceKey(record)) === record.sequenceNumber)
+        .map(resourceKey);
       return { records, gone };
     },
   };
@@ -79,9 +80,7 @@ async function readContent(db: Db, redactions: readonly Removal[]): Promise<Cont
                              and organisatiecode = g.organisatiecode
                           offset 0) f) r`,
     values: [
-      redactions.map(({ resource }) => resource.organisatiecode),
-      redactions.map(({ resourceType }) => resourceType),
-      redactions.map(({ resource }) => resource.bronidentificatie),
+      ...columnsOf(redactions),
       sources.map(({ feedUrl }) => feedUrl),
       sources.map(({ number }) => number),
       sources.map(({ organisatiecode }) => organisatiecode),
@@ -120,8 +119,4 @@ export async function writeRedacted(db: Db, texts: ReadonlyMap<number, string>):
            update raadsfeed.records set op = 'redact', seed = null where sequence_number = any ($1::bigint[])`,
     values: [numbers],
   });
-}
-
-function keyOf({ resourceType, resource }: Pick<ContentRecord, 'resourceType' | 'resource'>): string {
-  return resourceKey(resourceType, resource);
 }

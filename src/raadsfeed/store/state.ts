@@ -1,14 +1,18 @@
 /** The current state of the feed: its resources and organisations. */
 import type { Db } from '../../database/transaction.ts';
-import { type Resource, type ResourceType, resourceKey } from '../../lib/feed/resource.ts';
+import { type NamedResource, type Resource, type ResourceType, resourceKey } from '../../lib/feed/resource.ts';
 
-interface PresentResource {
-  readonly resourceType: ResourceType;
-  readonly resource: Resource;
+/** Organisations, kinds and names of resources, for `unnest`. */
+export function columnsOf(resources: readonly NamedResource[]): [string[], string[], string[]] {
+  return [
+    resources.map(({ resource }) => resource.organisatiecode),
+    resources.map(({ resourceType }) => resourceType),
+    resources.map(({ resource }) => resource.bronidentificatie),
+  ];
 }
 
 /** `contentHash` of those of these resources that exist, by `resourceKey`. */
-export async function readStateHashes(db: Db, resources: readonly PresentResource[]): Promise<Map<string, string>> {
+export async function readStateHashes(db: Db, resources: readonly NamedResource[]): Promise<Map<string, string>> {
   const { rows } = await db.query<Resource & { readonly resourceType: ResourceType; readonly hash: string }>({
     name: 'raadsfeed-state-hashes',
     // Looked up row by row: with a free join the planner would read the whole state whenever it lacks statistics.
@@ -20,28 +24,21 @@ export async function readStateHashes(db: Db, resources: readonly PresentResourc
                                    and current_records.resource_type = g.resource_type
                                    and current_records.bronidentificatie = g.bronidentificatie
                                  limit 1) as s`,
-    values: [
-      resources.map(({ resource }) => resource.organisatiecode),
-      resources.map(({ resourceType }) => resourceType),
-      resources.map(({ resource }) => resource.bronidentificatie),
-    ],
+    values: columnsOf(resources),
   });
-  return new Map(rows.map((row) => [resourceKey(row.resourceType, row), row.hash]));
+  return new Map(rows.map(({ resourceType, hash, ...resource }) => [resourceKey({ resourceType, resource }), hash]));
 }
 
 /** Every current resource of an organisation, as recorded up to and including `upTo`. */
-export async function readStateOf(db: Db, organisatiecode: string, upTo: number): Promise<PresentResource[]> {
-  const { rows } = await db.query<{ resource_type: ResourceType; bronidentificatie: string }>(
-    `select resource_type, bronidentificatie
+export async function readStateOf(db: Db, organisatiecode: string, upTo: number): Promise<NamedResource[]> {
+  const { rows } = await db.query<{ resourceType: ResourceType; bronidentificatie: string }>(
+    `select resource_type as "resourceType", bronidentificatie
        from raadsfeed.current_records
       where organisatiecode = $1::text and sequence_number <= $2::bigint
       order by sequence_number`,
     [organisatiecode, upTo],
   );
-  return rows.map(({ resource_type: resourceType, bronidentificatie }) => ({
-    resourceType,
-    resource: { organisatiecode, bronidentificatie },
-  }));
+  return rows.map(({ resourceType, ...row }) => ({ resourceType, resource: { organisatiecode, ...row } }));
 }
 
 /** An organisation of this feed, as the service document lists it. */

@@ -79,7 +79,7 @@ export async function findMissing(
   const upTo = before ?? (await readFeedRow(pool)).head.sequenceNumber;
   const present = await readStateOf(pool, organisatiecode, upTo);
   const removals = present
-    .filter(({ resourceType, resource }) => !keys.has(resourceKey(resourceType, resource)))
+    .filter((found) => !keys.has(resourceKey(found)))
     .map((found): Removal => ({ op: 'delete', ...found, verwijderreden: 'ingetrokken' }));
   return {
     ...{ removals, present: present.length, isMassDelete: isMassDelete(removals.length, present.length) },

@@ -1,10 +1,10 @@
 import type { FeedRecord } from '../../../lib/feed/read-page.ts';
 import { cameFrom } from '../../../lib/feed/record.ts';
-import { isResourceType, readResource, resourceKey } from '../../../lib/feed/resource.ts';
+import { isResourceType, type NamedResource, readResource, resourceKey } from '../../../lib/feed/resource.ts';
 import { reasonOf } from '../../../lib/log.ts';
 import { mapWithinBudget } from '../../../lib/scheduling.ts';
 import type { Change } from '../../domain/change.ts';
-import type { NamedResource, TakenRecord } from '../store/comparison.ts';
+import type { TakenRecord } from '../store/comparison.ts';
 import type { SourceIssue } from '../supplier/source-adapter.ts';
 import { checkRecord, type RecordContext, type Verdict } from './judge-record.ts';
 import { redactionChanges } from './redactions.ts';
@@ -40,8 +40,7 @@ export async function checkPage(records: readonly FeedRecord[], context: PageCon
     const isWrong = verdict.kind === 'taken' && verdict.hash === 'differs' && hashMatches;
     if (verdict.kind === 'taken' && !isWrong) {
       changes.push(...verdict.changes);
-      for (const { resourceType, resource } of verdict.changes)
-        refusals.set(resourceKey(resourceType, resource), false);
+      for (const change of verdict.changes) refusals.set(resourceKey(change), false);
       present.push(...verdict.changes.filter(({ op }) => op === 'upsert'));
       if (verdict.hash === 'differs' || verdict.hash === 'absent') hashes.add(verdict.hash);
       continue;
@@ -52,7 +51,7 @@ export async function checkPage(records: readonly FeedRecord[], context: PageCon
     const isTaken = resource === undefined || context.takes(resource.organisatiecode) === 'yes';
     const named = resource !== undefined && isResourceType(resourceType) ? { resourceType, resource } : undefined;
     if (isTaken) {
-      refusals.set(named === undefined ? '' : resourceKey(named.resourceType, named.resource), true);
+      refusals.set(named === undefined ? '' : resourceKey(named), true);
       if (named !== undefined) present.push(named);
     }
     const faults = verdict.kind === 'refused' ? verdict.faults : ['contentHash does not match data'];

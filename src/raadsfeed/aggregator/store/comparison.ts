@@ -1,13 +1,9 @@
 /** Compares a source with the feed: resources seen in its snapshot, and records taken from it. */
 
 import type { Db } from '../../../database/transaction.ts';
-import type { Resource, ResourceType } from '../../../lib/feed/resource.ts';
+import type { NamedResource, Resource, ResourceType } from '../../../lib/feed/resource.ts';
+import { columnsOf } from '../../store/state.ts';
 import { type Lease, LeaseLostError, type Source } from '../source.ts';
-
-export interface NamedResource {
-  readonly resourceType: ResourceType;
-  readonly resource: Resource;
-}
 
 export async function markSeen(db: Db, sourceId: number, resources: readonly NamedResource[]): Promise<void> {
   if (resources.length === 0) return;
@@ -16,12 +12,7 @@ export async function markSeen(db: Db, sourceId: number, resources: readonly Nam
     text: `insert into aggregator.seen (source_id, organisatiecode, resource_type, bronidentificatie)
            select $1::integer, * from unnest($2::text[], $3::text[], $4::text[])
                on conflict do nothing`,
-    values: [
-      sourceId,
-      resources.map(({ resource }) => resource.organisatiecode),
-      resources.map(({ resourceType }) => resourceType),
-      resources.map(({ resource }) => resource.bronidentificatie),
-    ],
+    values: [sourceId, ...columnsOf(resources)],
   });
 }
 
@@ -52,8 +43,8 @@ export async function findMissing(
   organisatiecode: string,
   limit: number,
 ): Promise<NamedResource[]> {
-  const { rows } = await db.query<{ resource_type: ResourceType; bronidentificatie: string }>(
-    `select s.resource_type, s.bronidentificatie
+  const { rows } = await db.query<{ resourceType: ResourceType; bronidentificatie: string }>(
+    `select s.resource_type as "resourceType", s.bronidentificatie
        from raadsfeed.current_records s
       where s.organisatiecode = $2::text
         and not exists (select from aggregator.seen g
@@ -63,10 +54,7 @@ export async function findMissing(
       limit $3::integer`,
     [sourceId, organisatiecode, limit],
   );
-  return rows.map(({ resource_type: resourceType, bronidentificatie }) => ({
-    resourceType,
-    resource: { organisatiecode, bronidentificatie },
-  }));
+  return rows.map(({ resourceType, ...row }) => ({ resourceType, resource: { organisatiecode, ...row } }));
 }
 
 export async function hasRecords(db: Db, organisatiecodes: readonly string[]): Promise<boolean> {

@@ -2,6 +2,7 @@
 import type pg from 'pg';
 import type { Db } from '../../../database/transaction.ts';
 import { type FeedChange, type FeedIndex, MOST_REMOVED } from '../../follow-index.ts';
+import { columnsOf } from '../../store/state.ts';
 import { type Entry, toEntry } from './entry.ts';
 
 export const PAGES_INDEX: FeedIndex = { schema: 'pages', stepRecords: 500, table: 'items', write, begin };
@@ -33,7 +34,7 @@ async function write(db: Db, changes: readonly FeedChange[]): Promise<void> {
               where s.organisatiecode = g.o and s.resource_type = g.t and s.bronidentificatie = g.b and g.gone
              returning s.words)
            ${countWords('select -1, words from before')}`,
-    values: [...keysOf(changes), changes.map(({ data }) => data === undefined)],
+    values: [...columnsOf(changes), changes.map(({ data }) => data === undefined)],
   });
   const present = changes.flatMap(({ data, ...change }) =>
     data === undefined ? [] : [{ ...change, entry: toEntry(change.resourceType, change.resource, data) }],
@@ -41,7 +42,7 @@ async function write(db: Db, changes: readonly FeedChange[]): Promise<void> {
   if (present.length > 0) {
     await count(writeEntries(present));
     await writeReferences(db, present);
-    await count(fillInMeetings(keysOf(present)));
+    await count(fillInMeetings(columnsOf(present)));
   }
   await db.query({
     name: 'pages-forget-words',
@@ -185,12 +186,4 @@ function fillInMeetings(keys: readonly (readonly string[])[]): pg.QueryConfig {
            ${countWords('select -1, before from changed union all select 1, after from changed')}`,
     values: [...keys],
   };
-}
-
-function keysOf(changes: readonly Pick<FeedChange, 'resource' | 'resourceType'>[]): [string[], string[], string[]] {
-  return [
-    changes.map(({ resource }) => resource.organisatiecode),
-    changes.map(({ resourceType }) => resourceType),
-    changes.map(({ resource }) => resource.bronidentificatie),
-  ];
 }
