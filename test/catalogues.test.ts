@@ -16,6 +16,7 @@ import type { RoutePolicy } from '../src/plugins/routes.ts';
 import { shownValue } from '../src/settings/kinds.ts';
 import { readConfig, settingGroups } from '../src/settings/read-config.ts';
 import { createDatabase, type TestDatabase } from './support/database.ts';
+import { LOG_KEY } from './support/server.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const CONTRACTS = {
@@ -53,6 +54,7 @@ beforeAll(async () => {
     GEGEVENS_SIGNING_KEY: authority.supplier.key,
     GEGEVENS_SIGNING_CHAIN: authority.supplier.chain,
     RAADSFEED_REGISTER: 'true',
+    VERWERKINGENLOG_KEY: LOG_KEY,
   };
   app = await buildApp({ config: readConfig(env, 'serve'), log: createLogger('silent') });
   await app.ready();

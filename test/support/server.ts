@@ -6,6 +6,9 @@ import { readConfig } from '../../src/settings/read-config.ts';
 import { createDatabase } from './database.ts';
 import { splitOverrides } from './overrides.ts';
 
+/** `VERWERKINGENLOG_KEY` of tests; without one a key is made in the home of whoever runs them. */
+export const LOG_KEY = `test:${Buffer.alloc(32, 5).toString('base64')}`;
+
 export interface TestServer extends Service {
   /** Lines that the server has logged, parsed. */
   readonly logged: Record<string, unknown>[];
@@ -31,7 +34,7 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
     PORT: '0',
     MANAGEMENT_PORT: '0',
     DATABASE_URL: options.databaseUrl ?? own?.url ?? '',
-    VERWERKINGENLOG_KEY: options.env.NODE_ENV === 'production' ? '' : `test:${Buffer.alloc(32, 5).toString('base64')}`,
+    VERWERKINGENLOG_KEY: options.env.NODE_ENV === 'production' ? '' : LOG_KEY,
     // A busy machine must not cause 503 here.
     ...(options.env.NODE_ENV === 'production'
       ? {}

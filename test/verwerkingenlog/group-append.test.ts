@@ -5,6 +5,7 @@ import { createLogger } from '../../src/lib/log.ts';
 import { readConfig } from '../../src/settings/read-config.ts';
 import { type Actie, actieOf } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { LOG_KEY } from '../support/server.ts';
 
 let database: TestDatabase;
 let app: Awaited<ReturnType<typeof buildApp>>;
@@ -20,6 +21,7 @@ function env() {
     AREAS: 'verwerkingenlog',
     OAUTH_ISSUER: 'http://127.0.0.1:9',
     OAUTH_AUDIENCE: 'koppelvlak',
+    VERWERKINGENLOG_KEY: LOG_KEY,
   };
 }
 afterAll(async () => {
