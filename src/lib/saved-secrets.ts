@@ -1,19 +1,14 @@
 /** Keys and secrets that are made at random at the first start and saved, readable by their owner only. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { link, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { readIfThere } from './text-file.ts';
 
 /** The JSON in a file; undefined when there is no such file. */
 export async function readSavedJson(path: string): Promise<unknown> {
-  let text: string;
+  const text = await readIfThere(path);
   try {
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  }
-  try {
-    return JSON.parse(text);
+    return text === undefined ? undefined : JSON.parse(text);
   } catch (cause) {
     throw damaged(path, cause);
   }

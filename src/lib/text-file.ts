@@ -32,3 +32,13 @@ export async function readTextFile(path: string): Promise<string> {
 export function readTextFileSync(path: string): string {
   return decodeUtf8(readFileSync(path), path);
 }
+
+/** The contents of a file of our own; undefined when it does not exist. */
+export async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

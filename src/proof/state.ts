@@ -2,9 +2,11 @@
  * The last published checkpoint of each origin, in a file outside the database, so that a restored backup of the database does not revert it. Each
  * instance has a file of its own.
  */
-import { mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isRecord } from '../lib/json/json-value.ts';
+import { saveJson } from '../lib/saved-secrets.ts';
+import { readIfThere } from '../lib/text-file.ts';
 import type { Config } from '../settings/read-config.ts';
 import { checkpointIn } from './tlog/note.ts';
 
@@ -52,23 +54,9 @@ async function read(path: string): Promise<Map<string, string>> {
   );
 }
 
-/** The contents of a text file; undefined when it does not exist. */
-export async function readIfThere(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
 /** Writes a JSON file in one step, on disk before it resolves: a crash leaves the old file or the new one. */
 export async function writeDurably(path: string, json: ReadonlyMap<string, unknown>): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const draft = `${path}.new`;
-  const text = `${JSON.stringify(Object.fromEntries(json), undefined, 2)}\n`;
-  await writeFile(draft, text, { mode: 0o600, flush: true });
-  await rename(draft, path);
+  await saveJson(path, Object.fromEntries(json));
   await using directory = await open(dirname(path));
   await directory.sync();
 }

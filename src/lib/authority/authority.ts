@@ -5,10 +5,11 @@
 import { createPrivateKey, generateKeyPair, type KeyObject } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { readIfThere } from '../text-file.ts';
 import {
   authorityExtensions,
   type Issuer,
@@ -129,11 +130,8 @@ export async function createAuthority(options: AuthorityOptions) {
 
 /** The RSA key in the file; a new one, readable by its owner only, when the file does not exist. */
 async function keepKey(path: string): Promise<KeyObject> {
-  try {
-    return createPrivateKey(await readFile(path, 'utf8'));
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
-  }
+  const kept = await readIfThere(path);
+  if (kept !== undefined) return createPrivateKey(kept);
   const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
   await writeFile(path, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
   return privateKey;
