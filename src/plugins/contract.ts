@@ -83,19 +83,9 @@ export interface ServeOptions {
 }
 
 /** A contract whose operations can be served. `Operations` are the types generated from it. */
-export interface Contract<Operations extends Record<keyof Operations, OperationTypes>> {
-  readonly document: OpenapiDocument;
-  /**
-   * Registers the route of one operation. Method, path, access, media types and validation come from the document; the types of request and
-   * answer from `Operations`.
-   */
-  serve<Id extends keyof Operations & string>(
-    app: FastifyInstance,
-    operationId: Id,
-    options: ServeOptions,
-    handler: OperationHandler<Operations[Id]>,
-  ): void;
-}
+export type Contract<Operations extends Record<keyof Operations, OperationTypes>> = ReturnType<
+  typeof createContract<Operations>
+>;
 
 /**
  * @param document the published contract
@@ -105,17 +95,21 @@ export interface Contract<Operations extends Record<keyof Operations, OperationT
 export function createContract<Operations extends Record<keyof Operations, OperationTypes>>(
   document: OpenapiDocument,
   validation = document,
-): Contract<Operations> {
+) {
   const operations = new Map(listOperations(validation).map((operation) => [operation.operationId, operation]));
   const validators = createRequestValidators(validation);
   return {
     document,
+    /**
+     * Registers the route of one operation. Method, path, access, media types and validation come from the document; the types of request and
+     * answer from `Operations`.
+     */
     serve<Id extends keyof Operations & string>(
       app: FastifyInstance,
       operationId: Id,
       options: ServeOptions,
       handler: OperationHandler<Operations[Id]>,
-    ) {
+    ): void {
       const operation = operations.get(operationId);
       if (operation === undefined) throw new TypeError(`${operationId} is not in the contract`);
       const { rawBody } = options;
