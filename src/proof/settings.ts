@@ -1,4 +1,4 @@
-import { choices, file, integer, list, optional, secret, setting, text } from '../settings/kinds.ts';
+import { addresses, choices, file, integer, optional, secret, setting, text } from '../settings/kinds.ts';
 
 const LOGS = ['verwerkingen', 'leveringen', 'raadsfeed'] as const;
 
@@ -28,7 +28,7 @@ export const proofSettings = {
     ),
     instances: setting(
       'PROOF_INSTANCES',
-      list(/^https?:\/\/[^\s,/?#@]+(\/[^\s,?#]*)?$/, 'comma list of `https://…`, `http://…`'),
+      addresses,
       [],
       'All instances of this service, asked for their last checkpoint before signing.',
     ),

@@ -86,6 +86,8 @@ export function list(item: RegExp, allowed: string): Kind<readonly string[]> {
   };
 }
 
+export const addresses = list(/^https?:\/\/[^\s,/?#@]+(\/[^\s,?#]*)?$/, 'comma list of `https://…`, `http://…`');
+
 /** Pairs separated by commas. @param item with two groups: the key and its value */
 export function pairs(item: RegExp, allowed: string): Kind<ReadonlyMap<string, string>> {
   const items = list(item, allowed);

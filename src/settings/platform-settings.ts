@@ -1,4 +1,5 @@
 import {
+  addresses,
   choice,
   choices,
   exactUrl,
@@ -20,7 +21,6 @@ import {
 
 const WEB = ['https', 'http'] as const;
 const AREAS = ['shv', 'vs', 'verwerkingenlog', 'raadsfeed'] as const;
-const ADDRESSES = /^https?:\/\/[^\s,/?#@]+(\/[^\s,?#]*)?$/;
 
 const server = {
   areas: setting('AREAS', choices(...AREAS), AREAS, 'Interfaces to serve.'),
@@ -81,12 +81,7 @@ const server = {
   ),
   securityTxt: optional('SECURITY_TXT', file, 'Served as `/.well-known/security.txt` (RFC 9116) until its `Expires`.'),
 
-  traceContextTo: setting(
-    'TRACE_CONTEXT_TO',
-    list(ADDRESSES, 'comma list of `https://…`, `http://…`'),
-    [],
-    'Feeds, and all below them, that get a `traceparent`.',
-  ),
+  traceContextTo: setting('TRACE_CONTEXT_TO', addresses, [], 'Feeds, and all below them, that get a `traceparent`.'),
 };
 
 const database = {
