@@ -1,17 +1,11 @@
 /** A command failed; the message gives the reason to people. */
 export class CommandError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'CommandError';
-  }
+  override readonly name: string = 'CommandError';
 }
 
 /** The command was called with wrong arguments: exit status 2. */
 export class UsageError extends CommandError {
-  constructor(message: string) {
-    super(message);
-    this.name = 'UsageError';
-  }
+  override readonly name = 'UsageError';
 }
 
 /** The reason when a command ends because the reader of its output has closed it. */

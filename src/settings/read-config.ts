@@ -28,6 +28,7 @@ export function baseUrlOf({ publicBaseUrl, host, port }: Config['server']): stri
 
 /** The configuration cannot be used; the message names every fault, a line each. Values are not repeated: they may be secret. */
 export class ConfigError extends CommandError {
+  override readonly name = 'ConfigError';
   readonly code = 'ERR_CONFIG';
   readonly faults: readonly ConfigFault[];
   constructor(faults: readonly ConfigFault[]) {
@@ -36,7 +37,6 @@ export class ConfigError extends CommandError {
         '\n',
       ),
     );
-    this.name = 'ConfigError';
     this.faults = faults;
   }
 }
