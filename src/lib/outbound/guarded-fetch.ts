@@ -8,6 +8,7 @@ import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request as undiciRequest } from 'undici';
+import type { FetchRequest } from '../jades/revocation.ts';
 import { type JsonCounter, UntrustedJsonError } from '../json/parse-untrusted.ts';
 import { OutboundError } from './outbound-error.ts';
 
@@ -206,17 +207,6 @@ export interface GuardedFetchOptions extends AddressRules {
   readonly proxy?: ProxySettings;
 }
 
-interface GuardedRequest {
-  readonly url: string;
-  readonly method: 'GET' | 'POST';
-  readonly body?: Uint8Array;
-  readonly contentType?: string;
-  /** Milliseconds until the whole answer must have arrived. */
-  readonly timeoutMs: number;
-  readonly maxBytes: number;
-  readonly signal: AbortSignal;
-}
-
 /**
  * Fetches bytes, such as those at an address in a certificate: http and https only, with limits on time and size, and at most two redirects,
  * all on the same host. It has its own connections, which `close` ends.
@@ -231,7 +221,7 @@ export function createGuardedFetch(options: GuardedFetchOptions) {
   });
   return {
     /** Returns the body of a 200 answer; anything else rejects. */
-    async fetch(request: GuardedRequest): Promise<Uint8Array> {
+    async fetch(request: FetchRequest): Promise<Uint8Array> {
       const { url, method, body = null, contentType, timeoutMs, maxBytes, signal: wanted } = request;
       const signal = AbortSignal.any([wanted, AbortSignal.timeout(timeoutMs)]);
       const headers = { accept: '*/*', ...(contentType === undefined ? {} : { 'content-type': contentType }) };
