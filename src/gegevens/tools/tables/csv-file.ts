@@ -1,10 +1,9 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import type { CsvMapping } from './mapping-file.ts';
-import { type OpenOptions, type Row, type TableFile, UnreadableTable } from './table-file.ts';
+import { firstBytes, type OpenOptions, type Row, type TableFile, UnreadableTable } from './table-file.ts';
 
 const SAMPLE_BYTES = 64 * 1024;
 const CHUNK_BYTES = 256 * 1024;
@@ -81,9 +80,7 @@ export async function openCsv(
 
 /** Its first bytes. @throws {UnreadableTable} for UTF-16, most of whose texts have zero bytes */
 async function readStart(path: string): Promise<string> {
-  await using file = await open(path);
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(SAMPLE_BYTES), 0, SAMPLE_BYTES, 0);
-  const start = buffer.subarray(0, bytesRead);
+  const start = await firstBytes(path, SAMPLE_BYTES);
   if (start.includes(0)) throw new UnreadableTable('not UTF-8 or Windows-1252 text: save it as CSV UTF-8');
   return start.toString('latin1');
 }

@@ -1,4 +1,5 @@
 /** The common form of tables, CSV or XLSX: rows of cells. */
+import { open } from 'node:fs/promises';
 import { ImportStopped } from '../../import/faults.ts';
 
 interface NumberCell {
@@ -47,6 +48,12 @@ export interface TableFile {
 export interface OpenOptions {
   readonly signal: AbortSignal;
   readonly onBytes: (bytes: number) => void;
+}
+
+export async function firstBytes(path: string, most: number): Promise<Buffer> {
+  await using file = await open(path);
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(most), 0, most, 0);
+  return buffer.subarray(0, bytesRead);
 }
 
 /** The trimmed text of a cell, for a key or a name; `undefined` for a cell without a usable value. */

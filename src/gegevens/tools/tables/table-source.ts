@@ -1,11 +1,10 @@
-import { open } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { type JsonObject, pointerSteps, withValueAt } from '../../../lib/json/json-value.ts';
 import { inPieces } from '../delivery-files.ts';
 import type { MessageStore } from '../message-store.ts';
 import { openCsv } from './csv-file.ts';
 import type { Plan } from './plan.ts';
-import { type OpenOptions, type TableFile, UnreadableTable } from './table-file.ts';
+import { firstBytes, type OpenOptions, type TableFile, UnreadableTable } from './table-file.ts';
 import { openXlsx } from './xlsx/workbook.ts';
 
 const ZIP = Buffer.from('PK\u0003\u0004', 'latin1');
@@ -14,19 +13,13 @@ const OLE = Buffer.from([0xd0, 0xcf, 0x11, 0xe0]);
 
 /** Opens a file of tables: XLSX by its name or its first bytes, else CSV. @throws {UnreadableTable} when it is neither; errors of the file system */
 export async function openTableFile(path: string, plan: Plan, options: OpenOptions): Promise<TableFile> {
-  const start = await firstBytes(path);
+  const start = await firstBytes(path, ZIP.length);
   if (start.equals(OLE)) {
     throw new UnreadableTable('an XLS file, or a workbook with a password: save it as XLSX without a password');
   }
   const isXlsx = start.equals(ZIP) || ['.xlsx', '.xlsm'].includes(extname(path).toLowerCase());
   if (isXlsx) return await openXlsx(path, options);
   return await openCsv(path, plan.content.csv ?? {}, options);
-}
-
-async function firstBytes(path: string): Promise<Buffer> {
-  await using file = await open(path);
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(ZIP.length), 0, ZIP.length, 0);
-  return buffer.subarray(0, bytesRead);
 }
 
 interface EnvelopOptions {
