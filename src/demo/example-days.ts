@@ -2,12 +2,11 @@
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { dutchDay } from '../lib/time.ts';
+import { dutchDay, offsetMs } from '../lib/time.ts';
 
 const NEXT_MEETING = '2026-03-05';
-const DAY_MS = 86_400_000;
-
-const offset = new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Amsterdam', timeZoneName: 'longOffset' });
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** The moment of the first start of a demo: its data belong to that week. @param home directory of the demo's files */
 export async function firstStart(home: string): Promise<Date> {
@@ -29,13 +28,9 @@ export function asIfThisWeek(text: string, now: Date): string {
     (_, day: string, time: string | undefined) => {
       const moved = new Date(Date.parse(day) + weeks * 7 * DAY_MS);
       const date = moved.toISOString().slice(0, 10);
-      return time === undefined ? `"${date}"` : `"${date}${time}${offsetAt(new Date(`${date}${time}Z`))}"`;
+      if (time === undefined) return `"${date}"`;
+      // The clock changes at night: the offset of the same time in UTC is that of the day.
+      return `"${date}${time}+0${offsetMs(new Date(`${date}${time}Z`)) / HOUR_MS}:00"`;
     },
   );
-}
-
-/** The clock changes at night: the offset of the same time in UTC is that of the day. */
-function offsetAt(moment: Date): string {
-  const zone = offset.formatToParts(moment).find(({ type }) => type === 'timeZoneName')?.value ?? '';
-  return zone.replace('GMT', '');
 }
