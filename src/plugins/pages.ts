@@ -15,8 +15,7 @@ export const rootPages = fp(
   { name: 'root-pages', dependencies: ['service', 'operations', 'requests'] },
 );
 
-/** The policy of pages for people: styles, scripts and pictures of our own, forms to ourselves; pictures and fonts may be in the theme. */
-export const PAGES_POLICY = [
+const POLICY = [
   "default-src 'none'",
   "style-src 'self'",
   "script-src 'self'",
@@ -26,7 +25,13 @@ export const PAGES_POLICY = [
   "form-action 'self'",
   "frame-ancestors 'none'",
   "base-uri 'none'",
-].join('; ');
+];
+
+/** The policy of pages for people: styles, scripts and pictures of our own, forms to ourselves; pictures and fonts may be in the theme. */
+export const PAGES_POLICY = POLICY.join('; ');
+
+/** The same for pages that run no script. */
+export const SCRIPTLESS_POLICY = POLICY.filter((rule) => !/^(script|connect)-src/.test(rule)).join('; ');
 
 /**
  * Serves a contract at `openapi.json` (open to every origin), and at `docs` as a page; without pages at the root, `docs` redirects to the contract.

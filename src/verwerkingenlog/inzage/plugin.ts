@@ -9,6 +9,7 @@ import { UUID } from '../../lib/patterns.ts';
 import { Problem } from '../../lib/problem.ts';
 import { isDay } from '../../lib/time.ts';
 import { createOpenCounter } from '../../plugins/limits.ts';
+import { SCRIPTLESS_POLICY } from '../../plugins/pages.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { type Asked, overviewPage } from './overview-page.ts';
 import { proofAddress, proofPages } from './proof.ts';
@@ -35,17 +36,6 @@ const PER_FILE = 1000;
 /** Simultaneous readings of one citizen, in this process. */
 const AT_ONCE = 2;
 const FORM_BYTES = 1024;
-
-/** These pages run no script, and cannot be framed. */
-const POLICY = [
-  "default-src 'none'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "font-src 'self' data:",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-  "base-uri 'none'",
-].join('; ');
 
 export const inzage = fp(serveInzage, { name: 'inzage', dependencies: ['verwerkingenlog'] });
 
@@ -191,7 +181,7 @@ async function serveInzage(server: FastifyInstance): Promise<void> {
   logger.info({ issuer: settings.issuer, path: HOME }, 'citizens can see what was done with their data');
   server.addHook('onClose', signIn.close);
   await mountPages(server, {
-    headers: { 'content-security-policy': POLICY },
+    headers: { 'content-security-policy': SCRIPTLESS_POLICY },
     isPersonal: true,
     prefix: HOME,
     rateLimit: settings.rateLimit,
