@@ -2,7 +2,7 @@ import { UsageError } from '../../src/lib/command-error.ts';
 import { reasonOf } from '../../src/lib/log.ts';
 import { createGuardedFetch } from '../../src/lib/outbound/guarded-fetch.ts';
 import { readContract } from '../contract.ts';
-import { MessageFileError, readMessages, type SignedMessage } from '../signature/message.ts';
+import { readMessages, type SignedMessage } from '../signature/message.ts';
 import { SIGNATURES } from '../signature/suite.ts';
 import { readTrust } from '../signature/trust.ts';
 import { type SuiteOptions, testSuite } from './test-suite.ts';
@@ -35,8 +35,7 @@ export async function testMessages(
     const messages: SignedMessage[] = [];
     for (const file of files) {
       const found = await readMessages(file).catch((error: unknown) => {
-        if (error instanceof MessageFileError) throw new UsageError(error.message);
-        throw new UsageError(`${file} cannot be read: ${reasonOf(error)}`);
+        throw error instanceof UsageError ? error : new UsageError(`${file} cannot be read: ${reasonOf(error)}`);
       });
       messages.push(...found);
     }

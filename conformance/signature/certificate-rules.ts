@@ -1,9 +1,10 @@
 import type { Certificate, JadesErrorCode } from '../../src/lib/jades/certificate.ts';
 import { keyFault, validatePath } from '../../src/lib/jades/chain.ts';
+import { Skipped } from '../case.ts';
 import { rfc } from '../clause.ts';
 import { identification, signing } from '../gegevens/sources.ts';
 import type { SignedMessage, Trust } from './message.ts';
-import { Absent, certificatesOf, type RuleName, refusal, type SignatureRule } from './rule.ts';
+import { certificatesOf, type RuleName, refusal, type SignatureRule } from './rule.ts';
 
 const pathOf = (message: SignedMessage, { anchors, at }: Trust): readonly Certificate[] =>
   validatePath(certificatesOf(message), { anchors, requiredPolicies: [], at });
@@ -11,7 +12,7 @@ const pathOf = (message: SignedMessage, { anchors, at }: Trust): readonly Certif
 function revocation(message: SignedMessage, trust: Trust, code: JadesErrorCode): Promise<string | undefined> {
   const { checkRevocation } = trust;
   if (checkRevocation === undefined)
-    throw new Absent('revocation is not looked up: neither --online nor --crl was given');
+    throw new Skipped('revocation is not looked up: neither --online nor --crl was given');
   return refusal(() => checkRevocation(pathOf(message, trust)), code);
 }
 

@@ -1,6 +1,7 @@
 /** Stored signed messages: files with headers and body, exactly as received. */
 import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { UsageError } from '../../src/lib/command-error.ts';
 import type { Certificate } from '../../src/lib/jades/certificate.ts';
 import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
 import { parseStrictObject } from '../../src/lib/json/parse-untrusted.ts';
@@ -30,11 +31,6 @@ export interface Trust {
 export const SIGNATURE = 'nlgov-adr-payload-sig';
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** A file that contains no message. */
-export class MessageFileError extends Error {
-  readonly code = 'message-file';
-}
-
 export function signedMessage(
   name: string,
   headers: readonly (readonly [string, string])[],
@@ -57,10 +53,10 @@ function headerOf(signature: string): JsonObject {
 /**
  * Reads a file with an HTTP message (made by `koppelvlak-conformance --save`), or one made by `gegevens request --keep`, with a
  * request and its answer.
- * @throws {MessageFileError}; file system errors
+ * @throws {UsageError} when it contains no message; file system errors
  */
 export async function readMessages(path: string): Promise<readonly SignedMessage[]> {
-  if ((await stat(path)).size > MAX_BYTES) throw new MessageFileError(`${path} is larger than ${MAX_BYTES} bytes`);
+  if ((await stat(path)).size > MAX_BYTES) throw new UsageError(`${path} is larger than ${MAX_BYTES} bytes`);
   const bytes = await readFile(path);
   return path.endsWith('.exchange.json') ? readKept(path, bytes) : [readHttp(basename(path), bytes)];
 }
@@ -71,13 +67,13 @@ const AROUND = /^[ \t]+|(?<![ \t])[ \t]+$/g;
 /** An optional first line, headers, an empty line, and the exact body. */
 function readHttp(name: string, bytes: Buffer): SignedMessage {
   const end = /\r?\n\r?\n/.exec(bytes.toString('latin1'));
-  if (end === null) throw new MessageFileError(`${name} has no empty line between its headers and its body`);
+  if (end === null) throw new UsageError(`${name} has no empty line between its headers and its body`);
   const lines = bytes.subarray(0, end.index).toString('latin1').split(/\r?\n/);
   const headers = lines.flatMap((line, index): (readonly [string, string])[] => {
     const [, header, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):(.*)$/.exec(line) ?? [];
     if (header !== undefined && value !== undefined) return [[header, value.replaceAll(AROUND, '')]];
     if (index === 0) return [];
-    throw new MessageFileError(`${name}: line ${index + 1} is not a header`);
+    throw new UsageError(`${name}: line ${index + 1} is not a header`);
   });
   return signedMessage(name, headers, bytes.subarray(end.index + end[0].length));
 }
@@ -88,10 +84,10 @@ async function readKept(path: string, bytes: Buffer): Promise<readonly SignedMes
   try {
     about = parseStrictObject(decodeUtf8(bytes, path));
   } catch (cause) {
-    throw new MessageFileError(`${path} is not JSON`, { cause });
+    throw new UsageError(`${path} is not JSON`, { cause });
   }
   const { request, headers } = about;
-  if (!isRecord(request) || !isRecord(headers)) throw new MessageFileError(`${path} contains no request and answer`);
+  if (!isRecord(request) || !isRecord(headers)) throw new UsageError(`${path} contains no request and answer`);
   const sent: readonly (readonly [string, string])[] = [
     ['digest', String(request.digest)],
     [SIGNATURE, String(request.signature)],

@@ -7,19 +7,15 @@ import {
 import type { Grade } from '../case.ts';
 import type { SignedMessage, Trust } from './message.ts';
 
-interface RuleIds {
-  /** In the suite for signed messages. */
-  readonly own: string;
-  /** Its number in a chapter on one party's signatures; absent: it is not tested there. */
-  readonly number?: string;
-}
-
-/** The case ids in order, written out: an id never changes, wherever its rule is listed. */
-const IDS = {
+/**
+ * The case ids in order, written out: an id never changes, wherever its rule is listed. `own` is that in the suite for
+ * signed messages, `number` that in a chapter on one party's signatures, if the rule is tested there.
+ */
+export const RULE_IDS = {
   digest: { own: 'S-DIG-01', number: '01' },
   'digest-form': { own: 'S-DIG-02', number: '02' },
   'digest-holds': { own: 'S-DIG-03', number: '03' },
-  'content-digest': { own: 'S-DIG-04' },
+  'content-digest': { own: 'S-DIG-04', number: undefined },
   signature: { own: 'S-JWS-01', number: '04' },
   detached: { own: 'S-JWS-02', number: '05' },
   base64url: { own: 'S-JWS-03', number: '06' },
@@ -44,8 +40,7 @@ const IDS = {
   revoked: { own: 'S-CRT-06', number: '25' },
   status: { own: 'S-CRT-07', number: '26' },
 };
-export type RuleName = keyof typeof IDS;
-export const RULE_IDS: Readonly<Record<RuleName, RuleIds>> = IDS;
+export type RuleName = keyof typeof RULE_IDS;
 
 export type SignatureRule = Grade & {
   readonly nl: string;
@@ -54,15 +49,10 @@ export type SignatureRule = Grade & {
   readonly needs?: readonly RuleName[];
   /**
    * The fault; undefined when there is none. For an `open` rule, the observation.
-   * @throws {Absent} when the message lacks the part in question
+   * @throws {Skipped} when the message lacks the part in question
    */
   readonly judge: (message: SignedMessage, trust: Trust) => string | undefined | Promise<string | undefined>;
 };
-
-/** The message lacks the part that the rule is about. */
-export class Absent extends Error {
-  readonly code = 'absent';
-}
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 

@@ -7,11 +7,12 @@ import { parseProtectedHeader } from '../../src/lib/jades/verify.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { parseStrictObject } from '../../src/lib/json/parse-untrusted.ts';
 import { reasonOf } from '../../src/lib/log.ts';
+import { Skipped } from '../case.ts';
 import { rfc } from '../clause.ts';
 import { signing, signingModule, signingPage } from '../gegevens/sources.ts';
 import { CERTIFICATE_RULES } from './certificate-rules.ts';
 import { SIGNATURE, type SignedMessage } from './message.ts';
-import { Absent, certificatesOf, type RuleName, refusal, type SignatureRule } from './rule.ts';
+import { certificatesOf, type RuleName, refusal, type SignatureRule } from './rule.ts';
 
 const DIGEST = /^SHA-256=[A-Za-z0-9+/=]{43,44}$/;
 /** A signer's clock may be this far ahead. */
@@ -35,7 +36,7 @@ function timesOf({ header: { iat, sigT } }: SignedMessage): readonly number[] {
 
 function critFault({ header }: SignedMessage): string | undefined {
   const { crit } = header;
-  if (crit === undefined) throw new Absent('there is no `crit`');
+  if (crit === undefined) throw new Skipped('there is no `crit`');
   if (!Array.isArray(crit) || crit.length === 0) return '`crit` is not a list of names';
   const names: readonly unknown[] = crit;
   if (new Set(names).size !== names.length) return '`crit` names something twice';
@@ -66,9 +67,9 @@ function chainFault(message: SignedMessage): string | undefined {
 
 function contentDigestFault(message: SignedMessage): string | undefined {
   const [value] = message.values('content-digest');
-  if (value === undefined) throw new Absent('there is no `Content-Digest`');
+  if (value === undefined) throw new Skipped('there is no `Content-Digest`');
   const digest = /(?:^|,)\s*sha-256=:([A-Za-z0-9+/=]+):/.exec(value)?.[1];
-  if (digest === undefined) throw new Absent('there is no `Content-Digest` with sha-256');
+  if (digest === undefined) throw new Skipped('there is no `Content-Digest` with sha-256');
   return digest === hash('sha256', message.body, 'base64') ? undefined : 'the `Content-Digest` does not match the body';
 }
 
@@ -183,7 +184,7 @@ export const RULES: Readonly<Record<RuleName, SignatureRule>> = {
     en: 'A header with `b64` lists it in `crit`',
     needs: ['json'],
     judge: ({ header: { b64, crit } }) => {
-      if (b64 === undefined) throw new Absent('there is no `b64`');
+      if (b64 === undefined) throw new Skipped('there is no `b64`');
       return Array.isArray(crit) && crit.includes('b64') ? undefined : 'there is a `b64` that `crit` does not name';
     },
   },
@@ -193,7 +194,7 @@ export const RULES: Readonly<Record<RuleName, SignatureRule>> = {
     en: '`sigD` names only the header `Digest` as signed',
     needs: ['json'],
     judge: ({ header: { sigD } }) => {
-      if (sigD === undefined) throw new Absent('there is no `sigD`: the body is signed');
+      if (sigD === undefined) throw new Skipped('there is no `sigD`: the body is signed');
       const { mId, pars } = isRecord(sigD) ? sigD : {};
       if (mId !== HTTP_HEADERS) return `\`mId\` is ${JSON.stringify(mId)}`;
       return isDeepStrictEqual(pars, ['digest']) ? undefined : `\`pars\` is ${JSON.stringify(pars)}`;
@@ -253,7 +254,7 @@ export const RULES: Readonly<Record<RuleName, SignatureRule>> = {
     needs: ['json'],
     judge: (message, { at }) => {
       const times = timesOf(message);
-      if (times.length === 0) throw new Absent('it has no time');
+      if (times.length === 0) throw new Skipped('it has no time');
       if (times.some(Number.isNaN)) return 'the time cannot be read';
       return times.some((time) => time > at.getTime() + LEEWAY_MS) ? 'the time is in the future' : undefined;
     },

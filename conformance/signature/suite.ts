@@ -8,7 +8,7 @@ import {
   type SuiteSubject,
 } from '../case.ts';
 import type { SignedMessage, Trust } from './message.ts';
-import { Absent, RULE_IDS, type RuleName } from './rule.ts';
+import { RULE_IDS, type RuleName } from './rule.ts';
 import { RULES } from './rules.ts';
 
 export interface SignatureSubject extends SuiteSubject {
@@ -33,7 +33,7 @@ async function judgeAll(name: RuleName, messages: readonly SignedMessage[], trus
       if (open === undefined) return { failed: `${message.name}: ${found}`, at: message.shown };
       seen.add(found);
     } catch (error) {
-      if (!(error instanceof Absent)) throw error;
+      if (!(error instanceof Skipped)) throw error;
       absent = error.message;
     }
   }
