@@ -1,4 +1,5 @@
 /** Masks everything that a terminal or report must not show: passwords, tokens, keys, and numbers that may identify a person. */
+import { isBsn } from '../src/lib/patterns.ts';
 
 export type Mask = (text: string) => string;
 
@@ -29,7 +30,7 @@ export function createMask(secrets: Iterable<string>): Mask {
       .replaceAll(/(\/\/)[^/@\s]+@/g, `$1${MASKED}@`)
       .replaceAll(/([?&](?:access_token|token|client_secret|password|rid|key)=)[^&\s"]+/gi, `$1${MASKED}`)
       .replaceAll(/[\w.-]+/g, withoutJwts)
-      .replaceAll(/(?<!\d)\d{9}(?!\d)/g, (digits) => (mayBeBsn(digits) ? MASKED : digits));
+      .replaceAll(/(?<!\d)\d{9}(?!\d)/g, (digits) => (isBsn(digits) ? MASKED : digits));
   };
 }
 
@@ -73,10 +74,4 @@ export function maskedHeaders(
       SECRET_HEADERS.has(name.toLowerCase()) ? MASKED : mask(value).slice(0, most),
     ]),
   );
-}
-
-/** True when nine digits pass the check of a citizen service number. */
-function mayBeBsn(digits: string): boolean {
-  const sum = [...digits].reduce((total, digit, i) => total + Number(digit) * (i === 8 ? -1 : 9 - i), 0);
-  return sum % 11 === 0;
 }
