@@ -2,6 +2,7 @@
  * Limits how long a run may last: a service that answers a byte a second, or holds every connection open, would make it
  * last for ever.
  */
+import { addAbortListener } from 'node:events';
 import type { SuiteDescription } from './case.ts';
 
 export interface RunLimit {
@@ -31,14 +32,9 @@ export const longestWaitMs = ({ chapters }: Pick<SuiteDescription, 'chapters'>, 
  */
 export async function unlessAborted<T>(signal: AbortSignal, work: T | PromiseLike<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const end = (): void => reject(signal.reason);
-  signal.addEventListener('abort', end, { once: true });
-  if (signal.aborted) end();
-  try {
-    return await Promise.race([promise, work]);
-  } finally {
-    signal.removeEventListener('abort', end);
-  }
+  using _ = addAbortListener(signal, () => reject(signal.reason));
+  if (signal.aborted) reject(signal.reason);
+  return await Promise.race([promise, work]);
 }
 
 /** A longer timer would fire at once. */

@@ -2,6 +2,7 @@
  * Makes every run end, even with a connection that is never closed, a program that never answers, or a computation that
  * never finishes.
  */
+import { addAbortListener } from 'node:events';
 import { writeSync } from 'node:fs';
 import process from 'node:process';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
@@ -22,17 +23,16 @@ const WATCHING = 'koppelvlak-conformance-watch';
  */
 export function exitAfter(signal: AbortSignal, terminal: Terminal, ms = ENDING_MS): () => void {
   let timer: NodeJS.Timeout | undefined;
-  const begin = (): void => {
+  const listening = addAbortListener(signal, () => {
     timer = setTimeout(() => {
       terminal.stderr.write(
         `koppelvlak-conformance: the run did not end within ${ms / 1000} seconds after it should have\n`,
       );
       terminal.exit(2);
     }, ms);
-  };
-  signal.addEventListener('abort', begin, { once: true });
+  });
   return () => {
-    signal.removeEventListener('abort', begin);
+    listening[Symbol.dispose]();
     clearTimeout(timer);
   };
 }
