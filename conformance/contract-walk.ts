@@ -1,6 +1,6 @@
 /** Walks a published contract mechanically: its requirements on each answer, and the values that its schemas refuse. */
 import { isRecord, type JsonObject, pointerSteps, valueAt } from '../src/lib/json/json-value.ts';
-import { contractDocument } from './contract.ts';
+import { contractDocument, readContract } from './contract.ts';
 import type { Exchange } from './exchange.ts';
 
 export interface Departure {
@@ -19,12 +19,10 @@ export interface WrongValue {
 
 export type ContractWalk = ReturnType<typeof walkContract>;
 
-/**
- * @param file name in `openapi/`
- * @param fault judges a value by a schema in `components`
- */
-export function walkContract(file: string, fault: (schema: string, value: unknown) => string | undefined) {
+/** @param file name in `openapi/` */
+export function walkContract(file: string) {
   const document = contractDocument(file);
+  const fault = readContract(file);
   /** Resolves references; siblings of `$ref` count too. */
   const resolve = (value: unknown): JsonObject => {
     if (!isRecord(value)) return {};
@@ -62,6 +60,7 @@ export function walkContract(file: string, fault: (schema: string, value: unknow
   };
 
   return {
+    fault,
     departures,
     /** @param path as in the contract: `/verwerkingsacties/{actieId}` */
     parameters: (method: string, path: string) => {

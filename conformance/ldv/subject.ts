@@ -12,7 +12,6 @@ import {
   writtenChapters,
 } from '../case.ts';
 import type { Tokens } from '../commands/token-file.ts';
-import { readContract } from '../contract.ts';
 import { type ContractWalk, walkContract } from '../contract-walk.ts';
 import type { Client, Exchange } from '../exchange.ts';
 import { type Form, MEDIA_TYPES, requestOf, type Said, saidIn, text } from './otlp.ts';
@@ -34,12 +33,11 @@ export interface LdvSubject extends SuiteSubject {
 /** @param base address of the logbook, such as `https://log.example/ldv/v1` */
 export function readLdvSubject(base: string, client: Client, tokens: Tokens, activity?: string): LdvSubject {
   const root = base.replace(/(?<!\/)\/+$/, '').replace(/\/traces$/, '');
-  const fault = readContract('ldv.yaml');
+  const contract = walkContract('ldv.yaml');
   return {
-    ...{ client, fault, tokens, base: root, values: { base: root }, departures: [] },
+    ...{ client, contract, fault: contract.fault, tokens, base: root, values: { base: root }, departures: [] },
     run: randomUUID().slice(0, 8),
     activity: activity ?? `https://conformance.example/verwerkingsactiviteiten/${randomUUID()}`,
-    contract: walkContract('ldv.yaml', fault),
   };
 }
 

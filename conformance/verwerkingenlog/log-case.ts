@@ -3,7 +3,7 @@ import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
 import { type CaseRun, Failed, Inconclusive, requireAvailable, writtenChapters } from '../case.ts';
 import type { Exchange } from '../exchange.ts';
 import { objectsIn } from '../json-members.ts';
-import { KIND, type LogSubject, ownActies, personOf, type Scope, wholeActie } from './subject.ts';
+import { KIND, type LogSubject, personOf, type Scope, wholeActie } from './subject.ts';
 
 interface Call {
   readonly as?: Scope | 'other' | undefined;
@@ -90,11 +90,12 @@ function openLog(subject: LogSubject, { ask }: CaseRun) {
     /** The same for a confidential action. */
     secret: (name: string): Promise<JsonObject> => log.kept(name, { vertrouwelijkheid: 'vertrouwelijk' }),
     /**
-     * This run's actions in a person's list.
+     * This run's actions in a person's list; reading is logged too, so it may contain others.
      * @throws {Failed} when there is no list
      */
     async list(name: string, query: Query = NORMAL, as?: Scope): Promise<readonly JsonObject[]> {
-      return ownActies(subject, (await log.get(listPath(log.person(name), query), as)).json);
+      const { json } = await log.get(listPath(log.person(name), query), as);
+      return objectsIn(json, 'results').filter((one) => one.verwerkingNaam === `Conformancetest ${subject.run}`);
     },
     /** The ids in that list. */
     async ids(name: string, query?: Query, as?: Scope): Promise<readonly unknown[]> {

@@ -4,10 +4,8 @@ import type { JsonObject } from '../../src/lib/json/json-value.ts';
 import type { PROCESSING_LOG_SCOPES } from '../../src/lib/processing-log-scopes.ts';
 import { Inconclusive, Skipped, type SuiteSubject } from '../case.ts';
 import type { Tokens } from '../commands/token-file.ts';
-import { readContract } from '../contract.ts';
 import { type ContractWalk, type Departure, walkContract } from '../contract-walk.ts';
 import type { Client, Exchange } from '../exchange.ts';
-import { objectsIn } from '../json-members.ts';
 
 export type Scope = (typeof PROCESSING_LOG_SCOPES)[number];
 
@@ -37,13 +35,12 @@ export interface LogSubject extends SuiteSubject {
  */
 export function readLogSubject(base: string, client: Client, tokens: Tokens, oin?: string): LogSubject {
   const root = base.replace(/(?<!\/)\/+$/, '');
-  const fault = readContract('verwerkingenlog.yaml');
+  const contract = walkContract('verwerkingenlog.yaml');
   const written = new Map<string, Scope>();
   return {
-    ...{ client, fault, written, tokens, base: root, values: { base: root } },
+    ...{ client, contract, fault: contract.fault, written, tokens, base: root, values: { base: root } },
     run: randomUUID().slice(0, 8),
     activity: randomUUID(),
-    contract: walkContract('verwerkingenlog.yaml', fault),
     departures: [],
     kept: new Map(),
     processingHeaders: {
@@ -123,9 +120,4 @@ export function objectOf(objectId: string, wishes: JsonObject = {}): JsonObject 
  */
 export function daysAgo(days: number, minutes = 0): string {
   return `${new Date(Date.now() - days * 86_400_000 + minutes * 60_000).toISOString().slice(0, 19)}Z`;
-}
-
-/** This run's actions in a list: reading is logged too, so it may contain others. */
-export function ownActies({ run }: LogSubject, json: unknown): readonly JsonObject[] {
-  return objectsIn(json, 'results').filter(({ verwerkingNaam }) => verwerkingNaam === `Conformancetest ${run}`);
 }
