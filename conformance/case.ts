@@ -253,3 +253,8 @@ export function firstFault<Item>(
   }
   return undefined;
 }
+
+/** The first wrong one of several answers. */
+export function firstFaulty(answers: readonly Exchange[], judge: (answer: Exchange, i: number) => string | undefined) {
+  return firstFault(answers, (answer) => answer, judge);
+}

@@ -1,12 +1,12 @@
-import { isRecord, type JsonObject } from '../src/lib/json/json-value.ts';
+import { isRecord, type JsonObject, valueAt } from '../src/lib/json/json-value.ts';
 
-export function textAt(value: unknown, name: string): string | undefined {
-  const found = isRecord(value) ? value[name] : undefined;
+export function textAt(value: unknown, ...path: readonly string[]): string | undefined {
+  const found = valueAt(value, path);
   return typeof found === 'string' ? found : undefined;
 }
 
-/** The objects in a member that is a list. */
-export function objectsIn(value: unknown, member: string): readonly JsonObject[] {
-  const list = isRecord(value) ? value[member] : undefined;
+/** The objects in a list at a path. */
+export function objectsIn(value: unknown, ...path: readonly string[]): readonly JsonObject[] {
+  const list = valueAt(value, path);
   return Array.isArray(list) ? list.filter(isRecord) : [];
 }

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord, valueAt } from '../../src/lib/json/json-value.ts';
-import { type Clause, type Finding, firstFault } from '../case.ts';
+import { type Clause, firstFault, firstFaulty } from '../case.ts';
 import type { Exchange } from '../exchange.ts';
+import { textAt } from '../json-members.ts';
 import { ddas, MOST_RECORDS, model, oneState, paging, requirements } from './sources.ts';
 import {
   type GegevensSubject,
@@ -27,18 +28,11 @@ function numberAt(exchange: Exchange, member: string): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
 
-/** Where an answer fails, shown with it. */
-const firstFaulty = (
-  answers: readonly Exchange[],
-  judge: (answer: Exchange, index: number) => string | undefined,
-): Finding => firstFault(answers, (answer) => answer, judge);
-
 /** The period that an answer covers, by its own account. */
 function periodOf(exchange: Exchange, { model: { mapping } }: GegevensSubject): readonly [string, string] | undefined {
-  const [start, end] = [mapping.envelop.startdatum, mapping.envelop.einddatum].map((path) =>
-    valueAt(gegevensOf(exchange), path),
-  );
-  return typeof start === 'string' && typeof end === 'string' ? [start, end] : undefined;
+  const { startdatum, einddatum } = mapping.envelop;
+  const [start, end] = [startdatum, einddatum].map((path) => textAt(gegevensOf(exchange), ...path));
+  return start === undefined || end === undefined ? undefined : [start, end];
 }
 
 /** Its fields and their minimum values. */
@@ -232,10 +226,9 @@ export const ANSWERS = gegevensChapter('A-ANS', ['Het antwoord', 'The answer'], 
       const found = await get(subject, run, { aanleverperiodeStartdatum: day, aanleverperiodeEinddatum: end });
       const { begin, einde } = subject.model.mapping.levering.record;
       return firstFault(recordsOf(found, subject.model), undefined, (record) => {
-        const [from, until] = [begin, einde].map((path) => path && valueAt(record, path));
-        const isBefore = typeof until === 'string' && until < day;
-        const isAfter = typeof from === 'string' && from > end;
-        return isBefore || isAfter ? `a record lies outside ${day} to ${end}` : undefined;
+        const [from, until] = [begin, einde].map((path) => path && textAt(record, ...path));
+        const isOutside = (until !== undefined && until < day) || (from !== undefined && from > end);
+        return isOutside ? `a record lies outside ${day} to ${end}` : undefined;
       });
     },
   },

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { digestOf } from '../../src/lib/jades/signature.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import { firstFault } from '../case.ts';
+import { firstFaulty } from '../case.ts';
 import { rfc } from '../clause.ts';
 import { bytesOf } from '../client.ts';
 import type { Ask } from '../exchange.ts';
@@ -66,10 +66,8 @@ export const ERRORS = gegevensChapter('A-ERR', ['Fouten', 'Errors'], {
     ask: [wrong, elsewhere],
     expect: { status: [400, 404] },
     check: (_, { answers }) =>
-      firstFault(
-        answers,
-        (answer) => answer,
-        ({ json }) => (isRecord(json) && Object.hasOwn(json, 'gegevens') ? 'an error has `gegevens`' : undefined),
+      firstFaulty(answers, ({ json }) =>
+        isRecord(json) && Object.hasOwn(json, 'gegevens') ? 'an error has `gegevens`' : undefined,
       ),
   },
 });

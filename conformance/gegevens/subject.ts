@@ -1,9 +1,10 @@
 /** Reads a supplier before judging its cases: a small answer, everything at once if that is little, and its pages. */
 import type { Model } from '../../src/lib/exchange-model/model.ts';
-import { isRecord, type JsonObject, valueAt } from '../../src/lib/json/json-value.ts';
+import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
 import { answerIfAny, askingChapters, type CaseRun, Inconclusive, Skipped, type SuiteSubject } from '../case.ts';
 import { bytesOf } from '../client.ts';
 import type { Ask, Client, Exchange } from '../exchange.ts';
+import { objectsIn } from '../json-members.ts';
 import type { Trust } from '../signature/message.ts';
 import { faultOf } from './fsc-error.ts';
 import { type Identity, type SignatureForm, SMALL, signedHeaders, type Wishes } from './signed-request.ts';
@@ -131,13 +132,9 @@ export function gegevensOf({ json }: Exchange): JsonObject {
 }
 
 export function leveringenOf(exchange: Exchange, { mapping }: Model): readonly JsonObject[] {
-  const list = valueAt(gegevensOf(exchange), mapping.envelop.leveringen);
-  return Array.isArray(list) ? list.filter(isRecord) : [];
+  return objectsIn(gegevensOf(exchange), ...mapping.envelop.leveringen);
 }
 
 export function recordsOf(exchange: Exchange, model: Model): readonly JsonObject[] {
-  return leveringenOf(exchange, model).flatMap((levering) => {
-    const list = valueAt(levering, model.mapping.levering.records);
-    return Array.isArray(list) ? list.filter(isRecord) : [];
-  });
+  return leveringenOf(exchange, model).flatMap((levering) => objectsIn(levering, ...model.mapping.levering.records));
 }

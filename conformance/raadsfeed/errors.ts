@@ -1,5 +1,5 @@
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import { busyWithoutRetryAfter, type CaseRun, type Finding, firstFault, Skipped } from '../case.ts';
+import { busyWithoutRetryAfter, type CaseRun, type Finding, firstFaulty } from '../case.ts';
 import type { Exchange } from '../exchange.ts';
 import { objectsIn, textAt } from '../json-members.ts';
 import { PUBLISHED, publishedContract } from './published-contract.ts';
@@ -11,20 +11,12 @@ const PROBLEM = 'application/problem+json';
 /** Requests that get errors, each for a different reason. */
 const WRONG = ['{feed}?limit=0', '{feed}?cursor=geen-cursor', '{feed}?organisatiecode=utrecht'].map((to) => ({ to }));
 
-/**
- * The refusals among these answers.
- * @throws {Skipped} when all requests were accepted
- */
-async function refused({ ask }: CaseRun): Promise<readonly Exchange[]> {
+/** Judges the answers that refuse one of these requests. */
+async function eachRefusal({ ask }: CaseRun, judge: (answer: Exchange) => string | undefined): Promise<Finding> {
   const answers: Exchange[] = [];
   for (const request of WRONG) answers.push(await ask(request));
   const errors = answers.filter(({ status }) => status >= 400);
-  if (errors.length === 0) throw new Skipped('no request was refused');
-  return errors;
-}
-
-async function eachRefusal(run: CaseRun, judge: (answer: Exchange) => string | undefined): Promise<Finding> {
-  return firstFault(await refused(run), (answer) => answer, judge);
+  return errors.length === 0 ? { skipped: 'no request was refused' } : firstFaulty(errors, judge);
 }
 
 export const ERRORS = feedChapters('C-FEED-01')('C-ERR', ['Fouten en toegang', 'Errors and access'], {

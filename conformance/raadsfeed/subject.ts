@@ -117,10 +117,7 @@ export function redactedIn(record: JsonObject): readonly unknown[] {
 }
 
 export function organisationsOf(service: JsonObject): readonly string[] {
-  const { organisaties } = service;
-  return Array.isArray(organisaties)
-    ? organisaties.flatMap((organisatie: unknown) => textAt(organisatie, 'organisatiecode') ?? [])
-    : [];
+  return objectsIn(service, 'organisaties').flatMap((one) => textAt(one, 'organisatiecode') ?? []);
 }
 
 /** `gm0363/Vergadering/1`: the subject of a record. */

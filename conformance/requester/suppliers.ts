@@ -10,6 +10,7 @@ import { DATE } from '../../src/lib/time.ts';
 import { bytesOf, jsonIn } from '../client.ts';
 import type { ShownExchange } from '../exchange.ts';
 import { signedHeaders } from '../gegevens/signed-request.ts';
+import { objectsIn } from '../json-members.ts';
 import { type SignedMessage, signedMessage } from '../signature/message.ts';
 import type { RunKeys } from './keys.ts';
 import { type Answer, isScenario, QUARTER, SCENARIOS, type Scenario, type ScenarioName } from './scenarios.ts';
@@ -175,11 +176,9 @@ function deliveryOf(
 /** The records between two positions, within their leveringen; the first levering if there are none. */
 function pageOf(gegevens: JsonObject, { mapping }: Model, from: number, to: number): JsonObject {
   const { records: list, zaken, teller } = mapping.levering;
-  const leveringen = valueAt(gegevens, mapping.envelop.leveringen);
   let before = 0;
-  const kept = (Array.isArray(leveringen) ? leveringen.filter(isRecord) : []).flatMap((levering) => {
-    const all = valueAt(levering, list);
-    const records = Array.isArray(all) ? all : [];
+  const kept = objectsIn(gegevens, ...mapping.envelop.leveringen).flatMap((levering) => {
+    const records = objectsIn(levering, ...list);
     const own = records.slice(Math.max(0, from - before), Math.max(0, to - before));
     before += records.length;
     if (own.length === 0 && records.length > 0) return [];
