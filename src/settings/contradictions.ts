@@ -8,7 +8,25 @@ export function contradictions(config: Config, fault: Fault): void {
   for (const check of [interfaces, ldv, inzage, aggregator, proof, tracing]) check(config, fault);
 }
 
-function interfaces({ server, database, tokens, gegevens, verwerkingenlog }: Config, fault: Fault): void {
+type Values = Readonly<Record<string, unknown>>;
+
+/** Adds a fault for each of these variables that is absent. @param needing the variable that needs them */
+function requireAll(values: Values, needing: string, allowed: string, fault: Fault): void {
+  for (const [variable, value] of Object.entries(values)) {
+    if (value === undefined) fault([variable, needing], 'is missing', allowed);
+  }
+}
+
+/** Adds a fault for each of these addresses that has no encryption in production. */
+function requireTls({ server }: Config, addresses: Values, allowed: string, fault: Fault): void {
+  for (const [variable, address] of Object.entries(addresses)) {
+    if (server.environment === 'production' && /^http:/i.test(String(address)))
+      fault([variable, 'NODE_ENV'], 'is an address with `http:`', allowed);
+  }
+}
+
+function interfaces(config: Config, fault: Fault): void {
+  const { server, database, tokens, gegevens, verwerkingenlog } = config;
   const servesGegevens = server.areas.includes('shv') || server.areas.includes('vs');
   const needsTokens = servesGegevens || server.areas.includes('verwerkingenlog');
 
@@ -46,28 +64,22 @@ function interfaces({ server, database, tokens, gegevens, verwerkingenlog }: Con
       'keys for the processing log, as `name:base64 of 32 bytes`',
     );
   }
-  if (server.environment === 'production') {
+  if (needsTokens) {
     const keyAddresses = {
       OAUTH_ISSUER: tokens.oauthIssuer,
       OAUTH_JWKS_URL: tokens.oauthJwksUrl,
       FSC_TOKEN_CERTIFICATES: tokens.fscCertificates,
     };
-    for (const [variable, value] of Object.entries(keyAddresses)) {
-      if (needsTokens && /^http:/i.test(value ?? '')) {
-        fault(
-          [variable, 'NODE_ENV'],
-          'is an address with `http:`',
-          'one with `https:`; in production the keys of an issuer come over TLS only; otherwise anyone on the network path can forge tokens',
-        );
-      }
-    }
-    if (servesGegevens && gegevens.revocationAllowPrivate) {
-      fault(
-        ['GEGEVENS_REVOCATION_ALLOW_PRIVATE', 'NODE_ENV'],
-        'is `true`',
-        '`false` in production: otherwise the certificate in a request can cause calls to internal addresses',
-      );
-    }
+    const allowed =
+      'one with `https:`; in production the keys of an issuer come over TLS only; otherwise anyone on the network path can forge tokens';
+    requireTls(config, keyAddresses, allowed, fault);
+  }
+  if (server.environment === 'production' && servesGegevens && gegevens.revocationAllowPrivate) {
+    fault(
+      ['GEGEVENS_REVOCATION_ALLOW_PRIVATE', 'NODE_ENV'],
+      'is `true`',
+      '`false` in production: otherwise the certificate in a request can cause calls to internal addresses',
+    );
   }
   const keyNames = verwerkingenlog.key?.split(',').map((key) => key.split(':', 1)[0]) ?? [];
   if (new Set(keyNames).size < keyNames.length) {
@@ -105,22 +117,14 @@ function interfaces({ server, database, tokens, gegevens, verwerkingenlog }: Con
   }
 }
 
-function ldv({ server, ldvOut }: Config, fault: Fault): void {
-  const { forwardUrl, forwardTokenUrl, forwardClientId, forwardClientSecret } = ldvOut;
-  const needed = { LDV_FORWARD_CLIENT_ID: forwardClientId, LDV_FORWARD_CLIENT_SECRET: forwardClientSecret };
-  for (const [variable, value] of Object.entries(needed)) {
-    if (forwardTokenUrl !== undefined && value === undefined)
-      fault([variable, 'LDV_FORWARD_TOKEN_URL'], 'is missing', 'the credentials for the token');
+function ldv(config: Config, fault: Fault): void {
+  const { forwardUrl, forwardTokenUrl, forwardClientId, forwardClientSecret } = config.ldvOut;
+  if (forwardTokenUrl !== undefined) {
+    const needed = { LDV_FORWARD_CLIENT_ID: forwardClientId, LDV_FORWARD_CLIENT_SECRET: forwardClientSecret };
+    requireAll(needed, 'LDV_FORWARD_TOKEN_URL', 'the credentials for the token', fault);
   }
   const addresses = { LDV_FORWARD_URL: forwardUrl, LDV_FORWARD_TOKEN_URL: forwardTokenUrl };
-  for (const [variable, value = ''] of Object.entries(addresses)) {
-    if (server.environment === 'production' && /^http:/i.test(value))
-      fault(
-        [variable, 'NODE_ENV'],
-        'is an address with `http:`',
-        'one with `https:` in production: it carries personal data',
-      );
-  }
+  requireTls(config, addresses, 'one with `https:` in production: it carries personal data', fault);
 }
 
 function inzage(config: Config, fault: Fault): void {
@@ -135,21 +139,9 @@ function inzage(config: Config, fault: Fault): void {
     INZAGE_OIDC_CLIENT_SECRET: settings.clientSecret,
     INZAGE_SESSION_KEY: settings.sessionKey,
   };
-  for (const [variable, value] of Object.entries(needed)) {
-    if (value === undefined)
-      fault([variable, 'VERWERKINGENLOG_PAGES'], 'is missing', 'what VERWERKINGENLOG_PAGES needs');
-  }
-  for (const [variable, value] of [
-    ['INZAGE_OIDC_ISSUER', settings.issuer],
-    ['PUBLIC_BASE_URL', server.publicBaseUrl],
-  ] as const) {
-    if (server.environment === 'production' && /^http:/i.test(value ?? ''))
-      fault(
-        [variable, 'NODE_ENV'],
-        'is an address with `http:`',
-        'one with `https:` in production, because citizens log in',
-      );
-  }
+  requireAll(needed, 'VERWERKINGENLOG_PAGES', 'what VERWERKINGENLOG_PAGES needs', fault);
+  const addresses = { INZAGE_OIDC_ISSUER: settings.issuer, PUBLIC_BASE_URL: server.publicBaseUrl };
+  requireTls(config, addresses, 'one with `https:` in production, because citizens log in', fault);
 }
 
 /** An address without encryption is for a service on this machine or network. */
