@@ -70,13 +70,8 @@ interface PruneOptions {
   readonly progress: (version: PrunedLevering) => void;
 }
 
-interface PrunedLevering {
-  readonly id: number;
-  readonly invoerId: number;
-  readonly nummer: number;
+interface PrunedLevering extends Pick<Levering, 'id' | 'invoerId' | 'nummer' | 'records' | 'bytes'> {
   readonly organisatie: string;
-  readonly records: number;
-  readonly bytes: number;
 }
 
 /**

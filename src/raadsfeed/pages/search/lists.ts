@@ -3,11 +3,9 @@ import type { Db } from '../../../database/transaction.ts';
 import type { Resource, ResourceType } from '../../../lib/feed/resource.ts';
 import type { JsonObject } from '../../../lib/json/json-value.ts';
 
-export interface Item {
+export interface Item extends Resource {
   readonly sequenceNumber: number;
-  readonly organisatiecode: string;
   readonly resourceType: ResourceType;
-  readonly bronidentificatie: string;
   readonly storedAt: Date;
   /** The first record since the resource was added, whose number is the order in which a follower hears of new resources. */
   readonly firstNumber: number;
