@@ -1,28 +1,41 @@
 /** Packs a commit twice, in different environments, and compares the package with the commit. */
-import {
-  existsSync,
-  globSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { basename, join, relative } from 'node:path';
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { shrinkwrapOf } from '../locked-packages.ts';
 import { inTemporary, run } from '../run.ts';
 import { digestOf } from './files.ts';
 
 /** Differences between machines that must leave no trace: path, umask, time zone, language. */
-const CIRCUMSTANCES = [
-  { folder: 'first', umask: '022', env: { TZ: 'UTC', LC_ALL: 'C' } },
-  { folder: 'second time/elsewhere', umask: '077', env: { TZ: 'Pacific/Kiritimati', LC_ALL: 'C.UTF-8' } },
-] as const;
-const PACK = 'umask "$1" && cd "$2" && npm pack --silent --pack-destination "$3"';
-const PACK_AS_IT_IS = `${PACK} --ignore-scripts`;
-const CLONE =
-  'umask "$1" && git clone --quiet --no-checkout "$2" "$3" && cd "$3" && git checkout --quiet --detach "$4"';
+interface Machine {
+  readonly folder: string;
+  readonly umask: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+const MACHINE: Machine = { folder: 'first', umask: '022', env: { TZ: 'UTC', LC_ALL: 'C' } };
+const OTHER_MACHINE: Machine = {
+  folder: 'second time/elsewhere',
+  umask: '077',
+  env: { TZ: 'Pacific/Kiritimati', LC_ALL: 'C.UTF-8' },
+};
+
+function runOn({ umask, env }: Machine, cwd: string, ...command: readonly string[]): string {
+  return run('sh', ['-c', 'umask "$0" && exec "$@"', umask, ...command], cwd, env);
+}
+
+/** @returns the folder of the clone */
+function cloneCommit(root: string, commit: string, work: string, machine: Machine): string {
+  const clone = join(work, machine.folder);
+  runOn(machine, root, 'git', 'clone', '--quiet', '--no-checkout', root, clone);
+  runOn(machine, clone, 'git', 'checkout', '--quiet', '--detach', commit);
+  return clone;
+}
+
+/** @returns the path of the package */
+function pack(clone: string, work: string, machine: Machine, ...flags: readonly string[]): string {
+  const to = join(work, `packed-${machine.umask}`);
+  mkdirSync(to);
+  return join(to, runOn(machine, clone, 'npm', 'pack', '--silent', '--pack-destination', to, ...flags).trim());
+}
 
 /**
  * Packs a commit twice, each in its own clone, which npm fills from the lock file.
@@ -31,44 +44,27 @@ const CLONE =
  */
 export function packTwice(root: string, commit: string): { readonly file: string; readonly content: Buffer } {
   return inTemporary((work) => {
-    const make = ({ folder, umask, env }: (typeof CIRCUMSTANCES)[number]) => {
-      const clone = join(work, folder);
-      const to = join(work, `packed-${umask}`);
-      mkdirSync(to);
-      run('sh', ['-c', CLONE, 'sh', umask, root, clone, commit], work, env);
-      run('sh', ['-c', PACK, 'sh', umask, clone, to], work, env);
-      const file = only(globSync('*.tgz', { cwd: to }));
-      return { file, path: join(to, file), content: readFileSync(join(to, file)) };
-    };
-    const [one, other] = [make(CIRCUMSTANCES[0]), make(CIRCUMSTANCES[1])];
-    if (one.content.equals(other.content)) return one;
+    const packOn = (machine: Machine): string => pack(cloneCommit(root, commit, work, machine), work, machine);
+    const [one, other] = [packOn(MACHINE), packOn(OTHER_MACHINE)];
+    const content = readFileSync(one);
+    if (content.equals(readFileSync(other))) return { file: basename(one), content };
     const filesOf = (path: string, place: string) => contentsOf(unpack(path, join(work, place)));
-    const names = differences(filesOf(one.path, 'one'), filesOf(other.path, 'other')).join(', ');
+    const names = differences(filesOf(one, 'one'), filesOf(other, 'other')).join(', ');
     throw new Error(`two packages of one commit differ: ${names || 'only in how they are compressed'}`);
   });
 }
 
 /**
  * Unpacks into a new folder; npm puts everything under `package/`.
- * @throws {Error} naming anything that is neither a file nor a folder
+ * @throws {Error} naming anything that is neither a file nor a folder, such as a link that leads out of it
  */
 export function unpack(file: string, directory: string): string {
   mkdirSync(directory);
   const how = ['--extract', '--gzip', '--preserve-permissions', '--no-same-owner'];
   run('tar', [...how, '--file', file, '--directory', directory], directory);
-  const special = specialIn(directory);
-  if (special === undefined) return directory;
-  throw new Error(`${basename(file)} has ${relative(directory, special)}, which is not a plain file`);
-}
-
-/** A link would lead readers out of the folder, including a recursive `readdirSync`. */
-function specialIn(directory: string): string | undefined {
-  for (const entry of readdirSync(directory, { withFileTypes: true })) {
-    const path = join(directory, entry.name);
-    const found = entry.isDirectory() ? specialIn(path) : entry.isFile() ? undefined : path;
-    if (found !== undefined) return found;
-  }
-  return undefined;
+  const special = run('find', ['.', '!', '-type', 'f', '!', '-type', 'd'], directory);
+  if (special === '') return directory;
+  throw new Error(`${basename(file)} has ${special.slice(2).split('\n', 1)[0]}, which is not a plain file`);
 }
 
 /** Mode and digest of each file, by path. */
@@ -92,27 +88,16 @@ function differences(one: ReadonlyMap<string, string>, other: ReadonlyMap<string
  */
 export function compareWithCommit(root: string, commit: string, unpacked: string) {
   return inTemporary((work) => {
-    const sources = join(work, 'package');
-    mkdirSync(sources);
-    const archive = join(work, 'commit.tar');
-    run('git', ['archive', '--format=tar', '--output', archive, commit], root);
-    run('tar', ['--extract', '--file', archive, '--directory', sources], work);
-    const packed = contentsOf(unpacked);
-    const [here, there] = [root, sources].map((folder) => readFileSync(join(folder, 'package-lock.json'), 'utf8'));
+    const clone = cloneCommit(root, commit, work, MACHINE);
+    const [here, there] = [root, clone].map((folder) => readFileSync(join(folder, 'package-lock.json'), 'utf8'));
     const built = existsSync(join(root, 'node_modules/.bin/tsc')) && here === there;
-    if (built) symlinkSync(join(root, 'node_modules'), join(sources, 'node_modules'));
-    else writeFileSync(join(sources, 'npm-shrinkwrap.json'), shrinkwrapOf(sources));
-    run('sh', ['-c', built ? PACK : PACK_AS_IT_IS, 'sh', '022', sources, work], work);
-    const again = contentsOf(unpack(join(work, only(globSync('*.tgz', { cwd: work }))), join(work, 'again')));
-    if (built) return { built, differing: differences(packed, again) };
-    const digests = (of: ReadonlyMap<string, string>): Map<string, string> =>
-      new Map([...of].flatMap(([path, value]) => (path.startsWith('package/dist/') ? [] : [[path, value.slice(-64)]])));
-    return { built, differing: differences(digests(packed), digests(again)) };
+    if (built) symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'));
+    else writeFileSync(join(clone, 'npm-shrinkwrap.json'), shrinkwrapOf(clone));
+    const packedAgain = pack(clone, work, MACHINE, ...(built ? [] : ['--ignore-scripts']));
+    const [packed, again] = [contentsOf(unpacked), contentsOf(unpack(packedAgain, join(work, 'again')))];
+    const digestIn = (contents: ReadonlyMap<string, string>, path: string) => contents.get(path)?.split(' ')[1];
+    const isSame = (path: string): boolean =>
+      !built && (path.startsWith('package/dist/') || digestIn(packed, path) === digestIn(again, path));
+    return { built, differing: differences(packed, again).filter((path) => !isSame(path)) };
   });
-}
-
-function only(names: readonly string[]): string {
-  const [name] = names;
-  if (name === undefined || names.length > 1) throw new Error(`npm pack produced ${names.length} files`);
-  return name;
 }
