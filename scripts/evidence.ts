@@ -2,6 +2,7 @@
  * The evidence of a release. `npm run evidence` makes it; `npm run evidence -- check FOLDER` checks it without a
  * network. docs/upgrading.md#evidence-of-a-release lists the folder's contents.
  */
+import type { KeyObject } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
@@ -35,25 +36,24 @@ function main(): number {
     console.log(USAGE);
     return 0;
   }
-  if (positionals[0] === 'check') return check(positionals.slice(1), values.key);
-  if (positionals.length > 1) return misused(`one folder, not ${positionals.length}`);
+  const key = (kind: 'private' | 'public') => (values.key === undefined ? undefined : readKey(values.key, kind));
+  const [folder, ...more] = positionals;
+  if (folder === 'check') {
+    const [checked] = more;
+    return checked === undefined || more.length > 1
+      ? misused('name the folder to check')
+      : check(checked, key('public'));
+  }
+  if (more.length > 0) return misused(`one folder, not ${positionals.length}`);
   if (values.offline && values.audit !== undefined) return misused('--audit or --offline, not both');
-  const [folder] = positionals;
-  const made = makeEvidence(ROOT, {
-    ...{ tests: values.tests, audit: values.audit, offline: values.offline },
-    folder: folder === undefined ? undefined : resolve(folder),
-    key: values.key === undefined ? undefined : readKey(values.key, 'private'),
-    say: (line) => console.log(line),
-  });
+  const target = folder === undefined ? undefined : resolve(folder);
+  const made = makeEvidence(ROOT, { ...values, audit: values.audit, folder: target, key: key('private') });
   console.log(`Made ${made}. Check it with: npm run evidence -- check ${made}`);
   return 0;
 }
 
-function check([folder, ...more]: readonly string[], key: string | undefined): number {
-  if (folder === undefined || more.length > 0) return misused('name the folder to check');
-  const publicKey = key === undefined ? undefined : readKey(key, 'public');
-  const { notes, faults } = checkEvidence(ROOT, resolve(folder), publicKey);
-  for (const note of notes) console.log(`- ${note}`);
+function check(folder: string, key: KeyObject | undefined): number {
+  const faults = checkEvidence(ROOT, resolve(folder), key, (line) => console.log(`- ${line}`));
   for (const fault of faults) console.error(`evidence: ${fault}`);
   const agrees =
     key === undefined

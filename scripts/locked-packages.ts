@@ -1,8 +1,8 @@
 /** Reads the lock file for other scripts: which packages are shipped, and where they are. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { type DisposableTempDir, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRecord } from '../src/lib/json/json-value.ts';
-import { inTemporary } from './run.ts';
+import { temporaryFolder } from './run.ts';
 
 type Entry = Readonly<Record<string, unknown>>;
 
@@ -72,14 +72,13 @@ export function shrinkwrapOf(root: string): string {
 }
 
 /**
- * Runs in a temporary folder with the package.json and lock file of the shipped packages. npm is asked about that
- * folder, because `--omit=dev` also omits packages that development and the product share (`ajv`, `pg-protocol`).
+ * A temporary folder with the package.json and lock file of the shipped packages. npm is asked about that folder,
+ * because `--omit=dev` also omits packages that development and the product share (`ajv`, `pg-protocol`).
  */
-export function inShippedFolder<T>(lock: Lock, use: (directory: string) => T): T {
-  return inTemporary((directory) => {
-    const shipped = withoutDevelopment(lock);
-    writeFileSync(join(directory, 'package.json'), JSON.stringify(shipped.packages['']));
-    writeFileSync(join(directory, 'package-lock.json'), JSON.stringify(shipped));
-    return use(directory);
-  });
+export function shippedFolder(lock: Lock): DisposableTempDir {
+  const folder = temporaryFolder();
+  const shipped = withoutDevelopment(lock);
+  writeFileSync(join(folder.path, 'package.json'), JSON.stringify(shipped.packages['']));
+  writeFileSync(join(folder.path, 'package-lock.json'), JSON.stringify(shipped));
+  return folder;
 }

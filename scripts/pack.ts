@@ -8,7 +8,7 @@ import { chmodSync, cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFile
 import { isBuiltin } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { isRecord } from '../src/lib/json/json-value.ts';
-import { inTemporary } from './run.ts';
+import { run, temporaryFolder } from './run.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -120,11 +120,9 @@ function importedPackages(directory: string): string[] {
 
 if (import.meta.main) {
   const [name = '', destination = '.'] = process.argv.slice(2);
-  inTemporary((directory) => {
-    buildPackage(name, directory);
-    mkdirSync(destination, { recursive: true });
-    const words = ['pack', directory, '--silent', '--pack-destination', resolve(destination)];
-    const packed = execFileSync('npm', words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 2] });
-    console.log(join(destination, packed.trim()));
-  });
+  using folder = temporaryFolder();
+  buildPackage(name, folder.path);
+  mkdirSync(destination, { recursive: true });
+  const words = ['pack', folder.path, '--silent', '--pack-destination', resolve(destination)];
+  console.log(join(destination, run('npm', words, '.').trim()));
 }

@@ -1,6 +1,6 @@
 /** Runs external programs, such as git, npm, tar and spectral, and work in temporary folders. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { type DisposableTempDir, mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -32,12 +32,7 @@ export function run(command: string, args: readonly string[], cwd: string, env: 
   return stdout;
 }
 
-/** Runs in a folder that is gone afterwards. */
-export function inTemporary<T>(use: (directory: string) => T): T {
-  const directory = mkdtempSync(join(tmpdir(), 'koppelvlak-script-'));
-  try {
-    return use(directory);
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+/** A folder that is gone at the end of its scope (`using`). */
+export function temporaryFolder(): DisposableTempDir {
+  return mkdtempDisposableSync(join(tmpdir(), 'koppelvlak-script-'));
 }

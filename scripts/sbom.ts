@@ -7,7 +7,7 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRecord } from '../src/lib/json/json-value.ts';
-import { inShippedFolder, readLock } from './locked-packages.ts';
+import { readLock, shippedFolder } from './locked-packages.ts';
 import { run } from './run.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -20,7 +20,8 @@ export function createSbom(time?: string): Record<string, unknown> {
   const lock = readFileSync(join(ROOT, 'package-lock.json'), 'utf8');
   const own: unknown = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   const words = ['sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--package-lock-only'];
-  const sbom: unknown = JSON.parse(inShippedFolder(readLock(lock), (directory) => run('npm', words, directory)));
+  using folder = shippedFolder(readLock(lock));
+  const sbom: unknown = JSON.parse(run('npm', words, folder.path));
   if (!isRecord(sbom) || !isRecord(sbom.metadata) || !isRecord(sbom.metadata.component) || !isRecord(own)) {
     throw new TypeError('npm made another kind of document');
   }

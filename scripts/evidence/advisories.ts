@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import { inShippedFolder, type Lock, shippedPackages } from '../locked-packages.ts';
+import { type Lock, shippedFolder, shippedPackages } from '../locked-packages.ts';
 import { runToEnd } from '../run.ts';
 import { uuidOf } from '../sbom.ts';
 import { readJson } from './files.ts';
@@ -104,14 +104,14 @@ export const advisories: Report = {
 };
 
 /** @throws {Error} when the registry does not answer, unless `--offline` allows that */
-function reportOn(lock: Lock, { audit, offline, say }: Wishes): object {
+function reportOn(lock: Lock, { audit, offline }: Wishes): object {
   const time = new Date().toISOString();
   if (offline) return { time, asked: false, reason: 'made with --offline' };
   if (audit !== undefined) {
     const given = readFileSync(audit, 'utf8');
     return { time: statSync(audit).mtime.toISOString(), asked: true, advisories: readAudit(given, lock) };
   }
-  say('Asking the registry for known vulnerabilities …');
+  console.log('Asking the registry for known vulnerabilities …');
   try {
     return { time, asked: true, advisories: readAudit(askRegistry(lock), lock) };
   } catch (error) {
@@ -126,13 +126,12 @@ Give what \`npm audit --json\` prints elsewhere with --audit FILE, or leave them
  * @throws {Error} when it does not answer
  */
 function askRegistry(lock: Lock): string {
-  return inShippedFolder(lock, (directory) => {
-    // npm also exits with 1 when it finds something. Its own cache might repeat an earlier answer of the registry.
-    const words = ['audit', '--json', '--package-lock-only', `--cache=${directory}/cache`];
-    const { stdout, stderr } = runToEnd('npm', words, directory);
-    if (stdout === '') throw new Error(stderr.trim());
-    return stdout;
-  });
+  using folder = shippedFolder(lock);
+  // npm also exits with 1 when it finds something. Its own cache might repeat an earlier answer of the registry.
+  const words = ['audit', '--json', '--package-lock-only', `--cache=${folder.path}/cache`];
+  const { stdout, stderr } = runToEnd('npm', words, folder.path);
+  if (stdout === '') throw new Error(stderr.trim());
+  return stdout;
 }
 
 /**

@@ -7,11 +7,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { readLock } from '../locked-packages.ts';
-import { inTemporary, runToEnd } from '../run.ts';
+import { runToEnd, temporaryFolder } from '../run.ts';
 import { DIGESTS, digestOf, faultsOfDigests, faultsOfSignature, readJson, SIGNATURE } from './files.ts';
 import { REPORTS, timeOf } from './make.ts';
 import { compareWithCommit, unpack } from './packed.ts';
-import type { Release, Subject } from './report.ts';
+import type { Note, Release } from './report.ts';
 import { testFilesOf } from './tests.ts';
 
 /** Without statements there is no openvex.json. */
@@ -20,53 +20,52 @@ const REQUIRED = ['release.json', ...REPORTS.map(({ file }) => file)].filter((fi
 /**
  * @param root a checkout; used for commit checks when it has that commit
  * @param key the public key of the releaser
- * @returns findings and checks that were not possible here, for a person to read; and faults, each of which names its file
+ * @param note receives findings, and checks that were not possible here
+ * @returns faults, each of which names its file
  */
-export function checkEvidence(root: string, folder: string, key?: KeyObject) {
-  const notes: string[] = [];
+export function checkEvidence(root: string, folder: string, key: KeyObject | undefined, note: Note): string[] {
   const faults = faultsOfDigests(folder, REQUIRED);
   if (existsSync(join(folder, DIGESTS)) && key !== undefined) faults.push(...faultsOfSignature(folder, key));
   else if (existsSync(join(folder, SIGNATURE)))
-    notes.push(`${SIGNATURE} was not checked: give the public key with --key FILE`);
-  else notes.push(`${DIGESTS} is not signed`);
+    note(`${SIGNATURE} was not checked: give the public key with --key FILE`);
+  else note(`${DIGESTS} is not signed`);
   // Modified reports need no further checks.
-  if (faults.length > 0) return { notes, faults };
+  if (faults.length > 0) return faults;
   try {
-    return { notes, faults: checkContent(root, folder, notes) };
+    return checkContent(root, folder, note);
   } catch (error) {
-    return { notes, faults: [error instanceof Error ? error.message : String(error)] };
+    return [error instanceof Error ? error.message : String(error)];
   }
 }
 
-function checkContent(root: string, folder: string, notes: string[]): string[] {
+function checkContent(root: string, folder: string, note: Note): string[] {
   const release = readRelease(folder);
   const { product, version, commit, tag, package: made } = release;
-  notes.push(`${product} ${version}, commit ${commit}, ${tag ?? 'without a tag'}`);
-  return inTemporary((work) => {
-    const unpacked = unpack(join(folder, made.file), join(work, 'unpacked'));
-    const sources = join(unpacked, 'package');
-    const hasCommit = runToEnd('git', ['cat-file', '-e', `${commit}^{commit}`], root).status === 0;
-    const subject: Subject = {
-      release,
-      sources,
-      lock: readLock(readFileSync(join(sources, 'npm-shrinkwrap.json'), 'utf8')),
-      testFiles: hasCommit ? testFilesOf(root, commit) : undefined,
-      folder,
-      note: (line) => notes.push(line),
-    };
-    const faults = [
-      ...checkRelease(root, sources, release, hasCommit),
-      ...(digestOf(join(folder, made.file)) === made.sha256
-        ? []
-        : [`${made.file} is not the package that release.json names`]),
-      ...REPORTS.flatMap((report) => report.faults(subject)),
-    ];
-    // Last, and only when everything else holds, because it takes longest.
-    if (faults.length > 0) return faults;
-    if (hasCommit) return checkPackage(root, unpacked, release, notes);
-    notes.push(`${made.file} was not compared with its commit: this checkout does not have it`);
+  note(`${product} ${version}, commit ${commit}, ${tag ?? 'without a tag'}`);
+  using work = temporaryFolder();
+  const unpacked = unpack(join(folder, made.file), join(work.path, 'unpacked'));
+  const sources = join(unpacked, 'package');
+  const hasCommit = runToEnd('git', ['cat-file', '-e', `${commit}^{commit}`], root).status === 0;
+  const lock = readLock(readFileSync(join(sources, 'npm-shrinkwrap.json'), 'utf8'));
+  const testFiles = hasCommit ? testFilesOf(root, commit) : undefined;
+  const isNamed = digestOf(join(folder, made.file)) === made.sha256;
+  const faults = [
+    ...checkRelease(root, sources, release, hasCommit),
+    ...(isNamed ? [] : [`${made.file} is not the package that release.json names`]),
+    ...REPORTS.flatMap((report) => report.faults({ release, sources, lock, testFiles, folder, note })),
+  ];
+  // The package last, and only when everything else holds, because it takes longest.
+  if (faults.length > 0) return faults;
+  if (!hasCommit) {
+    note(`${made.file} was not compared with its commit: this checkout does not have it`);
     return [];
-  });
+  }
+  const { built, differing } = compareWithCommit(root, commit, unpacked);
+  const same = built
+    ? 'was made again from the commit: every file is the same'
+    : 'has the files of the commit; `dist` was not made again, because other packages are installed here';
+  if (differing.length === 0) note(`${made.file} ${same}`);
+  return differing.map((path) => `${made.file}: ${path} is not that of the commit`);
 }
 
 /** @throws {Error} when release.json has another form */
@@ -81,13 +80,12 @@ function readRelease(folder: string): Release {
 
 function isRelease(value: unknown): value is Release {
   if (!isRecord(value) || !isRecord(value.package)) return false;
-  const { product, version, commit, committed, tag, node, npm } = value;
-  const { file, sha256 } = value.package;
-  const texts = [product, version, commit, committed, tag ?? '', node, npm, file, sha256];
+  const { product, version, commit, committed, tag, node, npm, package: made } = value;
+  const texts = [product, version, commit, committed, tag ?? '', node, npm, made.file, made.sha256];
   return texts.every((one) => typeof one === 'string');
 }
 
-/** True when release.json agrees with the package and the commit. */
+/** Differences of release.json from the package and the commit. */
 function checkRelease(root: string, packed: string, release: Release, hasCommit: boolean): string[] {
   const { product, version, commit, committed, tag } = release;
   const own = readJson(packed, 'package.json');
@@ -101,13 +99,4 @@ function checkRelease(root: string, packed: string, release: Release, hasCommit:
     ...(tag === null || tag === `v${version}` ? [] : [`release.json: ${tag} is not the tag of ${version}`]),
     ...(tagged === commit ? [] : [`release.json: ${tag} is not on the commit here (git fetch --tags)`]),
   ];
-}
-
-function checkPackage(root: string, unpacked: string, { commit, package: made }: Release, notes: string[]): string[] {
-  const { built, differing } = compareWithCommit(root, commit, unpacked);
-  const same = built
-    ? 'was made again from the commit: every file is the same'
-    : 'has the files of the commit; `dist` was not made again, because other packages are installed here';
-  if (differing.length === 0) notes.push(`${made.file} ${same}`);
-  return differing.map((path) => `${made.file}: ${path} is not that of the commit`);
 }

@@ -32,7 +32,7 @@ export function makeEvidence(root: string, wishes: Wishes): string {
   const target = wishes.folder ?? join(root, `evidence-${release.version}`);
   if (existsSync(target)) throw new Error(`${target} exists: remove it, or name another folder`);
   if (release.tag === null)
-    wishes.say(`The commit has no tag v${release.version}: this is evidence of a commit, not of a release.`);
+    console.log(`The commit has no tag v${release.version}: this is evidence of a commit, not of a release.`);
 
   const folder = `${target}.unfinished`;
   rmSync(folder, { recursive: true, force: true });
@@ -41,33 +41,28 @@ export function makeEvidence(root: string, wishes: Wishes): string {
     const lock = readLock(readFileSync(join(root, 'package-lock.json'), 'utf8'));
     const testFiles = testFilesOf(root, release.commit);
     const subject: Subject = { release, sources: root, lock, testFiles, folder, note: () => undefined };
-    for (const reports of ROUNDS) writeReports(reports, subject, wishes);
+    for (const reports of ROUNDS) {
+      for (const { file, make } of reports) {
+        const value = make(subject, wishes);
+        if (value !== undefined) writeJson(folder, file, value);
+      }
+      const faults = reports.flatMap((report) => report.faults(subject));
+      if (faults.length > 0) throw new Error(faults.join('\n'));
+    }
     // The reports so far cover the files of the checkout, and took long to make.
     if (!isClean(root) || describe(root).commit !== release.commit)
       throw new Error(`the checkout changed meanwhile: it should be at ${release.commit}`);
-    wishes.say('Packing twice, each in a clone of its own …');
+    console.log('Packing twice, each in a clone of its own …');
     const { file, content } = packTwice(root, release.commit);
     writeFileSync(join(folder, file), content);
-    writeJson(folder, 'release.json', {
-      ...release,
-      package: { file, sha256: hash('sha256', content) },
-    } satisfies Release);
+    const made: Release = { ...release, package: { file, sha256: hash('sha256', content) } };
+    writeJson(folder, 'release.json', made);
     writeDigests(folder, wishes.key);
     renameSync(folder, target);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
   return target;
-}
-
-/** @throws {Error} listing all their faults, one per line */
-function writeReports(reports: readonly Report[], subject: Subject, wishes: Wishes): void {
-  for (const { file, make } of reports) {
-    const value = make(subject, wishes);
-    if (value !== undefined) writeJson(subject.folder, file, value);
-  }
-  const faults = reports.flatMap((report) => report.faults(subject));
-  if (faults.length > 0) throw new Error(faults.join('\n'));
 }
 
 function isClean(root: string): boolean {
@@ -88,12 +83,7 @@ function describe(root: string): Subject['release'] {
   const tag = `v${version}`;
   const isTagged = run('git', ['tag', '--points-at', commit], root).split('\n').includes(tag);
   return {
-    product: String(own.name),
-    version,
-    commit,
-    committed: timeOf(root, commit),
-    tag: isTagged ? tag : null,
-    node: process.version,
-    npm: run('npm', ['--version'], root).trim(),
+    ...{ product: String(own.name), version, commit, committed: timeOf(root, commit), tag: isTagged ? tag : null },
+    ...{ node: process.version, npm: run('npm', ['--version'], root).trim() },
   };
 }

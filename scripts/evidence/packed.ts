@@ -2,7 +2,7 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { shrinkwrapOf } from '../locked-packages.ts';
-import { inTemporary, run } from '../run.ts';
+import { run, temporaryFolder } from '../run.ts';
 import { digestOf } from './files.ts';
 
 /** Differences between machines that must leave no trace: path, umask, time zone, language. */
@@ -43,15 +43,15 @@ function pack(clone: string, work: string, machine: Machine, ...flags: readonly 
  * @throws {Error} naming the files that differ
  */
 export function packTwice(root: string, commit: string): { readonly file: string; readonly content: Buffer } {
-  return inTemporary((work) => {
-    const packOn = (machine: Machine): string => pack(cloneCommit(root, commit, work, machine), work, machine);
-    const [one, other] = [packOn(MACHINE), packOn(OTHER_MACHINE)];
-    const content = readFileSync(one);
-    if (content.equals(readFileSync(other))) return { file: basename(one), content };
-    const filesOf = (path: string, place: string) => contentsOf(unpack(path, join(work, place)));
-    const names = differences(filesOf(one, 'one'), filesOf(other, 'other')).join(', ');
-    throw new Error(`two packages of one commit differ: ${names || 'only in how they are compressed'}`);
-  });
+  using folder = temporaryFolder();
+  const work = folder.path;
+  const packOn = (machine: Machine): string => pack(cloneCommit(root, commit, work, machine), work, machine);
+  const [one, other] = [packOn(MACHINE), packOn(OTHER_MACHINE)];
+  const content = readFileSync(one);
+  if (content.equals(readFileSync(other))) return { file: basename(one), content };
+  const filesOf = (path: string, place: string) => contentsOf(unpack(path, join(work, place)));
+  const names = differences(filesOf(one, 'one'), filesOf(other, 'other')).join(', ');
+  throw new Error(`two packages of one commit differ: ${names || 'only in how they are compressed'}`);
 }
 
 /**
@@ -87,17 +87,17 @@ function differences(one: ReadonlyMap<string, string>, other: ReadonlyMap<string
  * installed there, it rebuilds the package without a network; otherwise it ignores compiled files and permissions.
  */
 export function compareWithCommit(root: string, commit: string, unpacked: string) {
-  return inTemporary((work) => {
-    const clone = cloneCommit(root, commit, work, MACHINE);
-    const [here, there] = [root, clone].map((folder) => readFileSync(join(folder, 'package-lock.json'), 'utf8'));
-    const built = existsSync(join(root, 'node_modules/.bin/tsc')) && here === there;
-    if (built) symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'));
-    else writeFileSync(join(clone, 'npm-shrinkwrap.json'), shrinkwrapOf(clone));
-    const packedAgain = pack(clone, work, MACHINE, ...(built ? [] : ['--ignore-scripts']));
-    const [packed, again] = [contentsOf(unpacked), contentsOf(unpack(packedAgain, join(work, 'again')))];
-    const digestIn = (contents: ReadonlyMap<string, string>, path: string) => contents.get(path)?.split(' ')[1];
-    const isSame = (path: string): boolean =>
-      !built && (path.startsWith('package/dist/') || digestIn(packed, path) === digestIn(again, path));
-    return { built, differing: differences(packed, again).filter((path) => !isSame(path)) };
-  });
+  using folder = temporaryFolder();
+  const work = folder.path;
+  const clone = cloneCommit(root, commit, work, MACHINE);
+  const [here, there] = [root, clone].map((folder) => readFileSync(join(folder, 'package-lock.json'), 'utf8'));
+  const built = existsSync(join(root, 'node_modules/.bin/tsc')) && here === there;
+  if (built) symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'));
+  else writeFileSync(join(clone, 'npm-shrinkwrap.json'), shrinkwrapOf(clone));
+  const packedAgain = pack(clone, work, MACHINE, ...(built ? [] : ['--ignore-scripts']));
+  const [packed, again] = [contentsOf(unpacked), contentsOf(unpack(packedAgain, join(work, 'again')))];
+  const digestIn = (contents: ReadonlyMap<string, string>, path: string) => contents.get(path)?.split(' ')[1];
+  const isSame = (path: string): boolean =>
+    !built && (path.startsWith('package/dist/') || digestIn(packed, path) === digestIn(again, path));
+  return { built, differing: differences(packed, again).filter((path) => !isSame(path)) };
 }

@@ -26,9 +26,11 @@ export interface Subject {
   readonly testFiles: readonly string[] | undefined;
   /** The folder of the reports. */
   readonly folder: string;
-  /** Reports a line to a person. */
-  readonly note: (line: string) => void;
+  readonly note: Note;
 }
+
+/** Reports a line to a person. */
+export type Note = (line: string) => void;
 
 export interface Wishes {
   readonly folder: string | undefined;
@@ -39,8 +41,6 @@ export interface Wishes {
   /** Queries no registry about vulnerabilities. */
   readonly offline: boolean;
   readonly key: KeyObject | undefined;
-  /** Reports progress. */
-  readonly say: (line: string) => void;
 }
 
 export interface Report {

@@ -5,18 +5,15 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { readAsvs } from '../asvs.ts';
-import { inTemporary, run } from '../run.ts';
+import { run, temporaryFolder } from '../run.ts';
 import { readJson } from './files.ts';
 import { lacking, type Report, records } from './report.ts';
 
-/** Titles by outcome. */
-interface Titles {
-  readonly passed: readonly string[];
-  readonly failed: readonly string[];
-  readonly skipped: readonly string[];
-}
+const OUTCOMES = ['passed', 'failed', 'skipped'] as const;
+type Outcome = (typeof OUTCOMES)[number];
 
-interface TestFile extends Titles {
+/** Titles by outcome. */
+interface TestFile extends Readonly<Record<Outcome, readonly string[]>> {
   /** Path from the root of the repository. */
   readonly file: string;
 }
@@ -24,7 +21,7 @@ interface TestFile extends Titles {
 interface TestReport {
   /** When the runs began (ISO 8601). */
   readonly began: readonly string[];
-  readonly total: Readonly<Record<keyof Titles, number>>;
+  readonly total: Readonly<Record<Outcome, number>>;
   readonly files: readonly TestFile[];
 }
 
@@ -42,6 +39,7 @@ export const TEST_SCRIPTS = ['test', 'test:conformance', 'test:slow', 'test:rele
  * @throws {Error} when a run fails
  */
 function runTests(root: string, directory: string): string[] {
+  console.log('Running all tests, which takes ten minutes or more: --tests FILE takes a report instead …');
   return TEST_SCRIPTS.map((script) => {
     const file = join(directory, `${script.replace(':', '-')}.json`);
     const reporters = ['default', './test/support/count-reporter.ts', 'json'].map((name) => `--reporter=${name}`);
@@ -54,10 +52,9 @@ function runTests(root: string, directory: string): string[] {
 
 export const tests: Report = {
   file: 'tests.json',
-  make: ({ sources, testFiles = [] }, { tests: given, say }) => {
-    if (given.length === 0)
-      say('Running all tests, which takes ten minutes or more: --tests FILE takes a report instead …');
-    return inTemporary((directory) => joinReports(given.length > 0 ? given : runTests(sources, directory), testFiles));
+  make: ({ sources, testFiles = [] }, { tests: given }) => {
+    using folder = temporaryFolder();
+    return joinReports(given.length > 0 ? given : runTests(sources, folder.path), testFiles);
   },
   faults: ({ folder, testFiles, release, note }) => {
     const report = readJson(folder, 'tests.json');
@@ -85,54 +82,49 @@ export const tests: Report = {
  * @throws {Error} when one is not such a report, or names a file that the commit lacks
  */
 function joinReports(paths: readonly string[], expected: readonly string[]): TestReport {
-  const reports = paths.map((path) => {
+  const began: string[] = [];
+  const files = paths.flatMap((path) => {
     const report: unknown = JSON.parse(readFileSync(path, 'utf8'));
     if (!isRecord(report) || !Array.isArray(report.testResults) || typeof report.startTime !== 'number') {
       throw new Error(`${path} is not a JSON report of vitest`);
     }
+    began.push(new Date(report.startTime).toISOString());
     const results = records(report.testResults);
+    const own = results.map((one) => testFile(one, expected));
     // vitest counts an error outside a test nowhere else.
-    const outside = report.success === true || results.some(({ status }) => status !== 'passed') ? [] : [UNHANDLED];
-    return { began: report.startTime, files: [...results.map((one) => testFile(one, expected)), ...outside] };
+    if (report.success === true || results.some(({ status }) => status !== 'passed')) return own;
+    const failed = ['an error that no test caught'];
+    return [...own, { file: 'outside a test', passed: [], failed, skipped: [] }];
   });
-  const files = reports.flatMap((report) => report.files).sort((a, b) => (a.file < b.file ? -1 : 1));
-  return { began: reports.map(({ began }) => new Date(began).toISOString()), total: totalOf(files), files };
+  return { began, total: totalOf(files), files: files.sort((a, b) => (a.file < b.file ? -1 : 1)) };
 }
-
-const UNHANDLED: TestFile = {
-  file: 'outside a test',
-  passed: [],
-  failed: ['an error that no test caught'],
-  skipped: [],
-};
 
 function testFile(result: Readonly<Record<string, unknown>>, expected: readonly string[]): TestFile {
   const file = expected.find((path) => String(result.name).endsWith(`/${path}`));
   if (file === undefined) throw new Error(`the tests ran ${String(result.name)}, which the commit does not have`);
-  const {
-    passed = [],
-    failed = [],
-    ...others
-  } = Object.groupBy(records(result.assertionResults), ({ status }) => String(status));
-  const titles = (list: readonly Record<string, unknown>[]): string[] => list.map(({ fullName }) => String(fullName));
-  const isUnrun = result.status === 'failed' && failed.length === 0;
+  const { passed, failed, skipped } = Object.groupBy(records(result.assertionResults), ({ status }) =>
+    status === 'passed' || status === 'failed' ? status : 'skipped',
+  );
+  const titles = (list: readonly Record<string, unknown>[] = []): string[] =>
+    list.map(({ fullName }) => String(fullName));
+  const isUnrun = result.status === 'failed' && failed === undefined;
   return {
     file,
     passed: titles(passed),
     failed: isUnrun ? ['the file could not be run'] : titles(failed),
-    skipped: titles(Object.values(others).flatMap((list) => list ?? [])),
+    skipped: titles(skipped),
   };
 }
 
 function totalOf(files: readonly TestFile[]): TestReport['total'] {
-  const count = (of: keyof Titles): number => files.reduce((sum, file) => sum + file[of].length, 0);
+  const count = (of: Outcome): number => files.reduce((sum, file) => sum + file[of].length, 0);
   return { passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
 }
 
 function isReport(value: unknown): value is TestReport {
   const isTexts = (list: unknown): boolean => Array.isArray(list) && list.every((one) => typeof one === 'string');
   const isFile = (one: unknown): boolean =>
-    isRecord(one) && isTexts([one.file]) && [one.passed, one.failed, one.skipped].every(isTexts);
+    isRecord(one) && isTexts([one.file]) && OUTCOMES.every((outcome) => isTexts(one[outcome]));
   if (!isRecord(value) || !isTexts(value.began) || !isRecord(value.total)) return false;
   return Array.isArray(value.files) && value.files.every(isFile);
 }
@@ -145,16 +137,13 @@ export const asvs: Report = {
     const isSame = isDeepStrictEqual(readJson(folder, 'asvs.json'), report);
     const ran = readJson(folder, 'tests.json');
     if (!isReport(ran)) return [];
-    const passed = new Set(
-      ran.files.filter((one) => one.passed.length > 0 && one.failed.length === 0).map(({ file }) => file),
-    );
+    const isPassed = ({ passed, failed }: TestFile): boolean => passed.length > 0 && failed.length === 0;
+    const passed = ran.files.filter(isPassed).map(({ file }) => file);
     const met = report.requirements.filter(({ state }) => state === 'Met');
     return [
       ...(isSame ? [] : ['asvs.json differs from docs/compliance/asvs.md in the package']),
       ...met.flatMap(({ number, tests: needed }) =>
-        needed
-          .filter((file) => !passed.has(file))
-          .map((file) => `asvs.json: ${number} relies on ${file}, which did not pass`),
+        lacking(needed, passed).map((file) => `asvs.json: ${number} relies on ${file}, which did not pass`),
       ),
     ];
   },
