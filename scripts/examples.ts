@@ -9,13 +9,7 @@ import { basename, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { objectsIn } from '../conformance/json-members.ts';
 import { isSameContent } from '../conformance/raadsfeed/same-content.ts';
-import {
-  createDemoClient,
-  type DemoClient,
-  type DemoFile,
-  processingHeaders,
-  readDemoFile,
-} from '../src/demo/demo-client.ts';
+import { createDemoClient, processingHeaders, readDemoFile } from '../src/demo/demo-client.ts';
 import { checkMessage, signMessage } from '../src/demo/signed-message.ts';
 import { followFeed } from '../src/demo/tour/tour-feed.ts';
 import { Transcript } from '../src/demo/transcript.ts';
@@ -25,17 +19,42 @@ import { readConfig } from '../src/settings/read-config.ts';
 const MAIN = join(import.meta.dirname, '../src/main.ts');
 const RECORDS = { shv: 'schuldhulptrajecten', vs: 'vroegsignalen' } as const;
 
-interface Needs {
-  readonly file: DemoFile;
-  readonly client: DemoClient;
-  readonly transcript: Transcript;
+const directory = process.argv[2];
+if (directory === undefined) {
+  console.error('usage: npm run examples -- DIR   (a directory with gegevens/ and raadsfeed/, while the demo runs)');
+  process.exit(2);
 }
+const { server } = readConfig(process.env, 'tool');
+const file = await readDemoFile(resolve(server.home)).catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+});
+const client = createDemoClient(file);
+const transcript = new Transcript((text) => process.stdout.write(text));
+const { key, chain, oin } = file.requester;
+const identity = { key: readFileSync(key, 'utf8'), chain: readFileSync(chain, 'utf8') };
+
+for (const variant of ['shv', 'vs'] as const) {
+  transcript.section(`Deliveries of ${variant}`);
+  for (const path of globSync(join(directory, 'gegevens', `${variant}-*.json`)).toSorted()) {
+    const tables = ['csv', 'xlsx'].map((extension) => path.replace(/json$/, extension));
+    for (const source of [path, ...tables.filter((each) => existsSync(each))])
+      await transcript.part(`${basename(source)} was tried`, () => tryDelivery(variant, path, source));
+  }
+}
+transcript.section('Council information');
+for (const path of globSync(join(directory, 'raadsfeed', '*.ndjson')).toSorted()) {
+  if (!path.endsWith('-update.ndjson')) await transcript.part(`${basename(path)} was tried`, () => tryFeed(path));
+}
+transcript.line();
+transcript.line(`${transcript.passed} checks ok, ${transcript.failed} failed`);
+if (transcript.failed > 0 || transcript.passed === 0) process.exitCode = 1;
 
 /**
  * Runs `koppelvlak` on the demo's database and returns its result.
  * @throws {Error} with its output on failure
  */
-function koppelvlak({ file }: Needs, ...words: string[]): Record<string, unknown> {
+function koppelvlak(...words: string[]): Record<string, unknown> {
   const env = { ...process.env, DATABASE_URL: file.databaseUrl };
   const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...words, '--json'], { env, encoding: 'utf8' });
   if (status !== 0) throw new Error(`koppelvlak ${words.join(' ')}: ${stderr}${stdout}`);
@@ -44,14 +63,13 @@ function koppelvlak({ file }: Needs, ...words: string[]): Record<string, unknown
   return result;
 }
 
-/** @param table equivalent to the message at `path`, and imported in its place */
-async function tryDelivery(needs: Needs, variant: 'shv' | 'vs', path: string, table?: string): Promise<void> {
-  const { file, transcript } = needs;
-  const name = basename(table ?? path);
+/** @param source the message at `path` itself, or an equivalent table */
+async function tryDelivery(variant: 'shv' | 'vs', path: string, source: string): Promise<void> {
+  const name = basename(source);
   const given: unknown = JSON.parse(readFileSync(path, 'utf8'));
   if (!isRecord(given)) throw new Error(`${name} is not a delivery`);
-  const source = table === undefined ? [path] : ['--mapping', path.replace(/json$/, 'mapping.yaml'), table];
-  koppelvlak(needs, 'gegevens', 'import', '--variant', variant, ...source);
+  const mapping = source === path ? [] : ['--mapping', path.replace(/json$/, 'mapping.yaml')];
+  koppelvlak('gegevens', 'import', '--variant', variant, ...mapping, source);
   for (const levering of objectsIn(given, 'leveringen')) {
     const asked = nameOf(levering);
     const request = {
@@ -60,15 +78,8 @@ async function tryDelivery(needs: Needs, variant: 'shv' | 'vs', path: string, ta
       aanleverende_organisatie: asked,
     };
     const body = Buffer.from(JSON.stringify(request));
-    const { key, chain, oin } = file.requester;
-    const signed = await signMessage(
-      body,
-      { key: readFileSync(key, 'utf8'), chain: readFileSync(chain, 'utf8') },
-      'body',
-    );
-    const headers = { 'content-type': 'application/json', ...processingHeaders(oin), ...signed };
-    const url = `${file.mounts[variant]}/gegevens`;
-    const answer = await needs.client.call('POST', url, { as: 'statistiek', headers, body });
+    const headers = { ...processingHeaders(oin), ...(await signMessage(body, identity, 'body')) };
+    const answer = await client.call('POST', `${file.mounts[variant]}/gegevens`, { as: 'statistiek', headers, body });
     transcript.check(`${name}: ${asked} is delivered (200)`, answer.status === 200, answer.bytes.toString());
     const checked = await checkMessage(answer.bytes, answer.headers, readFileSync(file.pki.root, 'utf8'));
     const isSigned = checked.digestMatches && checked.signatureHolds && checked.leadsToRoot;
@@ -77,10 +88,10 @@ async function tryDelivery(needs: Needs, variant: 'shv' | 'vs', path: string, ta
     // An organisation that delivers for several municipalities has a levering for each.
     const own = objectsIn(given, 'leveringen').filter((one) => nameOf(one) === asked);
     const before = objectsIn(levering, RECORDS[variant]);
+    const isThere = delivered.some((one) => isDeepStrictEqual(objectsIn(one, RECORDS[variant]), before));
     transcript.check(
       `${name}: ${asked}: the ${before.length} ${RECORDS[variant]} come back unchanged`,
-      delivered.length === own.length &&
-        delivered.some((one) => isDeepStrictEqual(objectsIn(one, RECORDS[variant]), before)),
+      delivered.length === own.length && isThere,
     );
   }
 }
@@ -90,15 +101,13 @@ function nameOf({ aanleverende_organisatie: organisation }: JsonObject): string 
 }
 
 /** Publishes a file twice and then its revision; the number of new records each time follows from the files. */
-async function tryFeed(needs: Needs, path: string): Promise<void> {
-  const { file, client, transcript } = needs;
+async function tryFeed(path: string): Promise<void> {
   const update = path.replace(/\.ndjson$/, '-update.ndjson');
-  const [first, revised] = [path, update].map((one) => readFileSync(one, 'utf8').trimEnd().split('\n'));
-  if (first === undefined || revised === undefined) throw new Error(`${path} has no revision`);
+  const [first = [], revised = []] = [path, update].map((one) => readFileSync(one, 'utf8').trimEnd().split('\n'));
   const changed = revised.filter((line) => !first.includes(line)).length;
   const code = organisationOf(first[0] ?? '{}');
-  const feed = `${file.mounts.raadsfeed}/feed?organisatiecode=${code}`;
-  const isKnown = (await followFeed(client, feed)).records.length > 0;
+  const { raadsfeed } = file.mounts;
+  const isKnown = (await followFeed(client, `${raadsfeed}/feed?organisatiecode=${code}`)).records.length > 0;
 
   const steps = [
     [path, 'published', isKnown ? changed : first.length],
@@ -106,15 +115,14 @@ async function tryFeed(needs: Needs, path: string): Promise<void> {
     [update, 'revised', changed],
   ] as const;
   for (const [source, what, expected] of steps) {
-    const { lines, recorded, refused } = koppelvlak(needs, 'feed', 'publish', source);
-    const name = basename(source);
+    const { lines, recorded, refused } = koppelvlak('feed', 'publish', source);
     transcript.check(
-      `${name} ${what}: ${lines} lines, ${recorded} new`,
+      `${basename(source)} ${what}: ${lines} lines, ${recorded} new`,
       recorded === expected && refused === 0,
       `${recorded} new instead of ${expected}`,
     );
   }
-  const { records } = await followFeed(client, `${file.mounts.raadsfeed}/snapshot?organisatiecode=${code}`);
+  const { records } = await followFeed(client, `${raadsfeed}/snapshot?organisatiecode=${code}`);
   const served = new Map(records.map(({ data }) => [isRecord(data) ? String(data.bronidentificatie) : '', data]));
   const isSame = revised.every((line) => {
     const { data }: Record<string, unknown> = JSON.parse(line);
@@ -128,36 +136,3 @@ function organisationOf(line: string): string {
   const organisatie = isRecord(data) && isRecord(data.organisatie) ? data.organisatie : {};
   return String(organisatie.gemeente ?? organisatie.provincie ?? organisatie.waterschap);
 }
-
-const directory = process.argv[2];
-if (directory === undefined) {
-  console.error('usage: npm run examples -- DIR   (a directory with gegevens/ and raadsfeed/, while the demo runs)');
-  process.exit(2);
-}
-const { server } = readConfig(process.env, 'tool');
-const file = await readDemoFile(resolve(server.home)).catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : error);
-  process.exit(1);
-});
-const transcript = new Transcript((text) => process.stdout.write(text));
-const needs = { file, transcript, client: createDemoClient(file) };
-for (const variant of ['shv', 'vs'] as const) {
-  transcript.section(`Deliveries of ${variant}`);
-  for (const path of globSync(join(directory, 'gegevens', `${variant}-*.json`)).toSorted()) {
-    await transcript.part(`${basename(path)} was tried`, () => tryDelivery(needs, variant, path));
-    const tables = ['csv', 'xlsx']
-      .map((extension) => path.replace(/json$/, extension))
-      .filter((each) => existsSync(each));
-    for (const table of tables) {
-      await transcript.part(`${basename(table)} was tried`, () => tryDelivery(needs, variant, path, table));
-    }
-  }
-}
-transcript.section('Council information');
-for (const path of globSync(join(directory, 'raadsfeed', '*.ndjson')).toSorted()) {
-  if (!path.endsWith('-update.ndjson'))
-    await transcript.part(`${basename(path)} was tried`, () => tryFeed(needs, path));
-}
-transcript.line();
-transcript.line(`${transcript.passed} checks ok, ${transcript.failed} failed`);
-if (transcript.failed > 0 || transcript.passed === 0) process.exitCode = 1;
