@@ -107,15 +107,11 @@ function describe(name: string, { description, entry, kind, optionalPeers = [] }
 
 /** The packages that the compiled files import, sorted. */
 function importedPackages(directory: string): string[] {
-  const specifiers = globSync('**/*.js', { cwd: directory }).flatMap((file) => {
-    const text = readFileSync(join(directory, file), 'utf8');
-    return [...text.matchAll(/^(?:import|export)\b[^'"`;]*?['"]([^'"]+)['"]|\bimport\(['"]([^'"]+)['"]\)/gm)];
-  });
-  const names = specifiers.flatMap(([, first, second]) => {
-    const [, name] = /^((?:@[^/]+\/)?[^./:][^/:]*)(?:\/|$)/.exec(first ?? second ?? '') ?? [];
-    return name === undefined || isBuiltin(name) ? [] : [name];
-  });
-  return [...new Set(names)].toSorted();
+  const imported = /(?:^(?:import|export)\b[^'"`;]*?|\bimport\()['"]((?:@[^/'"]+\/)?[^./:'"][^/:'"]*)(?=[/'"])/gm;
+  const names = globSync('**/*.js', { cwd: directory }).flatMap((file) =>
+    [...readFileSync(join(directory, file), 'utf8').matchAll(imported)].map(([, name]) => String(name)),
+  );
+  return [...new Set(names)].filter((name) => !isBuiltin(name)).toSorted();
 }
 
 if (import.meta.main) {

@@ -1,9 +1,7 @@
 /**
  * Makes a release: `npm run release -- 1.1.0` sets the version wherever it occurs, lists the released migrations,
- * commits that and creates an
- * annotated tag `v1.1.0`. It pushes nothing. The changelog must have a section for the
- * version, `## 1.1.0 – 2027-01-31`, and nothing under
- * `## Unreleased`; the working tree must be clean.
+ * commits that and creates an annotated tag `v1.1.0`. It pushes nothing. The changelog must have a section for the
+ * version, `## 1.1.0 – 2027-01-31`, and nothing under `## Unreleased`; the working tree must be clean.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,10 +16,11 @@ interface Place {
   readonly kind: 'version' | 'date';
 }
 
+const PACKAGE: Place = { file: 'package.json', pattern: /^( {2}"version": ")([^"]+)/m, kind: 'version' };
 /** Where the version and the release date occur. Contracts have their own versions. */
 export const PLACES: readonly Place[] = [
-  { file: 'package.json', pattern: /^( {2}"version": ")([^"]+)/m, kind: 'version' },
-  { file: 'package-lock.json', pattern: /^( {2}"version": ")([^"]+)/m, kind: 'version' },
+  PACKAGE,
+  { ...PACKAGE, file: 'package-lock.json' },
   {
     file: 'package-lock.json',
     pattern: /^( {4}"": \{\s+"name": "koppelvlak",\s+"version": ")([^"]+)/m,
@@ -52,7 +51,7 @@ export function valueAt(root: string, { file, pattern }: Place): string {
 export function release(root: string, version: string): string {
   if (!/^\d+\.\d+\.\d+$/.test(version)) throw new Error('name a version such as 1.1.0');
   const tag = `v${version}`;
-  const current = valueAt(root, { file: 'package.json', pattern: /^( {2}"version": ")([^"]+)/m, kind: 'version' });
+  const current = valueAt(root, PACKAGE);
   if (version.localeCompare(current, 'en', { numeric: true }) < 0)
     throw new Error(`${version} is older than ${current}, the version of package.json`);
   if (git(root, 'status', '--porcelain') !== '') throw new Error('the working tree has changes: commit them first');

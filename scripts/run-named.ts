@@ -2,8 +2,7 @@
  * Runs one program of `bench/`: `bench NAME` is bench/NAME.ts, `drill NAME` is bench/drill-NAME.ts. Without a name it
  * lists them.
  */
-import { spawn } from 'node:child_process';
-import { existsSync, globSync } from 'node:fs';
+import { globSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 const [kind = 'bench', name, ...args] = process.argv.slice(2);
@@ -15,14 +14,12 @@ const names = globSync('*.ts', { cwd: directory })
   .map((file) => file.slice(prefix.length))
   .toSorted();
 
-const file = join(directory, `${prefix}${name}.ts`);
-if (name === undefined || !names.includes(name) || !existsSync(file)) {
-  console.error(`${kind}: name one of ${names.length === 0 ? '(none yet)' : names.join(', ')}`);
+if (name === undefined || !names.includes(name)) {
+  console.error(`${kind}: name one of ${names.join(', ')}`);
   process.exitCode = name === undefined ? 0 : 2;
 } else {
-  const child = spawn(process.execPath, [file, ...args], { stdio: 'inherit' });
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => child.kill(signal));
-  child.on('exit', (code) => {
-    process.exitCode = code ?? 1;
-  });
+  // The program reads its own arguments.
+  const file = join(directory, `${prefix}${name}.ts`);
+  process.argv.splice(1, Infinity, file, ...args);
+  await import(file);
 }

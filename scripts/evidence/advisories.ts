@@ -31,44 +31,39 @@ interface Statement {
 }
 
 const text = { type: 'string', minLength: 1 };
-/** A statement about a status, with exactly the members that OpenVEX requires. */
-const statementOf = (status: string, more: Readonly<Record<string, object>> = {}): object => ({
+const STATEMENT = {
   type: 'object',
-  required: ['advisory', 'package', 'status', 'notes', 'time', ...Object.keys(more)],
+  required: ['advisory', 'package', 'status', 'notes', 'time'],
   additionalProperties: false,
   properties: {
     advisory: { type: 'string', pattern: '^(GHSA(-[0-9a-z]{4}){3}|npm-\\d+)$' },
     package: text,
-    status: { const: status },
+    status: text,
+    justification: {
+      enum: [
+        'component_not_present',
+        'vulnerable_code_not_present',
+        'vulnerable_code_not_in_execute_path',
+        'vulnerable_code_cannot_be_controlled_by_adversary',
+        'inline_mitigations_already_exist',
+      ],
+    },
+    action: text,
     notes: text,
     time: { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}Z$' },
-    ...more,
   },
-});
-const JUSTIFICATIONS = [
-  'component_not_present',
-  'vulnerable_code_not_present',
-  'vulnerable_code_not_in_execute_path',
-  'vulnerable_code_cannot_be_controlled_by_adversary',
-  'inline_mitigations_already_exist',
-];
-// `fixed` is not allowed: a repaired version has no advisory and needs no statement.
+  // With exactly the members that OpenVEX requires of the status. A version that is `fixed` needs no statement.
+  anyOf: [
+    { properties: { status: { const: 'not_affected' }, action: false }, required: ['justification'] },
+    { properties: { status: { const: 'affected' }, justification: false }, required: ['action'] },
+    { properties: { status: { const: 'under_investigation' }, justification: false, action: false } },
+  ],
+};
 const validate = new Ajv2020({ allErrors: true, strict: false }).compile<{ statements: Statement[] }>({
   type: 'object',
   required: ['statements'],
   additionalProperties: false,
-  properties: {
-    statements: {
-      type: 'array',
-      items: {
-        anyOf: [
-          statementOf('not_affected', { justification: { enum: JUSTIFICATIONS } }),
-          statementOf('affected', { action: text }),
-          statementOf('under_investigation'),
-        ],
-      },
-    },
-  },
+  properties: { statements: { type: 'array', items: STATEMENT } },
 });
 
 /** @throws {Error} naming the invalid statement */
