@@ -164,7 +164,8 @@ describe('an idempotency key that another transaction holds', () => {
     await holder.query('rollback to savepoint before');
     expect((await alone).status).toBe(201);
     await expect.poll(waiting, { interval: 20 }).toBe(1);
-    await holder.query(forget, [hashOf(first)]);
+    // On a busy machine this one may be the one that the database ends.
+    await holder.query(forget, [hashOf(first)]).catch(({ code }) => expect(code).toBe('40P01'));
     await holder.query('rollback');
     expect((await Promise.all(group)).map(({ status }) => status)).toEqual([201, 201, 201]);
   });

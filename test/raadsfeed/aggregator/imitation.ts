@@ -84,6 +84,8 @@ export async function startImitation(answer: (call: ImitationCall) => Answer): P
     if (odd === 'half') response.write(bytes.subarray(0, bytes.byteLength / 2), () => response.destroy());
     else response.end(bytes);
   };
+  // A connection that it closes while a busy test is about to use it would be one more call.
+  server.keepAliveTimeout = 0;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
