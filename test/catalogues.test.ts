@@ -56,7 +56,9 @@ beforeAll(async () => {
     RAADSFEED_REGISTER: 'true',
     VERWERKINGENLOG_KEY: LOG_KEY,
   };
-  app = await buildApp({ config: readConfig(env, 'serve'), log: createLogger('silent') });
+  // A busy machine must not cause 503 here.
+  const config = readConfig(env, 'serve', { server: { overloadEventLoopDelayMs: 0 } });
+  app = await buildApp({ config, log: createLogger('silent') });
   await app.ready();
   routes = app.routePolicies();
 });
