@@ -1,6 +1,5 @@
 /** The server that plays the feeds: one local address, with a path per case. */
-import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { listenOnLoopback } from '../../src/lib/loopback-server.ts';
 import { PlayedFeed } from './played-feed.ts';
 
 export type Stage = Awaited<ReturnType<typeof openStage>>;
@@ -9,7 +8,8 @@ const FIRST = 9001;
 
 export async function openStage(port: number) {
   const feeds: PlayedFeed[] = [];
-  const server = createServer((request, response) => {
+  const { server, address, close } = await listenOnLoopback(port);
+  server.on('request', (request, response) => {
     // The rest of an answer is useless when the consumer disconnects.
     response.on('error', () => undefined);
     const [, code = '', path = ''] = /^\/(\w+)\/ori\/v1(\/[^?]*)?/.exec(request.url ?? '') ?? [];
@@ -18,23 +18,14 @@ export async function openStage(port: number) {
     if (feed === undefined) response.writeHead(404).end();
     else feed.handle(path === '' ? '/' : path, query, request, response);
   });
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const origin = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : port}`;
   return {
-    feeds,
+    ...{ feeds, close },
     /** A feed with its own organisation; the first one is gm9001. */
     open(): PlayedFeed {
       const code = `gm${FIRST + feeds.length}`;
-      const feed = new PlayedFeed(code, `${origin}/${code}/ori/v1`);
+      const feed = new PlayedFeed(code, `${address}/${code}/ori/v1`);
       feeds.push(feed);
       return feed;
-    },
-    async close(): Promise<void> {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
     },
   };
 }

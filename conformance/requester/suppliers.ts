@@ -1,10 +1,10 @@
 /** The suppliers of a run: one server on this machine, with an address for each, which keeps every request. */
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listsOf } from '../../src/lib/exchange-model/mapping.ts';
 import type { Model } from '../../src/lib/exchange-model/model.ts';
 import { syntheticDelivery } from '../../src/lib/exchange-model/synthetic/delivery.ts';
 import { isRecord, type JsonObject, valueAt, withValueAt } from '../../src/lib/json/json-value.ts';
+import { listenOnLoopback } from '../../src/lib/loopback-server.ts';
 import { readBody } from '../../src/lib/outbound/guarded-fetch.ts';
 import { DATE } from '../../src/lib/time.ts';
 import { bytesOf, jsonIn } from '../client.ts';
@@ -101,22 +101,16 @@ export async function startSuppliers({ keys, model, port, token, mostRequests = 
     return { ...good, ...change?.(good, { page, count, now }) };
   };
 
-  const server = createServer((incoming, outgoing) => {
+  const { server, address, close } = await listenOnLoopback(port);
+  server.on('request', (incoming, outgoing) => {
     answer(incoming, outgoing).catch(() => outgoing.destroy());
-  }).listen(port, '127.0.0.1');
-  await once(server, 'listening');
-  const bound = server.address();
-  if (bound === null || typeof bound === 'string') throw new Error('the server has no port');
+  });
   return {
-    received,
+    ...{ received, close },
     /** Address of `gegevens` at a scenario's supplier. */
-    addressOf: (name: ScenarioName): string => `http://127.0.0.1:${bound.port}/${name}/v1/gegevens`,
+    addressOf: (name: ScenarioName): string => `${address}/${name}/v1/gegevens`,
     /** Records of a scenario's state. */
     recordsOf: (name: ScenarioName): number => scenarioOf(name).records ?? RECORDS,
-    async close(): Promise<void> {
-      server.closeAllConnections();
-      await server[Symbol.asyncDispose]();
-    },
   };
 }
 

@@ -3,12 +3,12 @@
  * demo, an OCSP responder and revocation lists. Never trust it. The keys in its directory are kept.
  */
 import { createPrivateKey, generateKeyPair, type KeyObject } from 'node:crypto';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { createServer, type RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { listenOnLoopback } from '../loopback-server.ts';
 import { readIfThere } from '../text-file.ts';
 import {
   authorityExtensions,
@@ -63,7 +63,7 @@ export async function createAuthority(options: AuthorityOptions) {
   const [rootKey, key] = await Promise.all([keepKey(file('root-key.pem')), keepKey(file('intermediate-key.pem'))]);
   const root: Issuer = { name: ROOT, key: rootKey };
   const intermediate: Issuer = { name: INTERMEDIATE, key };
-  const { server, port, address, close } = await listenOnLoopback(options.port);
+  const { server, port, address, close } = await listenOnLoopback(options.port, { requestTimeout: 10_000 });
   const [ocspUrl, crlUrl, rootCrlUrl] = [
     `${address}/ocsp`,
     `${address}/intermediate.crl`,
@@ -142,22 +142,4 @@ function readRevoked(path: string): string[] {
     .split('\n')
     .filter((line) => line.trim() !== '' && !line.startsWith('#'))
     .map(normaliseSerial);
-}
-
-/** A server on loopback, to which listeners for requests are added once its port is known. @param port 0 for a free one @throws {Error} when it is taken */
-async function listenOnLoopback(port: number) {
-  const server = createServer({ requestTimeout: 10_000 }).listen(port, '127.0.0.1');
-  await once(server, 'listening');
-  const bound = server.address();
-  if (bound === null || typeof bound === 'string') throw new Error('the server has no port');
-  return {
-    server,
-    port: bound.port,
-    address: `http://127.0.0.1:${bound.port}`,
-    async close() {
-      if (!server.listening) return;
-      server.closeAllConnections();
-      await server[Symbol.asyncDispose]();
-    },
-  };
 }
