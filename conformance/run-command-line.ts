@@ -7,17 +7,18 @@ interface EndedCommand {
   readonly status: number | null;
   readonly stdout: string;
   readonly stderr: string;
+  /** Why it failed, with the command and its output; undefined when it succeeded. */
+  readonly failure: string | undefined;
 }
 
 /** Characters shown of a command and of its output. */
 const SHOWN = 500;
 
-/** Why a command failed, with the command and its output; undefined when it succeeded. */
-export function failureOf(command: readonly string[], { status, stdout, stderr }: EndedCommand): string | undefined {
-  if (status === 0) return undefined;
+function endedWith(command: readonly string[], status: number | null, stdout: string, stderr: string): EndedCommand {
   const how = status === null ? 'could not be run' : `ended with status ${status}`;
   const wrote = `${stderr} ${stdout}`.trim();
-  return `\`${command.join(' ').slice(0, SHOWN)}\` ${how}${wrote === '' ? '' : `: ${wrote.slice(0, SHOWN)}`}`;
+  const failure = `\`${command.join(' ').slice(0, SHOWN)}\` ${how}${wrote === '' ? '' : `: ${wrote.slice(0, SHOWN)}`}`;
+  return { status, stdout, stderr, failure: status === 0 ? undefined : failure };
 }
 
 /** Characters of standard output that are read. */
@@ -25,7 +26,7 @@ const MOST_OUTPUT = 16 * 1024 * 1024;
 
 /** @throws the signal's reason */
 export async function runCommand(line: ProgramOptions & { readonly input?: string }): Promise<EndedCommand> {
-  const { input = '', timeoutMs, signal } = line;
+  const { command, input = '', timeoutMs, signal } = line;
   const over = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
   const { process: child, errors, kill } = startChild(line);
   let stdout = '';
@@ -41,7 +42,7 @@ export async function runCommand(line: ProgramOptions & { readonly input?: strin
   kill();
   signal.throwIfAborted();
   if (failure !== undefined)
-    return { status: null, stdout, stderr: over.aborted ? `no end within ${timeoutMs / 1000} seconds` : failure };
+    return endedWith(command, null, stdout, over.aborted ? `no end within ${timeoutMs / 1000} seconds` : failure);
   const stderr = stdout.length > MOST_OUTPUT ? `more than ${MOST_OUTPUT} characters were written` : errors();
-  return { status: child.exitCode, stdout, stderr };
+  return endedWith(command, child.exitCode, stdout, stderr);
 }

@@ -56,14 +56,14 @@ async function run(context: ToolContext, options: ConsumerOptions): Promise<void
   const [tested] = ways;
   if (tested === undefined || ways.length > 1) throw new UsageError('one of --state, --program and --feed is needed');
   const { commandConsumer, programConsumer, publishingConsumer } = await import('./consumer.ts');
-  const { failureOf, runCommand } = await import('../run-command-line.ts');
+  const { runCommand } = await import('../run-command-line.ts');
   const signal = context.interrupted;
   const common = { env: context.terminal.env, timeoutMs: TIMEOUT_MS, signal };
   const patienceMs = patience * 1000;
   const addAll = async (feeds: readonly string[]): Promise<void> => {
     for (const address of add === undefined ? [] : feeds) {
       const command = wordsOf(add ?? '').map((word) => word.replaceAll('{feed}', address));
-      const failure = failureOf(command, await runCommand({ ...common, command }));
+      const { failure } = await runCommand({ ...common, command });
       if (failure !== undefined) throw new UsageError(`--add: ${failure}`);
     }
   };

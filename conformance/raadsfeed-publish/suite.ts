@@ -4,7 +4,7 @@ import { Inconclusive, type Suite } from '../case.ts';
 import type { ProgramOptions } from '../child-program.ts';
 import type { FeedSubject } from '../raadsfeed/subject.ts';
 import { RAADSFEED } from '../raadsfeed/suite.ts';
-import { failureOf, runCommand } from '../run-command-line.ts';
+import { runCommand } from '../run-command-line.ts';
 import { APPEARING } from './appearing.ts';
 import { CHANGING, DELETING } from './changing.ts';
 import { REDACTING } from './redacting.ts';
@@ -45,8 +45,7 @@ export async function openPublishSubject(
 /** Runs a command for each line, passed on its standard input. */
 export function publishByCommand(options: ProgramOptions): Publish {
   return async (line, signal = options.signal) => {
-    const ended = await runCommand({ ...options, signal, input: `${JSON.stringify(line)}\n` });
-    const failure = failureOf(options.command, ended);
+    const { failure } = await runCommand({ ...options, signal, input: `${JSON.stringify(line)}\n` });
     if (failure !== undefined) throw new Inconclusive(`--publish: ${failure}`);
   };
 }
