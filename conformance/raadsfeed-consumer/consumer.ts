@@ -14,15 +14,10 @@ import type { Client } from '../exchange.ts';
 import { textAt } from '../json-members.ts';
 import { ProtocolError, restartedProgram } from '../protocol.ts';
 import { type FeedSubject, readSubject, walk } from '../raadsfeed/subject.ts';
-import { failureOf, runCommand } from '../run-command-line.ts';
-import type { PlayedFeed } from './played-feed.ts';
+import { runCommand } from '../run-command-line.ts';
+import type { PlayedFeed, PlayedRecord } from './played-feed.ts';
 
-export interface HeldResource {
-  readonly organisatiecode: string;
-  readonly resourceType: string;
-  readonly bronidentificatie: string;
-  readonly data: unknown;
-}
+export type HeldResource = Pick<PlayedRecord, 'resource' | 'resourceType' | 'data'>;
 
 export interface Consumer {
   /** True when it follows many feeds at the same time. */
@@ -50,11 +45,10 @@ export async function commandConsumer({ command, ...options }: ProgramOptions): 
       const cwd = join(directory, organisatiecode);
       await mkdir(cwd, { recursive: true });
       const words = command.map((word) => word.replaceAll('{feed}', url));
-      const ended = await runCommand({ ...options, command: words, cwd });
-      const failure = failureOf(words, ended);
-      if (failure !== undefined && (ended.status === null || ended.stdout.trim() === '')) throw use.fault(failure);
+      const { status, stdout, failure } = await runCommand({ ...options, command: words, cwd });
+      if (failure !== undefined && (status === null || stdout.trim() === '')) throw use.fault(failure);
       use.worked();
-      return ended.stdout
+      return stdout
         .split('\n')
         .filter((line) => line.trim() !== '')
         .map((line) => heldResource(parsed(line)));
@@ -130,7 +124,7 @@ export async function publishingConsumer(
     async read(feed) {
       await hasRead(feed, patienceMs, signal);
       const all = await readSoon();
-      return all.filter(({ organisatiecode }) => feed.isOf(organisatiecode));
+      return all.filter(({ resource }) => feed.isOf(resource.organisatiecode));
     },
     close: async () => undefined,
   };
@@ -163,7 +157,7 @@ export function heldResource(value: unknown): HeldResource {
     throw new Failed(
       `it reports an item without \`resource\` or \`resourceType\`: ${JSON.stringify(value).slice(0, 200)}`,
     );
-  return { organisatiecode, bronidentificatie, resourceType, data };
+  return { resource: { organisatiecode, bronidentificatie }, resourceType, data };
 }
 
 function parsed(line: string): unknown {

@@ -2,8 +2,11 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { contentHash } from '../../src/lib/feed/record.ts';
+import { RESOURCE_TYPES, type ResourceType } from '../../src/lib/feed/resource.ts';
 import type { JsonObject } from '../../src/lib/json/json-value.ts';
 import type { ShownExchange } from '../exchange.ts';
+import { keyOf } from '../raadsfeed/subject.ts';
+import { contentOf, organisationOf } from '../raadsfeed/written-content.ts';
 
 export interface PlayedRecord {
   readonly sequenceNumber: number;
@@ -39,13 +42,6 @@ interface SeenCall {
   readonly address: URL;
   readonly headers: IncomingMessage['headers'];
   readonly shown: () => ShownExchange;
-}
-
-type Kind = 'Vergadering' | 'Agendapunt' | 'Informatieobject';
-
-/** The code of an organisation, and the type and name of one of its resources. */
-export function keyOfResource(organisatiecode: string, resourceType: string, bronidentificatie: string): string {
-  return JSON.stringify([organisatiecode, resourceType, bronidentificatie]);
 }
 
 export class PlayedFeed {
@@ -100,9 +96,13 @@ export class PlayedFeed {
   }
 
   /** Publishes a document, or a new version of it. */
-  upsert(id: string, more: JsonObject = {}, named: { readonly kind?: Kind; readonly code?: string } = {}): void {
+  upsert(
+    id: string,
+    more: JsonObject = {},
+    named: { readonly kind?: ResourceType; readonly code?: string } = {},
+  ): void {
     const { kind = 'Informatieobject', code = this.organisatiecode } = named;
-    const data = { ...contentOf(kind, id), organisatie: organisationOf(code), ...more };
+    const data = { ...playedContent(id, code, kind), ...more };
     this.add({ op: 'upsert', contentHash: contentHash(data), data }, id, kind, code);
   }
 
@@ -127,7 +127,7 @@ export class PlayedFeed {
   add(
     record: JsonObject & { readonly op: string },
     id: string,
-    kind: Kind = 'Informatieobject',
+    kind: ResourceType = 'Informatieobject',
     code = this.organisatiecode,
   ): void {
     const sequenceNumber = this.head + 1;
@@ -146,8 +146,7 @@ export class PlayedFeed {
   state(): ReadonlyMap<string, PlayedRecord> {
     const state = new Map<string, PlayedRecord>();
     for (const record of this.records) {
-      const { organisatiecode, bronidentificatie } = record.resource;
-      const key = keyOfResource(organisatiecode, record.resourceType, bronidentificatie);
+      const key = keyOf(record);
       state.delete(key);
       if (record.op === 'upsert') state.set(key, record);
     }
@@ -230,7 +229,7 @@ export class PlayedFeed {
         naam: `Organisatie ${organisatiecode}`,
         herkomstSoort: 'eigen',
       })),
-      resourceTypes: ['Vergadering', 'Agendapunt', 'Informatieobject'],
+      resourceTypes: RESOURCE_TYPES,
       feedUrl: `${this.url}/feed`,
       snapshotUrl: `${this.url}/snapshot`,
       historieVanaf: '2026-01-01',
@@ -250,27 +249,10 @@ function wantedBy(query: URLSearchParams): (record: PlayedRecord) => boolean {
     (code === undefined || resource.organisatiecode === code) && (kind === null || resourceType === kind);
 }
 
-export function organisationOf(code: string): JsonObject {
-  const member = { gm: 'gemeente', pv: 'provincie', ws: 'waterschap' }[code.slice(0, 2)] ?? 'gemeente';
-  return { [member]: code, naam: `Organisatie ${code}` };
-}
-
-/** The required members of a resource. */
-export function contentOf(kind: Kind, id: string): JsonObject {
-  const bronidentificatie = id;
-  if (kind === 'Vergadering') return { bronidentificatie, dossiertype: 'vergadering', naam: `Vergadering ${id}` };
-  if (kind === 'Agendapunt') {
-    const vergadering = { bronidentificatie: 'vergadering' };
-    return { bronidentificatie, dossiertype: 'agendapunt', agendapuntnaam: `Agendapunt ${id}`, vergadering };
-  }
-  return {
-    bronidentificatie,
-    dossiertype: 'informatieobject',
-    webpaginalink: 'https://raad.example/document',
-    titel: `Document ${id}`,
-    wooinformatiecategorie: 'c_db4862c3',
-    datumingediend: '2026-01-08',
-  };
+/** The content of a resource of an organisation. */
+export function playedContent(id: string, code: string, kind: ResourceType = 'Informatieobject'): JsonObject {
+  const organisatie = organisationOf(code, `Organisatie ${code}`);
+  return { ...contentOf(kind, id, `${kind} ${id}`, 'vergadering'), organisatie };
 }
 
 /**

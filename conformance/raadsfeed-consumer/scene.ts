@@ -10,8 +10,9 @@ import {
   type Written,
 } from '../case.ts';
 import { isSameContent } from '../raadsfeed/same-content.ts';
+import { keyOf } from '../raadsfeed/subject.ts';
 import type { Consumer, HeldResource } from './consumer.ts';
-import { keyOfResource, type PlayedFeed } from './played-feed.ts';
+import type { PlayedFeed } from './played-feed.ts';
 
 export interface ConsumerSubject extends SuiteSubject {
   readonly consumer: Consumer;
@@ -80,7 +81,7 @@ function asCase([id, { prepare, unread, changes = [], play, ...written }]: [stri
       ...{ consumer, feed, signal },
       look: (absent) => look(subject, feed, absent),
       lookOnce: () => look(consumer.ownFeed === undefined ? { ...subject, patienceMs: 0 } : subject, feed),
-      read: async () => (await consumer.read(feed)).map(({ bronidentificatie }) => bronidentificatie),
+      read: async () => (await consumer.read(feed)).map(({ resource }) => resource.bronidentificatie),
     };
     try {
       if (!unread) await run.look();
@@ -134,8 +135,8 @@ async function faultOf(
 }
 
 function presenceOf(absent: readonly string[], held: readonly HeldResource[]): string | undefined {
-  const found = held.find(({ bronidentificatie }) => absent.includes(bronidentificatie));
-  return found === undefined ? undefined : `it still holds ${nameOf(found)}`;
+  const found = held.find(({ resource }) => absent.includes(resource.bronidentificatie));
+  return found && `it still holds ${keyOf(found)}`;
 }
 
 /** The first difference between the state of a feed and a consumer's copy. */
@@ -143,19 +144,13 @@ function differenceFrom(feed: PlayedFeed, held: readonly HeldResource[]): string
   const state = feed.state();
   const seen = new Set<string>();
   for (const one of held) {
-    const key = keyOfResource(one.organisatiecode, one.resourceType, one.bronidentificatie);
-    if (seen.has(key)) return `it holds ${nameOf(one)} twice`;
+    const key = keyOf(one);
+    if (seen.has(key)) return `it holds ${key} twice`;
     seen.add(key);
     const record = state.get(key);
-    if (record === undefined) return `it holds ${nameOf(one)}, which the feed does not have`;
-    if (!isSameContent(one.data, record.data)) return `it holds ${nameOf(one)} with another content`;
+    if (record === undefined) return `it holds ${key}, which the feed does not have`;
+    if (!isSameContent(one.data, record.data)) return `it holds ${key} with another content`;
   }
-  const missing = [...state].find(([key]) => !seen.has(key));
-  if (missing === undefined) return undefined;
-  const [, { resource, resourceType }] = missing;
-  return `it does not hold ${nameOf({ ...resource, resourceType })}`;
-}
-
-function nameOf({ organisatiecode, resourceType, bronidentificatie }: Omit<HeldResource, 'data'>): string {
-  return `${organisatiecode}/${resourceType}/${bronidentificatie}`;
+  const missing = [...state.keys()].find((key) => !seen.has(key));
+  return missing && `it does not hold ${missing}`;
 }

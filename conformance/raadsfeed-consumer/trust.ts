@@ -5,7 +5,7 @@ import { objectsIn, textAt } from '../json-members.ts';
 import { contract, draft } from '../raadsfeed/sources.ts';
 import type { FeedSubject } from '../raadsfeed/subject.ts';
 import { pageAddress, walk } from '../raadsfeed/subject.ts';
-import { contentOf, organisationOf } from './played-feed.ts';
+import { playedContent } from './played-feed.ts';
 import { publish, type SceneRun, sceneChapter } from './scene.ts';
 
 const named = draft('Servicedocument', 'names the organisations in the feed');
@@ -78,7 +78,7 @@ export const TRUST = sceneChapter('K-TRUST', ['Onbetrouwbare gegevens', 'Untrust
     en: 'What happens to content of a resource other than the one that the record names',
     prepare: (feed) => feed.upsert('a'),
     play: async ({ feed, read }) => {
-      const data = { ...contentOf('Informatieobject', 'x'), organisatie: organisationOf(feed.organisatiecode) };
+      const data = playedContent('x', feed.organisatiecode);
       feed.add({ op: 'upsert', contentHash: contentHash(data), data }, 'y');
       const held = await read();
       const found = ['x', 'y'].filter((name) => held.includes(name));
@@ -91,7 +91,7 @@ export const TRUST = sceneChapter('K-TRUST', ['Onbetrouwbare gegevens', 'Untrust
     en: 'What happens for a hash that does not match the content',
     prepare: (feed) => feed.upsert('a'),
     play: async ({ feed, read }) => {
-      const data = { ...contentOf('Informatieobject', 'b'), organisatie: organisationOf(feed.organisatiecode) };
+      const data = playedContent('b', feed.organisatiecode);
       feed.add({ op: 'upsert', contentHash: `sha256:${'0'.repeat(64)}`, data }, 'b');
       const found = (await read()).includes('b');
       return { seen: found ? 'it is applied' : 'it is not applied yet' };

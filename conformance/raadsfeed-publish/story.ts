@@ -1,5 +1,6 @@
 /** A run's publications, step by step: each step runs once, when a case first needs it, and after those before it. */
 import { setTimeout as wait } from 'node:timers/promises';
+import type { ResourceType } from '../../src/lib/feed/resource.ts';
 import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
 import { reasonOf } from '../../src/lib/log.ts';
 import { type Finding, Inconclusive, Skipped, type Undoing, writtenChapters } from '../case.ts';
@@ -9,6 +10,7 @@ import { addressOf, COLLECTIONS } from '../raadsfeed/collections.ts';
 import { draft } from '../raadsfeed/sources.ts';
 import { eventsOf } from '../raadsfeed/stream.ts';
 import { type FeedSubject, keyOf, pageAddress, type SeenRecord, type Walk, walk } from '../raadsfeed/subject.ts';
+import { contentOf, organisationOf } from '../raadsfeed/written-content.ts';
 
 export interface PublishSubject extends FeedSubject {
   readonly story: Story;
@@ -38,11 +40,9 @@ export const isALog = draft('What the service does, Area C 1', 'The feed is a lo
  */
 export type Publish = (line: JsonObject, signal?: AbortSignal) => Promise<void>;
 
-type Kind = (typeof COLLECTIONS)[number][1];
-
 /** The name of a resource of the run: its type and the end of its `bronidentificatie`. */
 interface Own {
-  readonly kind: Kind;
+  readonly kind: ResourceType;
   readonly name: string;
 }
 
@@ -74,8 +74,7 @@ export function createStory(subject: FeedSubject, publish: Publish, patienceMs: 
   const code = values.organisation;
   if (code === undefined) throw new Skipped('the service document names no organisation to publish for');
   const named = objectsIn(service, 'organisaties').find(({ organisatiecode }) => organisatiecode === code);
-  const member = { gm: 'gemeente', pv: 'provincie', ws: 'waterschap' }[code.slice(0, 2)] ?? 'gemeente';
-  const organisatie = { [member]: code, naam: textAt(named, 'naam') ?? code };
+  const organisatie = organisationOf(code, textAt(named, 'naam') ?? code);
   /** Occurs in the redacted content, and nowhere else. */
   const word = `inhoud-${run}`;
   const withdrawnWord = `ingetrokken-${run}`;
@@ -85,22 +84,11 @@ export function createStory(subject: FeedSubject, publish: Publish, patienceMs: 
   const keyOfOwn = (own: Own): string => keyOf(recordOf(own));
   const held = new Map<string, Own>();
 
-  const contentOf = (own: Own, more: JsonObject = {}): JsonObject => {
-    const { bronidentificatie } = resourceOf(own);
-    const title = `Conformance ${run} ${own.name}`;
-    const meeting = { bronidentificatie: resourceOf(MEETING).bronidentificatie };
-    const contents = {
-      Vergadering: { dossiertype: 'vergadering', naam: title },
-      Agendapunt: { dossiertype: 'agendapunt', agendapuntnaam: title, vergadering: meeting },
-      Informatieobject: {
-        ...{ dossiertype: 'informatieobject', webpaginalink: 'https://raad.example/conformance', titel: title },
-        ...{ wooinformatiecategorie: 'c_db4862c3', datumingediend: '2026-01-08' },
-      },
-    };
-    return { bronidentificatie, organisatie, ...contents[own.kind], ...more };
-  };
   const upsert = async (own: Own, more?: JsonObject): Promise<JsonObject> => {
-    const data = contentOf(own, more);
+    const [{ bronidentificatie }, meeting] = [resourceOf(own), resourceOf(MEETING)];
+    const title = `Conformance ${run} ${own.name}`;
+    const content = contentOf(own.kind, bronidentificatie, title, meeting.bronidentificatie);
+    const data = { ...content, organisatie, ...more };
     // Also when the command fails, because it may have got part of the way.
     held.set(keyOfOwn(own), own);
     await publish({ op: 'upsert', resourceType: own.kind, data });
