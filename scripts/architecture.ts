@@ -1,6 +1,6 @@
 /**
- * The rooms of the source and the imports between them, read from the files. test/house.test.ts refuses upward imports
- * and circles; `npm run docs` puts the picture into docs/architecture.md.
+ * The rooms of the source and the imports between them, read from the files. test/house.test.ts refuses upward
+ * imports; `npm run docs` puts the picture into docs/architecture.md.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -70,21 +70,6 @@ export function upwardImports(imports: readonly Import[]): readonly Import[] {
   return imports.filter(({ from, to }) => {
     const [above, below] = [roomOf(from), roomOf(to)];
     return above !== below && floorOf(below) >= floorOf(above);
-  });
-}
-
-/** Import circles, each as a list of files. */
-export function circles(imports: readonly Import[]): readonly (readonly string[])[] {
-  const targets = Map.groupBy(imports, ({ from }) => from);
-  const reachedFrom = (file: string, reached = new Set<string>()): ReadonlySet<string> => {
-    for (const { to } of targets.get(file) ?? []) if (!reached.has(to)) reachedFrom(to, reached.add(to));
-    return reached;
-  };
-  const reached = new Map([...targets.keys()].map((file) => [file, reachedFrom(file)]));
-  return [...reached].flatMap(([file, others]) => {
-    const circle = [...others].filter((other) => reached.get(other)?.has(file)).toSorted();
-    // Every file in a circle finds it; only the first reports it.
-    return circle[0] === file && circle.length > 1 ? [circle] : [];
   });
 }
 

@@ -7,6 +7,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { shrinkwrapOf } from './locked-packages.ts';
+import { addCommonjsTypes } from './pack.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const DIST = join(ROOT, 'dist');
@@ -19,12 +20,8 @@ if (!process.argv.includes('--remove')) build();
 function build(): void {
   for (const project of ['tsconfig.package.json', 'tsconfig.commonjs.json'])
     execFileSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', join(ROOT, project)], { stdio: ['ignore', 2, 2] });
-  // Only the entries of `exports` need types: nothing else can be imported.
-  for (const file of globSync('**/*.d.ts', { cwd: join(DIST, 'commonjs') })) {
-    copyFileSync(join(DIST, 'commonjs', file), join(DIST, file));
-  }
-  // Node loads the ES modules of `exports` with `require` too; TypeScript's `node16` requires CommonJS types for that.
-  writeFileSync(join(DIST, 'commonjs/package.json'), '{"type":"commonjs"}\n');
+  // Only the entries of `exports` have types: nothing else can be imported.
+  addCommonjsTypes(DIST);
   // Read as files at run time.
   for (const file of globSync('**/*.{proto,html,css,js}', { cwd: join(ROOT, 'src') })) {
     copyFileSync(join(ROOT, 'src', file), join(DIST, file));

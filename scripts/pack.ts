@@ -80,7 +80,7 @@ function compile({ entry, kind }: Package, directory: string): void {
 }
 
 /** Node loads ES modules with `require` too; TypeScript's `node16` requires CommonJS types for that. */
-function addCommonjsTypes(directory: string): void {
+export function addCommonjsTypes(directory: string): void {
   const types = globSync('**/*.d.ts', { cwd: directory });
   for (const file of types) cpSync(join(directory, file), join(directory, 'commonjs', file));
   writeFileSync(join(directory, 'commonjs/package.json'), '{"type":"commonjs"}\n');
