@@ -3,10 +3,10 @@
  * commits that and creates an annotated tag `v1.1.0`. It pushes nothing. The changelog must have a section for the
  * version, `## 1.1.0 – 2027-01-31`, and nothing under `## Unreleased`; the working tree must be clean.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import { listMigrations } from './released-migrations.ts';
 import { run } from './run.ts';
 
 interface Place {
@@ -33,6 +33,9 @@ export const PLACES: readonly Place[] = [
   { file: 'docs/installing.md', pattern: /(\/koppelvlak-)(\d[^/]*?)(?=\.tgz)/, kind: 'version' },
   { file: 'Dockerfile', pattern: /(org\.opencontainers\.image\.version=")([^"]+)/, kind: 'version' },
 ];
+
+/** Holds the SHA-256 of every released migration, none of which may change. */
+const LIST = 'migrations/released.json';
 
 /**
  * The current value.
@@ -80,6 +83,28 @@ export function release(root: string, version: string): string {
     git(root, 'commit', '--all', '--quiet', '--message', `Version ${version}`);
   git(root, 'tag', '--annotate', tag, '--message', `Koppelvlak ${version}`);
   return tag;
+}
+
+function currentHashes(root: string): Readonly<Record<string, string>> {
+  const names = globSync('*.sql', { cwd: join(root, 'migrations') }).sort();
+  return Object.fromEntries(names.map((name) => [name, hash('sha256', readFileSync(join(root, 'migrations', name)))]));
+}
+
+/** Released migrations that were changed or deleted. */
+export function changedMigrations(root: string): string[] {
+  const current = currentHashes(root);
+  const released: object = JSON.parse(readFileSync(join(root, LIST), 'utf8'));
+  return Object.entries(released).flatMap(([name, digest]) => (current[name] === digest ? [] : [name]));
+}
+
+/**
+ * Adds the migrations that are not listed yet.
+ * @throws Error when a released one has changed
+ */
+export function listMigrations(root: string): void {
+  const changed = changedMigrations(root);
+  if (changed.length > 0) throw new Error(`released migrations have changed: ${changed.join(', ')}`);
+  writeFileSync(join(root, LIST), `${JSON.stringify(currentHashes(root), undefined, 2)}\n`);
 }
 
 function git(root: string, ...args: readonly string[]): string {

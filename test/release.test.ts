@@ -4,8 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { PLACES, release, valueAt } from '../scripts/release.ts';
-import { changedMigrations, listMigrations } from '../scripts/released-migrations.ts';
+import { changedMigrations, listMigrations, PLACES, release, valueAt } from '../scripts/release.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const CHANGELOG = '# Changelog\n\n## 98.0.0 – 2027-01-31\n\n- Something.\n';
