@@ -12,7 +12,6 @@ import { isRecord } from '../src/lib/json/json-value.ts';
 const ROOT = join(import.meta.dirname, '..');
 /** The path that .spectral.official.yaml expects. */
 const PLACE = join(ROOT, 'node_modules/.cache/koppelvlak');
-const CONTRACTS = ['gegevens', 'verwerkingenlog', 'ldv', 'raadsfeed', 'proof'].map((name) => `openapi/${name}.yaml`);
 
 const [file] = process.argv.slice(2);
 const pinned: unknown = JSON.parse(readFileSync(join(ROOT, 'openapi/ruleset/official.json'), 'utf8'));
@@ -33,6 +32,6 @@ function check(ruleset: Buffer): number {
   }
   mkdirSync(PLACE, { recursive: true });
   writeFileSync(join(PLACE, 'api-design-rules.yaml'), ruleset);
-  const words = ['lint', '--fail-severity=warn', '-r', '.spectral.official.yaml', ...CONTRACTS];
+  const words = ['lint', '--fail-severity=warn', '-r', '.spectral.official.yaml', 'openapi/*.yaml'];
   return spawnSync('spectral', words, { cwd: ROOT, stdio: 'inherit' }).status ?? 1;
 }
