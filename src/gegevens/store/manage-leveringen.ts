@@ -5,20 +5,14 @@ import type { Variant } from '../../lib/exchange-model/mapping.ts';
 import type { Levering } from '../model/selection.ts';
 import { LEVERING } from './read-leveringen.ts';
 
-interface ListedLevering {
-  readonly id: number;
+interface ListedLevering
+  extends Pick<Levering, 'id' | 'periodeStart' | 'periodeEinde' | 'aangeleverdOp' | 'records' | 'zaken' | 'bytes'> {
   readonly variant: Variant;
   readonly organisatie: string;
   readonly kvkNummer: string | null;
   readonly gemeentecode: string | null;
   /** Key of the municipality that it is for, without `GM`. */
   readonly gemeente: string | null;
-  readonly periodeStart: string;
-  readonly periodeEinde: string;
-  readonly aangeleverdOp: Date;
-  readonly records: number;
-  readonly zaken: number;
-  readonly bytes: number;
   readonly bestand: string;
   readonly modelVersie: string;
   readonly ingevoerdOp: Date;

@@ -1,6 +1,7 @@
 import { type Db, lock } from '../../database/transaction.ts';
 import type { Variant } from '../../lib/exchange-model/mapping.ts';
 import type { ReadDelivery, ReadLevering } from '../import/delivery-reader.ts';
+import type { Levering } from '../model/selection.ts';
 
 interface ReplaceOptions {
   readonly variant: Variant;
@@ -23,18 +24,12 @@ export class ReplacementRefused extends Error {
 }
 
 /** A current levering whose period overlaps that of an import, of one of its organisations or of one with the same name. */
-interface EarlierLevering {
-  readonly id: number;
-  readonly organisatieSleutel: string;
-  readonly naam: string | null;
+interface EarlierLevering
+  extends Pick<Levering, 'id' | 'organisatieSleutel' | 'naam' | 'periodeStart' | 'periodeEinde' | 'records' | 'zaken'> {
   readonly naamSleutel: string | null;
   readonly kvkNummer: string | null;
   /** Key of the municipality; `null`: it names none. */
   readonly gemeente: string | null;
-  readonly periodeStart: string;
-  readonly periodeEinde: string;
-  readonly records: number;
-  readonly zaken: number;
 }
 
 /** Why a replacement needs `--replace`. */
@@ -60,12 +55,8 @@ export interface Change {
 }
 
 /** What an import replaces of one organisation, for one municipality and period. */
-export interface Replacement {
+export interface Replacement extends Pick<EarlierLevering, 'kvkNummer' | 'gemeente' | 'periodeStart' | 'periodeEinde'> {
   readonly organisatie: string;
-  readonly kvkNummer: string | null;
-  readonly gemeente: string | null;
-  readonly periodeStart: string;
-  readonly periodeEinde: string;
   readonly records: Change;
   readonly zaken: Change;
   /** Its previous name, if that differs. */

@@ -124,10 +124,8 @@ async function forgetKeys(pool: Pool, needed: readonly string[]): Promise<string
   });
 }
 
-async function rewriteAll(
-  { pool, keys, keyOfLine, signal, progress }: RotateOptions,
-  before: number,
-): Promise<Pick<Rotated, 'rewritten' | 'unreadable'>> {
+async function rewriteAll(options: RotateOptions, before: number): Promise<Pick<Rotated, 'rewritten' | 'unreadable'>> {
+  const { pool, keys, signal, progress } = options;
   let rewritten = 0;
   const unreadable: Unreadable[] = [];
   for (const month of await listMonths(pool)) {
@@ -135,12 +133,7 @@ async function rewriteAll(
     let writing = Promise.resolve();
     for await (const versions of versionsOfMonth(pool, month, BATCH, keys.current)) {
       signal.throwIfAborted();
-      const batch: Rewritten[] = [];
-      for (const version of versions) {
-        const made = await rewrite(version, keys, keyOfLine);
-        if ('reason' in made) unreadable.push(made);
-        else batch.push(made);
-      }
+      const batch = await rewriteBatch(versions, options, unreadable);
       await writing;
       writing = write(pool, keys, batch).then(() => {
         rewritten += batch.length;
@@ -151,13 +144,13 @@ async function rewriteAll(
     }
     await writing;
   }
-  unreadable.push(...(await rehashLines(pool, keys, keyOfLine)));
+  await rehashLines(options, unreadable);
   return { rewritten, unreadable };
 }
 
 /** Hashes lines again that were stored with the current key while another one hashed. */
-async function rehashLines(pool: Pool, keys: IdentityKeys, keyOfLine: KeyOfLine): Promise<Unreadable[]> {
-  const unreadable: Unreadable[] = [];
+async function rehashLines(options: RotateOptions, unreadable: Unreadable[]): Promise<void> {
+  const { pool, keys } = options;
   let after = '00000000-0000-0000-0000-000000000000';
   for (;;) {
     const { rows } = await pool.query<{ id: string }>(
@@ -166,20 +159,14 @@ async function rehashLines(pool: Pool, keys: IdentityKeys, keyOfLine: KeyOfLine)
       [after, BATCH],
     );
     const last = rows.at(-1);
-    if (last === undefined) return unreadable;
+    if (last === undefined) return;
     after = last.id;
     const versions = await pool.query<VersieRow>(
       `select ${SELECT_VERSIE}, v.objecten from verwerkingenlog.versies v
        where v.actie_id = any($1::uuid[]) and v.versie = 1 and v.key_name = $2::text order by v.actie_id`,
       [rows.map(({ id }) => id), keys.current],
     );
-    const batch: Rewritten[] = [];
-    for (const version of versions.rows.map(fromRow)) {
-      const made = await rewrite(version, keys, keyOfLine);
-      if ('reason' in made) unreadable.push(made);
-      else batch.push(made);
-    }
-    await write(pool, keys, batch);
+    await write(pool, keys, await rewriteBatch(versions.rows.map(fromRow), options, unreadable));
   }
 }
 
@@ -189,6 +176,21 @@ interface Rewritten {
   readonly fresh: StoredVersie;
   /** The line of an action that was logged through LDV; with its first version. */
   readonly line: LineKey | undefined;
+}
+
+/** @param unreadable receives the versions that cannot be read */
+async function rewriteBatch(
+  versions: readonly StoredVersie[],
+  { keys, keyOfLine }: RotateOptions,
+  unreadable: Unreadable[],
+): Promise<Rewritten[]> {
+  const batch: Rewritten[] = [];
+  for (const version of versions) {
+    const made = await rewrite(version, keys, keyOfLine);
+    if ('reason' in made) unreadable.push(made);
+    else batch.push(made);
+  }
+  return batch;
 }
 
 async function rewrite(old: StoredVersie, keys: IdentityKeys, keyOfLine: KeyOfLine): Promise<Rewritten | Unreadable> {

@@ -4,7 +4,7 @@ import { lineOfHtml, textOfHtml } from '../supplier/html-text.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
 import { bareNumber, nestByNumber } from '../supplier/mapping.ts';
 import { mediaTypeIn } from '../supplier/media-type.ts';
-import { type FoundDocument, type FoundItem, mapEntry, mapMeeting } from '../supplier/meeting.ts';
+import { type FoundDocument, type FoundItem, type MeetingContext, mapEntry, mapMeeting } from '../supplier/meeting.ts';
 import { describeEntry } from '../supplier/register-values.ts';
 import type { AdapterSource } from '../supplier/source-adapter.ts';
 import type { MappedItem } from '../supplier/supplier.ts';
@@ -30,12 +30,7 @@ export function portalOf({ portaal, organisationId }: AdapterSource): string {
   return (portaal ?? `https://${organisationId}.bestuurlijkeinformatie.nl`).replace(/(?<!\/)\/+$/, '');
 }
 
-interface MeetingMapping {
-  readonly source: AdapterSource;
-  readonly now: Date;
-  readonly issue: IssueSink;
-  readonly usualDay: string;
-}
+type MeetingMapping = Omit<MeetingContext, 'base'>;
 
 export function typeName(type: MeetingType | undefined): string | undefined {
   return type?.Description ?? type?.Meetingtype;

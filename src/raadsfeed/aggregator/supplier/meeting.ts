@@ -79,7 +79,7 @@ export interface FoundMeeting {
   readonly items: readonly FoundItem[];
 }
 
-interface MeetingContext {
+export interface MeetingContext {
   readonly source: AdapterSource;
   readonly now: Date;
   readonly issue: IssueSink;
