@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import { hmacSha256, type Octets, octets } from '../lib/hmac.ts';
 import { CanonicalFormError, canonicalJson } from '../lib/json/canonical-json.ts';
 import { isRecord } from '../lib/json/json-value.ts';
-import { parseUntrusted, UntrustedJsonError } from '../lib/json/parse-untrusted.ts';
+import { parseIfJson } from '../lib/json/parse-untrusted.ts';
 import { mapWithinBudget } from '../lib/scheduling.ts';
 import { decodeBase64, FormatError } from './tlog/note.ts';
 
@@ -142,7 +142,7 @@ export function openDisclosure(
   parts: Parts,
   extra: Uint8Array | undefined,
 ): { readonly entry: Uint8Array; readonly hiddenParts: number } {
-  const json = extra === undefined ? undefined : parseJson(extra);
+  const json = extra && parseIfJson(extra, { bytes: extra.length });
   const [salts, hidden] = isRecord(json) ? [readSecrets(json.parts), readSecrets(json.hidden)] : [];
   const { format = FIRST_FORMAT, members } = isRecord(json) ? json : {};
   if (salts === undefined || hidden === undefined || !isFormat(format))
@@ -191,16 +191,6 @@ function readSecrets(value: unknown): ReadonlyMap<string, Octets> | undefined {
     secrets.set(name, octets(bytes));
   }
   return secrets;
-}
-
-function parseJson(bytes: Uint8Array): unknown {
-  try {
-    // Of the `extra`: a member for each part of the record.
-    return parseUntrusted(bytes, { bytes: bytes.length });
-  } catch (error) {
-    if (error instanceof UntrustedJsonError) return undefined;
-    throw error;
-  }
 }
 
 function base64(bytes: Octets): string {

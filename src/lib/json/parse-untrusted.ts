@@ -185,6 +185,16 @@ function parseCounting(source: Uint8Array | string, counter: JsonCounter): unkno
   return typeof source === 'string' ? parse(source) : parseCounted(source);
 }
 
+/** The same; undefined for what `parseUntrusted` refuses. */
+export function parseIfJson(source: Uint8Array | string, limits: JsonLimits): unknown {
+  try {
+    return parseUntrusted(source, limits);
+  } catch (error) {
+    if (error instanceof UntrustedJsonError) return undefined;
+    throw error;
+  }
+}
+
 /** Levels of objects and lists within a signed object. */
 const STRICT_LEVELS = 16;
 

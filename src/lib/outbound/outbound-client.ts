@@ -1,6 +1,6 @@
 /** Calls for JSON to services named by an operator, or by a document of such a service, with limits on everything. */
 import type { Dispatcher } from 'undici';
-import { JsonCounter, parseCounted, parseUntrusted, UntrustedJsonError } from '../json/parse-untrusted.ts';
+import { JsonCounter, parseCounted, parseIfJson } from '../json/parse-untrusted.ts';
 import { reasonOf } from '../log.ts';
 import { type Clock, retryAfterMs } from '../time.ts';
 import { carriesTrace, newTraceContext, traceHeaders } from '../trace-context.ts';
@@ -184,12 +184,7 @@ interface Wanted {
 
 /** The problem document in the body of an error; undefined when it is not JSON. */
 function problemIn(start: Buffer, type: string): unknown {
-  try {
-    return JSON_TYPE.test(type) ? parseUntrusted(start, { bytes: ERROR_BODY_BYTES }) : undefined;
-  } catch (error) {
-    if (error instanceof UntrustedJsonError) return undefined;
-    throw error;
-  }
+  return JSON_TYPE.test(type) ? parseIfJson(start, { bytes: ERROR_BODY_BYTES }) : undefined;
 }
 
 /** The body of an error is optional: `undefined` for one that is too large, or broke off. */

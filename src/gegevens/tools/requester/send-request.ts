@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
 import { isRecord } from '../../../lib/json/json-value.ts';
-import { ANSWER_LIMITS, JsonCounter, parseUntrusted, UntrustedJsonError } from '../../../lib/json/parse-untrusted.ts';
+import { ANSWER_LIMITS, JsonCounter, parseIfJson } from '../../../lib/json/parse-untrusted.ts';
 import { reasonOf } from '../../../lib/log.ts';
 import { clientCredentialsToken, TokenFetchError } from '../../../lib/outbound/client-credentials.ts';
 import { readBody } from '../../../lib/outbound/guarded-fetch.ts';
@@ -130,10 +130,5 @@ export async function fetchToken({ url, ...client }: TokenRequest): Promise<stri
 
 /** @returns `undefined` when it is not JSON in UTF-8, or exceeds the limits of an answer */
 export function parseJson(body: Buffer): unknown {
-  try {
-    return parseUntrusted(body, { bytes: body.length, ...ANSWER_LIMITS });
-  } catch (error) {
-    if (error instanceof UntrustedJsonError) return undefined;
-    throw error;
-  }
+  return parseIfJson(body, { bytes: body.length, ...ANSWER_LIMITS });
 }
