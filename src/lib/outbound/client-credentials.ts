@@ -1,6 +1,6 @@
 /** Our own access tokens for calls to other services: by client credentials (RFC 6749 section 4.4). */
 import { type Dispatcher, request } from 'undici';
-import { parseUntrusted } from '../json/parse-untrusted.ts';
+import { parseIfJson } from '../json/parse-untrusted.ts';
 import { shareRuns } from '../scheduling.ts';
 import { readBody } from './guarded-fetch.ts';
 
@@ -86,20 +86,13 @@ async function fetchToken(
   }).catch((cause: unknown) => {
     throw new TokenFetchError('the authorization server cannot be reached', { cause });
   });
-  const answer = await readBody(body, undefined, TOKEN_MAX_BYTES).then(parsed, () => undefined);
+  // The status tells more than the absence of JSON.
+  const bytes = await readBody(body, undefined, TOKEN_MAX_BYTES).catch(() => undefined);
+  const answer = bytes && parseIfJson(bytes, { bytes: TOKEN_MAX_BYTES });
   if (statusCode !== 200 || !isTokenAnswer(answer)) {
     throw new TokenFetchError(`the authorization server gave no token (${statusCode})`, { status: statusCode, answer });
   }
   return { token: answer.access_token, seconds: typeof answer.expires_in === 'number' ? answer.expires_in : 60 };
-}
-
-function parsed(bytes: Buffer): unknown {
-  try {
-    return parseUntrusted(bytes, { bytes: TOKEN_MAX_BYTES });
-  } catch {
-    // The status tells more than the absence of JSON.
-    return undefined;
-  }
 }
 
 function isTokenAnswer(value: unknown): value is { access_token: string; expires_in?: unknown } {

@@ -5,7 +5,7 @@ import { CsvError, parse } from 'csv-parse/sync';
 import { CommandError, UsageError } from '../../../lib/command-error.ts';
 import { normaliseOrganisatiecode } from '../../../lib/feed/resource.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
-import { parseUntrusted } from '../../../lib/json/parse-untrusted.ts';
+import { parseIfJson } from '../../../lib/json/parse-untrusted.ts';
 import { decodeUtf8, EncodingError } from '../../../lib/text-file.ts';
 import type { NewSource } from '../plan-sources.ts';
 import { hasOwnNumbers, supplierAddress } from '../source.ts';
@@ -141,15 +141,11 @@ interface ListLine {
 }
 
 function jsonLines(text: string): ListLine[] {
-  return text.split(/\r?\n/).flatMap((line, i) => {
-    if (line.trim() === '') return [];
-    try {
-      return [{ line: i + 1, value: parseUntrusted(line, { bytes: MAX_BYTES }) }];
-    } catch {
-      // Reported with its number, like every line that is not an object.
-      return [{ line: i + 1, value: undefined }];
-    }
-  });
+  return text
+    .split(/\r?\n/)
+    .flatMap((line, i) =>
+      line.trim() === '' ? [] : [{ line: i + 1, value: parseIfJson(line, { bytes: MAX_BYTES }) }],
+    );
 }
 
 /** @throws {CsvError} */
