@@ -21,7 +21,8 @@ function damaged(path: string, cause?: unknown): Error {
 
 /** Writes a file that only its owner may read, in one step: a crash leaves the old one or the new one. */
 export async function saveJson(path: string, value: unknown): Promise<void> {
-  await rename(await writeDraft(path, value), path);
+  const draft = await writeDraft(path, value);
+  await rename(draft, path).catch((error: unknown) => withoutDraft(draft, error));
 }
 
 /** 32 random bytes as text, saved under this name. Processes that start at the same time get the same. */
@@ -52,6 +53,14 @@ async function writeDraft(path: string, value: unknown): Promise<string> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${randomUUID()}`;
   // On disk before it gets its name: data encrypted with a lost key are lost too.
-  await writeFile(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flag: 'wx', flush: true });
+  await writeFile(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flag: 'wx', flush: true }).catch(
+    (error: unknown) => withoutDraft(draft, error),
+  );
   return draft;
+}
+
+/** A full disk must not be left with a draft of each attempt. */
+async function withoutDraft(draft: string, error: unknown): Promise<never> {
+  await rm(draft, { force: true });
+  throw error;
 }

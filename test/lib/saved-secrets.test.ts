@@ -1,8 +1,8 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadSecret } from '../../src/lib/saved-secrets.ts';
+import { loadSecret, saveJson } from '../../src/lib/saved-secrets.ts';
 
 let directory: string;
 beforeEach(async () => {
@@ -26,4 +26,12 @@ describe('a saved secret', () => {
       expect(await readFile(path, 'utf8')).toBe(text);
     },
   );
+});
+
+it('leaves nothing of an attempt to save that failed', async () => {
+  const path = join(directory, 'state.json');
+  await mkdir(path);
+  await expect(saveJson(path, {})).rejects.toMatchObject({ code: 'EISDIR' });
+  await expect(saveJson(path, 1n)).rejects.toThrow(TypeError);
+  expect(await readdir(directory)).toEqual(['state.json']);
 });
