@@ -125,11 +125,10 @@ export const CONTENTS = feedChapters('C-REC-09')('C-DATA', ['Inhoud van een reco
     nl: 'De inhoud voldoet aan het contract',
     en: 'The content matches the contract',
     needs: ['C-DATA-01', 'C-DATA-02', 'C-DATA-03', 'C-DATA-04', 'C-DATA-06', 'C-DATA-08'],
-    check: (subject) =>
-      eachRecord(isUpsert, ({ resourceType, data }) => {
-        const schema = SCHEMAS[String(resourceType)];
-        return schema === undefined ? undefined : subject.fault(schema, data);
-      })(subject),
+    check: eachRecord(isUpsert, ({ resourceType, data }, { fault }) => {
+      const schema = SCHEMAS[String(resourceType)];
+      return schema && fault(schema, data);
+    }),
   },
   'C-DATA-08': {
     may: contract('header of the file', 'the code in `organisatie` equals `resource.organisatiecode`'),

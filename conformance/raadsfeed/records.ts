@@ -25,10 +25,10 @@ const HASH = /^sha256:[0-9a-f]{64}$/;
 
 /** A check of every history record that meets this condition. */
 export const eachRecord =
-  (isMeant: (record: JsonObject) => boolean, judge: (record: JsonObject) => string | undefined) =>
-  ({ history }: FeedSubject): Finding =>
-    firstSeen(recordsOf(history, isMeant), ({ record: seen }) => {
-      const wrong = judge(seen);
+  (isMeant: (record: JsonObject) => boolean, judge: (record: JsonObject, subject: FeedSubject) => string | undefined) =>
+  (subject: FeedSubject): Finding =>
+    firstSeen(recordsOf(subject.history, isMeant), ({ record: seen }) => {
+      const wrong = judge(seen, subject);
       return wrong && `${nameOf(seen)}: ${wrong}`;
     });
 const all = (): boolean => true;
@@ -119,12 +119,9 @@ export const RECORDS = feedChapters('C-REC-02')('C-REC', ['Records van de feed',
     nl: 'Het tijdstip van vastleggen ligt niet in de toekomst',
     en: 'The time of recording is not in the future',
     needs: ['C-REC-07'],
-    check: (subject) => {
-      const latest = Date.now() + CLOCK_SKEW_MS;
-      return eachRecord(all, ({ storedAt }) =>
-        Date.parse(String(storedAt)) <= latest ? undefined : `\`storedAt\` is ${String(storedAt)}`,
-      )(subject);
-    },
+    check: eachRecord(all, ({ storedAt }) =>
+      Date.parse(String(storedAt)) <= Date.now() + CLOCK_SKEW_MS ? undefined : `\`storedAt\` is ${String(storedAt)}`,
+    ),
   },
   'C-REC-09': {
     must: record('`data` The complete resource object. Present for `upsert`'),
@@ -281,6 +278,6 @@ export const RECORDS = feedChapters('C-REC-02')('C-REC', ['Records van de feed',
     nl: 'Een record voldoet aan het contract',
     en: 'A record matches the contract',
     needs: ['C-REC-07', 'C-REC-17', 'C-DATA-07'],
-    check: (subject) => eachRecord(all, (one) => subject.fault('FeedRecord', one))(subject),
+    check: eachRecord(all, (one, { fault }) => fault('FeedRecord', one)),
   },
 });
