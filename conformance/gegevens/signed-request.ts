@@ -74,21 +74,24 @@ export const hs256: SignBytes = (input, key) =>
     .digest();
 export const noSignature: SignBytes = () => Buffer.alloc(0);
 
-/**
- * The two headers for a body.
- * @param now milliseconds since 1970
- */
+/** The two headers for a body. */
 export function signedHeaders(
   body: Buffer,
   identity: Identity,
   { form = 'digest', header = {}, sign = ps256, digest = digestOf(body) }: Omit<Wishes, 'identity'> = {},
-  now = Date.now(),
 ): SignedHeaders {
   const leaf = Buffer.from(identity.x5c[0] ?? '', 'base64');
   const thumbprint = hash('sha256', leaf, 'base64url');
   const kid = hash('sha256', new X509Certificate(leaf).publicKey.export({ type: 'spki', format: 'der' }), 'base64url');
   const members = {
-    ...{ alg: 'PS256', typ: 'JOSE', kid, x5c: identity.x5c, 'x5t#S256': thumbprint, iat: Math.floor(now / 1000) },
+    ...{
+      alg: 'PS256',
+      typ: 'JOSE',
+      kid,
+      x5c: identity.x5c,
+      'x5t#S256': thumbprint,
+      iat: Math.floor(Date.now() / 1000),
+    },
     ...(form === 'body' ? {} : { b64: false, crit: ['sigD', 'b64'], sigD: { mId: HTTP_HEADERS, pars: ['digest'] } }),
     ...header,
   };

@@ -144,7 +144,8 @@ export const QUERYING = logChapter('B-QRY', ['Opvragen', 'Querying'], {
     en: 'The newest action comes first',
     needs: ['B-QRY-01'],
     test: async (log) => {
-      for (const days of [9, 7, 8]) await log.kept(`volgorde ${days}`, inOrder(log.person('volgorde'), days));
+      const verwerkteObjecten = [objectOf(log.person('volgorde'))];
+      for (const days of [9, 7, 8]) await log.kept(`volgorde ${days}`, { tijdstip: daysAgo(days), verwerkteObjecten });
       const times = (await log.list('volgorde')).map(({ tijdstip }) => Date.parse(String(tijdstip)));
       if (times.every((time, i) => i === 0 || time <= (times[i - 1] ?? 0)) && times.length === 3) return undefined;
       return `${times.length} actions, not from new to old`;
@@ -196,7 +197,3 @@ export const QUERYING = logChapter('B-QRY', ['Opvragen', 'Querying'], {
     },
   },
 });
-
-function inOrder(person: string, days: number) {
-  return { tijdstip: daysAgo(days), verwerkteObjecten: [objectOf(person)] };
-}

@@ -114,10 +114,7 @@ export function objectOf(objectId: string, wishes: JsonObject = {}): JsonObject 
   };
 }
 
-/**
- * A time in UTC with whole seconds.
- * @param minutes later than that
- */
-export function daysAgo(days: number, minutes = 0): string {
-  return `${new Date(Date.now() - days * 86_400_000 + minutes * 60_000).toISOString().slice(0, 19)}Z`;
+/** A time in UTC with whole seconds. */
+export function daysAgo(days: number): string {
+  return `${new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 19)}Z`;
 }
