@@ -99,26 +99,23 @@ export interface Undoing {
   readonly signal: AbortSignal;
 }
 
-interface Chaptered<Case> {
+export interface Chapter<Subject extends SuiteSubject> {
   /** Prefix of its case ids: `C-FEED`. */
   readonly id: string;
   readonly title: { readonly nl: string; readonly en: string };
-  readonly cases: readonly Case[];
+  readonly cases: readonly ConformanceCase<Subject>[];
 }
 
-export type Chapter<Subject extends SuiteSubject> = Chaptered<ConformanceCase<Subject>>;
-
 /** The cases for one kind of implementation, in listing order. */
-export interface SuiteDescription {
+export interface Suite<Subject extends SuiteSubject> {
   /** Its name on the command line. */
   readonly name: string;
   readonly title: { readonly nl: string; readonly en: string };
-  readonly chapters: readonly Chaptered<CaseDescription>[];
-}
-
-export interface Suite<Subject extends SuiteSubject> extends SuiteDescription {
   readonly chapters: readonly Chapter<Subject>[];
 }
+
+/** A suite whose cases are described, not run. */
+export type SuiteDescription = Suite<never>;
 
 /** There was no usable answer. */
 export class Inconclusive extends Error {

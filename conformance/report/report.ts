@@ -2,7 +2,7 @@
  * The report of a run as data: the subject, the outcome of every case, and the evidence. Its form is stable:
  * `openapi/conformance-report.json`.
  */
-import type { CaseDescription, Clause, Level, Outcome, SuiteDescription } from '../case.ts';
+import type { CaseDescription, Chapter, Level, Outcome, SuiteDescription } from '../case.ts';
 import type { ShownExchange } from '../exchange.ts';
 import { type Mask, maskedHeaders } from '../mask.ts';
 import type { CaseResult } from '../run-suite.ts';
@@ -17,13 +17,10 @@ interface ReportedExchange {
   readonly body: string;
 }
 
-export interface ReportedCase {
-  readonly id: string;
+export interface ReportedCase extends Pick<CaseDescription, 'id' | 'level' | 'source'> {
   readonly chapter: string;
   readonly chapterTitle: string;
   readonly title: string;
-  readonly level: Level;
-  readonly source: Clause;
   readonly outcome: Outcome;
   readonly reason?: string;
   /** The failure was announced. */
@@ -48,14 +45,10 @@ export interface ConformanceReport {
   readonly cases: readonly ReportedCase[];
 }
 
-interface ReportOptions {
+interface ReportOptions extends Pick<ConformanceReport, 'version' | 'subject' | 'requests' | 'options'> {
   readonly suite: SuiteDescription;
-  readonly version: string;
-  readonly subject: string;
   readonly started: Date;
   readonly ended: Date;
-  readonly requests: number;
-  readonly options: Readonly<Record<string, unknown>>;
   readonly strict: boolean;
   readonly expectedFailures: ReadonlySet<string>;
   readonly results: readonly CaseResult[];
@@ -73,11 +66,7 @@ const LONGEST_CURL = 2000;
 export function makeReport(options: ReportOptions): ConformanceReport {
   const { suite, version, subject, results, strict, expectedFailures, mask, canBeSent } = options;
   const ended = new Map(results.map((result) => [result.id, result]));
-  const caseOf = (
-    chapter: SuiteDescription['chapters'][number],
-    described: CaseDescription,
-  ): readonly ReportedCase[] => {
-    const { id, title, level, source } = described;
+  const caseOf = (chapter: Chapter<never>, { id, title, level, source }: CaseDescription): readonly ReportedCase[] => {
     const result = ended.get(id);
     if (result === undefined) return [];
     const { outcome, reason, exchanges } = result;

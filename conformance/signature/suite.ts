@@ -45,9 +45,9 @@ async function judgeAll(name: RuleName, messages: readonly SignedMessage[], trus
  * Cases for rules.
  * @param idOf returns the id of a rule; undefined: it is not tested here
  */
-function ruleCases<Subject extends SuiteSubject>(
+function ruleCases<Subject extends SuiteSubject & { readonly trust: Trust }>(
   idOf: (name: RuleName) => string | undefined,
-  judge: (name: RuleName, subject: Subject) => Promise<Finding>,
+  messagesOf: (subject: Subject) => readonly SignedMessage[] | Promise<readonly SignedMessage[]>,
 ): readonly ConformanceCase<Subject>[] {
   return RULE_NAMES.flatMap((name) => {
     const id = idOf(name);
@@ -55,7 +55,10 @@ function ruleCases<Subject extends SuiteSubject>(
     const { judge: _, needs: rules = [], ...written } = RULES[name];
     // Lacking an optional part is no reason to skip another rule.
     const needs = rules.filter((one) => !OPTIONAL.has(one)).flatMap((one) => idOf(one) ?? []);
-    return { ...described(id, { ...written, needs }, id), check: (subject) => judge(name, subject) };
+    return {
+      ...described(id, { ...written, needs }, id),
+      check: async (subject) => judgeAll(name, await messagesOf(subject), subject.trust),
+    };
   });
 }
 
@@ -76,15 +79,12 @@ export function messageChapter<Subject extends SuiteSubject & { readonly trust: 
     const { number } = RULE_IDS[name];
     return number && `${id}-${number}`;
   };
-  return {
-    ...{ id, title: { nl, en } },
-    cases: ruleCases<Subject>(idOf, async (name, subject) => judgeAll(name, await messagesOf(subject), subject.trust)),
-  };
+  return { id, title: { nl, en }, cases: ruleCases(idOf, messagesOf) };
 }
 
 const CASES = ruleCases<SignatureSubject>(
   (name) => RULE_IDS[name].own,
-  (name, { messages, trust }) => judgeAll(name, messages, trust),
+  ({ messages }) => messages,
 );
 
 const chapter = (id: string, nl: string, en: string): Chapter<SignatureSubject> => ({
