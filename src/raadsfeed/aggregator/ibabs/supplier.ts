@@ -46,7 +46,7 @@ type IbabsListed = Listed &
     | { readonly kind: 'entry'; readonly register: string; readonly entry: RegisterEntry }
   );
 type IbabsDetail =
-  | { readonly kind: 'meeting'; readonly meeting: IbabsMeeting; readonly type: MeetingType | undefined }
+  | Extract<IbabsListed, { kind: 'meeting' }>
   | { readonly kind: 'entry'; readonly entry: RegisterEntry; readonly detail: EntryDetail };
 
 /** Before any register. */
@@ -68,9 +68,7 @@ export function createIbabs(client: IbabsClient): Supplier<IbabsListed, IbabsDet
       return { listed: await listMeetings(client, reading, await typesOf(reading)) };
     },
     async read(listed, { request, issues }): Promise<Found<IbabsDetail>> {
-      if (listed.kind === 'meeting') {
-        return { kind: 'found', value: { kind: 'meeting', meeting: listed.meeting, type: listed.type } };
-      }
+      if (listed.kind === 'meeting') return { kind: 'found', value: listed };
       const { entry, register } = listed;
       const raw = await client.entry(request.source.organisationId, register, entry.EntryId, request.signal);
       const detail = readDetail(detailOf(raw), issues.at(listed.key));
