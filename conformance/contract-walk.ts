@@ -8,6 +8,7 @@ export interface Departure {
   /** The status, the media type or the name of the schema. */
   readonly what: string;
   readonly text: string;
+  readonly at: Exchange;
 }
 
 /** A value that a schema refuses. */
@@ -38,8 +39,9 @@ export function walkContract(file: string) {
     return isRecord(found) ? found : undefined;
   };
 
-  /** How an answer deviates from the contract; addresses and methods outside it are not judged. */
-  const departures = (path: string, { method, status, headers, body, json }: Exchange): readonly Departure[] => {
+  const departures: Departure[] = [];
+  const departuresIn = (path: string, answer: Exchange): readonly Omit<Departure, 'at'>[] => {
+    const { method, status, headers, body, json } = answer;
     const operation = operationOf(method, path);
     if (operation === undefined) return [];
     const responses = resolve(operation.responses);
@@ -61,7 +63,12 @@ export function walkContract(file: string) {
 
   return {
     fault,
+    /** How the judged answers deviate from the contract. */
     departures,
+    /** Addresses and methods outside the contract are not judged. */
+    judge(path: string, at: Exchange): void {
+      departures.push(...departuresIn(path, at).map((one) => ({ ...one, at })));
+    },
     /** @param path as in the contract: `/verwerkingsacties/{actieId}` */
     parameters: (method: string, path: string) => {
       const listed = operationOf(method, path)?.parameters;

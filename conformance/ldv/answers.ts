@@ -180,8 +180,8 @@ export const ANSWERS = ldvChapter(
       may: contract('paths', 'responses: content, schema'),
       nl: 'Elk antwoord in deze test voldoet aan het contract',
       en: 'Every answer in this run matches the contract',
-      test: ({ subject: { departures } }) => {
-        const [first] = departures;
+      test: ({ subject }) => {
+        const [first] = subject.contract.departures;
         return first && { failed: first.text, at: first.at };
       },
     },

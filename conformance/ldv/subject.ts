@@ -27,7 +27,6 @@ export interface LdvSubject extends SuiteSubject {
   readonly contract: ContractWalk;
   /** A fault for which this intake refuses a line but accepts the others; found when the first case needs it. */
   wrong?: Promise<MakeWrong>;
-  readonly departures: { readonly text: string; readonly at: Exchange }[];
 }
 
 /** @param base address of the logbook, such as `https://log.example/ldv/v1` */
@@ -35,7 +34,7 @@ export function readLdvSubject(base: string, client: Client, tokens: Tokens, act
   const root = base.replace(/(?<!\/)\/+$/, '').replace(/\/traces$/, '');
   const contract = walkContract('ldv.yaml');
   return {
-    ...{ client, contract, fault: contract.fault, tokens, base: root, values: { base: root }, departures: [] },
+    ...{ client, contract, fault: contract.fault, tokens, base: root, values: { base: root } },
     run: randomUUID().slice(0, 8),
     activity: activity ?? `https://conformance.example/verwerkingsactiviteiten/${randomUUID()}`,
   };
@@ -88,7 +87,7 @@ export const DPL = {
 
 /** An intake as seen by one case. */
 function openIntake(subject: LdvSubject, { ask }: CaseRun) {
-  const { base, run, activity, contract, departures } = subject;
+  const { base, run, activity, contract } = subject;
   const intake = {
     subject,
     ask,
@@ -116,7 +115,7 @@ function openIntake(subject: LdvSubject, { ask }: CaseRun) {
         },
         ...(as === '' ? {} : { as }),
       });
-      departures.push(...contract.departures('/traces', at).map((one) => ({ text: one.text, at })));
+      contract.judge('/traces', at);
       return at;
     },
     /**

@@ -12,8 +12,8 @@ const OPTIONAL = ['404', '405', '501'];
 const PROBLEM = 'application/problem+json';
 
 /** The first deviation from the contract in this run's answers. */
-function departure({ subject: { departures } }: Log, of: Departure['in']): Finding {
-  const found = departures.filter((one) => one.in === of && !OPTIONAL.includes(one.what));
+function departure({ subject }: Log, of: Departure['in']): Finding {
+  const found = subject.contract.departures.filter((one) => one.in === of && !OPTIONAL.includes(one.what));
   const [first] = found;
   if (first === undefined) return undefined;
   const more = new Set(found.map(({ text }) => text)).size - 1;

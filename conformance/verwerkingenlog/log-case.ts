@@ -28,7 +28,7 @@ export function isActie(status: number, json: unknown): json is JsonObject {
 
 /** A processing log as seen by one case. Paths have a query, relative to the address of the log; names are those of persons, within the case. */
 function openLog(subject: LogSubject, { ask }: CaseRun) {
-  const { base, contract, departures, written, processingHeaders, kept } = subject;
+  const { base, contract, written, processingHeaders, kept } = subject;
 
   const log = {
     subject,
@@ -42,7 +42,7 @@ function openLog(subject: LogSubject, { ask }: CaseRun) {
         ...(body === undefined ? {} : { body }),
       });
       const [bare = ''] = path.split('?');
-      departures.push(...contract.departures(bare, at).map((departure) => ({ ...departure, at })));
+      contract.judge(bare, at);
       if (method === 'POST' && isActie(at.status, at.json))
         written.set(`${base}${bare}/${String(at.json.actieId)}`, 'delete:confidential');
       if (method === 'PUT' && at.status === 201) written.set(base + bare, 'register:write');

@@ -4,8 +4,8 @@ import type { JsonObject } from '../../src/lib/json/json-value.ts';
 import type { PROCESSING_LOG_SCOPES } from '../../src/lib/processing-log-scopes.ts';
 import { Inconclusive, Skipped, type SuiteSubject } from '../case.ts';
 import type { Tokens } from '../commands/token-file.ts';
-import { type ContractWalk, type Departure, walkContract } from '../contract-walk.ts';
-import type { Client, Exchange } from '../exchange.ts';
+import { type ContractWalk, walkContract } from '../contract-walk.ts';
+import type { Client } from '../exchange.ts';
 
 export type Scope = (typeof PROCESSING_LOG_SCOPES)[number];
 
@@ -19,8 +19,6 @@ export interface LogSubject extends SuiteSubject {
   readonly run: string;
   readonly activity: string;
   readonly contract: ContractWalk;
-  /** Answers that deviate from the contract. */
-  readonly departures: (Departure & { readonly at: Exchange })[];
   /** Actions that cases share, by name. */
   readonly kept: Map<string, Promise<JsonObject>>;
   /** Addresses of actions written and not yet deleted, each with the scope that deletes it. */
@@ -41,7 +39,6 @@ export function readLogSubject(base: string, client: Client, tokens: Tokens, oin
     ...{ client, contract, fault: contract.fault, written, tokens, base: root, values: { base: root } },
     run: randomUUID().slice(0, 8),
     activity: randomUUID(),
-    departures: [],
     kept: new Map(),
     processingHeaders: {
       ...(oin === undefined ? {} : { OIN: oin }),
