@@ -210,7 +210,7 @@ export async function answerIfAny(client: Client, ask: Ask): Promise<Exchange | 
   try {
     return await client.send(ask);
   } catch (error) {
-    if (error instanceof Inconclusive) return undefined;
+    if (error instanceof Inconclusive || error instanceof Skipped) return undefined;
     throw error;
   }
 }

@@ -3,7 +3,7 @@ import { UsageError } from '../../src/lib/command-error.ts';
 import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
 import { parseUntrusted } from '../../src/lib/json/parse-untrusted.ts';
 import { clientCredentialsToken } from '../../src/lib/outbound/client-credentials.ts';
-import { Inconclusive, Skipped } from '../case.ts';
+import { answerIfAny } from '../case.ts';
 import type { Ask, Client } from '../exchange.ts';
 import { readText } from './usage.ts';
 
@@ -49,13 +49,8 @@ export async function readTokenFile(
 
 /** @throws {UsageError} when the token is refused: every case would fail without saying anything about the service */
 export async function requireAccess(client: Client, ask: Ask): Promise<void> {
-  try {
-    if ((await client.send(ask)).status === 401)
-      throw new UsageError('the token was refused with status 401: nothing can be tested');
-  } catch (error) {
-    // The cases that request it report this.
-    if (!(error instanceof Inconclusive || error instanceof Skipped)) throw error;
-  }
+  const answer = await answerIfAny(client, ask);
+  if (answer?.status === 401) throw new UsageError('the token was refused with status 401: nothing can be tested');
 }
 
 /** Tokens by name, or clients' secrets; the other contents of a demo's file, such as its address, are not secret. */

@@ -58,11 +58,11 @@ export interface SignedHeaders {
 /** Cheap to answer, and nothing beyond an ordinary request. */
 export const SMALL = { page: 1, pageSize: 1 };
 
-const pss =
-  (algorithm: string, saltLength: number): SignBytes =>
-  (input, key) =>
-    signBytes(algorithm, input, { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength });
-export const ps256 = pss('sha256', 32);
+const ps256: SignBytes = (input, key) =>
+  signBytes('sha256', input, { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 });
+/** A valid signature with one bit changed. */
+export const changedSignature: SignBytes = (input, key) =>
+  Buffer.from(ps256(input, key).map((byte, i) => (i === 40 ? byte ^ 1 : byte)));
 export const rs256: SignBytes = (input, key) => signBytes('sha256', input, key);
 /**
  * The public key, which everyone has, used as a secret.

@@ -1,7 +1,14 @@
 /** The played suppliers: what the requester must request from each, and what is wrong with the answer. */
 import { digestOf } from '../../src/lib/jades/signature.ts';
 import type { JsonObject } from '../../src/lib/json/json-value.ts';
-import { hs256, noSignature, ps256, rs256, type SignedHeaders, type Wishes } from '../gegevens/signed-request.ts';
+import {
+  changedSignature,
+  hs256,
+  noSignature,
+  rs256,
+  type SignedHeaders,
+  type Wishes,
+} from '../gegevens/signed-request.ts';
 import { SIGNATURE } from '../signature/message.ts';
 import type { SupplierName } from './keys.ts';
 
@@ -75,9 +82,7 @@ export const SCENARIOS = {
     const sent = Buffer.from(` ${JSON.stringify(value)}`);
     return { sent, after: (headers) => ({ ...headers, digest: digestOf(sent) }) };
   }),
-  'changed-signature': wishing({
-    sign: (input, key) => Buffer.from(ps256(input, key).map((byte, i) => (i === 40 ? byte ^ 1 : byte))),
-  }),
+  'changed-signature': wishing({ sign: changedSignature }),
   'alg-none': wishing({ header: { alg: 'none' }, sign: noSignature }),
   'alg-hs256': wishing({ header: { alg: 'HS256' }, sign: hs256 }),
   'alg-rs256': wishing({ header: { alg: 'RS256' }, sign: rs256 }),
