@@ -13,21 +13,23 @@ import { reportHtml } from '../report/html.ts';
 import { reportJunit } from '../report/junit.ts';
 import { type ConformanceReport, noLongerFailing, verdictOf } from '../report/report.ts';
 import { signedStatement } from '../report/statement.ts';
-import { asUsage, readText } from './usage.ts';
+import { asText, asUsage, readBytes, readText } from './usage.ts';
 
 const SCHEMA = new URL('../../openapi/conformance-report.json', import.meta.url);
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /** @throws {UsageError} when the file is not a report */
 export async function readReport(file: string): Promise<ConformanceReport> {
-  const text = await readText(file);
+  // Not its text, which would be held beside what is parsed from it.
+  const bytes = await readBytes(file);
   const isReport = new Ajv2020({ strict: false, validateFormats: false }).compile<ConformanceReport>(
     JSON.parse(await readFile(SCHEMA, 'utf8')),
   );
   let value: unknown;
   try {
-    value = parseUntrusted(text, { bytes: MAX_BYTES });
+    value = parseUntrusted(bytes, { bytes: MAX_BYTES });
   } catch (error) {
+    if (error instanceof UntrustedJsonError && error.code === 'not-utf8') asText(bytes, file);
     if (error instanceof UntrustedJsonError) throw new UsageError(`${file} ${error.message}`);
     throw error;
   }

@@ -30,7 +30,11 @@ export function readBytes(file: string): Promise<Buffer> {
 
 /** @throws {UsageError} when the file cannot be read or is not UTF-8 */
 export async function readText(file: string): Promise<string> {
-  const bytes = await readBytes(file);
+  return asText(await readBytes(file), file);
+}
+
+/** @throws {UsageError} naming the first line that is not UTF-8 */
+export function asText(bytes: Buffer, file: string): string {
   try {
     return decodeUtf8(bytes, file);
   } catch (error) {
