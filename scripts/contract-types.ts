@@ -37,16 +37,17 @@ export function typesHeader(name: ContractName): string {
  */
 function typedPart(name: ContractName): object {
   const validated = readValidation(pathToFileURL(join(ROOT, 'openapi', `${name}.yaml`)));
-  const document: unknown = JSON.parse(JSON.stringify(validated), (_key, value: unknown) =>
-    isParameterWithDefault(value) ? { ...value, required: true } : value,
-  );
+  const document: unknown = JSON.parse(JSON.stringify(validated), (key, value: unknown) => {
+    if (EXAMPLES.has(key) || (WORDS.has(key) && typeof value === 'string')) return undefined;
+    return isParameterWithDefault(value) ? { ...value, required: true } : value;
+  });
   if (!isRecord(document) || !isRecord(document.paths) || !isRecord(document.components)) {
     throw new TypeError(`openapi/${name}.yaml is not a contract`);
   }
   const { schemas, parameters } = document.components;
   const paths = Object.entries(document.paths).map(([path, item]) => [path, withOwnAnswers(Object(item))]);
   const { openapi, info } = document;
-  return withoutWords({ openapi, info, paths: Object.fromEntries(paths), components: { schemas, parameters } });
+  return { openapi, info, paths: Object.fromEntries(paths), components: { schemas, parameters } };
 }
 
 function isParameterWithDefault(value: unknown): value is Record<string, unknown> {
@@ -62,12 +63,6 @@ function withOwnAnswers(item: Record<string, unknown>): object {
         .map(([status, response]) => [status, { ...Object(response), headers: undefined }]);
       return [member, { ...operation, responses: Object.fromEntries(responses) }];
     }),
-  );
-}
-
-function withoutWords(value: object): object {
-  return JSON.parse(JSON.stringify(value), (key, member: unknown) =>
-    EXAMPLES.has(key) || (WORDS.has(key) && typeof member === 'string') ? undefined : member,
   );
 }
 

@@ -164,17 +164,15 @@ function document(): string {
   const states: readonly State[] = Object.values(STATES).flat();
   const rows = states.map(([name, what]) => [what, ...WIDTHS.map((width) => picture(name, width))]);
   const printed = PRINTED.map(([name, what]) => `[${what}](screenshots/${name}.pdf)`);
-  return [
-    '# Screenshots of the pages',
-    '',
-    'Taken by `npm run screenshots`.',
-    'Long pages are cut.',
-    '',
-    tableOf(['state', ...WIDTHS.map(String)], rows),
-    '',
-    `Printed: ${printed.join(', ')}.`,
-    '',
-  ].join('\n');
+  return `# Screenshots of the pages
+
+Taken by \`npm run screenshots\`.
+Long pages are cut.
+
+${tableOf(['state', ...WIDTHS.map(String)], rows)}
+
+Printed: ${printed.join(', ')}.
+`;
 }
 
 /** Publishes all the council information that the pictures show. */
