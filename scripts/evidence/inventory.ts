@@ -36,27 +36,21 @@ export const licences: Report = {
     const value = readJson(folder, 'licences.json');
     if (!isRecord(value) || !isRecord(value.texts)) return ['licences.json has no packages'];
     const { texts } = value;
+    const packages = records(value.packages);
     const label = (one: { name?: unknown; version?: unknown; license?: unknown }): string =>
       `${String(one.name)}@${String(one.version)} under ${String(one.license)}`;
-    const listed = records(value.packages).map((one) => ({
-      label: label(one),
-      name: String(one.name),
-      isAssessed: isAssessed(String(one.license)),
-      texts: Array.isArray(one.texts) ? one.texts.map(String) : [],
-    }));
-    const known = listed.map((one) => one.label);
+    const textsOf = (one: { texts?: unknown }): string[] => (Array.isArray(one.texts) ? one.texts.map(String) : []);
+    const known = packages.map(label);
     const locked = shippedPackages(lock).map(label);
+    const unassessed = packages.filter(({ license }) => !isAssessed(String(license)));
     // Packages without a licence file, or not installed where the evidence was made.
-    const bare = listed.filter((one) => one.texts.length === 0).map(({ name }) => name);
+    const bare = packages.filter((one) => textsOf(one).length === 0).map(({ name }) => String(name));
     if (bare.length > 0) note(`licences.json: no text of ${bare.join(', ')}`);
     return [
       ...lacking(locked, known).map((one) => `lacks ${one}`),
       ...lacking(known, locked).map((one) => `has ${one}, which the package does not`),
-      ...listed.filter((one) => !one.isAssessed).map((one) => `has ${one.label}, which was not assessed`),
-      ...listed
-        .flatMap((one) => one.texts)
-        .filter((digest) => texts[digest] === undefined)
-        .map((digest) => `lacks the text ${digest}`),
+      ...unassessed.map((one) => `has ${label(one)}, which was not assessed`),
+      ...lacking(packages.flatMap(textsOf), Object.keys(texts)).map((digest) => `lacks the text ${digest}`),
       ...Object.entries(texts)
         .filter(([digest, text]) => hash('sha256', String(text)) !== digest)
         .map(([digest]) => `has another text than ${digest}`),
