@@ -36,9 +36,13 @@ const home = await mkdtemp(join(tmpdir(), 'koppelvlak-files-'));
 const demo = fork(MAIN, ['demo', '--empty'], {
   env: {
     ...process.env,
-    ...{ KOPPELVLAK_HOME: home, PORT: '0', MANAGEMENT_PORT: '0' },
+    KOPPELVLAK_HOME: home,
+    PORT: '0',
+    MANAGEMENT_PORT: '0',
     // The core alone: nothing else follows the feed, and only the feed is sealed.
-    ...{ RAADSFEED_PAGES: 'false', RAADSFEED_DIWOO: 'false', PROOF_LOGS: 'raadsfeed' },
+    RAADSFEED_PAGES: 'false',
+    RAADSFEED_DIWOO: 'false',
+    PROOF_LOGS: 'raadsfeed',
   },
   execArgv: ['--import', `data:text/javascript,${encodeURIComponent(PROFILER)}`],
   stdio: ['ignore', 'ignore', 'ignore', 'ipc'],

@@ -7,7 +7,7 @@ import { cp, mkdir, mkdtempDisposable, readFile, rm, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import type { Cookie, Page } from 'playwright-core';
+import type { Cookie } from 'playwright-core';
 import { openDatabase } from '../src/database/open-database.ts';
 import { createDemoClient } from '../src/demo/demo-client.ts';
 import type { Demo } from '../src/demo/demo-part.ts';
@@ -135,25 +135,21 @@ const TROUBLE = `
   insert into verwerkingenlog.prune_runs (started_at, login, ended_at, fault) values (now(), session_user, now(), 'the disk is full');
   insert into koppelvlak.migrations (name, run_on) values ('9999-later', now())`;
 
-async function shoot(tab: Page, name: string, width: number): Promise<void> {
-  const height = Number(await tab.evaluate('document.documentElement.scrollHeight'));
-  const session = await tab.context().newCDPSession(tab);
-  const { data } = await session.send('Page.captureScreenshot', {
-    ...{ format: 'webp', quality: QUALITY, captureBeyondViewport: true },
-    clip: { x: 0, y: 0, width, height: Math.min(height, LONGEST), scale: 1 },
-  });
-  await session.detach();
-  await writeFile(join(made, `${name}-${width}.webp`), Buffer.from(data, 'base64'));
-}
-
 /** At every width, with these cookies set each time, because a page may clear them. */
-async function takeAll(tab: Page, base: string, states: readonly State[], cookies: Cookie[] = []): Promise<void> {
+async function takeAll(base: string, states: readonly State[], cookies: Cookie[] = []): Promise<void> {
   for (const width of WIDTHS) {
     await tab.setViewportSize({ width, height: 900 });
     await tab.context().addCookies(cookies);
     for (const [name, , path] of states) {
       await tab.goto(base + path);
-      await shoot(tab, name, width);
+      const height = Number(await tab.evaluate('document.documentElement.scrollHeight'));
+      const session = await tab.context().newCDPSession(tab);
+      const { data } = await session.send('Page.captureScreenshot', {
+        ...{ format: 'webp', quality: QUALITY, captureBeyondViewport: true },
+        clip: { x: 0, y: 0, width, height: Math.min(height, LONGEST), scale: 1 },
+      });
+      await session.detach();
+      await writeFile(join(made, `${name}-${width}.webp`), Buffer.from(data, 'base64'));
     }
   }
 }
@@ -211,18 +207,18 @@ closing.defer(() => owner.end());
 const browser = await launchChromium(executable);
 closing.defer(() => browser.close());
 const tab = await browser.newPage({ locale: 'nl-NL' });
-await takeAll(tab, base, STATES.empty);
+await takeAll(base, STATES.empty);
 await publishAll(demo);
-await takeAll(tab, managementUrl, STATES.operator);
+await takeAll(managementUrl, STATES.operator);
 await owner.query(BEHIND);
-await takeAll(tab, base, [...STATES.rootOfHost, ...STATES.council, ...STATES.beforeLogin]);
+await takeAll(base, [...STATES.rootOfHost, ...STATES.council, ...STATES.beforeLogin]);
 await tab.emulateMedia({ colorScheme: 'dark' });
-await takeAll(tab, base, STATES.dark);
+await takeAll(base, STATES.dark);
 await tab.emulateMedia({ colorScheme: 'light' });
 await tab.goto(`${base}/inzage/inloggen`);
 await tab.getByText('E. de Eerste').click();
 await tab.waitForURL(/overzicht/);
-await takeAll(tab, base, STATES.overview);
+await takeAll(base, STATES.overview);
 for (const [name, , path] of PRINTED) {
   await tab.goto(base + path);
   await tab.pdf({ path: join(made, `${name}.pdf`), format: 'A4' });
@@ -232,9 +228,9 @@ const spoilt = (await tab.context().cookies()).map((cookie) => ({
   ...cookie,
   value: `${cookie.value.slice(0, -8)}AAAAAAAA`,
 }));
-await takeAll(tab, base, STATES.ended, spoilt);
+await takeAll(base, STATES.ended, spoilt);
 await owner.query(TROUBLE);
-await takeAll(tab, managementUrl, STATES.broken);
+await takeAll(managementUrl, STATES.broken);
 await rm(OUTPUT, { recursive: true, force: true });
 await cp(made, OUTPUT, { recursive: true });
 await writeFile(join(ROOT, 'docs/screenshots.md'), document());

@@ -83,7 +83,12 @@ function describe(root: string): Subject['release'] {
   const tag = `v${version}`;
   const isTagged = run('git', ['tag', '--points-at', commit], root).split('\n').includes(tag);
   return {
-    ...{ product: String(own.name), version, commit, committed: timeOf(root, commit), tag: isTagged ? tag : null },
-    ...{ node: process.version, npm: run('npm', ['--version'], root).trim() },
+    product: String(own.name),
+    version,
+    commit,
+    committed: timeOf(root, commit),
+    tag: isTagged ? tag : null,
+    node: process.version,
+    npm: run('npm', ['--version'], root).trim(),
   };
 }

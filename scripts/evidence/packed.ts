@@ -6,24 +6,19 @@ import { run, temporaryFolder } from '../run.ts';
 import { digestOf } from './files.ts';
 
 /** Differences between machines that must leave no trace: path, umask, time zone, language. */
-interface Machine {
-  readonly folder: string;
-  readonly umask: string;
-  readonly env: Readonly<Record<string, string>>;
-}
-const MACHINE: Machine = { folder: 'first', umask: '022', env: { TZ: 'UTC', LC_ALL: 'C' } };
-const OTHER_MACHINE: Machine = {
+const MACHINE = { folder: 'first', umask: '022', env: { TZ: 'UTC', LC_ALL: 'C' } };
+const OTHER: typeof MACHINE = {
   folder: 'second time/elsewhere',
   umask: '077',
   env: { TZ: 'Pacific/Kiritimati', LC_ALL: 'C.UTF-8' },
 };
 
-function runOn({ umask, env }: Machine, cwd: string, ...command: readonly string[]): string {
+function runOn({ umask, env }: typeof MACHINE, cwd: string, ...command: readonly string[]): string {
   return run('sh', ['-c', 'umask "$0" && exec "$@"', umask, ...command], cwd, env);
 }
 
 /** @returns the folder of the clone */
-function cloneCommit(root: string, commit: string, work: string, machine: Machine): string {
+function cloneCommit(root: string, commit: string, work: string, machine: typeof MACHINE): string {
   const clone = join(work, machine.folder);
   runOn(machine, root, 'git', 'clone', '--quiet', '--no-checkout', root, clone);
   runOn(machine, clone, 'git', 'checkout', '--quiet', '--detach', commit);
@@ -31,7 +26,7 @@ function cloneCommit(root: string, commit: string, work: string, machine: Machin
 }
 
 /** @returns the path of the package */
-function pack(clone: string, work: string, machine: Machine, ...flags: readonly string[]): string {
+function pack(clone: string, work: string, machine: typeof MACHINE, ...flags: readonly string[]): string {
   const to = join(work, `packed-${machine.umask}`);
   mkdirSync(to);
   return join(to, runOn(machine, clone, 'npm', 'pack', '--silent', '--pack-destination', to, ...flags).trim());
@@ -45,8 +40,8 @@ function pack(clone: string, work: string, machine: Machine, ...flags: readonly 
 export function packTwice(root: string, commit: string): { readonly file: string; readonly content: Buffer } {
   using folder = temporaryFolder();
   const work = folder.path;
-  const packOn = (machine: Machine): string => pack(cloneCommit(root, commit, work, machine), work, machine);
-  const [one, other] = [packOn(MACHINE), packOn(OTHER_MACHINE)];
+  const packOn = (machine: typeof MACHINE): string => pack(cloneCommit(root, commit, work, machine), work, machine);
+  const [one, other] = [packOn(MACHINE), packOn(OTHER)];
   const content = readFileSync(one);
   if (content.equals(readFileSync(other))) return { file: basename(one), content };
   const filesOf = (path: string, place: string) => contentsOf(unpack(path, join(work, place)));
