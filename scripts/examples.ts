@@ -55,7 +55,7 @@ if (transcript.failed > 0 || transcript.passed === 0) process.exitCode = 1;
  * @throws {Error} with its output on failure
  */
 function koppelvlak(...words: string[]): Record<string, unknown> {
-  const env = { ...process.env, DATABASE_URL: file.databaseUrl };
+  const env = { ...process.env, ...file.environment, DATABASE_URL: file.databaseUrl };
   const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...words, '--json'], { env, encoding: 'utf8' });
   if (status !== 0) throw new Error(`koppelvlak ${words.join(' ')}: ${stderr}${stdout}`);
   const result: unknown = JSON.parse(stdout);
