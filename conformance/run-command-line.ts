@@ -15,10 +15,11 @@ interface EndedCommand {
 const SHOWN = 500;
 
 function endedWith(command: readonly string[], status: number | null, stdout: string, stderr: string): EndedCommand {
+  if (status === 0) return { status, stdout, stderr, failure: undefined };
   const how = status === null ? 'could not be run' : `ended with status ${status}`;
   const wrote = `${stderr} ${stdout}`.trim();
   const failure = `\`${command.join(' ').slice(0, SHOWN)}\` ${how}${wrote === '' ? '' : `: ${wrote.slice(0, SHOWN)}`}`;
-  return { status, stdout, stderr, failure: status === 0 ? undefined : failure };
+  return { status, stdout, stderr, failure };
 }
 
 /** Characters of standard output that are read. */

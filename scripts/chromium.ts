@@ -1,5 +1,5 @@
 /** This machine's Chromium, for page tests and screenshots. */
-import { existsSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import process from 'node:process';
 import { type Browser, chromium } from 'playwright-core';
@@ -9,14 +9,21 @@ const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-s
 /** Path of the first one on PATH; `undefined` when there is none. */
 export function findChromium(): string | undefined {
   const directories = (process.env.PATH ?? '').split(delimiter).filter((directory) => directory !== '');
-  return directories
-    .flatMap((directory) => NAMES.map((name) => join(directory, name)))
-    .find((path) => existsSync(path));
+  return directories.flatMap((directory) => NAMES.map((name) => join(directory, name))).find(isExecutable);
 }
 
 /** Title of a group of tests that need it; without one, it says why they are skipped. */
 export function inChromium(executable: string | undefined): string {
   return executable === undefined ? 'in Chromium (skipped: there is no Chromium on PATH)' : 'in Chromium';
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Chromium's sandbox does not work for root, as in a container. */

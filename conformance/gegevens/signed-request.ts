@@ -83,15 +83,9 @@ export function signedHeaders(
   const leaf = Buffer.from(identity.x5c[0] ?? '', 'base64');
   const thumbprint = hash('sha256', leaf, 'base64url');
   const kid = hash('sha256', new X509Certificate(leaf).publicKey.export({ type: 'spki', format: 'der' }), 'base64url');
+  const iat = Math.floor(Date.now() / 1000);
   const members = {
-    ...{
-      alg: 'PS256',
-      typ: 'JOSE',
-      kid,
-      x5c: identity.x5c,
-      'x5t#S256': thumbprint,
-      iat: Math.floor(Date.now() / 1000),
-    },
+    ...{ alg: 'PS256', typ: 'JOSE', kid, x5c: identity.x5c, 'x5t#S256': thumbprint, iat },
     ...(form === 'body' ? {} : { b64: false, crit: ['sigD', 'b64'], sigD: { mId: HTTP_HEADERS, pars: ['digest'] } }),
     ...header,
   };

@@ -42,18 +42,21 @@ export function faultsOfDigests(folder: string, required: readonly string[]): st
   const special = readdirSync(folder).filter((name) => !lstatSync(join(folder, name)).isFile());
   if (special.length > 0) return special.map((name) => `${name} is not a plain file`);
   if (!existsSync(join(folder, DIGESTS))) return [`${DIGESTS} is missing`];
-  const lines = readFileSync(join(folder, DIGESTS), 'utf8').split('\n').slice(0, -1);
-  const bad = lines.filter((line) => !/^[0-9a-f]{64} {2}[\w.-]+$/.test(line));
-  if (bad.length > 0) return bad.map((line) => `${DIGESTS} has a bad line: ${line}`);
-  const present = new Map(filesOf(folder).map((name) => [name, `${digestOf(join(folder, name))}  ${name}`]));
-  const nameIn = (line: string): string => line.slice(66);
-  const changed = lacking(lines, present.values()).map(nameIn);
-  const listed = lines.map(nameIn);
-  return [
-    ...lacking(present.keys(), listed).map((name) => `${name} was added: ${DIGESTS} does not name it`),
-    ...changed.filter((name) => present.has(name)).map((name) => `${name} was changed: its digest differs`),
-    ...lacking([...listed, ...required], present.keys()).map((name) => `${name} is missing`),
-  ];
+  const listed = new Map<string, string>();
+  const faults: string[] = [];
+  for (const line of readFileSync(join(folder, DIGESTS), 'utf8').split('\n').slice(0, -1)) {
+    const [, digest, name] = /^([0-9a-f]{64}) {2}([\w.-]+)$/.exec(line) ?? [];
+    if (digest === undefined || name === undefined || listed.has(name))
+      faults.push(`${DIGESTS} has a bad line: ${line}`);
+    else listed.set(name, digest);
+  }
+  const present = filesOf(folder);
+  for (const name of present) {
+    const digest = listed.get(name);
+    if (digest === undefined) faults.push(`${name} was added: ${DIGESTS} does not name it`);
+    else if (digest !== digestOf(join(folder, name))) faults.push(`${name} was changed: its digest differs`);
+  }
+  return [...faults, ...lacking([...listed.keys(), ...required], present).map((name) => `${name} is missing`)];
 }
 
 /** Signature faults, by the public key of the releaser. */

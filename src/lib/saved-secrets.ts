@@ -21,8 +21,7 @@ function damaged(path: string, cause?: unknown): Error {
 
 /** Writes a file that only its owner may read, in one step: a crash leaves the old one or the new one. */
 export async function saveJson(path: string, value: unknown): Promise<void> {
-  const draft = await writeDraft(path, value);
-  await rename(draft, path).catch((error: unknown) => withoutDraft(draft, error));
+  await withDraft(path, value, (draft) => rename(draft, path));
 }
 
 /** 32 random bytes as text, saved under this name. Processes that start at the same time get the same. */
@@ -36,31 +35,27 @@ export async function loadSecret(
   if (typeof saved === 'string') return saved;
   if (saved !== undefined) throw damaged(path);
   const made = randomBytes(32).toString(encoding);
-  const draft = await writeDraft(path, made);
-  try {
-    await link(draft, path);
-    return made;
-  } catch (error) {
-    const other = await readSavedJson(path);
-    if (typeof other === 'string') return other;
-    throw error;
-  } finally {
-    await rm(draft);
-  }
+  return await withDraft(path, made, async (draft) => {
+    try {
+      await link(draft, path);
+      return made;
+    } catch (error) {
+      const other = await readSavedJson(path);
+      if (typeof other === 'string') return other;
+      throw error;
+    }
+  });
 }
 
-async function writeDraft(path: string, value: unknown): Promise<string> {
+/** Writes a file beside this one, which `use` gives the name; none is left, so that a full disk has no draft of each attempt. */
+async function withDraft<T>(path: string, value: unknown, use: (draft: string) => Promise<T>): Promise<T> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${randomUUID()}`;
-  // On disk before it gets its name: data encrypted with a lost key are lost too.
-  await writeFile(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flag: 'wx', flush: true }).catch(
-    (error: unknown) => withoutDraft(draft, error),
-  );
-  return draft;
-}
-
-/** A full disk must not be left with a draft of each attempt. */
-async function withoutDraft(draft: string, error: unknown): Promise<never> {
-  await rm(draft, { force: true });
-  throw error;
+  try {
+    // On disk before it gets its name: data encrypted with a lost key are lost too.
+    await writeFile(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flag: 'wx', flush: true });
+    return await use(draft);
+  } finally {
+    await rm(draft, { force: true });
+  }
 }

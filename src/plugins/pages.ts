@@ -15,23 +15,21 @@ export const rootPages = fp(
   { name: 'root-pages', dependencies: ['service', 'operations', 'requests'] },
 );
 
-const POLICY = [
+const SCRIPTLESS = [
   "default-src 'none'",
   "style-src 'self'",
-  "script-src 'self'",
   "img-src 'self' data:",
   "font-src 'self' data:",
-  "connect-src 'self'",
   "form-action 'self'",
   "frame-ancestors 'none'",
   "base-uri 'none'",
 ];
 
-/** The policy of pages for people: styles, scripts and pictures of our own, forms to ourselves; pictures and fonts may be in the theme. */
-export const PAGES_POLICY = POLICY.join('; ');
+/** The policy of pages for people: styles and pictures of our own, forms to ourselves; pictures and fonts may be in the theme. */
+export const SCRIPTLESS_POLICY = SCRIPTLESS.join('; ');
 
-/** The same for pages that run no script. */
-export const SCRIPTLESS_POLICY = POLICY.filter((rule) => !/^(script|connect)-src/.test(rule)).join('; ');
+/** The same for pages with scripts of our own. */
+export const PAGES_POLICY = [...SCRIPTLESS, "script-src 'self'", "connect-src 'self'"].join('; ');
 
 /**
  * Serves a contract at `openapi.json` (open to every origin), and at `docs` as a page; without pages at the root, `docs` redirects to the contract.

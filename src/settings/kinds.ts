@@ -86,6 +86,7 @@ export function list(item: RegExp, allowed: string): Kind<readonly string[]> {
   };
 }
 
+/** Web addresses without a query, separated by commas. */
 export const addresses = list(/^https?:\/\/[^\s,/?#@]+(\/[^\s,?#]*)?$/, 'comma list of `https://…`, `http://…`');
 
 /** Pairs separated by commas. @param item with two groups: the key and its value */

@@ -50,6 +50,7 @@ export interface OpenOptions {
   readonly onBytes: (bytes: number) => void;
 }
 
+/** The first bytes of a file, at most this many. @throws errors of the file system */
 export async function firstBytes(path: string, most: number): Promise<Buffer> {
   await using file = await open(path);
   const { buffer, bytesRead } = await file.read(Buffer.alloc(most), 0, most, 0);

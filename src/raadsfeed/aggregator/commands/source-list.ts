@@ -141,6 +141,7 @@ interface ListLine {
 }
 
 function jsonLines(text: string): ListLine[] {
+  // A line that is not JSON is reported with its number, like every line that is not an object.
   return text
     .split(/\r?\n/)
     .flatMap((line, i) =>

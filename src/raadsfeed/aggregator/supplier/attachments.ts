@@ -1,11 +1,17 @@
-import { type DocumentRead, type Part, type PartName, withoutAbsent } from './source-adapter.ts';
+import { type DocumentRead, type Part, withoutAbsent } from './source-adapter.ts';
 
-/** What one place of a document says of its part. */
-export type Attachment = Required<Pick<Part, 'vergaderingen' | 'agendapunten'>> & {
-  readonly [K in Exclude<keyof Part, keyof PartName | 'label' | 'vergaderingen' | 'agendapunten'>]?:
-    | Part[K]
-    | undefined;
-};
+export interface Attachment {
+  /** bronidentificaties. */
+  readonly vergaderingen: readonly string[];
+  readonly agendapunten: readonly string[];
+  readonly wooinformatiecategorie?: string | undefined;
+  readonly omschrijving?: string | undefined;
+  /** Of the meeting and of the register entry, for a document without a date. */
+  readonly vergaderdag?: string | undefined;
+  readonly registerdag?: string | undefined;
+  /** Of the file, where it names the meeting. */
+  readonly bestandsurl?: string | undefined;
+}
 
 export interface AttachedDocument {
   readonly read: DocumentRead;
