@@ -27,8 +27,6 @@ import {
   latestDelivery,
   type PagePlan,
   type PageQuery,
-  type Paginering,
-  type Period,
   periodOf,
   planPage,
   type Slice,
@@ -131,8 +129,7 @@ export type PageFinder = (request: PageRequest, signal: AbortSignal) => Promise<
 
 /** @throws {Problem} `onbekende-organisatie`, or `service-unreachable` when there is no memory for it; errors of the database; the signal's reason */
 export function createPageFinder(options: PageFinderOptions): PageFinder {
-  const { pool, clock, model, cache, memory, leverancierscode, maximum, pinMinutes: minutes } = options;
-  const lists = listsOf(model.mapping);
+  const { pool, clock, model, cache, memory, maximum, pinMinutes: minutes } = options;
   const byRunningTime = model.mapping.levering.recordId === undefined;
   const countCache = new LRUCache<string, ReadonlyMap<number, number>>({
     maxSize: MAX_COUNT_BYTES,
@@ -149,16 +146,14 @@ export function createPageFinder(options: PageFinderOptions): PageFinder {
     const state = savedState ?? (await currentState(filter, requested, at));
     const { period } = state;
     const chosen = chooseLeveringen(state.leveringen, period);
-    const selectOptions: SelectOptions = {
-      all: chosen.flatMap(({ levering, selection }) => (selection === undefined ? [] : [{ levering, selection }])),
-      byRunningTime,
-    };
-    const counts = await countsOf(selectOptions, period, signal);
-    const plan = chosen.length > 0 ? planPage(chosen, counts, query) : await emptyPlan(filter, requested, query);
-    const planned: PlannedPage = { plan, period, deliveredAt: latestDelivery(chosen) ?? at, selectOptions };
-    const key = pageKey(filter, planned);
+    const selection: SelectOptions = { chosen, period, byRunningTime };
+    const plan =
+      chosen.length > 0
+        ? planPage(chosen, await countsOf(selection, signal), query)
+        : await emptyPlan(filter, requested, query);
+    const planned: PlannedPage = { plan, selection, deliveredAt: latestDelivery(chosen) ?? at };
     const permit = await memory.acquire({ weight: estimateBytes(plan), client: request.client }, signal);
-    const { page, from } = await reuseOrWrite(key, planned, signal).catch((error: unknown) => {
+    const { page, from } = await reuseOrWrite(filter, planned, signal).catch((error: unknown) => {
       permit.release();
       throw error;
     });
@@ -187,9 +182,9 @@ export function createPageFinder(options: PageFinderOptions): PageFinder {
   }
 
   /** The numbers of records of the leveringen that are delivered in part. Leveringen never change, so counts stay correct. */
-  async function countsOf(selectOptions: SelectOptions, period: Period, signal: AbortSignal) {
-    const key = JSON.stringify([period, selectOptions.all.map(({ levering }) => levering.id)]);
-    const counts = countCache.get(key) ?? (await countSelected(pool, selectOptions, signal));
+  async function countsOf(selection: SelectOptions, signal: AbortSignal) {
+    const key = JSON.stringify([selection.period, partialIds(selection)]);
+    const counts = countCache.get(key) ?? (await countSelected(pool, selection, signal));
     countCache.set(key, counts);
     return counts;
   }
@@ -203,15 +198,12 @@ export function createPageFinder(options: PageFinderOptions): PageFinder {
     return { ...planPage([], new Map(), query), slices: emptySlices(await findOrganisations(pool, filter)) };
   }
 
-  async function reuseOrWrite(
-    key: string,
-    { plan, period, deliveredAt, selectOptions }: PlannedPage,
-    signal: AbortSignal,
-  ) {
+  async function reuseOrWrite(filter: Filter, planned: PlannedPage, signal: AbortSignal) {
+    const key = pageKey(filter, planned);
     const cached = cache.get(key);
-    const frame = { lists, model, ...plan, leverancierscode, period, deliveredAt };
     const page =
-      cached ?? (await withAbort(pool, signal, (client) => writePage(client, answerFrame(frame), selectOptions)));
+      cached ??
+      (await withAbort(pool, signal, (client) => writePage(client, answerParts(options, planned), planned.selection)));
     cache.set(key, page);
     return { page, from: cached === undefined ? ('database' as const) : ('memory' as const) };
   }
@@ -219,54 +211,48 @@ export function createPageFinder(options: PageFinderOptions): PageFinder {
 
 interface PlannedPage {
   readonly plan: PagePlan;
-  readonly period: Period;
+  readonly selection: SelectOptions;
   /** When the newest levering of all pages was delivered, so that every page has the same value. */
   readonly deliveredAt: Date;
-  readonly selectOptions: SelectOptions;
 }
 
 /** Equal for pages with the same bytes. A stored levering never changes, so its number identifies its contents. */
-function pageKey({ variant, model }: Filter, { plan, period, deliveredAt, selectOptions }: PlannedPage): string {
-  const sliceKeys = plan.slices.map(({ levering, selection, from, to }) => {
-    const { id, records, zaken } = levering;
-    return [id, records, zaken, from, to, selection];
+function pageKey({ variant, model }: Filter, { plan, selection, deliveredAt }: PlannedPage): string {
+  const slices = plan.slices.map(({ levering: { id, records, zaken }, from, to, group }) => {
+    return [id, records, zaken, from, to, group];
   });
-  const selectedIds = selectOptions.all.map(({ levering }) => levering.id);
-  return JSON.stringify([variant, model, period, deliveredAt, plan.paginering, sliceKeys, selectedIds]);
+  const { period } = selection;
+  return JSON.stringify([variant, model, period, deliveredAt, plan.paginering, slices, partialIds(selection)]);
+}
+
+function partialIds({ chosen }: SelectOptions): number[] {
+  return chosen.flatMap(({ levering, group }) => (group === undefined ? [] : [levering.id]));
 }
 
 // The bytes of a page.
 
-interface FrameOptions {
-  readonly model: Model;
-  readonly lists: ReturnType<typeof listsOf>;
-  readonly slices: readonly Slice[];
-  readonly paginering: Paginering | undefined;
-  readonly leverancierscode: string;
-  readonly period: Period;
-  readonly deliveredAt: Date;
-}
-
-/** The text around the records of an answer. */
-function answerFrame(options: FrameOptions): AnswerPart[] {
-  const { model, slices, paginering, period, deliveredAt } = options;
+/** The text of an answer, with the lists of records in it. */
+function answerParts(
+  { model, leverancierscode }: Pick<PageFinderOptions, 'model' | 'leverancierscode'>,
+  { plan: { slices, paginering }, selection: { period }, deliveredAt }: PlannedPage,
+): AnswerPart[] {
   const { envelop } = model.mapping;
   let message: JsonObject = {};
   message = withValueAt(message, envelop.startdatum, period.start);
   message = withValueAt(message, envelop.einddatum, period.end);
   message = withValueAt(message, envelop.aanleverdatumEnTijd, moment(deliveredAt));
-  message = withValueAt(message, envelop.leverancierscode, options.leverancierscode);
+  message = withValueAt(message, envelop.leverancierscode, leverancierscode);
   if (slices.length > 0 || model.leveringenRequired) message = withValueAt(message, envelop.leveringen, []);
-  const parts: AnswerPart[] = ['{"gegevens":'];
-  for (const piece of textAround(message, new Map([['leveringen', envelop.leveringen]]))) {
-    if (piece.list === undefined) parts.push(piece.text);
-    else parts.push('[', ...(slices.length === 0 ? [emptyLevering(model)] : leveringParts(options)), ']');
-  }
-  return [...parts, paginering === undefined ? '}' : `,"paginering":${JSON.stringify(paginering)}}`];
+  const parts = textAround(message, new Map([['leveringen', envelop.leveringen]])).flatMap((piece) => {
+    if (piece.list === undefined) return [piece.text];
+    return ['[', ...(slices.length === 0 ? [emptyLevering(model)] : leveringParts(slices, model)), ']'];
+  });
+  return ['{"gegevens":', ...parts, paginering === undefined ? '}' : `,"paginering":${JSON.stringify(paginering)}}`];
 }
 
-function leveringParts({ slices, lists, model }: FrameOptions): AnswerPart[] {
-  const { teller, records } = model.mapping.levering;
+function leveringParts(slices: readonly Slice[], { mapping }: Model): AnswerPart[] {
+  const { teller, records } = mapping.levering;
+  const lists = listsOf(mapping);
   return slices.flatMap((slice, index): AnswerPart[] => {
     const stored: unknown = JSON.parse(slice.levering.head);
     if (!isRecord(stored)) throw new TypeError(`levering ${slice.levering.id} has no readable head`);
@@ -303,7 +289,7 @@ const MAX_BYTES_PER_CHARACTER = 3;
 async function writePage(
   client: pg.ClientBase,
   parts: readonly AnswerPart[],
-  selectOptions: SelectOptions,
+  selection: SelectOptions,
 ): Promise<PageBytes> {
   const writer = new PieceWriter();
   let next = 0;
@@ -323,7 +309,7 @@ async function writePage(
       writer.add(text);
     };
     const [first] = group;
-    if (first?.part.slice.selection !== undefined) await streamSelected(client, group, take, selectOptions);
+    if (first?.part.slice.group !== undefined) await streamSelected(client, group, take, selection);
     else if (first !== undefined) await streamList(client, first.part, (text) => take(text, first.index));
     for (const { part, index } of group) checkCount(part, counts.get(index) ?? 0);
   }

@@ -89,25 +89,15 @@ export interface Period {
 /** A levering as a part of an answer. */
 export interface ChosenLevering {
   readonly levering: Levering;
-  /** Absent: all of its records are delivered. */
-  readonly selection: Selection | undefined;
-}
-
-/** The delivered records of a levering: those that overlap a period and do not occur in a newer delivery of the same group. */
-export interface Selection {
-  /** Leveringen of one organisation and municipality have the same number. */
-  readonly group: number;
-  /** Higher is newer; parts of one delivery share it. */
-  readonly rank: number;
-  readonly period: Period;
+  /**
+   * Absent: all of its records are delivered. Else those that overlap the period and do not occur in a newer import of the same group, which is one
+   * organisation and municipality.
+   */
+  readonly group: number | undefined;
 }
 
 /** An organisation and the municipality that it delivers for. */
-export interface Deliverer {
-  readonly organisatieSleutel: string;
-  readonly naam: string | null;
-  readonly gemeenteSleutel: string | null;
-}
+export type Deliverer = Pick<Levering, 'organisatieSleutel' | 'naam' | 'gemeenteSleutel'>;
 
 /** Requested days that no delivery of a deliverer covers. */
 export interface Uncovered {
@@ -124,35 +114,31 @@ export interface Uncovered {
  */
 export function chooseLeveringen(leveringen: readonly Levering[], period: Period): ChosenLevering[] {
   const chosen = new Map<Levering, ChosenLevering>();
-  let group = 0;
-  for (const own of Map.groupBy(leveringen, delivererKey).values()) {
+  for (const [group, own] of [...Map.groupBy(leveringen, delivererKey).values()].entries()) {
     const exact = newestImport(
-      own.filter((each) => each.periodeStart === period.start && each.periodeEinde === period.end),
+      own.filter(({ periodeStart, periodeEinde }) => periodeStart === period.start && periodeEinde === period.end),
     );
     const covering = newestImport(
-      own.filter((each) => each.periodeStart <= period.start && each.periodeEinde >= period.end),
+      own.filter(({ periodeStart, periodeEinde }) => periodeStart <= period.start && periodeEinde >= period.end),
     );
-    const given = exact ?? covering ?? own;
-    for (const levering of given) {
-      const selection = exact === undefined ? { group, rank: levering.invoerId, period } : undefined;
-      chosen.set(levering, { levering, selection });
+    for (const levering of exact ?? covering ?? own) {
+      chosen.set(levering, { levering, group: exact === undefined ? group : undefined });
     }
-    group += 1;
   }
-  return leveringen.map((levering) => chosen.get(levering)).filter((each) => each !== undefined);
+  return leveringen.flatMap((levering) => chosen.get(levering) ?? []);
 }
 
-/** The parts of the newest import among leveringen. */
 function newestImport(leveringen: readonly Levering[]): readonly Levering[] | undefined {
   if (leveringen.length === 0) return undefined;
-  const last = leveringen.reduce((highest, { invoerId }) => Math.max(highest, invoerId), 0);
+  const last = Math.max(...leveringen.map(({ invoerId }) => invoerId));
   return leveringen.filter(({ invoerId }) => invoerId === last);
 }
 
 /** When the newest of these leveringen was delivered; `undefined` when there are none. */
 export function latestDelivery(chosen: readonly ChosenLevering[]): Date | undefined {
-  const moments = chosen.map(({ levering }) => levering.aangeleverdOp);
-  return moments.reduce<Date | undefined>((last, each) => (last === undefined || each > last ? each : last), undefined);
+  return chosen
+    .map(({ levering }) => levering.aangeleverdOp)
+    .reduce<Date | undefined>((last, each) => (last === undefined || each > last ? each : last), undefined);
 }
 
 /** By deliverer: the days of a period that none of the chosen leveringen covers. */
@@ -194,10 +180,7 @@ function compare(a: string, b: string): number {
 }
 
 /** The part of a levering on one page: its delivered records from `from` up to and not including `to`, counted from 0. */
-export interface Slice {
-  readonly levering: Levering;
-  /** Absent: all of its records are delivered. */
-  readonly selection: Selection | undefined;
+export interface Slice extends ChosenLevering {
   readonly from: number;
   readonly to: number;
 }
@@ -226,7 +209,7 @@ export function groupLists(parts: readonly AnswerPart[]): IndexedPart[][] {
   for (const [index, part] of parts.entries()) {
     if (typeof part === 'string' || isEmpty(part)) continue;
     const last = groups.at(-1);
-    if (part.slice.selection !== undefined && last?.[0]?.part.slice.selection !== undefined) last.push({ part, index });
+    if (part.slice.group !== undefined && last?.[0]?.part.slice.group !== undefined) last.push({ part, index });
     else groups.push([{ part, index }]);
   }
   return groups;
@@ -289,7 +272,7 @@ export function planPage(
 export function emptySlices(leveringen: readonly Levering[]): Slice[] {
   return leveringen.map((levering) => ({
     levering: { ...levering, records: 0, zaken: 0, bytes: 0 },
-    selection: undefined,
+    group: undefined,
     from: 0,
     to: 0,
   }));
@@ -312,12 +295,12 @@ function slicesOf(
   const end = start + size;
   const slices: Slice[] = [];
   let offset = 0;
-  for (const { levering, selection, records } of leveringen) {
+  for (const { levering, group, records } of leveringen) {
     const from = Math.max(start - offset, 0);
     const to = Math.min(end - offset, records);
     // A levering without records goes on the page of the next record; at the end, on the last page.
     const emptyHere = records === 0 && offset >= start && (offset < end || page === totalPages);
-    if (to > from || emptyHere) slices.push({ levering, selection, from, to: Math.max(to, from) });
+    if (to > from || emptyHere) slices.push({ levering, group, from, to: Math.max(to, from) });
     offset += records;
   }
   return slices;

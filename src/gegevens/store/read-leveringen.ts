@@ -11,7 +11,6 @@ import type {
   IndexedPart,
   Levering,
   Period,
-  Selection,
   TextsPart,
 } from '../model/selection.ts';
 
@@ -84,21 +83,16 @@ interface PagingKey {
   readonly filter: string;
 }
 
-/** The state that the pages of a requester come from. */
 export interface PagingState {
   readonly leveringen: readonly Levering[];
   readonly period: Period;
 }
 
-interface SavePagingStateOptions extends PagingKey, PagingState {
-  readonly at: Date;
-  readonly minutes: number;
-}
-
 /** Saves the paging state of a requester in place of an earlier one, and removes some expired ones. */
-export async function savePagingState(db: Db, options: SavePagingStateOptions): Promise<void> {
-  const { variant, afnemer, filter, leveringen, period, at, minutes } = options;
-  const ids = leveringen.map(({ id }) => id);
+export async function savePagingState(
+  db: Db,
+  { variant, afnemer, filter, leveringen, period, at, minutes }: SavedPagingState,
+): Promise<void> {
   const expiresAt = new Date(at.getTime() + minutes * 60_000);
   await db.query({
     name: 'gegevens-save-paging-state',
@@ -111,8 +105,13 @@ export async function savePagingState(db: Db, options: SavePagingStateOptions): 
       on conflict (variant, afnemer, filter) do update
       set leveringen = excluded.leveringen, created_at = excluded.created_at, expires_at = excluded.expires_at,
         period_start = excluded.period_start, period_end = excluded.period_end`,
-    values: [variant, afnemer, filter, ids, at, expiresAt, period.start, period.end],
+    values: [variant, afnemer, filter, leveringen.map(({ id }) => id), at, expiresAt, period.start, period.end],
   });
+}
+
+interface SavedPagingState extends PagingKey, PagingState {
+  readonly at: Date;
+  readonly minutes: number;
 }
 
 /** The state saved for a requester, in the saved order; `undefined` if it is missing, expired or no longer complete. */
@@ -153,14 +152,14 @@ export function streamList(
   { slice: { levering, from, to }, list }: TextsPart,
   take: (text: string) => void,
 ): Promise<void> {
-  const key = [levering.invoerId, levering.nummer];
   const takeRow: TakeRow = ([text]) => take(text ?? '');
-  if (list === 'records' || (from === 0 && to === levering.records)) {
+  const { invoerId, nummer, records, zaken } = levering;
+  if (list === 'records' || (from === 0 && to === records)) {
     const text = `select text from gegevens.records
       where import_id = $1::bigint and levering = $2::int and kind = $3::smallint and number >= $4::int and number < $5::int
       order by number`;
-    const range = list === 'records' ? [from, to] : [0, levering.zaken];
-    return streamTexts(client, takeRow, text, [...key, KIND[list], ...range]);
+    const range = list === 'records' ? [from, to] : [0, zaken];
+    return streamTexts(client, takeRow, text, [invoerId, nummer, KIND[list], ...range]);
   }
   const text = `select r.text from (
       select zaak from gegevens.case_records
@@ -173,12 +172,13 @@ export function streamList(
       offset 0) r
     order by z.zaak`;
   // The cases of a levering without records go with record 0.
-  return streamTexts(client, takeRow, text, [...key, from, Math.max(to, from + 1)]);
+  return streamTexts(client, takeRow, text, [invoerId, nummer, from, Math.max(to, from + 1)]);
 }
 
 export interface SelectOptions {
-  /** All selected leveringen of the answer, because which records of one are delivered depends on the newer ones of its group. */
-  readonly all: readonly (ChosenLevering & { readonly selection: Selection })[];
+  /** All leveringen of the answer, because which records of one are delivered depends on the newer ones of its group. */
+  readonly chosen: readonly ChosenLevering[];
+  readonly period: Period;
   /** Whether two records with the same persons must also run at the same time to be the same record; false where records have an ID. */
   readonly byRunningTime: boolean;
 }
@@ -192,7 +192,6 @@ const DELIVERED = `chosen as (
     select *, rank = max(rank) over (partition by grp) as is_newest from unnest($1::bigint[], $2::int[], $3::int[], $4::bigint[], $5::int[]) with ordinality
       as c (import_id, levering, grp, rank, zaken, slot)
   ), overlapping as materialized (
-    -- Their records that overlap the period.
     select c.slot, c.grp, c.rank, c.is_newest, t.number, t.start_date, t.end_date, t.identity_hash
     from chosen c
     cross join lateral (
@@ -212,24 +211,27 @@ const DELIVERED = `chosen as (
         and (not $8::boolean or (coalesce(n.start_date <= o.end_date, true) and coalesce(o.start_date <= n.end_date, true))))
   )`;
 
-/** Counts the delivered records of each levering, by its number. @throws the signal's reason when it fires; the statement is cancelled then */
+/**
+ * Counts the delivered records of each levering that is delivered in part, by its number.
+ * @throws the signal's reason when it fires; the statement is cancelled then
+ */
 export async function countSelected(
   pool: Pool,
   options: SelectOptions,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<number, number>> {
-  const { all } = options;
-  if (all.length === 0) return new Map();
+  const partial = options.chosen.filter(({ group }) => group !== undefined);
+  if (partial.length === 0) return new Map();
   const { rows } = await withAbort(pool, signal, (client) =>
     withoutNestedLoops(client, () =>
       client.query<{ slot: number; records: number }>(
         `with ${DELIVERED} select slot, count(*)::int as records from delivered group by slot`,
-        selectionValues(options),
+        selectionValues(partial, options),
       ),
     ),
   );
   const counts = new Map(rows.map(({ slot, records }) => [slot, records]));
-  return new Map(all.map(({ levering }, index) => [levering.id, counts.get(index + 1) ?? 0]));
+  return new Map(partial.map(({ levering }, index) => [levering.id, counts.get(index + 1) ?? 0]));
 }
 
 /**
@@ -242,20 +244,18 @@ export async function streamSelected(
   client: pg.ClientBase,
   lists: readonly IndexedPart[],
   take: (text: string, index: number) => void,
-  { all: ofAnswer, byRunningTime }: SelectOptions,
+  options: SelectOptions,
 ): Promise<void> {
-  const groups = new Set(lists.map(({ part }) => part.slice.selection?.group));
-  const all = ofAnswer.filter(({ selection }) => groups.has(selection.group));
-  const slots = new Map(all.map(({ levering }, index) => [levering, index + 1]));
+  const groups = new Set(lists.map(({ part }) => part.slice.group));
+  const ofGroups = options.chosen.filter(({ group }) => groups.has(group));
+  const slots = new Map(ofGroups.map(({ levering }, index) => [levering, index + 1]));
   const text = `with ${DELIVERED}, slices as (
-      -- The lists to read.
       select * from unnest($9::int[], $10::int[], $11::int[], $12::int[], $13::int[])
         as s (slot, kind, from_nr, to_nr, part)
     ), numbered as (
       -- The delivered records of each levering, counted from 0.
       select slot, number, row_number() over (partition by slot order by number) - 1 as nr from delivered
     ), on_page as materialized (
-      -- Those in the slices, for each list.
       select s.slot, s.kind, s.part, n.number
       from slices s
       join numbered n on n.slot = s.slot and n.nr >= s.from_nr and n.nr < s.to_nr
@@ -309,7 +309,7 @@ export async function streamSelected(
       offset 0) t
     order by w.part, w.number`;
   const values = [
-    ...selectionValues({ all, byRunningTime }),
+    ...selectionValues(ofGroups, options),
     lists.map(({ part }) => slots.get(part.slice.levering)),
     lists.map(({ part }) => KIND[part.list]),
     lists.map(({ part }) => part.slice.from),
@@ -338,21 +338,24 @@ async function withoutNestedLoops<T>(client: pg.ClientBase, run: () => Promise<T
   }
 }
 
-function selectionValues({ all, byRunningTime }: SelectOptions): unknown[] {
-  const [first] = all;
+function selectionValues(
+  partial: readonly ChosenLevering[],
+  { period, byRunningTime }: Pick<SelectOptions, 'period' | 'byRunningTime'>,
+): unknown[] {
   return [
-    all.map(({ levering }) => levering.invoerId),
-    all.map(({ levering }) => levering.nummer),
-    all.map(({ selection }) => selection.group),
-    all.map(({ selection }) => selection.rank),
-    all.map(({ levering }) => levering.zaken),
-    first?.selection.period.start,
-    first?.selection.period.end,
+    partial.map(({ levering }) => levering.invoerId),
+    partial.map(({ levering }) => levering.nummer),
+    partial.map(({ group }) => group),
+    // A later import is newer; parts of one share its rank.
+    partial.map(({ levering }) => levering.invoerId),
+    partial.map(({ levering }) => levering.zaken),
+    period.start,
+    period.end,
     byRunningTime,
   ];
 }
 
-/** Receives a row when it arrives: its values in the form of text. */
+/** Receives the fields of a row when it arrives, as text. */
 type TakeRow = (fields: readonly (string | null)[]) => void;
 
 /**
@@ -361,20 +364,20 @@ type TakeRow = (fields: readonly (string | null)[]) => void;
  */
 function streamTexts(client: pg.ClientBase, take: TakeRow, text: string, values: unknown[]): Promise<void> {
   return new Promise((resolve, reject) => {
+    // A callback, not events: for its own time limit the driver sets one itself, and then emits no error.
     const done = (error: Error | null | undefined): void => (error == null ? resolve() : reject(error));
     client.query(new TextsQuery(client.connection, take, { text, values }, done));
   });
 }
 
 /**
- * Takes the fields of each row straight from the driver: building a row object and emitting it costs more than handling a short text.
- * Megabytes may be ready on the connection; reading pauses when the budget of this turn of the event loop is used up.
+ * Takes the fields straight from the driver: building a row object and emitting it costs more than handling a short text. Megabytes may be ready on
+ * the connection; reading pauses when the budget of this turn of the event loop is used up.
  */
 class TextsQuery extends pg.Query {
   readonly #connection: pg.Connection;
   readonly #take: TakeRow;
 
-  /** @param done a callback, not events: for its own time limit the driver sets one itself, and then emits no error */
   constructor(
     connection: pg.Connection,
     take: TakeRow,
@@ -386,7 +389,6 @@ class TextsQuery extends pg.Query {
     this.#take = take;
   }
 
-  /** Called by the driver for each row. */
   handleDataRow({ fields }: { fields: (string | null)[] }): void {
     this.#take(fields);
     const { stream } = this.#connection;

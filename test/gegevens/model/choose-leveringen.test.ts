@@ -60,5 +60,5 @@ it('accepts a delivery without an end', () => {
 it('decides for each municipality separately', () => {
   const asked = { start: day(0), end: day(9) };
   const [exact, part] = [levering(1, asked, '1'), levering(2, { start: day(5), end: day(20) }, '2')];
-  expect(chooseLeveringen([exact, part], asked).map(({ selection }) => selection?.rank)).toEqual([undefined, 2]);
+  expect(chooseLeveringen([exact, part], asked).map(({ group }) => group)).toEqual([undefined, 1]);
 });

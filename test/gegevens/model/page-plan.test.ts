@@ -18,7 +18,7 @@ function levering(id: number, records: number, bytes = 0): ChosenLevering {
     zaken: 0,
     bytes,
   };
-  return { levering: stored, selection: undefined };
+  return { levering: stored, group: undefined };
 }
 
 const sizes = fc.array(fc.nat({ max: 9 }), { maxLength: 8 });

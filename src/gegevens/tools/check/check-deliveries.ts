@@ -172,8 +172,7 @@ async function judgeAnswer(
   { model, signal, leveringen, period, query }: JudgeOptions,
 ): Promise<readonly Levering[]> {
   const chosen = chooseLeveringen(leveringen, period);
-  const all = chosen.flatMap(({ levering, selection }) => (selection === undefined ? [] : [{ levering, selection }]));
-  const selectOptions = { all, byRunningTime: model.mapping.levering.recordId === undefined };
+  const selectOptions = { chosen, period, byRunningTime: model.mapping.levering.recordId === undefined };
   const counts = await countSelected(pool, selectOptions, signal);
   for (const [index, slice] of planPage(chosen, counts, query).slices.entries()) {
     const nummers = { records: 0, zaken: 0 };
@@ -186,7 +185,7 @@ async function judgeAnswer(
           nummers[list] += 1;
         };
         await withAbort(pool, signal, (client) =>
-          slice.selection === undefined
+          slice.group === undefined
             ? streamList(client, part, take)
             : streamSelected(client, [{ part, index: 0 }], take, selectOptions),
         );
