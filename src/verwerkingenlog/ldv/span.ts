@@ -87,6 +87,9 @@ export class OtlpError extends Error {
   }
 }
 
+/** Stands for a part of protobuf that cannot be read: no reader accepts it. */
+export const UNREADABLE = Symbol('unreadable');
+
 /** Levels of lists and maps in the value of an attribute. */
 const MAX_DEPTH = 8;
 
@@ -129,6 +132,7 @@ function isMap(value: AttributeValue): value is Attributes {
 export function readAttributes(list: unknown, isKept?: (name: string) => boolean): Attributes {
   const attributes = new Map<string, AttributeValue>();
   for (const item of readList(list)) {
+    if (item === UNREADABLE) throw new OtlpError('the name of an attribute cannot be read');
     const key: unknown = isRecord(item) ? item.key : undefined;
     if (isKept !== undefined && !(typeof key === 'string' && isKept(key))) continue;
     const attribute = readText(key);

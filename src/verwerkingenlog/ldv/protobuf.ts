@@ -1,0 +1,124 @@
+/** OTLP in protobuf: its messages, and reading one as far as it can be read. */
+import { readFileSync } from 'node:fs';
+import protobuf from 'protobufjs';
+import { UNREADABLE } from './span.ts';
+
+const { root } = protobuf.parse(readFileSync(new URL('trace.proto', import.meta.url), 'utf8'));
+root.resolveAll();
+const typeOf = (name: string): protobuf.Type => root.lookupType(`koppelvlak.otlp.${name}`);
+export const types = {
+  request: typeOf('ExportTraceServiceRequest'),
+  resourceSpans: typeOf('ResourceSpans'),
+  resource: typeOf('Resource'),
+  scopeSpans: typeOf('ScopeSpans'),
+  span: typeOf('Span'),
+  response: typeOf('ExportTraceServiceResponse'),
+  status: typeOf('Status'),
+};
+
+/** Messages in one another; deeper than any value that is kept. */
+const MAX_DEPTH = 100;
+/** Wire type of messages, texts and bytes. */
+const CONTENT = 2;
+const WIRE_TYPES: Readonly<Record<string, number>> = protobuf.types.basic;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+const NUMBER_READERS: Readonly<Record<string, (reader: protobuf.Reader) => unknown>> = {
+  bool: (reader) => reader.bool(),
+  double: (reader) => reader.double(),
+  fixed64: (reader) => reader.fixed64(),
+  int32: (reader) => reader.int32(),
+  int64: (reader) => reader.int64(),
+  uint32: (reader) => reader.uint32(),
+};
+
+/**
+ * The members of a message, named as in JSON. One that cannot be read is `UNREADABLE`, as is `protobuf` when the end of the message cannot be.
+ * @param depth of the messages around it; `outer`: messages in it stay bytes, and fields that OTLP lacks are `veld` with their number
+ */
+export function readMembers(
+  type: protobuf.Type,
+  message: Uint8Array,
+  depth: number | 'outer',
+): Record<string, unknown> {
+  const reader = protobuf.Reader.create(message);
+  const members: Record<string, unknown> = {};
+  let name = 'protobuf';
+  try {
+    for (; reader.pos < reader.len; name = 'protobuf') {
+      const tag = reader.tag();
+      const field = type.fieldsById[tag >>> 3];
+      if (field === undefined && depth === 'outer') members[`veld ${tag >>> 3}`] = UNREADABLE;
+      if (field === undefined || (WIRE_TYPES[field.type] ?? CONTENT) !== (tag & 7)) {
+        reader.skipType(tag & 7);
+        continue;
+      }
+      name = field.name;
+      const value = NUMBER_READERS[field.type]?.(reader) ?? contentOf(field, reader.bytes(), depth);
+      const list = members[name];
+      if (!field.repeated) members[name] = value;
+      else if (Array.isArray(list)) list.push(value);
+      else members[name] = [value];
+    }
+  } catch {
+    members.protobuf = UNREADABLE;
+    // What was read of a list stays.
+    if (!Array.isArray(members[name])) members[name] = UNREADABLE;
+  }
+  return members;
+}
+
+function contentOf({ type, resolvedType }: protobuf.Field, content: Uint8Array, depth: number | 'outer'): unknown {
+  if (resolvedType instanceof protobuf.Type && depth !== 'outer') {
+    const members = depth < MAX_DEPTH ? readMembers(resolvedType, content, depth + 1) : { protobuf: UNREADABLE };
+    if (members.protobuf !== UNREADABLE) return members;
+    // The name of an attribute says whether the rest matters.
+    return typeof members.key === 'string' ? { key: members.key, value: UNREADABLE } : UNREADABLE;
+  }
+  if (type !== 'string') return content;
+  try {
+    return utf8.decode(content);
+  } catch {
+    return UNREADABLE;
+  }
+}
+
+/** Items of lists for each span of a request; most are attributes. */
+const PARTS_PER_SPAN = 10;
+/** A request of few spans may have this many nevertheless. */
+const LEAST_PARTS = 100_000;
+/** How many fields, known or not, each item may have. */
+const FIELDS_PER_PART = 8;
+
+/**
+ * Whether a request has far more items than its spans need, counted on its bytes before it is decoded: an empty message is two bytes, and a hundred
+ * as an object, so sixteen megabytes of them would take more memory than the process has.
+ */
+export function hasTooManyParts(request: Uint8Array, maxSpans: number): boolean {
+  const most = Math.max(LEAST_PARTS, maxSpans * PARTS_PER_SPAN);
+  const reader = protobuf.Reader.create(request);
+  let [items, fields] = [0, 0];
+  /** Messages that were entered, and where they end. Not recursive, because the sender chooses the depth. */
+  const open = [{ type: types.request, end: reader.len }];
+  try {
+    for (let message = open.at(-1); message !== undefined; message = open.at(-1)) {
+      if (reader.pos >= message.end) {
+        open.pop();
+        continue;
+      }
+      const tag = reader.uint32();
+      fields += 1;
+      const field = (tag & 7) === CONTENT ? message.type.fieldsById[tag >>> 3] : undefined;
+      if (field?.resolvedType instanceof protobuf.Type) {
+        const length = reader.uint32();
+        open.push({ type: field.resolvedType, end: reader.pos + length });
+        if (field.repeated) items += 1;
+      } else reader.skipType(tag & 7);
+      if (items > most || fields > most * FIELDS_PER_PART) return true;
+    }
+  } catch {
+    // Truncated or not protobuf: decoding reports it.
+  }
+  return false;
+}
