@@ -7,15 +7,11 @@ import { hash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { isRecord } from '../src/lib/json/json-value.ts';
-import { readValidation } from '../src/lib/openapi-document.ts';
+import { isRecord, pointerSteps } from '../src/lib/json/json-value.ts';
+import { listOperations, type OpenapiOperation, readValidation, resolve } from '../src/lib/openapi-document.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const TOOL = join(ROOT, 'tools/contract-types');
-const METHODS = ['get', 'put', 'post', 'patch', 'delete'];
-/** Members that do not affect types: rewording them leaves the types unchanged. `title` may also be a property name. */
-const WORDS = new Set(['description', 'summary', 'title']);
-const EXAMPLES = new Set(['example', 'examples']);
 
 export const CONTRACTS = ['gegevens', 'verwerkingenlog', 'ldv', 'raadsfeed'] as const;
 type ContractName = (typeof CONTRACTS)[number];
@@ -27,43 +23,80 @@ export function typesFile(name: ContractName): string {
 /** The first lines of a contract's types, which identify the version that they were generated from. */
 export function typesHeader(name: ContractName): string {
   const digest = hash('sha256', JSON.stringify(typedPart(name)));
-  return `// Generated from openapi/${name}.yaml by \`npm run contract-types\`; not to be edited.\n// sha256 of the contract without its words: ${digest}\n`;
+  return `// Generated from openapi/${name}.yaml by \`npm run contract-types\`; not to be edited.\n// sha256 of the typed part of the contract: ${digest}\n`;
 }
+
+/** Members that do not affect types. `title` may also be the name of a property. */
+const WORDS = ['description', 'summary', 'title', 'example', 'examples'];
+/** A schema with one of these keeps its name; the others are only a form of text or number. */
+const NAMED = ['properties', 'items', 'enum', 'allOf', 'anyOf', 'oneOf'];
 
 /**
- * The part of a contract that types are generated from: its operations with the answers that a route returns (errors
- * are thrown), and everything these refer to. A parameter with a default is always present after validation, so it
- * becomes required.
+ * The parts of a contract that code has types of: the request and the JSON answer of each operation, as a schema whose
+ * properties have Fastify's names, and the schemas that these refer to.
  */
-function typedPart(name: ContractName): object {
-  const validated = readValidation(pathToFileURL(join(ROOT, 'openapi', `${name}.yaml`)));
-  const document: unknown = JSON.parse(JSON.stringify(validated), (key, value: unknown) => {
-    if (EXAMPLES.has(key) || (WORDS.has(key) && typeof value === 'string')) return undefined;
-    return isParameterWithDefault(value) ? { ...value, required: true } : value;
+function typedPart(name: ContractName): Record<'operations' | 'schemas', Record<string, unknown>> {
+  const document = readValidation(pathToFileURL(join(ROOT, 'openapi', `${name}.yaml`)));
+  const schemas: Record<string, unknown> = {};
+  const typed = (schema: unknown): unknown => {
+    if (Array.isArray(schema)) return schema.map(typed);
+    if (!isRecord(schema)) return schema;
+    const found = resolve(document, schema);
+    const title = typeof schema.$ref === 'string' ? pointerSteps(schema.$ref).at(-1) : undefined;
+    const ownName = title !== undefined && NAMED.some((member) => member in found) ? title : undefined;
+    if (ownName !== undefined && ownName in schemas) return { $ref: `#/components/schemas/${ownName}` };
+    if (ownName !== undefined) schemas[ownName] = {};
+    const copy = Object.fromEntries(
+      Object.entries(found)
+        .filter(([member, value]) => !WORDS.includes(member) || isRecord(value))
+        .map(([member, value]) => [member, typed(value)]),
+    );
+    if (ownName === undefined) return copy;
+    schemas[ownName] = copy;
+    return { $ref: `#/components/schemas/${ownName}` };
+  };
+  const operations = listOperations(document).map((operation) => {
+    const { path, method } = operation;
+    const { requestBody, responses } = resolve(document, document.paths[path]?.[method.toLowerCase()]);
+    const body = requestBody === undefined ? [] : Object.entries(Object(resolve(document, requestBody).content));
+    // Errors are thrown. Statuses that differ in nothing else have one schema.
+    const answers = new Map<string, unknown>();
+    for (const [status, answer] of Object.entries(Object(responses))) {
+      const schema = Object(resolve(document, answer).content)['application/json']?.schema;
+      if (status.startsWith('2') && schema !== undefined) answers.set(JSON.stringify(schema), schema);
+    }
+    const parts = {
+      ...parameterSchemas(operation),
+      // A body of several forms is read as bytes.
+      ...(body.length === 1 ? { Body: operation.body?.schema } : {}),
+      ...(answers.size === 0 ? {} : { Answer: { anyOf: [...answers.values()] } }),
+    };
+    return [operation.operationId, typed(objectSchema(parts, Object.keys(parts)))] as const;
   });
-  if (!isRecord(document) || !isRecord(document.paths) || !isRecord(document.components)) {
-    throw new TypeError(`openapi/${name}.yaml is not a contract`);
-  }
-  const { schemas, parameters } = document.components;
-  const paths = Object.entries(document.paths).map(([path, item]) => [path, withOwnAnswers(Object(item))]);
-  const { openapi, info } = document;
-  return { openapi, info, paths: Object.fromEntries(paths), components: { schemas, parameters } };
+  return { operations: Object.fromEntries(operations), schemas };
 }
 
-function isParameterWithDefault(value: unknown): value is Record<string, unknown> {
-  return isRecord(value) && 'in' in value && isRecord(value.schema) && value.schema.default !== undefined;
+/** The parameters of each place. One with a default is always present after validation. Node gives header names in lower case. */
+function parameterSchemas({ parameters }: OpenapiOperation): Record<string, object> {
+  const parts = Object.entries({ Params: 'path', Querystring: 'query', Headers: 'header' }).map(([part, place]) => {
+    const own = parameters
+      .filter((parameter) => parameter.in === place)
+      .map((parameter) => ({ ...parameter, name: place === 'header' ? parameter.name.toLowerCase() : parameter.name }));
+    const present = own.filter(({ required, schema }) => required || 'default' in schema);
+    const properties = Object.fromEntries(own.map(({ name, schema }) => [name, schema]));
+    return [
+      part,
+      objectSchema(
+        properties,
+        present.map(({ name }) => name),
+      ),
+    ] as const;
+  });
+  return Object.fromEntries(parts.filter(([, { properties }]) => Object.keys(properties).length > 0));
 }
 
-function withOwnAnswers(item: Record<string, unknown>): object {
-  return Object.fromEntries(
-    Object.entries(item).map(([member, operation]) => {
-      if (!METHODS.includes(member) || !isRecord(operation)) return [member, operation];
-      const responses = Object.entries(Object(operation.responses))
-        .filter(([status]) => status.startsWith('2'))
-        .map(([status, response]) => [status, { ...Object(response), headers: undefined }]);
-      return [member, { ...operation, responses: Object.fromEntries(responses) }];
-    }),
-  );
+function objectSchema(properties: object, required: readonly string[]) {
+  return { type: 'object', properties, required };
 }
 
 /** Installs the tool if it is missing: the service does not depend on it. */

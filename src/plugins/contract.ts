@@ -24,39 +24,24 @@ declare module 'fastify' {
   }
 }
 
-/** An operation as the types generated into `src/contracts/` describe it. */
+/** An operation as the types generated into `src/contracts/` describe it; a member without parts or without JSON is absent. */
 interface OperationTypes {
-  readonly parameters: { readonly query?: object; readonly header?: object; readonly path?: object };
-  readonly requestBody?: { readonly content: { readonly 'application/json': unknown } };
-  readonly responses: object;
+  readonly Params?: object;
+  readonly Querystring?: object;
+  readonly Headers?: object;
+  readonly Body?: unknown;
+  readonly Answer?: unknown;
 }
 
-/** An operation without parameters of a kind has `never` there. */
-type Given<T> = [NonNullable<T>] extends [never] ? unknown : NonNullable<T>;
-/** Node gives header names in lower case. */
-type Headers<T> = { readonly [Name in keyof T & string as Lowercase<Name>]: T[Name] };
-
-/** The parts of a validated request of an operation. */
-interface RouteOf<O extends OperationTypes> {
-  readonly Params: Given<O['parameters']['path']>;
-  readonly Querystring: Given<O['parameters']['query']>;
-  readonly Headers: Headers<Given<O['parameters']['header']>>;
-  readonly Body: O['requestBody'] extends { readonly content: { readonly 'application/json': infer Body } }
-    ? Body
-    : undefined;
-}
+type RouteOf<O extends OperationTypes> = {
+  readonly [Part in 'Params' | 'Querystring' | 'Headers' | 'Body']: O[Part];
+};
 
 /** A validated request of an operation: parameters, headers and body conform to the contract. */
 export type RequestOf<O extends OperationTypes> = FastifyRequest<RouteOf<O>>;
 
 /** The JSON of a successful answer of an operation. */
-export type AnswerOf<O extends OperationTypes> = {
-  [Status in keyof O['responses']]: O['responses'][Status] extends {
-    readonly content: { readonly 'application/json': infer Answer };
-  }
-    ? Answer
-    : never;
-}[keyof O['responses']];
+export type AnswerOf<O extends OperationTypes> = O extends { readonly Answer: infer Answer } ? Answer : never;
 
 /** Returns the answer after setting status and headers on the reply, or returns the reply when it sent something else (204, prepared text). */
 type OperationHandler<O extends OperationTypes> = (

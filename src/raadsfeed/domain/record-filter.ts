@@ -3,7 +3,7 @@ import type { operations } from '../../contracts/raadsfeed.ts';
 import { normaliseOrganisatiecode } from '../../lib/feed/resource.ts';
 import type { Change } from './change.ts';
 
-type FilterName = Exclude<keyof operations['getFeed']['parameters']['query'], 'cursor' | 'limit'>;
+type FilterName = Exclude<keyof operations['getFeed']['Querystring'], 'cursor' | 'limit'>;
 
 /** Which records are wanted; absent: all. */
 export type RecordFilter = { readonly [Name in FilterName]?: string | undefined };

@@ -85,7 +85,7 @@ async function readPage({ stateCache }: Feed, { cursor, limit, filter }: PageQue
 const DEFAULT_LIMIT = 500;
 
 /** The query parameters of all lists; not every list has all of them. */
-type ListQuerystring = Partial<operations['getFeed']['parameters']['query']>;
+type ListQuerystring = Partial<operations['getFeed']['Querystring']>;
 
 export interface PageQuery {
   readonly cursor?: string | undefined;

@@ -86,7 +86,7 @@ interface PersonQuery extends Person {
 }
 
 /** A person whom a query may name, in full or in part. */
-export type AskedPerson = NonNullable<operations['getVerwerktObject']['parameters']['query']>;
+export type AskedPerson = operations['getVerwerktObject']['Querystring'];
 
 /**
  * The objects that a caller may see. With `read:restricted` alone these are the objects of the person whom the caller names in full. With other

@@ -110,7 +110,7 @@ function sendProof(reply: FastifyReply, proof: string): FastifyReply {
   return reply.type('text/plain; charset=utf-8').send(proof);
 }
 
-type ListQuery = operations['getVerwerkingsacties']['parameters']['query'];
+type ListQuery = operations['getVerwerkingsacties']['Querystring'];
 
 /** F4086, F2525, F9787 and F0143: the actions in which a person was processed. */
 export function getVerwerkingsacties(app: FastifyInstance): void {

@@ -79,9 +79,9 @@ paths:
 
 /** Like the generated types of a contract, for one that has none. */
 interface Operation {
-  readonly parameters: { readonly path?: object };
-  readonly requestBody: { readonly content: { readonly 'application/json': object } };
-  readonly responses: { readonly 200: { readonly content: { readonly 'application/json': unknown } } };
+  readonly Params?: object;
+  readonly Body: object;
+  readonly Answer: unknown;
 }
 type Operations = Readonly<
   Record<'postDing' | 'getDing' | 'getDatabank' | 'getTraag' | 'postTraag' | 'getGroot' | 'getFout', Operation>
