@@ -2,6 +2,13 @@ import { type ItemList, listsOf, type Mapping } from '../../lib/exchange-model/m
 import { type JsonObject, textAround } from '../../lib/json/json-value.ts';
 import { Scratch } from './scratch.ts';
 
+/** A record or case: its levering, list and place in the list. */
+export interface Item {
+  readonly levering: number;
+  readonly list: ItemList;
+  readonly nummer: number;
+}
+
 /** The row of a table that made a record or case, or the first of them. */
 export interface ItemRow {
   readonly row: number;
@@ -15,7 +22,6 @@ export class MessageStore {
   readonly leveringen: JsonObject[] = [];
   readonly #mapping: Mapping;
   readonly #items = new Scratch('items (levering integer, list text, row integer, text text, key text)', 5);
-  #isIndexed = false;
 
   constructor(mapping: Mapping) {
     this.#mapping = mapping;
@@ -26,28 +32,27 @@ export class MessageStore {
     this.#items.insert(levering, list, row, text, key ?? null);
   }
 
-  /** Where items of a list came from. @param nummers their places in the list, from 0 */
-  rowsOf(levering: number, list: ItemList, nummers: readonly number[]): ReadonlyMap<number, ItemRow> {
+  /** Finds where items came from. @returns tells it of each of them */
+  rowsOf(items: readonly Item[]): (item: Item) => ItemRow | undefined {
     const found = this.#items.query(
-      `select nummer, row, key from (
-         select row_number() over (order by row, rowid) - 1 as nummer, row, key from items where levering = ? and list = ?)
-       where nummer in (select value from json_each(?))`,
-      levering,
-      list,
-      JSON.stringify(nummers),
+      `select levering, list, nummer, row, key from (
+         select levering, list, row_number() over (partition by levering, list order by row, rowid) - 1 as nummer, row, key
+         from items)
+       where (levering, list, nummer) in (select value ->> 'levering', value ->> 'list', value ->> 'nummer' from json_each(?))`,
+      JSON.stringify(items),
     );
-    return new Map(
-      [...found].map(({ nummer, row, key }) => [
-        Number(nummer),
+    const rows = new Map(
+      [...found].map(({ levering, list, nummer, row, key }): [string, ItemRow] => [
+        `${levering} ${list} ${nummer}`,
         { row: Number(row), key: typeof key === 'string' ? key : undefined },
       ]),
     );
+    return ({ levering, list, nummer }) => rows.get(`${levering} ${list} ${nummer}`);
   }
 
   /** The text of the whole message, in small pieces. @param envelop with a list of leveringen, of any content */
   *text(envelop: JsonObject): Generator<string> {
-    if (!this.#isIndexed) this.#items.execute('create index by_place on items (levering, list, row)');
-    this.#isIndexed = true;
+    this.#items.execute('create index if not exists by_place on items (levering, list, row)');
     const lists = listsOf(this.#mapping);
     for (const part of textAround(envelop, new Map([['leveringen', this.#mapping.envelop.leveringen]]))) {
       if (part.list === undefined) yield part.text;

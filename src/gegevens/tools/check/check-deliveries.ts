@@ -28,7 +28,7 @@ import {
 import type { GivenTables } from '../commands/given-tables.ts';
 import { memberNames } from '../model-shape.ts';
 import { type CheckOptions, DeliveryCheck } from './delivery-check.ts';
-import type { CheckReport } from './findings.ts';
+import type { CheckReport, Place } from './findings.ts';
 
 type RunOptions = CheckOptions & { readonly signal: AbortSignal };
 
@@ -56,7 +56,9 @@ export async function checkFiles(
       const tables = await open?.(path);
       try {
         check.start(prefix);
-        const faults = new ModelFaults(check, prefix, known);
+        const faults = new PassedFaults((fault) =>
+          check.findings.add('model', 'blocking', modelPlace(fault, prefix, known)),
+        );
         await readDelivery(tables?.bytes ?? path, { ...options, faults, consumers: [check] });
         tables?.locate(check.findings, showPersons);
       } finally {
@@ -69,37 +71,35 @@ export async function checkFiles(
   }
 }
 
-/** Turns every fault into a finding and keeps the first: reading continues, so that the counts are complete. */
-class ModelFaults extends Faults {
-  readonly #check: DeliveryCheck;
-  readonly #prefix: string;
-  /** The names of members that may be shown. */
-  readonly #known: ReadonlySet<string>;
+/** Passes on every fault and keeps the first: reading continues, so that the counts are complete. */
+class PassedFaults extends Faults {
+  readonly #pass: (fault: ImportFault) => void;
 
-  constructor(check: DeliveryCheck, prefix: string, known: ReadonlySet<string>) {
+  constructor(pass: (fault: ImportFault) => void) {
     super();
-    this.#check = check;
-    this.#prefix = prefix;
-    this.#known = known;
+    this.#pass = pass;
   }
 
   override add(fault: ImportFault): void {
-    const { pointer, line, message } = fault;
     if (this.list.length === 0) this.list.push(fault);
-    // Names of members that the model does not know are part of the file, and could be anything.
-    const shown = message
-      .replace(/^(has a member that the model does not know): .*$/s, '$1')
-      .replace(/^member .* occurs twice$/s, 'a member occurs twice');
-    const steps = pointerSteps(pointer);
-    const unknown = steps.findIndex((step) => !/^\d{1,8}$/.test(step) && !this.#known.has(step));
-    const place = this.#prefix + toPointer(unknown === -1 ? steps : steps.slice(0, unknown));
-    this.#check.findings.add('model', 'blocking', `line ${line}: ${shown}`, () => ({ pointer: place }));
+    this.#pass(fault);
   }
 
   override stop(fault: ImportFault): never {
     this.add(fault);
     throw new ImportStopped();
   }
+}
+
+/** Names of members that the model does not know are part of the file, and could be anything: they are not shown. @param known names of the model */
+function modelPlace({ pointer, line, message }: ImportFault, prefix: string, known: ReadonlySet<string>): Place {
+  const shown = message
+    .replace(/^(has a member that the model does not know): .*$/s, '$1')
+    .replace(/^member .* occurs twice$/s, 'a member occurs twice');
+  const steps = pointerSteps(pointer);
+  const unknown = steps.findIndex((step) => !/^\d{1,8}$/.test(step) && !known.has(step));
+  const place = toPointer(unknown === -1 ? steps : steps.slice(0, unknown));
+  return { pointer: prefix + place, what: `line ${line}: ${shown}` };
 }
 
 /**

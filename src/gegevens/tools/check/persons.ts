@@ -1,21 +1,19 @@
 /** Which persons were active in which municipality, and when: on disk, by hashes under a key that exists only in this process. */
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
+import { dayNumber } from '../../import/record-traits.ts';
+import type { Period } from '../../model/selection.ts';
 import { Scratch } from '../scratch.ts';
+import { ALWAYS, type Run, STILL } from './runs.ts';
 
 /** More non-overlapping trajectories than anybody has; bounds the time that a file can take. */
 const MAX_COMPARED = 100;
-const ALWAYS = -(2 ** 31);
-const STILL = 2 ** 31 - 1;
 
-interface RecordOfPersons {
+interface RecordOfPersons extends Run {
   readonly record: number;
-  /** A number for each; absent: that of the levering. */
+  /** Its number; absent: that of the levering. */
   readonly municipality: number | undefined;
-  /** The identification of each person; `undefined` for an unidentified person, who matches nobody. */
+  /** The identification of each person; an unidentified person, `undefined`, matches nobody. */
   readonly persons: readonly (string | undefined)[];
-  /** Days; absent: without begin or end. */
-  readonly begin: number | undefined;
-  readonly end: number | undefined;
   /** From 0; -1 when it is not known. */
   readonly step: number;
 }
@@ -23,6 +21,7 @@ interface RecordOfPersons {
 interface PersonCounts {
   readonly persons: number;
   readonly active: number;
+  /** Persons by latest step. */
   readonly steps: Map<number, number>;
 }
 
@@ -85,9 +84,9 @@ export class Persons {
     return [...overlapping].map(({ record }) => Number(record));
   }
 
-  /** By municipality. @param period in which a person is active, in days; absent: unknown, so nobody is */
-  count(period: { readonly start: number; readonly end: number } | undefined): ReadonlyMap<number, PersonCounts> {
-    const { start, end } = period ?? { start: STILL, end: ALWAYS };
+  /** By municipality. @param period in which a person is active; absent: unknown, so nobody is */
+  count(period: Period | undefined): ReadonlyMap<number, PersonCounts> {
+    const [start, end] = period ? [dayNumber(period.start) ?? 0, dayNumber(period.end) ?? 0] : [STILL, ALWAYS];
     const counts = new Map<number, PersonCounts>();
     const persons = this.#rows.query(
       `select municipality, count(distinct person) as persons,
@@ -96,10 +95,12 @@ export class Persons {
       end,
       start,
     );
-    for (const row of persons) {
-      const own = { persons: Number(row.persons), active: Number(row.active), steps: new Map<number, number>() };
-      counts.set(Number(row.municipality), own);
-    }
+    for (const row of persons)
+      counts.set(Number(row.municipality), {
+        persons: Number(row.persons),
+        active: Number(row.active),
+        steps: new Map(),
+      });
     // The latest step is that of the record that began last.
     const steps = this.#rows.query(`select municipality, step, count(*) as persons
       from (select municipality, step, max(begins * 256 + step) from occurrences group by municipality, person)

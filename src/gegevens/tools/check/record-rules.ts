@@ -1,21 +1,89 @@
-/** The rules for a single record or case. */
-
-import { isRecord, valueAt } from '../../../lib/json/json-value.ts';
+/** The rules of the statistics office for a single record, case or organisation, and where they find their values. */
+import type { Mapping } from '../../../lib/exchange-model/mapping.ts';
+import { isRecord, pointerSteps, valueAt } from '../../../lib/json/json-value.ts';
 import { isBsn } from '../../../lib/patterns.ts';
 import { DATE } from '../../../lib/time.ts';
 import { dayNumber } from '../../import/record-traits.ts';
-import type { CheckPlaces, PeriodPlaces } from './check-places.ts';
 import type { Severity, What } from './report-words.ts';
 import type { Run } from './runs.ts';
 
 type Path = readonly string[];
+type ItemPath = readonly (string | number)[];
 /** Receives violations of a rule. @param path from the record */
-export type Report = (rule: number, severity: Severity, what: What, path: readonly (string | number)[]) => void;
+export type Report = (rule: number, severity: Severity, what: What, path: ItemPath) => void;
+
+/** A begin and an end that belong together, in a record or in each item of one of its lists. */
+interface PeriodPlaces {
+  readonly lijst?: Path;
+  readonly begin: Path;
+  readonly einde: Path;
+}
+
+/** The member `controle` of a mapping, as `mapping.schema.json` explains it, with paths in place of pointers. A rule is checked when its places are named. */
+export interface CheckPlaces {
+  readonly contactpersonen?: { readonly lijst: Path; readonly email: Path };
+  readonly personen?: {
+    readonly plaats: Path;
+    readonly bsn?: Path;
+    readonly geslacht?: Path;
+    readonly geboortedatum?: Path;
+    /** Groups of paths from a person; the first group with all values present identifies the person. */
+    readonly kenmerken?: readonly (readonly Path[])[];
+  };
+  readonly gelijk?: readonly { readonly regel: number; readonly lijst?: Path; readonly plaatsen: readonly Path[] }[];
+  readonly waarAlleenMet?: { readonly plaats: Path; readonly met: Path };
+  readonly perioden?: readonly PeriodPlaces[];
+  readonly stappen?: readonly Path[];
+  readonly soort?: Path;
+  readonly status?: Path;
+  readonly zaken?: {
+    readonly resultaat?: Path;
+    readonly opgepakt?: Path;
+    readonly pogingen?: { readonly lijst: Path; readonly datum: Path };
+    readonly perioden?: readonly PeriodPlaces[];
+  };
+}
+
+/** @param controle valid against `mapping.schema.json`; absent: no places */
+export function readCheckPlaces(controle: unknown = {}): CheckPlaces {
+  return JSON.parse(JSON.stringify(controle), (_name, value) =>
+    typeof value === 'string' ? pointerSteps(value) : value,
+  );
+}
+
+/** Rules 1 and 11. @param head of the levering */
+export function judgeOrganisation(
+  head: unknown,
+  { object, gemeentecode, kvkNummer }: Mapping['levering']['organisatie'],
+  { contactpersonen }: CheckPlaces,
+  report: Report,
+): void {
+  if (gemeentecode !== undefined && kvkNummer !== undefined) {
+    const [code, kvk] = [valueAt(head, gemeentecode), valueAt(head, kvkNummer)];
+    if (isGiven(code) && isGiven(kvk)) report(1, 'blocking', 'has both: which of the two is it?', object);
+    else if (!isGiven(code) && !isGiven(kvk)) report(1, 'blocking', 'has neither', object);
+    else if (isGiven(code) && !isMunicipalityCode(code)) report(1, 'blocking', 'is not a gemeentecode', gemeentecode);
+    else if (isGiven(kvk) && !(typeof kvk === 'string' && /^\d{8}$/.test(kvk.trim())))
+      report(1, 'blocking', 'is not a KvK number of eight digits', kvkNummer);
+  }
+  if (contactpersonen === undefined) return;
+  const hasAddress = itemsOf(head, contactpersonen.lijst).some(({ item }) => {
+    const address = valueAt(item, contactpersonen.email);
+    return typeof address === 'string' && /.@./.test(address);
+  });
+  if (!hasAddress) report(11, 'blocking', 'no contact with an e-mail address', object);
+}
+
+/** Whether it has the form of the office's codes. Anything else is not shown: it may be personal. */
+export function isMunicipalityCode(code: unknown): boolean {
+  return typeof code === 'string' && /^(gm)?\d{1,5}$/i.test(code.trim());
+}
 
 const SEXES: readonly unknown[] = ['Man', 'Vrouw', 'Onbekend', 'Leeg'];
 
 interface RecordRules {
   readonly places: CheckPlaces;
+  /** Of the record. */
   readonly begin: Path | undefined;
   /** `YYYY-MM-DD`. */
   readonly today: string;
@@ -23,7 +91,8 @@ interface RecordRules {
 
 /** Rules 5 to 10, 14 and 15, of a trajectory or signal. */
 export function judgeRecord(value: unknown, { places, begin, today }: RecordRules, report: Report): void {
-  for (const { regel, lijst, plaatsen } of places.gelijk ?? []) {
+  const { gelijk = [], waarAlleenMet: flag, perioden, personen } = places;
+  for (const { regel, lijst, plaatsen } of gelijk) {
     for (const { item, path } of itemsOf(value, lijst)) {
       const given = plaatsen.filter((member) => isGiven(valueAt(item, member)));
       const [first] = given;
@@ -33,29 +102,40 @@ export function judgeRecord(value: unknown, { places, begin, today }: RecordRule
       report(regel, 'warning', isEqual ? 'is not in the other place' : 'they differ', [...path, ...first]);
     }
   }
-  const { waarAlleenMet: flag } = places;
   if (flag !== undefined && valueAt(value, flag.plaats) === true && !isGiven(valueAt(value, flag.met)))
     report(6, 'blocking', 'true without that date', flag.plaats);
-  judgePeriods(value, places.perioden, today, report);
-  judgePersons(value, places, begin === undefined ? undefined : dayOf(valueAt(value, begin)), today, report);
+  judgePeriods(value, perioden, today, report);
+  if (personen === undefined) return;
+  const { bsn, geslacht, geboortedatum } = personen;
+  const firstDay = begin && dayOf(valueAt(value, begin));
+  for (const { item, path } of personsAt(value, personen.plaats)) {
+    const number = bsn && valueAt(item, bsn);
+    if (bsn !== undefined && isGiven(number) && !isBsn(number))
+      report(15, 'warning', 'does not pass the eleven test', [...path, ...bsn]);
+    const sex = geslacht && valueAt(item, geslacht);
+    if (geslacht !== undefined && sex !== undefined && !SEXES.includes(sex))
+      report(9, 'blocking', 'is another value', [...path, ...geslacht]);
+    if (geboortedatum !== undefined && isBornTooLate(valueAt(item, geboortedatum), firstDay, today))
+      report(14, 'blocking', 'born on or after the first day', [...path, ...geboortedatum]);
+  }
 }
 
 /** Rules 13 and 14, of a case. */
-export function judgeCase(value: unknown, places: CheckPlaces['zaken'], today: string, report: Report): void {
-  judgePeriods(value, places?.perioden, today, report);
-  if (places?.opgepakt === undefined) return;
-  const day = dayOf(valueAt(value, places.opgepakt));
+export function judgeCase(value: unknown, places: CheckPlaces['zaken'] = {}, today: string, report: Report): void {
+  const { perioden, opgepakt, resultaat, pogingen } = places;
+  judgePeriods(value, perioden, today, report);
+  if (opgepakt === undefined) return;
+  const day = dayOf(valueAt(value, opgepakt));
   if (day === undefined) {
     // A case may end without having been taken up.
-    const isLeft = places.resultaat !== undefined && isNotTakenUp(valueAt(value, places.resultaat));
+    const isLeft = resultaat !== undefined && isNotTakenUp(valueAt(value, resultaat));
     if (!isLeft) report(13, 'warning', 'the case has no day on which it was taken up', []);
     return;
   }
-  if (places.pogingen === undefined) return;
-  const { lijst, datum } = places.pogingen;
-  for (const { item, path } of itemsOf(value, lijst)) {
-    if ((dayOf(valueAt(item, datum)) ?? day) < day)
-      report(13, 'warning', 'before the day on which the case was taken up', [...path, ...datum]);
+  if (pogingen === undefined) return;
+  for (const { item, path } of itemsOf(value, pogingen.lijst)) {
+    if ((dayOf(valueAt(item, pogingen.datum)) ?? day) < day)
+      report(13, 'warning', 'before the day on which the case was taken up', [...path, ...pogingen.datum]);
   }
 }
 
@@ -64,13 +144,9 @@ export function runOfCase(value: unknown, places: CheckPlaces['zaken'] = {}): Ru
   const { resultaat, opgepakt, pogingen, perioden = [] } = places;
   const begin = opgepakt && dayNumber(valueAt(value, opgepakt));
   const isOver = resultaat !== undefined && isGiven(valueAt(value, resultaat));
-  const days = [
-    begin,
-    ...perioden.flatMap(({ begin: from, einde }) => [from, einde].map((path) => dayNumber(valueAt(value, path)))),
-    ...(pogingen === undefined ? [] : itemsOf(value, pogingen.lijst)).map(({ item }) =>
-      dayNumber(valueAt(item, pogingen?.datum ?? [])),
-    ),
-  ].filter((day) => day !== undefined);
+  const attempts = pogingen && itemsOf(value, pogingen.lijst).map(({ item }) => valueAt(item, pogingen.datum));
+  const ofPeriods = perioden.flatMap((period) => [valueAt(value, period.begin), valueAt(value, period.einde)]);
+  const days = [begin, ...[...ofPeriods, ...(attempts ?? [])].map(dayNumber)].filter((day) => day !== undefined);
   if (days.length === 0) return { begin: undefined, end: undefined };
   return { begin: begin ?? Math.min(...days), end: isOver ? Math.max(...days) : undefined };
 }
@@ -91,37 +167,45 @@ function judgePeriods(value: unknown, periods: readonly PeriodPlaces[] = [], tod
   }
 }
 
-function judgePersons(
-  value: unknown,
-  { personen }: CheckPlaces,
-  begin: string | undefined,
-  today: string,
-  report: Report,
-): void {
-  if (personen === undefined) return;
-  const { bsn, geslacht, geboortedatum } = personen;
-  for (const { item, path } of personsAt(value, personen.plaats)) {
-    const number = bsn && valueAt(item, bsn);
-    if (bsn !== undefined && isGiven(number) && !isBsn(number))
-      report(15, 'warning', 'does not pass the eleven test', [...path, ...bsn]);
-    const sex = geslacht && valueAt(item, geslacht);
-    if (geslacht !== undefined && sex !== undefined && !SEXES.includes(sex))
-      report(9, 'blocking', 'is another value', [...path, ...geslacht]);
-    if (geboortedatum !== undefined && isBornTooLate(valueAt(item, geboortedatum), begin, today))
-      report(14, 'blocking', 'born on or after the first day', [...path, ...geboortedatum]);
+/** Rule 15, of the items of lists: an export that repeats a row doubles a debt. */
+export function judgeItems(value: unknown, path: ItemPath, report: Report): void {
+  if (Array.isArray(value)) {
+    const seen = new Set<string>();
+    for (const [index, item] of value.entries()) {
+      const text = value.length > 1 && isRecord(item) ? canonicalText(item) : undefined;
+      if (text !== undefined && seen.has(text)) report(15, 'warning', 'is there twice', [...path, index]);
+      if (text !== undefined) seen.add(text);
+      judgeItems(item, [...path, index], report);
+    }
+  } else if (isRecord(value)) {
+    for (const [name, member] of Object.entries(value)) judgeItems(member, [...path, name], report);
   }
+}
+
+/** One text for equal values, whatever the order of members. Strings are preceded by their length, because escaping them would take most of the time. */
+export function canonicalText(value: unknown): string {
+  if (typeof value === 'string') return `${value.length}:${value}`;
+  if (typeof value !== 'object' || value === null) return `${value},`;
+  let text = '';
+  if (Array.isArray(value)) {
+    for (const item of value) text += canonicalText(item);
+    return `[${text}]`;
+  }
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  for (const [name, member] of members) text += canonicalText(name) + canonicalText(member);
+  return `{${text}}`;
 }
 
 export function personsAt(value: unknown, at: Path): ReturnType<typeof itemsOf> {
   const found = valueAt(value, at);
-  return Array.isArray(found) ? itemsOf(value, at) : isRecord(found) ? [{ item: found, path: at }] : [];
+  return isRecord(found) ? [{ item: found, path: at }] : itemsOf(value, at);
 }
 
 /** The value itself, or the objects of a list in it, each with its path. */
 function itemsOf(
   value: unknown,
   list: Path | undefined,
-): readonly { readonly item: unknown; readonly path: readonly (string | number)[] }[] {
+): readonly { readonly item: unknown; readonly path: ItemPath }[] {
   if (list === undefined) return [{ item: value, path: [] }];
   const found = valueAt(value, list);
   if (!Array.isArray(found)) return [];

@@ -72,7 +72,7 @@ function reportText(report: CheckReport, table: Table | undefined): string {
 }
 
 function findingLines({ rule, severity, count, columns }: Finding): string[] {
-  const shown = columns.flatMap(columnLines).slice(0, SHOWN_PLACES);
+  const shown = [...columns.values()].flatMap(columnLines).slice(0, SHOWN_PLACES);
   const more = count - shown.reduce((sum, line) => sum + line.count, 0);
   return [
     `${severity.padEnd(8)} ${WORDS.ruleName(rule)}, ${WORDS.times(count)}: ${WORDS.ruleText(rule)}`,

@@ -1,8 +1,7 @@
 /** When the records and cases of a file ran, and which records its cases name: on disk. */
-
-import type { ItemList } from '../../../lib/exchange-model/mapping.ts';
 import { dayNumber } from '../../import/record-traits.ts';
 import type { Period } from '../../model/selection.ts';
+import type { Item } from '../message-store.ts';
 import { Scratch } from '../scratch.ts';
 
 /** Days; absent: it has always been there, it still is. */
@@ -11,23 +10,13 @@ export interface Run {
   readonly end: number | undefined;
 }
 
-interface Part extends Run {
+interface Part extends Run, Omit<Item, 'list'> {
   /** Where records have an ID, it is unique within a levering, so each levering is a scope. */
   readonly scope: number;
-  readonly levering: number;
-  readonly nummer: number;
 }
 
-/** A record or case that did not run in the period of its delivery. */
-interface Outside {
-  readonly levering: number;
-  readonly list: ItemList;
-  readonly nummer: number;
-  readonly isAfter: boolean;
-}
-
-const ALWAYS = -(2 ** 31);
-const STILL = 2 ** 31 - 1;
+export const ALWAYS = -(2 ** 31);
+export const STILL = 2 ** 31 - 1;
 const [RECORD, CASE, NAMED] = [0, 1, 2];
 
 export class Runs {
@@ -69,7 +58,7 @@ export class Runs {
    * Everything that did not run in a period. An earlier record belongs to the period with a running case that names it, and a case with its records.
    * Clears what it compared.
    */
-  *takeOutside({ start, end }: Period): Generator<Outside> {
+  *takeOutside({ start, end }: Period): Generator<Item & { readonly isAfter: boolean }> {
     const [first, last] = [dayNumber(start) ?? ALWAYS, dayNumber(end) ?? STILL];
     const runs = (name: string): string => `${name}.begins <= ${last} and ${name}.ends >= ${first}`;
     const goesWith = `select 1 from parts link join parts other on other.scope = link.scope

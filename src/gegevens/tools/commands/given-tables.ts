@@ -10,7 +10,6 @@ import { limitYoungGeneration } from '../../../lib/scheduling.ts';
 import type { Period } from '../../model/selection.ts';
 import type { DeliveryBytes } from '../../store/import-file.ts';
 import type { Findings } from '../check/findings.ts';
-import type { ItemPlace } from '../check/report-words.ts';
 import { askPeriod, BeginDays, periodInName, quarterAround, readPeriod } from '../table-period.ts';
 import type { Plan } from '../tables/plan.ts';
 import type { ReadTables } from '../tables/read-tables.ts';
@@ -107,19 +106,19 @@ export async function readTableFile(
     leveringen: message.leveringen.length,
     bytes: messageBytes(message, plan, envelop()),
     locate: (findings, showPersons) =>
-      findings.locate((levering, list, nummers) => {
-        const { sheet, key: columns = [] } = mainTables.get(list) ?? {};
-        const rows = message.rowsOf(levering, list, nummers);
-        return new Map(
-          [...rows].map(([nummer, { row, key }]): [number, ItemPlace] => {
-            const values: readonly unknown[] = showPersons && key !== undefined ? JSON.parse(key) : [];
-            const named = columns.map((column, at) => ({
-              column,
-              ...(values[at] === undefined ? {} : { value: String(values[at]) }),
-            }));
-            return [nummer, { file, ...(sheet === undefined ? {} : { sheet }), row, key: named }];
-          }),
-        );
+      findings.locate((items) => {
+        const rowOf = message.rowsOf(items);
+        return (item) => {
+          const found = rowOf(item);
+          if (found === undefined) return undefined;
+          const { sheet, key: columns = [] } = mainTables.get(item.list) ?? {};
+          const values: readonly unknown[] = showPersons && found.key !== undefined ? JSON.parse(found.key) : [];
+          const key = columns.map((column, at) => ({
+            column,
+            ...(values[at] === undefined ? {} : { value: String(values[at]) }),
+          }));
+          return { file, ...(sheet === undefined ? {} : { sheet }), row: found.row, key };
+        };
       }),
     close: () => message.close(),
   };
