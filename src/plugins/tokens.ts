@@ -1,5 +1,4 @@
 /** Verifies the access token of a request for the interfaces that require one: `app.tokens`. @see RFC 6750, RFC 8725, RFC 9068, FSC Core 1.1 */
-import { hash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { LRUCache } from 'lru-cache';
@@ -91,34 +90,29 @@ const jws = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*$/;
 
 /** The one value of a header, without the space around it; undefined when the header is absent. */
 function singleHeader(values: readonly string[]): string | undefined {
-  if (values.length > 1) throw new TokenError('invalid', 'header-repeated');
+  if (values.length > 1) throw new TokenError('header-repeated');
   return values[0]?.trim();
 }
 
 /**
- * The token of a request.
+ * The token of a request. With another authentication scheme there is none (RFC 6750 section 3.1).
  * @param acceptsFsc whether FSC tokens are accepted here: then `Fsc-Authorization` decides whenever present, valid or not. Elsewhere it is ignored,
  * because an Inway adds it to every request, even to one with an OAuth token
- * @throws {TokenError} `missing` without a token, also when another authentication scheme was used (RFC 6750 section 3.1); `invalid` for an empty or
- * repeated header and for anything that is not a JWS in compact form
+ * @throws {TokenError}
  */
 export function findToken({ authorization = [], fscAuthorization = [] }: TokenRequest, acceptsFsc: boolean): string {
   const fsc = acceptsFsc ? singleHeader(fscAuthorization) : undefined;
   const text = fsc ?? singleHeader(authorization);
-  if (text === undefined) throw new TokenError('missing', 'no-token');
-  if (text === '') throw new TokenError('invalid', 'header-empty');
-  const token = withoutScheme(text) ?? fsc;
-  if (token === undefined) throw new TokenError('missing', 'no-token');
-  if (token === '') throw new TokenError('invalid', 'header-empty');
-  if (token.length > maxTokenLength) throw new TokenError('invalid', 'too-large');
-  if (!jws.test(token)) throw new TokenError('invalid', 'malformed');
+  if (text === undefined) throw new TokenError('no-token');
+  if (text === '') throw new TokenError('header-empty');
+  // An Inway may pass the bare token.
+  const [scheme] = /^bearer(?: +|$)/i.exec(text) ?? [];
+  const token = scheme === undefined ? fsc : text.slice(scheme.length);
+  if (token === undefined) throw new TokenError('no-token');
+  if (token === '') throw new TokenError('header-empty');
+  if (token.length > maxTokenLength) throw new TokenError('too-large');
+  if (!jws.test(token)) throw new TokenError('malformed');
   return token;
-}
-
-/** The text after the scheme word `Bearer` (any case); undefined when the value has no such word. */
-function withoutScheme(value: string): string | undefined {
-  const match = /^bearer(?: +|$)/i.exec(value);
-  return match === null ? undefined : value.slice(match[0].length);
 }
 
 export interface TokenVerifierOptions {
@@ -186,13 +180,13 @@ export function createTokenVerifier(options: TokenVerifierOptions) {
     fsc === undefined ? undefined : createFscKeys({ source: fsc.certificates, cacheMs, clock, log, client });
   const keys = oauth === undefined ? undefined : createIssuerKeys({ ...oauth, cacheMs, clock, log, client });
 
-  async function verifyAnew(token: string, tokenHash: string, now: Date): Promise<VerifiedToken> {
+  async function verifyAnew(token: string, now: Date): Promise<VerifiedToken> {
     const header = readProtectedHeader(token);
     if (fsc !== undefined && fscKeys !== undefined && header.certificateThumbprint !== undefined) {
-      return verifyFsc(token, tokenHash, header, now, { ...fsc, keys: fscKeys });
+      return verifyFsc(token, header, now, { ...fsc, keys: fscKeys });
     }
-    if (oauth === undefined || keys === undefined) throw new TokenError('invalid', 'no-issuer-configured');
-    return verifyOAuth(token, tokenHash, header, now, { ...oauth, keys });
+    if (oauth === undefined || keys === undefined) throw new TokenError('no-issuer-configured');
+    return verifyOAuth(token, header, now, { ...oauth, keys });
   }
 
   /** A token is not verified again while the keys that verified it are still valid. */
@@ -204,25 +198,22 @@ export function createTokenVerifier(options: TokenVerifierOptions) {
     }
     cache.delete(token);
     const now = clock.now();
-    const verified = await verifyAnew(token, hash('sha256', token, 'base64url'), now);
-    const ends = [
-      now.getTime() + tokenCacheMs,
-      verified.expiry * 1000,
-      verified.verifyAgainAt ?? Number.POSITIVE_INFINITY,
-    ];
-    cache.set(token, { token: verified, until: Math.min(...ends) });
+    const verified = await verifyAnew(token, now);
+    const { expiry, verifyAgainAt = Number.POSITIVE_INFINITY } = verified;
+    const until = Math.min(now.getTime() + tokenCacheMs, expiry * 1000, verifyAgainAt);
+    cache.set(token, { token: verified, until });
     return verified;
   }
 
   /** Checked on every use, including that of a cached token. */
   function judge(token: VerifiedToken, request: TokenRequest, service: string | undefined): Caller {
     checkBinding(token, options.clientCertificates === true, request.clientCertificate);
-    if (clock.now().getTime() / 1000 >= token.expiry + leewaySeconds) throw new TokenError('expired', 'expired');
+    if (clock.now().getTime() / 1000 >= token.expiry + leewaySeconds) throw new TokenError('expired');
     if (token.fsc === undefined) return token.caller;
-    if (token.fsc.groupId !== fsc?.groupId) throw new TokenError('wrong-group', 'group');
+    if (token.fsc.groupId !== fsc?.groupId) throw new TokenError('group');
     // FSC tokens give their scope only for the service that they name.
     if (service === undefined) return { ...token.caller, scopes: noScopes };
-    if (token.fsc.service !== service) throw new TokenError('wrong-service', 'service');
+    if (token.fsc.service !== service) throw new TokenError('service');
     return token.caller;
   }
 
@@ -264,17 +255,16 @@ export function createTokenVerifier(options: TokenVerifierOptions) {
 function checkBinding(token: VerifiedToken, passedOn: boolean, certificate: readonly string[] = []): void {
   const isFsc = token.fsc !== undefined;
   if (token.boundTo === undefined) {
-    if (isFsc && passedOn) throw new TokenError('invalid', 'not-bound');
+    if (isFsc && passedOn) throw new TokenError('not-bound');
     return;
   }
   if (!passedOn) {
     if (isFsc) return;
-    throw new TokenError('invalid', 'client-certificate-absent');
+    throw new TokenError('client-certificate-absent');
   }
   const header = singleHeader(certificate);
-  if (header === undefined) throw new TokenError('invalid', 'client-certificate-absent');
-  if (clientCertificateThumbprint(header) !== token.boundTo)
-    throw new TokenError('invalid', 'client-certificate-mismatch');
+  if (header === undefined) throw new TokenError('client-certificate-absent');
+  if (clientCertificateThumbprint(header) !== token.boundTo) throw new TokenError('client-certificate-mismatch');
 }
 
 /** Size of an entry without its texts. */

@@ -18,21 +18,15 @@ interface FscKey {
 /** By thumbprint: SHA-256 of the certificate, base64url (`x5t#S256`). */
 type FscKeyMap = ReadonlyMap<string, FscKey>;
 
-export interface FscKeys extends Omit<Keys<FscKeyMap>, 'refreshForUnknown'> {
-  /** @throws {TokenError} `invalid` for an unknown thumbprint, `unavailable` when no key was ever fetched */
-  find(thumbprint: string): Promise<{ readonly found: FscKey; readonly keys: object }>;
-  /** Expiry of the certificate that is valid longest; undefined without certificates. */
-  validUntil(): Date | undefined;
-  refused(): string | undefined;
-}
-
 interface FscKeysOptions extends SourceOptions {
   /** Path of a PEM bundle, or http(s) address of a JSON Web Key Set. */
   readonly source: string;
 }
 
+export type FscKeys = ReturnType<typeof createFscKeys>;
+
 /** @throws {Error} when a file holds no usable certificate; failures to fetch from an address are logged and retried */
-export function createFscKeys({ source: place, ...options }: FscKeysOptions): FscKeys {
+export function createFscKeys({ source: place, ...options }: FscKeysOptions) {
   const { client, log } = options;
   let refused: string | undefined;
   const source = /^https?:\/\//i.test(place)
@@ -47,11 +41,14 @@ export function createFscKeys({ source: place, ...options }: FscKeysOptions): Fs
       });
   return {
     ...source,
-    find: (thumbprint) => findKey(source, (keys) => keys.get(thumbprint)),
-    validUntil: () => {
+    /** @throws {TokenError} for an unknown thumbprint, or when no key was ever fetched */
+    find: (thumbprint: string) => findKey(source, (keys) => keys.get(thumbprint)),
+    /** Expiry of the certificate that is valid longest; undefined without certificates. */
+    validUntil: (): Date | undefined => {
       const ends = [...(source.latest()?.values() ?? [])].map(({ validTo }) => validTo).filter(Number.isFinite);
       return ends.length === 0 ? undefined : new Date(Math.max(...ends));
     },
+    /** Why a changed file is not used. */
     refused: () => refused,
   };
 }

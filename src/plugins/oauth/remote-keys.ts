@@ -6,7 +6,7 @@ import type { ProxySettings } from '../../lib/outbound/guarded-fetch.ts';
 import { createOutboundClient, type OutboundClient } from '../../lib/outbound/outbound-client.ts';
 import { shareRuns } from '../../lib/scheduling.ts';
 import type { Clock } from '../../lib/time.ts';
-import { type KeySource, TokenError } from './token.ts';
+import { type KeySource, type ProtectedHeader, TokenError } from './token.ts';
 
 export interface VerifierLog {
   warn(fields: object, message: string): void;
@@ -45,7 +45,7 @@ interface PublishedOptions<T> extends SourceOptions {
 
 /** Starts fetching at once, so that the first request need not wait. Never throws because of the publisher. */
 export function publishedKeys<T extends object>(options: PublishedOptions<T>): Keys<T> {
-  const { cacheMs, clock, log, read, of } = options;
+  const { cacheMs, clock, log, load, read, of } = options;
   const closed = new AbortController();
   let keys: T | undefined;
   let document: string | undefined;
@@ -56,7 +56,7 @@ export function publishedKeys<T extends object>(options: PublishedOptions<T>): K
 
   const refreshing = shareRuns(async () => {
     try {
-      const found = await options.load(AbortSignal.any([closed.signal, AbortSignal.timeout(TIMEOUT_MS)]));
+      const found = await load(AbortSignal.any([closed.signal, AbortSignal.timeout(TIMEOUT_MS)]));
       const text = JSON.stringify(found);
       if (text !== document) keys = read(found);
       document = text;
@@ -92,7 +92,7 @@ export function publishedKeys<T extends object>(options: PublishedOptions<T>): K
   };
 }
 
-/** Finds a key, fetching the keys once more if it is missing. @throws {TokenError} `unavailable` when no keys were ever fetched */
+/** Finds a key, fetching the keys once more if it is missing. @throws {TokenError} */
 export async function findKey<T extends object, K>(
   source: Keys<T>,
   find: (keys: T) => Promise<K | undefined> | K | undefined,
@@ -100,13 +100,13 @@ export async function findKey<T extends object, K>(
   const before = source.latest();
   await source.freshen();
   const keys = source.latest();
-  if (keys === undefined) throw new TokenError('unavailable', 'keys-unavailable');
+  if (keys === undefined) throw new TokenError('keys-unavailable');
   const known = await find(keys);
   if (known !== undefined) return { found: known, keys };
   await source.refreshForUnknown(before);
   const newer = source.latest() ?? keys;
   const found = await find(newer);
-  if (found === undefined) throw new TokenError('invalid', 'unknown-key');
+  if (found === undefined) throw new TokenError('unknown-key');
   return { found, keys: newer };
 }
 
@@ -129,40 +129,21 @@ export async function fetchKeys(client: OutboundClient, url: URL, signal: AbortS
   }
 }
 
-// The public keys of the token issuer (RFC 7517), and their address in its metadata (RFC 8414 section 3, OpenID Connect Discovery 1.0 section 4).
-
 interface IssuerKeysOptions extends SourceOptions {
   readonly issuer: string;
   /** Absent: the address in the issuer's metadata. */
   readonly jwksUrl?: string | undefined;
 }
 
-/** The key and algorithm that a token names. */
-interface KeyName {
-  readonly alg: string;
-  readonly kid: string | undefined;
-}
+export type IssuerKeys = ReturnType<typeof createIssuerKeys>;
 
-/** Maximum of keys tried for one token: each costs a verification. */
-const MAX_TRIED = 16;
-
-export interface IssuerKeys extends Omit<Keys<LocalJWKSet>, 'refreshForUnknown'> {
-  /**
-   * The key that a token names, or all suitable keys for one that names none.
-   * @throws {TokenError} `invalid` when the issuer has no such key, `unavailable` when no key was ever fetched
-   */
-  find(header: KeyName): Promise<{
-    readonly found: readonly CryptoKey[];
-    readonly keys: object;
-  }>;
-}
-
-export function createIssuerKeys({ issuer, jwksUrl, ...options }: IssuerKeysOptions): IssuerKeys {
+/** The public keys of the token issuer (RFC 7517). */
+export function createIssuerKeys({ issuer, jwksUrl, ...options }: IssuerKeysOptions) {
+  const { client } = options;
   const source = publishedKeys({
     ...options,
     of: 'the token issuer',
-    async load(signal) {
-      const { client } = options;
+    load: async (signal) => {
       const url = jwksUrl === undefined ? await discoverKeysUrl(issuer, client, signal) : new URL(jwksUrl);
       return await fetchKeys(client, url, signal);
     },
@@ -171,36 +152,46 @@ export function createIssuerKeys({ issuer, jwksUrl, ...options }: IssuerKeysOpti
       return createLocalJWKSet(document);
     },
   });
-  return { ...source, find: (header) => findKey(source, (set) => pick(set, header)) };
+  return {
+    ...source,
+    /**
+     * The key that a token names, or all suitable keys for one that names none.
+     * @throws {TokenError} when the issuer has no such key, or no key was ever fetched
+     */
+    find: (header: KeyName) => findKey(source, (set) => pick(set, header)),
+  };
 }
 
 function isKeySet(value: unknown): value is JSONWebKeySet {
   return isRecord(value) && Array.isArray(value.keys) && value.keys.every(isRecord);
 }
 
+/** The algorithm and key that a token names. */
+type KeyName = Pick<ProtectedHeader, 'alg' | 'kid'>;
+
+/** Maximum of keys tried for one token: each costs a verification. */
+const MAX_TRIED = 16;
+
 async function pick(set: LocalJWKSet, { alg, kid }: KeyName) {
   try {
     return [await set(kid === undefined ? { alg } : { alg, kid })];
   } catch (cause) {
     if (cause instanceof errors.JWKSNoMatchingKey) return undefined;
-    if (!(cause instanceof errors.JWKSMultipleMatchingKeys)) throw new TokenError('invalid', 'unknown-key', { cause });
+    if (!(cause instanceof errors.JWKSMultipleMatchingKeys)) throw new TokenError('unknown-key', { cause });
     const keys: CryptoKey[] = [];
     for await (const key of cause) if (keys.push(key) === MAX_TRIED) break;
     return keys;
   }
 }
 
-/** The address of an issuer's key set, from its metadata. @throws {AggregateError} when neither form of metadata is usable, with the cause of each */
+/** The address of an issuer's key set, from its metadata. @throws {AggregateError} when neither form is usable, with the cause of each */
 async function discoverKeysUrl(issuer: string, client: OutboundClient, signal: AbortSignal): Promise<URL> {
   // RFC 8414 puts the well-known part before the path of the issuer, OpenID Connect after it.
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, '');
+  const addresses = [`/.well-known/oauth-authorization-server${path}`, `${path}/.well-known/openid-configuration`];
   const failures: unknown[] = [];
-  for (const address of [
-    `/.well-known/oauth-authorization-server${path}`,
-    `${path}/.well-known/openid-configuration`,
-  ]) {
-    const url = new URL(origin + address);
+  for (const url of addresses.map((address) => new URL(origin + address))) {
     try {
       return keysUrl(await fetchKeys(client, url, signal), issuer, url);
     } catch (error) {
@@ -208,10 +199,8 @@ async function discoverKeysUrl(issuer: string, client: OutboundClient, signal: A
       failures.push(error);
     }
   }
-  throw new AggregateError(
-    failures,
-    `no usable metadata of the issuer ${issuer}: ${failures.map((one) => reasonOf(one)).join('; ')}`,
-  );
+  const reasons = failures.map((failure) => reasonOf(failure)).join('; ');
+  throw new AggregateError(failures, `no usable metadata of the issuer ${issuer}: ${reasons}`);
 }
 
 function keysUrl(metadata: unknown, issuer: string, source: URL): URL {

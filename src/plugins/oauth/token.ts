@@ -1,8 +1,4 @@
-/**
- * A request's claims about its caller before any signature is verified (client certificate, header of the token), and the result afterwards: the
- * caller, or the reason for a refusal.
- * @see RFC 9440, RFC 8705 section 3.1
- */
+/** A request's claims about its caller before any signature is verified, and the result afterwards: the caller, or the reason for a refusal. */
 import { hash, X509Certificate } from 'node:crypto';
 import { decodeProtectedHeader } from 'jose';
 
@@ -14,52 +10,46 @@ const byteSequence = /^:([A-Za-z0-9+/]*={0,2}):$/;
 
 /**
  * The SHA-256 thumbprint (base64url, as in `x5t#S256`) of the certificate in a `Client-Cert` header.
- *
- * @throws {TokenError} `invalid` when the value is not one byte sequence that holds exactly one DER certificate
+ * @see RFC 9440, RFC 8705 section 3.1
+ * @throws {TokenError} when the value is not one byte sequence that holds exactly one DER certificate
  */
 export function clientCertificateThumbprint(header: string): string {
   const encoded = header.length > maxHeaderLength ? undefined : byteSequence.exec(header)?.[1];
-  if (encoded === undefined) throw new TokenError('invalid', 'client-certificate-malformed');
+  if (encoded === undefined) throw new TokenError('client-certificate-malformed');
   const der = Buffer.from(encoded, 'base64');
   let read: X509Certificate;
   try {
     read = new X509Certificate(der);
   } catch (cause) {
-    throw new TokenError('invalid', 'client-certificate-malformed', { cause });
+    throw new TokenError('client-certificate-malformed', { cause });
   }
   // X509Certificate also accepts PEM and trailing bytes; the thumbprint must be that of the bytes sent.
-  if (!read.raw.equals(der)) throw new TokenError('invalid', 'client-certificate-malformed');
+  if (!read.raw.equals(der)) throw new TokenError('client-certificate-malformed');
   return hash('sha256', der, 'base64url');
 }
 
 /** The members of a JWS header that select the verification; the signature is not verified yet. */
-export interface ProtectedHeader {
-  alg: string;
-  typ: string | undefined;
-  kid: string | undefined;
-  certificateThumbprint: string | undefined;
-}
+export type ProtectedHeader = ReturnType<typeof readProtectedHeader>;
 
 /**
  * The header of a JWS in compact form. Members that bring their own key (`jwk`, `jku`, `x5c`, `x5u`) are ignored.
- *
- * @throws {TokenError} `invalid` when it is not a JSON object with an `alg`, or names anything in `crit`
+ * @throws {TokenError} when it is not a JSON object with an `alg`, or names anything in `crit`
  */
-export function readProtectedHeader(token: string): ProtectedHeader {
+export function readProtectedHeader(token: string) {
   let header: ReturnType<typeof decodeProtectedHeader>;
   try {
     header = decodeProtectedHeader(token);
   } catch (cause) {
-    throw new TokenError('invalid', 'malformed', { cause });
+    throw new TokenError('malformed', { cause });
   }
-  if (typeof header.alg !== 'string') throw new TokenError('invalid', 'malformed');
-  if (header.crit !== undefined) throw new TokenError('invalid', 'critical-header');
-  const { typ, kid, 'x5t#S256': certificateThumbprint }: Record<string, unknown> = header;
+  const { alg, crit, typ, kid, 'x5t#S256': certificateThumbprint }: Record<string, unknown> = header;
+  if (typeof alg !== 'string') throw new TokenError('malformed');
+  if (crit !== undefined) throw new TokenError('critical-header');
   const text = (value: unknown): string | undefined => {
     if (value === undefined || typeof value === 'string') return value;
-    throw new TokenError('invalid', 'malformed');
+    throw new TokenError('malformed');
   };
-  return { alg: header.alg, typ: text(typ), kid: text(kid), certificateThumbprint: text(certificateThumbprint) };
+  return { alg, typ: text(typ), kid: text(kid), certificateThumbprint: text(certificateThumbprint) };
 }
 
 /** The caller according to a verified token. */
@@ -68,10 +58,7 @@ export interface Caller {
   /** `sub` of the token; an OAuth token without one: its `client_id`. */
   subject: string;
   clientId?: string | undefined;
-  /**
-   * The organisation identification number (20 digits) proven by the token: of the peer (FSC), or of the client by its claim or by configuration
-   * (OAuth).
-   */
+  /** The OIN proven by the token: of the peer (FSC), or of the client by its claim or by configuration (OAuth). */
   oin?: string | undefined;
   /** `act.sub`: the delegate that acts for the subject. */
   actor?: string | undefined;
@@ -99,7 +86,7 @@ export interface VerifiedToken {
   expiry: number;
   /** Epoch milliseconds from which the signature must be verified again, whatever the cache time; absent: at its expiry. */
   verifyAgainAt?: number;
-  /** The source of its key, and the keys at that time: the token is verified again when they have changed. */
+  /** The source of its key, and the keys at that time. */
   source: KeySource;
   keys: object;
   /** `cnf.x5t#S256`: the client certificate that the token is bound to. */
@@ -107,13 +94,7 @@ export interface VerifiedToken {
   fsc?: { groupId: string; service: string };
 }
 
-/**
- * The answer to the caller. `unavailable`: the token could not be verified because the issuer's keys were never fetched, which is not the caller's
- * fault.
- */
-type TokenErrorCode = 'missing' | 'invalid' | 'expired' | 'wrong-group' | 'wrong-service' | 'unavailable';
-
-/** The reason, from a closed list: safe as a log line and a metric label. */
+/** Why a token is refused, from a closed list: safe as a log line and a metric label. */
 export type TokenErrorReason =
   | 'no-token'
   | 'header-repeated'
@@ -140,14 +121,27 @@ export type TokenErrorReason =
   | 'service'
   | 'keys-unavailable';
 
-export class TokenError extends Error {
-  readonly code: TokenErrorCode;
-  readonly reason: TokenErrorReason;
+/** The answer to the caller. `unavailable`: the issuer's keys were never fetched, which is not the caller's fault. */
+type TokenErrorCode = 'missing' | 'invalid' | 'expired' | 'wrong-group' | 'wrong-service' | 'unavailable';
 
-  constructor(code: TokenErrorCode, reason: TokenErrorReason, options?: ErrorOptions) {
+/** For every other reason the token is invalid. */
+const CODES: Partial<Record<TokenErrorReason, TokenErrorCode>> = {
+  'no-token': 'missing',
+  expired: 'expired',
+  group: 'wrong-group',
+  service: 'wrong-service',
+  'keys-unavailable': 'unavailable',
+};
+
+export class TokenError extends Error {
+  override readonly name = 'TokenError';
+  readonly reason: TokenErrorReason;
+  readonly code: TokenErrorCode;
+
+  constructor(reason: TokenErrorReason, options?: ErrorOptions) {
+    const code = CODES[reason] ?? 'invalid';
     super(`access token refused (${code}): ${reason}`, options);
-    this.name = 'TokenError';
-    this.code = code;
     this.reason = reason;
+    this.code = code;
   }
 }

@@ -1,5 +1,5 @@
 /** Verifies access tokens of an OAuth 2.0 authorization server and of our own FSC Manager. */
-import type { KeyObject } from 'node:crypto';
+import { hash, type KeyObject } from 'node:crypto';
 import { type CryptoKey, errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
 import { isRecord } from '../../lib/json/json-value.ts';
 import { OIN } from '../../lib/patterns.ts';
@@ -27,19 +27,18 @@ export interface OAuthOptions {
 /** Verifies the part of an OAuth token that does not change during its life. @see RFC 9068 section 4, RFC 8725 */
 export async function verifyOAuth(
   token: string,
-  hash: string,
   header: ProtectedHeader,
   now: Date,
   expected: OAuthOptions & { keys: IssuerKeys },
 ): Promise<VerifiedToken> {
-  if (!algorithms.includes(header.alg)) throw new TokenError('invalid', 'algorithm');
-  if (!types.has(header.typ?.toLowerCase())) throw new TokenError('invalid', 'type');
+  if (!algorithms.includes(header.alg)) throw new TokenError('algorithm');
+  if (!types.has(header.typ?.toLowerCase())) throw new TokenError('type');
   const { found, keys } = await expected.keys.find(header);
   const { issuer, audience } = expected;
   const claims = await readClaims(token, found, { issuer, audience, algorithms, currentDate: now });
   const clientId = optionalText(claims, 'client_id') ?? optionalText(claims, 'azp');
   const subject = optionalText(claims, 'sub') ?? clientId;
-  if (subject === undefined) throw new TokenError('invalid', 'claims-malformed');
+  if (subject === undefined) throw new TokenError('claims-malformed');
   return {
     caller: {
       kind: 'oauth',
@@ -48,7 +47,7 @@ export async function verifyOAuth(
       oin: oinOf(claims, clientId ?? subject, expected),
       actor: actorOf(claims),
       scopes: scopesOf(claims),
-      tokenHash: hash,
+      tokenHash: hashOf(token),
     },
     expiry: claims.exp,
     source: expected.keys,
@@ -88,13 +87,12 @@ const scopes: ReadonlySet<string> = new Set(['read']);
  */
 export async function verifyFsc(
   token: string,
-  hash: string,
   header: ProtectedHeader,
   now: Date,
   expected: { audiences: readonly string[]; peerId: string; keys: FscKeys },
 ): Promise<VerifiedToken> {
   const { found: certificate, keys } = await expected.keys.find(header.certificateThumbprint ?? '');
-  if (!certificate.algorithms.includes(header.alg)) throw new TokenError('invalid', 'algorithm');
+  if (!certificate.algorithms.includes(header.alg)) throw new TokenError('algorithm');
   const claims = await readClaims(token, [certificate.key], {
     issuer: expected.peerId,
     audience: expected.audiences.map((one) => one.replace(/\/$/, '')).flatMap((one) => [one, `${one}/`]),
@@ -102,27 +100,18 @@ export async function verifyFsc(
     currentDate: now,
   });
   if (now.getTime() < certificate.validFrom || now.getTime() > certificate.validTo) {
-    throw new TokenError('invalid', 'certificate-not-valid');
+    throw new TokenError('certificate-not-valid');
   }
   const subject = optionalText(claims, 'sub');
   const groupId = optionalText(claims, 'gid');
   const service = optionalText(claims, 'svc');
   const actor = actorOf(claims);
   const publishedFor = optionalText(claims, 'pdi');
-  if (subject === undefined || !OIN.test(subject)) throw new TokenError('invalid', 'claims-malformed');
-  if ([actor, publishedFor].some((peer) => peer !== undefined && !OIN.test(peer)))
-    throw new TokenError('invalid', 'claims-malformed');
-  if (groupId === undefined || service === undefined) throw new TokenError('invalid', 'claims-malformed');
+  const isNamed = subject !== undefined && groupId !== undefined && service !== undefined;
+  if (!isNamed || [subject, actor, publishedFor].some((peer) => peer !== undefined && !OIN.test(peer)))
+    throw new TokenError('claims-malformed');
   return {
-    caller: {
-      kind: 'fsc',
-      subject,
-      oin: subject,
-      actor,
-      publishedFor,
-      scopes,
-      tokenHash: hash,
-    },
+    caller: { kind: 'fsc', subject, oin: subject, actor, publishedFor, scopes, tokenHash: hashOf(token) },
     expiry: claims.exp,
     verifyAgainAt: certificate.validTo,
     source: expected.keys,
@@ -130,6 +119,10 @@ export async function verifyFsc(
     boundTo: confirmationThumbprint(claims),
     fsc: { groupId, service },
   };
+}
+
+function hashOf(token: string): string {
+  return hash('sha256', token, 'base64url');
 }
 
 /** Clocks of issuer and service may differ by this much (seconds). */
@@ -144,7 +137,7 @@ async function readClaims(
   [key, ...others]: readonly (CryptoKey | KeyObject)[],
   expected: JWTVerifyOptions,
 ): Promise<Claims & { readonly exp: number }> {
-  if (key === undefined) throw new TokenError('invalid', 'unknown-key');
+  if (key === undefined) throw new TokenError('unknown-key');
   try {
     const rules = { ...expected, clockTolerance: leewaySeconds, requiredClaims: ['exp'] };
     const { payload }: { payload: JWTPayload } = await jwtVerify(token, key, rules);
@@ -157,20 +150,20 @@ async function readClaims(
 }
 
 function refusalOf(cause: unknown): TokenError {
-  if (cause instanceof errors.JWTExpired) return new TokenError('expired', 'expired', { cause });
-  if (cause instanceof errors.JWTInvalid) return new TokenError('invalid', 'claims-malformed', { cause });
-  if (!(cause instanceof errors.JWTClaimValidationFailed)) return new TokenError('invalid', 'signature', { cause });
+  if (cause instanceof errors.JWTExpired) return new TokenError('expired', { cause });
+  if (cause instanceof errors.JWTInvalid) return new TokenError('claims-malformed', { cause });
+  if (!(cause instanceof errors.JWTClaimValidationFailed)) return new TokenError('signature', { cause });
   const { claim, reason } = cause;
-  if (claim === 'iss') return new TokenError('invalid', 'issuer');
-  if (claim === 'aud') return new TokenError('invalid', 'audience');
+  if (claim === 'iss') return new TokenError('issuer');
+  if (claim === 'aud') return new TokenError('audience');
   const isEarly = claim === 'nbf' && reason === 'check_failed';
-  return new TokenError('invalid', isEarly ? 'not-yet-valid' : 'claims-malformed');
+  return new TokenError(isEarly ? 'not-yet-valid' : 'claims-malformed');
 }
 
 function optionalText(claims: Claims, name: string): string | undefined {
   const value = claims[name];
   if (value === undefined) return undefined;
-  if (typeof value !== 'string' || value === '') throw new TokenError('invalid', 'claims-malformed');
+  if (typeof value !== 'string' || value === '') throw new TokenError('claims-malformed');
   return value;
 }
 
@@ -180,7 +173,7 @@ function textList(claims: Claims, name: string): string[] {
   if (value === undefined) return [];
   const list: unknown[] = Array.isArray(value) ? value : [value];
   const texts = list.filter((item) => typeof item === 'string');
-  if (texts.length !== list.length) throw new TokenError('invalid', 'claims-malformed');
+  if (texts.length !== list.length) throw new TokenError('claims-malformed');
   return texts;
 }
 
@@ -188,10 +181,10 @@ function textList(claims: Claims, name: string): string[] {
 function confirmationThumbprint(claims: Claims): string | undefined {
   const confirmation = claims.cnf;
   if (confirmation === undefined) return undefined;
-  if (!isRecord(confirmation)) throw new TokenError('invalid', 'claims-malformed');
+  if (!isRecord(confirmation)) throw new TokenError('claims-malformed');
   const thumbprint = optionalText(confirmation, 'x5t#S256');
   // A key-bound token (DPoP, RFC 9449) must not pass as a bearer token.
-  if (thumbprint === undefined) throw new TokenError('invalid', 'not-bound');
+  if (thumbprint === undefined) throw new TokenError('not-bound');
   return thumbprint;
 }
 
@@ -200,6 +193,6 @@ function actorOf(claims: Claims): string | undefined {
   const actor = claims.act;
   if (actor === undefined) return undefined;
   const subject = isRecord(actor) ? optionalText(actor, 'sub') : undefined;
-  if (subject === undefined) throw new TokenError('invalid', 'claims-malformed');
+  if (subject === undefined) throw new TokenError('claims-malformed');
   return subject;
 }
