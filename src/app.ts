@@ -27,10 +27,7 @@ export interface AppOptions {
   readonly onManagement?: (management: FastifyInstance) => Promise<void>;
 }
 
-/**
- * Puts the service together; it does not listen yet. Closing it releases everything, last opened first.
- * @throws {Error} with a message for operators; what was opened is released
- */
+/** Puts the service together; it does not listen yet. @throws {Error} with a message for operators; what was opened is released */
 export async function buildApp({
   config,
   log,

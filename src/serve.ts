@@ -16,17 +16,14 @@ export interface Service {
   /** Resolves when the embedded Postgres has exited, whether it was stopped or crashed. */
   readonly databaseExited: Promise<void>;
   /**
-   * Stops accepting, answers running requests, ends streams and releases everything; calling it again is harmless. With `drainMs` it first
-   * keeps serving for that long while it reports not ready, so that a balancer moves elsewhere; then, for `LAST_REQUEST_MS`, it serves
-   * only the open connections. A second call without it cuts both short.
+   * Stops accepting, answers running requests, ends streams and releases everything; may be repeated. With `drainMs` it first keeps serving for that
+   * long while it reports not ready, so that a balancer moves elsewhere; then, for `LAST_REQUEST_MS`, it serves only the open connections. A second
+   * call without it cuts both short.
    */
   readonly stop: (options?: { readonly drainMs?: number }) => Promise<void>;
 }
 
-/**
- * Opens everything and listens: for operators first, for clients once it can answer.
- * @throws {Error} with a message for operators; everything opened is released
- */
+/** Listens for operators first, for clients once it can answer. @throws {Error} with a message for operators; everything opened is released */
 export async function serve(options: AppOptions): Promise<Service> {
   const { managementHost: host, managementPort: port } = options.config.server;
   let managementUrl = '';

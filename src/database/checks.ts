@@ -120,9 +120,8 @@ function listenState(listener: Listener): ReadinessResult {
 }
 
 /**
- * Call before anything is removed by age: with a clock that is ahead, terms would end too early, and removals cannot be undone.
- * @param now of the clock of this process
- * @throws {Error} when it is more than 5 seconds ahead of the database's
+ * With a clock that is ahead, terms would end too early, and removals cannot be undone: call it before anything is removed by age.
+ * @throws {Error} when this process is more than 5 seconds ahead of the database
  */
 export async function refuseClockAhead(db: Db, now: Date): Promise<void> {
   const { rows } = await db.query<{ ahead: number }>(

@@ -1,11 +1,7 @@
 import pg from 'pg';
 import { reasonOf } from '../lib/log.ts';
 
-/**
- * Raised by this program, not by `pg`.
- * - `unreachable`: nothing can be connected to
- * - `pool-busy`: all connections are in use, and too many callers wait or this one waited too long
- */
+/** Raised by this program, not by `pg`. `pool-busy`: all connections are in use, and too many callers wait or this one waited too long. */
 export class DatabaseUnavailableError extends Error {
   override readonly name = 'DatabaseUnavailableError';
   readonly code: 'unreachable' | 'pool-busy';
@@ -17,8 +13,8 @@ export class DatabaseUnavailableError extends Error {
 }
 
 /**
- * SQLSTATE: shutdown, crash, starting up, too many connections, out of memory or disk, read-only (after a failover); and our own for a key
- * of the processing log that this instance must not write with.
+ * SQLSTATE: shutdown, crash, starting up, too many connections, out of memory or disk, read-only (after a failover); and our own for a key of the
+ * processing log that this instance must not write with.
  */
 const UNAVAILABLE_STATES = ['57P01', '57P02', '57P03', '53000', '53100', '53200', '53300', '25006', 'KV001'];
 /** SQLSTATE class of connection errors; pgbouncer reports every problem with its server in it. */

@@ -9,13 +9,10 @@ export type NotificationCallback = (payload: string | undefined) => void;
 export interface Listener {
   /**
    * Calls back on every notification of a channel, and once whenever listening (re)starts, so that a reader misses nothing in between.
-   * @returns ends the subscription.
+   * @returns unsubscribes
    */
   readonly subscribe: (channel: string, callback: NotificationCallback) => () => void;
-  /**
-   * `live`; `unused` without subscribers; `pooled` when there is no direct connection; `lost` until it is back. Except when `live`,
-   * subscribers are called at an interval.
-   */
+  /** `unused` without subscribers; `pooled` without a direct connection. Except when `live`, subscribers are called at an interval. */
   readonly state: () => 'live' | 'unused' | 'pooled' | 'lost';
   readonly close: () => Promise<void>;
 }

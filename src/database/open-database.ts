@@ -21,8 +21,8 @@ const BACKGROUND_CONNECTIONS = 6;
 const SOURCES_CONNECTIONS = 6;
 
 /**
- * Connections by kind of work, so that one kind cannot use up those of another, and the notifications of the database. All but `retentionPool` act as
- * a role that can append to the processing log but not change it.
+ * Connections by kind of work, so that one kind cannot use up those of another. All but `retentionPool` act as a role that can append to the
+ * processing log but not change it.
  */
 export interface Database {
   /** For commands, and in a service for everything except requests. */
@@ -139,8 +139,7 @@ async function connect(options: DatabaseOptions, databaseServer: DatabaseServer)
 
 /**
  * Connects once, as a check at start.
- * @returns whether this login is bound to its role, that is, owns none of the program's schemas. Behind a transaction pooler, where no role
- *   can be set, that depends on the login alone.
+ * @returns whether this login is bound to its role, that is, owns none of the program's schemas
  * @param alternative other advice for a login that may not act as the role
  * @throws {Error} when the login may not act as the role, with the statement that a DBA has to run
  */
@@ -191,11 +190,7 @@ class NoDatabaseError extends Error {
   }
 }
 
-/**
- * The configured database, or the embedded one, which a service starts and a command finds running.
- * @throws {EmbeddedPostgresError} when the embedded one cannot be used
- * @throws {NoDatabaseError} when a command has neither
- */
+/** The configured database, or the embedded one, which a service starts and a command finds running. @throws {Error} when neither can be used */
 export async function openDatabaseServer({ config, log, purpose }: DatabaseOptions): Promise<DatabaseServer> {
   const { database, server } = config;
   const never = new Promise<void>(() => {});

@@ -19,10 +19,7 @@ export interface PoolOptions {
   readonly statementTimeoutMs: number;
   /** Seconds after which an unused connection is closed; default 30. */
   readonly idleSeconds?: number;
-  /**
-   * `transaction`: the address is that of a pooler in transaction mode. Then no session settings are made (role and statement timeout must be
-   * set on the login) and statements are not named.
-   */
+  /** `transaction`: the pooler cannot keep session settings (role and statement timeout must be set on the login) nor named statements. */
   readonly pooler: 'none' | 'transaction';
   /** The role to act as; not with a pooler. */
   readonly role?: string | undefined;
@@ -116,10 +113,7 @@ const TEXT_ARRAY: number = 1009;
 const TEXTUAL = [1082, 1114];
 const TEXTUAL_ARRAYS = [1182, 1115];
 
-/**
- * How Postgres values are parsed: int8 to a number (an error when it does not fit, never rounded), date, timestamp and numeric to their text,
- * timestamptz to a Date.
- */
+/** Int8 becomes a number (an error when it does not fit), timestamptz a Date; date, timestamp and numeric keep their text. */
 export const typeParsers: pg.CustomTypesConfig = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
     if (format === 'binary') return pg.types.getTypeParser(oid, format);
@@ -171,10 +165,7 @@ function isNamed(query: unknown): query is { name: unknown; text: string } {
   return typeof query === 'object' && query !== null && 'name' in query && !('submit' in query);
 }
 
-/**
- * Gives `fn` a connection that is closed when the signal fires, so that a disconnected client costs nothing more.
- * @throws the signal's reason when it fired, else errors of `fn`.
- */
+/** Gives `fn` a connection that is closed when the signal fires, so that a disconnected client costs nothing more. @throws the signal's reason then */
 export async function withAbort<T>(
   pool: Pool,
   signal: AbortSignal,
@@ -199,7 +190,7 @@ export async function withAbort<T>(
 
 /**
  * Closes the connection when the signal fires. The server notices, and ends the statement that runs there (`client_connection_check_interval`).
- * @returns ends that, to be called before the connection is released
+ * @returns ends that, before the connection is released
  */
 export function closeOnAbort(client: pg.PoolClient, signal: AbortSignal): () => void {
   const close = (): void => {

@@ -4,10 +4,7 @@ interface SessionSettings {
   readonly role?: string | undefined;
 }
 
-/**
- * Adds settings to the `options` of an address. Those of the address itself stay; ours come later and win. They must be in the address, because in
- * `pg` an address overrides other options.
- */
+/** Adds settings to the `options` of an address, after its own. Elsewhere they would not count: in `pg` an address overrides other options. */
 export function withSessionSettings(url: string, settings: SessionSettings): string {
   const start = url.indexOf('?');
   const query = new URLSearchParams(start === -1 ? '' : url.slice(start + 1));

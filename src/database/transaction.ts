@@ -42,16 +42,16 @@ export async function transaction<T>(
 }
 
 /**
- * What work on a connection that pipelines resolves to: `Promise<Sent<T>>`. The outer promise resolves when all statements of the work have been sent,
- * so that the next can follow at once; `result`, inside it, when they are answered. (A promise of a promise would be one promise.)
+ * What pipelined work resolves to: the outer promise when all its statements have been sent, so that the next can follow at once; `result`, inside
+ * it, when they are answered. (A promise of a promise would be one promise.)
  */
 export interface Sent<T> {
   readonly result: Promise<T>;
 }
 
 /**
- * The same on a connection that pipelines: `commit` is sent at once when `fn` has sent its statements. Statements that do not depend on an earlier
- * answer then cost one round trip together.
+ * The same on a connection that pipelines: `commit` follows at once when `fn` has sent its statements. Those that do not depend on an earlier answer
+ * cost one round trip together.
  * @param pool opened with `pipeline`
  * @param signal fires when the result is no longer wanted: the connection is then closed
  * @throws the signal's reason when it fired
@@ -110,10 +110,7 @@ export async function lock(db: Db, ...names: string[]): Promise<void> {
   ]);
 }
 
-/**
- * The same without waiting on a connection.
- * @returns false when another transaction holds one of them; then end this one, because it may hold the others
- */
+/** The same without waiting. @returns false when another transaction holds one of them; then end this one, because it may hold the others */
 export async function tryLock(db: Db, ...names: string[]): Promise<boolean> {
   const { rows } = await db.query<{ locked: boolean }>(
     `select coalesce(bool_and(pg_try_advisory_xact_lock(hashtextextended(name, 0))), true) as locked
@@ -124,8 +121,8 @@ export async function tryLock(db: Db, ...names: string[]): Promise<boolean> {
 }
 
 /**
- * The client of a transaction whose statements together take no longer than this: each may use the time that the earlier ones left.
- * @param ms from now on, in milliseconds, less than the connection allows for one statement
+ * A transaction whose statements together take no longer than this: each may use the time that the earlier ones left.
+ * @param ms less than the connection allows for one statement
  */
 export function withTimeBudget(client: pg.PoolClient, ms: number): Db {
   const end = performance.now() + ms;
@@ -145,9 +142,8 @@ const SILENCE_MARGIN_MS = 5000;
 const LONGEST_MS = 2 ** 31 - 1;
 
 /**
- * For a transaction with statements that take longer than a request may: raises the server's limit for the whole transaction, and the driver's for
- * queries through the result.
- * @param ms longest that one statement may take, in milliseconds; 0: no limit
+ * Raises the server's limit on a statement for the whole transaction, and the driver's for queries through the result.
+ * @param ms longest that one statement may take; 0: no limit
  */
 export async function allowLongStatements(client: pg.PoolClient, ms: number): Promise<Db> {
   await client.query(`select set_config('statement_timeout', $1::text, true)`, [String(ms)]);

@@ -1,6 +1,5 @@
 /**
- * The authorization server of the demo and the tests: client credentials for JWT access tokens, and routes that others register. It is a stand-in and
- * must never run where real data are.
+ * The authorization server of the demo and the tests: client credentials for JWT access tokens. It must never run where real data are.
  * @see RFC 6749 section 4.4, RFC 9068
  */
 import { randomUUID } from 'node:crypto';

@@ -23,10 +23,7 @@ interface RunDemoOptions {
   readonly empty: boolean;
 }
 
-/**
- * Starts everything, loads example data, plays the clients, and runs until a signal. The exit status is 1 when a check failed.
- * @throws {Error} with a message for people when it cannot start
- */
+/** Starts everything, loads example data, plays the clients, and runs until a signal. Exit status 1 when a check failed. */
 export async function runDemo({ once, empty }: RunDemoOptions, terminal: Terminal): Promise<void> {
   const transcript = new Transcript((text) => terminal.stdout.write(text));
   terminal.stdout.write('Koppelvlak demo: starting everything on this machine …\n');

@@ -20,10 +20,7 @@ import { loadDemoClients } from './saved-secrets.ts';
 /** The audience that the demo's access tokens name. */
 const AUDIENCE = 'urn:koppelvlak:demo';
 
-/**
- * Starts the whole demo on loopback, the service last, and writes its addresses to `demo.json`.
- * @throws {Error} with a message for people; everything started is stopped
- */
+/** Starts the whole demo on loopback and writes its addresses to `demo.json`. @throws {Error} for people; everything started is stopped */
 export async function startDemo(environment: Environment): Promise<Demo> {
   const { server } = readConfig(environment, 'tool');
   /** The ports after that of the service; 0 takes free ones. */

@@ -56,8 +56,7 @@ export const POSTGRES_ENV = {
 const run = promisify(execFile);
 
 /**
- * Chooses the user that Postgres runs as. An existing data directory stays with its owner; as root a new one is made in a user namespace, else as
- * nobody.
+ * The user that Postgres runs as: the owner of an existing data directory; as root, for a new one, a user namespace, else nobody.
  * @throws {EmbeddedPostgresError} when none of these can run it
  */
 export async function choosePostgresUser(dataDir: string, postgres: string): Promise<PostgresUser> {
@@ -88,8 +87,8 @@ interface InitialiseOptions {
 }
 
 /**
- * Makes the data directory `postgres` unless it exists. It is made beside its place and moved in one step, so that a partial directory is never used,
- * and of two processes that make one at the same time the second takes the first's.
+ * Makes the data directory `postgres` unless it exists: beside its place and moved in one step, so that a partial directory is never used, and of two
+ * processes that make one the second takes the first's.
  * @throws {EmbeddedPostgresError} with the output of initdb
  */
 export async function initialiseData(home: string, dataDir: string, options: InitialiseOptions): Promise<void> {

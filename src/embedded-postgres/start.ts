@@ -44,10 +44,7 @@ interface EmbeddedOptions {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/**
- * Starts Postgres on a data directory of its own.
- * @throws {EmbeddedPostgresError} when it cannot run here, did not start, or another process uses the directory
- */
+/** @throws {EmbeddedPostgresError} when it cannot run here, did not start, or another process uses the directory */
 export async function startEmbedded({ dir, log, settings = {} }: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const binaries = postgresBinaries();
   await mkdir(resolve(dir), { recursive: true });
@@ -85,19 +82,13 @@ export async function startEmbedded({ dir, log, settings = {} }: EmbeddedOptions
   };
 }
 
-/**
- * Address of the embedded Postgres that a service or the demo runs on this home directory; `undefined` when none does.
- * @throws {EmbeddedPostgresError} when the directory belongs to another user
- */
+/** Address of the embedded Postgres that runs on this home directory; `undefined` without one. @throws {EmbeddedPostgresError} as `findPostgres` */
 export async function findEmbedded(dir: string): Promise<string | undefined> {
   const running = await findPostgres(join(resolve(dir), 'postgres'));
   return running === undefined ? undefined : socketUrl(running.socketDir);
 }
 
-/**
- * Address of a database behind a socket directory. The user is in the query: psql and pg accept `postgres://user@/database`, but the URL standard
- * does not.
- */
+/** The user is in the query: psql and pg accept `postgres://user@/database`, but the URL standard does not. */
 export function socketUrl(socketDir: string, database: string = EMBEDDED_NAME): string {
   const host = socketDir.split('/').map(encodeURIComponent).join('/');
   return `postgres:///${encodeURIComponent(database)}?host=${host}&port=5432&user=${EMBEDDED_NAME}`;
@@ -112,7 +103,7 @@ interface RunningPostgres {
 }
 
 /**
- * The Postgres that runs on a data directory, according to Postgres' own lock file. An id in it that another program has by now does not count.
+ * The Postgres that runs on a data directory, by its own lock file. An id in it that another program has by now does not count.
  * @throws {EmbeddedPostgresError} when the directory belongs to another user
  */
 export async function findPostgres(dataDir: string): Promise<RunningPostgres | undefined> {
@@ -158,8 +149,8 @@ export function answers(socketPath: string): Promise<boolean> {
 }
 
 /**
- * Waits for a Postgres whose owner was killed, until its guard has ended it. Then removes the lock file, whose process id another program may have by
- * now, as is usual in containers: Postgres takes any living process for a server.
+ * Waits until the guard has ended a Postgres whose owner was killed. Then removes the lock file, whose process id another program may have by now, as
+ * is usual in containers: Postgres takes any living process for a server.
  * @throws {EmbeddedPostgresError} when a living process uses the directory
  */
 async function awaitPrevious(dataDir: string): Promise<void> {
@@ -180,10 +171,7 @@ function inUse(dataDir: string, { owner, pid }: RunningPostgres): EmbeddedPostgr
   );
 }
 
-/**
- * Ends Postgres when the pipe on its standard input closes, which happens however this process ends, SIGKILL included. It then removes the directory
- * of the socket too.
- */
+/** Ends Postgres when its standard input closes, which happens however this process ends, SIGKILL included; removes the directory of its socket. */
 const GUARD = `exec 3<&0
 "$@" 3<&- & pid=$!
 { read -r _ <&3; kill -INT $pid; } 2>/dev/null & reader=$!

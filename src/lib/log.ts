@@ -36,10 +36,7 @@ const VALUE_CLASSES = ['22', '23'];
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 const MAX_LOGGED_CAUSES = 5;
 
-/**
- * Errors of `pg` carry their client (with session keys) and rows of the table; other errors may carry a request. So only listed members are logged,
- * rather than omitting known secrets.
- */
+/** Errors of `pg` carry their client (with session keys) and rows; others may carry a request. So only listed members are logged. */
 export function logError(error: unknown, depth = 0): LoggedError {
   if (!(error instanceof Error)) return { type: typeof error, message: 'not an error' };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
@@ -67,10 +64,7 @@ function constraintOf(error: Error): string {
 
 const MAX_REASON_CAUSES = 4;
 
-/**
- * The reason of a failure in one line for operators, down to the cause: `fetch failed: connect ECONNREFUSED 127.0.0.1:443`. A host with several
- * addresses fails with an error for each and no message of its own; an error of `fetch` says nothing, but its cause does.
- */
+/** The reason of a failure in one line for operators, down to the cause: `fetch failed: connect ECONNREFUSED 127.0.0.1:443`. */
 export function reasonOf(error: unknown, depth = 0): string {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;

@@ -64,8 +64,7 @@ export function readOpenapi(file: URL): OpenapiDocument {
 }
 
 /**
- * Reads a contract with the rules of `openapi/validation/`, which client generators cannot read, for validation by the service. A contract without
- * such rules is returned as it is.
+ * Reads a contract with the rules of `openapi/validation/`, if there are any, which client generators cannot read.
  * @throws {TypeError} when the file is not an OpenAPI document
  */
 export function readValidation(file: URL): OpenapiDocument {

@@ -1,16 +1,12 @@
 import { uuidV7 } from './patterns.ts';
 
-/**
- * The headers by which an Outway of FSC, which adds the access token, finds the service, with a new transaction id for each request, also for
- * repeats.
- */
+/** The headers by which an Outway of FSC, which adds the access token, finds the service; a new transaction id for each request, also for repeats. */
 export function outwayHeaders(grantHash: string): () => Record<string, string> {
   return () => ({ 'fsc-grant-hash': grantHash, 'fsc-transaction-id': uuidV7(new Date()) });
 }
 
 /**
- * The address at the Outway: its own if it has a path, else with the path of the supplier's address. A service is registered by its host; the path
- * passes through Outway and Inway unchanged.
+ * The address at the Outway: its own if it has a path, else with the supplier's path, which passes through Outway and Inway unchanged.
  * @param named address, or path, of `gegevens` at the supplier
  */
 export function outwayAddress(outway: URL, named: string): string {

@@ -100,10 +100,7 @@ export async function withTimeout<T>(ms: number, what: string, work: Promise<T>)
   }
 }
 
-/**
- * Shares running work: callers that request it while it runs get the result of that run.
- * @param work its runs are shared per first argument, if it has one
- */
+/** Callers that request work while it runs get the result of that run. @param work its runs are shared per first argument, if it has one */
 export function shareRuns<Of extends readonly unknown[], T>(work: (...of: Of) => Promise<T>) {
   const runs = new Map<unknown, Promise<T>>();
   return {
@@ -132,9 +129,8 @@ interface Wanted {
 }
 
 /**
- * A weighted semaphore with a share for each client and a deadline: over the memory for answers being made or sent, or over running requests or
- * locks, which weigh 1. Waiting is in order of arrival. A client that has used its share waits, so that it cannot starve the others, but always
- * gets one item, however heavy; an item heavier than the whole is admitted when nothing else is held.
+ * A weighted semaphore with a share for each client and a deadline, over memory, or over requests or locks, which weigh 1. Waiting is in order of
+ * arrival. A client that has used its share waits, but always gets one item, however heavy; one heavier than the whole is admitted alone.
  */
 export interface Semaphore {
   /** @throws `full()` after `waitMs`; the signal's reason */
@@ -268,8 +264,8 @@ export function createKeyedSemaphore(
 }
 
 /**
- * Keeps the young generation of the heap small. Streaming a million records makes much garbage and keeps nothing; by default V8 would let a hundred
- * megabytes of it pile up without gaining time. Call before the work begins.
+ * Keeps the young generation of the heap small: streaming a million records keeps nothing, and by default V8 would let a hundred megabytes of garbage
+ * pile up without gaining time. Call before the work begins.
  */
 export function limitYoungGeneration(): void {
   setFlagsFromString('--semi-space-growth-factor=1');

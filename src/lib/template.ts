@@ -29,8 +29,8 @@ export class Html {
 export type HtmlValue = Html | string | number | undefined | null | false | readonly HtmlValue[];
 
 /**
- * A template of HTML, or of XML with the same rules. Values are escaped for content and for attributes in double quotes; templates write
- * every attribute in double quotes, and put no value in a script or a style.
+ * A template of HTML or XML. Values are escaped for content and for attributes in double quotes: templates write every attribute so, and put no value
+ * in a script or a style.
  */
 export function html(parts: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   let markup = parts[0] ?? '';
@@ -64,10 +64,7 @@ export function stripControls(text: string): string {
   return text.toWellFormed().replace(FORBIDDEN, '');
 }
 
-/**
- * The address, if clicking on it is safe: it cannot run anything (`https:`, `http:` or `mailto:`), and has no user or password, which could make
- * another host look like a well-known one.
- */
+/** The address, if clicking on it is safe: it cannot run anything, and has no user or password, which could make it look like another host. */
 export function safeUrl(address: string | undefined): string | undefined {
   if (address === undefined || address.length > 4000 || !/^(https?|mailto):/i.test(address)) return undefined;
   const parsed = URL.parse(address);
@@ -82,10 +79,7 @@ export function shorten(text: string, length: number): string {
   return `${space > length * 0.6 ? cut.slice(0, space) : cut}…`;
 }
 
-/**
- * A text in pieces, each cut at the end of a line, sentence or word if one is near.
- * @param length of the longest piece in code units: some hundreds at least
- */
+/** Pieces of a text, each cut at the end of a line, sentence or word if one is near. @param length in code units: some hundreds at least */
 export function inPieces(text: string, length: number): string[] {
   const pieces: string[] = [];
   for (let rest = text; rest !== ''; ) {

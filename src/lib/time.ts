@@ -95,11 +95,7 @@ export function offsetOf(text: string): string | null {
   return /[+-]\d\d:\d\d$/.exec(text)?.[0] ?? null;
 }
 
-/**
- * A moment in UTC as its caller wrote it: by the standard a provider does not convert time zones.
- * @param utc text of a moment in UTC
- * @param offset as `offsetOf` found it
- */
+/** A moment in UTC as its caller wrote it, with `offsetOf` that: by the standard a provider does not convert time zones. */
 export function withOffset(utc: string, offset: string | null): string {
   if (offset === null) return utc;
   const [hours = 0, minutes = 0] = offset.slice(1).split(':').map(Number);
@@ -125,10 +121,7 @@ export function offsetMs(at: Date): number {
   return (sign === '-' ? -1 : 1) * (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000;
 }
 
-/**
- * Durations as the standards write them. They are compared by adding them to a moment, because a month has no fixed length.
- * @see ISO 8601-1, "Duration"; RFC 3339 appendix A
- */
+/** Durations are compared by adding them to a moment, because a month has no fixed length. @see ISO 8601-1, "Duration"; RFC 3339 appendix A */
 
 /** Whole numbers of at most five digits, so that the sum stays within the calendar. */
 const DURATION =
@@ -158,10 +151,7 @@ function lengthOf(text: string): { readonly months: number; readonly ms: number 
   };
 }
 
-/**
- * Adds a duration in UTC, as Postgres does: years and months first, on the last day of a month that is too short, then the rest.
- * @throws {RangeError} when the text is not a duration
- */
+/** Adds a duration in UTC, as Postgres does: years and months first, on the last day of a month that is too short. @throws {RangeError} */
 export function addDuration(at: Date, text: string): Date {
   const length = lengthOf(text);
   if (length === undefined) throw new RangeError('not an ISO 8601 duration');
@@ -208,8 +198,8 @@ interface BackoffPolicy {
 }
 
 /**
- * How long to wait after consecutive failures: grows exponentially, and half of it is random, so that many clients that failed together do not return
- * together. Never less than the other side asked for.
+ * How long to wait after consecutive failures: half of it is random, so that many clients that failed together do not return together. Never less
+ * than the other side asked for.
  */
 export function backoffMs(policy: BackoffPolicy, failures: number, atLeastMs = 0): number {
   const ceiling = Math.min(policy.maxMs, policy.firstMs * 2 ** Math.min(30, Math.max(0, failures - 1)));

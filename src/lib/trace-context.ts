@@ -24,8 +24,7 @@ const KNOWN_FLAGS = 0x03;
 const RANDOM_FLAG = '02';
 
 /**
- * The trace in the headers of a request; a new one when they name none, or a malformed one.
- * @param traceparent Node joins several with a comma, which makes them malformed
+ * The trace in the headers of a request; a new one when they name none, or a malformed one (Node joins several with a comma).
  * @param id a random UUID, the identity of a new trace
  */
 export function readTraceContext(traceparent: unknown, tracestate?: unknown, id?: string): TraceContext {

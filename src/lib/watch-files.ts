@@ -5,10 +5,7 @@ import process from 'node:process';
 /** Files that belong together are rarely replaced at the same instant: wait until nothing changed for this long. */
 const QUIET_MS = 500;
 
-/**
- * Calls `changed` on `SIGHUP` and when one of these files changes, once for simultaneous changes. If files cannot be watched, that is logged and only
- * `SIGHUP` works.
- */
+/** Calls `changed` on `SIGHUP`, and when these files change, if they can be watched; once for simultaneous changes. */
 export function watchFiles(
   files: readonly string[],
   changed: () => void,

@@ -1,7 +1,4 @@
-/**
- * The caller of a request: `authenticate` verifies its token, `callerOf` gives it, and `createConsumerReader` reads the six headers with which it
- * explains the request. The headers alone are in `processing-headers.ts`, which packages of the client use without Fastify.
- */
+/** The caller of a request. The package of the client reads the headers without Fastify, so those are in `processing-headers.ts`. */
 import type { FastifyRequest } from 'fastify';
 import { Counter, type Registry } from 'prom-client';
 import { OIN } from '../lib/patterns.ts';
@@ -134,9 +131,8 @@ interface ConsumerReaderOptions {
 }
 
 /**
- * Returns a reader of the six processing headers, for authenticated routes. Malformed headers, and with `required` missing ones, give a 400 that
- * names them all; an unproven `OIN` gives a 403; missing headers are counted and logged. `vertrouwelijk` has effect only with a token that may log
- * confidential actions: no other caller can hide its request.
+ * Reads the six processing headers on authenticated routes: malformed ones, and missing ones with `required`, give a 400 that names them all; an
+ * unproven `OIN` a 403. `vertrouwelijk` has effect only with a token that may log confidential actions: no other caller can hide its request.
  */
 export function createConsumerReader(
   options: ConsumerReaderOptions,

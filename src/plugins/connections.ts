@@ -37,9 +37,8 @@ export const connections = fp(
 );
 
 /**
- * Lets a server stop without losing a request or waiting longer than needed. Node itself leaves two kinds of connection open: one without a request
- * yet (a browser that connected ahead), until the header timeout; and one whose last answer ends while the server stops, until the keep-alive
- * timeout.
+ * Lets a server stop without losing a request or waiting longer than needed. Node itself keeps a connection without a request until the header
+ * timeout, and one whose last answer ends while the server stops until the keep-alive timeout.
  */
 export function trackConnections(server: Server) {
   // The latest response on each connection, if any.
@@ -74,8 +73,8 @@ export function trackConnections(server: Server) {
     if (answersAreLast) makeLast(socket, response);
   });
   /**
-   * Resolves in a turn of the event loop without a new connection. Closing the listener resets connections that the kernel has accepted and Node has
-   * not, and Node takes one in each turn; a client whose request was on such a connection cannot know whether it was carried out.
+   * Resolves in a turn of the event loop without a new connection: closing the listener resets those that only the kernel has accepted, and Node
+   * takes one in each turn. A client whose request was on such a connection cannot know whether it was carried out.
    */
   const quietTurn = async (): Promise<void> => {
     const giveUp = performance.now() + QUIET_WAIT_MS;
@@ -106,18 +105,12 @@ export function trackConnections(server: Server) {
     beginDrain: (): void => {
       isDraining = true;
     },
-    /**
-     * Closes the listener, and makes the next answer on each connection its last (`Connection: close`). A proxy that finds the listener closed moves
-     * to another instance; requests over its open connections are still answered.
-     */
+    /** Closes the listener; open connections get one more answer (`Connection: close`), so that a proxy moves to another instance. */
     stopAccepting: async (): Promise<void> => {
       await closeListener();
       makeAnswersLast();
     },
-    /**
-     * Stops accepting. Running requests are answered, idle connections are closed, and a connection without a request gets a moment, because
-     * one may be on its way. Resolves when no connection is left.
-     */
+    /** Stops accepting, and resolves when no connection is left. One without a request gets a moment, because one may be on its way. */
     close: async (): Promise<void> => {
       closing = true;
       makeAnswersLast();
@@ -134,10 +127,7 @@ export function trackConnections(server: Server) {
 /** One for all, because creating an exception with its stack for every request costs more than the signal. */
 const CLOSED = new DOMException('the exchange has ended', 'AbortError');
 
-/**
- * Fires when an exchange has ended: its answer was sent, or the client disconnected. Fastify's own `request.signal` fires as soon as the body has
- * been read.
- */
+/** Fires when an exchange has ended. Fastify's own `request.signal` fires as soon as the body has been read. */
 export function requestClosedSignal(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
   reply.request.onClosed(() => gone.abort(CLOSED));
@@ -152,9 +142,8 @@ interface MinimumSpeed {
 }
 
 /**
- * Cuts the connection of a client that reads an answer more slowly than the given speed, from now until the answer has been sent. The limit
- * on idle connections is not enough: a few bytes a minute keep a connection from being idle. Time in which nothing is waiting to be read
- * does not count.
+ * Cuts the connection of a client that reads an answer more slowly than this; time in which nothing waits to be read does not count. The limit on
+ * idle connections is not enough: a few bytes a minute keep a connection from being idle.
  */
 export function endSlowReader(request: FastifyRequest, reply: FastifyReply, options: MinimumSpeed): void {
   const { bytesPerSecond, windowMs } = options;

@@ -58,10 +58,7 @@ export interface ServeOptions {
   readonly authenticate?: (operation: OpenapiOperation) => RequestHook;
   /** Runs once the body is read, before it is validated. */
   readonly beforeValidation?: RequestHook;
-  /**
-   * Finds faults that a schema cannot express in a request that the schema has already refused, so that all are reported together. The request is not
-   * validated.
-   */
+  /** Finds faults that a schema cannot express, once it has refused the request, which is not validated: all are reported together. */
   readonly furtherFaults?: (request: FastifyRequest) => readonly InvalidParam[];
   /** The handler reads the body itself, as raw bytes: the document only describes it. */
   readonly rawBody?: { readonly maxBytes: number };
@@ -85,10 +82,7 @@ export function createContract<Operations extends Record<keyof Operations, Opera
   const validators = createRequestValidators(validation);
   return {
     document,
-    /**
-     * Registers the route of one operation. Method, path, access, media types and validation come from the document; the types of request and
-     * answer from `Operations`.
-     */
+    /** Registers the route of one operation, with the method, path, access, media types and validation of the document. */
     serve<Id extends keyof Operations & string>(
       app: FastifyInstance,
       operationId: Id,
@@ -171,10 +165,7 @@ interface RequestValidator {
   readonly faults: (request: FastifyRequest) => InvalidParam[];
 }
 
-/**
- * A part of a request violates the contract. Fastify stops at the first such part, so the error holds no faults: `problem-reply.ts` asks
- * `config.invalidProblem` of the route, which validates all parts again.
- */
+/** Holds no faults, because Fastify stops at the first part with one: `config.invalidProblem` of the route validates all parts again. */
 export class InvalidRequestError extends Error {
   constructor() {
     super('a part of the request violates the contract');

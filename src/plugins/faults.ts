@@ -9,8 +9,8 @@ const MAX_FAULTS = 1000;
 const MAX_NAME = 200;
 
 /**
- * The faults found by a validator, named by place, at most `MAX_FAULTS`. Faults that only repeat another in vaguer words are omitted. The work is
- * linear in the number of errors, which a caller controls.
+ * The faults found by a validator, by place, at most `MAX_FAULTS`, without those that repeat another in vaguer words. Linear in the number of errors,
+ * which a caller controls.
  */
 export function invalidParams(errors: ErrorObject[]): InvalidParam[] {
   const formats = new Set(errors.filter(({ keyword }) => keyword === 'format').map(({ instancePath }) => instancePath));
@@ -36,9 +36,7 @@ function shortened(name: string): string {
   return name.length <= MAX_NAME ? name : `${name.slice(0, MAX_NAME).toWellFormed()}…`;
 }
 
-/**
- * A failed combination is reported by the faults of its branches, unless several of them match, and a wrong form of text by the name of its format.
- */
+/** The branches of a failed combination tell its fault, unless several match; the name of a format tells its pattern's. */
 function isSaid({ keyword, params, instancePath }: ErrorObject, formats: ReadonlySet<string>): boolean {
   if (keyword === 'oneOf') return params.passingSchemas === null;
   if (keyword === 'pattern') return formats.has(instancePath);

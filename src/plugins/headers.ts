@@ -43,8 +43,8 @@ const PARSED_HEADERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Refuses an address that is too long or has too many parameters, and headers longer than any legitimate use. The head as a whole may be large,
- * because one header carries a certificate chain; without these limits any header could be as large.
+ * Refuses an address that is too long or has too many parameters, and headers longer than any legitimate use: the head as a whole may be large,
+ * because one header carries a certificate chain.
  * @throws {Problem}
  */
 export function checkRequestHead({ url = '', headers }: IncomingMessage): void {
@@ -66,10 +66,7 @@ export function checkRequestHead({ url = '', headers }: IncomingMessage): void {
 /** Of a missing file, and of search words, where it is a blank. */
 const NO_IDENTIFIERS = ['*', 'q'];
 
-/**
- * Refuses an address with U+0000 in a parameter of its path or query: no identifier has it, and Postgres cannot even compare with it.
- * @throws {Problem}
- */
+/** Refuses U+0000 in a parameter: no identifier has it, and Postgres cannot even compare with it. @throws {Problem} */
 export function refuseNul({ url, params, query }: FastifyRequest): void {
   if (!url.includes('%00')) return;
   const faults = [params, query]
@@ -92,10 +89,7 @@ export function newRequestId(): string {
   return randomUUID();
 }
 
-/**
- * Every occurrence of a header, in order; of some headers Node keeps only the first. Cheaper than `headersDistinct`, which lists all.
- * @param name in lower case
- */
+/** Every occurrence of a header; of some Node keeps only the first. Cheaper than `headersDistinct`, which lists all. @param name in lower case */
 export function headerValues({ headers, rawHeaders }: IncomingMessage, name: string): string[] {
   const values: string[] = [];
   // Only a header that is present can be repeated.
@@ -126,10 +120,7 @@ export function fscTransaction(request: FastifyRequest): { fscTransactionId?: st
   return typeof id === 'string' && /^[0-9a-fA-F-]{1,64}$/.test(id) ? { fscTransactionId: id } : {};
 }
 
-/**
- * The media types of `offered` that `Accept` allows, most preferred first; all of them without the header. Our JSON is UTF-8, so a client may name
- * that character set.
- */
+/** The media types of `offered` that `Accept` allows, most preferred first. Our JSON is UTF-8, so a client may name that character set. */
 export function acceptedTypes(accept: string | undefined, offered: readonly string[]): string[] {
   if (accept === undefined) return [...offered];
   if (accept.length > MAX_LENGTH) return [];
@@ -172,8 +163,8 @@ export function hasOtherCharset(contentType: string | undefined): boolean {
 const IPV6_GROUPS = 4;
 
 /**
- * The address that a call counts under: an IPv4 address, or the /64 of an IPv6 address. When a trusted proxy wrote something else into
- * `X-Forwarded-For`, the address of the connection counts: text from outside is never kept.
+ * The address that a call counts under: IPv4, or the /64 of IPv6. When a trusted proxy wrote something else into `X-Forwarded-For`, the address of
+ * the connection counts: text from outside is never kept.
  */
 export function clientAddress(request: FastifyRequest): string {
   return normalise(request.ip) ?? normalise(request.socket.remoteAddress) ?? 'unknown';

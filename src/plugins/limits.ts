@@ -58,7 +58,7 @@ export class RateCounter {
   }
 
   /**
-   * Counts a call. A public answer has the remaining number only when it is zero: a shared cache would give one client's count to all.
+   * A public answer has the remaining number only when it is zero: a shared cache would give one client's count to all.
    * @throws {Problem} `rate-limit` when the client has no calls left this minute
    */
   count(key: string, reply: FastifyReply, isPublic = false): void {
@@ -80,17 +80,17 @@ export class RateCounter {
 }
 
 /**
- * Counts a call of its client: the subject of its verified token, else its address. A call to a public or unknown route is counted before any work is
- * done, one that needs a token once that was verified or refused, so that clients behind the same proxy do not use up each other's calls.
- * @throws {Problem} `rate-limit` when the client has no calls left this minute
+ * Counts a call of its client. A call to a public or unknown route is counted before any work is done, one that needs a token once that was verified
+ * or refused, so that clients behind the same proxy do not use up each other's calls.
+ * @throws {Problem} `rate-limit`
  */
 export function countCall(request: FastifyRequest, reply: FastifyReply, isPublic = false): void {
   request.rateCounter?.count(clientKey(request), reply, isPublic);
 }
 
 /**
- * Counts the open exchanges of each client, for streams, which a limit per minute does not bound.
- * @param max exchanges per client; 0: no limit
+ * Counts the open streams of each client, which a limit per minute does not bound.
+ * @param max per client; 0: no limit
  * @returns counts an exchange until it has ended; throws the problem `rate-limit` when the client may not open another
  */
 export function createOpenCounter(max: number): (client: string, request: FastifyRequest) => void {
@@ -127,9 +127,8 @@ interface ClientShareOptions {
 const WAITING_PER_REQUEST = 100;
 
 /**
- * Runs at most as many simultaneous requests of one client as three quarters of the connections of their pool. More wait, and get 503 when they wait
- * too long or too many do, so that one client cannot keep the others of an area from the database.
- * @returns mounts limited by the same function share the count
+ * Lets one client use three quarters of the connections of a pool, so that it cannot keep the others of an area from the database. More of its
+ * requests wait, and get 503 when they wait too long or too many do. Mounts that are limited by the same function share the count.
  */
 export function createClientShare({ pool, uses = () => true, waitMs }: ClientShareOptions): LimitMount {
   const { max } = pool.options;
@@ -170,10 +169,7 @@ function holdBeforeBody(
 
 const trackedHandlers = new WeakSet<RouteOptions['handler']>();
 
-/**
- * Wraps the handler of a route so that `request.handling` ends with it: a client that hangs up does not stop the handler, which still uses what the
- * request holds.
- */
+/** Lets `request.handling` end with the handler, which a client that hangs up does not stop, and which still uses what the request holds. */
 function trackHandling(route: RouteOptions): void {
   const { handler } = route;
   if (trackedHandlers.has(handler)) return;
@@ -204,9 +200,8 @@ const REQUEST_BYTES = 1024;
 const SMALL_BODY_BYTES = 4096;
 
 /**
- * Refuses a body whose `Content-Length` is over the limit of its route: before the more expensive check of the token, and before anything reads it,
- * so that Node discards it and the connection can be used again.
- * @throws {Problem}
+ * Refuses a body whose `Content-Length` is over the limit of its route, before the more expensive check of the token and before anything reads it:
+ * Node then discards it, and the connection can be used again. @throws {Problem}
  */
 export function checkAnnouncedBody(request: FastifyRequest): void {
   if (!request.is404 && announcedBytes(request) > (request.routeOptions.bodyLimit ?? Number.POSITIVE_INFINITY)) {
@@ -219,8 +214,8 @@ function announcedBytes({ headers }: FastifyRequest): number {
 }
 
 /**
- * Refuses a body that does not fit in the budget beside those in progress, because a parsed body is many times as large. A body that is alone is
- * admitted whatever its size.
+ * Refuses a body that does not fit in the budget beside those in progress, because a parsed body is many times as large. One that is alone is
+ * admitted.
  * @param maxBytes of all bodies in progress on the routes that are registered after this
  */
 export function limitBodies(app: FastifyInstance, maxBytes: number): void {
@@ -264,8 +259,8 @@ export function limitBodies(app: FastifyInstance, maxBytes: number): void {
 }
 
 /**
- * Counts a large body as it arrives and not by its announced length: otherwise connections that send nothing could exhaust the budget. A refusal
- * does not destroy the request, because the answer goes out on the same connection.
+ * Counts a large body as it arrives: by their announced length, connections that send nothing could exhaust the budget. A refusal does not destroy
+ * the request, because the answer goes out on the same connection.
  */
 function metered(payload: RequestPayload, acquire: (bytes: number) => void): RequestPayload {
   const meter = new Transform({
@@ -290,10 +285,8 @@ function metered(payload: RequestPayload, acquire: (bytes: number) => void): Req
 const SMALL_BYTES = 16_384;
 
 /**
- * Limits the bytes of complete answers that are not read yet: one connection can request hundreds by pipelining and read none. When the total is used
- * up, the oldest answers of the client that leaves most unread are cut, so that nobody loses an answer because of another client. Streamed answers
- * have their own limit.
- * @param maxBytes of all unread answers in this scope
+ * Limits the bytes of complete answers that are not read yet: one connection can request hundreds by pipelining and read none. When they are used up,
+ * the oldest answers of the client that leaves most unread are cut, so that nobody loses an answer because of another client.
  */
 export function limitUnreadAnswers(app: FastifyInstance, maxBytes: number): void {
   // Oldest first.
@@ -336,10 +329,7 @@ const TOO_MANY_MEMBERS = {
   reason: `een object in de inhoud heeft meer dan ${OBJECT_MEMBERS} leden`,
 };
 
-/**
- * Within the largest body nothing else needs a limit: its costliest shape takes less than 100 MB once parsed, and members that a contract ignores may
- * have any shape.
- */
+/** In the largest body nothing else needs a limit: its costliest shape takes less than 100 MB once parsed. Ignored members may have any shape. */
 const BODY_LIMITS = { depth: 600_000, containers: 600_000, objectMembers: OBJECT_MEMBERS };
 
 /** The problem of a text that takes far more time than its bytes suggest. */

@@ -36,7 +36,7 @@ const SCRAPE_MS = 2000;
 
 /**
  * Makes gauges of one reading: a scrape reads once for all of them, and never again before that has ended. When it fails or is slow they keep their
- * last values: an operator needs the others most when the database does not answer.
+ * last values, for an operator needs the others most when the database does not answer.
  */
 export function createGauges<T>(registry: Registry, prefix: string, read: () => Promise<T>) {
   const reading = shareRuns(() => read().catch(() => undefined));

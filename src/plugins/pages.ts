@@ -31,10 +31,7 @@ export const SCRIPTLESS_POLICY = SCRIPTLESS.join('; ');
 /** The same for pages with scripts of our own. */
 export const PAGES_POLICY = [...SCRIPTLESS, "script-src 'self'", "connect-src 'self'"].join('; ');
 
-/**
- * Serves a contract at `openapi.json` (open to every origin), and at `docs` as a page; without pages at the root, `docs` redirects to the contract.
- * @param app whose prefix is that of the interface
- */
+/** Serves a contract at `openapi.json` (open to every origin), and at `docs` as a page, if there are pages at the root. */
 export function describeInterface(
   app: FastifyInstance,
   contract: Omit<DescribedInterface, 'prefix' | 'specification'>,

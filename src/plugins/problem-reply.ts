@@ -56,10 +56,7 @@ function mayBeDone(error: unknown, { method }: FastifyRequest): boolean {
   return !READING_METHODS.includes(method) && (error instanceof LateAnswerError || isOutcomeUnknown(error));
 }
 
-/**
- * Headers that describe the original body. An answer can fail after they were set, and a problem document must not carry its signature. Content type
- * and caching are overwritten.
- */
+/** Headers of the original body: an answer can fail after they were set, and a problem document must not carry its signature. */
 const BODY_HEADERS = [
   'content-encoding',
   'content-length',

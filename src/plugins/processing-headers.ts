@@ -1,7 +1,6 @@
 /**
- * The six headers with which a consumer explains a request for personal data. They are read on every call that delivers personal data, and copied
- * into the provider's own entry in the processing log. The package of the client imports this file, so it imports no Fastify:
- * `createConsumerReader` in `auth.ts` compares the headers with the token and makes the answers.
+ * The six headers with which a consumer explains a request for personal data; they are copied into the provider's own entry in the processing log.
+ * The package of the client imports this file, so it imports no Fastify.
  * @see API-standaard voor logging van verwerkingen, "Verwerkingsattributen"
  */
 
@@ -44,7 +43,6 @@ interface ProcessingHeadersReading {
 type HeaderValues = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
- * Reads the headers of a request.
  * @param headers names in lower case, as Node gives them
  * @param proven the organisations proven by token and signature; the first is the recipient of the data
  */
@@ -150,10 +148,7 @@ type Fields = Omit<
 >;
 type OptionalFields = { readonly [Field in keyof Fields]: Fields[Field] | undefined };
 
-/**
- * One entry about a use of personal data. Area A uses this without knowing area B; the names are those of the national standard for the logging of
- * processing.
- */
+/** One entry about a use of personal data, for area A, which does not know area B. @see API-standaard voor logging van verwerkingen */
 export interface ProcessingEntry extends OptionalFields {
   readonly actieNaam: string;
   readonly vertrouwelijkheid: components['schemas']['Vertrouwelijkheid'];

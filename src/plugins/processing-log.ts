@@ -16,10 +16,7 @@ export interface ProcessingAuthor {
 /** The ways in which the service itself uses personal data: it delivers it, or reads the log. */
 type OwnKind = 'shv' | 'vs' | 'log';
 
-/**
- * An entry of the service itself. The requester of personal data does not control what is logged about it: the log sets the processing, activity,
- * retention term and confidentiality of these entries.
- */
+/** An entry of the service itself. The log sets its processing, activity, term and confidentiality: the requester controls none of them. */
 export interface OwnEntry
   extends Pick<
     ProcessingEntry,
@@ -33,8 +30,7 @@ export interface OwnEntry
 
 export interface ProcessingLog {
   /**
-   * Runs work in a transaction and adds an entry about it there. Resolves when both are committed to disk; rejects when neither is, and then
-   * nothing may be delivered.
+   * Runs work in a transaction that adds an entry about it. Resolves when both are on disk; when it rejects, nothing may be delivered.
    * @param pool opened with `pipeline`
    * @param work the statements that it sends are followed at once by the entry and the commit
    */

@@ -1,9 +1,4 @@
-/**
- * The first hooks of every request of the public server.
- * - `requests`: of the server: deadline, security headers, `Host`, load, and the measurement at the end.
- * - `mountScope`: of a prefix: its headers, limits, log line, and errors in its own shape.
- * - `mount`: `mountScope` for an interface, with its version, limits of clients and bodies, and pages about it.
- */
+/** The first hooks of every request: of the server (`requests`), of a prefix (`mountScope`), and of an interface (`mount`). */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
@@ -34,10 +29,7 @@ import { platformProblems } from './problems.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /**
-     * Calls back once when the exchange has ended: its answer was sent, or the client disconnected; at once if it has ended already. `onResponse` is
-     * only called when the whole answer was sent.
-     */
+    /** Calls back once when the exchange has ended, also by disconnecting, for which there is no `onResponse`; at once if it has ended already. */
     readonly onClosed: (callback: () => void) => void;
     /** The callbacks of `onClosed`; `undefined` before the first, `null` once the exchange has ended. */
     closedCallbacks: (() => void)[] | null | undefined;
@@ -52,9 +44,8 @@ interface RequestsOptions {
 }
 
 /**
- * Begins every request. A handler that has not begun its answer in time times out with 503: Fastify's `handlerTimeout` creates a signal and an
- * exception with its stack for every request, which more than doubles the cost of a small one, and drops its timer once the body has been read. A
- * request without a `Host` is refused; Node would do so with an empty body.
+ * Begins every request. Its deadline is a timer: Fastify's `handlerTimeout` creates a signal and an exception for every request, which more than
+ * doubles the cost of a small one, and drops its timer once the body has been read.
  */
 export const requests = fp(
   async (app: FastifyInstance, { requestTimeoutMs, overloadEventLoopDelayMs }: RequestsOptions) => {
@@ -115,10 +106,7 @@ function answerLate(reply: FastifyReply): void {
 const LAG_SAMPLE_MS = 500;
 const LAG_RESOLUTION_MS = 10;
 
-/**
- * Whether the event loop lagged more than the limit in the last sample. Lag during start does not count, so the sample in which the server begins to
- * listen is skipped.
- */
+/** Whether the event loop lagged in the last sample. Lag during start does not count: the sample in which the server begins to listen is skipped. */
 function watchEventLoop(app: FastifyInstance, maxDelayMs: number): () => boolean {
   const delays = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
   delays.enable();
@@ -226,8 +214,8 @@ export function mountAddress(app: FastifyInstance, prefix: string): () => string
 }
 
 /**
- * Logs an exchange when it has ended: caller, route and result, never the address or the query. An exchange that the client broke off is logged too,
- * because it may have read part of the answer.
+ * Logs caller, route and result of an exchange, never the address or the query. One that the client broke off is logged too, because it may have read
+ * part of the answer.
  */
 function logExchange(request: FastifyRequest, reply: FastifyReply): void {
   request.onClosed(() => {

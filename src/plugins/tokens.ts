@@ -95,9 +95,9 @@ function singleHeader(values: readonly string[]): string | undefined {
 }
 
 /**
- * The token of a request. With another authentication scheme there is none (RFC 6750 section 3.1).
- * @param acceptsFsc whether FSC tokens are accepted here: then `Fsc-Authorization` decides whenever present, valid or not. Elsewhere it is ignored,
- * because an Inway adds it to every request, even to one with an OAuth token
+ * With another authentication scheme there is no token (RFC 6750 section 3.1).
+ * @param acceptsFsc then `Fsc-Authorization` decides whenever present, valid or not. Elsewhere it is ignored, because an Inway adds it to every
+ * request
  * @throws {TokenError}
  */
 export function findToken({ authorization = [], fscAuthorization = [] }: TokenRequest, acceptsFsc: boolean): string {
@@ -218,11 +218,7 @@ export function createTokenVerifier(options: TokenVerifierOptions) {
   }
 
   return {
-    /**
-     * The caller of a request.
-     * @param service the FSC service name of the mount; without one, an FSC token gives no scope
-     * @throws {TokenError} when there is no token, or it is not accepted
-     */
+    /** @param service the FSC service name of the mount; without one, an FSC token gives no scope. @throws {TokenError} */
     async verify(request: TokenRequest, service?: string): Promise<Caller> {
       try {
         const token = findToken(request, fsc !== undefined && service !== undefined);
@@ -248,9 +244,8 @@ export function createTokenVerifier(options: TokenVerifierOptions) {
 }
 
 /**
- * RFC 8705 section 3: a token that is bound to a client certificate is only valid together with it. When certificates are not passed on, a bound FSC
- * token is accepted, because the Inway has checked the binding on its own connection; a bound OAuth token is not. When they are, every FSC token must
- * be bound, and a missing header is a refusal.
+ * RFC 8705 section 3: a bound token is only valid with its client certificate. When certificates are not passed on, a bound FSC token is accepted,
+ * because the Inway has checked it on its own connection; a bound OAuth token is not. When they are, every FSC token must be bound.
  */
 function checkBinding(token: VerifiedToken, passedOn: boolean, certificate: readonly string[] = []): void {
   const isFsc = token.fsc !== undefined;

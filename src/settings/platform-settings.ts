@@ -195,14 +195,13 @@ export const platformConstants = {
     /** Largest request body in bytes (LDV has its own limit); larger ones get 413. The largest that the contracts allow is a tenth of it. */
     bodyLimitBytes: 1_048_576,
     /**
-     * Bytes of request bodies, each plus a kilobyte, that one mount processes at once; more get 503 (area A: 502). One client may hold half of it;
-     * more get 429. In memory they are up to twenty times as large.
+     * Bytes of bodies, each plus a kilobyte, that one mount processes at once; more get 503 (area A: 502). One client may hold half of it; more get
+     * 429. In memory they are up to twenty times as large.
      */
     bodiesInProgressBytes: 8_388_608,
     /**
-     * Bytes of complete answers of one mount that their readers have not taken; beyond it the oldest is cut. One client that does not read may have a
-     * quarter of it; then it gets 429. Streams of the feed may hold a quarter of this in addition, and those of one address a quarter of that. Only
-     * an attack or very slow readers come near it.
+     * Bytes of complete answers of one mount that their readers have not taken; beyond it the oldest is cut. A client that does not read may have a
+     * quarter of it; then it gets 429. Streams of the feed may hold a quarter in addition, and those of one address a quarter of that.
      */
     unreadAnswersBytes: 268_435_456,
     /** Largest request head in bytes (a certificate chain travels in one); larger ones get 431. */
@@ -213,9 +212,7 @@ export const platformConstants = {
     overloadEventLoopDelayMs: 1000,
   },
   database: {
-    /**
-     * Seconds after which an unused connection is closed: a shared server has few connections for many processes, and a new one takes milliseconds.
-     */
+    /** Seconds after which an unused connection is closed: a shared server has few, and a new one takes milliseconds. */
     idleSeconds: 5,
     /** Time in milliseconds to get a connection. */
     connectTimeoutMs: 5000,
@@ -223,10 +220,7 @@ export const platformConstants = {
     statementTimeoutMs: 15_000,
   },
   tokens: {
-    /**
-     * How long in seconds the keys of the issuer (and of the FSC Manager, when it publishes them) are used before they are fetched again; longer only
-     * while it is unavailable.
-     */
+    /** Seconds that the keys of the issuer (and of the FSC Manager) are used before they are fetched again; longer only while it is unavailable. */
     oauthJwksCacheSeconds: 300,
     /** How long in seconds a verified token is accepted without verifying its signature again. */
     oauthTokenCacheSeconds: 300,

@@ -42,9 +42,7 @@ export class ConfigError extends CommandError {
 }
 
 /**
- * Reads the whole configuration from the environment.
  * @param purpose `serve` also requires the settings of the mounted areas; `tool` is for commands that need only some
- * @param overrides of constants
  * @throws {ConfigError} naming every malformed, missing or contradicting variable together
  */
 export function readConfig(env: Environment, purpose: 'serve' | 'tool', overrides: Overrides = {}): Config {

@@ -1,6 +1,5 @@
 /**
- * The demo's stand-in for the national login (DigiD): the visitor picks one of the demo's persons instead of proving an identity. It must never run
- * where real data are.
+ * The demo's stand-in for the national login (DigiD), where the visitor picks a person. It must never run where real data are.
  * @see OpenID Connect Core 1.0 section 3.1, RFC 7636
  */
 

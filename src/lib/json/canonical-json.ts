@@ -1,6 +1,5 @@
 /**
- * The JSON Canonicalization Scheme (RFC 8785) for values that `JSON.parse` made: members sorted by UTF-16 code units, no space;
- * numbers and texts exactly as ECMAScript writes them.
+ * The JSON Canonicalization Scheme (RFC 8785) for values that `JSON.parse` made.
  * @throws {CanonicalFormError} on a lone surrogate, which has no canonical form (RFC 8785 section 3.2.2.2)
  */
 export function canonicalJson(value: unknown): string {

@@ -1,6 +1,6 @@
 /**
- * Cuts a large JSON text into the items of its lists while it streams through: the items of one outer list, and in these the items of inner lists.
- * The text around them, a skeleton, is handed over too. Only structure is read: whether a text is JSON is left to its parser.
+ * Cuts a large JSON text into the items of its lists while it streams through: of one outer list, and in its items of inner lists. The text around
+ * them, a skeleton, is handed over too. Only structure is read: whether a text is JSON is left to its parser.
  */
 import { isUtf8 } from 'node:buffer';
 import { MAX_DEPTH } from './parse-untrusted.ts';

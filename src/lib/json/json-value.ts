@@ -61,11 +61,8 @@ const SAMPLE_DEPTH = 32;
 export type SchemaVerdict<T> = { readonly value: T } | { readonly faults: ErrorObject[] };
 
 /**
- * Makes a check that reports all faults. A validator that finds all faults copies its findings at each element of a list, and would need most of an
- * hour for a megabyte of `{}`. So a validator that stops at the first fault decides; the other only explains, on at most the first thousand list
- * elements.
- * @param first stops at the first fault
- * @param all finds every fault
+ * Makes a check that reports all faults. A validator that finds all copies its findings at each element of a list, and would need most of an hour for
+ * a megabyte of `{}`. So one that stops at the first fault decides; the other only explains, on at most the first thousand elements of a list.
  */
 export function schemaCheck<T>(first: Ajv2020, all: Ajv2020, schema: object): (value: unknown) => SchemaVerdict<T> {
   const judge = first.compile<T>(schema);
@@ -129,10 +126,7 @@ export function textAround<List extends string>(
   });
 }
 
-/**
- * Replaces the `uniqueItems` of the validator, which compares every pair, by one in linear time: four megabytes of different references would take
- * the original ten minutes. Call before anything is compiled.
- */
+/** Replaces `uniqueItems`, which compares every pair (ten minutes for four megabytes), by one in linear time. Call before anything is compiled. */
 export function useLinearUniqueItems(ajv: Validator): void {
   ajv.removeKeyword('uniqueItems');
   ajv.addKeyword({

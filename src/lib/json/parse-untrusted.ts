@@ -1,6 +1,6 @@
 /**
- * JSON from outside. A text of brackets takes a hundred times its size in memory once parsed, and seconds to parse: so depth, lists and objects,
- * members and values are counted before anything is built, and a text that exceeds the limits of its reader is refused.
+ * JSON from outside. A text of brackets takes a hundred times its size in memory once parsed, and seconds to parse: so it is counted before anything
+ * is built, and refused when it exceeds the limits of its reader.
  */
 import { isUtf8 } from 'node:buffer';
 import { isRecord, type JsonObject } from './json-value.ts';
@@ -18,8 +18,8 @@ export interface JsonLimits {
 }
 
 /**
- * The default. A page of a thousand records of a council feed has 10 000 objects and lists, 30 000 members and 35 000 values; a window of the largest
- * supplier's answer five times as many. A text within these limits takes less than 100 MB once parsed.
+ * A page of a thousand records of a council feed has 10 000 objects and lists, 30 000 members and 35 000 values; a window of the largest supplier
+ * five times as many. A text within these limits takes less than 100 MB once parsed.
  */
 const USUAL: Required<Omit<JsonLimits, 'bytes'>> = {
   // Far more than a record may have: a record that is nested too deeply is refused alone, and a redaction beside it is carried out.
@@ -31,8 +31,8 @@ const USUAL: Required<Omit<JsonLimits, 'bytes'>> = {
 };
 
 /**
- * Limits on the JSON of one delivery, also for readers of its proof. A page of 25 000 records, the maximum of the contract, has 1.2 million values in
- * 200 000 objects and lists for usual records, and three times as many for complete ones.
+ * For one delivery and readers of its proof. A page of 25 000 records, the maximum of the contract, has 1.2 million values in 200 000 objects and
+ * lists for usual records, and three times as many for complete ones.
  */
 export const ANSWER_LIMITS: Omit<JsonLimits, 'bytes'> = {
   containers: 1_000_000,
@@ -82,10 +82,7 @@ for (const [characters, meaning] of [
   for (const byte of Buffer.from(characters)) MEANING[byte] = meaning;
 }
 
-/**
- * Counts while a text streams through, so that reading can end at the first byte too many. Only structure is read: whether the text is JSON is left
- * to its parser.
- */
+/** Counts the structure of a text that streams through: reading can end at the first byte too many. Whether it is JSON is left to its parser. */
 export class JsonCounter {
   readonly #limits: Required<JsonLimits>;
   #bytes = 0;
@@ -199,8 +196,8 @@ export function parseIfJson(source: Uint8Array | string, limits: JsonLimits): un
 const STRICT_LEVELS = 16;
 
 /**
- * Parses a JSON object and refuses a duplicate member, at any level and however it is escaped: two readers of the same signed text must never see
- * different values (RFC 7515 section 4). A value other than an object is parsed as it is.
+ * Parses JSON and refuses a duplicate member in an object, however it is escaped: two readers of the same signed text must never see different values
+ * (RFC 7515 section 4).
  * @throws {UntrustedJsonError}
  */
 export function parseStrict(source: Uint8Array | string, limits: JsonLimits): unknown {
@@ -221,9 +218,8 @@ export function parseStrictObject(text: string): JsonObject {
 }
 
 /**
- * Whether an object of a JSON text has a duplicate member. `JSON.parse` silently takes the last one, and RFC 8785 (section 3.1, I-JSON) allows none:
- * the published record would differ from that of the source.
- * @param value the parsed text
+ * Whether an object of a JSON text has a duplicate member. `JSON.parse` takes the last one, and RFC 8785 (section 3.1, I-JSON) allows none: the
+ * published record would differ from that of the source.
  */
 export function hasDoubleNames(text: string, value: unknown): boolean {
   // A text that serialises back to itself has lost nothing: true of what most programs write, and several times faster.

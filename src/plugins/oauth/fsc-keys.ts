@@ -106,10 +106,7 @@ function readFscCertificates(pem: string): FscKeyMap {
   return new Map(blocks.map((text, index) => readCertificate(text, `FSC token certificate ${index + 1}`)));
 }
 
-/**
- * The keys of a JSON Web Key Set that a thumbprint can name: with a certificate in `x5c`, or with `x5t#S256` alone. Other kinds of keys are skipped:
- * a Manager may publish those too.
- */
+/** The keys of a JSON Web Key Set that a thumbprint can name: a Manager may publish others too. */
 export function readFscKeySet(document: unknown): FscKeyMap {
   if (!isRecord(document) || !Array.isArray(document.keys)) throw new Error('the answer is not a JSON Web Key Set');
   const keys = new Map<string, FscKey>();

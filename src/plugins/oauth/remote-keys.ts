@@ -154,10 +154,7 @@ export function createIssuerKeys({ issuer, jwksUrl, ...options }: IssuerKeysOpti
   });
   return {
     ...source,
-    /**
-     * The key that a token names, or all suitable keys for one that names none.
-     * @throws {TokenError} when the issuer has no such key, or no key was ever fetched
-     */
+    /** The key that a token names, or all suitable ones. @throws {TokenError} when the issuer has no such key, or none was ever fetched */
     find: (header: KeyName) => findKey(source, (set) => pick(set, header)),
   };
 }

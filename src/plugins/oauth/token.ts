@@ -77,8 +77,8 @@ export interface KeySource {
 }
 
 /**
- * The part of a verification that holds until the token expires: signature, issuer, audience and `nbf`. The part that depends on the request (client
- * certificate, service) or on the moment (expiry, keys) is checked on every use.
+ * The part of a verification that holds until the token expires. The part that depends on the request (client certificate, service) or on the moment
+ * (expiry, keys) is checked on every use.
  */
 export interface VerifiedToken {
   caller: Caller;

@@ -10,8 +10,8 @@ import { type ProtectedHeader, TokenError, type VerifiedToken } from './token.ts
 const algorithms = ['RS256', 'PS256', 'ES256'];
 
 /**
- * RFC 9068 requires `at+jwt`, but widely used servers write `JWT` or nothing, so these are accepted too; an ID token is refused by its audience, the
- * client. Every other type (a logout token, a DPoP proof) is refused.
+ * RFC 9068 requires `at+jwt`, but widely used servers write `JWT` or nothing. An ID token is refused by its audience, the client; every other type (a
+ * logout token, a DPoP proof) by this.
  */
 const types: ReadonlySet<string | undefined> = new Set(['at+jwt', 'application/at+jwt', 'jwt', undefined]);
 

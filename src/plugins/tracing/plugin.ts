@@ -1,6 +1,6 @@
 /**
- * Tracing with OpenTelemetry, for operators: each request of the public listener as a trace, down to its SQL statements. It is unrelated to LDV,
- * whose lines are spans too: those are entries of the processing log.
+ * Tracing for operators: each request as a trace, down to its SQL statements. The spans of LDV are unrelated: those are entries of the processing
+ * log.
  * @see docs/decisions/0010-traces-hold-what-is-listed.md
  */
 import { FastifyOtelInstrumentation } from '@fastify/otel';
@@ -53,10 +53,7 @@ const EXPORT_TIMEOUT_MS = 2000;
 /** Failures to send are logged at most once in this time. */
 const COMPLAINT_MS = 60_000;
 
-/**
- * Traces every request; registered before anything that has hooks.
- * @throws {Error} when this process is traced already: OpenTelemetry has one context per process
- */
+/** Register it before anything that has hooks. @throws {Error} when this process is traced already: OpenTelemetry has one context per process */
 export const tracing = fp(traceRequests, { name: 'tracing', dependencies: ['service'] });
 
 async function traceRequests(app: FastifyInstance): Promise<void> {
@@ -130,11 +127,7 @@ function nameRequest(span: ReturnType<typeof trace.wrapSpanContext>, request: Fa
   request.traceContext = { ...traceOf(request), traceId, spanId };
 }
 
-/**
- * Patches the driver itself: it is loaded long before this, through ECMAScript modules, which OpenTelemetry's usual loading hooks do not see. Only
- * statements of a request become spans.
- * @returns removes the patch
- */
+/** Patches the driver itself, which is loaded long before this, and as ECMAScript modules. Only statements of a request become spans. */
 function traceStatements(provider: TracerProvider): () => void {
   const statements = new PgInstrumentation({ enabled: false, requireParentSpan: true, ignoreConnectSpans: true });
   statements.setTracerProvider(provider);
