@@ -2,13 +2,15 @@
 import type { Db } from '../../database/transaction.ts';
 import { type NamedResource, type Resource, type ResourceType, resourceKey } from '../../lib/feed/resource.ts';
 
+/** Members of rows, each as an array, for `unnest`. */
+export function columns<T>(rows: readonly T[], ...members: readonly (keyof T)[]): T[keyof T][][] {
+  return members.map((member) => rows.map((row) => row[member]));
+}
+
 /** Organisations, kinds and names of resources, for `unnest`. */
-export function columnsOf(resources: readonly NamedResource[]): [string[], string[], string[]] {
-  return [
-    resources.map(({ resource }) => resource.organisatiecode),
-    resources.map(({ resourceType }) => resourceType),
-    resources.map(({ resource }) => resource.bronidentificatie),
-  ];
+export function columnsOf(resources: readonly NamedResource[]) {
+  const rows = resources.map(({ resourceType, resource }) => ({ resourceType, ...resource }));
+  return columns(rows, 'organisatiecode', 'resourceType', 'bronidentificatie');
 }
 
 /** `contentHash` of those of these resources that exist, by `resourceKey`. */
@@ -85,15 +87,15 @@ export async function readOrganisation(db: Db, organisatiecode: string): Promise
   return rows[0];
 }
 
-/** An organisation as this feed itself publishes it. */
-interface OwnOrganisation {
-  readonly organisatiecode: string;
-  /** Absent when no published resource had it; then a new organisation is not added either. */
-  readonly naam: string | undefined;
-}
-
-/** Records that this feed's own publisher updated the data of these organisations. */
-export async function touchOrganisations(db: Db, organisations: readonly OwnOrganisation[], at: Date): Promise<void> {
+/**
+ * Records that this feed's own publisher updated the data of these organisations.
+ * @param names by code; `undefined`: no published resource had it, and an organisation that is new is not added
+ */
+export async function touchOrganisations(
+  db: Db,
+  names: ReadonlyMap<string, string | undefined>,
+  at: Date,
+): Promise<void> {
   await db.query({
     name: 'raadsfeed-touch-organisations',
     text: `insert into raadsfeed.organisaties as o (organisatiecode, naam, laatst_bijgewerkt)
@@ -106,11 +108,9 @@ export async function touchOrganisations(db: Db, organisations: readonly OwnOrga
               set naam = excluded.naam,
                   laatst_bijgewerkt = greatest(o.laatst_bijgewerkt, excluded.laatst_bijgewerkt)`,
     values: [
-      organisations.map(({ organisatiecode }) => organisatiecode),
+      [...names.keys()],
       // A text of the database has no zero bytes; the resource itself keeps its own as JSON writes it.
-      organisations.map(({ organisatiecode, naam }) =>
-        naam === undefined ? null : naam.replaceAll('\0', '') || organisatiecode,
-      ),
+      [...names].map(([code, naam]) => (naam === undefined ? null : naam.replaceAll('\0', '') || code)),
       at.toISOString(),
     ],
   });

@@ -38,7 +38,7 @@ export function createPublisher({
       const now = clock.now();
       const outcomes = await transaction(pool, async (client) => {
         const found = await publishBatch(client, changes, now, writer);
-        await touchOrganisations(client, organisationsOf(changes), now);
+        await touchOrganisations(client, namesOf(changes), now);
         return found;
       });
       // Also if everything was redacted already: the earlier run may have been interrupted after its commit.
@@ -48,13 +48,14 @@ export function createPublisher({
   };
 }
 
-function organisationsOf(changes: readonly Change[]): { organisatiecode: string; naam: string | undefined }[] {
+/** The name of each organisation, if a resource among the changes has it. */
+function namesOf(changes: readonly Change[]): ReadonlyMap<string, string | undefined> {
   const names = new Map<string, string | undefined>();
   for (const change of changes) {
     const { organisatiecode } = change.resource;
     names.set(organisatiecode, change.op === 'upsert' ? change.organisatienaam : names.get(organisatiecode));
   }
-  return [...names].map(([organisatiecode, naam]) => ({ organisatiecode, naam }));
+  return names;
 }
 
 /** Resources of the feed that the full state of an organisation lacks. */

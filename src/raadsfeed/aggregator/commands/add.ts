@@ -6,7 +6,7 @@ import { CommandError, UsageError } from '../../../lib/command-error.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import type { Terminal } from '../../../lib/terminal.ts';
 import { parseOrganisatie } from '../../commands/publish.ts';
-import type { ExistingSource, NewSource, PlannedSource } from '../plan-sources.ts';
+import type { NewSource, PlannedSource, SourceTerms } from '../plan-sources.ts';
 import { SOURCE_FORMS } from '../source.ts';
 import type { Preview } from '../supplier/source-adapter.ts';
 import type { OptionName } from './source-list.ts';
@@ -94,9 +94,9 @@ type Previewed = PlannedSource & { readonly preview?: Preview };
 
 async function addAll(context: CommandContext, given: readonly NewSource[], yes: boolean): Promise<void> {
   const { database, config, output } = context;
-  const { readExistingSources, readNumberedAddresses, saveSources } = await import('../store/sources.ts');
+  const { readSources, readNumberedAddresses, saveSources } = await import('../store/sources.ts');
   for (const { corrected } of given) if (corrected !== undefined) output.progress(corrected);
-  const existing = await readExistingSources(database.pool);
+  const existing = await readSources(database.pool);
   const sources = given.map((source) => withKnownVersion(source, existing));
   const { planSources } = await import('../plan-sources.ts');
   const plan = planSources(sources, existing, await readNumberedAddresses(database.pool));
@@ -135,8 +135,8 @@ async function addAll(context: CommandContext, given: readonly NewSource[], yes:
   });
 }
 
-function withKnownVersion(source: NewSource, existing: readonly ExistingSource[]): NewSource {
-  const version = existing.find(({ adres }) => adres === source.adres)?.options.version;
+function withKnownVersion(source: NewSource, existing: readonly SourceTerms[]): NewSource {
+  const version = existing.find(({ adres }) => adres === source.adres)?.options?.version;
   return version === undefined ? source : { ...source, options: { ...source.options, version } };
 }
 

@@ -71,7 +71,7 @@ async function keepDocument(
     );
     await addIssues(client, source.id, issues, clock.now());
     const owned = await readOwnedOrganisations(client, source.id);
-    await saveOrigin(client, owned, { soort: 'feed', feedUrl: document.feedUrl });
+    await saveOrigin(client, owned, document.feedUrl);
     const moved = source.feedUrl !== null && source.feedUrl !== document.feedUrl;
     // Records of an organisation that were ignored before it was taken from this source are in the snapshot only, and their redactions
     // in the history. A cursor has no meaning at another address, even where it is accepted.

@@ -1,30 +1,23 @@
 /** Compares a source with the feed: resources seen in its snapshot, and records taken from it. */
-
 import type { Db } from '../../../database/transaction.ts';
-import type { NamedResource, Resource, ResourceType } from '../../../lib/feed/resource.ts';
-import { columnsOf } from '../../store/state.ts';
+import type { NamedResource, Resource } from '../../../lib/feed/resource.ts';
+import { columns, columnsOf } from '../../store/state.ts';
 import { type Lease, LeaseLostError, type Source } from '../source.ts';
 
 export async function markSeen(db: Db, sourceId: number, resources: readonly NamedResource[]): Promise<void> {
   if (resources.length === 0) return;
-  await db.query({
-    name: 'aggregator-mark-seen',
-    text: `insert into aggregator.seen (source_id, organisatiecode, resource_type, bronidentificatie)
-           select $1::integer, * from unnest($2::text[], $3::text[], $4::text[])
-               on conflict do nothing`,
-    values: [sourceId, ...columnsOf(resources)],
-  });
+  await db.query(
+    `insert into aggregator.seen (source_id, organisatiecode, resource_type, bronidentificatie)
+     select $1::integer, * from unnest($2::text[], $3::text[], $4::text[]) on conflict do nothing`,
+    [sourceId, ...columnsOf(resources)],
+  );
 }
 
 export async function forgetSeen(db: Db, sourceId: number): Promise<void> {
   await db.query('delete from aggregator.seen where source_id = $1::integer', [sourceId]);
 }
 
-export async function countMissing(
-  db: Db,
-  sourceId: number,
-  organisatiecodes: readonly string[],
-): Promise<{ organisatiecode: string; total: number; missing: number }[]> {
+export async function countMissing(db: Db, sourceId: number, organisatiecodes: readonly string[]) {
   const { rows } = await db.query<{ organisatiecode: string; total: number; missing: number }>(
     `select s.organisatiecode, count(*) as total, count(*) filter (where g.source_id is null) as missing
        from raadsfeed.current_records s
@@ -43,8 +36,9 @@ export async function findMissing(
   organisatiecode: string,
   limit: number,
 ): Promise<NamedResource[]> {
-  const { rows } = await db.query<{ resourceType: ResourceType; bronidentificatie: string }>(
-    `select s.resource_type as "resourceType", s.bronidentificatie
+  const { rows } = await db.query<NamedResource>(
+    `select s.resource_type as "resourceType",
+            json_build_object('organisatiecode', s.organisatiecode, 'bronidentificatie', s.bronidentificatie) as resource
        from raadsfeed.current_records s
       where s.organisatiecode = $2::text
         and not exists (select from aggregator.seen g
@@ -54,7 +48,7 @@ export async function findMissing(
       limit $3::integer`,
     [sourceId, organisatiecode, limit],
   );
-  return rows.map(({ resourceType, ...row }) => ({ resourceType, resource: { organisatiecode, ...row } }));
+  return rows;
 }
 
 export async function hasRecords(db: Db, organisatiecodes: readonly string[]): Promise<boolean> {
@@ -89,7 +83,7 @@ export async function endComparison(
        from aggregator.source_organisations b
        left join unnest($2::text[], $3::integer[]) as n (organisatiecode, count) using (organisatiecode)
       where b.organisatiecode = o.organisatiecode and o.source_id = $1::integer`,
-    [source.id, withheld.map(({ organisatiecode }) => organisatiecode), withheld.map(({ missing }) => missing)],
+    [source.id, ...columns(withheld, 'organisatiecode', 'missing')],
   );
   await forgetSeen(db, source.id);
 }
@@ -113,7 +107,7 @@ export async function readTaken(
   { id, feedUrl }: Pick<Source, 'id' | 'feedUrl'>,
   numbers: readonly number[],
 ): Promise<ReadonlyMap<number, TakenRecord>> {
-  const { rows } = await db.query<Pick<TakenRecord, 'op' | 'resourceType'> & Resource & { readonly number: number }>({
+  const { rows } = await db.query<Omit<TakenRecord, 'resource'> & Resource & { readonly number: number }>({
     name: 'aggregator-taken',
     text: `select herkomst_number as number, op, resource_type as "resourceType", organisatiecode, bronidentificatie
              from raadsfeed.records

@@ -1,18 +1,16 @@
+/** Issues of a source for its operator, and the resources whose last record was refused. */
 import type { Db } from '../../../database/transaction.ts';
+import { columns } from '../../store/state.ts';
 import type { DateWindow, SourceIssue, WindowReading } from '../supplier/source-adapter.ts';
 
-/** `times` is the total. */
-interface StoredIssue extends SourceIssue {
-  /** Of a supplier. */
-  readonly window: DateWindow | null;
-  readonly since: string;
-  readonly lastSeen: string;
-}
-
 const MAX_TEXT = 1000;
-
 /** The newest. */
 const MAX_ISSUES = 1000;
+
+/** A form that no recording confirms. */
+export const UNCONFIRMED = 'unconfirmed-form';
+/** Deletes that wait for an operator; the next comparison decides whether they still do. */
+export const WITHHELD = 'mass-delete-withheld';
 
 /** Counts known issues; the oldest are dropped to make room. @param window of a supplier */
 export async function addIssues(
@@ -23,40 +21,34 @@ export async function addIssues(
   window?: DateWindow,
 ): Promise<void> {
   if (issues.length === 0) return;
-  const rows = storable(issues);
-  await db.query({
-    name: 'aggregator-add-issues',
-    text: `insert into aggregator.issues as m
-                  (source_id, window_from, window_to, kind, place, detail, times, blocking, first_seen_at, last_seen_at)
-           select $1::integer, $2::date, $3::date, kind, place, detail, times, blocking, $4::timestamptz, $4::timestamptz
-             from unnest($5::text[], $6::text[], $7::text[], $8::bigint[], $9::boolean[]) as n (kind, place, detail, times, blocking)
-               on conflict (source_id, kind, place, detail, window_from, window_to) do update
-              set times = m.times + excluded.times, last_seen_at = excluded.last_seen_at, blocking = excluded.blocking`,
-    values: [
-      sourceId,
-      window?.from ?? null,
-      window?.to ?? null,
-      at.toISOString(),
-      rows.map(({ what }) => what),
-      rows.map(({ where }) => where),
-      rows.map(({ detail }) => detail),
-      rows.map(({ times }) => times),
-      rows.map(({ blocking }) => blocking),
-    ],
-  });
-  await db.query({
-    name: 'aggregator-trim-issues',
-    text: `delete from aggregator.issues
-            where id in (select id from aggregator.issues where source_id = $1::integer order by last_seen_at desc, id offset $2::integer)`,
-    values: [sourceId, MAX_ISSUES],
-  });
+  const rows = columns(storable(issues), 'what', 'where', 'detail', 'times', 'blocking');
+  await db.query(
+    `insert into aggregator.issues as m
+            (source_id, window_from, window_to, kind, place, detail, times, blocking, first_seen_at, last_seen_at)
+     select $1::integer, $2::date, $3::date, kind, place, detail, times, blocking, $4::timestamptz, $4::timestamptz
+       from unnest($5::text[], $6::text[], $7::text[], $8::bigint[], $9::boolean[]) as n (kind, place, detail, times, blocking)
+         on conflict (source_id, kind, place, detail, window_from, window_to) do update
+        set times = m.times + excluded.times, last_seen_at = excluded.last_seen_at, blocking = excluded.blocking`,
+    [sourceId, window?.from, window?.to, at.toISOString(), ...rows],
+  );
+  await db.query(
+    `delete from aggregator.issues
+      where id in (select id from aggregator.issues where source_id = $1::integer order by last_seen_at desc, id offset $2::integer)`,
+    [sourceId, MAX_ISSUES],
+  );
 }
 
-/** A form that no recording confirms. */
-export const UNCONFIRMED = 'unconfirmed-form';
-
-/** Deletes that wait for an operator; the next comparison decides whether they still do. */
-export const WITHHELD = 'mass-delete-withheld';
+/** Texts that the database can hold; issues that become the same are one: a statement cannot write a row twice. */
+function storable(issues: readonly SourceIssue[]): readonly SourceIssue[] {
+  const text = (value: string): string => value.replaceAll('\0', '').slice(0, MAX_TEXT).toWellFormed();
+  const found = new Map<string, SourceIssue>();
+  for (const issue of issues) {
+    const [what, where, detail] = [text(issue.what), text(issue.where), text(issue.detail)];
+    const key = JSON.stringify([what, where, detail]);
+    found.set(key, { ...issue, what, where, detail, times: issue.times + (found.get(key)?.times ?? 0) });
+  }
+  return [...found.values()];
+}
 
 /**
  * Deletes issues of a feed that are over: a failure, refused records once each resource has an accepted one, or withheld deletes.
@@ -68,47 +60,31 @@ export async function resolveIssues(
   which: 'blocking' | 'record-refused' | typeof WITHHELD,
   before?: Date,
 ): Promise<void> {
-  await db.query({
-    name: 'aggregator-resolve-issues',
-    text: `delete from aggregator.issues
-            where source_id = $1::integer and window_from is null and last_seen_at < coalesce($4::timestamptz, 'infinity')
-              and case when $2::text = 'blocking' then blocking and kind <> $3::text else kind = $2::text end`,
-    values: [sourceId, which, WITHHELD, before?.toISOString() ?? null],
-  });
+  await db.query(
+    `delete from aggregator.issues
+      where source_id = $1::integer and window_from is null and last_seen_at < coalesce($4::timestamptz, 'infinity')
+        and case when $2::text = 'blocking' then blocking and kind <> $3::text else kind = $2::text end`,
+    [sourceId, which, WITHHELD, before?.toISOString()],
+  );
 }
 
-export async function readIssues(db: Db, sourceId: number): Promise<StoredIssue[]> {
+/** Issues with the total of their `times`. */
+export async function readIssues(db: Db, sourceId: number) {
   const { rows } = await db.query<
-    SourceIssue & { from: string | null; to: string | null; since: Date; lastSeen: Date }
+    SourceIssue & { readonly window: DateWindow | null; readonly since: Date; readonly lastSeen: Date }
   >(
-    `select kind as what, place as where, detail, times, blocking, window_from::text as from, window_to::text as to,
-            first_seen_at as since, last_seen_at as "lastSeen"
+    `select kind as what, place as where, detail, times, blocking, first_seen_at as since, last_seen_at as "lastSeen",
+            case when window_from is not null then json_build_object('from', window_from, 'to', window_to) end as window
        from aggregator.issues
       where source_id = $1::integer
       order by last_seen_at desc, kind, place`,
     [sourceId],
   );
-  return rows.map(({ from, to, since, lastSeen, ...issue }) => ({
+  return rows.map(({ since, lastSeen, ...issue }) => ({
     ...issue,
-    window: from === null || to === null ? null : { from, to },
     since: since.toISOString(),
     lastSeen: lastSeen.toISOString(),
   }));
-}
-
-/** Texts that the database can hold; issues that become the same are one: a statement cannot write a row twice. */
-function storable(issues: readonly SourceIssue[]): readonly SourceIssue[] {
-  const found = new Map<string, SourceIssue>();
-  for (const issue of issues) {
-    const stored = { ...issue, what: text(issue.what), where: text(issue.where), detail: text(issue.detail) };
-    const key = JSON.stringify([stored.what, stored.where, stored.detail]);
-    found.set(key, { ...stored, times: stored.times + (found.get(key)?.times ?? 0) });
-  }
-  return [...found.values()];
-}
-
-function text(value: string): string {
-  return value.replaceAll('\0', '').slice(0, MAX_TEXT).toWellFormed();
 }
 
 /**
@@ -121,19 +97,18 @@ export async function saveWindowIssues(
   { window, depth, issues }: Pick<WindowReading, 'window' | 'depth' | 'issues'>,
   at: Date,
 ): Promise<void> {
-  for (const isOfSource of [false, true]) {
-    const found = issues.filter(({ what }) => (what === UNCONFIRMED) === isOfSource);
-    await addIssues(db, sourceId, found, at, isOfSource ? undefined : window);
-  }
+  const isUnconfirmed = ({ what }: SourceIssue): boolean => what === UNCONFIRMED;
+  const ofWindow = issues.filter((issue) => !isUnconfirmed(issue));
+  await addIssues(db, sourceId, ofWindow, at, window);
+  await addIssues(db, sourceId, issues.filter(isUnconfirmed), at);
   if (depth === 'quick') return;
-  await db.query({
-    name: 'aggregator-end-window-issues',
-    text: `delete from aggregator.issues
-            where source_id = $1::integer
-              and case when window_from is null then kind = $5::text and last_seen_at < $4::timestamptz - interval '15 days'
-                       else window_from >= $2::date and window_to <= $3::date and last_seen_at < $4::timestamptz end`,
-    values: [sourceId, window.from, window.to, at.toISOString(), UNCONFIRMED],
-  });
+  await db.query(
+    `delete from aggregator.issues
+      where source_id = $1::integer
+        and case when window_from is null then kind = $5::text and last_seen_at < $4::timestamptz - interval '15 days'
+                 else window_from >= $2::date and window_to <= $3::date and last_seen_at < $4::timestamptz end`,
+    [sourceId, window.from, window.to, at.toISOString(), UNCONFIRMED],
+  );
 }
 
 /** Beyond it one entry represents the others, until the next snapshot. */
@@ -164,10 +139,6 @@ export async function deleteRefusals(db: Db, sourceId: number): Promise<void> {
 }
 
 export async function hasRefusals(db: Db, sourceId: number): Promise<boolean> {
-  const { rows } = await db.query<{ found: boolean }>({
-    name: 'aggregator-has-refused',
-    text: 'select exists (select from aggregator.refused where source_id = $1::integer) as found',
-    values: [sourceId],
-  });
-  return rows[0]?.found ?? false;
+  const text = 'select exists (select from aggregator.refused where source_id = $1::integer) as found';
+  return (await db.query<{ found: boolean }>(text, [sourceId])).rows[0]?.found ?? false;
 }

@@ -7,30 +7,14 @@ import { type Lease, LeaseLostError, type Source, type SupplierScheme } from '..
 import { forgetSeen } from './comparison.ts';
 import { deleteRefusals } from './issues.ts';
 
-/** Members of `Source` that a holder changes, with the types of their columns. */
-const CHANGEABLE = {
-  phase: 'text',
-  isComparing: 'boolean',
-  snapshotCursor: 'text',
-  snapshotFeedCursor: 'text',
-  cursor: 'text',
-  etag: 'text',
-  lastNumber: 'bigint',
-  pageSize: 'integer',
-  historyCursor: 'text',
-  historyJoins: 'boolean',
-  historyMissed: 'boolean',
-  progress: 'jsonb',
-  hashMatches: 'boolean',
-  feedUrl: 'text',
-  snapshotUrl: 'text',
-  rol: 'text',
-  named: 'text[]',
-  documentEtag: 'text',
-  documentReadAt: 'timestamptz',
-} as const satisfies { readonly [K in keyof Source]?: string };
+/** Members of `Source` that a holder changes. */
+const CHANGEABLE = [
+  ...(['phase', 'isComparing', 'snapshotCursor', 'snapshotFeedCursor', 'cursor', 'etag', 'lastNumber'] as const),
+  ...(['pageSize', 'historyCursor', 'historyJoins', 'historyMissed', 'progress', 'hashMatches'] as const),
+  ...(['feedUrl', 'snapshotUrl', 'rol', 'named', 'documentEtag', 'documentReadAt'] as const),
+] satisfies readonly (keyof Source)[];
 
-const TYPES = new Map<string, string>(Object.entries({ ...CHANGEABLE, head: 'bigint', caughtUpAt: 'timestamptz' }));
+const COLUMNS = new Map([...CHANGEABLE, 'head', 'caughtUpAt'].map((member) => [member, columnOf(member)]));
 
 /** The column of a member: `lastNumber` is `last_number`. */
 function columnOf(member: string): string {
@@ -44,7 +28,7 @@ const COUNTERS = {
   deletedInRound: 'round_deleted',
 } as const;
 
-export type SourceChanges = Partial<Pick<Source, keyof typeof CHANGEABLE>> & {
+export type SourceChanges = Partial<Pick<Source, (typeof CHANGEABLE)[number]>> & {
   readonly head?: number | undefined;
   /** Never goes back. */
   readonly caughtUpAt?: Date;
@@ -54,7 +38,7 @@ export type Counts = { readonly [K in keyof typeof COUNTERS]?: number };
 
 export const SOURCE_COLUMNS = `id, address as adres, kind as soort, organisatiecodes, name as naam, portal as portaal, first_day::text as vanaf,
   last_day::text as tot, options, ${[
-    ...Object.keys(CHANGEABLE),
+    ...CHANGEABLE,
     ...['allowMassDelete', 'compareAgainAt', 'snapshotStartedAt', 'historyAfter', 'failures', 'failureKind'],
   ]
     .map((member) => `${columnOf(member)} as "${member}"`)
@@ -71,27 +55,19 @@ export async function updateSource(
   counts: Counts = {},
 ): Promise<void> {
   const values: unknown[] = [source.id, number];
-  const parameter = (value: unknown, type: string): string => {
-    values.push(type === 'jsonb' && value !== null ? JSON.stringify(value) : value);
-    return `$${values.length}::${type}`;
-  };
   const sets = ['lease_number = lease_number'];
   for (const [member, value] of Object.entries(changes)) {
-    const type = TYPES.get(member);
-    if (type === undefined || value === undefined) continue;
-    const column = columnOf(member);
-    const given = parameter(value, type);
-    sets.push(`${column} = ${member === 'caughtUpAt' ? `greatest(${column}, ${given})` : given}`);
+    const column = COLUMNS.get(member);
+    if (column === undefined || value === undefined) continue;
+    const parameter = `$${values.push(value)}`;
+    sets.push(`${column} = ${member === 'caughtUpAt' ? `greatest(${column}, ${parameter})` : parameter}`);
   }
-  for (const [name, column] of Object.entries(COUNTERS)) {
-    const more = Object.entries(counts).find(([counter]) => counter === name)?.[1] ?? 0;
-    if (more !== 0) sets.push(`${column} = ${column} + ${parameter(more, 'bigint')}`);
+  for (const [counter, column] of Object.entries(COUNTERS)) {
+    const more = Object.entries(counts).find(([name]) => name === counter)?.[1] ?? 0;
+    if (more !== 0) sets.push(`${column} = ${column} + $${values.push(more)}`);
   }
-  const { rowCount } = await db.query(
-    `update aggregator.sources set ${sets.join(', ')}
-      where id = $1::integer and lease_number = $2::bigint`,
-    values,
-  );
+  const text = `update aggregator.sources set ${sets.join(', ')} where id = $1::integer and lease_number = $2::bigint`;
+  const { rowCount } = await db.query(text, values);
   if (rowCount !== 1) throw new LeaseLostError();
 }
 

@@ -1,5 +1,7 @@
 import type { Db } from '../../../database/transaction.ts';
 import type { SourceOrganisation } from '../../../lib/feed/service-document.ts';
+import { columns } from '../../store/state.ts';
+import type { Source } from '../source.ts';
 
 export interface OwnedOrganisation {
   readonly organisatiecode: string;
@@ -21,24 +23,14 @@ export async function readOwnedOrganisations(db: Db, sourceId: number): Promise<
   return rows;
 }
 
-/** Offered by a source, but not taken from it. */
-interface ElsewhereOrganisation {
-  readonly organisatiecode: string;
-  /** Of the other source; `null`: this feed publishes it itself. */
-  readonly adres: string | null;
-  readonly soort: 'feed' | 'leveranciers-api' | null;
-}
+type Elsewhere = { readonly organisatiecode: string } & { readonly [K in 'adres' | 'soort']: Source[K] | null };
 
 /**
  * Stores the organisations that the document of a source names. Those without a source are taken from this one; nothing is published of those it no
  * longer names.
- * @returns `added`: new or returned, so their state has to be read
+ * @returns `added`: new or returned, so their state has to be read; `elsewhere`: not taken, with the source that has them (`null`: this feed itself)
  */
-export async function saveOfferedOrganisations(
-  db: Db,
-  sourceId: number,
-  offered: readonly SourceOrganisation[],
-): Promise<{ added: string[]; elsewhere: ElsewhereOrganisation[] }> {
+export async function saveOfferedOrganisations(db: Db, sourceId: number, offered: readonly SourceOrganisation[]) {
   const codes = offered.map(({ organisatiecode }) => organisatiecode);
   const before = await readOwnedOrganisations(db, sourceId);
   await db.query({
@@ -52,12 +44,7 @@ export async function saveOfferedOrganisations(
                on conflict (organisatiecode) do update
               set name = excluded.name, source_updated_at = excluded.source_updated_at, is_present = true
             where o.source_id = excluded.source_id`,
-    values: [
-      sourceId,
-      codes,
-      offered.map(({ naam }) => naam),
-      offered.map(({ laatstBijgewerkt }) => laatstBijgewerkt?.toISOString() ?? null),
-    ],
+    values: [sourceId, ...columns(offered, 'organisatiecode', 'naam', 'laatstBijgewerkt')],
   });
   await db.query({
     name: 'aggregator-miss-organisations',
@@ -65,7 +52,7 @@ export async function saveOfferedOrganisations(
             where source_id = $1::integer and is_present and organisatiecode <> all ($2::text[])`,
     values: [sourceId, codes],
   });
-  const { rows: elsewhere } = await db.query<ElsewhereOrganisation>({
+  const { rows: elsewhere } = await db.query<Elsewhere>({
     name: 'aggregator-elsewhere',
     text: `select a.organisatiecode, b.address as adres, b.kind as soort
              from unnest($2::text[]) as a (organisatiecode)
@@ -119,11 +106,11 @@ export async function saveFirstOrigin(db: Db, organisatiecode: string, naam: str
   });
 }
 
-/** Sets the origins that the service document shows. */
+/** Sets the origins that the service document shows. @param feedUrl `null`: the API of a supplier */
 export async function saveOrigin(
   db: Db,
   organisations: readonly { readonly organisatiecode: string; readonly naam: string }[],
-  origin: { readonly soort: 'feed'; readonly feedUrl: string } | { readonly soort: 'leveranciers-api' },
+  feedUrl: string | null,
 ): Promise<void> {
   await db.query({
     name: 'aggregator-show-origin',
@@ -135,10 +122,9 @@ export async function saveOrigin(
               set naam = excluded.naam, herkomst = excluded.herkomst, herkomst_soort = excluded.herkomst_soort
             where (o.naam, o.herkomst, o.herkomst_soort) is distinct from (excluded.naam, excluded.herkomst, excluded.herkomst_soort)`,
     values: [
-      organisations.map(({ organisatiecode }) => organisatiecode),
-      organisations.map(({ naam }) => naam),
-      origin.soort === 'feed' ? origin.feedUrl : null,
-      origin.soort,
+      ...columns(organisations, 'organisatiecode', 'naam'),
+      feedUrl,
+      feedUrl === null ? 'leveranciers-api' : 'feed',
     ],
   });
 }
@@ -153,9 +139,6 @@ export async function updateLastModified(
     text: `update raadsfeed.organisaties o set laatst_bijgewerkt = greatest(o.laatst_bijgewerkt, n.moment)
              from unnest($1::text[], $2::timestamptz[]) as n (organisatiecode, moment)
             where o.organisatiecode = n.organisatiecode`,
-    values: [
-      organisations.map(({ organisatiecode }) => organisatiecode),
-      organisations.map(({ at }) => at.toISOString()),
-    ],
+    values: columns(organisations, 'organisatiecode', 'at'),
   });
 }

@@ -3,13 +3,7 @@
 import type { Pool } from '../../../database/pool.ts';
 import { type Db, lock, transaction } from '../../../database/transaction.ts';
 import type { SourceCompleteness } from '../../store/state.ts';
-import {
-  type ExistingSource,
-  type NewSource,
-  type NumberedAddress,
-  type PlannedSource,
-  planSources,
-} from '../plan-sources.ts';
+import { type NewSource, type NumberedAddress, type PlannedSource, planSources } from '../plan-sources.ts';
 import {
   hasOwnNumbers,
   isSupplierScheme,
@@ -25,13 +19,13 @@ import { saveOfferedOrganisations } from './organisations.ts';
 /** Of a source: its lease ends. A publishing transaction locks the same row, so it comes before or after the change. */
 const REVOKED = 'lease_number = lease_number + 1, lease_holder = null, lease_until = null';
 
-export async function readExistingSources(db: Db): Promise<ExistingSource[]> {
-  const { rows } = await db.query<ExistingSource>(
-    `select address as adres, kind as soort, organisatiecodes, name as naam, portal as portaal, first_day::text as vanaf,
-            last_day::text as tot, options
-       from aggregator.sources order by id`,
-  );
-  return rows;
+export async function readSources(db: Db): Promise<Source[]> {
+  return (await db.query<Source>(`select ${SOURCE_COLUMNS} from aggregator.sources order by id`)).rows;
+}
+
+export async function findSource(db: Db, adres: string): Promise<Source | undefined> {
+  const text = `select ${SOURCE_COLUMNS} from aggregator.sources where address = $1::text`;
+  return (await db.query<Source>(text, [adres])).rows[0];
 }
 
 /** Of removed sources too. */
@@ -46,24 +40,24 @@ export async function readNumberedAddresses(db: Db): Promise<NumberedAddress[]> 
 
 /** All or none. @throws {Error} for operators */
 export async function saveSources(pool: Pool, sources: readonly NewSource[]): Promise<readonly PlannedSource[]> {
-  return await transaction(pool, async (client) => {
-    await lockSources(client);
-    const plan = planSources(sources, await readExistingSources(client), await readNumberedAddresses(client));
+  return await transaction(pool, async (db) => {
+    await lockSources(db);
+    const plan = planSources(sources, await readSources(db), await readNumberedAddresses(db));
     const refused = plan.find(({ what }) => what === 'refused');
     if (refused !== undefined) throw new Error(refused.why);
-    for (const { source } of plan.filter(({ what }) => what === 'changed')) await changeSource(client, source);
-    for (const { source } of plan.filter(({ what }) => what === 'new')) await insertSource(client, source);
+    for (const { source } of plan.filter(({ what }) => what === 'changed')) await changeSource(db, source);
+    for (const { source } of plan.filter(({ what }) => what === 'new')) await insertSource(db, source);
     return plan;
   });
 }
 
 /** @throws {Error} for operators, when the source was removed meanwhile */
 export async function changeVersion(pool: Pool, adres: string, version: SupplierVersion): Promise<void> {
-  await transaction(pool, async (client) => {
-    await lockSources(client);
-    const source = await findSource(client, adres);
+  await transaction(pool, async (db) => {
+    await lockSources(db);
+    const source = await findSource(db, adres);
     if (source === undefined) throw new Error(`${adres} was removed meanwhile`);
-    await changeSource(client, { ...source, options: { ...source.options, version } });
+    await changeSource(db, { ...source, options: { ...source.options, version } });
   });
 }
 
@@ -72,47 +66,51 @@ async function lockSources(db: Db): Promise<void> {
   await lock(db, 'aggregator sources');
 }
 
-async function changeSource(db: Db, { adres, naam, portaal, vanaf, tot, options = {} }: NewSource): Promise<void> {
+/** The operator's terms of a source, as parameters. */
+function parametersOf({ adres, naam, portaal, vanaf, tot, options = {} }: NewSource): unknown[] {
+  return [adres, naam, portaal, vanaf, tot, JSON.stringify(options)];
+}
+
+async function changeSource(db: Db, source: NewSource): Promise<void> {
   // As a reading locks: the window, then the source.
   await db.query(
     `select from aggregator.windows where source_id = (select id from aggregator.sources where address = $1::text) order by first_day for update`,
-    [adres],
+    [source.adres],
   );
-  const { rows } = await db.query<{ id: number }>(
-    `update aggregator.sources
-        set name = $2::text, portal = $3::text, first_day = $4::date, last_day = $5::date, options = $6::jsonb, next_at = now(),
-            compare_again_at = now(), ${REVOKED}
-      where address = $1::text
-  returning id`,
-    [adres, naam ?? null, portaal ?? null, vanaf ?? null, tot ?? null, JSON.stringify(options)],
+  await db.query(
+    `with changed as (
+       update aggregator.sources
+          set name = $2::text, portal = $3::text, first_day = $4::date, last_day = $5::date, options = $6::jsonb, next_at = now(),
+              compare_again_at = now(), ${REVOKED}
+        where address = $1::text
+    returning id
+     ), due as (
+       -- Other days, bodies or a portal may change every record.
+       update aggregator.windows set next_full_at = now() where source_id in (select id from changed)
+     )
+     -- The operator may have given a value that had to be guessed.
+     delete from aggregator.issues where source_id in (select id from changed) and kind = $7::text`,
+    [...parametersOf(source), UNCONFIRMED],
   );
-  // Other days, bodies or a portal may change every record.
-  await db.query('update aggregator.windows set next_full_at = now() where source_id = $1::integer', [rows[0]?.id]);
-  // The operator may have given a value that had to be guessed.
-  await db.query('delete from aggregator.issues where source_id = $1::integer and kind = $2::text', [
-    rows[0]?.id,
-    UNCONFIRMED,
-  ]);
 }
 
 /** A supplier's source gets its organisation at once. @throws {Error} for operators, when another source has it */
-async function insertSource(client: Db, source: NewSource): Promise<void> {
-  const { adres, soort, organisatiecodes, naam = null, portaal = null, vanaf = null, tot = null } = source;
-  const { rows } = await client.query<{ id: number }>(
-    `insert into aggregator.sources (address, kind, organisatiecodes, name, portal, first_day, last_day, options)
-     values ($1::text, $2::text, $3::text[], $4::text, $5::text, $6::date, $7::date, $8::jsonb)
+async function insertSource(db: Db, source: NewSource): Promise<void> {
+  const { adres, soort, organisatiecodes, naam } = source;
+  const { rows } = await db.query<{ id: number }>(
+    `insert into aggregator.sources (address, name, portal, first_day, last_day, options, kind, organisatiecodes)
+     values ($1::text, $2::text, $3::text, $4::date, $5::date, $6::jsonb, $7::text, $8::text[])
   returning id`,
-    [adres, soort, organisatiecodes, naam, portaal, vanaf, tot, JSON.stringify(source.options ?? {})],
+    [...parametersOf(source), soort, organisatiecodes],
   );
   const [organisatiecode] = organisatiecodes;
   const id = rows[0]?.id;
   if (soort === 'feed' || organisatiecode === undefined || id === undefined) return;
-  const { added, elsewhere } = await saveOfferedOrganisations(client, id, [
-    { organisatiecode, naam: naam ?? organisatiecode, laatstBijgewerkt: null },
-  ]);
+  const organisation = { organisatiecode, naam: naam ?? organisatiecode, laatstBijgewerkt: null };
+  const { added, elsewhere } = await saveOfferedOrganisations(db, id, [organisation]);
   const address = parseSourceAddress(adres);
   if (address?.kind === 'leveranciers-api' && hasOwnNumbers(address.scheme)) {
-    await client.query(
+    await db.query(
       `insert into aggregator.numbered_addresses (organisatiecode, scheme, address) values ($1::text, $2::text, $3::text)
            on conflict (organisatiecode, scheme) do update set address = excluded.address`,
       [organisatiecode, address.scheme, adres],
@@ -125,13 +123,8 @@ async function insertSource(client: Db, source: NewSource): Promise<void> {
   }
 }
 
-export async function findSource(db: Db, adres: string): Promise<Source | undefined> {
-  const text = `select ${SOURCE_COLUMNS} from aggregator.sources where address = $1::text`;
-  return (await db.query<Source>(text, [adres])).rows[0];
-}
-
-export async function setPaused(pool: Pool, id: number, paused: boolean): Promise<void> {
-  await pool.query(
+export async function setPaused(db: Db, id: number, paused: boolean): Promise<void> {
+  await db.query(
     `update aggregator.sources set paused = $2::boolean, next_at = now(), ${REVOKED} where id = $1::integer`,
     [id, paused],
   );
@@ -163,16 +156,16 @@ export async function readStateKeys(db: Db, organisatiecode: string): Promise<Se
   return new Set(rows.map(({ key }) => key));
 }
 
+interface TakeOver {
+  readonly from: number;
+  readonly to: string;
+  readonly codes: readonly string[];
+  readonly allowMassDelete: boolean;
+}
+
 /** The new source begins with a comparison; a source without organisations is removed. Both lose their leases. */
-export async function takeOverOrganisations(
-  pool: Pool,
-  {
-    from,
-    to,
-    codes,
-    allowMassDelete,
-  }: { from: number; to: string; codes: readonly string[]; allowMassDelete: boolean },
-): Promise<void> {
+export async function takeOverOrganisations(pool: Pool, takeOver: TakeOver): Promise<void> {
+  const { from, to, codes, allowMassDelete } = takeOver;
   await transaction(pool, async (client) => {
     await lockSources(client);
     await lockForRemoval(client, from);

@@ -1,6 +1,6 @@
 /** The windows of a supplier's source, and when each is read. */
 import type { Db } from '../../../database/transaction.ts';
-import { readStateHashes } from '../../store/state.ts';
+import { columns, readStateHashes } from '../../store/state.ts';
 import { type Lease, LeaseLostError } from '../source.ts';
 import { type Coverage, measureCoverage } from '../supplier/coverage.ts';
 import {
@@ -40,7 +40,7 @@ export async function ensureWindows(db: Db, sourceId: number, windows: readonly 
             -- A conflict alone would lock, so write, every row.
             where not exists (select from aggregator.windows w where w.source_id = $1::integer and w.first_day = n.first_day and w.last_day = n.last_day)
                on conflict (source_id, first_day) do update set last_day = excluded.last_day`,
-    values: [sourceId, windows.map(({ from }) => from), windows.map(({ to }) => to)],
+    values: [sourceId, ...columns(windows, 'from', 'to')],
   });
 }
 
@@ -78,6 +78,9 @@ interface WindowResult extends DueWindow {
 }
 
 export async function saveWindow(db: Db, sourceId: number, result: WindowResult, at: Date): Promise<void> {
+  const { from, depth, complete, hasConfidential = false, withheld, quickAgainMs, fullAgainMs } = result;
+  // An incomplete one sooner than the next full round.
+  const againMs = complete ? fullAgainMs : Math.min(fullAgainMs, quickAgainMs);
   await db.query({
     name: 'aggregator-save-window',
     text: `update aggregator.windows
@@ -87,18 +90,7 @@ export async function saveWindow(db: Db, sourceId: number, result: WindowResult,
                   next_full_at = case when $7::boolean then now() + make_interval(secs => $8::double precision / 1000)
                                            else next_full_at end
             where source_id = $1::integer and first_day = $2::date`,
-    values: [
-      sourceId,
-      result.from,
-      at.toISOString(),
-      result.complete,
-      result.withheld,
-      result.quickAgainMs,
-      result.depth === 'full',
-      // Sooner than the next full round.
-      result.complete ? result.fullAgainMs : Math.min(result.fullAgainMs, result.quickAgainMs),
-      result.hasConfidential === true,
-    ],
+    values: [sourceId, from, at, complete, withheld, quickAgainMs, depth === 'full', againMs, hasConfidential],
   });
 }
 
@@ -156,13 +148,7 @@ export async function saveCoverage(
     text: `insert into aggregator.coverage (source_id, month, shown, held, registers)
            select $1::integer, month, shown, held, $5::boolean
              from unnest($2::text[], $3::integer[], $4::integer[]) as n (month, shown, held)`,
-    values: [
-      sourceId,
-      whole.map(({ month }) => month),
-      whole.map(({ shown }) => shown),
-      whole.map(({ held }) => held),
-      registers,
-    ],
+    values: [sourceId, ...columns(whole, 'month', 'shown', 'held'), registers],
   });
 }
 
@@ -179,10 +165,9 @@ export async function measureReading(
   reading: Pick<WindowReading, 'items' | 'unchanged' | 'unread'>,
   known: readonly KnownItem[],
 ): Promise<Coverage> {
-  const shown = new Map(
-    [...reading.items, ...known].flatMap(({ parts }) => parts.map((part) => [partKey(part), part])),
-  );
-  const resources = [...shown].map(([, { resourceType, bronidentificatie }]) => ({
+  const parts = [...reading.items, ...known].flatMap((item) => item.parts);
+  const shown = new Map(parts.map((part) => [partKey(part), part]));
+  const resources = [...shown.values()].map(({ resourceType, bronidentificatie }) => ({
     resourceType,
     resource: { organisatiecode, bronidentificatie },
   }));

@@ -113,7 +113,7 @@ export async function readOneWindow(
   const begun = clock.now();
   // The service document shows the origin before anything is published.
   const isOfToday = await claimOrganisation(pool, id, { organisatiecode, naam }, dutchDay(begun));
-  if (isOfToday) await saveOrigin(pool, [{ organisatiecode, naam }], { soort: 'leveranciers-api' });
+  if (isOfToday) await saveOrigin(pool, [{ organisatiecode, naam }], null);
   else await saveFirstOrigin(pool, organisatiecode, naam);
   const known = await readItemsIn(pool, id, window);
   const reading = await of.adapter.readWindow(requestOf(pool, id, of, window, { known, signal }));
