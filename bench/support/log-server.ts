@@ -5,7 +5,7 @@ import { buildApp } from '../../src/app.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { tokens } from '../../src/plugins/tokens.ts';
 import { proof } from '../../src/proof/plugin.ts';
-import { protect } from '../../src/verwerkingenlog/domain/encryption.ts';
+import { toStore } from '../../src/verwerkingenlog/domain/encryption.ts';
 import { eersteVersie, newActieId } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
 import { verwerkingenlog } from '../../src/verwerkingenlog/plugin.ts';
 import { processingLog } from '../../src/verwerkingenlog/processing-log.ts';
@@ -17,7 +17,7 @@ import { serveParent } from './children.ts';
 function inMemory(log: FastifyInstance['actieLog']): (typeof log)['append'] {
   return async (actie, auteur) => {
     const versie = eersteVersie(actie, newActieId(new Date()), new Date(), auteur);
-    await protect(versie, log.keys);
+    toStore(undefined, versie, log.keys);
     return versie;
   };
 }

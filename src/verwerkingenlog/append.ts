@@ -5,12 +5,12 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { FastifyInstance } from 'fastify';
-import { Histogram } from 'prom-client';
+import { Counter, Histogram, type Registry } from 'prom-client';
 import { Problem } from '../lib/problem.ts';
-import { eventLoopBudget, type OneAtATime } from '../lib/scheduling.ts';
+import type { OneAtATime } from '../lib/scheduling.ts';
 import type { TraceContext } from '../lib/trace-context.ts';
 import { LARGE_OBJECTS } from './changes.ts';
-import { reveal, type SealedVersie, toStore, toStoreWithinBudget } from './domain/encryption.ts';
+import { reveal, toStore, toStoreWithinBudget } from './domain/encryption.ts';
 import { type Actie, type Auteur, eersteVersie, newActieId, type Versie } from './domain/verwerkingsactie.ts';
 import { logFull, verwerkingenlogProblems } from './problems.ts';
 import { type Appended, isFaultOfValue, type NewVersion } from './store/append.ts';
@@ -24,29 +24,12 @@ const MAX_WAITING = 20_000;
 const GROUP_OBJECTS = 5000;
 /** A used idempotency key can end its 24 hours before it is read; then it is free, and another log key may hash it by then. */
 const REPLAY_TRIES = 4;
-/** Objects that are encrypted before yielding to other work. */
-const YIELD_OBJECTS = 500;
+/** Objects that are encrypted without looking whether other work waits. */
+const FEW_OBJECTS = 100;
 
 interface AppendOptions {
   readonly idempotencyKey?: string | undefined;
   readonly trace?: () => TraceContext;
-}
-
-interface AppendRequest {
-  readonly actie: Actie;
-  readonly auteur: Auteur;
-  readonly idempotencyKey: string | undefined;
-  /** The name of the log key that the idempotency key is hashed with. */
-  readonly hashedWith: string;
-  readonly trace: TraceContext | undefined;
-  /** Set for a large action; all others are made ready with the group. */
-  readonly ready?: ReadyVersion;
-}
-
-interface ReadyVersion {
-  /** The first version in clear, for its caller and not for the store. */
-  readonly clear: Versie;
-  readonly version: NewVersion;
 }
 
 /**
@@ -71,80 +54,32 @@ export function createAppender(
     buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 1024],
     registers: [metrics],
   });
-
-  /** The stored form of an idempotency key: a keyed hash, because the key itself may reveal whom the action is about. */
-  const hashedKey = ({ auteur, idempotencyKey: key }: AppendRequest, logKey: string): string | undefined =>
-    key === undefined ? undefined : keys.hashIdempotency(logKey, `sleutel\n${callersKey(auteur, key)}`);
-
-  const firstVersion = ({ actie, auteur }: AppendRequest, now: Date): Versie =>
-    eersteVersie(actie, newActieId(now), now, auteur);
-
-  const ready = (request: AppendRequest, clear: Versie, stored: SealedVersie): ReadyVersion => {
-    const { hashedWith, trace } = request;
-    return { clear, version: { ...stored, idempotencyKey: hashedKey(request, hashedWith), hashedWith, trace } };
-  };
-
-  /** Gives each action its identity, and encrypts its persons. */
-  async function readyGroup(group: readonly AppendRequest[]): Promise<ReadyVersion[]> {
-    const now = clock.now();
-    const made: ReadyVersion[] = [];
-    let objects = 0;
-    for (const request of group) {
-      objects += request.actie.verwerkteObjecten.length;
-      // Asked only now and then, because asking schedules the end of the turn.
-      if (objects > YIELD_OBJECTS) {
-        objects = 0;
-        await eventLoopBudget.yield();
-      }
-      made.push(request.ready ?? readySmall(request, now));
-    }
-    return made;
-  }
-
-  function readySmall(request: AppendRequest, now: Date): ReadyVersion {
-    const clear = firstVersion(request, now);
-    return ready(request, clear, toStore(writer, clear, keys));
-  }
-
-  async function readyLarge(request: AppendRequest): Promise<ReadyVersion> {
-    const clear = firstVersion(request, clock.now());
-    return ready(request, clear, await toStoreWithinBudget(writer, clear, keys));
-  }
-
-  const groups = createGroupCommit<AppendRequest, Appended & Pick<ReadyVersion, 'clear'>>({
-    commit: async (group) => {
-      const made = await readyGroup(group);
-      const versions = made.map(({ version }) => version);
-      const results = await store.commit({ pool, clock }, versions, keys.names);
-      return made.flatMap(({ clear }, i) => {
-        const result = results[i];
-        return result === undefined ? [] : [{ ...result, clear }];
-      });
-    },
+  const groups = createGroupCommit<NewVersion, Appended>({
+    commit: (group) => store.commit({ pool, clock }, group, keys.names),
     size: groupSize,
     inFlight: groupSize === 1 ? config.database.poolSize : GROUPS_IN_FLIGHT,
     maxWaiting: MAX_WAITING,
     // Behind groups that wait as long as a statement may, an append waits for two of them at most.
     maxWaitMs: config.database.statementTimeoutMs,
-    key: ({ auteur, idempotencyKey }) =>
-      idempotencyKey === undefined ? undefined : callersKey(auteur, idempotencyKey),
+    key: ({ idempotencyKey }) => idempotencyKey,
     isFaultOfItem: isFaultOfValue,
     full: logFull,
-    weight: weightOf,
+    weight: ({ versie }) => 1 + versie.objecten.length,
     maxWeight: GROUP_OBJECTS,
     observe: (size) => groupSizes.observe(size),
   });
 
-  function add(request: AppendRequest): ReturnType<typeof groups.add> {
-    if (request.actie.verwerkteObjecten.length <= LARGE_OBJECTS) return groups.add(request);
-    return large.run(request.auteur.door, async () => groups.add({ ...request, ready: await readyLarge(request) }));
+  function add(clear: Versie, request: Omit<NewVersion, 'versie' | 'entry'>): Promise<Appended> {
+    const objects = clear.objecten.length;
+    if (objects <= FEW_OBJECTS) return groups.add({ ...toStore(writer, clear, keys), ...request });
+    const addMany = async () => groups.add({ ...(await toStoreWithinBudget(writer, clear, keys)), ...request });
+    return objects <= LARGE_OBJECTS ? addMany() : large.run(clear.door, addMany);
   }
 
-  /** The first version under the idempotency key of a request, hashed with one of these log keys. @throws {Problem} 409 for another action */
-  async function replay(request: AppendRequest, logKeys: readonly string[]): Promise<Versie | undefined> {
+  /** The first version that was stored under an idempotency key, hashed with one of these log keys. @throws {Problem} 409 for another action */
+  async function replay(key: string, logKeys: readonly string[], actie: Actie): Promise<Versie | undefined> {
     for (const logKey of logKeys) {
-      const keyHash = hashedKey(request, logKey);
-      const actieId = keyHash === undefined ? undefined : await readIdempotency(pool, keyHash);
+      const actieId = await readIdempotency(pool, keys.hashIdempotency(logKey, key));
       if (actieId === undefined) continue;
       const stored = await readVersie(pool, actieId, 1);
       if (stored === undefined)
@@ -152,8 +87,8 @@ export function createAppender(
           detail: 'De actie die onder deze sleutel is vastgelegd, is na haar bewaartermijn verwijderd.',
         });
       const versie = await reveal(stored, keys);
-      if (!isDeepStrictEqual(actieIn(versie, request.actie), request.actie))
-        throw new Problem(verwerkingenlogProblems.sleutelGebruikt);
+      const again = eersteVersie(actie, actieId, new Date(versie.tijdstipRegistratie), versie);
+      if (!isDeepStrictEqual(versie, again)) throw new Problem(verwerkingenlogProblems.sleutelGebruikt);
       return versie;
     }
     return undefined;
@@ -166,24 +101,27 @@ export function createAppender(
      * @throws {Problem} 409, 503
      */
     async append(actie: Actie, auteur: Auteur, { idempotencyKey, trace }: AppendOptions = {}): Promise<Versie> {
+      // It belongs to one caller. Only its keyed hash is stored, because the key itself may reveal whom the action is about.
+      const key = idempotencyKey === undefined ? undefined : `sleutel\n${auteur.door}\n${idempotencyKey}`;
       for (let tries = 0; tries < REPLAY_TRIES; tries += 1) {
         const { hashing: hashedWith } = keys;
-        const request = {
-          actie,
-          auteur,
-          idempotencyKey,
+        if (key !== undefined && keys.names.length > 1) {
+          const others = keys.names.filter((name) => name !== hashedWith);
+          const before = await replay(key, others, actie);
+          if (before !== undefined) return before;
+        }
+        const now = clock.now();
+        const clear = eersteVersie(actie, newActieId(now), now, auteur);
+        const result = await add(clear, {
+          idempotencyKey: key === undefined ? undefined : keys.hashIdempotency(hashedWith, key),
           hashedWith,
           trace: forwards ? trace?.() : undefined,
-        };
-        const others = keys.names.filter((name) => name !== hashedWith);
-        const before = others.length === 0 ? undefined : await replay(request, others);
-        if (before !== undefined) return before;
-        const result = await add(request);
+        });
         count(result);
-        if (result.kept) return result.clear;
+        if (result.kept) return clear;
         await keyWatch.requireAll(pool);
         await keyWatch.lockHashing(pool);
-        const earlier = await replay(request, [hashedWith]);
+        const earlier = key === undefined ? undefined : await replay(key, [hashedWith], actie);
         if (earlier !== undefined) return earlier;
       }
       throw logFull();
@@ -196,19 +134,23 @@ export function createAppender(
   };
 }
 
-/** An action weighs one, and one for each of its processed objects. */
-function weightOf({ actie }: AppendRequest): number {
-  return 1 + actie.verwerkteObjecten.length;
+/** Counts versions in the metrics once they were added. */
+export function createAppendCounters(metrics: Registry): (result: Appended) => void {
+  const appends = new Counter({
+    name: 'koppelvlak_verwerkingenlog_appends_total',
+    help: 'Versions that were added to the log',
+    registers: [metrics],
+  });
+  const unknown = new Counter({
+    name: 'koppelvlak_verwerkingenlog_unknown_activity_total',
+    help: 'Actions that name a processing activity that is not in the register',
+    registers: [metrics],
+  });
+  return ({ kept, unknownActivity }) => {
+    if (kept) appends.inc();
+    if (unknownActivity) unknown.inc();
+  };
 }
-
-/** The action that a first version was made from, without the members that differ in every version. */
-function actieIn(versie: Versie, { verwerkteObjecten: _, ...fields }: Actie): object {
-  const members = Object.entries(versie).filter(([name]) => Object.hasOwn(fields, name));
-  return { ...Object.fromEntries(members), verwerkteObjecten: versie.objecten.map(({ nummer, ...object }) => object) };
-}
-
-/** An idempotency key belongs to one caller. */
-const callersKey = ({ door }: Auteur, key: string): string => `${door}\n${key}`;
 
 // The group commit: it knows nothing of actions.
 
@@ -217,9 +159,9 @@ interface GroupCommitOptions<T, R> {
   readonly commit: (group: readonly T[]) => Promise<readonly R[]>;
   /** Maximum number of items in a group; 1: no grouping. */
   readonly size: number;
-  /** The weight of an item; absent: 0. A group of several items weighs at most `maxWeight`. */
-  readonly weight?: (item: T) => number;
-  readonly maxWeight?: number;
+  /** A group of several items weighs at most `maxWeight`. */
+  readonly weight: (item: T) => number;
+  readonly maxWeight: number;
   readonly inFlight: number;
   /** Maximum number of waiting items; the next is refused. */
   readonly maxWaiting: number;
@@ -250,7 +192,6 @@ interface Waiting<T, R> {
  * a single item starts in the same turn of the event loop, and the next group is committed while the answers of this one are made.
  */
 export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>) {
-  const maxWeight = options.maxWeight ?? Number.POSITIVE_INFINITY;
   let waiting: Waiting<T, R>[] = [];
   let running = 0;
   const onIdle: (() => void)[] = [];
@@ -282,8 +223,8 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>) {
     let seen = 0;
     let weight = 0;
     for (const entry of waiting) {
-      const own = options.weight?.(entry.item) ?? 0;
-      if (group.length >= options.size || (group.length > 0 && weight + own > maxWeight)) break;
+      const own = options.weight(entry.item);
+      if (group.length >= options.size || (group.length > 0 && weight + own > options.maxWeight)) break;
       seen += 1;
       const { key } = entry;
       if (entry.since < latest) entry.reject(options.full());

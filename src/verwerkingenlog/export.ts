@@ -10,8 +10,7 @@ import { HISTORY_NAMES } from './domain/members.ts';
 import { pick } from './domain/verwerkingsactie.ts';
 import { createOwnEntries } from './processing-log.ts';
 import { actieAnswer } from './routes/request-reply.ts';
-import { type QueueForward, withMonths } from './store/append.ts';
-import { openVersionStore } from './store/append-by-table.ts';
+import { openVersionStore, type QueueForward, withMonths } from './store/append.ts';
 import { exportedVersions, hasConfidential, type Selection } from './store/exported-versions.ts';
 import { openIdentityKeys } from './store/keys.ts';
 
@@ -31,8 +30,10 @@ export async function* exportLines(
   await requireProofWriter(pool, 'verwerkingen', proof);
   const keys = await openIdentityKeys(pool, config, 'write');
   const store = await openVersionStore(pool, forward);
-  const writer = proof('verwerkingen');
-  const own = createOwnEntries(clock, config.verwerkingenlog, writer, { keys, store, count: () => undefined });
+  const addOwn = createOwnEntries(clock, config.verwerkingenlog, proof('verwerkingen'), {
+    ...{ keys, store },
+    count: () => undefined,
+  });
   const entry = {
     kind: 'log',
     actieNaam: 'Exporteren verwerkingenlog',
@@ -43,8 +44,7 @@ export async function* exportLines(
     tijdstip: clock.now(),
   } as const;
   const author = { subject: by, requestId: randomUUID(), trace: newTraceContext() };
-  const made = await own.makeOwn(entry, author);
-  await withMonths({ pool, clock }, () => transaction(pool, (db) => own.appendOwn(db, made)));
+  await withMonths({ pool, clock }, () => transaction(pool, async (db) => (await addOwn(db, entry, author)).result));
   for await (const stored of exportedVersions(pool, selection, signal)) {
     const versie = await reveal(stored, keys);
     const record = actieAnswer(versie, `${publicBaseUrl()}${prefix}`, false);

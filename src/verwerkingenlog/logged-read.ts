@@ -6,7 +6,7 @@ import { OIN } from '../lib/patterns.ts';
 import { Problem } from '../lib/problem.ts';
 import type { ProcessingContext } from '../plugins/processing-headers.ts';
 import type { OwnEntry, ProcessingAuthor } from '../plugins/processing-log.ts';
-import { type NewVersion, withMonths } from './store/append.ts';
+import { withMonths } from './store/append.ts';
 
 /** Name of the action of reading the log. */
 export const READING = 'Raadplegen verwerkingenlog';
@@ -38,52 +38,45 @@ export function createLoggedRead({ settings, database, clock, actieLog }: Fastif
   const { fscPeerId } = settings.tokens;
   const uitvoerder = fscPeerId !== undefined && OIN.test(fscPeerId) ? fscPeerId : undefined;
 
+  const entryOf = (reader: Reader, { persons, confidential }: Reading<unknown>): OwnEntry => ({
+    kind: 'log',
+    actieNaam: READING,
+    handelingNaam: reader.handelingNaam,
+    consumer: reader.context,
+    confidential,
+    uitvoerder,
+    systeem: 'Verwerkingenlog',
+    tijdstip: clock.now(),
+    verwerkteObjecten: persons.map(({ soortObjectId, objectId }) => ({
+      soortObjectId,
+      objectId,
+      soortenGegevens: ['Verwerkingsacties'],
+    })),
+  });
+
   /** The entry is sent behind the queries of the reading, and the commit behind the entry. */
-  function attempt<T>(reader: Reader, read: (db: pg.PoolClient) => Promise<Reading<T>>): Promise<T> {
-    const readAndLog = async (db: pg.PoolClient): Promise<Sent<T>> => {
-      const reading = await read(db).catch(async (error: unknown) => {
-        // A missing record may have been stored with a log key that this instance lacks.
-        if (error instanceof Problem) await actieLog.keyWatch.requireAll(db);
-        throw error;
-      });
-      // Awaited with the rest; until then a failure must not count as unhandled.
-      const result = Promise.resolve(reading.result);
-      result.catch(() => undefined);
-      const complete = actieLog.keyWatch.requireAll(db);
-      complete.catch(() => undefined);
-      const entry = logReads ? actieLog.appendOwn(db, await makeEntry(reader, reading)) : undefined;
-      // A failed reading fails the entry too, but only with the end of the transaction: the reading has the reason.
-      entry?.catch(() => undefined);
-      const both = result.then(async (value) => {
-        await complete;
-        await entry;
-        return value;
-      });
-      // `add` may send several statements; all must be answered before the commit is sent.
-      if (!actieLog.store.isOneStatement) await both;
-      return { result: both };
-    };
-    return pipelinedTransaction(logPool, readAndLog, reader.signal);
+  async function readAndLog<T>(
+    db: pg.PoolClient,
+    reader: Reader,
+    read: (db: pg.PoolClient) => Promise<Reading<T>>,
+  ): Promise<Sent<T>> {
+    const reading = await read(db).catch(async (error: unknown) => {
+      // A missing record may have been stored with a log key that this instance lacks.
+      if (error instanceof Problem) await actieLog.keyWatch.requireAll(db);
+      throw error;
+    });
+    const complete = actieLog.keyWatch.requireAll(db);
+    // Awaited with the reading; until then a failure must not count as unhandled.
+    complete.catch(() => undefined);
+    const result = Promise.resolve(reading.result).then(async (value) => {
+      await complete;
+      return value;
+    });
+    return logReads ? actieLog.sendOwn(db, result, entryOf(reader, reading), reader.author) : { result };
   }
 
-  function makeEntry(reader: Reader, reading: Reading<unknown>): Promise<NewVersion> {
-    const entry: OwnEntry = {
-      kind: 'log',
-      actieNaam: READING,
-      handelingNaam: reader.handelingNaam,
-      consumer: reader.context,
-      confidential: reading.confidential,
-      uitvoerder,
-      systeem: 'Verwerkingenlog',
-      tijdstip: clock.now(),
-      verwerkteObjecten: reading.persons.map(({ soortObjectId, objectId }) => ({
-        soortObjectId,
-        objectId,
-        soortenGegevens: ['Verwerkingsacties'],
-      })),
-    };
-    return actieLog.makeOwn(entry, reader.author);
-  }
-
-  return (reader, read) => withMonths({ pool, clock }, () => attempt(reader, read));
+  return (reader, read) =>
+    withMonths({ pool, clock }, () =>
+      pipelinedTransaction(logPool, (db) => readAndLog(db, reader, read), reader.signal),
+    );
 }

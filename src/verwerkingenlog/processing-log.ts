@@ -3,30 +3,26 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import type { Pool } from '../database/pool.ts';
 import { type Db, pipelinedTransaction, type Sent } from '../database/transaction.ts';
-import type { ReadinessCheck } from '../lib/operations.ts';
 import { createOneAtATime } from '../lib/scheduling.ts';
 import type { Clock } from '../lib/time.ts';
 import { consumerTerm, entryFromHeaders } from '../plugins/processing-headers.ts';
 import type { OwnEntry, ProcessingAuthor, ProcessingLog } from '../plugins/processing-log.ts';
 import type { ProofWriter } from '../proof/proof-log.ts';
-import { createAppender } from './append.ts';
+import { createAppendCounters, createAppender } from './append.ts';
 import { createSerialChanges } from './changes.ts';
 import { type IdentityKeys, toStoreWithinBudget } from './domain/encryption.ts';
 import { type Aanroep, type Actie, actieOf, eersteVersie, newActieId } from './domain/verwerkingsactie.ts';
 import { watchRetention } from './retention-runs.ts';
 import {
   type Appended,
-  createAppendCounters,
   createLatestMoment,
   type LatestMoment,
-  type NewVersion,
+  openVersionStore,
   type QueueForward,
   type VersionStore,
   withMonths,
 } from './store/append.ts';
-import { openVersionStore } from './store/append-by-table.ts';
 import { forgetIdempotency } from './store/idempotency.ts';
 import { watchKeys } from './store/keys.ts';
 import { makeMonths } from './store/months.ts';
@@ -40,13 +36,12 @@ interface ActieLog extends ProcessingLog {
   readonly forwards: boolean;
   readonly append: ReturnType<typeof createAppender>['append'];
   count(result: Appended): void;
-  /** An entry of the service itself, to be added in a transaction. */
-  makeOwn(entry: OwnEntry, author: ProcessingAuthor): Promise<NewVersion>;
-  /** @throws {DatabaseError} also when its month has no partition yet: see `withMonths` */
-  appendOwn(db: Db, own: NewVersion): Promise<void>;
+  /**
+   * Sends an entry of the service itself behind work in the transaction of `db`; the commit may follow at once.
+   * @throws {DatabaseError} also when its month has no partition yet: see `withMonths`
+   */
+  sendOwn<T>(db: Db, work: Promise<T>, entry: OwnEntry, author: ProcessingAuthor): Promise<Sent<T>>;
   readonly changes: ReturnType<typeof createSerialChanges>;
-  readonly checks: readonly ReadinessCheck[];
-  close(): Promise<void>;
 }
 
 declare module 'fastify' {
@@ -58,93 +53,82 @@ declare module 'fastify' {
   }
 }
 
-/** Opens the processing log for all interfaces that process personal data: `app.processingLog`. */
+/**
+ * Opens the processing log for all interfaces that process personal data, with its upkeep and retention: `app.processingLog`.
+ * @throws {ConfigError} when the configured keys are not those that the log was written with
+ */
 export const processingLog = fp(
   async (app: FastifyInstance, { forward }: { readonly forward?: QueueForward | undefined }) => {
-    const actieLog = await openProcessingLog(app, forward);
+    const { settings: config, clock, metrics } = app;
+    const { appendPool: pool, logPool } = app.database;
+    const keyWatch = await watchKeys(pool, config, app.log);
+    const { keys } = keyWatch;
+    // One action about very many persons at a time in the whole process, appends and changes together.
+    const large = createOneAtATime();
+    const store = await openVersionStore(pool, forward);
+    const forwards = forward !== undefined;
+    const count = createAppendCounters(metrics);
+    const { append, idle } = createAppender(app, { keys, keyWatch, store, count, forwards }, large);
+    const upkeep = startUpkeep(app);
+    const addOwn = createOwnEntries(clock, config.verwerkingenlog, app.proof('verwerkingen'), { keys, store, count });
+
+    async function sendOwn<T>(db: Db, work: Promise<T>, entry: OwnEntry, author: ProcessingAuthor): Promise<Sent<T>> {
+      // Both are awaited below; until then a failure must not count as unhandled.
+      work.catch(() => undefined);
+      const { result: added } = await addOwn(db, entry, author);
+      added.catch(() => undefined);
+      // Failed work fails the entry too, but only with the end of the transaction: the work has the reason.
+      const result = work.then(async (value) => {
+        await added;
+        return value;
+      });
+      // All of several statements must be answered before the commit is sent.
+      if (!store.isOneStatement) await result;
+      return { result };
+    }
+
+    const actieLog: ActieLog = {
+      keys,
+      keyWatch,
+      latestMoment: createLatestMoment(pool),
+      store,
+      forwards,
+      append,
+      count,
+      sendOwn,
+      changes: createSerialChanges(logPool, config.verwerkingenlog.changesWaiting, large),
+      record: (recordPool, work, entry, author) =>
+        withMonths({ pool, clock }, () =>
+          pipelinedTransaction(recordPool, async (db) => sendOwn(db, (await work(db)).result, entry, author)),
+        ),
+    };
     app.decorate('processingLog', actieLog);
     app.decorate('actieLog', actieLog);
     // Without its keys the log serves nothing; a council feed beside it needs none.
-    const vital = !app.settings.server.areas.includes('raadsfeed');
-    app.readiness.push(...actieLog.checks.map((check) => ({ vital, ...check })));
-    app.addHook('onClose', actieLog.close);
+    const vital = !config.server.areas.includes('raadsfeed');
+    app.readiness.push({ vital, ...keyWatch.check }, watchRetention(pool, metrics, clock));
+    app.addHook('onClose', async () => {
+      await idle();
+      await upkeep.stop();
+      await keyWatch.stop();
+    });
   },
   { name: 'processing-log', dependencies: ['service', 'operations', 'metrics', 'database', 'proof-writers'] },
 );
 
-/**
- * Opens the processing log, with its upkeep and retention.
- * @throws {ConfigError} when the configured keys are not those that the log was written with
- */
-async function openProcessingLog(app: FastifyInstance, forward: QueueForward | undefined): Promise<ActieLog> {
-  const { settings: config, clock, metrics } = app;
-  const { appendPool: pool, logPool } = app.database;
-  const keyWatch = await watchKeys(pool, config, app.log);
-  const { keys } = keyWatch;
-  // One action about very many persons at a time in the whole process, appends and changes together.
-  const large = createOneAtATime();
-  const store = await openVersionStore(pool, forward);
-  const forwards = forward !== undefined;
-  const count = createAppendCounters(app.metrics);
-  const { append, idle } = createAppender(app, { keys, keyWatch, store, count, forwards }, large);
-  const upkeep = startUpkeep(app);
-  const writer = app.proof('verwerkingen');
-  const { makeOwn, appendOwn } = createOwnEntries(clock, config.verwerkingenlog, writer, { keys, store, count });
-
-  function record<T>(
-    recordPool: Pool,
-    work: (db: Db) => Promise<Sent<T>>,
-    entry: OwnEntry,
-    author: ProcessingAuthor,
-  ): Promise<T> {
-    const attempt = async (db: Db): Promise<Sent<T>> => {
-      const own = await makeOwn(entry, author);
-      const { result } = await work(db);
-      const both = Promise.all([result, appendOwn(db, own)]).then(([value]) => value);
-      // `add` may send several statements; all must be answered before the commit is sent.
-      if (!store.isOneStatement) await both;
-      return { result: both };
-    };
-    return withMonths({ pool, clock }, () => pipelinedTransaction(recordPool, attempt));
-  }
-
-  return {
-    keys,
-    keyWatch,
-    latestMoment: createLatestMoment(pool),
-    store,
-    forwards,
-    append,
-    count,
-    changes: createSerialChanges(logPool, config.verwerkingenlog.changesWaiting, large),
-    checks: [keyWatch.check, watchRetention(pool, metrics, clock)],
-    ...{ makeOwn, appendOwn, record },
-    async close() {
-      await idle();
-      await upkeep.stop();
-      await keyWatch.stop();
-    },
-  };
-}
-
+/** Makes the function that adds an entry of the service itself in the transaction of `db`; it resolves when the entry was sent. */
 export function createOwnEntries(
   clock: Clock,
   rules: OwnRules,
   writer: ProofWriter | undefined,
   { keys, store, count }: Pick<ActieLog, 'keys' | 'store' | 'count'>,
-): Pick<ActieLog, 'makeOwn' | 'appendOwn'> {
-  return {
-    async makeOwn(entry, author) {
-      const now = clock.now();
-      const auteur = { door: author.subject, verzoekId: author.requestId };
-      const actie = ownActie(entry, rules);
-      const versie = eersteVersie(actie, newActieId(now), now, auteur, null, aanroepOf(author));
-      const made = await toStoreWithinBudget(writer, versie, keys);
-      return { ...made, trace: author.trace };
-    },
-    async appendOwn(db, own) {
-      for (const result of await store.add(db, [own])) count(result);
-    },
+): (db: Db, entry: OwnEntry, author: ProcessingAuthor) => Promise<Sent<void>> {
+  return async (db, entry, author) => {
+    const now = clock.now();
+    const auteur = { door: author.subject, verzoekId: author.requestId };
+    const versie = eersteVersie(ownActie(entry, rules), newActieId(now), now, auteur, null, aanroepOf(author));
+    const own = { ...(await toStoreWithinBudget(writer, versie, keys)), trace: author.trace };
+    return { result: store.add(db, [own]).then((added) => added.forEach(count)) };
   };
 }
 

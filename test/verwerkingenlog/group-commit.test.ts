@@ -29,7 +29,7 @@ function stage(
     maxWaitMs: options.maxWaitMs ?? 60_000,
     key: (item) => /^key:(.*)$/.exec(item)?.[1],
     weight: (item) => Number(/^weighs (\d+)/.exec(item)?.[1] ?? 0),
-    ...(options.maxWeight === undefined ? {} : { maxWeight: options.maxWeight }),
+    maxWeight: options.maxWeight ?? Number.POSITIVE_INFINITY,
     isFaultOfItem: (error) => error instanceof Error && error.message === 'bad item',
     full: () => new Error('full'),
   });

@@ -6,7 +6,7 @@ import type { Db } from '../../src/database/transaction.ts';
 import type { StoredVersie } from '../../src/verwerkingenlog/domain/encryption.ts';
 import { GEEN_AANROEP } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
 import type { VersionStore } from '../../src/verwerkingenlog/store/append.ts';
-import { openVersionStore } from '../../src/verwerkingenlog/store/append-by-table.ts';
+import { openVersionStore } from '../../src/verwerkingenlog/store/append.ts';
 import { lastObjectNumber, patchActies, readActies, removeLocations } from '../../src/verwerkingenlog/store/changes.ts';
 import { countLocations, findLocations, readVersionsAt } from '../../src/verwerkingenlog/store/find.ts';
 import { readIdempotency } from '../../src/verwerkingenlog/store/idempotency.ts';

@@ -7,31 +7,11 @@ import { hmacSha256, type Octets, octets } from '../../lib/hmac.ts';
 import { OIN } from '../../lib/patterns.ts';
 import { Problem } from '../../lib/problem.ts';
 import { mapWithinBudget } from '../../lib/scheduling.ts';
-import type { ProofWriter } from '../../proof/proof-log.ts';
+import type { ProofWriter, Sealed } from '../../proof/proof-log.ts';
 import { verwerkingenlogProblems } from '../problems.ts';
 import { PROOF_FORMAT } from './members.ts';
 import { proofRecordOf } from './proof-parts.ts';
 import { type GenummerdObject, personKey, type Versie } from './verwerkingsactie.ts';
-
-export interface IdentityKeys {
-  /** The name of the log key that new versions are written with. */
-  readonly current: string;
-  /** The names of all configured log keys, the current one first. */
-  readonly names: readonly string[];
-  /** The name of the log key that hashes idempotency keys: the same in all instances, whichever key is their first. */
-  readonly hashing: string;
-  has(name: string): boolean;
-  /** The keyed hash of a person, in the form of a UUID: the same however kind and number are written. @throws {UnknownKeyError} */
-  hash(name: string, soortObjectId: string, objectId: string): string;
-  /** The keyed hash of a text that belongs to an idempotency key, in the form of a UUID. @throws {UnknownKeyError} */
-  hashIdempotency(name: string, text: string): string;
-  /** A check value that identifies a key without revealing it. @throws {UnknownKeyError} */
-  checkValue(name: string): string;
-  /** @throws {UnknownKeyError} */
-  encrypt(name: string, actieId: string, plain: string): string;
-  /** @throws {UnknownKeyError} and {Error} when the text was not encrypted by this key for this action */
-  decrypt(name: string, actieId: string, stored: string): string;
-}
 
 /** A version was encrypted with a key that the configuration does not have. */
 export class UnknownKeyError extends Problem {
@@ -62,14 +42,19 @@ interface Key {
   readonly cipher: (actieId: string) => KeyObject;
 }
 
-/** @param setting comma list of `name:base64 of 32 bytes`, the current key first */
-export function createIdentityKeys(setting: string): IdentityKeys {
+export type IdentityKeys = ReturnType<typeof createIdentityKeys>;
+
+/**
+ * The log keys of the configuration. Functions that are given the name of one throw an `UnknownKeyError` when there is none.
+ * @param setting comma list of `name:base64 of 32 bytes`, the current key first
+ */
+export function createIdentityKeys(setting: string) {
   const keys = new Map<string, Key>();
   for (const item of setting.split(',')) {
     const [name = '', secret = ''] = item.split(':');
     keys.set(name, deriveKey(Buffer.from(secret, 'base64')));
   }
-  const names = [...keys.keys()];
+  const names: readonly string[] = [...keys.keys()];
   const [current = ''] = names;
   const find = (name: string): Key => {
     const key = keys.get(name);
@@ -77,17 +62,27 @@ export function createIdentityKeys(setting: string): IdentityKeys {
     return key;
   };
   return {
+    /** The name of the log key that new versions are written with. */
     current,
+    /** The current one first. */
     names,
+    /** The name of the log key that hashes idempotency keys: the same in all instances, whichever key is their first. */
     hashing: current,
-    has: (name) => keys.has(name),
-    // 128 bits are enough to search by; results are compared with the identity itself.
-    hash: (name, soortObjectId, objectId) =>
+    has: (name: string) => keys.has(name),
+    /**
+     * The keyed hash of a person, the same however kind and number are written. 128 bits are enough to search by; results are compared with the
+     * identity itself.
+     */
+    hash: (name: string, soortObjectId: string, objectId: string) =>
       hmacUuid(find(name).hash, `persoon\n${personKey({ soortObjectId, objectId })}`),
-    hashIdempotency: (name, text) => hmacUuid(find(name).idempotency, text),
-    checkValue: (name) => Buffer.from(hmacSha256(find(name).check, name), 'latin1').toString('base64'),
-    encrypt: (name, actieId, plain) => encrypt(find(name).cipher(actieId), actieId, plain),
-    decrypt: (name, actieId, stored) => decrypt(find(name).cipher(actieId), actieId, Buffer.from(stored, 'base64')),
+    /** The keyed hash of a text that belongs to an idempotency key. */
+    hashIdempotency: (name: string, text: string) => hmacUuid(find(name).idempotency, text),
+    /** Identifies a key without revealing it. */
+    checkValue: (name: string) => Buffer.from(hmacSha256(find(name).check, name), 'latin1').toString('base64'),
+    encrypt: (name: string, actieId: string, plain: string) => encrypt(find(name).cipher(actieId), actieId, plain),
+    /** @throws {Error} when the text was not encrypted by this key for this action */
+    decrypt: (name: string, actieId: string, stored: string) =>
+      decrypt(find(name).cipher(actieId), actieId, Buffer.from(stored, 'base64')),
   };
 }
 
@@ -159,55 +154,56 @@ export interface StoredVersie extends Omit<Versie, 'objecten'> {
   readonly objecten: readonly StoredObject[];
 }
 
-/** A version ready to be stored: identifiers encrypted with the current key, and hashed. */
-export function protect(versie: Versie, keys: IdentityKeys, seed: string | null = null): StoredVersie {
-  return stored(
+/** A version to be stored, with its entry in the proof log if there is one. */
+export interface SealedVersie {
+  readonly versie: StoredVersie;
+  readonly entry?: Uint8Array | undefined;
+}
+
+/** Prepares a version for the database: sealed when there is a proof log, identifiers encrypted with the current key, and hashed. */
+export function toStore(writer: ProofWriter | undefined, versie: Versie, keys: IdentityKeys): SealedVersie {
+  const sealed = writer?.seal(proofRecordOf(versie));
+  return protect(
     versie,
     keys,
-    seed,
+    sealed,
     versie.objecten.map((object) => protectObject(object, versie.actieId, keys)),
   );
 }
 
-/** The same for a version that may have very many objects. */
-export async function protectWithinBudget(
+/** The same for a version that may have very many objects. Waiting for each costs an ordinary append a tenth of its processor time. */
+export async function toStoreWithinBudget(
+  writer: ProofWriter | undefined,
   versie: Versie,
   keys: IdentityKeys,
-  seed: string | null = null,
-): Promise<StoredVersie> {
+): Promise<SealedVersie> {
+  const sealed = await writer?.sealWithinBudget(proofRecordOf(versie));
   const objecten = await mapWithinBudget(versie.objecten, (object) => protectObject(object, versie.actieId, keys));
-  return stored(versie, keys, seed, objecten);
+  return protect(versie, keys, sealed, objecten);
 }
 
-function stored(
+function protect(
   versie: Versie,
   keys: IdentityKeys,
-  seed: string | null,
+  sealed: Sealed | undefined,
   objecten: readonly StoredObject[],
-): StoredVersie {
+): SealedVersie {
   const { actieId, soortAfnemerId, afnemerId, ldv } = versie;
+  const { current: keyName } = keys;
   // The receiver is stored in plain text only when it is certainly an organisation.
   const isPlain = afnemerId === null || isOrganisation(soortAfnemerId, afnemerId);
   return {
-    ...versie,
-    keyName: keys.current,
-    seed,
-    bewijsNr: null,
-    afnemerId: isPlain ? afnemerId : `${CIPHERTEXT}${keys.encrypt(keys.current, actieId, afnemerId)}`,
-    ldv: ldv === null ? null : keys.encrypt(keys.current, actieId, ldv),
-    objecten,
+    versie: {
+      ...versie,
+      keyName,
+      seed: sealed === undefined ? null : encryptSeed(keyName, actieId, sealed.seed, keys),
+      bewijsNr: null,
+      afnemerId: isPlain ? afnemerId : `${CIPHERTEXT}${keys.encrypt(keyName, actieId, afnemerId)}`,
+      ldv: ldv === null ? null : keys.encrypt(keyName, actieId, ldv),
+      objecten,
+    },
+    entry: sealed?.entry,
   };
-}
-
-/** How the ciphertext of a receiver begins; only an OIN is stored in plain text. */
-const CIPHERTEXT = 'gcm:';
-
-/**
- * Whether an identification is certainly that of an organisation: only such a one is stored in plain text. Anything else may identify a person,
- * whatever its kind is called.
- */
-export function isOrganisation(kind: string | null, id: string): boolean {
-  return kind === 'OIN' && OIN.test(id);
 }
 
 function protectObject(object: GenummerdObject, actieId: string, keys: IdentityKeys): StoredObject {
@@ -221,29 +217,12 @@ function protectObject(object: GenummerdObject, actieId: string, keys: IdentityK
   };
 }
 
-/** The stored form of a version, with its entry in the proof log if there is one. */
-export interface SealedVersie {
-  readonly versie: StoredVersie;
-  readonly entry?: Uint8Array | undefined;
-}
+/** How the ciphertext of a receiver begins; only an OIN is stored in plain text. */
+const CIPHERTEXT = 'gcm:';
 
-/** Prepares a version for the database, sealed when there is a proof log; its seed is encrypted with the key of its row. */
-export function toStore(writer: ProofWriter | undefined, versie: Versie, keys: IdentityKeys): SealedVersie {
-  if (writer === undefined) return { versie: protect(versie, keys) };
-  const { seed, entry } = writer.seal(proofRecordOf(versie));
-  return { versie: protect(versie, keys, encryptSeed(keys.current, versie.actieId, seed, keys)), entry };
-}
-
-/** The same for a version that may have very many objects. Waiting for each costs an ordinary append a tenth of its processor time. */
-export async function toStoreWithinBudget(
-  writer: ProofWriter | undefined,
-  versie: Versie,
-  keys: IdentityKeys,
-): Promise<SealedVersie> {
-  if (writer === undefined) return { versie: await protectWithinBudget(versie, keys) };
-  const { seed, entry } = await writer.sealWithinBudget(proofRecordOf(versie));
-  const encrypted = encryptSeed(keys.current, versie.actieId, seed, keys);
-  return { versie: await protectWithinBudget(versie, keys, encrypted), entry };
+/** Whether an identification is certainly that of an organisation. Any other may identify a person, whatever its kind is called. */
+export function isOrganisation(kind: string | null, id: string): boolean {
+  return kind === 'OIN' && OIN.test(id);
 }
 
 /** A seed as the row of its version has it, after the format of the entry. */
@@ -266,26 +245,18 @@ export function provenRecord({ keyName, actieId, seed }: StoredVersie, versie: V
 export async function reveal(stored: StoredVersie, keys: IdentityKeys): Promise<Versie> {
   const { keyName, seed: _, bewijsNr: __, afnemerId, ldv, ...versie } = stored;
   const decrypt = (text: string): string => keys.decrypt(keyName, versie.actieId, text);
-  const isEncrypted = afnemerId?.startsWith(CIPHERTEXT) === true;
   return {
     ...versie,
-    afnemerId: isEncrypted ? decrypt(afnemerId.slice(CIPHERTEXT.length)) : afnemerId,
+    afnemerId: afnemerId?.startsWith(CIPHERTEXT) ? decrypt(afnemerId.slice(CIPHERTEXT.length)) : afnemerId,
     ldv: ldv === null ? null : decrypt(ldv),
-    objecten: await mapWithinBudget(stored.objecten, revealObject(stored, keys)),
+    objecten: await mapWithinBudget(stored.objecten, ({ nr, soort, id, betrokkenheid, gegevens }) => ({
+      nummer: nr,
+      soortObjectId: soort,
+      objectId: decrypt(id),
+      betrokkenheid: betrokkenheid ?? null,
+      soortenGegevens: gegevens ?? null,
+    })),
   };
-}
-
-function revealObject(
-  { keyName, actieId }: StoredVersie,
-  keys: IdentityKeys,
-): (object: StoredObject) => GenummerdObject {
-  return (object) => ({
-    nummer: object.nr,
-    soortObjectId: object.soort,
-    objectId: keys.decrypt(keyName, actieId, object.id),
-    betrokkenheid: object.betrokkenheid ?? null,
-    soortenGegevens: object.gegevens ?? null,
-  });
 }
 
 /** The positions of each person in a version: by keyed hash, the positions in `objecten` counted from 0. */

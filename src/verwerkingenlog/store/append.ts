@@ -1,9 +1,8 @@
 /**
- * Adds versions to the log: first the store, its retries and the limits of moments, then the statement for one machine. On Citus
- * `append-by-table.ts` is used instead; on one machine that form takes the server twice as much processor time.
+ * Adds versions to the log: the store with its retries, the limits of moments, then the statement for one machine and those for Citus. On one machine
+ * the latter would take the server twice as much processor time.
  */
 import pg from 'pg';
-import { Counter, type Registry } from 'prom-client';
 import { isConflict, isRefusedValue } from '../../database/database-unavailable.ts';
 import type { Pool } from '../../database/pool.ts';
 import { type Db, transaction } from '../../database/transaction.ts';
@@ -11,8 +10,8 @@ import type { Clock } from '../../lib/time.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
 import { NEXT_PROOF_NUMBER } from '../../proof/proof-log.ts';
 import { positionsByPerson, type SealedVersie } from '../domain/encryption.ts';
-import { OTHER_HASHING_KEYS } from './idempotency.ts';
-import { OTHER_LOG_KEYS_IN_USE } from './keys.ts';
+import { lockHashingKey, OTHER_HASHING_KEYS, refuseOtherHashingKeys } from './idempotency.ts';
+import { OTHER_LOG_KEYS_IN_USE, refuseOtherKeys, writeWithKeys } from './keys.ts';
 import { makeMonths } from './months.ts';
 import { VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';
 
@@ -35,16 +34,14 @@ export interface Appended {
 /** Queues new versions for another logbook, in the transaction that adds them. */
 export type QueueForward = (db: Db, added: readonly NewVersion[]) => Promise<void>;
 
-export type VersionStore = ReturnType<typeof createVersionStore>;
-
-/** Adds versions in one of the two forms. */
-export type Insert = (db: Db, versions: readonly NewVersion[], knownLogKeys: readonly string[]) => Promise<Appended[]>;
+export type VersionStore = Awaited<ReturnType<typeof openVersionStore>>;
 
 /** @param forward absent: nothing is forwarded */
-export function createVersionStore(
-  insert: Insert,
-  { isOneStatement, forward }: { readonly isOneStatement: boolean; readonly forward: QueueForward | undefined },
-) {
+export async function openVersionStore(db: Db, forward: QueueForward | undefined) {
+  const isOnCitus = await isDistributed(db);
+  const append = isOnCitus ? appendByTable : appendTogether;
+  const isOneStatement = !isOnCitus && forward === undefined;
+
   /**
    * Adds versions, and the locations of their persons: all or none. No two may have the same idempotency key.
    * @param knownLogKeys names of the instance's log keys: while others may be in use, no idempotency key is taken, because it may have been used
@@ -57,17 +54,18 @@ export function createVersionStore(
     versions: readonly NewVersion[],
     knownLogKeys: readonly string[] = [],
   ): Promise<Appended[]> {
-    const appended = await insert(db, versions, knownLogKeys);
+    const appended = await append(db, versions, knownLogKeys);
     if (forward === undefined) return appended;
     const added = versions.filter((_, i) => appended[i]?.kept);
     if (added.length > 0) await forward(db, added);
     return appended;
   }
+
   return {
     /** Whether `add` is one statement, which needs no transaction of its own and can be sent ahead of a commit. */
     isOneStatement,
     add,
-    /** The same, committed to disk; creates missing months, and retries after a conflict. A single statement needs no transaction around it. */
+    /** The same, committed to disk; creates missing months, and retries after a conflict. */
     commit(
       context: { readonly pool: Pool; readonly clock: Clock },
       versions: readonly NewVersion[],
@@ -81,22 +79,16 @@ export function createVersionStore(
   };
 }
 
-/** Counts versions in the metrics once they were added. */
-export function createAppendCounters(metrics: Registry): (result: Appended) => void {
-  const appends = new Counter({
-    name: 'koppelvlak_verwerkingenlog_appends_total',
-    help: 'Versions that were added to the log',
-    registers: [metrics],
-  });
-  const unknown = new Counter({
-    name: 'koppelvlak_verwerkingenlog_unknown_activity_total',
-    help: 'Actions that name a processing activity that is not in the register',
-    registers: [metrics],
-  });
-  return ({ kept, unknownActivity }) => {
-    if (kept) appends.inc();
-    if (unknownActivity) unknown.inc();
-  };
+/** Whether the tables of the log are distributed over the nodes of Citus: `koppelvlak migrate --distributed`. */
+async function isDistributed(db: Db): Promise<boolean> {
+  const { rows } = await db.query<{ citus: boolean }>(
+    `select to_regclass('pg_catalog.pg_dist_partition') is not null as citus`,
+  );
+  if (rows[0]?.citus !== true) return false;
+  const { rows: found } = await db.query(
+    `select 1 from pg_catalog.pg_dist_partition where logicalrelid = to_regclass('verwerkingenlog.versies')`,
+  );
+  return found.length > 0;
 }
 
 /** Retries after creating the missing months: they are created ahead, but that may have failed for long. */
@@ -165,24 +157,25 @@ export function createLatestMoment(db: Db): LatestMoment {
   return (moment) => (moment > latest ? ask() : latest);
 }
 
-export type Columns = readonly (readonly [column: string, kind: string, member: string])[];
+// Rows and statements of both forms.
+
+type Columns = readonly (readonly [column: string, kind: string, member: string])[];
 
 /** The rows of a JSON parameter, with their numbers from 1 as `nr`: one text costs both sides less than an array for each column. */
-export function rowsIn(parameter: string, alias: string, columns: Columns): string {
+function rowsIn(parameter: string, alias: string, columns: Columns): string {
   return `rows from (json_to_recordset(${parameter}::json) as (${columns.map(([, kind, member]) => `"${member}" ${kind}`).join(', ')}))
       with ordinality as ${alias}(${columns.map(([column]) => column).join(', ')}, nr)`;
 }
 
-export const VERSIE_ROW: Columns = [...VERSIE_COLUMNS, ['objecten', 'json', 'objecten']];
-
-export const NEW_VERSION_ROW: Columns = [
+const VERSIE_ROW: Columns = [...VERSIE_COLUMNS, ['objecten', 'json', 'objecten']];
+const NEW_VERSION_ROW: Columns = [
   ...VERSIE_ROW,
   ['key_hash', 'uuid', 'idempotencyKey'],
   ['hashed_with', 'text', 'hashedWith'],
   ['entry', 'bytea', 'entry'],
 ];
 
-export function rowOf({ versie, idempotencyKey, hashedWith, entry }: NewVersion): object {
+function rowOf({ versie, idempotencyKey, hashedWith, entry }: NewVersion): object {
   return {
     ...versie,
     idempotencyKey,
@@ -191,14 +184,14 @@ export function rowOf({ versie, idempotencyKey, hashedWith, entry }: NewVersion)
   };
 }
 
-export const LOCATION_ROW: Columns = [
+const LOCATION_ROW: Columns = [
   ['person_hash', 'uuid', 'hash'],
   ['version_nr', 'integer', 'row'],
   ['positions', 'integer[]', 'positions'],
 ];
 
 /** The locations of persons, with the numbers of their versions from 1. */
-export function locationsOf(versions: readonly Pick<SealedVersie, 'versie'>[]): object[] {
+function locationsOf(versions: readonly Pick<SealedVersie, 'versie'>[]): object[] {
   const locations: object[] = [];
   for (const [i, { versie }] of versions.entries()) {
     if (versie.vervallen) continue;
@@ -207,7 +200,7 @@ export function locationsOf(versions: readonly Pick<SealedVersie, 'versie'>[]): 
   return locations;
 }
 
-export const INSERT_LOCATIONS = `
+const INSERT_LOCATIONS = `
     insert into verwerkingenlog.locations (person_hash, tijdstip, actie_id, versie, category, verwerkingsactiviteit_id, positions)
     select p.person_hash, v.tijdstip, v.actie_id, v.versie, verwerkingenlog.category(v.vertrouwelijkheid, v.ooit_vertrouwelijk),
       v.verwerkingsactiviteit_id, p.positions`;
@@ -216,7 +209,7 @@ export const INSERT_LOCATIONS = `
  * Takes idempotency keys in order, so that two groups cannot deadlock. A used one is free again after 24 hours, also by the clock of the database: the
  * stored moment is never far ahead of it, so an instance whose clock is ahead does not free one too early.
  */
-export const takeIdempotencyKeys = (source: string): string => `
+const takeIdempotencyKeys = (source: string): string => `
     insert into verwerkingenlog.idempotency_keys as old (key_hash, actie_id, used_at)
     select key_hash, actie_id, least(tijdstip_registratie, clock_timestamp() + interval '5 seconds') from ${source}
     order by key_hash
@@ -224,10 +217,12 @@ export const takeIdempotencyKeys = (source: string): string => `
       where old.used_at <= verwerkingenlog.day_before(excluded.used_at)
     returning actie_id`;
 
+// One machine.
+
 /**
- * The statement for one machine: `$1` the versions, `$2` the locations, `$3` the known log keys. It reads which log key hashes without locking that
- * row, because a row lock would be a write for each group. The lock of the table `idempotency_keys` is enough: inserting takes it before the
- * statement's snapshot, so the statement and `hashWithCurrentKey` wait for each other's commit.
+ * `$1` the versions, `$2` the locations, `$3` the known log keys. It reads which log key hashes without locking that row, because a row lock would be
+ * a write for each group. The lock of the table `idempotency_keys` is enough: inserting takes it before the statement's snapshot, so the statement and
+ * `hashWithCurrentKey` wait for each other's commit.
  */
 const APPEND = {
   name: 'verwerkingenlog-append',
@@ -255,10 +250,126 @@ const APPEND = {
   select nr in (select nr from added) as kept, is_unknown as "unknownActivity" from input order by nr`,
 };
 
-export const appendTogether: Insert = async (db, versions, knownLogKeys) => {
+async function appendTogether(
+  db: Db,
+  versions: readonly NewVersion[],
+  knownLogKeys: readonly string[],
+): Promise<Appended[]> {
   const { rows } = await db.query<Appended>({
     ...APPEND,
     values: [JSON.stringify(versions.map(rowOf)), JSON.stringify(locationsOf(versions)), knownLogKeys],
   });
   return rows;
-};
+}
+
+// Citus: a single statement over differently distributed tables would become many small ones on the workers.
+
+async function appendByTable(
+  db: Db,
+  versions: readonly NewVersion[],
+  knownLogKeys: readonly string[],
+): Promise<Appended[]> {
+  const registered = await readRegistered(db, versions);
+  const taken = await takeKeys(db, versions, knownLogKeys);
+  const kept = new Set(
+    versions.filter(({ idempotencyKey, versie }) => idempotencyKey === undefined || taken.has(versie.actieId)),
+  );
+  if (kept.size > 0) {
+    await insertVersies(db, [...kept]);
+    await insertLocations(db, [...kept]);
+  }
+  return versions.map((version) => {
+    const { verwerkingsactiviteitId: id } = version.versie;
+    return { kept: kept.has(version), unknownActivity: id !== null && !registered.has(id) };
+  });
+}
+
+/** Which of the activities are in the register. */
+async function readRegistered(db: Db, versions: readonly NewVersion[]): Promise<Set<string>> {
+  const ids = new Set(versions.map(({ versie }) => versie.verwerkingsactiviteitId).filter((id) => id !== null));
+  if (ids.size === 0) return new Set();
+  const { rows } = await db.query<{ id: string }>({
+    name: 'verwerkingenlog-distributed-register',
+    text: `select verwerkingsactiviteit_id as id from verwerkingenlog.verwerkingsactiviteiten
+      where verwerkingsactiviteit_id = any($1::uuid[])`,
+    values: [[...ids]],
+  });
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** @returns the actions whose idempotency keys were taken */
+async function takeKeys(
+  db: Db,
+  versions: readonly NewVersion[],
+  knownLogKeys: readonly string[],
+): Promise<Set<string>> {
+  if (versions.every(({ idempotencyKey }) => idempotencyKey === undefined)) return new Set();
+  const name = await lockHashingKey(db);
+  await refuseOtherKeys(db, knownLogKeys);
+  await refuseOtherHashingKeys(db, knownLogKeys);
+  const keyed = versions.filter(
+    ({ idempotencyKey, hashedWith }) => idempotencyKey !== undefined && hashedWith === name,
+  );
+  if (keyed.length === 0) return new Set();
+  const { rows } = await db.query<{ actie_id: string }>({
+    name: 'verwerkingenlog-distributed-keys',
+    text: takeIdempotencyKeys(rowsIn('$1', 'k', NEW_VERSION_ROW)),
+    values: [JSON.stringify(keyed.map(rowOf))],
+  });
+  return new Set(rows.map(({ actie_id: id }) => id));
+}
+
+const NUMBERED_ROW: Columns = [...VERSIE_ROW, ['proof_number', 'bigint', 'bewijsNr']];
+
+async function insertVersies(db: Db, added: readonly SealedVersie[]): Promise<void> {
+  // On one machine the trigger `with_keys` does this; the distributed tables do not have it.
+  await writeWithKeys(db, [...new Set(added.map(({ versie }) => versie.keyName))]);
+  const numbers = await queueEntries(db, added);
+  const rows = added.map(({ versie }, i) => ({ ...versie, bewijsNr: numbers[i] }));
+  await db.query({
+    name: 'verwerkingenlog-insert-versies',
+    text: `
+      insert into verwerkingenlog.versies (${VERSIE_NAMES}, objecten, proof_number)
+      select ${VERSIE_NAMES}, objecten, proof_number from ${rowsIn('$1', 'v', NUMBERED_ROW)}`,
+    values: [JSON.stringify(rows)],
+  });
+}
+
+/** The entries of the proof log; its tables are on the coordinator. @returns the number of each, when there is a proof log */
+async function queueEntries(db: Db, added: readonly SealedVersie[]): Promise<readonly number[]> {
+  const entries = added.flatMap(({ entry }) => (entry === undefined ? [] : [Buffer.from(entry)]));
+  if (entries.length === 0) return [];
+  const { rows } = await db.query<{ number: number }>(
+    `insert into proof.queue (log, number, entry)
+     select 'verwerkingen', ${NEXT_PROOF_NUMBER}, e.entry from unnest($1::bytea[]) with ordinality as e(entry, nr) order by e.nr
+     returning number`,
+    [entries],
+  );
+  return rows.map(({ number }) => number);
+}
+
+/** The columns that a location takes from its version. */
+const LOCATED = [
+  'actie_id',
+  'versie',
+  'tijdstip',
+  'vertrouwelijkheid',
+  'ooit_vertrouwelijk',
+  'verwerkingsactiviteit_id',
+];
+const LOCATED_ROW = VERSIE_ROW.filter(([column]) => LOCATED.includes(column));
+
+/** Adds the locations of the persons of these versions. A rotation of log keys uses this on one machine, too. */
+export async function insertLocations(db: Db, versions: readonly Pick<SealedVersie, 'versie'>[]): Promise<void> {
+  await db.query({
+    name: 'verwerkingenlog-insert-locations',
+    text: `${INSERT_LOCATIONS} from ${rowsIn('$2', 'p', LOCATION_ROW)} join ${rowsIn('$1', 'v', LOCATED_ROW)} on v.nr = p.version_nr`,
+    values: [
+      JSON.stringify(
+        versions.map(({ versie }) => versie),
+        LOCATED_ROW.map(([, , member]) => member),
+      ),
+      JSON.stringify(locationsOf(versions)),
+    ],
+  });
+}

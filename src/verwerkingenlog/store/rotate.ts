@@ -4,13 +4,13 @@ import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
 import {
   type IdentityKeys,
-  protectWithinBudget,
   reveal,
   type StoredVersie,
+  toStoreWithinBudget,
   UnknownKeyError,
 } from '../domain/encryption.ts';
 import type { KeyOfLine, LineKey } from '../domain/line-key.ts';
-import { insertLocations } from './append-by-table.ts';
+import { insertLocations } from './append.ts';
 import { lockChanges, preferIndexes, removeLocations } from './changes.ts';
 import { hashWithCurrentKey, readHashingKeys } from './idempotency.ts';
 import { writeWithKeys } from './keys.ts';
@@ -204,7 +204,7 @@ async function rewrite(old: StoredVersie, keys: IdentityKeys, keyOfLine: KeyOfLi
       old.seed === null
         ? null
         : keys.encrypt(keys.current, old.actieId, keys.decrypt(old.keyName, old.actieId, old.seed));
-    fresh = await protectWithinBudget(versie, keys, seed);
+    fresh = { ...(await toStoreWithinBudget(undefined, versie, keys)).versie, seed };
   } catch (error) {
     return unreadable(error instanceof UnknownKeyError ? error.message : 'its identifiers cannot be decrypted');
   }
