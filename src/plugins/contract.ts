@@ -1,28 +1,19 @@
 /** Serves the operations of a contract: routes, access, media types and validation come from the document, types from code generated from it. */
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import type {
   FastifyInstance,
   FastifyReply,
   FastifyRequest,
-  FastifySchema,
-  FastifySchemaCompiler,
   onRequestHookHandler,
   preValidationHookHandler,
 } from 'fastify';
 import { addStandardFormats } from '../lib/json/formats.ts';
-import { isRecord, type SchemaVerdict, schemaCheck } from '../lib/json/json-value.ts';
+import { isRecord, schemaCheck } from '../lib/json/json-value.ts';
 import { listOperations, type OpenapiDocument, type OpenapiOperation } from '../lib/openapi-document.ts';
 import { type InvalidParam, Problem } from '../lib/problem.ts';
 import { distinct, invalidParams, invalidRequest } from './faults.ts';
 import { acceptedTypes } from './headers.ts';
 import { platformProblems } from './problems.ts';
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** Makes the 400 with all faults of a request in which a validator of the route found one. */
-    invalidProblem?: (request: FastifyRequest) => Problem;
-  }
-}
 
 /** An operation as the types generated into `src/contracts/` describe it; a member without parts or without JSON is absent. */
 interface OperationTypes {
@@ -79,7 +70,7 @@ export function createContract<Operations extends Record<keyof Operations, Opera
   validation = document,
 ) {
   const operations = new Map(listOperations(validation).map((operation) => [operation.operationId, operation]));
-  const validators = createRequestValidators(validation);
+  const checkOf = requestChecks(validation);
   return {
     document,
     /** Registers the route of one operation, with the method, path, access, media types and validation of the document. */
@@ -91,30 +82,25 @@ export function createContract<Operations extends Record<keyof Operations, Opera
     ): void {
       const operation = operations.get(operationId);
       if (operation === undefined) throw new TypeError(`${operationId} is not in the contract`);
-      const { rawBody } = options;
-      const validator = validators(rawBody === undefined ? operation : withoutBody(operation));
+      const { beforeValidation, furtherFaults, rawBody } = options;
+      const check = checkOf(operation, rawBody === undefined);
+      const validate: preValidationHookHandler = (request, _reply, done) => {
+        const faults = check(request);
+        if (faults.length === 0) done();
+        else done(invalidRequest(withFurther(faults, furtherFaults?.(request))));
+      };
       app.route<RouteOf<Operations[Id]>>({
         method: operation.method,
         url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
         ...(rawBody === undefined ? {} : { bodyLimit: rawBody.maxBytes }),
-        schema: validator.schema,
-        validatorCompiler: validator.compile,
-        config: {
-          operationId,
-          invalidProblem: (request) =>
-            invalidRequest(withFurther(validator.faults(request), options.furtherFaults?.(request))),
-          ...(operation.scopes === undefined ? { public: true } : { scopes: operation.scopes }),
-        },
+        config: { operationId, ...(operation.scopes === undefined ? { public: true } : { scopes: operation.scopes }) },
         onRequest: admission(operation, options),
-        ...(options.beforeValidation === undefined ? {} : { preValidation: waiting(options.beforeValidation) }),
+        // Fastify's own validation would stop at the first part with a fault.
+        preValidation: beforeValidation === undefined ? validate : [waiting(beforeValidation), validate],
         handler,
       });
     },
   };
-}
-
-function withoutBody({ body: _, ...operation }: OpenapiOperation): OpenapiOperation {
-  return operation;
 }
 
 function waiting(step: RequestHook): preValidationHookHandler {
@@ -154,43 +140,33 @@ function endsInSlash(url: string): boolean {
 const OPENAPI_KEYWORDS = ['openapi', 'info', 'servers', 'tags', 'paths', 'components', 'security'];
 const SCHEMA_KEYWORDS = ['example', 'discriminator'];
 
-type Parameters = OpenapiOperation['parameters'];
-type Place = Parameters[number]['in'];
+/** All faults of a request, in every part. It changes parameters from strings to the values they represent. */
+type RequestCheck = (request: FastifyRequest) => readonly InvalidParam[];
+/** The same of one part. */
+type PartCheck = (given: unknown) => readonly InvalidParam[];
 
-/** The schemas of the parts of a request, in the form of Fastify. */
-interface RequestValidator {
-  readonly schema: FastifySchema;
-  readonly compile: FastifySchemaCompiler<unknown>;
-  /** All faults of a request that the validators refuse, in every part: they stop at the first part. */
-  readonly faults: (request: FastifyRequest) => InvalidParam[];
-}
+const NO_FAULTS: readonly InvalidParam[] = [];
 
-/** Holds no faults, because Fastify stops at the first part with one: `config.invalidProblem` of the route validates all parts again. */
-export class InvalidRequestError extends Error {
-  constructor() {
-    super('a part of the request violates the contract');
-    this.name = 'InvalidRequestError';
-  }
-}
+const known = new WeakMap<OpenapiDocument, ReturnType<typeof requestChecks>>();
 
-const validators = new WeakMap<OpenapiDocument, (operation: OpenapiOperation) => RequestValidator>();
-
-/** The validators of one document, each compiled once; they follow the `$ref`s of its operations within it. */
-function createRequestValidators(document: OpenapiDocument): (operation: OpenapiOperation) => RequestValidator {
-  const known = validators.get(document);
-  if (known !== undefined) return known;
+/** The checks of one document, each compiled once; they follow the `$ref`s of its operations within it. */
+function requestChecks(document: OpenapiDocument): (operation: OpenapiOperation, hasBody: boolean) => RequestCheck {
+  const before = known.get(document);
+  if (before !== undefined) return before;
   const ajvs = createAjvs(document);
-  const compiled = new Map<string, RequestValidator>();
-  const validatorOf = (operation: OpenapiOperation): RequestValidator => {
-    const validator = compiled.get(operation.operationId) ?? createValidator(operation, ajvs);
-    compiled.set(operation.operationId, validator);
-    return validator;
+  const compiled = new Map<string, RequestCheck>();
+  const checkOf = (operation: OpenapiOperation, hasBody: boolean): RequestCheck => {
+    const check = compiled.get(operation.operationId) ?? createCheck(operation, hasBody, ajvs);
+    compiled.set(operation.operationId, check);
+    return check;
   };
-  validators.set(document, validatorOf);
-  return validatorOf;
+  known.set(document, checkOf);
+  return checkOf;
 }
 
-function createAjvs(document: OpenapiDocument): Ajvs {
+type Ajvs = ReturnType<typeof createAjvs>;
+
+function createAjvs(document: OpenapiDocument) {
   const options = {
     // The contracts are ours, and checked by the tests: compiling the schema of schemas takes longer than compiling them.
     validateSchema: false,
@@ -213,72 +189,62 @@ function createAjvs(document: OpenapiDocument): Ajvs {
   return ajvs;
 }
 
-interface Ajvs {
-  readonly first: Ajv2020;
-  readonly all: Ajv2020;
-  readonly text: Ajv2020;
-}
+const PARTS = { path: 'params', query: 'query', header: 'headers' } as const;
+const PLACES = ['path', 'query', 'header'] as const;
 
-function createValidator(operation: OpenapiOperation, { first, all, text }: Ajvs): RequestValidator {
-  const parts: RequestPart[] = PARAMETERS.flatMap(({ name, place, of }) => {
+function createCheck(operation: OpenapiOperation, hasBody: boolean, { first, all, text }: Ajvs): RequestCheck {
+  const parts: { readonly part: 'params' | 'query' | 'headers' | 'body'; readonly faultsOf: PartCheck }[] = [];
+  for (const place of PLACES) {
     const parameters = operation.parameters.filter((parameter) => parameter.in === place);
     // The router gives no other parameters of a path, and unknown headers are ignored; an unknown part of a query is a fault.
-    if (parameters.length === 0 && place !== 'query') return [];
-    const schema = parametersSchema(parameters, place);
-    return [{ name, schema, of, faults: parameterCheck(parameters, place, text.compile(schema)) }];
-  });
-  if (operation.body !== undefined) {
-    const schema = absolute(operation.body.schema);
-    const faults = bodyCheck(operation.body.required, schemaCheck(first, all, schema));
-    parts.push({ name: 'body', schema, of: ({ body }) => body, faults });
+    if (parameters.length > 0 || place === 'query')
+      parts.push({ part: PARTS[place], faultsOf: parameterCheck(parameters, place, text) });
   }
-  return {
-    schema: Object.fromEntries(parts.map(({ name, schema }) => [name, schema])),
-    compile: ({ httpPart }) => {
-      const part = parts.find(({ name }) => name === httpPart);
-      return (given: unknown) =>
-        part === undefined || part.faults(given).length === 0 ? true : { error: new InvalidRequestError() };
-    },
-    faults: (request) => parts.flatMap(({ of, faults }) => faults(of(request))),
+  if (operation.body !== undefined && hasBody)
+    parts.push({ part: 'body', faultsOf: bodyCheck(operation.body, first, all) });
+  return (request) => {
+    let found = NO_FAULTS;
+    for (const { part, faultsOf } of parts) {
+      const faults = faultsOf(request[part]);
+      if (faults.length > 0) found = [...found, ...faults];
+    }
+    return found;
   };
 }
 
-/** A part of a request, as Fastify names it. */
-interface RequestPart {
-  readonly name: string;
-  readonly schema: object;
-  readonly of: (request: FastifyRequest) => unknown;
-  readonly faults: PartCheck;
-}
-
-const PARAMETERS = [
-  { name: 'params', place: 'path', of: ({ params }: FastifyRequest): unknown => params },
-  { name: 'querystring', place: 'query', of: ({ query }: FastifyRequest): unknown => query },
-  { name: 'headers', place: 'header', of: ({ headers }: FastifyRequest): unknown => headers },
-] as const;
-
-/** The faults of a part of a request; it may change the part, from strings to the values they represent. */
-type PartCheck = (given: unknown) => InvalidParam[];
-
-function parameterCheck(parameters: Parameters, place: Place, validate: ValidateFunction): PartCheck {
-  const integers = parameters
-    .filter(({ schema }) => 'type' in schema && schema.type === 'integer')
-    .map(({ name }) => keyOf(place, name));
+function parameterCheck(
+  parameters: OpenapiOperation['parameters'],
+  place: keyof typeof PARTS,
+  ajv: Ajv2020,
+): PartCheck {
+  // Node gives header names in lower case.
+  const keyed = parameters.map((one) => ({ ...one, key: place === 'header' ? one.name.toLowerCase() : one.name }));
+  const validate = ajv.compile({
+    type: 'object',
+    properties: Object.fromEntries(keyed.map(({ key, schema }) => [key, absolute(schema)])),
+    required: keyed.filter(({ required }) => required).map(({ key }) => key),
+    additionalProperties: place === 'header',
+  });
+  const integers = keyed.filter(({ schema }) => 'type' in schema && schema.type === 'integer').map(({ key }) => key);
+  const spelled = new Map(keyed.map(({ key, name }) => [key, name]));
   return (given) => {
     if (integers.length > 0) spoilOddNumbers(integers, given);
-    if (validate(given)) return [];
-    const lostPlus = place === 'query' && isRecord(given) ? namesWithLostPlus(given) : new Set<string>();
-    const faults = invalidParams(validate.errors ?? []).filter(({ name }) => !lostPlus.has(name));
-    return parameterFaults(place, parameters, [...[...lostPlus].map(lostPlusFault), ...faults]);
+    if (validate(given)) return NO_FAULTS;
+    const lostPlus = place === 'query' && isRecord(given) ? namesWithLostPlus(given) : [];
+    const faults = invalidParams(validate.errors ?? []).filter(({ name }) => !lostPlus.includes(name));
+    // A parameter is named as the contract spells it: a header too, and also when it was read as a list.
+    const contractName = (name: string): string => spelled.get(name.replace(/\..*$/s, '')) ?? name;
+    return distinct(
+      [...lostPlus.map(lostPlusFault), ...faults].map((fault) => ({ ...fault, name: contractName(fault.name) })),
+    );
   };
 }
 
 /** A moment whose offset had a raw `+`, which a query takes for a blank. */
 const LOST_PLUS = /T[\d:.,]{5,20} \d\d:?\d\d$/i;
 
-function namesWithLostPlus(query: Record<string, unknown>): ReadonlySet<string> {
-  const entries = Object.entries(query);
-  return new Set(entries.flatMap(([name, value]) => (LOST_PLUS.test(String(value).slice(0, 100)) ? [name] : [])));
+function namesWithLostPlus(query: Record<string, unknown>): string[] {
+  return Object.keys(query).filter((name) => LOST_PLUS.test(String(query[name]).slice(0, 100)));
 }
 
 const lostPlusFault = (name: string): InvalidParam => ({
@@ -287,12 +253,13 @@ const lostPlusFault = (name: string): InvalidParam => ({
   reason: 'heeft een spatie in plaats van een `+`: schrijf die in een adres als `%2B`',
 });
 
-function bodyCheck(isRequired: boolean, judge: (value: unknown) => SchemaVerdict<unknown>): PartCheck {
+function bodyCheck(body: NonNullable<OpenapiOperation['body']>, first: Ajv2020, all: Ajv2020): PartCheck {
+  const judge = schemaCheck(first, all, absolute(body.schema));
   return (given) => {
     if (given === undefined || given === null)
-      return isRequired ? [{ name: '', code: 'required', reason: 'de inhoud ontbreekt' }] : [];
+      return body.required ? [{ name: '', code: 'required', reason: 'de inhoud ontbreekt' }] : NO_FAULTS;
     const verdict = judge(given);
-    return 'faults' in verdict ? invalidParams(verdict.faults) : [];
+    return 'faults' in verdict ? invalidParams(verdict.faults) : NO_FAULTS;
   };
 }
 
@@ -312,31 +279,9 @@ function spoilOddNumbers(names: readonly string[], given: unknown): void {
   }
 }
 
-function parametersSchema(parameters: Parameters, place: Place): object {
-  return {
-    type: 'object',
-    properties: Object.fromEntries(parameters.map(({ name, schema }) => [keyOf(place, name), absolute(schema)])),
-    required: parameters.filter(({ required }) => required).map(({ name }) => keyOf(place, name)),
-    additionalProperties: place === 'header',
-  };
-}
-
 /** A copy in which references within the document lead to the document as `doc:`. */
 function absolute(schema: object): object {
   return JSON.parse(JSON.stringify(schema), (key, value: unknown) =>
     key === '$ref' && typeof value === 'string' && value.startsWith('#') ? `doc:${value}` : value,
   );
-}
-
-/** A parameter is named as the contract spells it: a header too, and also when it was read as a list. */
-function parameterFaults(place: Place, parameters: Parameters, faults: InvalidParam[]): InvalidParam[] {
-  const spelled = new Map(parameters.map(({ name }) => [keyOf(place, name), name]));
-  return distinct(
-    faults.map((fault) => ({ ...fault, name: spelled.get(fault.name.replace(/\..*$/s, '')) ?? fault.name })),
-  );
-}
-
-/** Header names in lower case, as Node gives them. */
-function keyOf(place: Place, name: string): string {
-  return place === 'header' ? name.toLowerCase() : name;
 }

@@ -11,7 +11,6 @@ import {
 } from '../database/database-unavailable.ts';
 import { Problem, type ProblemKind } from '../lib/problem.ts';
 import { traceIds } from '../lib/trace-context.ts';
-import { InvalidRequestError } from './contract.ts';
 import { SECURITY_HEADERS, traceOf } from './headers.ts';
 import { platformProblems as kinds } from './problems.ts';
 
@@ -170,10 +169,8 @@ export function handleProblems(
   return refuseUnknown;
 }
 
-/** The route makes the problem of an invalid request. An incomplete body is the sender's fault, although it surfaces as a connection error. */
+/** An incomplete body is the sender's fault, although it surfaces as a connection error. */
 function problemOf(error: unknown, request: FastifyRequest): Problem {
-  if (error instanceof InvalidRequestError)
-    return request.routeOptions.config.invalidProblem?.(request) ?? toProblem(error);
   if (error !== request.raw.errored) return toProblem(error);
   return new Problem(kinds.invalidRequest, { detail: 'Het verzoek brak af.', cause: error });
 }
