@@ -14,23 +14,36 @@ import type { ProblemBody } from '../plugins/problem-reply.ts';
 import { platformProblems } from '../plugins/problems.ts';
 import { mountScope, type ScopeOptions } from '../plugins/requests.ts';
 import { publicUnlessSaid } from '../plugins/routes.ts';
-import { heading, type Page, paragraph, renderPage, type Site } from './page.ts';
+import { readBrand } from './brand.ts';
+import { heading, link, type Page, paragraph, renderPage, type Site } from './page.ts';
 
-interface PagesMountOptions extends Omit<ScopeOptions, 'problemStyle' | 'isOpen'> {
-  readonly site: Site;
+interface PagesMountOptions extends Omit<ScopeOptions, 'prefix' | 'problemStyle' | 'isOpen' | 'routes'> {
+  /** Its home is the address of the mount. */
+  readonly site: Omit<Site, 'brand' | 'stylesheet'>;
+  /** On the front page of the host. */
+  readonly about: string;
+  readonly routes: (app: FastifyInstance, site: Site) => void | Promise<void>;
 }
 
-/** Mounts pages. Every route is public unless it says otherwise. */
-export async function mountPages(server: FastifyInstance, { site, ...options }: PagesMountOptions): Promise<void> {
+/** Mounts pages, and names them on the front page of the host. Every route is public unless it says otherwise. */
+export async function mountPages(
+  server: FastifyInstance,
+  { site: frame, about, routes, ...options }: PagesMountOptions,
+): Promise<void> {
+  const stylesheet = buildStylesheet(frame.home, server.settings.html.themeCss);
+  const site = { ...frame, brand: readBrand(server.settings), stylesheet: stylesheet.path };
+  server.frontEntries.push({ href: frame.home, title: frame.name, text: about });
   await mountScope(server, {
     headers: { 'content-security-policy': PAGES_POLICY },
     problemStyle: {
       answer: (_request, problem) => ({ type: 'text/html; charset=utf-8', body: problemPage(site, problem) }),
     },
     ...options,
+    prefix: frame.home,
     routes: async (app) => {
       publicUnlessSaid(app);
-      await options.routes(app);
+      serveStylesheet(app, () => stylesheet);
+      await routes(app, site);
     },
   });
 }
@@ -72,7 +85,7 @@ export function problemPage(
     body: [
       heading(1, title),
       paragraph(told ?? words ?? OTHERWISE[1]),
-      paragraph(html`<a class="utrecht-link utrecht-link--html-a" href="${site.home}">Naar het begin</a>`),
+      paragraph(link(site.home, 'Naar het begin')),
       status >= 500 && paragraph(html`<small>Kenmerk: ${instance}</small>`),
     ],
   };
@@ -82,52 +95,40 @@ export function problemPage(
 /** Bytes of a theme; one with a font in it has a few hundred thousand. */
 const THEME_BYTES = 2 * 1024 * 1024;
 
-export interface Stylesheet {
-  /** Path, with a hash of the content in it. */
-  readonly path: string;
-  readonly text: string;
-  /** Compressed on first use, which takes a good part of a second. */
-  readonly encode: (encoding: 'br' | 'gzip' | 'identity') => Promise<Buffer>;
-}
-
-/**
- * Puts together the one style sheet of the pages: Utrecht's components, our own tokens and layout, then the theme of the organisation. Its
- * address names its content, so that it may be kept for ever.
- * @param directory path that it is served under
- * @param themeFile style sheet of the organisation
- * @throws {Error} when the theme cannot be read or is too large
- */
-export function buildStylesheet(directory: string, themeFile: string | undefined): Stylesheet {
-  const components = createRequire(import.meta.url).resolve('@utrecht/component-library-css');
-  const own = ['tokens.css', 'layout.css', ...(themeFile === undefined ? ['dark.css'] : [])].map((name) =>
-    readFileSync(new URL(name, import.meta.url), 'utf8'),
-  );
-  const text = [readFileSync(components, 'utf8'), ...own, readTheme(themeFile)].join('\n');
-  const bytes = Buffer.from(text);
-  const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 16);
-  const encoded = new Map<keyof typeof COMPRESS, Promise<Buffer>>();
-  return {
-    path: `${directory}/stijl-${hash}.css`,
-    text,
-    encode: (encoding) => {
-      const known = encoded.get(encoding) ?? COMPRESS[encoding](bytes);
-      encoded.set(encoding, known);
-      return known;
-    },
-  };
-}
-
 const COMPRESS = {
   identity: async (bytes: Buffer) => bytes,
   gzip: (bytes: Buffer) => promisify(gzip)(bytes),
   br: (bytes: Buffer) => promisify(brotliCompress)(bytes),
 } as const;
 
-function readTheme(file: string | undefined): string {
-  if (file === undefined) return '';
-  const text = readTextFileSync(file);
-  if (text.length > THEME_BYTES) throw new Error(`PAGES_THEME_CSS is larger than ${THEME_BYTES} bytes`);
-  return text;
+export type Stylesheet = ReturnType<typeof buildStylesheet>;
+
+/**
+ * The one style sheet of the pages: Utrecht's components, our own tokens and layout, then the theme of the organisation. Its address has a hash of
+ * its content, so that it may be kept for ever.
+ * @param directory path that it is served under
+ * @param themeFile style sheet of the organisation
+ * @throws {Error} when the theme cannot be read or is too large
+ */
+export function buildStylesheet(directory: string, themeFile: string | undefined) {
+  const components = createRequire(import.meta.url).resolve('@utrecht/component-library-css');
+  const own = ['tokens.css', 'layout.css', ...(themeFile === undefined ? ['dark.css'] : [])];
+  const texts = [components, ...own.map((name) => new URL(name, import.meta.url))].map((file) =>
+    readFileSync(file, 'utf8'),
+  );
+  const theme = themeFile === undefined ? '' : readTextFileSync(themeFile);
+  if (theme.length > THEME_BYTES) throw new Error(`PAGES_THEME_CSS is larger than ${THEME_BYTES} bytes`);
+  const bytes = Buffer.from([...texts, theme].join('\n'));
+  const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 16);
+  const encoded: Partial<Record<keyof typeof COMPRESS, Promise<Buffer>>> = {};
+  return {
+    path: `${directory}/stijl-${hash}.css`,
+    /** Compresses on first use: that takes a good part of a second. */
+    encode(encoding: keyof typeof COMPRESS): Promise<Buffer> {
+      encoded[encoding] ??= COMPRESS[encoding](bytes);
+      return encoded[encoding];
+    },
+  };
 }
 
 /** Serves it. A stored page may name an earlier style sheet: that is 404, and the page is readable without. */

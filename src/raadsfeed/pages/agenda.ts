@@ -6,11 +6,10 @@ import { createHash } from 'node:crypto';
 import type { Pool } from '../../database/pool.ts';
 import { count, time } from '../../html/format.ts';
 import { badge, link } from '../../html/page.ts';
-import type { Resource } from '../../lib/feed/resource.ts';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
 import { type Html, type HtmlValue, html, shorten, withinBytes } from '../../lib/template.ts';
-import { linkedPath, pagePath, withQuery } from './context.ts';
-import { fileLink, joined, momentIn, pager, TITLE_LENGTH, textIn } from './rows.ts';
+import { linkedPath, pagePath, type Subject, withQuery } from './context.ts';
+import { fileLink, joined, momentIn, pager, quiet, TITLE_LENGTH, textIn } from './rows.ts';
 import { type Item, type Linked, listDocumentsOf, listNamed, listOutline, type Outline } from './search/lists.ts';
 
 /** The place of an item in the agenda. */
@@ -22,7 +21,7 @@ interface Place extends Outline {
 }
 
 export interface Agenda {
-  readonly meeting: Resource;
+  readonly meeting: Subject;
   /** Every item, in the order of the agenda. */
   readonly places: readonly Place[];
   readonly parts: number;
@@ -53,7 +52,7 @@ export function anchorOf({ bronidentificatie }: Pick<Item, 'bronidentificatie'>)
 }
 
 /** @param data the meeting as the feed has it; absent: its items are in the order of their numbers alone */
-export async function readAgenda(pool: Pool, meeting: Resource, data: JsonObject = {}): Promise<Agenda> {
+export async function readAgenda(pool: Pool, meeting: Subject, data: JsonObject = {}): Promise<Agenda> {
   const outline = await listOutline(pool, meeting, MOST_ITEMS);
   let part = 1;
   let bytes = 0;
@@ -140,8 +139,8 @@ export function numberText({ volgnummer, geplandvolgnummer }: Numbers, isPlanned
   return shorten((isPlanned ? geplandvolgnummer : volgnummer) ?? '', 12);
 }
 
-const agendaPath = (meeting: Resource, part: number): string =>
-  withQuery(pagePath('Vergadering', meeting), { deel: part === 1 ? undefined : part });
+const agendaPath = (meeting: Subject, part: number): string =>
+  withQuery(pagePath(meeting), { deel: part === 1 ? undefined : part });
 
 /** The address of an item in the agenda of its meeting. */
 export const placePath = ({ meeting }: Agenda, place: Place): string =>
@@ -150,7 +149,7 @@ export const placePath = ({ meeting }: Agenda, place: Place): string =>
 /** One part of an agenda, with an index of all items and links to the other parts. */
 export async function agendaPart(pool: Pool, agenda: Agenda, part: number): Promise<Html> {
   const { meeting, places, parts } = agenda;
-  if (places.length === 0) return html`<p class="utrecht-paragraph kv-quiet">Er is geen agenda gepubliceerd.</p>`;
+  if (places.length === 0) return quiet('Er is geen agenda gepubliceerd.');
   const shown = places.filter((place) => place.part === part);
   const ids = shown.map(({ bronidentificatie }) => bronidentificatie);
   const [items, documents] = await Promise.all([
@@ -170,8 +169,8 @@ export async function agendaPart(pool: Pool, agenda: Agenda, part: number): Prom
     );
   const whole = render(false);
   const list = Buffer.byteLength(whole.markup) > MOST_BYTES ? render(true) : whole;
-  const others = pager('Delen van de agenda', part, parts, (other) => `${agendaPath(meeting, other)}#agenda`, 'Deel');
-  return html`<div class="kv-indexed">${index(agenda, part)}${list}${others}</div>${places.length === MOST_ITEMS && html`<p class="kv-more">Dit zijn de eerste ${count(MOST_ITEMS)} agendapunten. ${link(linkedPath({ ...meeting, resourceType: 'Vergadering' }, 'Agendapunt'), 'Alle agendapunten')}</p>`}`;
+  const others = pager('Delen van de agenda', part, parts, (other) => `${agendaPath(meeting, other)}#agenda`);
+  return html`<div class="kv-indexed">${index(agenda, part)}${list}${others}</div>${places.length === MOST_ITEMS && html`<p class="kv-more">Dit zijn de eerste ${count(MOST_ITEMS)} agendapunten. ${link(linkedPath(meeting, 'Agendapunt'), 'Alle agendapunten')}</p>`}`;
 }
 
 /** Stays in view while the agenda is read. If there are more items than fit, it has those of its part. */
@@ -219,7 +218,7 @@ interface ItemView {
 
 function itemHtml({ agenda, place, item, documents, isShort }: ItemView): Html {
   const { summary, titel } = item;
-  const address = pagePath('Agendapunt', item);
+  const address = pagePath(item);
   const header = textIn(summary, 'tussenkop');
   const description = textIn(summary, 'omschrijving') ?? '';
   const cut = shorten(description, DESCRIPTION);
@@ -260,7 +259,7 @@ function documentList(address: string, { documenten }: Place, documents: readonl
   if (documenten === 0) return undefined;
   const rows = documents.map(
     (item) =>
-      html`<li>${link(pagePath(item.resourceType, item), shorten(item.titel, TITLE_LENGTH))} <span class="kv-small">${fileLink(item.summary)}</span></li>`,
+      html`<li>${link(pagePath(item), shorten(item.titel, TITLE_LENGTH))} <span class="kv-small">${fileLink(item.summary)}</span></li>`,
   );
   const { items } = withinBytes(rows, MOST_BYTES / 2);
   const isAll = items.length === documents.length && documenten <= DOCUMENTS && documents.length > 0;

@@ -1,68 +1,42 @@
-import type { FastifyRequest } from 'fastify';
-import type { Pool } from '../../database/pool.ts';
-import type { Brand } from '../../html/brand.ts';
-import { link, type PageLink, type Site } from '../../html/page.ts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { PageLink } from '../../html/page.ts';
 import {
   COLLECTIONS,
   normaliseOrganisatiecode,
   RESOURCE_TYPES,
   type Resource,
   type ResourceType,
-  resourcePath,
 } from '../../lib/feed/resource.ts';
 import { Problem } from '../../lib/problem.ts';
-import { html } from '../../lib/template.ts';
-import type { Clock } from '../../lib/time.ts';
 import { platformProblems } from '../../plugins/problems.ts';
-import type { Config } from '../../settings/read-config.ts';
-import type { ResponseCache } from '../feed/response-cache.ts';
-import type { FeedStateCache } from '../feed/state-cache.ts';
-import { type FeedOrganisation, readOrganisation, type SourceCompleteness } from '../store/state.ts';
+import type { RequireIndex } from '../follow-index.ts';
+import { type FeedOrganisation, readOrganisation } from '../store/state.ts';
 
 export const HOME = '/raad';
-const BEGIN: PageLink = { href: HOME, text: 'Begin' };
+export const BEGIN: PageLink = { href: HOME, text: 'Begin' };
 
-export interface PagesContext {
-  readonly stateCache: FeedStateCache;
-  /** Reads the primary: a redaction takes effect with its commit. */
-  readonly pool: Pool;
-  readonly responses: ResponseCache;
-  readonly settings: Config['raadsfeed'];
-  readonly clock: Clock;
-  readonly site: Site;
-  /** Address of this service without a trailing slash. */
-  readonly baseUrl: () => string;
-  readonly apiUrl: () => string;
-  /** Call it before reading from the index. @throws {Problem} 503 while a large part of the feed is not in it */
-  readonly requireIndex: () => Promise<void>;
-  /** Completeness of an organisation's data from elsewhere; undefined when nothing is followed here. */
-  readonly completenessOf: (organisatiecode: string) => Promise<SourceCompleteness | undefined>;
-}
+export type PagesContext = ReturnType<typeof createContext>;
 
-export function createSite(stylesheet: string, api: string, brand: Brand): Site {
+/** @param requireIndex to be called before reading from the index */
+export function createContext(app: FastifyInstance, requireIndex: RequireIndex) {
+  const { stateCache, responses, mountUrl, completenessOf } = app.feed;
   return {
-    brand,
-    name: 'Raadsinformatie',
-    home: HOME,
-    stylesheet,
-    menu: [
-      BEGIN,
-      { href: `${HOME}/zoeken?soort=vergaderingen`, text: 'Alle vergaderingen' },
-      { href: `${HOME}/zoeken`, text: 'Zoeken' },
-      { href: `${HOME}/organisaties`, text: 'Organisaties' },
-    ],
-    footer: html`<nav aria-label="Voor programma’s"><ul class="kv-menu"><li>${link(`${api}/`, 'Dezelfde gegevens voor programma’s')}</li><li>${link(`${api}/docs`, 'Beschrijving voor programmeurs')}</li><li>${link(`${HOME}/organisaties.csv`, 'Organisaties als CSV')}</li></ul></nav>
-<p>Deze informatie is openbaar. Bij elke organisatie leest u waar de gegevens vandaan komen en hoe actueel ze zijn.</p>`,
+    ...{ requireIndex, stateCache, responses, completenessOf, clock: app.clock },
+    // The primary: a redaction takes effect with its commit.
+    pool: app.database.publicPool,
+    baseUrl: app.publicBaseUrl,
+    apiUrl: mountUrl,
   };
 }
 
-export function pagePath(resourceType: ResourceType, { organisatiecode, bronidentificatie }: Resource): string {
-  return `${HOME}/${organisatiecode}/${COLLECTIONS[resourceType]}/${encodeURIComponent(bronidentificatie)}`;
-}
+/** A resource of the feed, with its type. */
+export type Subject = Resource & { readonly resourceType: ResourceType };
+
+export const pagePath = ({ resourceType, organisatiecode, bronidentificatie }: Subject): string =>
+  `${HOME}/${organisatiecode}/${COLLECTIONS[resourceType]}/${encodeURIComponent(bronidentificatie)}`;
 
 /** Path of the list of references to or from a resource. */
-export const linkedPath = (of: Resource & { readonly resourceType: ResourceType }, wanted: ResourceType): string =>
-  `${pagePath(of.resourceType, of)}/${COLLECTIONS[wanted]}`;
+export const linkedPath = (of: Subject, wanted: ResourceType): string => `${pagePath(of)}/${COLLECTIONS[wanted]}`;
 
 export const typeOf = (collection: string | undefined): ResourceType | undefined =>
   RESOURCE_TYPES.find((type) => COLLECTIONS[type] === collection);
@@ -77,10 +51,6 @@ export const trail = (organisation?: FeedOrganisation, ...between: readonly Page
     : [{ href: organisationPath(organisation.organisatiecode), text: organisation.naam }]),
   ...between,
 ];
-
-export function jsonAddress({ apiUrl }: PagesContext, resourceType: ResourceType, resource: Resource): string {
-  return `${apiUrl()}${resourcePath(resourceType, resource)}`;
-}
 
 /** A path with a query; parameters without a value are left out, and always come in one order. */
 export function withQuery(path: string, parameters: Readonly<Record<string, string | number | undefined>>): string {

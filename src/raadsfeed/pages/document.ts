@@ -4,25 +4,21 @@ import type { JsonObject } from '../../lib/json/json-value.ts';
 import { type Html, html, safeUrl, shorten } from '../../lib/template.ts';
 import type { FeedOrganisation } from '../store/state.ts';
 import { categoryNumber, categoryTerm } from '../woo-value-lists.ts';
-import { jsonAddress, linkedPath, organisationPath, pagePath, trail } from './context.ts';
+import { organisationPath, pagePath, trail } from './context.ts';
 import { historySection } from './history.ts';
-import { fileFacts, itemList, momentIn, textIn } from './rows.ts';
+import { fileFacts, momentIn, textIn } from './rows.ts';
 import { type Item, listLinked, listNamed } from './search/lists.ts';
 import { searchPath } from './search.ts';
-import { FACT_LENGTH, textOf } from './texts.ts';
-import type { ResourceView } from './view.ts';
+import { FACT_LENGTH, linkedList, type ResourceView, textOf } from './view.ts';
 
-/** Rows of each list; each has a page of its own with all of them. */
-const SHOWN = 20;
-const LIST_BYTES = 12_000;
+const LIST = { most: 20, bytes: 12_000 } as const;
 const TEXT_LENGTH = 10_000;
 
 export async function documentPage(view: ResourceView): Promise<Page> {
-  const { context, organisation, resource, data, history } = view;
-  const { pool, baseUrl, clock } = context;
-  const { organisatiecode, bronidentificatie } = resource;
-  const self = { ...resource, resourceType: 'Informatieobject' } as const;
-  const first = { limit: SHOWN + 1 };
+  const { context, organisation, self, data, history } = view;
+  const { pool, baseUrl } = context;
+  const { organisatiecode, bronidentificatie } = self;
+  const first = { limit: LIST.most + 1 };
   const [meetings, items, named, naming, own] = await Promise.all([
     listLinked(pool, 'from', self, 'Vergadering', first),
     listLinked(pool, 'from', self, 'Agendapunt', first),
@@ -32,21 +28,15 @@ export async function documentPage(view: ResourceView): Promise<Page> {
   ]);
   const title = textIn(data, 'titel') ?? 'Document';
   const related = [...named, ...naming];
-  const roles = new Map(related.map(({ bronidentificatie, rol }) => [bronidentificatie, rol === '' ? undefined : rol]));
-  const description = textIn(data, 'omschrijving');
+  const roles = new Map(related.map(({ bronidentificatie, rol }) => [bronidentificatie, rol]));
+  const beside = (item: Item): string | undefined => roles.get(item.bronidentificatie);
   const file = safeUrl(textIn(data, 'bestandsurl'));
-  const path = pagePath('Informatieobject', resource);
+  const path = pagePath(self);
   const address = `${baseUrl()}${path}`;
-  const roleOf = (item: Item): string | undefined => roles.get(item.bronidentificatie);
-  const list = (wanted: typeof self.resourceType | 'Vergadering' | 'Agendapunt', text: string) => ({
-    ...{ now: clock.now(), most: SHOWN, bytes: LIST_BYTES },
-    all: { href: linkedPath(self, wanted), text },
-  });
   return {
     title,
-    description: description ?? `Document van ${organisation.naam}: ${shorten(title, 100)}.`,
+    description: textIn(data, 'omschrijving') ?? `Document van ${organisation.naam}: ${shorten(title, 100)}.`,
     canonical: address,
-    json: jsonAddress(context, 'Informatieobject', resource),
     structuredData: digitalDocument(organisation, data, address),
     path: trail(organisation, {
       href: searchPath({ organisatie: organisatiecode, soort: 'informatieobjecten' }),
@@ -54,18 +44,19 @@ export async function documentPage(view: ResourceView): Promise<Page> {
     }),
     body: [
       heading(1, shorten(title, FACT_LENGTH)),
-      textOf('Informatieobject', data, TEXT_LENGTH, `${path}/tekst`),
+      textOf(view, TEXT_LENGTH),
       file === undefined
         ? paragraph('Bij dit document is geen bestand gepubliceerd.')
         : html`<p><a class="utrecht-button utrecht-button--primary-action kv-button" href="${file}" rel="noreferrer">Open het bestand (${fileFacts(data)})</a></p>`,
       documentFacts(organisation, data, own.get(bronidentificatie)),
       heading(2, 'Waar besproken'),
       meetings.length + items.length === 0 && paragraph('Bij dit document is geen vergadering bekend.'),
-      meetings.length > 0 && itemList(meetings, list('Vergadering', 'Alle vergaderingen waarin dit is besproken')),
-      items.length > 0 && itemList(items, list('Agendapunt', 'Alle agendapunten waarbij dit is besproken')),
+      meetings.length > 0 &&
+        linkedList(view, meetings, 'Vergadering', 'Alle vergaderingen waarin dit is besproken', LIST),
+      items.length > 0 && linkedList(view, items, 'Agendapunt', 'Alle agendapunten waarbij dit is besproken', LIST),
       related.length > 0 && [
         heading(2, 'Hoort bij'),
-        itemList(related, { ...list('Informatieobject', 'Alle documenten die erbij horen'), beside: roleOf }),
+        linkedList(view, related, 'Informatieobject', 'Alle documenten die erbij horen', { ...LIST, beside }),
       ],
       historySection(history, path),
     ],

@@ -5,11 +5,11 @@
 import type { Db } from '../../database/transaction.ts';
 import { dayAndTime } from '../../html/format.ts';
 import { alert, facts, heading, link, type Page, paragraph } from '../../html/page.ts';
-import type { Resource, ResourceType } from '../../lib/feed/resource.ts';
+import type { ResourceType } from '../../lib/feed/resource.ts';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
 import { type Html, type HtmlValue, html, shorten, withinBytes } from '../../lib/template.ts';
 import type { FeedOrganisation } from '../store/state.ts';
-import { organisationPath, trail, withQuery } from './context.ts';
+import { organisationPath, type Subject, trail, withQuery } from './context.ts';
 import { textIn } from './rows.ts';
 
 interface HistoryEntry {
@@ -35,8 +35,7 @@ const LIST_BYTES = 6000;
 /** @param before only what has a lower number */
 export async function readHistory(
   db: Db,
-  resourceType: ResourceType,
-  resource: Resource,
+  { organisatiecode, resourceType, bronidentificatie }: Subject,
   before = Number.MAX_SAFE_INTEGER,
 ): Promise<History> {
   // Each kind of record has an index of its own.
@@ -54,7 +53,7 @@ export async function readHistory(
                     from raadsfeed.texts where sequence_number = r.sequence_number offset 0) t
             order by r.sequence_number desc
             limit ${VERSIONS + 1}`,
-    values: [resource.organisatiecode, resourceType, resource.bronidentificatie, before],
+    values: [organisatiecode, resourceType, bronidentificatie, before],
   });
   const entries = rows.map(({ text, ...entry }) => {
     const record: unknown = text === null ? undefined : JSON.parse(text);
@@ -116,49 +115,43 @@ const MEMBERS: Readonly<Record<string, string>> = {
   webpaginalink: 'pagina bij de bron',
 };
 
-const REASONS: Readonly<Record<string, string>> = {
-  ingetrokken: 'ingetrokken',
-  correctie: 'een correctie',
-  niet_langer_openbaar: 'niet langer openbaar',
-  persoonsgegevens: 'er stonden persoonsgegevens in',
-  overig: 'een andere reden',
+/** Reasons of a removal in words, and as the end of a sentence about a removed item. */
+const REASONS: Readonly<Record<string, readonly [reason: string, happened: string]>> = {
+  ingetrokken: ['ingetrokken', 'is ingetrokken'],
+  correctie: ['een correctie', 'is weggehaald: het was een vergissing'],
+  niet_langer_openbaar: ['niet langer openbaar', 'is niet langer openbaar'],
+  persoonsgegevens: ['er stonden persoonsgegevens in', 'is weggehaald: er stonden persoonsgegevens in'],
+  overig: ['een andere reden', 'is weggehaald'],
 };
 
 function reasonOf(record: JsonObject = {}): string {
   const reason = textIn(record, 'verwijderreden') ?? 'onbekend';
-  return REASONS[reason] ?? shorten(reason, 60);
+  return REASONS[reason]?.[0] ?? shorten(reason, 60);
 }
 
-/** The end of a sentence about a removed item. */
-const HAPPENED: Readonly<Record<string, string>> = {
-  ingetrokken: 'is ingetrokken',
-  correctie: 'is weggehaald: het was een vergissing',
-  niet_langer_openbaar: 'is niet langer openbaar',
-  persoonsgegevens: 'is weggehaald: er stonden persoonsgegevens in',
-};
-
-/** The last removal of each of these resources. */
+/** The last removal of each of these items that was removed, by identification. */
 export async function readRemovals(
   db: Db,
-  resourceType: ResourceType,
   organisatiecode: string,
-  bronidentificaties: readonly string[],
-): Promise<{ bronidentificatie: string; storedAt: Date; happened: string }[]> {
+  agendapunten: readonly string[],
+): Promise<Map<string, { readonly storedAt: Date; readonly happened: string }>> {
   const { rows } = await db.query<{ bronidentificatie: string; storedAt: Date; text: string | null }>({
     // Without a name: planned for its numbers, so that it opens only the partitions that they are in.
     text: `select r.bronidentificatie, r.stored_at as "storedAt", t.record_prefix || coalesce(t.record_suffix, '') as text
              from (select distinct on (bronidentificatie) bronidentificatie, sequence_number, stored_at from raadsfeed.records
-                    where op <> 'upsert' and organisatiecode = $1::text and resource_type = $2::text
-                      and bronidentificatie = any ($3::text[])
+                    where op <> 'upsert' and organisatiecode = $1::text and resource_type = 'Agendapunt'
+                      and bronidentificatie = any ($2::text[])
                     order by bronidentificatie, sequence_number desc) r
             cross join lateral (select * from raadsfeed.texts where sequence_number = r.sequence_number offset 0) t`,
-    values: [organisatiecode, resourceType, bronidentificaties],
+    values: [organisatiecode, agendapunten],
   });
-  return rows.map(({ text, ...removal }) => {
-    const record: unknown = JSON.parse(text ?? 'null');
-    const reason = isRecord(record) ? textIn(record, 'verwijderreden') : undefined;
-    return { ...removal, happened: HAPPENED[reason ?? ''] ?? 'is weggehaald' };
-  });
+  return new Map(
+    rows.map(({ bronidentificatie, storedAt, text }) => {
+      const record: unknown = JSON.parse(text ?? 'null');
+      const reason = isRecord(record) ? textIn(record, 'verwijderreden') : undefined;
+      return [bronidentificatie, { storedAt, happened: REASONS[reason ?? '']?.[1] ?? 'is weggehaald' }];
+    }),
+  );
 }
 
 const REMOVED: Readonly<Record<ResourceType, string>> = {

@@ -6,17 +6,15 @@ import { type Html, type HtmlValue, html, safeUrl, shorten } from '../../lib/tem
 import { platformProblems } from '../../plugins/problems.ts';
 import type { FeedOrganisation } from '../store/state.ts';
 import { type Agenda, agendaPart, MOST_ITEMS, readAgenda, references } from './agenda.ts';
-import { jsonAddress, linkedPath, organisationPath, type PagesContext, pagePath, trail, withQuery } from './context.ts';
+import { organisationPath, pagePath, trail, withQuery } from './context.ts';
 import { historySection, readRemovals } from './history.ts';
-import { hasTime, itemList, meetingState, momentIn, stateBadge, textIn } from './rows.ts';
+import { hasTime, meetingState, momentIn, stateBadge, textIn } from './rows.ts';
 import { bodyKey, meetingDate } from './search/entry.ts';
 import { type Item, listItems, listLinked, listNamed } from './search/lists.ts';
-import { FACT_LENGTH, textOf } from './texts.ts';
-import type { ResourceView } from './view.ts';
+import { FACT_LENGTH, linkedList, type ResourceView, textOf } from './view.ts';
 
-/** Rows of each list beside the agenda; each has a page of its own with all of them. */
-const SHOWN = 30;
-const LIST_BYTES = 8000;
+/** Each list beside the agenda. */
+const LIST = { most: 30, bytes: 8000 } as const;
 const TEXT_LENGTH = 2500;
 
 /** Dutch for English words of suppliers; other words are shown unchanged. */
@@ -24,15 +22,15 @@ const KINDS: Readonly<Record<string, string>> = { council: 'raad', committee: 'c
 const meetingKind = (text: string): string => KINDS[text] ?? shorten(text, 100);
 
 export async function meetingPage(view: ResourceView): Promise<Page> {
-  const { context, organisation, resource, data, history, part } = view;
+  const { context, organisation, self, data, history, part } = view;
   const { pool, baseUrl, clock } = context;
-  const agenda = await readAgenda(pool, resource, data);
+  const agenda = await readAgenda(pool, self, data);
   if (part > agenda.parts) throw new Problem(platformProblems.notFound);
   const name = textIn(data, 'naam') ?? 'Vergadering';
   const moment = meetingDate(data);
   const when = moment === undefined ? undefined : new Date(moment);
   const title = when === undefined ? name : `${name}, ${weekday(when)}`;
-  const address = pagePath('Vergadering', resource);
+  const address = pagePath(self);
   const now = clock.now();
   const agendaSection = [
     heading(2, part === 1 ? 'Agenda' : `Agenda, deel ${part}`, 'agenda'),
@@ -44,7 +42,6 @@ ${await missingItems(view, agenda)}</ul>`,
     title: part === 1 ? title : `${shorten(title, 150)}, deel ${part}`,
     description: `Agenda, documenten en geschiedenis van ${shorten(name, 80)} van ${organisation.naam}.`,
     canonical: `${baseUrl()}${withQuery(address, { deel: part === 1 ? undefined : part })}`,
-    json: jsonAddress(context, 'Vergadering', resource),
     structuredData: event(organisation, data, `${baseUrl()}${address}`),
     path: trail(organisation, ...(part === 1 ? [] : [{ href: address, text: name }])),
     body:
@@ -53,7 +50,7 @@ ${await missingItems(view, agenda)}</ul>`,
         : [
             heading(1, shorten(name, FACT_LENGTH)),
             meetingFacts(organisation, data, when, now),
-            textOf('Vergadering', data, TEXT_LENGTH, `${address}/tekst`),
+            textOf(view, TEXT_LENGTH),
             await withSurroundings(view, agendaSection),
             historySection(history, address),
           ],
@@ -64,28 +61,23 @@ ${await missingItems(view, agenda)}</ul>`,
 const MISSING = 20;
 
 /** Explains items that the meeting names but its agenda lacks. */
-async function missingItems(
-  { context: { pool }, resource, data }: ResourceView,
-  { places }: Agenda,
-): Promise<HtmlValue> {
+async function missingItems({ context: { pool }, self, data }: ResourceView, { places }: Agenda): Promise<HtmlValue> {
   // The outline of a longer agenda is incomplete.
   if (places.length === MOST_ITEMS) return undefined;
   const known = new Set(places.map(({ bronidentificatie }) => bronidentificatie));
   const missing = references(data.agendapunten).filter((id) => !known.has(id));
   if (missing.length === 0) return undefined;
-  const { organisatiecode } = resource;
   const looked = missing.slice(0, MISSING);
   const [elsewhere, removals] = await Promise.all([
-    listNamed(pool, 'Agendapunt', organisatiecode, looked),
-    readRemovals(pool, 'Agendapunt', organisatiecode, looked),
+    listNamed(pool, 'Agendapunt', self.organisatiecode, looked),
+    readRemovals(pool, self.organisatiecode, looked),
   ]);
-  const removed = new Map(removals.map((removal) => [removal.bronidentificatie, removal]));
   const told = looked.flatMap((bronidentificatie) => {
-    const address = pagePath('Agendapunt', { organisatiecode, bronidentificatie });
+    const address = pagePath({ ...self, resourceType: 'Agendapunt', bronidentificatie });
     const item = elsewhere.get(bronidentificatie);
     if (item !== undefined)
       return html`<li>${link(address, shorten(item.titel, 100))} is verplaatst naar een andere vergadering.</li>`;
-    const removal = removed.get(bronidentificatie);
+    const removal = removals.get(bronidentificatie);
     if (removal === undefined) return [];
     return html`<li>${link(address, `Een agendapunt ${removal.happened}`)} (${day(removal.storedAt)}).</li>`;
   });
@@ -95,33 +87,26 @@ async function missingItems(
 }
 
 /** The agenda, after the parts of this meeting, and before its other documents and the neighbouring meetings. */
-async function withSurroundings(
-  { context, resource, data }: ResourceView,
-  agendaSection: HtmlValue,
-): Promise<HtmlValue> {
-  const { pool, clock } = context;
-  const self = { ...resource, resourceType: 'Vergadering' } as const;
-  const first = { limit: SHOWN + 1 };
+async function withSurroundings(view: ResourceView, agendaSection: HtmlValue): Promise<HtmlValue> {
+  const { pool } = view.context;
+  const { self } = view;
+  const first = { limit: LIST.most + 1 };
   const [parts, whole, others, [earlier, next]] = await Promise.all([
     listLinked(pool, 'to', self, 'Vergadering', first),
     listLinked(pool, 'from', self, 'Vergadering', { limit: 1 }),
     listLinked(pool, 'to', self, 'Informatieobject', first),
-    neighbours(context, resource.organisatiecode, data),
+    neighbours(view),
   ]);
-  const list = (wanted: 'Vergadering' | 'Informatieobject', text: string) => ({
-    ...{ now: clock.now(), most: SHOWN, bytes: LIST_BYTES },
-    all: { href: linkedPath(self, wanted), text },
-  });
   return [
     parts.length > 0 && [
       heading(2, 'Delen van deze vergadering'),
-      itemList(parts, list('Vergadering', 'Alle delen van deze vergadering')),
+      linkedList(view, parts, 'Vergadering', 'Alle delen van deze vergadering', LIST),
     ],
-    whole.length > 0 && [heading(2, 'Deel van'), itemList(whole, list('Vergadering', ''))],
+    whole.length > 0 && [heading(2, 'Deel van'), linkedList(view, whole, 'Vergadering', '', LIST)],
     agendaSection,
     others.length > 0 && [
       heading(2, 'Documenten bij de vergadering'),
-      itemList(others, list('Informatieobject', 'Alle documenten bij de vergadering')),
+      linkedList(view, others, 'Informatieobject', 'Alle documenten bij de vergadering', LIST),
     ],
     (earlier ?? next) !== undefined &&
       html`${heading(2, 'Andere vergaderingen')}<nav class="kv-pager" aria-label="Andere vergaderingen van deze commissie">${neighbour('Vorige', earlier)}${neighbour('Volgende', next)}</nav>`,
@@ -162,11 +147,11 @@ function whenText(data: JsonObject, when: Date, end: Date | undefined): HtmlValu
   return html`<time datetime="${when.toISOString()}">${weekday(when)}, ${time(when)} uur</time>${end !== undefined && ` tot ${sameDay ? `${time(end)} uur` : dayAndTime(end)}`}`;
 }
 
-async function neighbours(
-  { pool }: PagesContext,
-  organisatiecode: string,
-  data: JsonObject,
-): Promise<readonly [earlier?: Item | undefined, next?: Item | undefined]> {
+async function neighbours({
+  context: { pool },
+  self: { organisatiecode },
+  data,
+}: ResourceView): Promise<readonly [earlier?: Item | undefined, next?: Item | undefined]> {
   const gremium = bodyKey(bodyOf(data));
   const moment = meetingDate(data);
   if (gremium === undefined || moment === undefined) return [];
@@ -181,7 +166,7 @@ async function neighbours(
 
 function neighbour(word: string, item: Item | undefined): HtmlValue {
   if (item?.datum === undefined || item.datum === null) return undefined;
-  return link(pagePath('Vergadering', item), `${word}: ${weekday(item.datum)}`);
+  return link(pagePath(item), `${word}: ${weekday(item.datum)}`);
 }
 
 function bodyOf({ georganiseerddoorgremium: body }: JsonObject): JsonObject {

@@ -166,9 +166,9 @@ function bodyLine(path: string, { gremium, naam, vergaderingen, laatste, volgend
 }
 
 function bodyList(path: string, bodies: readonly Body[], chosen: string | undefined): Html {
-  const rows = bodies.slice(0, BODIES).map((body) => bodyLine(path, body, chosen));
+  const rows = bodies.map((body) => bodyLine(path, body, chosen));
   const all = { href: `${path}/gremia`, text: 'Raad en alle commissies' };
-  return html`${boundedList(rows, { all, isCut: bodies.length > BODIES })}${chosen !== undefined && html`<p>${link(path, 'Toon alle vergaderingen')}</p>`}`;
+  return html`${boundedList(rows, BODIES, { all })}${chosen !== undefined && html`<p>${link(path, 'Toon alle vergaderingen')}</p>`}`;
 }
 
 /** Every body of an organisation. @param from position in the list */
@@ -262,7 +262,7 @@ function calendar({ month, meetings, now, dayPath }: Calendar): Html {
       .slice(0, OF_DAY)
       .map(
         (item) =>
-          html`<li>${item.datum !== null && hasTime(item.summary) && `${time(item.datum)} `}${link(pagePath(item.resourceType, item), breakable(shorten(item.titel, 50)))} ${stateBadge(textIn(item.summary, 'vergaderstatus'), item.datum, now)}</li>`,
+          html`<li>${item.datum !== null && hasTime(item.summary) && `${time(item.datum)} `}${link(pagePath(item), breakable(shorten(item.titel, 50)))} ${stateBadge(textIn(item.summary, 'vergaderstatus'), item.datum, now)}</li>`,
       );
     const isToday = dutchDay(now) === date;
     return html`<td${isToday && html` class="kv-calendar__today" aria-current="date"`}><span class="kv-calendar__day">${number}${isToday && html`<span class="kv-hidden"> vandaag</span>`}</span>${items.length > 0 && html`<ul>${items}${rest > 0 && html`<li>${link(dayPath(date), `en nog ${rest}`)}</li>`}</ul>`}</td>`;

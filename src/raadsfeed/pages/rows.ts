@@ -60,12 +60,26 @@ const dayNumber = new Intl.DateTimeFormat('nl-NL', { timeZone: TIME_ZONE, day: '
 const monthShort = new Intl.DateTimeFormat('nl-NL', { timeZone: TIME_ZONE, month: 'short' });
 
 interface RowOptions {
+  /** A fact that only this list has. */
   readonly beside?: ((item: Item) => string | undefined) | undefined;
   readonly now: Date;
 }
 
-function meetingRow(item: Item, besides: string, now: Date): Html {
-  const { datum, summary, titel, gremiumnaam } = item;
+export function listRow(item: Item, { beside, now }: RowOptions): Html {
+  const { resourceType, datum, summary, titel, soort, gremiumnaam } = item;
+  const title = link(pagePath(item), shorten(titel, TITLE_LENGTH));
+  const besides = shorten(beside?.(item) ?? '', 80);
+  if (resourceType === 'Agendapunt') {
+    const facts = [gremiumnaam !== null && shorten(gremiumnaam, 100), datum !== null && day(datum), besides];
+    return html`<li>Agendapunt: ${title}
+<p class="kv-list__line">${joined(facts)}</p></li>`;
+  }
+  if (resourceType === 'Informatieobject') {
+    // The document's own date: lists of new documents are sorted by the date they came in.
+    const date = datum !== null && html`<time datetime="${dutchDay(datum)}">${day(datum)}</time>`;
+    return html`<li><span class="kv-list__title">${title}</span> <span class="kv-small">${fileLink(summary)}</span>
+<p class="kv-list__line">${joined([soort !== null && shorten(soort, 60), date, besides])}</p></li>`;
+  }
   const facts = [
     datum !== null &&
       html`<time datetime="${datum.toISOString()}">${day(datum)}${hasTime(summary) && `, ${time(datum)} uur`}</time>`,
@@ -74,48 +88,38 @@ function meetingRow(item: Item, besides: string, now: Date): Html {
     besides,
   ];
   return html`<li class="kv-event"><div class="kv-date" aria-hidden="true">${datum === null ? '–' : html`<b>${dayNumber.format(datum)}</b><span>${monthShort.format(datum)}</span>`}</div>
-<div><span class="kv-list__title">${link(pagePath(item.resourceType, item), shorten(titel, TITLE_LENGTH))}</span> ${stateBadge(textIn(summary, 'vergaderstatus'), datum, now)}
+<div><span class="kv-list__title">${title}</span> ${stateBadge(textIn(summary, 'vergaderstatus'), datum, now)}
 <p class="kv-list__line">${joined(facts)}</p></div></li>`;
 }
-
-/** Shows the document's own date: lists of new documents are sorted by the date they came in. */
-function documentRow(item: Item, besides: string): Html {
-  const { datum, titel, soort, summary } = item;
-  const facts = [
-    soort !== null && shorten(soort, 60),
-    datum !== null && html`<time datetime="${dutchDay(datum)}">${day(datum)}</time>`,
-    besides,
-  ];
-  return html`<li><span class="kv-list__title">${link(pagePath(item.resourceType, item), shorten(titel, TITLE_LENGTH))}</span> <span class="kv-small">${fileLink(summary)}</span>
-<p class="kv-list__line">${joined(facts)}</p></li>`;
-}
-
-function itemRow(item: Item, besides: string): Html {
-  const { datum, titel, gremiumnaam } = item;
-  const facts = [gremiumnaam !== null && shorten(gremiumnaam, 100), datum !== null && day(datum), besides];
-  return html`<li>Agendapunt: ${link(pagePath(item.resourceType, item), shorten(titel, TITLE_LENGTH))}
-<p class="kv-list__line">${joined(facts)}</p></li>`;
-}
-
-const ROWS = { Vergadering: meetingRow, Agendapunt: itemRow, Informatieobject: documentRow } as const;
-
-export const listRow = (item: Item, { beside, now }: RowOptions): Html =>
-  ROWS[item.resourceType](item, shorten(beside?.(item) ?? '', 80), now);
 
 interface ListOptions {
   readonly empty?: string;
   readonly bytes?: number;
   readonly all: PageLink;
-  readonly isCut?: boolean;
 }
 
-/** Rows of a list, as many as fit, with a link to all of them if some do not. @param most rows that are shown, by default all of them */
-export function itemList(
-  items: readonly Item[],
-  { most = items.length, ...options }: ListOptions & RowOptions & { readonly most?: number },
+export interface ItemList extends ListOptions, RowOptions {
+  /** Rows that are shown, by default all of them. */
+  readonly most?: number;
+}
+
+export function itemList(items: readonly Item[], options: ItemList): Html {
+  const rows = items.map((item) => listRow(item, options));
+  return boundedList(rows, options.most ?? items.length, options);
+}
+
+/** Bytes of a list: no page is larger than 150 kB. */
+const LIST_BYTES = 20_000;
+
+/** The first `most` rows, as many as fit, with a link to all of them if some do not; `empty` when there are none. */
+export function boundedList(
+  rows: readonly Html[],
+  most: number,
+  { empty = '', bytes = LIST_BYTES, all }: ListOptions,
 ): Html {
-  const rows = items.slice(0, most).map((item) => listRow(item, options));
-  return boundedList(rows, { ...options, isCut: items.length > most });
+  if (rows.length === 0) return quiet(empty);
+  const { items } = withinBytes(rows.slice(0, most), bytes);
+  return html`<ul class="kv-list">${items}</ul>${items.length < rows.length && html`<p class="kv-more">${link(all.href, all.text)}</p>`}`;
 }
 
 /** The file itself, as `PDF, 1,2 MB`. A very long address is only on the page of the document. */
@@ -151,49 +155,22 @@ export function joined(facts: readonly HtmlValue[]): HtmlValue {
     .map((fact, i) => (i === 0 ? fact : html` · ${fact}`));
 }
 
-/** Bytes of a list: no page is larger than 150 kB. */
-const LIST_BYTES = 20_000;
-
-/** The rows that fit, with a link to all of them if some do not; `empty` when there are none. */
-export function boundedList(
-  rows: readonly Html[],
-  { empty = '', bytes = LIST_BYTES, all, isCut = false }: ListOptions,
-): Html {
-  if (rows.length === 0) return html`<p class="utrecht-paragraph kv-quiet">${empty}</p>`;
-  const { items, rest } = withinBytes(rows, bytes);
-  return html`<ul class="kv-list">${items}</ul>${(rest > 0 || isCut) && html`<p class="kv-more">${link(all.href, all.text)}</p>`}`;
-}
-
 /** Links between the parts of a long page. */
-export function pager(
-  label: string,
-  number: number,
-  parts: number,
-  at: (part: number) => string,
-  word: string,
-): HtmlValue {
+export function pager(label: string, number: number, parts: number, at: (part: number) => string): HtmlValue {
   if (parts === 1) return undefined;
   const to = (part: number, text: string): HtmlValue => part >= 1 && part <= parts && link(at(part), text);
-  return html`<nav class="utrecht-pagination kv-pager" aria-label="${label}">${to(number - 1, `Vorig ${word.toLowerCase()}`)}<span>${word} ${number} van ${parts}</span>${to(number + 1, `Volgend ${word.toLowerCase()}`)}</nav>`;
-}
-
-/** A part of a long list, from a position on; as many rows as fit in a page. */
-export interface Window {
-  readonly rows: readonly Html[];
-  /** Positions of the window before and after it. */
-  readonly previous: number | undefined;
-  readonly next: number | undefined;
+  return html`<nav class="utrecht-pagination kv-pager" aria-label="${label}">${to(number - 1, 'Vorig deel')}<span>Deel ${number} van ${parts}</span>${to(number + 1, 'Volgend deel')}</nav>`;
 }
 
 const WINDOW_ROWS = 100;
 const WINDOW_BYTES = 90_000;
 
-/** @param read rows from a position on */
+/** A part of a long list, from a position on: as many rows as fit in a page, and the positions of the parts before and after it. */
 export async function readWindow<T>(
   from: number,
   read: (slice: { readonly offset: number; readonly limit: number }) => Promise<readonly T[]>,
   render: (one: T) => Html,
-): Promise<Window> {
+) {
   const start = Math.max(0, from - WINDOW_ROWS);
   const [found, before] = await Promise.all([
     read({ offset: from, limit: WINDOW_ROWS + 1 }),
@@ -208,10 +185,17 @@ export async function readWindow<T>(
   };
 }
 
-/** @param at address of the window from a position on */
-export function windowList({ rows, previous, next }: Window, empty: string, at: (from: number) => string): Html {
-  return html`${rows.length === 0 ? html`<p class="utrecht-paragraph kv-quiet">${empty}</p>` : html`<ul class="kv-list">${rows}</ul>`}${
+/** @param at address of the part from a position on */
+export function windowList(
+  { rows, previous, next }: Awaited<ReturnType<typeof readWindow>>,
+  empty: string,
+  at: (from: number) => string,
+): Html {
+  const list = rows.length === 0 ? quiet(empty) : html`<ul class="kv-list">${rows}</ul>`;
+  return html`${list}${
     (previous ?? next) !== undefined &&
     html`<nav class="utrecht-pagination kv-pager" aria-label="Pagina’s">${previous !== undefined && link(at(previous), 'Vorige')}${next !== undefined && link(at(next), 'Volgende')}</nav>`
   }`;
 }
+
+export const quiet = (text: string): Html => html`<p class="utrecht-paragraph kv-quiet">${text}</p>`;

@@ -309,7 +309,7 @@ function resultRow(item: Item, [inTitle, inText]: readonly Marks[], names: Reado
     gremiumnaam !== null && shorten(gremiumnaam, 80),
     shorten(names.get(organisatiecode) ?? organisatiecode, 80),
   ];
-  return html`<li>${badge(TYPE_NAMES[resourceType])} <span class="kv-list__title">${link(pagePath(resourceType, item), marked(title, inTitle))}</span>${resourceType === 'Informatieobject' && html` <span class="kv-small">${fileLink(item.summary)}</span>`}
+  return html`<li>${badge(TYPE_NAMES[resourceType])} <span class="kv-list__title">${link(pagePath(item), marked(title, inTitle))}</span>${resourceType === 'Informatieobject' && html` <span class="kv-small">${fileLink(item.summary)}</span>`}
 <p class="kv-list__line">${joined(line)}</p>${text !== '' && html`<p class="kv-list__text">${marked(text, inText)}</p>`}</li>`;
 }
 

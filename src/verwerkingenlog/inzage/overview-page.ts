@@ -2,23 +2,62 @@
 
 import { dayAndTime, count as number } from '../../html/format.ts';
 import { alert, heading, link, type Page, paragraph } from '../../html/page.ts';
+import { UUID } from '../../lib/patterns.ts';
 import { type Html, type HtmlValue, html } from '../../lib/template.ts';
+import { isDay } from '../../lib/time.ts';
 import { MAX_COUNT } from '../store/find.ts';
 import { entryList, organisationSection, organisationSections } from './organisation-sections.ts';
 import { type Overview, type Period, type Selection, yearPeriod } from './read-overview.ts';
 import { LOGOUT, OVERVIEW, type Settings } from './site.ts';
-import type { Look } from './store/timeline.ts';
+import type { Look } from './store/citizens.ts';
 
 /** The visitor's selection; days as they were typed. */
 export interface Asked extends Period, Partial<Pick<Selection, 'activity' | 'cursor'>> {
   readonly all: boolean;
 }
 
+/** What the visitor asks for in the address, and what is wrong with it. */
+export function readAsked(url: string): { readonly asked: Asked; readonly faults: readonly string[] } {
+  const query = new URLSearchParams(url.split('?', 2)[1] ?? '');
+  const text = (name: string): string | undefined => query.get(name)?.trim().slice(0, 200) || undefined;
+  const asked = {
+    ...{ from: text('van'), to: text('tot'), activity: text('activiteit')?.toLowerCase() },
+    ...{ cursor: text('cursor'), all: text('alles') === 'ja' },
+  };
+  const { from, to, activity } = asked;
+  // A year below 1000 is a typing error.
+  const isWrong = (day: string | undefined): boolean => day !== undefined && !(/^[12]/.test(day) && isDay(day));
+  const faults = [
+    isWrong(from) && 'Vul bij ‘Vanaf deze dag’ een dag in, zoals 2026-01-31.',
+    isWrong(to) && 'Vul bij ‘Tot en met deze dag’ een dag in, zoals 2026-01-31.',
+  ].filter((fault) => fault !== false);
+  if (faults.length === 0 && from !== undefined && to !== undefined && from > to)
+    faults.push('De eerste dag ligt na de laatste dag. Draai ze om.');
+  if (activity !== undefined && !UUID.test(activity)) faults.push('Dit doel bestaat niet.');
+  return { asked, faults };
+}
+
+/** The download: the contents of the page, with the address of the next part. */
+export function overviewFile({ count, next, groups, looks, readings }: Overview, { from, to }: Asked): object {
+  return {
+    uitleg: 'Wat er met uw persoonsgegevens is gedaan. Vertrouwelijke verwerkingen staan er niet in.',
+    vanaf: from ?? null,
+    totEnMet: to ?? null,
+    aantal: count,
+    volgende: next,
+    doelen: groups,
+    inzageDoorAnderen: readings,
+    uwEigenInzage: looks
+      .filter(({ isOwn }) => isOwn)
+      .map(({ actieId, tijdstip, isProof }) => ({ actieId, tijdstip, wat: isProof ? 'bewijs' : 'overzicht' })),
+  };
+}
+
 interface OverviewPage {
   readonly settings: Settings;
   readonly asked: Asked;
   /** Absent when nothing was read; `faults` says why. */
-  readonly overview?: Overview | undefined;
+  readonly overview?: Overview;
   readonly faults?: readonly string[];
 }
 

@@ -1,5 +1,5 @@
 /** The proof of an entry for the citizen that it is about: a page that explains it, and two files to check it with. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { heading, link, type Page, paragraph } from '../../html/page.ts';
 import { UUID_DIGITS } from '../../lib/patterns.ts';
 import { html } from '../../lib/template.ts';
@@ -7,55 +7,41 @@ import type { ProofWriter } from '../../proof/proof-log.ts';
 import { categorieOf } from '../domain/categories.ts';
 import { reveal } from '../domain/encryption.ts';
 import { BASIS, objectPart, proofRecordOf } from '../domain/proof-parts.ts';
-import type { Versie } from '../domain/verwerkingsactie.ts';
-import { isSamePerson } from '../domain/verwerkingsactie.ts';
-import type { LoggedRead } from '../logged-read.ts';
+import { isSamePerson, type Versie } from '../domain/verwerkingsactie.ts';
 import { proveVersion, type VersionProof } from '../store/proof.ts';
 import { readCurrent } from '../store/versions.ts';
 import { namesAnother, readerOf } from './read-overview.ts';
 import type { Session } from './sessions.ts';
-import { HOME, OVERVIEW } from './site.ts';
-import { OWN_PROOF } from './store/timeline.ts';
+import { HOME, OVERVIEW, type SendPage } from './site.ts';
+import { OWN_PROOF } from './store/citizens.ts';
 
-/** Path of the pages, below that of the mount. */
-const PROOFS = '/bewijs';
+export const PROOFS = `${HOME}/bewijs`;
 /** The page on which anybody checks a record with its proof. */
 const CHECKER = '/proof/v1/controleer';
-
-interface ProofPages {
-  readonly writer: ProofWriter;
-  readonly actieLog: FastifyInstance['actieLog'];
-  readonly loggedRead: LoggedRead;
-  /** Seconds between two checkpoints. */
-  readonly intervalSeconds: number;
-  /** Undefined after the browser was redirected to the front page. */
-  readonly requireSession: (request: FastifyRequest, reply: FastifyReply) => Promise<Session | undefined>;
-  readonly send: (reply: FastifyReply, page: Page, status?: number) => FastifyReply;
-}
-
-export function proofAddress(actieId: string): string {
-  return `${HOME}${PROOFS}/${actieId}`;
-}
-
-export function proofPages(app: FastifyInstance, pages: ProofPages): void {
-  const { requireSession, send } = pages;
-  app.get<{ Params: { file: string } }>(`${PROOFS}/:file`, async (request, reply) => {
-    const session = await requireSession(request, reply);
-    if (session === undefined) return reply;
-    const [, actieId, kind] = FILE.exec(request.params.file) ?? [];
-    if (actieId === undefined) return send(reply, absentPage('unknown'), 404);
-    if (kind === undefined) return send(reply, proofPage(actieId));
-    const found = await readProof(request, reply, session, actieId, pages);
-    if (found === undefined) return send(reply, absentPage('unknown'), 404);
-    if (kind === '.json')
-      return asFile(reply, `gegeven-${actieId}.json`, 'application/json', `${JSON.stringify(found.record, null, 2)}\n`);
-    if ('proof' in found.proof) return asFile(reply, `bewijs-${actieId}.tlog-proof`, 'text/plain', found.proof.proof);
-    if (found.proof.none === 'pending') reply.header('retry-after', String(pages.intervalSeconds));
-    return send(reply, absentPage(found.proof.none), 404);
-  });
-}
-
 const FILE = new RegExp(`^(${UUID_DIGITS})(\\.json|\\.tlog-proof)?$`);
+
+export const proofAddress = (actieId: string): string => `${PROOFS}/${actieId}`;
+
+/** Answers with the page about a proof, or one of its two files. Entries that the overview leaves out get the same answer as unknown ones. */
+export async function answerProof(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  session: Session,
+  writer: ProofWriter,
+  send: SendPage,
+): Promise<FastifyReply> {
+  const [, actieId, kind] = FILE.exec(Object(request.params).file) ?? [];
+  if (actieId === undefined) return send(reply, absentPage('unknown'), 404);
+  if (kind === undefined) return send(reply, proofPage(actieId));
+  const found = await readProof(request, reply, session, writer, actieId);
+  if (found === undefined) return send(reply, absentPage('unknown'), 404);
+  const { record, proof } = found;
+  if (kind === '.json')
+    return asFile(reply, `gegeven-${actieId}.json`, 'application/json', `${JSON.stringify(record, null, 2)}\n`);
+  if ('proof' in proof) return asFile(reply, `bewijs-${actieId}.tlog-proof`, 'text/plain', proof.proof);
+  if (proof.none === 'pending') reply.header('retry-after', String(writer.intervalSeconds));
+  return send(reply, absentPage(proof.none), 404);
+}
 
 function asFile(reply: FastifyReply, name: string, type: string, text: string): FastifyReply {
   return reply
@@ -64,22 +50,16 @@ function asFile(reply: FastifyReply, name: string, type: string, text: string): 
     .send(text);
 }
 
-interface OwnProof {
-  /** The action in the limited set, with this person's objects only; as the API answers it, without addresses. */
-  readonly record: object;
-  readonly proof: VersionProof;
-}
-
-/** Entries that the overview leaves out have no proof here either, and get the same answer as unknown ones. */
+/** `record` is the action in the limited set, with this person's objects only; as the API answers it, without addresses. */
 async function readProof(
   request: FastifyRequest,
   reply: FastifyReply,
   { bsn }: Session,
+  writer: ProofWriter,
   actieId: string,
-  { writer, actieLog, loggedRead }: ProofPages,
-): Promise<OwnProof | undefined> {
-  const reader = readerOf(request, reply, OWN_PROOF);
-  return await loggedRead(reader, async (db) => {
+): Promise<{ readonly record: object; readonly proof: VersionProof } | undefined> {
+  const { actieLog, verwerkingenlog } = request.server;
+  return await verwerkingenlog.loggedRead(readerOf(request, reply, OWN_PROOF), async (db) => {
     const stored = await readCurrent(db, actieId);
     const persons = [{ soortObjectId: 'BSN', objectId: bsn }];
     const nothing = { result: undefined, persons, confidential: false };

@@ -12,7 +12,7 @@ import { hashesOf, preparePersonPage } from '../routes/person-page.ts';
 import { readActiviteiten } from '../store/activiteiten.ts';
 import type { Session } from './sessions.ts';
 import type { Settings } from './site.ts';
-import { AUTHOR, type Look, OWN_LOOK, readTimeline, type Timeline } from './store/timeline.ts';
+import { AUTHOR, type Look, OWN_LOOK, readTimeline, type Timeline } from './store/citizens.ts';
 
 interface OverviewOptions {
   readonly settings: Settings;

@@ -5,12 +5,12 @@
 
 import { hkdfSync, randomUUID } from 'node:crypto';
 import type { CookieSerializeOptions } from '@fastify/cookie';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { EncryptJWT, errors, type JWTPayload, jwtDecrypt } from 'jose';
-import type { Pool } from '../../database/pool.ts';
 import { isBsn } from '../../lib/patterns.ts';
-import type { Clock } from '../../lib/time.ts';
-import { endSession, isEnded } from './store/ended-sessions.ts';
+import type { LoginAttempt } from './sign-in.ts';
+import { HOME } from './site.ts';
+import { endSession, isEnded } from './store/citizens.ts';
 
 export interface Session {
   readonly id: string;
@@ -19,35 +19,15 @@ export interface Session {
   readonly until: Date;
 }
 
-/** The data that the browser keeps while at the provider. */
-export interface LoginAttempt {
-  readonly state: string;
-  readonly nonce: string;
-  readonly codeVerifier: string;
-}
-
-interface SessionOptions {
-  /** Base64 of 32 bytes. */
-  readonly key: string;
-  readonly idleMs: number;
-  readonly maxMs: number;
-  readonly clock: Clock;
-  readonly pool: Pool;
-  /** Whether the pages are served over TLS; known after listening. */
-  readonly isSecure: () => boolean;
-  /** Path that the cookies are sent to, where their names allow one. */
-  readonly path: string;
-}
-
 /** How long a citizen may take to log in. */
 const LOGIN_MS = 10 * 60_000;
 
-export type Sessions = ReturnType<typeof createSessions>;
-
-export function createSessions(options: SessionOptions) {
-  const { idleMs, maxMs, clock, pool } = options;
-  const session = sealedCookie('inzage', options);
-  const login = sealedCookie('inzage-inloggen', options);
+export function createSessions(app: FastifyInstance) {
+  const { clock } = app;
+  const { logPool: pool } = app.database;
+  const { idleMs, sessionMs } = app.settings.inzage;
+  const session = sealedCookie(app, 'inzage');
+  const login = sealedCookie(app, 'inzage-inloggen');
 
   const write = async (reply: FastifyReply, { id, bsn, until }: Session): Promise<void> => {
     const ends = new Date(Math.min(clock.now().getTime() + idleMs, until.getTime()));
@@ -74,7 +54,7 @@ export function createSessions(options: SessionOptions) {
     wasSent: session.isSent,
     /** Begins a new session, whatever the browser sent. */
     begin: (reply: FastifyReply, bsn: string): Promise<void> =>
-      write(reply, { id: randomUUID(), bsn, until: new Date(clock.now().getTime() + maxMs) }),
+      write(reply, { id: randomUUID(), bsn, until: new Date(clock.now().getTime() + sessionMs) }),
     /** Ends the session of a request on every instance. */
     async end(request: FastifyRequest, reply: FastifyReply): Promise<void> {
       session.clear(reply);
@@ -96,15 +76,18 @@ export function createSessions(options: SessionOptions) {
 }
 
 /** A cookie that only this service reads and writes: a JWE, with a separate key for each name. */
-function sealedCookie(label: string, { key, clock, path, isSecure }: SessionOptions) {
-  const secret = new Uint8Array(hkdfSync('sha256', Buffer.from(key, 'base64'), '', `koppelvlak cookie ${label}`, 32));
+function sealedCookie({ clock, settings, publicBaseUrl }: FastifyInstance, label: string) {
+  const key = Buffer.from(settings.inzage.sessionKey ?? '', 'base64');
+  const secret = new Uint8Array(hkdfSync('sha256', key, '', `koppelvlak cookie ${label}`, 32));
+  // Known after listening.
+  const isSecure = (): boolean => publicBaseUrl().startsWith('https:');
   // A browser accepts a name with this prefix only over TLS, from this very host, for every path: no neighbouring host can plant one.
   const nameOf = (): string => (isSecure() ? `__Host-${label}` : label);
   const attributes = (): CookieSerializeOptions => ({
     httpOnly: true,
     sameSite: 'lax',
     secure: isSecure(),
-    path: isSecure() ? '/' : path,
+    path: isSecure() ? '/' : HOME,
   });
   return {
     isSent: (request: FastifyRequest): boolean => request.cookies[nameOf()] !== undefined,

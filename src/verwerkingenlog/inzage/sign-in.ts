@@ -1,11 +1,10 @@
 /** Logging in at an OpenID Connect provider: authorization code with PKCE, state and nonce (OpenID Connect Core 1.0 section 3.1, RFC 7636). */
 
+import type { FastifyInstance } from 'fastify';
 import * as oidc from 'openid-client';
 import { createGuardedConnections, headerValue, readBody } from '../../lib/outbound/guarded-fetch.ts';
 import { isBsn } from '../../lib/patterns.ts';
-import type { Clock } from '../../lib/time.ts';
 import type { Config } from '../../settings/read-config.ts';
-import type { LoginAttempt } from './sessions.ts';
 
 /** Why a login failed. The reason is for the log and the metrics; it never contains data from the provider or the browser. */
 export class SignInError extends Error {
@@ -20,10 +19,11 @@ export class SignInError extends Error {
 /** `refused`: by the provider or the citizen. `response`: the answer does not match the request. */
 export type SignInFailure = 'unavailable' | 'refused' | 'response' | 'level' | 'no-bsn';
 
-interface SignInOptions {
-  readonly settings: Config['inzage'];
-  readonly proxy: Config['server'];
-  readonly clock: Clock;
+/** The data that the browser keeps while at the provider. */
+export interface LoginAttempt {
+  readonly state: string;
+  readonly nonce: string;
+  readonly codeVerifier: string;
 }
 
 const MAX_BYTES = 262_144;
@@ -33,9 +33,9 @@ const MAX_CALLS = 64;
 /** How long the provider's metadata are used before they are read again. */
 const METADATA_MS = 15 * 60_000;
 
-export function createSignIn({ settings, proxy, clock }: SignInOptions) {
+export function createSignIn({ settings: { inzage: settings, server: proxy }, clock }: FastifyInstance) {
   const { issuer = '', clientId = '', clientSecret = '', timeoutMs } = settings;
-  const calls = createProviderFetch({ timeoutMs, proxy });
+  const calls = createProviderFetch(timeoutMs, proxy);
   let known: { readonly provider: Promise<oidc.Configuration>; readonly until: number } | undefined;
 
   const discover = (): Promise<oidc.Configuration> =>
@@ -128,7 +128,7 @@ function failureOf(error: unknown): SignInFailure {
 }
 
 /** The library's calls, under the rules for outgoing ones: limits on time, bytes and number, no redirect, no link-local address. */
-function createProviderFetch({ timeoutMs, proxy }: { timeoutMs: number; proxy: Config['server'] }) {
+function createProviderFetch(timeoutMs: number, proxy: Config['server']) {
   const connections = createGuardedConnections({
     // The operator named it, and it may be on the organisation's own network.
     rules: { allowPrivate: true },

@@ -1,7 +1,6 @@
-/** The frame of the pages, and those that need no session. */
-
-import type { Brand } from '../../html/brand.ts';
-import { alert, heading, link, type Page, paragraph, type Site } from '../../html/page.ts';
+/** The addresses, and the pages that need no session. */
+import type { FastifyReply } from 'fastify';
+import { alert, heading, link, type Page, paragraph } from '../../html/page.ts';
 import { type Html, html, safeUrl } from '../../lib/template.ts';
 import type { Config } from '../../settings/read-config.ts';
 import type { SignInFailure } from './sign-in.ts';
@@ -21,25 +20,17 @@ export type Settings = Config['inzage'] & {
   readonly maxRetention: Config['verwerkingenlog']['maxRetention'];
 };
 
-export function createSite(stylesheet: string, settings: Settings, brand: Brand): Site {
-  return {
-    brand,
-    name: 'Inzage in uw gegevens',
-    home: HOME,
-    stylesheet,
-    menu: [
-      { href: HOME, text: 'Begin' },
-      { href: OVERVIEW, text: 'Uw overzicht' },
-    ],
-    footer: html`<p>Deze pagina’s zijn van ${settings.organisation}.</p>`,
-  };
-}
+export type SendPage = (reply: FastifyReply, page: Page, status?: number) => FastifyReply;
 
-/** Why the visitor was redirected here. */
-export type Notice = 'ended' | 'logged-out' | undefined;
-
-/** @param logoutAddress where to log out at the provider too */
-export function frontPage(settings: Settings, notice: Notice, logoutAddress: string | undefined): Page {
+/**
+ * @param notice why the visitor was redirected here
+ * @param logoutAddress where to log out at the provider too
+ */
+export function frontPage(
+  settings: Settings,
+  notice: 'ended' | 'logged-out' | undefined,
+  logoutAddress: string | undefined,
+): Page {
   return {
     title: 'Inzage in uw gegevens',
     description: 'Bekijk wat er met uw persoonsgegevens is gedaan.',
@@ -81,13 +72,7 @@ const REASONS: Readonly<Record<SignInFailure, string>> = {
   'no-bsn': 'Inloggen is niet gelukt: wij kregen geen burgerservicenummer. Kies een andere manier van inloggen.',
 };
 
-export const STATUS_OF: Readonly<Record<SignInFailure, number>> = {
-  unavailable: 503,
-  refused: 403,
-  response: 400,
-  level: 403,
-  'no-bsn': 403,
-};
+export const STATUS_OF = { unavailable: 503, refused: 403, response: 400, level: 403, 'no-bsn': 403 } as const;
 
 export function loginFailedPage(reason: SignInFailure): Page {
   return {

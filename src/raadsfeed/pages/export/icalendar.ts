@@ -62,7 +62,7 @@ function event(item: Item, baseUrl: string): string[] {
   const status = textIn(summary, 'vergaderstatus');
   const state = meetingState(status);
   const place = textIn(summary, 'locatie');
-  const page = `${baseUrl}${pagePath('Vergadering', item)}`;
+  const page = `${baseUrl}${pagePath(item)}`;
   const title = state === 'cancelled' ? `Gaat niet door: ${item.titel}` : item.titel;
   return [
     'BEGIN:VEVENT',

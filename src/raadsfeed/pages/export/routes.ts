@@ -71,7 +71,7 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
       handler(await findOrganisation(context, params.organisatiecode), partOf(query)),
     );
   const asCsv = (name: string, body: string): Export => ({ type: 'text/csv', filename: `${name}.csv`, body });
-  const addressOf = (item: Item): string => `${baseUrl()}${pagePath(item.resourceType, item)}`;
+  const addressOf = (item: Item): string => `${baseUrl()}${pagePath(item)}`;
 
   const organisationsCsv = async (): Promise<Export> => {
     const rows = byName(await readOrganisations(pool)).map(
@@ -201,7 +201,9 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
   getCsv<Item>('vergaderingen/:bronidentificatie/agenda.csv', async (organisatiecode, { params }) => {
     const { bronidentificatie: vergadering = '' } = params;
     const items = { organisatiecode, vergadering, resourceType: 'Agendapunt' } as const;
-    const { isPlanned } = await readAgenda(pool, { organisatiecode, bronidentificatie: vergadering });
+    const { isPlanned } = await readAgenda(pool, {
+      ...{ organisatiecode, resourceType: 'Vergadering', bronidentificatie: vergadering },
+    });
     return {
       name: 'agenda',
       table: agendaTable(isPlanned),

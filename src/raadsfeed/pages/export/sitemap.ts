@@ -16,8 +16,7 @@ export function sitemapIndex(baseUrl: string, maps: Awaited<ReturnType<typeof li
 
 export function sitemap(baseUrl: string, resources: readonly Item[]): string {
   const urls = resources.map(
-    (one) =>
-      html`<url><loc>${baseUrl}${pagePath(one.resourceType, one)}</loc><lastmod>${one.storedAt.toISOString()}</lastmod></url>\n`,
+    (one) => html`<url><loc>${baseUrl}${pagePath(one)}</loc><lastmod>${one.storedAt.toISOString()}</lastmod></url>\n`,
   );
   return html`<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="${NAMESPACE}">\n${urls}</urlset>\n`.markup;
 }
