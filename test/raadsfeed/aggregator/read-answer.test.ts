@@ -5,7 +5,7 @@ import {
   createReader,
   detailsOf,
   FLAG,
-  IDENTITY,
+  ID,
   listOf,
   objectOf,
   TEXT,
@@ -17,8 +17,8 @@ interface Answer {
   readonly files: readonly { readonly id: string; readonly size?: number }[];
 }
 
-const FILE = objectOf({ id: IDENTITY }, { size: COUNT });
-const read = createReader<Answer>(objectOf({ id: IDENTITY, files: listOf(FILE) }, { title: TEXT }));
+const FILE = objectOf({ id: ID }, { size: COUNT });
+const read = createReader<Answer>(objectOf({ id: ID, files: listOf(FILE) }, { title: TEXT }));
 
 function outcome(raw: unknown): { answer: Answer | undefined; issues: string[] } {
   const issues: string[] = [];
@@ -88,12 +88,12 @@ const readMarks = createReader(objectOf({ files: listOf(objectOf({}, { confident
 it('hides by every unknown mark, even an empty one, and by none that is absent', () => {
   const files = ['', ' ', 'geheim', 2, null].map((confidential) => ({ confidential }));
   const answer = readMarks({ files: [...files, {}] }, () => undefined);
-  expect(answer?.files.map(({ confidential }) => confidential)).toEqual([1, 1, 1, 1, undefined, undefined]);
+  expect(answer?.files.map(({ confidential }) => confidential)).toEqual([true, true, true, true, undefined, undefined]);
 });
 
 it('cancels by no unknown value, and reports it', () => {
   const issues: string[] = [];
   const readState = createReader(objectOf({ cancelled: CANCELLED }));
-  expect(readState({ cancelled: 'misschien' }, (what) => issues.push(what))).toEqual({ cancelled: 0 });
+  expect(readState({ cancelled: 'misschien' }, (what) => issues.push(what))).toEqual({ cancelled: false });
   expect(issues).toEqual(['unusable-value']);
 });

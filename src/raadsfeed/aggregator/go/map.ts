@@ -9,8 +9,7 @@ import {
   COUNT,
   createReader,
   FLAG,
-  IDENTITY,
-  isSet,
+  ID,
   listOf,
   objectOf,
   TEXT,
@@ -28,7 +27,7 @@ export const loneDocumentId = (id: string): string => `${PREFIX}-stuk-${id}`;
 const MARK = { confidential: FLAG };
 /** The two versions name a file differently. */
 const DOCUMENT = objectOf(
-  { id: IDENTITY },
+  { id: ID },
   {
     ...{ filename: TEXT, fileName: TEXT, documentTypeLabel: TEXT, title: TEXT, description: TEXT, fileSize: COUNT },
     ...{ publicationDate: ANY, ...MARK },
@@ -38,14 +37,14 @@ const DOCUMENT = objectOf(
 const ITEM = { number: TEXT, title: TEXT, description: TEXT, sortorder: ANY, ...MARK };
 const MEETING = {
   ...{ date: ANY, startTime: ANY, description: TEXT, location: TEXT, canceled: CANCELLED, fullUrl: TEXT, ...MARK },
-  dmu: { ...objectOf({ id: IDENTITY }, { name: TEXT }), wrong: { what: 'unusable-value' as const } },
+  dmu: { ...objectOf({ id: ID }, { name: TEXT }), wrong: { what: 'unusable-value' as const } },
 };
 const DOCUMENTS = { documents: listOf(DOCUMENT) };
-const WHOLE_ITEM = objectOf({ id: IDENTITY, ...DOCUMENTS }, ITEM);
+const WHOLE_ITEM = objectOf({ id: ID, ...DOCUMENTS }, ITEM);
 /** Version 1 shows a meeting whole; version 2 has a list for each of its parts. */
-const WHOLE = objectOf({ id: IDENTITY, ...DOCUMENTS, items: listOf(WHOLE_ITEM) }, MEETING);
-const BARE = objectOf({ id: IDENTITY }, MEETING);
-const BARE_ITEM = objectOf({ id: IDENTITY }, ITEM);
+const WHOLE = objectOf({ id: ID, ...DOCUMENTS, items: listOf(WHOLE_ITEM) }, MEETING);
+const BARE = objectOf({ id: ID }, MEETING);
+const BARE_ITEM = objectOf({ id: ID }, ITEM);
 
 export type GoMeeting = ValueOf<typeof WHOLE>;
 export type BareMeeting = ValueOf<typeof BARE>;
@@ -62,7 +61,7 @@ export const readDocuments = (list: unknown, issue: IssueSink): readonly GoDocum
   readDocumentList({ list }, issue)?.list ?? [];
 
 export function isHidden({ confidential }: Pick<BareMeeting, 'confidential'>): boolean {
-  return isSet(confidential);
+  return confidential === true;
 }
 
 /** A listed meeting, or a document without one. */
@@ -122,7 +121,7 @@ export function mapGoMeeting(
     });
   const found = {
     bronidentificatie: meetingId(meeting.id),
-    isCancelled: canceled === undefined ? undefined : isSet(canceled),
+    isCancelled: canceled,
     names: [naam, gremiumnaam],
     start,
     end: undefined,

@@ -8,21 +8,21 @@ import {
   listOf,
   objectOf,
   TEXT,
+  textLike,
   type ValueOf,
 } from '../supplier/read-answer.ts';
 import type { XmlElement } from './read-xml.ts';
 
-const ID: AnswerSchema<string> = { type: 'string', pattern: '^[A-Za-z0-9{}_.-]{1,80}$' };
-const IDENTITY: AnswerSchema<string> = { ...ID, identity: true };
+const ID = textLike(/^[A-Za-z0-9{}_.-]{1,80}$/);
 /** Any mark but `false` hides, even an empty one. The public service omits it from public items. */
 const hides = (mark: unknown): boolean => !/^\s*(false|0)\s*$/i.test(String(mark));
 const CONFIDENTIAL: AnswerSchema<string> = {
-  ...{ type: 'string', wrong: { what: 'unusable-value', value: 'unknown' } },
-  mark: hides,
+  ...{ ...TEXT, wrong: { what: 'unusable-value', value: 'unknown' } },
+  hides,
 };
 
 const DOCUMENT = objectOf(
-  { Id: IDENTITY },
+  { Id: ID },
   { FileName: TEXT, DisplayName: TEXT, Confidential: CONFIDENTIAL, FileSize: COUNT, PublicDownloadURL: TEXT },
 );
 const DOCUMENTS = listOf(DOCUMENT);
@@ -30,11 +30,11 @@ const DOCUMENTS = listOf(DOCUMENT);
 const LIST_ITEM = objectOf({ Documents: DOCUMENTS }, { Confidential: CONFIDENTIAL });
 const LIST_ITEMS = listOf(LIST_ITEM);
 const ITEM = objectOf(
-  { Id: IDENTITY, Documents: DOCUMENTS },
+  { Id: ID, Documents: DOCUMENTS },
   { Features: TEXT, Title: TEXT, Explanation: TEXT, Confidential: CONFIDENTIAL, ListItems: LIST_ITEMS },
 );
 const MEETING = objectOf(
-  { Id: IDENTITY, MeetingItems: listOf(ITEM), Documents: DOCUMENTS, ListItems: LIST_ITEMS },
+  { Id: ID, MeetingItems: listOf(ITEM), Documents: DOCUMENTS, ListItems: LIST_ITEMS },
   {
     MeetingtypeId: ID,
     MeetingDate: TEXT,
@@ -44,10 +44,10 @@ const MEETING = objectOf(
     Explanation: TEXT,
   },
 );
-const MEETING_TYPE = objectOf({ Id: IDENTITY }, { Meetingtype: TEXT, Description: TEXT, Abbreviation: TEXT });
-const PAIR = objectOf({ Key: { ...TEXT, identity: true } }, { Value: TEXT });
+const MEETING_TYPE = objectOf({ Id: ID }, { Meetingtype: TEXT, Description: TEXT, Abbreviation: TEXT });
+const PAIR = objectOf({ Key: TEXT }, { Value: TEXT });
 const ENTRY = objectOf(
-  { EntryId: IDENTITY },
+  { EntryId: ID },
   { EntryMasterId: ID, EntryTitle: TEXT, ListId: ID, ListName: TEXT, MutationDate: TEXT },
 );
 const DETAIL = objectOf({ Documents: DOCUMENTS, Values: listOf(PAIR) }, { DocumentsLabel: TEXT });

@@ -158,5 +158,5 @@ function paginationOf(
     return end === undefined ? { total, more: false } : { total, more: end < total, next: end + 1 };
   }
   if (more === undefined) issue('unexpected-answer', 'pagination does not say whether there is more');
-  return { total: items, more: more === true || (page > 0 && page < pages) };
+  return { total: items, more: /^(?:true|1)$/.test(more ?? '') || (page > 0 && page < pages) };
 }

@@ -4,7 +4,6 @@ import type { IssueSink } from '../supplier/issue-log.ts';
 import { references, withNested } from '../supplier/mapping.ts';
 import { mediaTypeIn } from '../supplier/media-type.ts';
 import { type FoundDocument, type FoundItem, type FoundMeeting, withheldDocument } from '../supplier/meeting.ts';
-import { isSet } from '../supplier/read-answer.ts';
 import { describeEntry } from '../supplier/register-values.ts';
 import type { AdapterSource } from '../supplier/source-adapter.ts';
 import { addressOf, momentOf, timeOf } from '../supplier/values.ts';
@@ -74,7 +73,7 @@ export function toFoundMeeting(
   };
   return {
     bronidentificatie: meetingId(meeting.id),
-    isCancelled: isSet(meeting.canceled),
+    isCancelled: meeting.canceled,
     start,
     end: timeOf(planning?.end_date, 'end_date', issue),
     naam: lineOfHtml(labelled('Titel', '1')),

@@ -144,8 +144,8 @@ async function judgeMeeting(
 ): Promise<Found<MeetingDetail>> {
   if (answer.kind !== 'found') return answer;
   const issue = session.issues.at(meetingPath(id));
-  // Only one of the two answers of an assembly may have it.
-  const group = answer.value.permission_group ?? assembly?.permission_group;
+  // Only one of the two answers of an assembly may have it; the other was public.
+  const group = answer.value.permission_group ?? (assembly === undefined ? undefined : 'public');
   const own = readMeeting({ ...answer.value, permission_group: group }, issue);
   if (own === undefined) return { kind: 'failed' };
   if (own.id !== id) {

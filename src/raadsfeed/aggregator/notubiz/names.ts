@@ -2,26 +2,16 @@
 import { isRecord } from '../../../lib/json/json-value.ts';
 import { lineOfHtml } from '../supplier/html-text.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
-import {
-  ANY,
-  type AnswerSchema,
-  createReader,
-  IDENTITY,
-  listOf,
-  objectOf,
-  TEXT,
-  type ValueOf,
-} from '../supplier/read-answer.ts';
+import { ANY, createReader, ID, listOf, objectOf, STRING, TEXT, type ValueOf } from '../supplier/read-answer.ts';
 import { SupplierError } from '../supplier/supplier-client.ts';
 import { type Fetcher, fetchOne } from './api.ts';
 
 export type Names = ReadonlyMap<string, string>;
 
-const STRING: AnswerSchema<string> = { type: 'string' };
 const ATTRIBUTES = objectOf({}, { id: STRING });
 const FOLDER = objectOf({}, { fields: objectOf({}, { field: ANY }) });
 const ORGANISATION = objectOf({}, { '@attributes': ATTRIBUTES, settings: objectOf({}, { folder: FOLDER }) });
-const NAMED = objectOf({ id: IDENTITY }, { title: TEXT, name: TEXT, custom_name: TEXT });
+const NAMED = objectOf({ id: ID }, { title: TEXT, name: TEXT, custom_name: TEXT });
 
 const readOrganisations = createReader(objectOf({ organisation: listOf(ORGANISATION) }));
 const readOrganisation = createReader(ORGANISATION);

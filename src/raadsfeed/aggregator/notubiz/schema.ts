@@ -1,4 +1,5 @@
 /** The parts of NotuBiz responses that are used, as JSON Schemas; see `docs/aggregator.md`. */
+import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
 import {
   ANY,
@@ -8,38 +9,48 @@ import {
   createReader,
   detailsOf,
   FLAG,
-  type Flag,
   ID,
-  IDENTITY,
-  isSet,
   listOf,
   objectOf,
+  STRING,
   TEXT,
+  textLike,
   type ValueOf,
 } from '../supplier/read-answer.ts';
 
-const STRING: AnswerSchema<string> = { type: 'string' };
 const CONFIDENTIAL = { confidential: FLAG };
-const GROUP = {
+/** Whether it hides: any group but `public` does, and so does none where there should be one. */
+const GROUP: { readonly permission_group: AnswerSchema<boolean> } = {
   permission_group: {
-    ...STRING,
-    absent: { value: 'unknown' },
-    wrong: { value: 'unknown' },
-    mark: (group: unknown) => group !== 'public',
+    read: (group) => (typeof group === 'object' ? { fault: 'must be string' } : { value: group !== 'public' }),
+    hides: (group) => group !== 'public',
+    absent: { value: true },
+    wrong: { value: true },
   },
-} as const;
+};
+const KIND: AnswerSchema<string> = { ...STRING, absent: { value: '' }, wrong: { value: '' } };
 const TEMPLATE = { template: FLAG };
 
 const VERSION = objectOf({}, { id: COUNT, file_name: TEXT, mime_type: TEXT, file_size: COUNT });
-const DOCUMENT = objectOf(
-  { id: IDENTITY, ...CONFIDENTIAL, types: detailsOf(objectOf({}, { value: TEXT })), versions: detailsOf(VERSION) },
+const COMPLETE_DOCUMENT = objectOf(
+  { id: ID, ...CONFIDENTIAL, types: detailsOf(objectOf({}, { value: TEXT })), versions: detailsOf(VERSION) },
   { url: TEXT, title: TEXT, date: ANY, last_modified: ANY, version: COUNT, ...GROUP, ...TEMPLATE },
 );
-const REFERENCE = objectOf({ id: IDENTITY }, { self: TEXT });
+/** A document without an id has one in its address. */
+const DOCUMENT: typeof COMPLETE_DOCUMENT = {
+  read: (given, place) => COMPLETE_DOCUMENT.read(isRecord(given) ? { ...given, id: idOf(given) } : given, place),
+};
+
+function idOf({ id, self, url }: JsonObject): unknown {
+  const isGiven = String(id ?? '').trim() !== '';
+  return isGiven ? id : /\/document\/([1-9]\d{0,17})(?=[/ ]|$)/.exec(`${self} ${url}`)?.[1];
+}
+
+const REFERENCE = objectOf({ id: ID }, { self: TEXT });
 const UNNAMED = { absent: { what: 'unusable-value' }, wrong: { what: 'unusable-value' } } as const;
-const ATTRIBUTES = detailsOf(objectOf({ id: { ...IDENTITY, ...UNNAMED } }, { value: ANY }));
+const ATTRIBUTES = detailsOf(objectOf({ id: { ...ID, ...UNNAMED } }, { value: ANY }));
 const PLANNINGS = detailsOf(objectOf({}, { start_date: ANY, end_date: ANY }));
-const NESTED: AnswerSchema<AgendaItem> = { $ref: '#/$defs/agendaItem' };
+const NESTED: AnswerSchema<AgendaItem> = { read: (given, place) => AGENDA_ITEM.read(given, place) };
 const ATTACHED = {
   documents: listOf(DOCUMENT),
   module_items: listOf(REFERENCE),
@@ -47,10 +58,10 @@ const ATTACHED = {
 };
 const AGENDA_ITEM = objectOf(
   {
-    id: IDENTITY,
+    id: ID,
     ...CONFIDENTIAL,
     ...GROUP,
-    type: { ...STRING, absent: { value: '' }, wrong: { value: '' } },
+    type: KIND,
     type_data: {
       ...objectOf({ attributes: ATTRIBUTES }, { title_prefix: TEXT, heading: ANY }),
       absent: { value: { attributes: [] } },
@@ -62,7 +73,7 @@ const AGENDA_ITEM = objectOf(
 );
 const MEETING = objectOf(
   {
-    id: IDENTITY,
+    id: ID,
     ...CONFIDENTIAL,
     ...GROUP,
     canceled: CANCELLED,
@@ -73,7 +84,7 @@ const MEETING = objectOf(
   {
     organisation: objectOf({}, { id: ID }),
     parent: objectOf({}, { id: ID }),
-    gremium: { ...objectOf({ id: { ...IDENTITY, ...UNNAMED } }), wrong: { what: 'unusable-value' } },
+    gremium: { ...objectOf({ id: { ...ID, ...UNNAMED } }), wrong: { what: 'unusable-value' } },
     body: TEXT,
     url: TEXT,
     last_modified: TEXT,
@@ -82,9 +93,9 @@ const MEETING = objectOf(
 );
 const EVENT = objectOf(
   {
-    id: IDENTITY,
+    id: ID,
     ...GROUP,
-    type: { ...STRING, enum: ['meeting', 'assembly'], absent: { value: '' }, wrong: { value: '' } },
+    type: { ...KIND, ...textLike(/^(?:meeting|assembly)$/) },
     plannings: PLANNINGS,
     event_type_data: {
       ...objectOf({}, { agenda_item_count: COUNT, document_count: COUNT, meetings_count: COUNT }),
@@ -96,9 +107,9 @@ const EVENT = objectOf(
 );
 const ASSEMBLY = objectOf(
   {
-    id: IDENTITY,
+    id: ID,
     ...CONFIDENTIAL,
-    meetings: listOf(objectOf({ id: IDENTITY }, { order: COUNT })),
+    meetings: listOf(objectOf({ id: ID }, { order: COUNT })),
   },
   { ...GROUP, ...TEMPLATE, documents: listOf(DOCUMENT), module_items: listOf(REFERENCE) },
 );
@@ -108,7 +119,7 @@ const VALUE = objectOf(
 );
 const REGISTER_ITEM = objectOf(
   {
-    id: IDENTITY,
+    id: ID,
     ...CONFIDENTIAL,
     ...GROUP,
     attributes: listOf(objectOf({ values: listOf(VALUE) }, { id: ID, label: TEXT, datatype: TEXT })),
@@ -118,9 +129,9 @@ const REGISTER_ITEM = objectOf(
 const PAGE_COUNTS = { page: COUNT, total_pages: COUNT, total_items: COUNT, list_end: COUNT, total_results: COUNT };
 
 interface Marks {
-  readonly confidential?: Flag;
-  readonly template?: Flag;
-  readonly permission_group?: string;
+  readonly confidential?: boolean;
+  readonly template?: boolean;
+  readonly permission_group?: boolean;
 }
 export type NotubizDocument = ValueOf<typeof DOCUMENT>;
 export type ModuleReference = ValueOf<typeof REFERENCE>;
@@ -132,19 +143,14 @@ export type EventSummary = ValueOf<typeof EVENT>;
 export type Assembly = ValueOf<typeof ASSEMBLY>;
 export type RegisterItem = ValueOf<typeof REGISTER_ITEM>;
 
-/** A document without an id has one in its address. */
-function completeId(object: Record<string, unknown>): void {
-  if (object.id !== undefined) return;
-  const id = /\/document\/([1-9]\d{0,17})(?=[/ ]|$)/.exec(`${object.self} ${object.url}`)?.[1];
-  if (id !== undefined) object.id = id;
-}
-
-export const readMeeting = createReader({ ...MEETING, $defs: { agendaItem: AGENDA_ITEM } }, completeId);
+export const readMeeting = createReader(MEETING);
 export const readEvent = createReader(EVENT);
-export const readAssembly = createReader(ASSEMBLY, completeId);
-const parseRegisterItem = createReader(REGISTER_ITEM, completeId);
+export const readAssembly = createReader(ASSEMBLY);
+const parseRegisterItem = createReader(REGISTER_ITEM);
 export const readReference = createReader(REFERENCE);
-export const readPagination = createReader(objectOf({}, { ...PAGE_COUNTS, has_more_pages: { type: 'boolean' } }));
+export const readPagination = createReader(
+  objectOf({}, { ...PAGE_COUNTS, has_more_pages: textLike(/^(?:true|false|[01])$/) }),
+);
 
 export function readRegisterItem(raw: unknown, issue: IssueSink): RegisterItem | undefined {
   const item = parseRegisterItem(raw, issue, 'register item');
@@ -171,8 +177,8 @@ export function agendaItemsOf({ attributes }: RegisterItem): string[] {
 }
 
 /** Confidential, a template, or not public. */
-export function isHidden({ confidential, template, permission_group: group = 'public' }: Marks): boolean {
-  return isSet(confidential) || isSet(template) || group !== 'public';
+export function isHidden({ confidential, template, permission_group }: Marks): boolean {
+  return [confidential, template, permission_group].includes(true);
 }
 
 export function attributeOf(attributes: Meeting['attributes'], id: string): unknown {

@@ -3,40 +3,30 @@ import { lineOfHtml, textOfHtml } from '../supplier/html-text.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
 import { mediaTypeIn, mediaTypeOf } from '../supplier/media-type.ts';
 import { type FoundDocument, type FoundItem, mapMeeting } from '../supplier/meeting.ts';
-import {
-  ANY,
-  type AnswerSchema,
-  createReader,
-  FLAG,
-  isSet,
-  listOf,
-  objectOf,
-  TEXT,
-  type ValueOf,
-} from '../supplier/read-answer.ts';
+import { ANY, createReader, FLAG, listOf, objectOf, TEXT, textLike, type ValueOf } from '../supplier/read-answer.ts';
 import type { Listed, MappedItem, Reading } from '../supplier/supplier.ts';
 import { dutchMoment, fixUrl } from '../supplier/values.ts';
 
 export const PREFIX = 'parlaeus';
 export const meetingId = (agid: string): string => `${PREFIX}-meeting-${agid}`;
 
-const IDENTITY: AnswerSchema<string> = { type: 'string', pattern: '^[\\w.-]{1,80}$', identity: true };
+const ID = textLike(/^[\w.-]{1,80}$/);
 const MARK = { confidential: FLAG };
-const DOCUMENT = objectOf({ dcid: IDENTITY }, { link: TEXT, title: TEXT, type: TEXT, ...MARK });
+const DOCUMENT = objectOf({ dcid: ID }, { link: TEXT, title: TEXT, type: TEXT, ...MARK });
 const POINT = objectOf(
-  { apid: IDENTITY, documents: listOf(DOCUMENT) },
+  { apid: ID, documents: listOf(DOCUMENT) },
   { number: TEXT, title: TEXT, text: TEXT, level: ANY, decision: TEXT, ...MARK },
 );
 const AGENDA = objectOf(
-  { agid: IDENTITY, points: listOf(POINT) },
+  { agid: ID, points: listOf(POINT) },
   {
     ...{ cmid: TEXT, title: TEXT, description: TEXT, location: TEXT },
     ...{ date: ANY, time: ANY, endtime: ANY, cancelled: ANY, ...MARK },
     documents: listOf(DOCUMENT),
   },
 );
-const LISTED = objectOf({ agid: IDENTITY }, { date: ANY, time: ANY, last_change: ANY });
-const BODY = objectOf({ cmid: IDENTITY }, { committeename: TEXT, name: TEXT });
+const LISTED = objectOf({ agid: ID }, { date: ANY, time: ANY, last_change: ANY });
+const BODY = objectOf({ cmid: ID }, { committeename: TEXT, name: TEXT });
 
 export type Agenda = ValueOf<typeof AGENDA>;
 export const readAgenda = createReader(AGENDA);
@@ -44,7 +34,7 @@ const readList = createReader(objectOf({ list: listOf(LISTED) }));
 const readBodies = createReader(objectOf({ list: listOf(BODY) }));
 
 export function isHidden({ confidential }: Pick<Agenda, 'confidential'>): boolean {
-  return isSet(confidential);
+  return confidential === true;
 }
 
 export interface ListedAgenda extends Listed {

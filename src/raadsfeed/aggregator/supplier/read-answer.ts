@@ -1,8 +1,4 @@
-/**
- * Reads answers by a schema, as far as they can be used: the supplier guarantees nothing. Deviations are reported, and left out or replaced by the
- * value that the schema names.
- */
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+/** Reads answers as far as they can be used: the supplier guarantees nothing. Deviations are reported, and left out or replaced. */
 import { isRecord } from '../../../lib/json/json-value.ts';
 import type { IssueKind, IssueSink } from './issue-log.ts';
 
@@ -12,56 +8,112 @@ interface Deviation {
   readonly value?: unknown;
 }
 
+/** Where a value is in an answer. */
+interface Place {
+  readonly issue: IssueSink;
+  readonly name: string;
+  /** The objects around it, for people: `agenda item 201: document 5: `. */
+  readonly around: string;
+  /** How many lists it is in. */
+  readonly level: number;
+  /** Something around it is not public. */
+  readonly isHidden: boolean;
+}
+
+/** `undefined`: left out, and reported already. */
+type Result<T> = { readonly value: T | undefined } | { readonly fault: string };
+
 export interface AnswerSchema<T = unknown> {
-  readonly [keyword: string]: unknown;
-  readonly properties?: Readonly<Record<string, AnswerSchema>>;
+  readonly read: (given: unknown, place: Place) => Result<T>;
   readonly absent?: Deviation;
   readonly wrong?: Deviation;
-  /** An object without a usable value of this member is left out. */
-  readonly identity?: true;
-  /** Whether a value hides the object that has it. Texts and numbers stay as they are, so that an empty one is not absent. */
-  readonly mark?: (value: unknown) => boolean;
-  /** Only for the type of a valid value. */
-  readonly type_?: T;
+  /** Whether a value hides the object that has it. Such texts are not trimmed, so that an empty one is not absent. */
+  readonly hides?: (given: unknown) => boolean;
+  readonly isList?: true;
 }
 
 export type ValueOf<S> = S extends AnswerSchema<infer T> ? T : never;
 
-/** A positive integer, as a number or text. */
-export const ID: AnswerSchema<string> = { type: 'string', pattern: '^[1-9]\\d{0,17}$' };
-/** An object without it is left out. */
-export const IDENTITY: AnswerSchema<string> = { ...ID, identity: true };
-export const TEXT: AnswerSchema<string> = { type: 'string', wrong: { what: 'unusable-value' } };
-export const COUNT: AnswerSchema<number> = { type: 'integer', minimum: 0, wrong: { what: 'unusable-value' } };
-/** Its caller reports faults. */
-export const ANY: AnswerSchema = {};
+const UNUSABLE = { what: 'unusable-value' } as const;
 
-export type Flag = 0 | 1 | '0' | '1' | boolean;
+/** Numbers are texts too. */
+export function textLike(pattern: RegExp): AnswerSchema<string> {
+  return {
+    read: (given) => {
+      if (typeof given === 'object') return { fault: 'must be string' };
+      const value = String(given);
+      return pattern.test(value) ? { value } : { fault: `must match pattern "${pattern.source}"` };
+    },
+  };
+}
+
+/** A positive integer, as a number or text. */
+export const ID = textLike(/^[1-9]\d{0,17}$/);
+export const STRING = textLike(/^/);
+export const TEXT: AnswerSchema<string> = { ...STRING, wrong: UNUSABLE };
+export const COUNT: AnswerSchema<number> = {
+  read: (given) => {
+    const value = typeof given === 'object' ? Number.NaN : Number(given);
+    return Number.isSafeInteger(value) && value >= 0 ? { value } : { fault: 'must be integer' };
+  },
+  wrong: UNUSABLE,
+};
+/** Its caller reports faults. */
+export const ANY: AnswerSchema = { read: (value) => ({ value }) };
+
+const YES: readonly unknown[] = [1, '1', true];
+const NO: readonly unknown[] = [0, '0', false];
+
+function flag(unknown: boolean): AnswerSchema<boolean> {
+  return {
+    read: (given) => {
+      if (YES.includes(given)) return { value: true };
+      return NO.includes(given) ? { value: false } : { fault: 'must be equal to one of the allowed values' };
+    },
+    absent: { ...UNUSABLE, value: false },
+    wrong: { ...UNUSABLE, value: unknown },
+  };
+}
 
 /** An unknown value does not cancel a meeting. */
-export const CANCELLED: AnswerSchema<Flag> = {
-  enum: [0, 1, '0', '1', false, true],
-  absent: { what: 'unusable-value', value: 0 },
-  wrong: { what: 'unusable-value', value: 0 },
-};
-/** A mark that hides. An unknown value hides; a missing one does not, except for `permission_group`. */
-export const FLAG: AnswerSchema<Flag> = {
-  ...CANCELLED,
-  wrong: { what: 'unusable-value', value: 1 },
-  mark: (value) => value !== 0 && value !== '0' && value !== false,
-};
-export function isSet(flag: Flag | undefined): boolean {
-  return Number(flag) === 1;
-}
+export const CANCELLED = flag(false);
+/** A mark that hides. An unknown value hides; a missing one does not. */
+export const FLAG: AnswerSchema<boolean> = { ...flag(true), hides: (given) => !NO.includes(given) };
+
+/** A hostile answer must not exhaust the stack. */
+const MAX_LEVELS = 50;
 
 /** A required list that is absent counts as empty. Its reading is incomplete, unless its holder is hidden: the list may still have had items. */
 export function listOf<T>(items: AnswerSchema<T>): AnswerSchema<readonly T[]> {
-  return { type: 'array', items, absent: { value: [] }, wrong: { value: [] } };
+  return {
+    isList: true,
+    absent: { value: [] },
+    wrong: { value: [] },
+    read: (given, place) => {
+      if (!Array.isArray(given)) return { fault: 'must be array' };
+      const { name, around, level, issue } = place;
+      const kind = name.replaceAll('_', ' ');
+      if (given.length > 0 && level >= MAX_LEVELS) {
+        issue('unexpected-answer', `${kind} are nested deeper than ${MAX_LEVELS}`);
+        return { value: [] };
+      }
+      const value: T[] = [];
+      for (const raw of given) {
+        const item = clean(raw);
+        const id = isRecord(item) ? clean(item.id) : undefined;
+        const one = id === undefined ? `one of ${name}: ` : `${kind.replace(/s$/, '')} ${String(id)}: `;
+        const read = items.read(item ?? null, { ...place, around: around + one, level: level + 1 });
+        if ('fault' in read) issue('unexpected-answer', `${around}one of ${name} ${read.fault}`);
+        else if (read.value !== undefined) value.push(read.value);
+      }
+      return { value };
+    },
+  };
 }
 
 /** As `listOf`, for details whose absence withdraws nothing. */
 export function detailsOf<T>(items: AnswerSchema<T>): AnswerSchema<readonly T[]> {
-  return { ...listOf(items), absent: { what: 'unusable-value', value: [] } };
+  return { ...listOf(items), absent: { ...UNUSABLE, value: [] } };
 }
 
 type Members = Readonly<Record<string, AnswerSchema>>;
@@ -69,148 +121,71 @@ type ObjectOf<R extends Members, O extends Members> = { readonly [K in keyof R]:
   readonly [K in keyof O]?: ValueOf<O[K]>;
 };
 
-/** An object that may be empty may be written as an empty list. An absent required member is reported. */
+/**
+ * An absent required member is reported; without it, or a replacement, the object is left out. An object that may be empty may be written as an
+ * empty list.
+ */
 export function objectOf<const R extends Members, const O extends Members = Record<never, AnswerSchema>>(
   required: R,
   optional?: O,
 ): AnswerSchema<ObjectOf<R, O>> {
-  const properties = { ...required, ...optional };
   const names = Object.keys(required);
-  // JSON Schema requires no member of a list.
-  if (names.length > 0) return { type: 'object', properties, required: names };
-  return { type: ['object', 'array'], maxItems: 0, properties };
+  const members = Object.entries<AnswerSchema>({ ...required, ...optional });
+  const isWhole = (found: object): found is ObjectOf<R, O> => names.every((name) => Object.hasOwn(found, name));
+  return {
+    read: (given, place) => {
+      const isEmptyList = Array.isArray(given) && given.length === 0 && names.length === 0;
+      const object = isEmptyList ? {} : given;
+      if (!isRecord(object)) return { fault: 'must be object' };
+      const shown = members.map(([name, schema]) => {
+        const raw = (Object.hasOwn(object, name) ? object[name] : undefined) ?? undefined;
+        return { name, schema, raw: schema.hides === undefined ? clean(raw) : raw };
+      });
+      const isHidden = shown.some(({ schema, raw }) => raw !== undefined && schema.hides?.(raw) === true);
+      const inside = { ...place, isHidden: place.isHidden || isHidden };
+      const found: Record<string, unknown> = {};
+      for (const { name, schema, raw } of shown) {
+        const value = readMember(raw, schema, Object.hasOwn(required, name), { ...inside, name });
+        if (value !== undefined) found[name] = value;
+      }
+      return { value: isWhole(found) ? found : undefined };
+    },
+  };
+}
+
+function readMember(given: unknown, schema: AnswerSchema, isRequired: boolean, place: Place): unknown {
+  const { issue, around, name, isHidden } = place;
+  const { absent = {}, wrong = {}, isList } = schema;
+  if (given === undefined) {
+    if (!isRequired) return undefined;
+    const what = isList === true && isHidden ? UNUSABLE.what : (absent.what ?? 'unexpected-answer');
+    issue(what, `${around}has no ${name}`);
+    return absent.value;
+  }
+  const read = schema.read(given, place);
+  if ('value' in read) return read.value;
+  issue(wrong.what ?? 'unexpected-answer', `${around}${name} ${read.fault}`);
+  return wrong.value;
+}
+
+/** Texts are trimmed; empty ones and numbers that JSON does not carry exactly are absent. PHP writes an empty list as `{}` and an empty object as `[]`. */
+function clean(value: unknown): unknown {
+  if (typeof value === 'string') return value.replaceAll('\0', '').trim().toWellFormed() || undefined;
+  if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value) ? undefined : value;
+  if (isRecord(value) && Object.keys(value).length === 0) return [];
+  return value ?? undefined;
 }
 
 export type AnswerReader<T> = (raw: unknown, issue: IssueSink, name?: string) => T | undefined;
 
-/** A hostile answer must not exhaust the stack. A level is a list with its objects. */
-const MAX_LEVELS = 50;
-
-const ajv = new Ajv2020({ allErrors: true, verbose: true, coerceTypes: true, strict: false, validateSchema: false });
-
-/**
- * Trims texts; empty texts and `null` are absent.
- * @param complete may fill in members of any object before the check
- * @returns a reader, which gives `undefined` for an unusable answer
- */
-export function createReader<T>(
-  schema: AnswerSchema<T>,
-  complete?: (object: Record<string, unknown>) => void,
-): AnswerReader<T> {
-  // Compiled at the first answer: a process reads few suppliers, or none.
-  let compiled: ValidateFunction<T> | undefined;
-  const marks = marksIn(schema);
+/** @returns a reader, which gives `undefined` for an unusable answer; its issues name the answer and its `id` */
+export function createReader<T>(schema: AnswerSchema<T>): AnswerReader<T> {
   return (raw, issue, name) => {
-    compiled ??= ajv.compile<T>(schema);
-    const validate = compiled;
-    const root: { answer?: unknown } = { answer: clean(raw, { issue, complete, marks }, 'answer', 0) };
-    const about: IssueSink = (what, detail) => {
-      const id = isRecord(root.answer) ? root.answer.id : undefined;
-      issue(what, name === undefined || id === undefined ? detail : `${name} ${String(id)}: ${detail}`);
-    };
-    if (validate(root.answer)) return root.answer;
-    for (const error of validate.errors ?? []) repair(root, error, marks, about);
-    const answer = withoutGaps(root.answer);
-    if (validate(answer)) return answer;
-    if (answer !== undefined) about('unexpected-answer', 'cannot be read');
+    const id = isRecord(raw) ? clean(raw.id) : undefined;
+    const around = name === undefined || id === undefined ? '' : `${name} ${String(id)}: `;
+    const read = schema.read(raw, { issue, name: 'answer', around, level: 0, isHidden: false });
+    if ('value' in read) return read.value;
+    issue('unexpected-answer', `${around}answer ${read.fault}`);
     return undefined;
   };
-}
-
-type Marks = ReadonlyMap<string, (value: unknown) => boolean>;
-
-function marksIn(schema: AnswerSchema, name = ''): Marks {
-  const below = Object.entries(schema).flatMap(([key, member]) => (isRecord(member) ? [...marksIn(member, key)] : []));
-  return new Map(schema.mark === undefined ? below : [[name, schema.mark], ...below]);
-}
-
-interface Cleaning {
-  readonly issue: IssueSink;
-  readonly complete?: ((object: Record<string, unknown>) => void) | undefined;
-  readonly marks: Marks;
-}
-
-/** PHP writes an empty list as `{}` and an empty object as `[]`: both become `[]`, or are absent. */
-function clean(value: unknown, cleaning: Cleaning, name: string, depth: number): unknown {
-  if (typeof value !== 'object' && cleaning.marks.has(name)) return value;
-  if (typeof value === 'string') {
-    const text = value.replaceAll('\0', '').trim().toWellFormed();
-    return text === '' ? undefined : text;
-  }
-  if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value) ? undefined : value;
-  if (typeof value !== 'object' || value === null) return value ?? undefined;
-  if (depth > 2 * MAX_LEVELS) {
-    const isEmpty = Object.keys(value).length === 0;
-    if (!isEmpty)
-      cleaning.issue('unexpected-answer', `${name.replaceAll('_', ' ')} are nested deeper than ${MAX_LEVELS}`);
-    return Array.isArray(value) ? [] : undefined;
-  }
-  if (Array.isArray(value)) return value.map((item: unknown) => clean(item, cleaning, name, depth + 1) ?? null);
-  if (depth > 0 && Object.keys(value).length === 0) return [];
-  const members = Object.entries(value).map(([key, member]) => [key, clean(member, cleaning, key, depth + 1)] as const);
-  // By `fromEntries`, so that `__proto__` is a member like any other.
-  const copy: Record<string, unknown> = Object.fromEntries(members.filter(([, member]) => member !== undefined));
-  cleaning.complete?.(copy);
-  return copy;
-}
-
-function repair(root: object, error: ErrorObject, marks: Marks, issue: IssueSink): void {
-  const path = ['answer', ...error.instancePath.split('/').slice(1)];
-  const schema: AnswerSchema = error.parentSchema ?? {};
-  const missing: unknown = error.params.missingProperty;
-  const isMissing = error.keyword === 'required' && typeof missing === 'string';
-  const member = isMissing ? (schema.properties?.[missing] ?? {}) : schema;
-  const deviation = (isMissing ? member.absent : member.wrong) ?? {};
-  const { value } = deviation;
-  const isOfHidden = isMissing && member.type === 'array' && isInHidden(root, path, marks);
-  const what = isOfHidden ? 'unusable-value' : (deviation.what ?? 'unexpected-answer');
-  const at = isMissing ? [...path, missing] : path;
-  issue(what, describe(root, at, isMissing ? undefined : (error.message ?? 'is not known')));
-  replace(root, member.identity === true ? at.slice(0, -1) : at, value);
-}
-
-function isInHidden(root: unknown, path: readonly string[], marks: Marks): boolean {
-  let value = root;
-  return path.some((key) => {
-    value = memberOf(value, key);
-    return [...marks].some(([name, hides]) => isRecord(value) && value[name] !== undefined && hides(value[name]));
-  });
-}
-
-/** `agenda item 201: document 5: has no versions`. */
-function describe(root: object, path: readonly string[], fault: string | undefined): string {
-  const around: string[] = [];
-  let value: unknown = root;
-  for (const [i, key] of path.slice(0, -1).entries()) {
-    value = memberOf(value, key);
-    if (i === 0 || !isRecord(value) || !/^\d+$/.test(key)) continue;
-    const list = path[i - 1] ?? '';
-    const one = `${list.replaceAll('_', ' ').replace(/s$/, '')} ${String(value.id)}`;
-    around.push(value.id === undefined ? `one of ${list}: ` : `${one}: `);
-  }
-  const last = path.at(-1) ?? '';
-  const name = /^\d+$/.test(last) ? `one of ${path.at(-2)}` : last;
-  return around.join('') + (fault === undefined ? `has no ${name}` : `${name} ${fault}`);
-}
-
-function memberOf(holder: unknown, key: string): unknown {
-  if (Array.isArray(holder)) return holder[Number(key)];
-  return isRecord(holder) ? holder[key] : undefined;
-}
-
-function replace(root: object, path: readonly string[], value: unknown): void {
-  const holder = path.slice(0, -1).reduce<unknown>(memberOf, root);
-  const key = path.at(-1) ?? '';
-  if (Array.isArray(holder)) holder[Number(key)] = value;
-  else if (isRecord(holder)) Object.assign(holder, { [key]: structuredClone(value) });
-}
-
-function withoutGaps(value: unknown): unknown {
-  if (Array.isArray(value)) return value.filter((item) => item !== undefined).map(withoutGaps);
-  if (!isRecord(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([, member]) => member !== undefined)
-      .map(([key, member]) => [key, withoutGaps(member)]),
-  );
 }
