@@ -176,7 +176,7 @@ it('only for one day, or for wide windows, is read except for that day', async (
       const read = async (part: DateWindow) => {
         const isLong = Date.parse(part.to) - Date.parse(part.from) >= longest * 86_400_000;
         if (isLong || inWindow(day, part)) throw new SupplierError('unavailable', 'silence', { hangs: true });
-        return [[part.from, part] as const];
+        return [{ key: part.from }];
       };
       await readInHalves({ issues, request: { window: QUARTER }, path: 'list', read, isTooLarge: () => true });
       expect(issues.all().map(({ what, detail }) => `${what} ${detail}`)).toEqual([

@@ -7,14 +7,19 @@ import type {
   WindowReading,
   WindowRequest,
 } from '../../../src/raadsfeed/aggregator/supplier/source-adapter.ts';
-import type { Found, Listed, Supplier } from '../../../src/raadsfeed/aggregator/supplier/supplier.ts';
+import {
+  type Found,
+  foundAs,
+  type Listed,
+  type Supplier,
+} from '../../../src/raadsfeed/aggregator/supplier/supplier.ts';
 import { SupplierError } from '../../../src/raadsfeed/aggregator/supplier/supplier-client.ts';
 import { REGISTERS } from '../../../src/raadsfeed/aggregator/supplier/windows.ts';
 
 const QUARTER = { from: '2025-01-01', to: '2025-03-31' };
 const ORGANISATIE = { gemeente: 'gm0553', naam: 'Gemeente Lisse' };
 
-interface Meeting extends Listed {
+interface Meeting extends Omit<Listed, 'read'> {
   readonly entryDay?: string;
 }
 
@@ -47,24 +52,28 @@ beforeEach(() => {
 });
 
 async function readWindow(more: Partial<WindowRequest> = {}): Promise<WindowReading> {
-  const supplier: Supplier<Meeting, Meeting> = {
-    hasRegisters: true,
-    async list() {
-      if (listed instanceof SupplierError) throw listed;
-      return { listed, onlyChanged };
-    },
-    async read(one) {
+  const toListed = (one: Meeting): Listed => ({
+    ...one,
+    async read() {
       reads.push(one.key);
       const found = read(one);
       if (found instanceof SupplierError) throw found;
-      return found;
+      return foundAs(found, ({ key, entryDay }) => () => {
+        const data = { bronidentificatie: key, dossiertype: 'vergadering', organisatie: ORGANISATIE, naam: key };
+        const records = [{ op: 'upsert', resourceType: 'Vergadering', data }] as const;
+        return { records, documents: [], hidden: [], underHidden: [], readAgainAfter: null, day: entryDay };
+      });
     },
-    async map({ key, entryDay }) {
-      const data = { bronidentificatie: key, dossiertype: 'vergadering', organisatie: ORGANISATIE, naam: key };
-      const records = [{ op: 'upsert', resourceType: 'Vergadering', data }] as const;
-      return { records, documents: [], hidden: [], underHidden: [], readAgainAfter: null, day: entryDay };
+  });
+  const supplier: Supplier = {
+    hasRegisters: true,
+    async list() {
+      if (listed instanceof SupplierError) throw listed;
+      return {
+        ...{ listed: listed.map(toListed), onlyChanged },
+        ...(find === undefined ? {} : { find: async (item) => foundAs(find?.(item) ?? { kind: 'missing' }, toListed) }),
+      };
     },
-    ...(find === undefined ? {} : { find: async (item: KnownItem) => find?.(item) ?? { kind: 'missing' } }),
     close: async () => undefined,
   };
   const adapter = createAdapter(supplier, { now: () => new Date('2025-02-01T12:00:00Z') });
@@ -83,14 +92,12 @@ async function readWindow(more: Partial<WindowRequest> = {}): Promise<WindowRead
 const keys = ({ items }: WindowReading): string[] => items.map(({ key }) => key);
 
 it('shows no preview of days that cannot be read, which is a fault', async () => {
-  const supplier: Supplier<Meeting, Meeting> = {
+  const supplier: Supplier = {
     hasRegisters: false,
     async list({ issues }) {
       issues.add('unread-days', 'meetings', '2025-01-01 to 2025-03-31: a block page');
       return { listed: [] };
     },
-    read: async (value) => ({ kind: 'found', value }),
-    map: async () => ({ records: [], documents: [], hidden: [], underHidden: [], readAgainAfter: null }),
     close: async () => undefined,
   };
   const adapter = createAdapter(supplier, { now: () => new Date('2025-02-01T12:00:00Z') });

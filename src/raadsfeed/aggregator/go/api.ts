@@ -2,25 +2,28 @@
 import { createHash } from 'node:crypto';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import { dutchDay } from '../../../lib/time.ts';
-import type { SupplierVersion } from '../source.ts';
 import { createClientPool, type PoolOptions } from '../supplier/client-pool.ts';
 import type { AnswerReader } from '../supplier/read-answer.ts';
-import { assertListable, readInHalves } from '../supplier/read-in-halves.ts';
+import { readInHalves } from '../supplier/read-in-halves.ts';
 import type { DateWindow } from '../supplier/source-adapter.ts';
-import type { Found, Reading, Supplier } from '../supplier/supplier.ts';
+import {
+  type Found,
+  foundAs,
+  type Listed,
+  type ListedWindow,
+  type Reading,
+  type Supplier,
+} from '../supplier/supplier.ts';
 import { orMissing, SupplierError } from '../supplier/supplier-client.ts';
 import { readMoment } from '../supplier/values.ts';
 import { inWindow, isRegisters } from '../supplier/windows.ts';
 import { listIn, recordIn } from '../supplier/wrapping.ts';
 import {
   type BareMeeting,
-  type GoDocument,
   type GoMeeting,
   isHidden,
-  type ListedGo,
   listDocument,
   listMeeting,
-  loneDocumentId,
   mapGoMeeting,
   mapLoneDocument,
   meetingId,
@@ -28,6 +31,7 @@ import {
   readDocuments,
   readItems,
   readWholeMeeting,
+  versionOf,
 } from './map.ts';
 
 /** Nothing signals a change, so windows are read whole. */
@@ -39,35 +43,28 @@ const FIRST_DAY = '2010-01-01';
 /** An endless list is abandoned. */
 const MAX_RECORDS = 100_000;
 
-export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | GoDocument> {
+type Query = Readonly<Record<string, string>>;
+
+export function createGo(options: PoolOptions): Supplier {
   const clients = createClientPool(options);
 
-  const get = async (
-    reading: Reading,
-    path: string,
-    query: Readonly<Record<string, string>> = {},
-  ): Promise<unknown> => {
-    const { request } = reading;
-    const { organisationId: base } = request.source;
-    return unrefused(await clients.at(base).get(`/${versionOf(reading)}/${path}`, query, request.signal));
+  const get = async (reading: Reading, path: string, query: Query = {}): Promise<unknown> => {
+    const { source, signal } = reading.request;
+    return unrefused(await clients.at(source.organisationId).get(`/${versionOf(reading)}/${path}`, query, signal));
   };
 
   /** A list of version 2, over its pages, each record once. */
-  const listAll = async (
-    reading: Reading,
-    path: string,
-    query: Readonly<Record<string, string>> = {},
-  ): Promise<JsonObject[]> => {
+  const listAll = async (reading: Reading, path: string, query: Query = {}): Promise<JsonObject[]> => {
     const issue = reading.issues.at(path);
     const found = new Map<string, JsonObject>();
     for (let offset = 0; offset <= MAX_RECORDS; ) {
       const before = found.size;
       const { records, total } = pageOf(await get(reading, path, { ...query, offset: `${offset}`, limit: `${PAGE}` }));
       for (const record of records) {
-        const id =
-          isRecord(record) && (typeof record.id === 'number' || typeof record.id === 'string') ? String(record.id) : '';
-        if (!isRecord(record) || id === '') issue('unexpected-answer', 'a record is not an object with an id');
-        else if (!found.has(id)) found.set(id, record);
+        const { id = '' } = isRecord(record) ? record : {};
+        const isNamed = (typeof id === 'number' || typeof id === 'string') && id !== '';
+        if (!isRecord(record) || !isNamed) issue('unexpected-answer', 'a record is not an object with an id');
+        else if (!found.has(String(id))) found.set(String(id), record);
       }
       offset += records.length;
       // A page without anything new is the last.
@@ -78,20 +75,36 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
     throw new SupplierError('unreadable', `more than ${MAX_RECORDS} records`);
   };
 
+  const toListed = (
+    meeting: BareMeeting,
+    reading: Reading,
+    { where, stamp, read }: { where: string; stamp?: string | undefined; read: () => Promise<Found<GoMeeting>> },
+  ): Listed => ({
+    ...listMeeting(meeting, reading.issues.at(where)),
+    stamp,
+    read: async () => foundAs(await read(), (whole) => () => mapGoMeeting(whole, reading)),
+    async isPublic() {
+      // A meeting that cannot be read by itself may be confidential, whatever the list says.
+      const own = await readOwn(reading, meeting.id, readBareMeeting);
+      return own !== undefined && !isHidden(own);
+    },
+  });
+
   /** The meetings of a period; in version 1 with everything in them. */
-  const listMeetings = async (reading: Reading, days: DateWindow): Promise<ListedGo[]> => {
-    const query = { date_from: unixTime(`${days.from} 00:00:00`), date_to: unixTime(`${days.to} 23:59:59`) };
+  const listMeetings = async (reading: Reading, days: DateWindow): Promise<readonly Listed[]> => {
+    const where = 'meetings';
     const isWhole = versionOf(reading) === 'v1';
-    const issue = reading.issues.at('meetings');
+    const issue = reading.issues.at(where);
     const { records, total = 0 } = isWhole
-      ? pageOf(await get(reading, 'meetings', query))
-      : { records: await listAll(reading, 'meetings', query) };
+      ? pageOf(await get(reading, where, unixTimes(days)))
+      : { records: await listAll(reading, where, unixTimes(days)) };
     if (records.length < total) issue('count-mismatch', `${total} announced, ${records.length} shown`);
-    assertListable(records);
-    const listed = records.flatMap((raw: unknown) => {
+    const listed = records.flatMap((raw) => {
       const meeting = readBareMeeting(raw, issue, 'meeting');
+      if (meeting === undefined) return [];
+      const read = () => (isWhole ? readWhole(reading, meeting.id) : readInParts(reading, meeting));
       // Only the list of version 1 shows everything that may change.
-      return meeting === undefined ? [] : [listMeeting(meeting, isWhole ? stampOf(raw) : undefined, issue)];
+      return [toListed(meeting, reading, { where, stamp: isWhole ? stampOf(raw) : undefined, read })];
     });
     const inside = listed.filter(({ day }) => day === undefined || inWindow(day, days));
     if (inside.length < listed.length) issue('unconfirmed-form', 'shows more days than those that were requested');
@@ -102,21 +115,26 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
    * Documents of the types that the operator named: the collection also holds letters of citizens. None says to which meeting it belongs,
    * and so any may be confidential: they are read only while every meeting is known and none is confidential.
    */
-  const listDocuments = async (reading: Reading): Promise<{ listed: ListedGo[]; onlyChanged?: boolean }> => {
+  const listDocuments = async (reading: Reading): Promise<ListedWindow> => {
     const { source, completeAt, depth, meetings } = reading.request;
-    const types = (source.options?.documentTypes ?? '').split(',').map((type) => type.trim().toLowerCase());
-    if (!readsDocuments(reading)) return { listed: [] };
+    const { period, options: { documentTypes, bodies, notBodies } = {} } = source;
+    const readsAllMeetings = [bodies, notBodies, period?.from, period?.to].every((limit) => limit === undefined);
+    if (documentTypes === undefined || !readsAllMeetings || versionOf(reading) === 'v1') return { listed: [] };
     const { hasConfidential = true, isUnread = true } = (await meetings?.()) ?? {};
     if (isUnread) reading.issues.add('unread-days', 'documents', 'wait until all meetings were read');
     else if (hasConfidential) reading.issues.add('withheld', 'documents', 'may belong to something confidential');
-    if (isUnread || hasConfidential) return { listed: [] };
+    if (isUnread || hasConfidential) return { listed: [], find: async () => ({ kind: 'hidden' }) };
     const isQuick = depth === 'quick' && completeAt !== undefined;
     const from = isQuick ? dutchDay(new Date(completeAt.getTime() - DAY_MS)) : FIRST_DAY;
-    const query = { publicationDate_from: `${from}T00:00:00` };
+    const types = documentTypes.split(',').map((type) => type.trim().toLowerCase());
     const issue = reading.issues.at('documents');
+    const query = { publicationDate_from: `${from}T00:00:00` };
     const listed = readDocuments(await listAll(reading, 'documents', query), issue)
       .filter(({ documentTypeLabel: type }) => type !== undefined && types.includes(type.toLowerCase()))
-      .map((document) => listDocument(document, issue))
+      .map((document): Listed => {
+        const mapping = () => mapLoneDocument(document, reading);
+        return { ...listDocument(document, issue), read: async () => ({ kind: 'found', value: mapping }) };
+      })
       .filter(({ day }) => day !== undefined && day >= from);
     return { listed, onlyChanged: isQuick };
   };
@@ -173,56 +191,24 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
     async list(reading) {
       const { request, issues } = reading;
       if (isRegisters(request.window)) return await listDocuments(reading);
-      const found = await readInHalves({
-        issues,
-        request,
-        path: 'meetings',
+      const listed = await readInHalves({
+        ...{ issues, request, path: 'meetings' },
         isTooLarge: ({ passing }) => passing,
-        read: async (days) => (await listMeetings(reading, days)).map((one) => [one.key, one] as const),
+        read: (days) => listMeetings(reading, days),
       });
-      return { listed: [...found.values()] };
-    },
-    async read({ meeting, document }, reading) {
-      if (meeting === undefined)
-        return document === undefined ? { kind: 'missing' } : { kind: 'found', value: document };
-      if (versionOf(reading) === 'v2') return await readInParts(reading, meeting);
-      return await readWhole(reading, meeting.id);
-    },
-    async isPublic({ meeting }, reading) {
-      // A meeting that cannot be read by itself may be confidential, whatever the list says.
-      const own = meeting && (await readOwn(reading, meeting.id, readBareMeeting));
-      return own !== undefined && !isHidden(own);
-    },
-    async map(value, { key }, reading) {
-      const context = { ...reading, issue: reading.issues.at(key) };
-      const base = `${reading.request.source.organisationId}/${versionOf(reading)}`;
-      const download = (id: string): string => `${base}/documents/${id}/download`;
-      if (!('items' in value)) return mapLoneDocument(value, download(value.id), context);
-      const isFirst = versionOf(reading) === 'v1';
-      return mapGoMeeting(
-        value,
-        ({ id }) => ({
-          address: isFirst ? `${base}/meetings/${value.id}/documents/${id}` : download(id),
-          namesMeeting: isFirst,
-        }),
-        context,
-      );
-    },
-    async find({ key }, reading) {
-      if (key.startsWith(loneDocumentId(''))) {
-        const isWithheld = readsDocuments(reading) && (await reading.request.meetings?.())?.hasConfidential === true;
-        // Nothing else shows a document that its list lacks.
-        return { kind: isWithheld ? 'hidden' : 'missing' };
-      }
       // Many existing meetings of version 2 cannot be read by themselves.
-      if (versionOf(reading) === 'v2') return { kind: 'missing' };
-      const found = await readWhole(reading, key.slice(meetingId('').length));
-      if (found.kind !== 'found') return found;
-      return { kind: 'found', value: listMeeting(found.value, undefined, reading.issues.at(key)) };
+      if (versionOf(reading) === 'v2') return { listed };
+      return {
+        listed,
+        async find({ key }) {
+          const found = await readWhole(reading, key.slice(meetingId('').length));
+          return foundAs(found, (meeting) => toListed(meeting, reading, { where: key, read: async () => found }));
+        },
+      };
     },
     /** Version 1 where the organisation serves it: version 2 takes many more calls. */
-    async prepare({ source, window: { from, to }, signal }) {
-      const query = { date_from: unixTime(`${from} 00:00:00`), date_to: unixTime(`${to} 23:59:59`) };
+    async prepare({ source, window, signal }) {
+      const query = unixTimes(window);
       const client = clients.at(source.organisationId);
       const first = await orMissing(async () => unrefused(await client.get('/v1/meetings', query, signal, 1)));
       const isRefused = isRecord(first) && codeOf(first) >= 400;
@@ -232,17 +218,6 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
     },
     close: () => clients.close(),
   };
-}
-
-function versionOf({ request }: Reading): SupplierVersion {
-  return request.source.options?.version ?? 'v1';
-}
-
-/** Whether the operator wants documents without a meeting, of a source that reads all meetings. */
-function readsDocuments(reading: Reading): boolean {
-  const { period, options: { documentTypes, bodies, notBodies } = {} } = reading.request.source;
-  const isWhole = [bodies, notBodies, period?.from, period?.to].every((limit) => limit === undefined);
-  return documentTypes !== undefined && isWhole && versionOf(reading) === 'v2';
 }
 
 /** @throws {SupplierError} while the organisation has not opened its interface */
@@ -298,11 +273,14 @@ function pageOf(answer: unknown): Page {
   return { records, total: Number(total) };
 }
 
-/** Seconds since 1970 of a Dutch local time. */
-function unixTime(local: string): string {
-  const { utc } = readMoment(local).moment ?? {};
-  if (utc === undefined) throw new TypeError(`${local} is not a time`);
-  return String(Date.parse(utc) / 1000);
+/** The ends of a period in seconds since 1970. */
+function unixTimes({ from, to }: DateWindow): Query {
+  const seconds = (local: string): string => {
+    const { utc } = readMoment(local).moment ?? {};
+    if (utc === undefined) throw new TypeError(`${local} is not a time`);
+    return String(Date.parse(utc) / 1000);
+  };
+  return { date_from: seconds(`${from} 00:00:00`), date_to: seconds(`${to} 23:59:59`) };
 }
 
 /** `undefined` for an answer nested too deep to be a meeting. */

@@ -1,4 +1,5 @@
 /** The GemeenteOplossingen answers that are used, and the resources made from them; see `docs/aggregator.md`. */
+import type { SupplierVersion } from '../source.ts';
 import { lineOfHtml, textOfHtml } from '../supplier/html-text.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
 import { mediaTypeIn } from '../supplier/media-type.ts';
@@ -15,14 +16,12 @@ import {
   TEXT,
   type ValueOf,
 } from '../supplier/read-answer.ts';
-import type { WindowRequest } from '../supplier/source-adapter.ts';
-import type { Listed, MappedItem } from '../supplier/supplier.ts';
+import type { MappedItem, Reading } from '../supplier/supplier.ts';
 import { addressOf, dutchMoment, type Moment, momentOf } from '../supplier/values.ts';
 
-const PREFIX = 'go';
-export const meetingId = (id: string): string => `${PREFIX}-meeting-${id}`;
+export const meetingId = (id: string): string => `go-meeting-${id}`;
 /** The key of a document without a meeting. */
-export const loneDocumentId = (id: string): string => `${PREFIX}-stuk-${id}`;
+const loneDocumentId = (id: string): string => `go-stuk-${id}`;
 
 const MARK = { confidential: FLAG };
 /** The two versions name a file differently. */
@@ -64,27 +63,24 @@ export function isHidden({ confidential }: Pick<BareMeeting, 'confidential'>): b
   return confidential === true;
 }
 
-/** A listed meeting, or a document without one. */
-export interface ListedGo extends Listed {
-  readonly bodies: readonly string[];
-  readonly meeting?: BareMeeting;
-  readonly document?: GoDocument;
+export function versionOf({ request }: Reading): SupplierVersion {
+  return request.source.options?.version ?? 'v1';
 }
 
-export function listMeeting(meeting: BareMeeting, stamp: string | undefined, issue: IssueSink): ListedGo {
+/** What a list shows of a meeting. */
+export function listMeeting(meeting: BareMeeting, issue: IssueSink) {
   const day = startOf(meeting, issue)?.day;
   return {
     key: meetingId(meeting.id),
     day,
-    stamp,
     naam: nameOf(meeting, day),
     bodies: [lineOfHtml(meeting.description), lineOfHtml(meeting.dmu?.name)].filter((name) => name !== undefined),
     hidden: isHidden(meeting),
-    meeting,
   };
 }
 
-export function listDocument(document: GoDocument, issue: IssueSink): ListedGo {
+/** What a list shows of a document without a meeting. */
+export function listDocument(document: GoDocument, issue: IssueSink) {
   const type = lineOfHtml(document.documentTypeLabel);
   return {
     key: loneDocumentId(document.id),
@@ -93,41 +89,37 @@ export function listDocument(document: GoDocument, issue: IssueSink): ListedGo {
     naam: titleOf(document),
     bodies: type === undefined ? [] : [type],
     hidden: isHidden(document),
-    document,
   };
 }
 
-interface MapContext {
-  readonly request: WindowRequest;
-  readonly now: Date;
-  readonly issue: IssueSink;
+function apiAddress(path: string, reading: Reading): string {
+  return `${reading.request.source.organisationId}/${versionOf(reading)}/${path}`;
 }
 
-export function mapGoMeeting(
-  meeting: GoMeeting,
-  fileOf: (document: GoDocument) => { readonly address: string; readonly namesMeeting: boolean },
-  { request, now, issue }: MapContext,
-): MappedItem {
-  const { source, window } = request;
-  const { canceled, description, location } = meeting;
+const downloadOf = ({ id }: GoDocument): string => `documents/${id}/download`;
+
+export function mapGoMeeting(meeting: GoMeeting, reading: Reading): MappedItem {
+  const { source, window } = reading.request;
+  const issue = reading.issues.at(meetingId(meeting.id));
   const gremiumnaam = lineOfHtml(meeting.dmu?.name);
   const start = startOf(meeting, issue);
   const naam = nameOf(meeting, start?.day);
-  const toelichting = textOfHtml(description);
+  const toelichting = textOfHtml(meeting.description);
+  const isAddressedByMeeting = versionOf(reading) === 'v1';
   const documentsOf = (documents: readonly GoDocument[]): FoundDocument[] =>
     documents.map((document) => {
-      const { address, namesMeeting } = fileOf(document);
-      return { ...mapDocument(document, address, issue), isAddressedByMeeting: namesMeeting };
+      const path = isAddressedByMeeting ? `meetings/${meeting.id}/documents/${document.id}` : downloadOf(document);
+      return { ...mapDocument(document, apiAddress(path, reading), issue), isAddressedByMeeting };
     });
   const found = {
     bronidentificatie: meetingId(meeting.id),
-    isCancelled: canceled,
+    isCancelled: meeting.canceled,
     names: [naam, gremiumnaam],
     start,
     end: undefined,
     naam,
     members: {
-      locatie: lineOfHtml(location),
+      locatie: lineOfHtml(meeting.location),
       vergadertoelichting: toelichting === naam ? undefined : toelichting,
       webpaginalink: addressOf(meeting.fullUrl, 'fullUrl', issue),
     },
@@ -135,7 +127,7 @@ export function mapGoMeeting(
     documents: documentsOf(meeting.documents),
     items: meeting.items.map(
       (item): FoundItem => ({
-        bronidentificatie: `${PREFIX}-agendapunt-${item.id}`,
+        bronidentificatie: `go-agendapunt-${item.id}`,
         isHidden: isHidden(item),
         agendapuntnaam: lineOfHtml(item.title) ?? lineOfHtml(item.number) ?? 'Agendapunt',
         members: {
@@ -147,13 +139,14 @@ export function mapGoMeeting(
       }),
     ),
   };
-  return mapMeeting(found, { source, now, issue, base: source.organisationId, usualDay: window.from });
+  return mapMeeting(found, { source, now: reading.now, issue, base: source.organisationId, usualDay: window.from });
 }
 
-export function mapLoneDocument(document: GoDocument, address: string, { request, issue }: MapContext): MappedItem {
-  const found = mapDocument(document, address, issue);
+export function mapLoneDocument(document: GoDocument, reading: Reading): MappedItem {
+  const page = apiAddress(downloadOf(document), reading);
+  const found = mapDocument(document, page, reading.issues.at(loneDocumentId(document.id)));
   const attachment = { vergaderingen: [], agendapunten: [], registerdag: found.day };
-  return mapEntry([found], attachment, { source: request.source, page: address });
+  return mapEntry([found], attachment, { source: reading.request.source, page });
 }
 
 /** Version 1 writes a day or a local moment, version 2 a day with `startTime` beside it. */
@@ -181,7 +174,7 @@ function mapDocument(document: GoDocument, bestandsurl: string, issue: IssueSink
   const titel = titleOf(document);
   const omschrijving = textOfHtml(description);
   return {
-    bronidentificatie: `${PREFIX}-document-${id}`,
+    bronidentificatie: `go-document-${id}`,
     isHidden: isHidden(document),
     titel,
     day: publicationDay(document, about),

@@ -9,7 +9,8 @@ import {
   type Found,
   keptForAnHour,
   type Listed,
-  type MappedItem,
+  type ListedWindow,
+  type Mapping,
   type Reading,
   type Supplier,
 } from '../supplier/supplier.ts';
@@ -29,7 +30,6 @@ import {
 } from './map.ts';
 import type { XmlElement } from './read-xml.ts';
 import {
-  type EntryDetail,
   type IbabsMeeting,
   type MeetingType,
   type RegisterEntry,
@@ -40,20 +40,11 @@ import {
   readRegister,
 } from './schema.ts';
 
-type IbabsListed = Listed &
-  (
-    | { readonly kind: 'meeting'; readonly meeting: IbabsMeeting; readonly type: MeetingType | undefined }
-    | { readonly kind: 'entry'; readonly register: string; readonly entry: RegisterEntry }
-  );
-type IbabsDetail =
-  | Extract<IbabsListed, { kind: 'meeting' }>
-  | { readonly kind: 'entry'; readonly entry: RegisterEntry; readonly detail: EntryDetail };
-
 /** Before any register. */
 const EVER = '1900-01-01T00:00:00';
 const DAY_MS = 86_400_000;
 
-export function createIbabs(client: IbabsClient): Supplier<IbabsListed, IbabsDetail> {
+export function createIbabs(client: IbabsClient): Supplier {
   const typesOf = keptForAnHour(async ({ request, issues }: Reading): Promise<ReadonlyMap<string, MeetingType>> => {
     const issue = issues.at('GetMeetingtypes');
     const found = await client.meetingTypes(request.source.organisationId, request.signal);
@@ -66,25 +57,6 @@ export function createIbabs(client: IbabsClient): Supplier<IbabsListed, IbabsDet
     async list(reading) {
       if (isRegisters(reading.request.window)) return await listEntries(client, reading);
       return { listed: await listMeetings(client, reading, await typesOf(reading)) };
-    },
-    async read(listed, { request, issues }): Promise<Found<IbabsDetail>> {
-      if (listed.kind === 'meeting') return { kind: 'found', value: listed };
-      const { entry, register } = listed;
-      const raw = await client.entry(request.source.organisationId, register, entry.EntryId, request.signal);
-      const detail = readDetail(detailOf(raw), issues.at(listed.key));
-      if (detail === undefined) throw new SupplierError('unreadable', 'the answer is not an entry');
-      return { kind: 'found', value: { kind: 'entry', entry, detail } };
-    },
-    async map(found, listed, reading) {
-      const { request, now, issues } = reading;
-      const issue = issues.at(listed.key);
-      if (found.kind === 'meeting') {
-        return mapIbabsMeeting(found.meeting, found.type, {
-          ...{ source: request.source, now, issue },
-          usualDay: request.window.from,
-        });
-      }
-      return await mapResolved(found, reading, issue);
     },
     unconfirmed: (source) =>
       source.portaal === undefined
@@ -115,64 +87,74 @@ function detailOf(result: XmlElement): XmlElement {
 
 async function listMeetings(
   client: IbabsClient,
-  { request, issues }: Reading,
+  reading: Reading,
   types: ReadonlyMap<string, MeetingType>,
-): Promise<readonly IbabsListed[]> {
+): Promise<readonly Listed[]> {
+  const { request, issues } = reading;
   const path = 'GetMeetingsByDateRange';
   const issue = issues.at(path);
-  const listed = await readInHalves({
+  return await readInHalves({
     ...{ issues, request, path },
     isTooLarge: ({ passing, kind }) => passing || kind === 'unreadable',
     read: async (part, divisible) => {
       const site = request.source.organisationId;
       const found = await client.meetings(site, part, request.signal, divisible ? 1 : undefined);
       const meetings = found.map((raw) => readMeeting(raw, issue)).filter((meeting) => meeting !== undefined);
-      return meetings.map((meeting) => listedMeeting(meeting, types, issue)).map((one) => [one.key, one] as const);
+      return meetings.map((meeting) => listedMeeting(meeting, types.get(meeting.MeetingtypeId ?? ''), reading, issue));
     },
   });
-  return [...listed.values()];
 }
 
-function listedMeeting(meeting: IbabsMeeting, types: ReadonlyMap<string, MeetingType>, issue: IssueSink): IbabsListed {
-  const type = types.get(meeting.MeetingtypeId ?? '');
+function listedMeeting(
+  meeting: IbabsMeeting,
+  type: MeetingType | undefined,
+  { request, now, issues }: Reading,
+  issue: IssueSink,
+): Listed {
   if (type === undefined) issue('unknown-gremium', `meeting ${meeting.Id}: its type is not among the meeting types`);
+  const key = meetingId(meeting.Id);
   const day = meetingDay(meeting);
-  const name = typeName(type);
+  const context = { source: request.source, now, issue: issues.at(key), usualDay: request.window.from };
   return {
-    kind: 'meeting',
-    meeting,
-    type,
-    key: meetingId(meeting.Id),
+    key,
     day,
     // The service gives no date of change.
     stamp: createHash('sha256')
       .update(JSON.stringify([meeting, type]))
       .digest('base64'),
-    naam: [name ?? 'Vergadering', day].filter((one) => one !== undefined).join(' '),
+    naam: [typeName(type) ?? 'Vergadering', day].filter((one) => one !== undefined).join(' '),
     bodies: [type?.Description, type?.Meetingtype, type?.Abbreviation].filter((one) => one !== undefined),
     hidden: false,
+    read: async () => ({ kind: 'found', value: () => mapIbabsMeeting(meeting, type, context) }),
   };
 }
 
 /** The entries of every register; in a quick round those that changed since the last complete reading. */
-async function listEntries(
-  client: IbabsClient,
-  { request, issues }: Reading,
-): Promise<{ readonly listed: readonly IbabsListed[]; readonly onlyChanged: boolean }> {
-  const { source, signal, depth, completeAt } = request;
+async function listEntries(client: IbabsClient, reading: Reading): Promise<ListedWindow> {
+  const { source, signal, depth, completeAt } = reading.request;
   const site = source.organisationId;
   const isQuick = depth === 'quick' && completeAt !== undefined;
   const since = isQuick ? new Date(completeAt.getTime() - DAY_MS).toISOString().slice(0, 19) : EVER;
-  const issue = issues.at('GetLists');
+  const issue = reading.issues.at('GetLists');
   const registers = (await client.registers(site, signal)).map((raw) => readRegister(raw, issue));
   const listed = await Promise.all(
-    registers.map(async (register): Promise<readonly IbabsListed[]> => {
-      const { Key: id, Value } = register ?? { Key: '' };
-      const name = lineOfHtml(Value) ?? id;
-      if (id === '') return [];
-      const about = issues.at(`GetListsEntriesByFilterRequest ${id}`);
+    registers.map(async (register) => {
+      if (register === undefined) return [];
+      const { Key: id, Value } = register;
+      const about = reading.issues.at(`GetListsEntriesByFilterRequest ${id}`);
       const entries = (await client.entries(site, id, since, signal)).map((raw) => readEntry(raw, about));
-      return newestOf(entries.filter((entry) => entry !== undefined)).map((entry) => listedEntry(entry, id, name));
+      const name = lineOfHtml(Value) ?? id;
+      return newestOf(entries.filter((entry) => entry !== undefined)).map(
+        (entry): Listed => ({
+          key: registerItemId(entry.EntryMasterId ?? entry.EntryId),
+          day: undefined,
+          stamp: entry.MutationDate,
+          naam: lineOfHtml(entry.EntryTitle) ?? name,
+          bodies: [name],
+          hidden: false,
+          read: () => readDetails(client, { ...entry, ListName: entry.ListName ?? name }, id, reading),
+        }),
+      );
     }),
   );
   return { listed: listed.flat(), onlyChanged: isQuick };
@@ -189,26 +171,18 @@ function newestOf(entries: readonly RegisterEntry[]): readonly RegisterEntry[] {
   return [...newest.values()];
 }
 
-function listedEntry(entry: RegisterEntry, register: string, name: string): IbabsListed {
-  return {
-    kind: 'entry',
-    entry: { ...entry, ListName: entry.ListName ?? name },
-    register,
-    key: registerItemId(entry.EntryMasterId ?? entry.EntryId),
-    day: undefined,
-    stamp: entry.MutationDate,
-    naam: lineOfHtml(entry.EntryTitle) ?? name,
-    bodies: [name],
-    hidden: false,
-  };
-}
-
-/** Maps an entry with the agenda item that it names, among the known items of that day. */
-async function mapResolved(
-  { entry, detail }: Extract<IbabsDetail, { kind: 'entry' }>,
+/** Reads an entry, and finds the agenda item that it names among the known items of that day. */
+async function readDetails(
+  client: IbabsClient,
+  entry: RegisterEntry,
+  register: string,
   { request, issues }: Reading,
-  issue: IssueSink,
-): Promise<MappedItem> {
+): Promise<Found<Mapping>> {
+  const { source, signal } = request;
+  const issue = issues.at(registerItemId(entry.EntryMasterId ?? entry.EntryId));
+  const raw = await client.entry(source.organisationId, register, entry.EntryId, signal);
+  const detail = readDetail(detailOf(raw), issue);
+  if (detail === undefined) throw new SupplierError('unreadable', 'the answer is not an entry');
   const values = entryValues(entry, detail, issue);
   const { reference, agendapunt } = values;
   const item = reference === undefined ? undefined : resolve(reference, await request.knownOn?.(reference.day));
@@ -219,13 +193,11 @@ async function mapResolved(
     issue('unresolved-reference', `Agendapunt does not name one item that is known: ${named}`);
   }
   if (detail.Documents.length === 0) {
-    issues.add(
-      'unconfirmed-form',
-      'GetListEntry',
-      'an entry without documents is linked by its EntryId: /Reports/Item/…',
-    );
+    const detailed = 'an entry without documents is linked by its EntryId: /Reports/Item/…';
+    issues.add('unconfirmed-form', 'GetListEntry', detailed);
   }
-  return mapIbabsEntry(entry, detail, values, item === undefined ? [] : [item], { source: request.source, issue });
+  const agendapunten = item === undefined ? [] : [item];
+  return { kind: 'found', value: () => mapIbabsEntry(entry, detail, values, agendapunten, { source, issue }) };
 }
 
 /** The one agenda item of that type, day and number. */

@@ -84,23 +84,31 @@ interface ListSpecification {
   readonly isRegister: boolean;
 }
 
+interface ListedObject {
+  /** Its id. */
+  readonly key: string;
+  readonly raw: JsonObject;
+}
+
 /** An endless list is abandoned. */
 const MAX_PAGES = 1000;
 /** Lists a window by pages, and in halves where the supplier cannot serve it whole; each object once. */
-export async function listWindow(fetcher: Fetcher, list: ListSpecification): Promise<ReadonlyMap<string, JsonObject>> {
+export async function listWindow(fetcher: Fetcher, list: ListSpecification): Promise<readonly ListedObject[]> {
   const { issues, request } = fetcher;
   const { path } = list;
   // Wide windows fail with 404, time out, or come back unreadable.
   const isTooLarge = ({ passing, kind, status }: SupplierError): boolean =>
     passing || kind === 'unreadable' || status === 404;
   try {
-    const read = (part: DateWindow, divisible: boolean) => listPages(fetcher, list, part, divisible);
-    return await readInHalves({ issues, request, path, read, isTooLarge });
+    return await readInHalves({
+      ...{ issues, request, path, isTooLarge },
+      read: (part, divisible) => listPages(fetcher, list, part, divisible),
+    });
   } catch (error) {
     if (!(error instanceof SupplierError)) throw error;
     if (isRefused(error)) issues.add(list.isRegister ? 'refused' : 'call-failed', path, error.message);
     else issues.failed(path, error);
-    return new Map();
+    return [];
   }
 }
 
@@ -110,9 +118,9 @@ async function listPages(
   { path, query, member, isRegister }: ListSpecification,
   { from, to }: DateWindow,
   divisible: boolean,
-): Promise<ReadonlyMap<string, JsonObject>> {
+): Promise<readonly ListedObject[]> {
   const issue = fetcher.issues.at(path);
-  const found = new Map<string, JsonObject>();
+  const found = new Map<string, ListedObject>();
   const dates = { date_from: `${from} 00:00:00`, date_to: `${to} 23:59:59` };
   let range: Record<string, string> = {};
   for (let page = 1; page <= MAX_PAGES; page += 1) {
@@ -126,7 +134,7 @@ async function listPages(
     for (const raw of shown) {
       const id = isRecord(raw) && /^[1-9]\d{0,17}$/.test(String(raw.id)) ? String(raw.id) : undefined;
       if (id === undefined) issue('unexpected-answer', `one of ${member} is not an object with an id`);
-      else if (!found.has(id) && isRecord(raw)) found.set(id, raw);
+      else if (!found.has(id) && isRecord(raw)) found.set(id, { key: id, raw });
     }
     // Without an envelope nothing marks the end of the list: reading continues while pages give something new.
     const { total, more, next } = isRecord(answer)
@@ -139,7 +147,7 @@ async function listPages(
     const where = `${from} to ${to}`;
     if (more && shown.length === 0) issue('unexpected-answer', `${where}: an empty page says that there is more`);
     if (found.size < total) issue('count-mismatch', `${where}: ${total} announced, ${found.size} shown`);
-    return found;
+    return [...found.values()];
   }
   throw new SupplierError('unreadable', `more than ${MAX_PAGES} pages`);
 }

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../../lib/json/json-value.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
 import { mapEntry, withheldOf } from '../supplier/meeting.ts';
-import type { Found, Listed, MappedItem } from '../supplier/supplier.ts';
+import { type Found, foundAs, type Listed, type Mapping } from '../supplier/supplier.ts';
 import { SupplierError } from '../supplier/supplier-client.ts';
 import { readMoment } from '../supplier/values.ts';
 import { inWindow } from '../supplier/windows.ts';
@@ -39,20 +39,6 @@ export interface Session extends Fetcher {
 export interface Counts {
   readonly items: number;
   readonly documents: number;
-}
-
-export interface ListedEntry extends Listed {
-  readonly kind: 'entry';
-  readonly register: string;
-  readonly id: string;
-  /** Whole, or only its address. */
-  readonly raw: JsonObject;
-  readonly outcome?: Found<EntryDetail>;
-}
-
-export interface EntryDetail {
-  readonly kind: 'entry';
-  readonly item: RegisterItem;
 }
 
 export function dayOf(value: unknown): string | undefined {
@@ -92,17 +78,21 @@ async function fetchRegisterItem(session: Session, id: string, path: string): Pr
   return { kind: 'failed' };
 }
 
-export async function listEntries(session: Session): Promise<readonly ListedEntry[]> {
+export async function listEntries(session: Session): Promise<readonly Listed[]> {
   const { client, issues, request } = session;
   const path = `/organisations/${request.source.organisationId}/modules`;
   try {
     const registers = readNames(await client.get(path, {}, request.signal), 'modules', issues.at(path));
-    for (const [id, name] of registers) session.registers.set(id, name);
     const listed = await Promise.all(
-      [...registers.keys()].map(async (register) => {
+      [...registers].map(async ([register, name]) => {
+        session.registers.set(register, name);
         const items = `${path}/${register}/items`;
         const found = await listWindow(session, { path: items, query: {}, member: 'items', isRegister: true });
-        return [...found].map(([id, raw]) => ({ ...listedEntry(register, id, raw), path: items }));
+        return found.map(({ key: id, raw }): Listed => {
+          const read = async () =>
+            foundAs(await readEntry(session, register, raw, items), toMapping(session, register, id));
+          return { ...listedEntry(register, id), path: items, read };
+        });
       }),
     );
     return listed.flat();
@@ -113,16 +103,18 @@ export async function listEntries(session: Session): Promise<readonly ListedEntr
   }
 }
 
-function listedEntry(register: string, id: string, raw: JsonObject): ListedEntry {
+function listedEntry(register: string, id: string) {
   const key = `register-${register}-${id}`;
-  return { kind: 'entry', register, id, key, raw, day: undefined, stamp: undefined, naam: key, hidden: false };
+  return { key, day: undefined, stamp: undefined, naam: key, hidden: false };
 }
 
 /** The list shows entries whole; one with only its address is fetched. */
-export async function readEntry(
+async function readEntry(
   session: Session,
-  { register, raw, path = '' }: ListedEntry,
-): Promise<Found<EntryDetail>> {
+  register: string,
+  raw: JsonObject,
+  path: string,
+): Promise<Found<RegisterItem>> {
   const issue = session.issues.at(path);
   if (raw.attributes !== undefined || raw.attachments !== undefined) return judgeEntry(readRegisterItem(raw, issue));
   const reference = readReference({ ...raw, self: raw.self ?? modulePath(register, String(raw.id)) }, issue);
@@ -131,40 +123,39 @@ export async function readEntry(
   return found.kind === 'found' ? judgeEntry(found.value) : found;
 }
 
-function judgeEntry(item: RegisterItem | undefined): Found<EntryDetail> {
+function judgeEntry(item: RegisterItem | undefined): Found<RegisterItem> {
   if (item === undefined) return { kind: 'failed' };
   if (isHidden(item)) return { kind: 'hidden', ...withheldOf(withheldDocuments(item)) };
-  return { kind: 'found', value: { kind: 'entry', item } };
+  return { kind: 'found', value: item };
 }
 
-export function mapRegisterEntry(session: Session, { register, id }: ListedEntry, { item }: EntryDetail): MappedItem {
-  const { context, issues, registers, request } = session;
-  const day = dayOf(registerDate(item));
-  const name = registers.get(register) || undefined;
-  const attachment = {
-    vergaderingen: [],
-    agendapunten: agendaItemsOf(item).map(agendapuntId),
-    registerdag: day,
-    omschrijving: describeItem(item, name),
-    wooinformatiecategorie:
-      context.categories.get(`register:${name?.toLowerCase()}`) ?? context.categories.get(`register:${register}`),
+const toMapping =
+  ({ context, issues, registers, request }: Session, register: string, id: string) =>
+  (item: RegisterItem): Mapping =>
+  () => {
+    const day = dayOf(registerDate(item));
+    const name = registers.get(register) || undefined;
+    const attachment = {
+      vergaderingen: [],
+      agendapunten: agendaItemsOf(item).map(agendapuntId),
+      registerdag: day,
+      omschrijving: describeItem(item, name),
+      wooinformatiecategorie:
+        context.categories.get(`register:${name?.toLowerCase()}`) ?? context.categories.get(`register:${register}`),
+    };
+    const documents = toFoundDocuments(item, name, context, issues.at(modulePath(register, id)));
+    return {
+      ...mapEntry(documents, attachment, { source: context.source, page: context.base }),
+      day: day !== undefined && inWindow(day, request.window) ? day : request.window.from,
+      stamp: item.last_modified,
+    };
   };
-  const documents = toFoundDocuments(item, name, context, issues.at(modulePath(register, id)));
-  return {
-    ...mapEntry(documents, attachment, { source: context.source, page: context.base }),
-    day: day !== undefined && inWindow(day, request.window) ? day : request.window.from,
-    stamp: item.last_modified,
-  };
-}
 
-export async function findEntry(session: Session, register: string, id: string): Promise<Found<ListedEntry>> {
+export async function findEntry(session: Session, register: string, id: string): Promise<Found<Listed>> {
   const path = modulePath(register, id);
   const answer = await fetchOne(session, path, 'item');
   if (answer.kind !== 'found') return answer;
-  const outcome = judgeEntry(readRegisterItem(answer.value, session.issues.at(path)));
-  if (outcome.kind !== 'found') return outcome;
-  return {
-    kind: 'found',
-    value: { ...listedEntry(register, id, answer.value), day: dayOf(registerDate(outcome.value.item)), outcome },
-  };
+  const found = judgeEntry(readRegisterItem(answer.value, session.issues.at(path)));
+  const read = async () => foundAs(found, toMapping(session, register, id));
+  return foundAs(found, (item) => ({ ...listedEntry(register, id), day: dayOf(registerDate(item)), read }));
 }

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../../lib/json/json-value.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
 import { type FoundDocument, mapMeeting, withheldOf } from '../supplier/meeting.ts';
-import type { Found, Listed, MappedItem, Mapping } from '../supplier/supplier.ts';
+import { type Found, foundAs, type Listed, type MappedItem, type Mapping } from '../supplier/supplier.ts';
 import { fetchNamed, fetchOne, listWindow } from './api.ts';
 import { type Counts, dayOf, pathOf, readReferred, type Session } from './entries.ts';
 import {
@@ -31,20 +31,18 @@ import {
   registerDate,
 } from './schema.ts';
 
-export interface ListedMeeting extends Listed {
-  readonly kind: 'meeting';
+/** What lists say of a meeting. */
+interface Announced {
   readonly id: string;
-  /** Announced by the list. */
+  readonly day: string | undefined;
   readonly counts?: EventSummary['event_type_data'];
   /** Of an assembly: its other answer, and its children in order. */
   readonly assembly?: Assembly;
   readonly children?: readonly string[];
   readonly parent?: string;
-  readonly outcome?: Found<MeetingDetail>;
 }
 
-export interface MeetingDetail {
-  readonly kind: 'meeting';
+interface MeetingDetail {
   readonly meeting: Meeting;
   /** The register items that it and its public agenda items refer to, by path, as far as they were read. */
   readonly entries: ReadonlyMap<string, RegisterItem>;
@@ -56,21 +54,20 @@ function meetingPath(id: string): string {
 }
 
 /** Every event of the window, with the children of assemblies. */
-export async function listMeetings(session: Session): Promise<readonly ListedMeeting[]> {
+export async function listMeetings(session: Session): Promise<readonly Listed[]> {
   const path = '/events';
   const query = { organisation_id: session.request.source.organisationId };
   const found = await listWindow(session, { path, query, member: 'events', isRegister: false });
   const issue = session.issues.at(path);
-  const events = [...found.values()]
-    .map((raw) => readEvent(raw, issue, 'event'))
-    .filter((event) => event !== undefined);
+  const events = found.map(({ raw }) => readEvent(raw, issue, 'event')).filter((event) => event !== undefined);
   for (const event of events) reportCounts(event, issue);
-  const isAssembly = ({ type }: EventSummary): boolean => type === 'assembly';
-  const assemblies = await Promise.all(events.filter(isAssembly).map((event) => listAssembly(session, event)));
-  const listed = new Map(assemblies.flat().map((meeting) => [meeting.id, meeting]));
+  const assemblies = events.filter(({ type }) => type === 'assembly');
+  const withChildren = await Promise.all(assemblies.map((event) => listAssembly(session, event)));
+  const listed = new Map(withChildren.flat().map((meeting) => [meeting.key, meeting]));
   for (const event of events) {
-    if (isAssembly(event) || listed.has(event.id)) continue;
-    listed.set(event.id, { ...listedEvent(session, event), stamp: event.last_modified });
+    const key = meetingId(event.id);
+    if (event.type === 'assembly' || listed.has(key)) continue;
+    listed.set(key, { ...listedEvent(session, event), stamp: event.last_modified });
   }
   return [...listed.values()];
 }
@@ -82,40 +79,41 @@ function reportCounts({ id, type, event_type_data: counts }: EventSummary, issue
   }
 }
 
-function listedEvent({ request }: Session, event: EventSummary): ListedMeeting {
+function listedEvent(session: Session, event: EventSummary, more: Partial<Announced> = {}): Listed {
   const day = dayOf(event.plannings[0]?.start_date);
-  const {
-    agenda_item_count: items = 0,
-    document_count: documents = 0,
-    meetings_count: children = 0,
-  } = event.event_type_data;
-  const month = (day ?? request.window.from).slice(0, 7);
+  const { event_type_data: counts } = event;
+  const { agenda_item_count: items = 0, document_count: documents = 0, meetings_count: children = 0 } = counts;
+  const month = (day ?? session.request.window.from).slice(0, 7);
   return {
-    ...listedMeeting(event.id, day),
+    ...listedMeeting(session, { id: event.id, day, counts, ...more }),
     hidden: isHidden(event),
-    counts: event.event_type_data,
     announced: { month, count: 1 + children + items + documents },
   };
 }
 
-function listedMeeting(id: string, day: string | undefined): ListedMeeting {
+function listedMeeting(session: Session, announced: Announced): Listed {
+  const { id, day, assembly } = announced;
   const key = meetingId(id);
-  return { kind: 'meeting', id, key, day, stamp: undefined, naam: key, hidden: false, path: meetingPath(id) };
+  const read = async (): Promise<Found<Mapping>> => {
+    const found = await judgeMeeting(session, id, await fetchNamed(session, meetingPath(id), 'meeting'), assembly);
+    return foundAs(found, (detail) => (isShown) => mapWholeMeeting(session, announced, detail, isShown));
+  };
+  return { key, day, stamp: undefined, naam: key, hidden: false, path: meetingPath(id), read };
 }
 
 /** An assembly and its children. They are read in every round: no list says when a child was modified, and children have nearly all documents. */
-async function listAssembly(session: Session, event: EventSummary): Promise<readonly ListedMeeting[]> {
+async function listAssembly(session: Session, event: EventSummary): Promise<readonly Listed[]> {
   const own = listedEvent(session, event);
   if (own.hidden) return [own];
-  const path = `/events/assemblies/${own.id}`;
+  const path = `/events/assemblies/${event.id}`;
   const issue = session.issues.at(path);
   const fetched = await fetchNamed(session, path, 'assembly');
   if (fetched.kind === 'hidden') return [{ ...own, hidden: true }];
-  if (fetched.kind !== 'found') return [{ ...own, outcome: { kind: 'failed' } }];
   // Without its own `permission_group` that of the list holds, which is public.
-  const group = fetched.value.permission_group ?? 'public';
-  const assembly = readAssembly({ ...fetched.value, permission_group: group }, issue);
-  if (assembly === undefined) return [{ ...own, outcome: { kind: 'failed' } }];
+  const read = ({ permission_group = 'public', ...members }: JsonObject) =>
+    readAssembly({ ...members, permission_group }, issue);
+  const assembly = fetched.kind === 'found' ? read(fetched.value) : undefined;
+  if (assembly === undefined) return [{ ...own, read: async () => ({ kind: 'failed' }) }];
   if (isHidden(assembly)) return [{ ...own, hidden: true }];
   const order = (child: { readonly order?: number }): number => child.order ?? Number.MAX_SAFE_INTEGER;
   const sorted = assembly.meetings.toSorted((a, b) => order(a) - order(b));
@@ -124,16 +122,11 @@ async function listAssembly(session: Session, event: EventSummary): Promise<read
   if (children.length < announced) {
     issue('count-mismatch', `${announced} child meetings announced, ${children.length} shown`);
   }
-  // The supplier lists a child by the day of its assembly.
-  const listedChildren = children.map((child) => ({ ...listedMeeting(child, own.day), parent: own.id }));
-  return [{ ...own, assembly, children }, ...listedChildren];
-}
-
-export async function readListedMeeting(
-  session: Session,
-  { id, assembly }: ListedMeeting,
-): Promise<Found<MeetingDetail>> {
-  return await judgeMeeting(session, id, await fetchNamed(session, meetingPath(id), 'meeting'), assembly);
+  return [
+    listedEvent(session, event, { assembly, children }),
+    // The supplier lists a child by the day of its assembly.
+    ...children.map((child) => listedMeeting(session, { id: child, day: own.day, parent: event.id })),
+  ];
 }
 
 async function judgeMeeting(
@@ -191,7 +184,7 @@ async function withEntries(session: Session, meeting: Meeting): Promise<MeetingD
       return found.kind !== 'failed';
     }),
   );
-  return { kind: 'meeting', meeting, entries, isWhole: done.every((one) => one) };
+  return { meeting, entries, isWhole: done.every((one) => one) };
 }
 
 function countMeeting(meeting: Meeting, entries: ReadonlyMap<string, RegisterItem> = new Map()): Counts {
@@ -203,7 +196,7 @@ function countMeeting(meeting: Meeting, entries: ReadonlyMap<string, RegisterIte
 }
 
 /** @returns how many announced children, items and documents are missing */
-function compareCounts({ issues, shown }: Session, { id, counts = {}, children = [] }: ListedMeeting): number {
+function compareCounts({ issues, shown }: Session, { id, counts = {}, children = [] }: Announced): number {
   const { agenda_item_count = 0, document_count = 0, meetings_count = 0 } = counts;
   const read = [id, ...children].map((one) => shown.get(one) ?? { items: 0, documents: 0 });
   const compare = (announced: number, of: keyof Counts, name: string): number => {
@@ -219,24 +212,24 @@ function compareCounts({ issues, shown }: Session, { id, counts = {}, children =
   );
 }
 
-export function mapWholeMeeting(
+function mapWholeMeeting(
   session: Session,
-  listed: ListedMeeting,
+  announced: Announced,
   { meeting, entries, isWhole }: MeetingDetail,
-  { isShown }: Mapping,
+  isShown: (key: string) => boolean,
 ): MappedItem {
   const { context, issues, request } = session;
   const path = meetingPath(meeting.id);
   const issue = issues.at(path);
-  const unread = compareCounts(session, listed);
+  const unread = compareCounts(session, announced);
   const isPublished = (id: string): boolean => isShown(meetingId(id));
-  const above = listed.parent ?? meeting.parent?.id;
+  const above = announced.parent ?? meeting.parent?.id;
   const parent = above !== undefined && above !== meeting.id && isPublished(above) ? above : undefined;
   const agenda = flattenAgenda(meeting.agenda_items);
   const documents = (holder: Attached) => attachedTo(session, holder, entries, issue);
-  const children = listed.children?.filter(isPublished);
+  const children = announced.children?.filter(isPublished);
   const found = toFoundMeeting(meeting, { parent, children, agenda, documents }, context, issue);
-  const mapped = mapMeeting(found, { ...context, issue, usualDay: listed.day ?? request.window.from });
+  const mapped = mapMeeting(found, { ...context, issue, usualDay: announced.day ?? request.window.from });
   const isComplete = isWhole && ![path, ...entries.keys()].some((where) => issues.blockedAt(where));
   return {
     ...mapped,
@@ -266,9 +259,11 @@ function attachedTo(
 }
 
 /** A known meeting that its list lacks may have been moved to another day. */
-export async function findMeeting(session: Session, id: string): Promise<Found<ListedMeeting>> {
-  const outcome = await judgeMeeting(session, id, await fetchOne(session, meetingPath(id), 'meeting'));
-  if (outcome.kind !== 'found') return outcome;
-  const day = dayOf(outcome.value.meeting.plannings[0]?.start_date);
-  return { kind: 'found', value: { ...listedMeeting(id, day), outcome } };
+export async function findMeeting(session: Session, id: string): Promise<Found<Listed>> {
+  const found = await judgeMeeting(session, id, await fetchOne(session, meetingPath(id), 'meeting'));
+  return foundAs(found, (detail) => {
+    const announced = { id, day: dayOf(detail.meeting.plannings[0]?.start_date) };
+    const mapping: Mapping = (isShown) => mapWholeMeeting(session, announced, detail, isShown);
+    return { ...listedMeeting(session, announced), read: async () => ({ kind: 'found', value: mapping }) };
+  });
 }

@@ -2,27 +2,16 @@
 import { readFile } from 'node:fs/promises';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import { createClientPool, type PoolOptions } from '../supplier/client-pool.ts';
-import { assertListable, readInHalves } from '../supplier/read-in-halves.ts';
-import type { KnownItem } from '../supplier/source-adapter.ts';
-import { type Found, keptForAnHour, type Reading, type Supplier } from '../supplier/supplier.ts';
+import { readInHalves } from '../supplier/read-in-halves.ts';
+import { type Found, foundAs, keptForAnHour, type Mapping, type Reading, type Supplier } from '../supplier/supplier.ts';
 import { orMissing, SupplierError } from '../supplier/supplier-client.ts';
 import { listIn, recordIn } from '../supplier/wrapping.ts';
-import {
-  type Agenda,
-  isHidden,
-  type ListedAgenda,
-  mapAgenda,
-  meetingId,
-  namesOf,
-  PREFIX,
-  readAgenda,
-  readListed,
-} from './map.ts';
+import { type Agenda, mapAgenda, meetingId, namesOf, readAgenda, readListed } from './map.ts';
 
 /** Below the base address of an organisation. */
 const PATH = '/receive/opendata';
 
-export function createParlaeus(options: PoolOptions): Supplier<ListedAgenda, Agenda> {
+export function createParlaeus(options: PoolOptions): Supplier {
   const clients = createClientPool(options);
 
   /** Errors too come under status 200. */
@@ -50,7 +39,7 @@ export function createParlaeus(options: PoolOptions): Supplier<ListedAgenda, Age
     const read = readAgenda(agenda, reading.issues.at(meetingId(agid)));
     if (read === undefined) throw new SupplierError('unreadable', 'the answer has no agenda');
     if (read.agid !== agid) throw new SupplierError('unreadable', `is agenda ${read.agid}`);
-    return isHidden(read) ? { kind: 'hidden' } : { kind: 'found', value: read };
+    return read.confidential === true ? { kind: 'hidden' } : { kind: 'found', value: read };
   };
 
   const bodiesOf = keptForAnHour(async (reading: Reading): Promise<ReadonlyMap<string, string>> => {
@@ -72,34 +61,35 @@ export function createParlaeus(options: PoolOptions): Supplier<ListedAgenda, Age
     async list(reading) {
       const { request, issues } = reading;
       // Without them nothing would be mapped correctly.
-      await bodiesOf(reading);
-      const found = await readInHalves({
-        issues,
-        request,
-        path: 'agenda_list',
+      const bodies = await bodiesOf(reading);
+      const toMapping = (agenda: Agenda): Mapping => {
+        return () => mapAgenda(agenda, bodies, reading);
+      };
+      const agendas = await readInHalves({
+        ...{ issues, request, path: 'agenda_list' },
         isTooLarge: ({ passing, kind }) => passing || kind === 'unreadable',
         read: async ({ from, to }) => {
           const days = { since: from.replaceAll('-', ''), until: to.replaceAll('-', '') };
           const list = listIn(await call(reading, { fn: 'agenda_list', ...days }), 'list');
           if (list === undefined) throw new SupplierError('unreadable', 'the answer has no list');
-          assertListable(list);
-          return readListed(list, issues.at('agenda_list')).map((one) => [one.key, one] as const);
+          return readListed(list, issues.at('agenda_list'));
         },
       });
-      return { listed: [...found.values()] };
-    },
-    read: (listed, reading) => fetchAgenda(reading, listed.agid),
-    async map(agenda, _listed, reading) {
-      const issue = reading.issues.at(meetingId(agenda.agid));
-      const form = reading.issues.at('agenda_detail');
-      return mapAgenda(agenda, { ...reading, bodies: await bodiesOf(reading), issue, form });
-    },
-    async find({ key, day }: KnownItem, reading) {
-      const agid = key.slice(`${PREFIX}-meeting-`.length);
-      const found = (await orMissing(() => fetchAgenda(reading, agid))) ?? ({ kind: 'missing' } as const);
-      if (found.kind !== 'found') return found;
-      const [listed] = readListed([{ ...found.value, last_change: undefined }], reading.issues.at(key));
-      return { kind: 'found', value: listed ?? { key, agid, day, stamp: undefined, naam: key, hidden: false } };
+      return {
+        listed: agendas.map((listed) => ({
+          ...listed,
+          read: async () => foundAs(await fetchAgenda(reading, listed.agid), toMapping),
+        })),
+        async find({ key, day }) {
+          const agid = key.slice(meetingId('').length);
+          const found = (await orMissing(() => fetchAgenda(reading, agid))) ?? ({ kind: 'missing' } as const);
+          return foundAs(found, (agenda) => {
+            const [listed] = readListed([{ ...agenda, last_change: undefined }], issues.at(key));
+            const read = async () => foundAs(found, toMapping);
+            return { ...(listed ?? { key, day, stamp: undefined, naam: key, hidden: false }), read };
+          });
+        },
+      };
     },
     close: () => clients.close(),
   };

@@ -4,10 +4,10 @@ import type { IssueSink } from '../supplier/issue-log.ts';
 import { mediaTypeIn, mediaTypeOf } from '../supplier/media-type.ts';
 import { type FoundDocument, type FoundItem, mapMeeting } from '../supplier/meeting.ts';
 import { ANY, createReader, FLAG, listOf, objectOf, TEXT, textLike, type ValueOf } from '../supplier/read-answer.ts';
-import type { Listed, MappedItem, Reading } from '../supplier/supplier.ts';
+import type { MappedItem, Reading } from '../supplier/supplier.ts';
 import { dutchMoment, fixUrl } from '../supplier/values.ts';
 
-export const PREFIX = 'parlaeus';
+const PREFIX = 'parlaeus';
 export const meetingId = (agid: string): string => `${PREFIX}-meeting-${agid}`;
 
 const ID = textLike(/^[\w.-]{1,80}$/);
@@ -33,16 +33,8 @@ export const readAgenda = createReader(AGENDA);
 const readList = createReader(objectOf({ list: listOf(LISTED) }));
 const readBodies = createReader(objectOf({ list: listOf(BODY) }));
 
-export function isHidden({ confidential }: Pick<Agenda, 'confidential'>): boolean {
-  return confidential === true;
-}
-
-export interface ListedAgenda extends Listed {
-  readonly agid: string;
-}
-
 /** The entries of `agenda_list`, which do not name the body of a meeting. */
-export function readListed(list: readonly unknown[], issue: IssueSink): readonly ListedAgenda[] {
+export function readListed(list: readonly unknown[], issue: IssueSink) {
   const listed = readList({ list }, issue)?.list ?? [];
   return listed.map(({ agid, date, time, last_change: change }) => {
     const day = dutchMoment(date, time, `agenda ${agid}: date`, issue)?.day;
@@ -60,15 +52,13 @@ export function namesOf(answer: unknown, issue: IssueSink): ReadonlyMap<string, 
   );
 }
 
-interface AgendaContext extends Pick<Reading, 'request' | 'now'> {
-  readonly bodies: ReadonlyMap<string, string>;
-  readonly issue: IssueSink;
-  /** For issues about all agendas. */
-  readonly form: IssueSink;
-}
-
-export function mapAgenda(agenda: Agenda, { request, now, bodies, issue, form }: AgendaContext): MappedItem {
+export function mapAgenda(
+  agenda: Agenda,
+  bodies: ReadonlyMap<string, string>,
+  { request, now, issues }: Reading,
+): MappedItem {
   const { agid, cmid, date, time, endtime, cancelled } = agenda;
+  const issue = issues.at(meetingId(agid));
   const title = lineOfHtml(agenda.title);
   const { source, window } = request;
   const start = dutchMoment(date, time, 'date', issue);
@@ -89,7 +79,7 @@ export function mapAgenda(agenda: Agenda, { request, now, bodies, issue, form }:
     },
     gremium: { id: cmid, naam: gremiumnaam },
     documents: (agenda.documents ?? []).map((document) => mapDocument(document, issue)),
-    items: mapPoints(agenda.points, issue, form),
+    items: mapPoints(agenda.points, issue, issues.at('agenda_detail')),
   };
   const bodyNames = [title, gremiumnaam].filter((name) => name !== undefined);
   const context = { source, now, issue, base: source.organisationId, usualDay: window.from };
@@ -105,7 +95,7 @@ function mapPoints(points: Agenda['points'], issue: IssueSink, form: IssueSink):
   const parents = parentsOf(points, form);
   return points.map((point, i) => ({
     bronidentificatie: pointId(point.apid),
-    isHidden: isHidden(point),
+    isHidden: point.confidential === true,
     parent: parents[i],
     agendapuntnaam: lineOfHtml(point.title) ?? lineOfHtml(point.number) ?? 'Agendapunt',
     members: {
@@ -149,7 +139,7 @@ function mapDocument(document: ParlaeusDocument, issue: IssueSink): FoundDocumen
   if (title === undefined) about('unusable-value', 'has no title');
   return {
     bronidentificatie: `${PREFIX}-document-${dcid}`,
-    isHidden: isHidden(document),
+    isHidden: document.confidential === true,
     titel: lineOfHtml(title) ?? `Document ${dcid}`,
     members: {
       bestandsurl,

@@ -6,6 +6,7 @@ import { saidStatus } from './said-status.ts';
 import {
   type AdapterSource,
   type DocumentRead,
+  documentName,
   organisatieOf,
   type PartName,
   type UpsertLine,
@@ -119,18 +120,16 @@ export function mapMeeting(meeting: FoundMeeting, context: MeetingContext): Mapp
       agendapunten: references(shown.map((item) => item.bronidentificatie)),
     },
   };
-  const found = [...meeting.documents, ...meeting.items.flatMap(({ documents }) => documents)];
-  const withheld = withheldOf(found);
+  const withheld = withheldOf([...meeting.documents, ...meeting.items.flatMap(({ documents }) => documents)]);
+  const ofHidden = meeting.items.filter(isHidden).flatMap(({ documents }) => documents);
   return {
     records: [vergadering, ...mapAgenda(shown, bronidentificatie, source)],
     documents: attachDocuments(meeting, shown, context),
-    hidden: [...hidden.map((item) => partName('Agendapunt', item)), ...withheld.hidden],
-    underHidden: [
-      ...meeting.items
-        .filter(isHidden)
-        .flatMap(({ documents }) => documents.map((document) => document.bronidentificatie)),
-      ...withheld.underHidden,
+    hidden: [
+      ...hidden.map((item): PartName => ({ resourceType: 'Agendapunt', bronidentificatie: item.bronidentificatie })),
+      ...withheld.hidden,
     ],
+    underHidden: [...ofHidden.map((document) => documentName(document.bronidentificatie)), ...withheld.underHidden],
     readAgainAfter: status.changesAt,
   };
 }
@@ -144,11 +143,10 @@ function gremiumOf({ gremium: { id, naam } = { id: undefined, naam: undefined } 
 }
 
 export function withheldOf(documents: readonly FoundDocument[]): Pick<MappedItem, 'hidden' | 'underHidden'> {
+  const namesOf = (some: readonly FoundDocument[]) => some.map((one) => documentName(one.bronidentificatie));
   return {
-    hidden: documents.filter(({ isHidden }) => isHidden).map((document) => partName('Informatieobject', document)),
-    underHidden: documents
-      .filter(({ isUnderHidden }) => isUnderHidden === true)
-      .map(({ bronidentificatie }) => bronidentificatie),
+    hidden: namesOf(documents.filter(({ isHidden }) => isHidden)),
+    underHidden: namesOf(documents.filter(({ isUnderHidden }) => isUnderHidden === true)),
   };
 }
 
@@ -170,13 +168,6 @@ export function mapEntry(
 
 function isShown({ isHidden, isUnderHidden }: FoundDocument): boolean {
   return !isHidden && isUnderHidden !== true;
-}
-
-function partName(
-  resourceType: PartName['resourceType'],
-  { bronidentificatie }: { readonly bronidentificatie: string },
-): PartName {
-  return { resourceType, bronidentificatie };
 }
 
 /** Each item once; those nested in a hidden one are hidden too. */

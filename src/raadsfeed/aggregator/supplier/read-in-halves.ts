@@ -6,11 +6,6 @@ import { halves } from './windows.ts';
 /** A hundred times the items of any window. */
 const MAX_LISTED = 100_000;
 
-/** @throws {SupplierError} */
-export function assertListable(list: readonly unknown[]): void {
-  if (list.length > MAX_LISTED) throw new SupplierError('unreadable', `the answer lists more than ${MAX_LISTED}`);
-}
-
 /** Consecutive days that may fail before the supplier counts as unavailable. */
 const MAX_FAILED = 5;
 /** Consecutive calls that may go unanswered before the window is abandoned. */
@@ -20,8 +15,8 @@ interface Halving<T> {
   readonly issues: IssueLog;
   readonly request: Pick<WindowRequest, 'window'>;
   readonly path: string;
-  /** By key; a part that is not `divisible` is one day. @throws {SupplierError} */
-  readonly read: (part: DateWindow, divisible: boolean) => Promise<Iterable<readonly [string, T]>>;
+  /** A part that is not `divisible` is one day. @throws {SupplierError} */
+  readonly read: (part: DateWindow, divisible: boolean) => Promise<readonly T[]>;
   readonly isTooLarge: (error: SupplierError) => boolean;
 }
 
@@ -31,13 +26,13 @@ interface Halving<T> {
  * at once. Unread days are an issue.
  * @throws {SupplierError} when a shorter part would not help
  */
-export async function readInHalves<T>({
+export async function readInHalves<T extends { readonly key: string }>({
   issues,
   request,
   path,
   read,
   isTooLarge,
-}: Halving<T>): Promise<Map<string, T>> {
+}: Halving<T>): Promise<readonly T[]> {
   const found = new Map<string, T>();
   let failed = 0;
   let silent = 0;
@@ -51,7 +46,9 @@ export async function readInHalves<T>({
     }
     const parts = halves(part);
     try {
-      for (const [key, one] of await read(part, parts !== undefined)) if (!found.has(key)) found.set(key, one);
+      const listed = await read(part, parts !== undefined);
+      if (listed.length > MAX_LISTED) throw new SupplierError('unreadable', `the answer lists more than ${MAX_LISTED}`);
+      for (const one of listed) if (!found.has(one.key)) found.set(one.key, one);
       failed = 0;
       silent = 0;
       answered = part.from;
@@ -75,5 +72,5 @@ export async function readInHalves<T>({
     }
   };
   await readPart(request.window);
-  return found;
+  return [...found.values()];
 }

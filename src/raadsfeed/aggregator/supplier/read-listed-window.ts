@@ -6,6 +6,7 @@ import { IssueLog } from './issue-log.ts';
 import { stampOf } from './mapping.ts';
 import {
   type DocumentRead,
+  documentName,
   type KnownItem,
   type PartName,
   type Preview,
@@ -16,7 +17,7 @@ import {
   type WindowReading,
   type WindowRequest,
 } from './source-adapter.ts';
-import type { Found, Listed, MappedItem, Reading, Supplier } from './supplier.ts';
+import type { Found, Listed, ListedWindow, MappedItem, Mapping, Reading, Supplier } from './supplier.ts';
 import { SupplierError } from './supplier-client.ts';
 import { inWindow, isRegisters, periodOf } from './windows.ts';
 
@@ -25,7 +26,7 @@ export type SourceAdapter = ReturnType<typeof createAdapter>;
 type Request = Pick<WindowRequest, 'source' | 'window' | 'signal'>;
 
 /** A supplier as a source; it publishes and stores nothing. */
-export function createAdapter<L extends Listed, D>(supplier: Supplier<L, D>, clock: Clock) {
+export function createAdapter(supplier: Supplier, clock: Clock) {
   const { hasRegisters, quickAgainMs, hasPreview = true } = supplier;
   return {
     hasRegisters,
@@ -44,54 +45,42 @@ export function createAdapter<L extends Listed, D>(supplier: Supplier<L, D>, clo
 /** Some take a call each. */
 const MAX_NAMES = 10;
 
-async function preview<L extends Listed, D>(
-  supplier: Supplier<L, D>,
-  request: WindowRequest,
-  now: Date,
-): Promise<Preview> {
+async function preview(supplier: Supplier, request: WindowRequest, now: Date): Promise<Preview> {
   const isWanted = createBodyFilter(request.source.options ?? {});
-  const reading = { request, now, issues: new IssueLog() };
-  const { listed: all } = await supplier.list(reading);
-  const [fault] = reading.issues.all().filter(({ blocking }) => blocking);
+  const issues = new IssueLog();
+  const { listed } = await supplier.list({ request, now, issues });
+  const [fault] = issues.all().filter(({ blocking }) => blocking);
   // Unread days are not empty days.
-  if (all.length === 0 && fault !== undefined) throw new SupplierError('unreadable', fault.detail);
-  const listed = await Promise.all(all.map(async (one) => ({ one, ...(await named(supplier, one, reading)) })));
+  if (listed.length === 0 && fault !== undefined) throw new SupplierError('unreadable', fault.detail);
+  const named = await Promise.all(listed.map(async (one) => ({ one, bodies: await bodiesOf(one) })));
   // A hidden item's name is not shown.
-  const wanted = listed.filter(({ hidden, bodies }) => !hidden && isWanted(bodies));
-  const byName = new Map(wanted.map(({ one, naam, bodies }) => [[...new Set([naam, ...bodies])].join(' · '), one]));
+  const shown = named.flatMap(({ one, bodies }) => (bodies === undefined ? [] : [{ one, bodies }]));
+  const wanted = shown.filter(({ bodies }) => isWanted(bodies));
+  const byName = new Map(wanted.map(({ one, bodies }) => [[...new Set([one.naam, ...bodies])].join(' · '), one]));
   const names = await Promise.all(
-    [...byName]
-      .slice(0, MAX_NAMES)
-      .map(async ([name, one]) => ((await supplier.isPublic?.(one, reading)) === false ? [] : [name])),
+    [...byName].slice(0, MAX_NAMES).map(async ([name, one]) => ((await one.isPublic?.()) === false ? [] : [name])),
   );
-  const leftOut = listed.filter(({ hidden, bodies }) => !hidden && !isWanted(bodies)).length;
   const unconfirmed = supplier.unconfirmed?.(request.source) ?? [];
-  return { names: names.flat(), total: listed.length, leftOut, unconfirmed };
+  return { names: names.flat(), total: listed.length, leftOut: shown.length - wanted.length, unconfirmed };
 }
 
-/** For some suppliers only the item itself has the names. */
-async function named<L extends Listed, D>(
-  supplier: Supplier<L, D>,
-  one: L,
-  reading: Reading,
-): Promise<Pick<Listed, 'naam' | 'hidden'> & { readonly bodies: readonly string[] }> {
-  const { naam, hidden, bodies } = one;
-  if (bodies !== undefined || hidden) return { naam, hidden, bodies: bodies ?? [] };
-  const found = await supplier.read(one, reading);
-  if (found.kind !== 'found') return { naam, hidden: true, bodies: [] };
-  const mapped = await supplier.map(found.value, one, { ...reading, isShown: () => false });
-  return { naam, hidden, bodies: mapped.bodies ?? [] };
+/** For some suppliers only the item itself has them. `undefined` when it is not public. */
+async function bodiesOf(one: Listed): Promise<readonly string[] | undefined> {
+  if (one.hidden) return undefined;
+  if (one.bodies !== undefined) return one.bodies;
+  const found = await one.read();
+  return found.kind === 'found' ? (found.value(() => false).bodies ?? []) : undefined;
 }
 
-interface ReadListed<L, D> {
-  readonly one: L;
-  readonly found: Found<D> | { readonly kind: 'unchanged' };
+type HiddenParts = Pick<MappedItem, 'hidden' | 'underHidden'>;
+
+interface ReadListed {
+  readonly one: Listed;
+  readonly found: Found<Mapping> | { readonly kind: 'unchanged' };
 }
 
-type HiddenParts = Partial<Pick<MappedItem, 'hidden' | 'underHidden'>>;
-
-class WindowReader<L extends Listed, D> {
-  readonly #supplier: Supplier<L, D>;
+class WindowReader {
+  readonly #supplier: Supplier;
   readonly #reading: Reading;
   readonly #issues = new IssueLog();
   readonly #known: ReadonlyMap<string, KnownItem>;
@@ -103,15 +92,15 @@ class WindowReader<L extends Listed, D> {
   /** One hidden copy hides a document everywhere. */
   readonly #hidden = new Map<string, PartName>();
   /** Documents of something that is not public. */
-  readonly #underHidden = new Set<string>();
+  readonly #underHidden = new Map<string, PartName>();
   readonly #hiddenItems = new Set<string>();
-  readonly #outcomes = new Map<string, ReadListed<L, D>['found']['kind']>();
+  readonly #outcomes = new Map<string, ReadListed['found']['kind']>();
   readonly #unread: UnreadCount[] = [];
   readonly #leftOut = { confidential: 0, bodies: 0, period: 0 };
   /** A meeting or an agenda item is confidential: which documents belong to it is unknown. */
   #hidesSome = false;
 
-  constructor(supplier: Supplier<L, D>, request: WindowRequest, now: Date) {
+  constructor(supplier: Supplier, request: WindowRequest, now: Date) {
     this.#supplier = supplier;
     this.#reading = { request, now, issues: this.#issues };
     this.#known = new Map(request.known.map((item) => [item.key, item]));
@@ -119,21 +108,20 @@ class WindowReader<L extends Listed, D> {
   }
 
   async read(): Promise<WindowReading> {
-    const { source } = this.#reading.request;
-    for (const detail of this.#supplier.unconfirmed?.(source) ?? [])
-      this.#issues.add('unconfirmed-form', 'source', detail);
+    const unconfirmed = this.#supplier.unconfirmed?.(this.#reading.request.source) ?? [];
+    for (const detail of unconfirmed) this.#issues.add('unconfirmed-form', 'source', detail);
     const list = await this.#attempt('list', () => this.#supplier.list(this.#reading));
     const seen = new Set<string>();
     const shown = (list?.listed ?? []).filter((one) => this.#isShown(one, seen));
     const read = await Promise.all(shown.map((one) => this.#readListed(one)));
     for (const { one, found } of read) this.#outcomes.set(one.key, found.kind);
-    await this.#addItems(read);
+    this.#addItems(read);
     const missing = [...this.#known.values()].filter(({ key }) => !seen.has(key));
     if (list?.onlyChanged === true) this.#unchanged.push(...missing.map(({ key }) => key));
     // A failed item may still exist: missing items are looked for only when everything else was read.
     else if (!this.#issues.blocked) {
-      const moved = await Promise.all(missing.map((item) => this.#findMissing(item)));
-      await this.#addItems(moved.filter((one) => one !== undefined));
+      const moved = await Promise.all(missing.map((item) => this.#findMissing(item, list)));
+      this.#addItems(moved.filter((one) => one !== undefined));
     }
     return this.#result();
   }
@@ -150,8 +138,7 @@ class WindowReader<L extends Listed, D> {
   }
 
   /** Whether to read it. An item listed on a wrong day does not count as seen. */
-  #isShown(one: L, seen: Set<string>): boolean {
-    const { key, day, hidden, bodies } = one;
+  #isShown({ key, day, hidden, bodies }: Listed, seen: Set<string>): boolean {
     const { window } = this.#reading.request;
     if (seen.has(key)) {
       this.#issues.add('unusable-value', key, 'is listed twice; the first is used');
@@ -176,38 +163,49 @@ class WindowReader<L extends Listed, D> {
     return true;
   }
 
-  #hideItem(key: string, { hidden = [], underHidden = [] }: HiddenParts = {}): void {
+  #hideItem(key: string, shown: Partial<HiddenParts> = {}): void {
     this.#hidesSome = true;
     this.#hiddenItems.add(key);
     this.#leftOut.confidential += 1;
     this.#remove(key, 'niet_langer_openbaar');
-    this.#hideParts(hidden, underHidden);
+    this.#hideParts(shown);
     for (const { resourceType, bronidentificatie } of this.#known.get(key)?.parts ?? []) {
-      if (resourceType === 'Informatieobject') this.#underHidden.add(bronidentificatie);
-      else this.#hide({ resourceType, bronidentificatie });
+      const part = { resourceType, bronidentificatie };
+      (resourceType === 'Informatieobject' ? this.#underHidden : this.#hidden).set(partKey(part), part);
     }
+  }
+
+  #hideParts({ hidden = [], underHidden = [] }: Partial<HiddenParts>): void {
+    for (const part of hidden) this.#hidden.set(partKey(part), part);
+    for (const part of underHidden) this.#underHidden.set(partKey(part), part);
+    this.#leftOut.confidential += hidden.length + underHidden.length;
   }
 
   #remove(key: string, verwijderreden: RemovedItem['verwijderreden']): void {
     if (this.#known.has(key)) this.#removed.set(key, verwijderreden);
   }
 
-  async #readListed(one: L): Promise<ReadListed<L, D>> {
+  async #readListed(one: Listed): Promise<ReadListed> {
     if (this.#isUnchanged(one)) return { one, found: { kind: 'unchanged' } };
-    const found = await this.#attempt(one.path ?? one.key, () => this.#supplier.read(one, this.#reading));
+    const found = await this.#attempt(one.path ?? one.key, () => one.read());
     return { one, found: found ?? { kind: 'failed' } };
   }
 
-  async #addItems(read: readonly ReadListed<L, D>[]): Promise<void> {
-    const mapping = { ...this.#reading, isShown: (key: string) => this.#isPublished(key) };
-    const mapped = await Promise.all(
-      read.map(async ({ one, found }) =>
-        found.kind === 'found' ? await this.#supplier.map(found.value, one, mapping) : undefined,
-      ),
-    );
-    for (const [i, { one, found }] of read.entries()) {
-      const item = mapped[i];
-      if (item !== undefined) this.#addItem(one, item);
+  /** Quick rounds skip items that did not change since they were last read whole. */
+  #isUnchanged({ key, stamp }: Listed): boolean {
+    const known = this.#known.get(key);
+    if (this.#reading.request.depth === 'full' || known === undefined || stamp === undefined) return false;
+    if (known.lastModified !== stampOf(stamp)) return false;
+    return known.readAgainAfter === null || Date.parse(known.readAgainAfter) > this.#reading.now.getTime();
+  }
+
+  #addItems(read: readonly ReadListed[]): void {
+    for (const { one, found } of read) {
+      if (found.kind === 'found')
+        this.#addItem(
+          one,
+          found.value((key) => this.#isPublished(key)),
+        );
       else if (found.kind === 'unchanged') this.#unchanged.push(one.key);
       else if (found.kind === 'hidden') this.#hideItem(one.key, found);
       else if (found.kind === 'failed') this.#unread.push(one.announced ?? { month: this.#monthOf(one), count: 1 });
@@ -220,19 +218,11 @@ class WindowReader<L extends Listed, D> {
     return kind === 'found' || kind === 'unchanged' || (kind === 'failed' && this.#known.has(key));
   }
 
-  #monthOf({ day }: L): string {
+  #monthOf({ day }: Listed): string {
     return (day ?? this.#reading.request.window.from).slice(0, 7);
   }
 
-  /** Quick rounds skip items that did not change since they were last read whole. */
-  #isUnchanged({ key, stamp }: L): boolean {
-    const known = this.#known.get(key);
-    if (this.#reading.request.depth === 'full' || known === undefined || stamp === undefined) return false;
-    if (known.lastModified !== stampOf(stamp)) return false;
-    return known.readAgainAfter === null || Date.parse(known.readAgainAfter) > this.#reading.now.getTime();
-  }
-
-  #addItem(one: L, mapped: MappedItem): void {
+  #addItem(one: Listed, mapped: MappedItem): void {
     const { window, source } = this.#reading.request;
     const { records, documents, labels, readAgainAfter, parent = null, unread = 0 } = mapped;
     const own = mapped.day ?? one.day;
@@ -243,50 +233,35 @@ class WindowReader<L extends Listed, D> {
       return;
     }
     if (mapped.hidden.some(({ resourceType }) => resourceType === 'Agendapunt')) this.#hidesSome = true;
-    this.#hideParts(mapped.hidden, mapped.underHidden);
+    this.#hideParts(mapped);
     if (unread > 0) this.#unread.push({ month: one.announced?.month ?? this.#monthOf(one), count: unread });
     for (const { read } of documents) {
       const before = this.#documents.get(read.bronidentificatie);
       if (before === undefined || isNewer(read, before)) this.#documents.set(read.bronidentificatie, read);
     }
-    const parts = [
-      ...records.map(({ resourceType, data: { bronidentificatie } }) => {
-        const label = labels?.get(bronidentificatie);
-        return { resourceType, bronidentificatie, ...(label === undefined ? {} : { label }) };
-      }),
-      ...partsOf(documents),
-    ];
+    const parts = records.map(({ resourceType, data: { bronidentificatie } }) => {
+      const label = labels?.get(bronidentificatie);
+      return { resourceType, bronidentificatie, ...(label === undefined ? {} : { label }) };
+    });
+    // An item that was not read whole is read again in every round.
+    const isWhole = !this.#issues.blockedAt(one.path ?? one.key);
     this.#items.push({
       key: one.key,
       day: isRegisters(window) ? window.from : (own ?? window.from),
       parent,
-      // An item that was not read whole is read again in every round.
-      lastModified: this.#issues.blockedAt(one.path ?? one.key)
-        ? null
-        : stampOf('stamp' in mapped ? mapped.stamp : one.stamp),
+      lastModified: isWhole ? stampOf('stamp' in mapped ? mapped.stamp : one.stamp) : null,
       readAgainAfter,
-      parts,
+      parts: [...parts, ...partsOf(documents)],
       records,
     });
   }
 
-  #hideParts(hidden: readonly PartName[], underHidden: readonly string[]): void {
-    for (const part of hidden) this.#hide(part);
-    for (const id of underHidden) this.#underHidden.add(id);
-    this.#leftOut.confidential += hidden.length + underHidden.length;
-  }
-
-  #hide(part: PartName): void {
-    this.#hidden.set(partKey(part), part);
-  }
-
   /** A missing item may have been moved to another day. @returns the item, when it is still ours and outside this window */
-  async #findMissing(item: KnownItem): Promise<ReadListed<L, D> | undefined> {
+  async #findMissing(item: KnownItem, list: ListedWindow | undefined): Promise<ReadListed | undefined> {
     const { key, parent } = item;
     // Parts of a hidden item are hidden too, whatever their own answers say.
     if (parent !== null && this.#hiddenItems.has(parent)) return void this.#hideItem(key);
-    if (this.#supplier.find === undefined) return void this.#remove(key, 'ingetrokken');
-    const found = await this.#attempt(key, async () => this.#supplier.find?.(item, this.#reading));
+    const found = await this.#attempt(key, async () => (await list?.find?.(item)) ?? { kind: 'missing' as const });
     if (found?.kind === 'hidden') return void this.#hideItem(key, found);
     if (found?.kind === 'missing') return void this.#remove(key, 'ingetrokken');
     if (found?.kind !== 'found') return undefined;
@@ -297,16 +272,12 @@ class WindowReader<L extends Listed, D> {
     const isOurs =
       (bodies === undefined || this.#isWanted(bodies)) && (day === undefined || inWindow(day, periodOf(source.period)));
     if (!isElsewhere || !isOurs) return void this.#remove(key, 'ingetrokken');
-    const read = await this.#attempt(key, () => this.#supplier.read(found.value, this.#reading));
+    const read = await this.#attempt(key, () => found.value.read());
     return read === undefined ? undefined : { one: found.value, found: read };
   }
 
   #result(): WindowReading {
     const { window, depth } = this.#reading.request;
-    const documentName = (bronidentificatie: string): PartName => ({
-      resourceType: 'Informatieobject',
-      bronidentificatie,
-    });
     // No other part belongs to several items.
     const isPublic = ({ bronidentificatie }: Pick<PartName, 'bronidentificatie'>): boolean =>
       !this.#hidden.has(partKey(documentName(bronidentificatie)));
@@ -319,7 +290,7 @@ class WindowReader<L extends Listed, D> {
       removed: [...this.#removed].map(([key, verwijderreden]) => ({ key, verwijderreden })),
       documents: [...this.#documents.values()].filter(isPublic),
       hidden: [...this.#hidden.values()],
-      underHidden: [...this.#underHidden].map(documentName),
+      underHidden: [...this.#underHidden.values()],
       unread: this.#unread,
       leftOut: this.#leftOut,
       hasConfidential: this.#hidesSome,

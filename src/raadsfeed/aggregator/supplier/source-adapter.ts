@@ -35,6 +35,10 @@ export function partKey({ resourceType, bronidentificatie }: PartName): string {
   return `${resourceType}/${bronidentificatie}`;
 }
 
+export function documentName(bronidentificatie: string): PartName {
+  return { resourceType: 'Informatieobject', bronidentificatie };
+}
+
 /** A resource of an item. Only documents have references: a document can belong to many items. */
 export interface Part extends PartName {
   /** By which a register may refer to it: the type of a meeting, the number of an agenda item. */

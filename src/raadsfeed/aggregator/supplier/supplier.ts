@@ -1,4 +1,4 @@
-/** The interface of a supplier: list a window, read an item, map it; `read-listed-window.ts` does the rest. */
+/** The interface of a supplier: it lists a window, and each listed item reads and maps itself; `read-listed-window.ts` does the rest. */
 import type { SupplierOptions } from '../source.ts';
 import type { AttachedDocument } from './attachments.ts';
 import type { IssueLog } from './issue-log.ts';
@@ -33,7 +33,7 @@ export interface Listed {
   readonly key: string;
   /** Its Dutch day, `YYYY-MM-DD`; of a register entry only when the list shows it. */
   readonly day: string | undefined;
-  /** Changes with the item; absent: the item is read in every round. */
+  /** Changes with the item; `undefined`: the item is read in every round. */
   readonly stamp: string | undefined;
   /** For people: `Gemeenteraad 2026-01-29`. */
   readonly naam: string;
@@ -45,13 +45,14 @@ export interface Listed {
   readonly path?: string;
   /** Announced resources, which count as unread when the item cannot be read; default: one. */
   readonly announced?: UnreadCount;
+  /** @throws {SupplierError} */
+  read(): Promise<Found<Mapping>>;
+  /** Whether its name may be shown, where only the item itself says so. @throws {SupplierError} */
+  isPublic?(): Promise<boolean>;
 }
 
-interface ListedWindow<L extends Listed> {
-  readonly listed: readonly L[];
-  /** Only changes since `request.completeAt` are listed: other known items are unchanged. */
-  readonly onlyChanged?: boolean;
-}
+/** After all items were read. @param isShown whether an item of this window is published, or may still be because it could not be read */
+export type Mapping = (isShown: (key: string) => boolean) => MappedItem;
 
 export interface MappedItem {
   /** A meeting with its agenda items, each once; empty for a register entry. */
@@ -64,7 +65,7 @@ export interface MappedItem {
   /** Not public. */
   readonly hidden: readonly PartName[];
   /** Documents that belong to something that is not public. */
-  readonly underHidden: readonly string[];
+  readonly underHidden: readonly PartName[];
   /** When (UTC) it changes without being modified; `null`: never. */
   readonly readAgainAfter: string | null;
   /** Where the list gives none. */
@@ -85,31 +86,31 @@ export interface MappedItem {
  */
 export type Found<T> =
   | { readonly kind: 'found'; readonly value: T }
-  | { readonly kind: 'hidden'; readonly hidden?: readonly PartName[]; readonly underHidden?: readonly string[] }
+  | { readonly kind: 'hidden'; readonly hidden?: readonly PartName[]; readonly underHidden?: readonly PartName[] }
   | { readonly kind: 'missing' | 'failed' };
 
-/** After all items were read. */
-export interface Mapping extends Reading {
-  /** Whether an item of this window is published, or may still be because it could not be read. */
-  readonly isShown: (key: string) => boolean;
+/** What was found, as something else. */
+export function foundAs<T, U>(found: Found<T>, make: (value: T) => U): Found<U> {
+  return found.kind === 'found' ? { kind: 'found', value: make(found.value) } : found;
+}
+
+export interface ListedWindow {
+  readonly listed: readonly Listed[];
+  /** Only changes since `request.completeAt` are listed: other known items are unchanged. */
+  readonly onlyChanged?: boolean;
+  /** A known item that the list lacks; absent: it is withdrawn. @throws {SupplierError} */
+  find?(known: KnownItem): Promise<Found<Listed>>;
 }
 
 /** Deviations from the known interface go into `reading.issues`; a failed call throws `SupplierError`, which makes the window incomplete. */
-export interface Supplier<L extends Listed, D> {
+export interface Supplier {
   /** Listed in the window `REGISTERS`, beside those of days. */
   readonly hasRegisters: boolean;
   /** Its list takes as long as reading. */
   readonly hasPreview?: false;
   readonly quickAgainMs?: number;
   /** @throws {SupplierError} */
-  list(reading: Reading): Promise<ListedWindow<L>>;
-  /** @throws {SupplierError} */
-  read(listed: L, reading: Reading): Promise<Found<D>>;
-  /** Whether the name may be shown, where only the item itself says so. @throws {SupplierError} */
-  isPublic?(listed: L, reading: Reading): Promise<boolean>;
-  map(detail: D, listed: L, mapping: Mapping): Promise<MappedItem>;
-  /** A known item that its list lacks. @throws {SupplierError} */
-  find?(known: KnownItem, reading: Reading): Promise<Found<L>>;
+  list(reading: Reading): Promise<ListedWindow>;
   /** Options that are found once, when a source is added. @throws {SupplierError} */
   prepare?(request: Pick<WindowRequest, 'source' | 'window' | 'signal'>): Promise<SupplierOptions>;
   /** Assumptions that nothing confirms: issues of the source, shown before it is added. */
