@@ -96,7 +96,6 @@ interface StopOptions {
   readonly log: Logger;
   /** Milliseconds to keep serving after `SIGTERM`, so that a proxy can move elsewhere; Ctrl-C does not drain. */
   readonly drainMs?: number;
-  /** Milliseconds that stopping may take; after that the process ends with status 1. */
   readonly timeoutMs: number;
   /** Settles when something essential has ended: then the service stops too, with status 1. */
   readonly lost: Promise<void>;

@@ -11,7 +11,6 @@ import { raadsfeedCommands } from '../raadsfeed/commands.ts';
 import { verwerkingenlogCommand } from '../verwerkingenlog/commands.ts';
 import { configCommand, demoCommand, migrateCommand, serveCommand } from './service.ts';
 
-/** Runs the program with these arguments; the exit status is left in `terminal.exitCode`. */
 export async function runProgram(words: readonly string[], terminal: Terminal): Promise<void> {
   await runCommandLine(createProgram(terminal), words, terminal);
 }
@@ -50,7 +49,6 @@ function conformanceCommand(terminal: Terminal): Command {
     );
 }
 
-/** The proof logs of the areas; loaded when a command reads them. */
 async function loadProvenLogs(): Promise<readonly ProvenLog[]> {
   const [{ verwerkingenProofLog }, { leveringenProofLog }, { raadsfeedProofLog }] = await Promise.all([
     import('../verwerkingenlog/proof-log.ts'),

@@ -47,7 +47,6 @@ const CLOCK_LIMIT_MS = 5000;
 interface DatabaseCheckNeeds {
   readonly database: Pick<Database, 'pool' | 'listener'>;
   readonly clock: Clock;
-  /** The areas served; not all need to write. */
   readonly areas: readonly string[];
 }
 

@@ -20,10 +20,8 @@ export interface Listener {
 export interface ListenerOptions {
   /** A direct address; undefined when there is only a pooler. */
   readonly url: string | undefined;
-  /** The setting that holds the address, for error messages. */
   readonly variable?: string | undefined;
   readonly log: Logger;
-  /** Interval in milliseconds of calling subscribers while there is no connection; default 1000. */
   readonly pollIntervalMs?: number;
 }
 

@@ -27,7 +27,6 @@ const TABLE = 'migrations';
 /** How long to wait (milliseconds) for another instance that is migrating, perhaps a large table. */
 const LOCK_TIMEOUT_MS = 600_000;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Migrations are `.sql` files that begin with a number. */
 const FILE = /^\d{4}-[a-z0-9-]+\.sql$/;
 /** The runner has only a pattern of files to ignore. */
 const IGNORE = '(?!\\d{4}-[a-z0-9-]+\\.sql$).*';
@@ -96,7 +95,6 @@ export async function migrate(options: {
   }
 }
 
-/** Warns of running instances, which do not know the migrations to be applied. */
 async function warnOfConnected(client: pg.Client, log: Logger): Promise<void> {
   // The application of another login is only visible with `pg_read_all_stats`.
   const { rows } = await client.query<{ login: string; connections: number; isKnown: boolean }>(
@@ -140,7 +138,6 @@ async function migrationFiles(dir: string): Promise<string[]> {
     .sort();
 }
 
-/** Requires the database to be up to date, without migrating it. @throws {MigrationError} with the remedy */
 export async function requireMigrations(db: Db, dir: string): Promise<void> {
   const { pending, unknown } = await migrationState(db, dir);
   if (unknown.length > 0) throw newerDatabase(unknown);

@@ -159,7 +159,6 @@ export async function checkLogin(db: Db, url: string, role: string, alternative 
   }
 }
 
-/** A database that is running; nothing is connected to it yet. */
 interface DatabaseServer {
   readonly url: string;
   readonly ownerUrl: string;

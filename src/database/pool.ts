@@ -8,7 +8,6 @@ export type Pool = pg.Pool;
 
 export interface PoolOptions {
   readonly url: string;
-  /** The setting that holds the address, for error messages. */
   readonly variable?: string | undefined;
   readonly size: number;
   /** How many callers may wait for a connection; others are refused at once. Default 20 per connection. */
@@ -17,7 +16,6 @@ export interface PoolOptions {
   readonly connectTimeoutMs: number;
   /** Time in milliseconds that one statement may take; 0: no limit. */
   readonly statementTimeoutMs: number;
-  /** Seconds after which an unused connection is closed; default 30. */
   readonly idleSeconds?: number;
   /** `transaction`: the pooler cannot keep session settings (role and statement timeout must be set on the login) nor named statements. */
   readonly pooler: 'none' | 'transaction';
@@ -38,10 +36,8 @@ const WAITING_PER_CONNECTION = 20;
 
 type ConnectCallback = Parameters<pg.Pool['connect']>[0];
 
-/** The message of `pg` when no connection came free in time. */
 const NO_FREE_CONNECTION = 'timeout exceeded when trying to connect';
 
-/** A pool of connections. It connects on first use; its owner ends it. */
 export function createPool(options: PoolOptions): Pool {
   const { log } = options;
   const pool = new BoundedPool(options);

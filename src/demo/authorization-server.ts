@@ -14,11 +14,9 @@ export interface AuthorizationServerOptions {
   /** `aud` of every token. */
   readonly audience: string;
   readonly clients: readonly AuthorizationClient[];
-  /** It does not start in `production`. */
   readonly environment: string;
   /** Where the signing key is kept; created when the directory has none. */
   readonly keysDirectory: string;
-  /** Further routes, such as a login for citizens. */
   readonly register?: (app: FastifyInstance, address: () => string) => Promise<void>;
   /** Neither tokens nor secrets are written. */
   readonly log: {

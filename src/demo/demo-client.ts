@@ -8,7 +8,6 @@ import { clientCredentialsToken } from '../lib/outbound/client-credentials.ts';
 import { readSavedJson } from '../lib/saved-secrets.ts';
 import type { AuthorizationClient } from './saved-secrets.ts';
 
-/** Connection details of a running demo. Every path is absolute. */
 export interface DemoFile {
   readonly baseUrl: string;
   readonly managementUrl: string;
@@ -38,7 +37,6 @@ export function demoFilePath(home: string): string {
   return join(home, 'demo.json');
 }
 
-/** @throws {Error} when no demo has written it */
 export async function readDemoFile(home: string): Promise<DemoFile> {
   const path = demoFilePath(home);
   const kept = await readSavedJson(path);
@@ -61,7 +59,6 @@ export interface DemoAnswer {
 }
 
 interface DemoCall {
-  /** The client whose token is sent; absent: none. */
   readonly as?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Bytes are sent as they are; anything else as JSON. */
@@ -70,7 +67,6 @@ interface DemoCall {
 
 export type DemoClient = ReturnType<typeof createDemoClient>;
 
-/** Plays the clients of the demo: fetches their tokens and calls the service. */
 export function createDemoClient(file: Pick<DemoFile, 'clients' | 'tokenUrl'>) {
   const tokens = new Map(
     Object.entries(file.clients).map(([name, { id: clientId, secret: clientSecret, scopes }]) => [

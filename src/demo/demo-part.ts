@@ -17,7 +17,6 @@ export interface Demo {
   readonly stop: () => Promise<void>;
 }
 
-/** The database is for data without a public address. */
 export interface TourNeeds {
   readonly proof: ProofWriterOf;
   readonly config: Config;
@@ -28,13 +27,11 @@ export interface TourNeeds {
   readonly transcript: Transcript;
 }
 
-/** The parameters of a part before the service starts. */
 export interface DemoSetup {
   readonly home: string;
   /** 32 random bytes as base64, which the demo keeps under this name. */
   readonly secret: (name: string) => Promise<string>;
   /** Address of the authorization server, once it listens. */
   readonly authorizationUrl: () => string;
-  /** Address of the service other than loopback. */
   readonly publicBaseUrl: string | undefined;
 }

@@ -16,7 +16,6 @@ import { asIfThisWeek, firstStart } from './example-days.ts';
 
 const EXAMPLES = join(import.meta.dirname, '../../examples/demo');
 
-/** The demo's directory of example files, with the days of its first start. */
 export const examplesIn = (home: string): string => join(home, 'voorbeelden');
 
 export const period = { start: '2026-01-01', end: '2026-03-31' } as const;
@@ -52,7 +51,6 @@ interface LoadOptions {
   readonly directory: string;
 }
 
-/** The outcome of each load; 0 when everything was already there. */
 interface Loaded {
   readonly shv: number;
   readonly vs: number;

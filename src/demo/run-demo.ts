@@ -85,7 +85,6 @@ async function loadAndPlay(demo: Demo, transcript: Transcript): Promise<void> {
   }
 }
 
-/** Plays the clients of every mounted area and checks their answers. */
 async function playTour(needs: TourNeeds): Promise<void> {
   const { areas } = needs.config.server;
   if (areas.includes('shv')) await tourGegevens(needs, 'shv');

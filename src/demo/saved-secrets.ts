@@ -22,7 +22,6 @@ export type AuthorizationClient = { readonly id: string; readonly scopes: readon
   | { readonly publicKeys: readonly JWK[] }
 );
 
-/** The scopes of each client of the demo. */
 const SCOPES_OF_CLIENT: Readonly<Record<string, readonly string[]>> = {
   statistiek: ['read'],
   applicatie: ['create:normal', 'read:normal', 'update:normal', 'delete:normal'],
@@ -32,7 +31,6 @@ const SCOPES_OF_CLIENT: Readonly<Record<string, readonly string[]>> = {
   niemand: [],
 };
 
-/** The clients of the demo, with the secrets that their owners use. */
 export async function loadDemoClients(
   directory: string,
 ): Promise<(AuthorizationClient & { readonly secret: string })[]> {

@@ -17,7 +17,6 @@ import { proofVariables, sealingVariables } from './parts/proof.ts';
 import { serveSuppliers, supplierOverrides, supplierVariables } from './parts/suppliers.ts';
 import { loadDemoClients } from './saved-secrets.ts';
 
-/** The audience that the demo's access tokens name. */
 const AUDIENCE = 'urn:koppelvlak:demo';
 
 /** Starts the whole demo on loopback and writes its addresses to `demo.json`. @throws {Error} for people; everything started is stopped */

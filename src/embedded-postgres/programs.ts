@@ -36,7 +36,6 @@ export function postgresBinaries(platform: string = process.platform, arch: stri
 /** The user that Postgres runs as: its programs refuse root. */
 export interface PostgresUser {
   readonly prefix: readonly string[];
-  /** User and group to switch to, and to give the files to; undefined: our own. */
   readonly ids: { readonly uid: number; readonly gid: number } | undefined;
 }
 

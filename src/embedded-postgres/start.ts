@@ -40,7 +40,6 @@ interface EmbeddedOptions {
   /** The home directory; the data goes in `postgres` under it. Made when absent. */
   readonly dir: string;
   readonly log: Logger;
-  /** Settings of Postgres; by default it is durable. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
@@ -126,7 +125,6 @@ export async function findPostgres(dataDir: string): Promise<RunningPostgres | u
   return { pid: undefined, owner: undefined, socketDir };
 }
 
-/** The arguments that a process was started with; empty when it has ended. */
 function commandLine(pid: number): string[] {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1);
@@ -223,7 +221,6 @@ async function spawnPostgres(
   return { child, socketDir };
 }
 
-/** Resolves when Postgres has ended, with the last lines that it wrote. */
 function lastLines(child: ChildProcess, log: Logger): Promise<string> {
   const tail: string[] = [];
   if (child.stderr !== null)

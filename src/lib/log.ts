@@ -22,7 +22,6 @@ export function createLogger(level: string, stream?: pino.DestinationStream): pi
   return stream === undefined ? pino(options) : pino(options, stream);
 }
 
-/** An error as logged: its kind and place, never the data it carries. */
 interface LoggedError {
   readonly type: string;
   readonly message: string;

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type ServerOptions } from 'node:http';
 
-/** A server on loopback, to which listeners for requests are added once its port is known. @param port 0 for a free one @throws {Error} when it is taken */
 export async function listenOnLoopback(port: number, options: ServerOptions = {}) {
   const server = createServer(options).listen(port, '127.0.0.1');
   await once(server, 'listening');

@@ -17,13 +17,11 @@ export interface OpenapiDocument {
   readonly components?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
-/** A served interface, as other parts may describe it. */
 export interface DescribedInterface {
   readonly prefix: string;
   readonly document: OpenapiDocument;
   readonly url: () => string;
   readonly specification: () => string;
-  /** Requests per minute per client; 0 is no limit. */
   readonly rateLimit: number;
 }
 

@@ -21,14 +21,12 @@ export type OperatorCell = string | number | Date;
 /** A table on the operator's page, without secrets and without personal data. */
 export interface OperatorSection {
   readonly title: string;
-  /** Reads it now; a failed or slow section is shown with the reason instead. */
   readonly read: () => Promise<{
     readonly columns: readonly string[];
     readonly rows: readonly (readonly OperatorCell[])[];
   }>;
 }
 
-/** A landing-page entry at the root of the host. */
 export interface FrontEntry {
   readonly href: string;
   readonly title: string;

@@ -26,7 +26,6 @@ export function createOutput({ stdout, stderr }: Pick<Terminal, 'stdout' | 'stde
   };
 }
 
-/** Writes, and waits while the reader is behind. */
 export async function written(stdout: Writable, piece: string | Uint8Array, signal: AbortSignal): Promise<void> {
   if (stdout.write(piece)) return;
   await once(stdout, 'drain', { signal }).catch((error: unknown) => {
@@ -62,7 +61,6 @@ export function createProgress({ stderr }: Pick<Terminal, 'stderr'>, word: strin
   let doneBytes = 0;
   let drawn = false;
   return {
-    /** Sets how many bytes have been read. */
     reached(bytes: number): void {
       doneBytes = bytes;
     },

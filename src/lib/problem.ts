@@ -12,7 +12,6 @@ export interface ProblemKind {
 export interface InvalidParam {
   /** Query or path parameter, header, or path in the body with dots (`verwerkteObjecten.0.objectId`). */
   readonly name: string;
-  /** Stable code for the kind of fault. */
   readonly code: string;
   /** Dutch. */
   readonly reason: string;

@@ -114,7 +114,6 @@ export function shareRuns<Of extends readonly unknown[], T>(work: (...of: Of) =>
   };
 }
 
-/** Held from `acquire` until `release`. */
 export interface Permit {
   /** Corrects the estimated weight. */
   resize(weight: number): void;

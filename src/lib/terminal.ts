@@ -11,7 +11,6 @@ export interface Terminal {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Writable;
   readonly stderr: Writable & { readonly isTTY?: boolean };
-  /** Exit status once there is nothing left to do. */
   exitCode?: number | string | null | undefined;
   exit(code: number): void;
   once(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): this;

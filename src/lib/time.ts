@@ -9,7 +9,6 @@ export const DATE = /^\d{4}-\d\d-\d\d$/;
 /** The form of a date and time with an offset. @see RFC 3339 section 5.6 */
 export const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 
-/** Whether a value is a date and time of RFC 3339. */
 export function isMoment(value: unknown): value is string {
   return typeof value === 'string' && DATE_TIME.test(value) && !Number.isNaN(Date.parse(value));
 }
@@ -131,10 +130,8 @@ export const LONGEST_TERM = 'P1000Y';
 const LONGEST_MONTHS = 12_000;
 
 const DAY_MS = 86_400_000;
-/** The mean length of a month, where it need not be exact. */
 const MONTH_MS = (365.2425 / 12) * DAY_MS;
 
-/** Whether a text is a duration, of whatever length. */
 export function isDuration(text: string): boolean {
   return DURATION.test(text);
 }
@@ -193,7 +190,6 @@ export function retryAfterMs(value: string | undefined, now: Date): number | und
 interface BackoffPolicy {
   /** Longest first wait in milliseconds; doubles with each failure. */
   readonly firstMs: number;
-  /** Longest wait in milliseconds. */
   readonly maxMs: number;
 }
 

@@ -47,7 +47,6 @@ export function readTraceContext(traceparent: unknown, tracestate?: unknown, id?
   };
 }
 
-/** A trace that begins here, with the identity of a random UUID. */
 export function newTraceContext(id: string = randomUUID()): TraceContext {
   return { traceId: id.replaceAll('-', ''), spanId: newSpanId(), flags: RANDOM_FLAG };
 }

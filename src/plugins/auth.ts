@@ -79,7 +79,6 @@ interface Refusal {
   readonly fsc: FscCode;
 }
 
-/** The text for the caller, by kind of refusal. */
 const REFUSALS: Readonly<Record<TokenError['code'], Refusal>> = {
   missing: {
     kind: platformProblems.unauthorized,
@@ -176,7 +175,6 @@ export function callerOin({ oin, subject, clientId }: Caller): string | undefine
   return oin ?? [subject, clientId].find((name) => name !== undefined && OIN.test(name));
 }
 
-/** One counter per process, shared by the mounts. */
 function missingCounter(metrics: Registry): Counter<'header'> {
   const known = metrics.getSingleMetric(METRIC);
   if (known instanceof Counter) return known;

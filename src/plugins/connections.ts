@@ -12,7 +12,6 @@ const FIRST_REQUEST_MS = 1000;
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The connections of the server while it stops. */
     readonly connections: ReturnType<typeof trackConnections>;
   }
 }
@@ -137,7 +136,6 @@ export function requestClosedSignal(reply: FastifyReply): AbortSignal {
 interface MinimumSpeed {
   /** 0 switches this off. */
   readonly bytesPerSecond: number;
-  /** Milliseconds over which the speed is measured. */
   readonly windowMs: number;
 }
 

@@ -31,7 +31,6 @@ type RouteOf<O extends OperationTypes> = {
 /** A validated request of an operation: parameters, headers and body conform to the contract. */
 export type RequestOf<O extends OperationTypes> = FastifyRequest<RouteOf<O>>;
 
-/** The JSON of a successful answer of an operation. */
 export type AnswerOf<O extends OperationTypes> = O extends { readonly Answer: infer Answer } ? Answer : never;
 
 /** Returns the answer after setting status and headers on the reply, or returns the reply when it sent something else (204, prepared text). */
@@ -43,11 +42,9 @@ type OperationHandler<O extends OperationTypes> = (
 /** A step that may be asynchronous; it throws or rejects to refuse. */
 export type RequestHook = (request: FastifyRequest, reply: FastifyReply) => Promise<void> | undefined;
 
-/** How an operation is served, beyond what its document says. */
 export interface ServeOptions {
   /** Authenticates the caller before the body is read. Required unless the operation is public. */
   readonly authenticate?: (operation: OpenapiOperation) => RequestHook;
-  /** Runs once the body is read, before it is validated. */
   readonly beforeValidation?: RequestHook;
   /** Finds faults that a schema cannot express, once it has refused the request, which is not validated: all are reported together. */
   readonly furtherFaults?: (request: FastifyRequest) => readonly InvalidParam[];
@@ -55,7 +52,6 @@ export interface ServeOptions {
   readonly rawBody?: { readonly maxBytes: number };
 }
 
-/** A contract whose operations can be served. `Operations` are the types generated from it. */
 export type Contract<Operations extends Record<keyof Operations, OperationTypes>> = ReturnType<
   typeof createContract<Operations>
 >;
@@ -142,7 +138,6 @@ const SCHEMA_KEYWORDS = ['example', 'discriminator'];
 
 /** All faults of a request, in every part. It changes parameters from strings to the values they represent. */
 type RequestCheck = (request: FastifyRequest) => readonly InvalidParam[];
-/** The same of one part. */
 type PartCheck = (given: unknown) => readonly InvalidParam[];
 
 const NO_FAULTS: readonly InvalidParam[] = [];

@@ -10,7 +10,6 @@ declare module 'fastify' {
   }
 }
 
-/** Opens the database, and migrates it when configured so. */
 export const database = fp(
   async (app: FastifyInstance) => {
     const { settings, clock, metrics, log } = app;

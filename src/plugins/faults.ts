@@ -131,7 +131,6 @@ function limitOf({ params }: ErrorObject): unknown {
   return params.limit ?? params.type ?? params.allowedValues ?? params.allowedValue ?? params.pattern ?? params.format;
 }
 
-/** 400 with the faults, at most `MAX_FAULTS`. */
 export function invalidRequest(found: readonly InvalidParam[]): Problem {
   const faults = found.slice(0, MAX_FAULTS);
   const detail = faults.map(({ name, reason }) => (name === '' ? reason : `${name}: ${reason}`)).join('; ');

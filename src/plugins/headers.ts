@@ -114,7 +114,6 @@ export function traceOf(request: FastifyRequest): TraceContext {
   return request.traceContext;
 }
 
-/** The `Fsc-Transaction-Id` of a request, if it is well-formed. */
 export function fscTransaction(request: FastifyRequest): { fscTransactionId?: string } {
   const id = request.headers['fsc-transaction-id'];
   return typeof id === 'string' && /^[0-9a-fA-F-]{1,64}$/.test(id) ? { fscTransactionId: id } : {};
@@ -202,7 +201,6 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
 };
 
-/** Lets scripts of every origin read an answer. */
 export function setOrigins({ method }: FastifyRequest, reply: FastifyReply): void {
   reply.header('access-control-allow-origin', '*');
   reply.header('access-control-expose-headers', 'API-Version, ETag, Link, Retry-After');

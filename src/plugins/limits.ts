@@ -31,7 +31,6 @@ import { platformProblems } from './problems.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Counts the calls of the mount; absent where nothing is limited. */
     rateCounter?: RateCounter;
     /** The work of the handler, once begun, if something is held until it ends. */
     handling?: Promise<unknown>;
@@ -41,7 +40,6 @@ declare module 'fastify' {
 const WINDOW_MS = 60_000;
 /** Memory for counters, keys included: about ten thousand clients. The least recently seen is dropped first. */
 const REMEMBERED_BYTES = 2 * 1024 * 1024;
-/** Size of an entry without its key. */
 const ENTRY_BYTES = 128;
 
 /** Counts the calls of each client of a mount in windows of a minute. */
@@ -119,7 +117,6 @@ interface ClientShareOptions {
   readonly pool: Pool;
   /** Whether the requests of a method use the pool; absent: all of them. */
   readonly uses?: (method: string) => boolean;
-  /** Time in milliseconds that a request waits for an earlier one of the same client. */
   readonly waitMs: number;
 }
 
@@ -332,7 +329,6 @@ const TOO_MANY_MEMBERS = {
 /** In the largest body nothing else needs a limit: its costliest shape takes less than 100 MB once parsed. Ignored members may have any shape. */
 const BODY_LIMITS = { depth: 600_000, containers: 600_000, objectMembers: OBJECT_MEMBERS };
 
-/** The problem of a text that takes far more time than its bytes suggest. */
 function excessOf(body: Uint8Array): Problem | undefined {
   if (body.length <= COUNTED_BYTES) return undefined;
   try {

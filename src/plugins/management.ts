@@ -63,7 +63,6 @@ async function buildManagement(service: FastifyInstance): Promise<FastifyInstanc
   return app;
 }
 
-/** Replaces the other checks until the interfaces listen. */
 const STARTING: ReadinessCheck = {
   name: 'start',
   check: async () => ({

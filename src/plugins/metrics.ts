@@ -21,7 +21,6 @@ function processMetrics(): Registry {
   return ofProcess;
 }
 
-/** The registry, with the process (processor, memory, event loop) measured. */
 export const metrics = fp(
   async (app: FastifyInstance) => {
     const registry = Registry.merge([processMetrics()]);

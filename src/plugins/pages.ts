@@ -86,7 +86,6 @@ interface SmallPage {
   readonly footer?: HtmlValue;
 }
 
-/** Serves a short page on every kind of problem under `/problems/<slug>`: the address in each problem document's `type`. */
 function problemPages(app: FastifyInstance): void {
   app.get<{ Params: { slug: string } }>('/problems/:slug', { config: { public: true } }, (request, reply) => {
     const kind = app.problemKinds.find(({ slug }) => slug === request.params.slug);

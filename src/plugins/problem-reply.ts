@@ -81,7 +81,6 @@ const FASTIFY_ERRORS: Readonly<Record<string, readonly [kind: ProblemKind, detai
   FST_ERR_MAX_PARAM_LENGTH: [kinds.notFound],
 };
 
-/** Any error as a problem; an unknown one becomes a 500 without details. */
 function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   // Load that was shed before any work was done; the metrics count it.

@@ -20,7 +20,6 @@ const HEADER_NAMES = [
 
 export type ProcessingHeader = (typeof HEADER_NAMES)[number];
 
-/** The consumer and its statements; unknown members are absent. */
 export interface ProcessingContext {
   /** Its proven OIN; only when none was proven, the claimed one. */
   readonly oin?: string;

@@ -23,7 +23,6 @@ export interface OwnEntry
     'actieNaam' | 'handelingNaam' | 'uitvoerder' | 'systeem' | 'tijdstip' | 'verwerkteObjecten'
   > {
   readonly kind: OwnKind;
-  /** The requester, and its processing. */
   readonly consumer: ProcessingContext;
   readonly confidential: boolean;
 }

@@ -37,7 +37,6 @@ declare module 'fastify' {
 }
 
 interface RequestsOptions {
-  /** Milliseconds in which a handler must begin its answer. */
   readonly requestTimeoutMs: number;
   /** Milliseconds that the event loop may lag before requests are refused; 0: no limit. */
   readonly overloadEventLoopDelayMs: number;
@@ -133,7 +132,6 @@ export interface ScopeOptions {
   readonly prefix: string;
   /** Requests per minute per client; 0 is no limit. */
   readonly rateLimit: number;
-  /** Headers of every answer. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Its answers hold personal data: each exchange is logged, and no proxy may write an answer to disk. */
   readonly isPersonal?: boolean;
@@ -180,11 +178,9 @@ interface MountOptions extends Omit<ScopeOptions, 'headers'> {
   readonly contract: { readonly document: OpenapiDocument };
   /** Bytes of bodies in progress; absent: as configured for every mount. */
   readonly bodiesInProgressBytes?: number;
-  /** Divides the connections of a pool among clients. */
   readonly share?: LimitMount;
 }
 
-/** Mounts an interface, with its version, its contract and pages about it. */
 export async function mount(server: FastifyInstance, options: MountOptions): Promise<void> {
   const { prefix, contract, bodiesInProgressBytes, share } = options;
   await mountScope(server, {

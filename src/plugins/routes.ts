@@ -59,7 +59,6 @@ function requireAccessPolicy(app: FastifyInstance): void {
   });
 }
 
-/** Makes the routes of a scope public unless they name scopes. */
 export function publicUnlessSaid(app: FastifyInstance): void {
   app.addHook('onRoute', (route) => {
     if (route.config?.scopes === undefined) route.config = { ...route.config, public: true };
@@ -71,7 +70,6 @@ export const MAX_PARAM_LENGTH = 6000;
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-/** Finds the methods of an address, so that another one on a known path gets 405 and not 404. */
 function methodNotAllowed(app: FastifyInstance): void {
   app.decorate('allowedMethods', (url: string) => {
     const path = url.split('?', 1)[0] ?? url;

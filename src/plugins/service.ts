@@ -20,7 +20,6 @@ declare module 'fastify' {
     readonly stopping: AbortSignal;
     readonly readiness: ReadinessCheck[];
     readonly operatorPage: OperatorSection[];
-    /** Where routes are registered below a prefix. */
     readonly scopes: MountedScope[];
     /** Every problem that has a page at `/problems/<slug>`. */
     readonly problemKinds: ProblemKind[];
@@ -33,7 +32,6 @@ declare module 'fastify' {
   }
 }
 
-/** The common form of answers in a scope. */
 interface MountedScope {
   readonly prefix: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -70,7 +68,6 @@ function isAddressInfo(address: unknown): address is AddressInfo {
   return typeof address === 'object' && address !== null && 'port' in address;
 }
 
-/** Lists that plugins add to while the server is put together. */
 export const operations = fp(
   async (app: FastifyInstance) => {
     app.decorate('readiness', []);

@@ -117,13 +117,11 @@ export function findToken({ authorization = [], fscAuthorization = [] }: TokenRe
 
 export interface TokenVerifierOptions {
   oauth?: OAuthOptions | undefined;
-  /** Tokens of our own FSC Manager; absent: not accepted. */
   fsc?: FscOptions | undefined;
   /** Whether a proxy forwards the client certificate (RFC 9440). If not, that header is ignored. */
   clientCertificates?: boolean | undefined;
   log: VerifierLog;
   clock?: Clock | undefined;
-  /** The proxy that published keys are fetched through; absent: none. */
   proxy?: ProxySettings | undefined;
   /** How long published keys are used before they are fetched again (seconds); default 300. */
   keysCacheSeconds?: number | undefined;
@@ -228,9 +226,7 @@ export function createTokenVerifier(options: TokenVerifierOptions) {
         throw error;
       }
     },
-    /** Expiry of the FSC certificate that is valid longest; undefined without FSC or certificates. */
     fscValidUntil: (): Date | undefined => fscKeys?.validUntil(),
-    /** Readiness checks: the keys of the issuer and the certificates of the Manager. */
     checks: [
       ...(keys === undefined ? [] : [issuerCheck(keys, cacheMs, clock)]),
       ...(fscKeys === undefined ? [] : [fscKeysCheck(fscKeys, clock)]),
@@ -262,5 +258,4 @@ function checkBinding(token: VerifiedToken, passedOn: boolean, certificate: read
   if (clientCertificateThumbprint(header) !== token.boundTo) throw new TokenError('client-certificate-mismatch');
 }
 
-/** Size of an entry without its texts. */
 const ENTRY_BYTES = 1000;

@@ -27,7 +27,6 @@ export const constants = {
 export type SettingGroups = typeof declared;
 type Constants = typeof constants;
 
-/** Overrides of the constants, for tests and the demo. */
 export type Overrides = { readonly [G in keyof Constants]?: Partial<Constants[G]> };
 
 type Values<G> = { readonly [K in keyof G]: G[K] extends Setting<infer T> ? T : never };

@@ -1,11 +1,9 @@
 import { isIP } from 'node:net';
 import { isDuration, isTerm, LONGEST_TERM } from '../lib/time.ts';
 
-/** One environment variable that the program reads. */
 export interface Setting<T> {
   readonly variable: string;
   readonly kind: Kind<T>;
-  /** The value when the variable is absent. */
   readonly fallback: T;
   readonly description: string;
   /** Secret values are never printed, and may also be given as the content of the file named by `<variable>_FILE`. */
@@ -18,12 +16,10 @@ export interface Kind<T> {
   readonly parse: (text: string) => T;
 }
 
-/** A setting with a default. */
 export function setting<T>(variable: string, kind: Kind<T>, fallback: NoInfer<T>, description: string): Setting<T> {
   return { variable, kind, fallback, description, secret: false };
 }
 
-/** A setting that may be absent. */
 export function optional<T>(variable: string, kind: Kind<T>, description: string): Setting<T | undefined> {
   return { variable, kind, fallback: undefined, description, secret: false };
 }
@@ -61,7 +57,6 @@ export function choice<const T extends string>(...words: readonly T[]): Kind<T> 
   };
 }
 
-/** Several words of a list, separated by commas. */
 export function choices<const T extends string>(...words: readonly T[]): Kind<readonly T[]> {
   return {
     allowed: `comma list of ${words.map((word) => `\`${word}\``).join(', ')}`,

@@ -118,7 +118,6 @@ function postgresUrl(variable: string, description: string): ReturnType<typeof s
   return secret(variable, postgres, description);
 }
 
-/** Settings of access tokens, both kinds of issuer. */
 const tokens = {
   oauthIssuer: optional(
     'OAUTH_ISSUER',
@@ -214,9 +213,7 @@ export const platformConstants = {
   database: {
     /** Seconds after which an unused connection is closed: a shared server has few, and a new one takes milliseconds. */
     idleSeconds: 5,
-    /** Time in milliseconds to get a connection. */
     connectTimeoutMs: 5000,
-    /** Time in milliseconds that one statement may take. */
     statementTimeoutMs: 15_000,
   },
   tokens: {

@@ -10,7 +10,6 @@ import { whyUnreadable } from './readable-file.ts';
 export type { Config, ConfigFault, Overrides, SettingGroups } from './config.ts';
 
 type Group = Readonly<Record<string, Setting<unknown>>>;
-/** Every setting, by group. */
 export const settingGroups: Readonly<Record<string, Group>> = declared;
 const constantGroups: Readonly<Record<string, object>> = constants;
 

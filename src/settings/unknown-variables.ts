@@ -2,7 +2,6 @@
 
 import type { Environment } from '../lib/terminal.ts';
 
-/** A variable that looks like one of ours but is not. */
 interface UnknownVariable {
   readonly variable: string;
   readonly nearest: string;

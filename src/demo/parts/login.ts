@@ -15,16 +15,13 @@ import { organisation, persons, uitvoerder } from '../example-data.ts';
 
 export interface LoginOptions {
   readonly issuer: () => string;
-  /** The only client of this provider. */
   readonly client: { readonly id: string; readonly secret: string };
   /** Path on the client to which the browser returns. */
   readonly returnPath: string;
-  /** An allowed client address other than loopback. */
   readonly clientUrl?: string | undefined;
   readonly persons: readonly { readonly bsn: string; readonly name: string }[];
 }
 
-/** The browser's request, and the person that its visitor picked. */
 interface Login {
   readonly redirectUri: string;
   readonly challenge: string;

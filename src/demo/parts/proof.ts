@@ -73,7 +73,6 @@ export async function tourProof(needs: TourNeeds): Promise<void> {
   });
 }
 
-/** The findings of `koppelvlak proof verify verwerkingen`. */
 async function verify(needs: TourNeeds): Promise<string[]> {
   const verified = await verifyStoredLog(needs, verwerkingenProofLog);
   if (verified === undefined) throw new Error('the demo keeps no proof log');

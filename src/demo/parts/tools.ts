@@ -10,7 +10,6 @@ import { mintFscToken } from '../demo-client.ts';
 import type { TourNeeds } from '../demo-part.ts';
 import { period } from '../example-data.ts';
 
-/** The lines of preflight that the tour shows. */
 const SHOWN = ['certificate-chain', 'certificate-revocation', 'transport-certificate', 'clock', 'request-shv'];
 const TIMEOUT_MS = 10_000;
 

@@ -84,7 +84,6 @@ export async function tourFeed(needs: TourNeeds): Promise<void> {
   });
 }
 
-/** Reads the whole history, and the snapshot with the feed after it. */
 async function readHistory({ transcript, client }: TourNeeds, url: string): Promise<void> {
   const { records, pages, head } = await followFeed(client, `${url}/feed?limit=10`);
   transcript.line(`GET ${url}/feed -> ${records.length} records in ${pages} pages of at most 10, head ${head}`);
@@ -154,7 +153,6 @@ function keyOf({ resourceType, resource }: JsonObject): string {
   return `${organisatiecode}/${resourceType}/${bronidentificatie}`;
 }
 
-/** The state of a consumer after these records: each resource by its key. */
 function replay(records: readonly JsonObject[]): ReadonlyMap<string, unknown> {
   const state = new Map<string, unknown>();
   for (const record of records) {

@@ -4,7 +4,6 @@ import { type DemoAnswer, processingHeaders, recordsOf } from '../demo-client.ts
 import type { TourNeeds } from '../demo-part.ts';
 import { persons, uitvoerder, voorbeeldActie } from '../example-data.ts';
 
-/** The four kinds of query: the function in the standard, the client and its query. */
 const WAYS = [
   [
     'F4086',

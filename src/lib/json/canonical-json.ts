@@ -42,7 +42,6 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** A value that RFC 8785 gives no form. */
 export class CanonicalFormError extends TypeError {
   override readonly name = 'CanonicalFormError';
 }

@@ -23,9 +23,7 @@ export interface CutItem {
 }
 
 interface CutHandler<List> {
-  /** @param outer index of the outer item, from 0; @param index in the inner list, from 0 */
   item(outer: number, list: List, index: number, item: CutItem): void;
-  /** Called after its items. */
   outer(index: number, skeleton: Skeleton): void;
 }
 
@@ -54,13 +52,11 @@ interface ObjectFrame {
   /** Its pointer from the nearest skeleton; undefined within a list that is not cut. */
   readonly pointer: string | undefined;
   expectKey: boolean;
-  /** Pointer of the member whose value is being read. */
   member: string | undefined;
 }
 /** A list that is read item by item, and the bytes that may follow in it. */
 interface CutFrame<List> {
   readonly kind: 'cut';
-  /** Absent: the outer list. */
   readonly list: List | undefined;
   state: 'first' | 'after-item' | 'after-comma';
 }
@@ -328,7 +324,6 @@ function scalarEnd(chunk: Buffer, from: number): number {
 
 /** Text from which lists were cut, with the line of each of its characters in the whole. */
 export class Skeleton {
-  /** Whether all of its bytes are UTF-8. */
   isUtf8 = true;
   /** The text between two cuts, with the line on which it begins. */
   readonly #stretches: { readonly text: string; readonly line: number }[] = [];
@@ -349,7 +344,6 @@ export class Skeleton {
     throw new CutError(what, this.#line);
   }
 
-  /** The next addition begins on this line. */
   resume(line: number): void {
     this.close();
     this.#line = line;

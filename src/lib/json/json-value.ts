@@ -100,7 +100,6 @@ function sampleOf(value: unknown, left: { elements: number; members: number }, d
   return copy;
 }
 
-/** A validator of any dialect. */
 interface Validator {
   removeKeyword(keyword: string): unknown;
   addKeyword(definition: KeywordDefinition): unknown;

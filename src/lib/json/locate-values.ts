@@ -1,7 +1,6 @@
 /** Finds where values begin in a JSON text, and where it has a fault. */
 import { MAX_DEPTH } from './parse-untrusted.ts';
 
-/** A text that is not JSON, or has a duplicate member; `offset` is where. */
 export class JsonTextError extends Error {
   readonly offset: number;
   /** True for a member that occurs twice; else the text is not JSON. */

@@ -94,14 +94,12 @@ export class JsonCounter {
   readonly #outerMembers: number[] = [];
   #values = 1;
   #inString = false;
-  /** The next byte follows a backslash. */
   #escaped = false;
 
   constructor(limits: JsonLimits) {
     this.#limits = { ...USUAL, ...limits };
   }
 
-  /** Members of all objects so far, including duplicate names. */
   get members(): number {
     return this.#members;
   }
@@ -182,7 +180,6 @@ function parseCounting(source: Uint8Array | string, counter: JsonCounter): unkno
   return typeof source === 'string' ? parse(source) : parseCounted(source);
 }
 
-/** The same; undefined for what `parseUntrusted` refuses. */
 export function parseIfJson(source: Uint8Array | string, limits: JsonLimits): unknown {
   try {
     return parseUntrusted(source, limits);

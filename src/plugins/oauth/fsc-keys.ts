@@ -19,7 +19,6 @@ interface FscKey {
 type FscKeyMap = ReadonlyMap<string, FscKey>;
 
 interface FscKeysOptions extends SourceOptions {
-  /** Path of a PEM bundle, or http(s) address of a JSON Web Key Set. */
   readonly source: string;
 }
 
@@ -48,7 +47,6 @@ export function createFscKeys({ source: place, ...options }: FscKeysOptions) {
       const ends = [...(source.latest()?.values() ?? [])].map(({ validTo }) => validTo).filter(Number.isFinite);
       return ends.length === 0 ? undefined : new Date(Math.max(...ends));
     },
-    /** Why a changed file is not used. */
     refused: () => refused,
   };
 }

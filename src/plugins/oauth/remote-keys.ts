@@ -39,7 +39,6 @@ interface PublishedOptions<T> extends SourceOptions {
   /** Locates and fetches the keys; their document becomes `read` when it changed. */
   readonly load: (signal: AbortSignal) => Promise<unknown>;
   readonly read: (document: unknown) => T;
-  /** The owner of the keys, for the log. */
   readonly of: string;
 }
 
@@ -131,13 +130,11 @@ export async function fetchKeys(client: OutboundClient, url: URL, signal: AbortS
 
 interface IssuerKeysOptions extends SourceOptions {
   readonly issuer: string;
-  /** Absent: the address in the issuer's metadata. */
   readonly jwksUrl?: string | undefined;
 }
 
 export type IssuerKeys = ReturnType<typeof createIssuerKeys>;
 
-/** The public keys of the token issuer (RFC 7517). */
 export function createIssuerKeys({ issuer, jwksUrl, ...options }: IssuerKeysOptions) {
   const { client } = options;
   const source = publishedKeys({
@@ -163,7 +160,6 @@ function isKeySet(value: unknown): value is JSONWebKeySet {
   return isRecord(value) && Array.isArray(value.keys) && value.keys.every(isRecord);
 }
 
-/** The algorithm and key that a token names. */
 type KeyName = Pick<ProtectedHeader, 'alg' | 'kid'>;
 
 /** Maximum of keys tried for one token: each costs a verification. */

@@ -28,7 +28,6 @@ export function clientCertificateThumbprint(header: string): string {
   return hash('sha256', der, 'base64url');
 }
 
-/** The members of a JWS header that select the verification; the signature is not verified yet. */
 export type ProtectedHeader = ReturnType<typeof readProtectedHeader>;
 
 /**
@@ -52,7 +51,6 @@ export function readProtectedHeader(token: string) {
   return { alg, typ: text(typ), kid: text(kid), certificateThumbprint: text(certificateThumbprint) };
 }
 
-/** The caller according to a verified token. */
 export interface Caller {
   kind: 'oauth' | 'fsc';
   /** `sub` of the token; an OAuth token without one: its `client_id`. */
@@ -69,7 +67,6 @@ export interface Caller {
   tokenHash: string;
 }
 
-/** The keys that tokens were verified with: tokens are verified again when the keys change. */
 export interface KeySource {
   /** The same object until a key is added or withdrawn. Undefined: none were ever fetched. */
   latest(): object | undefined;
@@ -86,7 +83,6 @@ export interface VerifiedToken {
   expiry: number;
   /** Epoch milliseconds from which the signature must be verified again, whatever the cache time; absent: at its expiry. */
   verifyAgainAt?: number;
-  /** The source of its key, and the keys at that time. */
   source: KeySource;
   keys: object;
   /** `cnf.x5t#S256`: the client certificate that the token is bound to. */
@@ -124,7 +120,6 @@ export type TokenErrorReason =
 /** The answer to the caller. `unavailable`: the issuer's keys were never fetched, which is not the caller's fault. */
 type TokenErrorCode = 'missing' | 'invalid' | 'expired' | 'wrong-group' | 'wrong-service' | 'unavailable';
 
-/** For every other reason the token is invalid. */
 const CODES: Partial<Record<TokenErrorReason, TokenErrorCode>> = {
   'no-token': 'missing',
   expired: 'expired',

@@ -71,7 +71,6 @@ function scopesOf(claims: Claims): ReadonlySet<string> {
 
 /** `audiences`: the addresses of our own Inways; `peerId`: our own. */
 export interface FscOptions {
-  /** Path of a PEM bundle, or http(s) address of the Manager's JSON Web Key Set. */
   certificates: string;
   groupId: string;
   audiences: readonly string[];
@@ -128,7 +127,6 @@ function hashOf(token: string): string {
 /** Clocks of issuer and service may differ by this much (seconds). */
 export const leewaySeconds = 30;
 
-/** A claims set of unknown types. @see RFC 7519 section 4.1 */
 type Claims = Readonly<Record<string, unknown>>;
 
 /** The claims of a token with a valid signature (by one of the keys), issuer, audience and times. @throws {TokenError} */
