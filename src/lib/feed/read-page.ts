@@ -226,25 +226,30 @@ export const NO_PROGRESS: ReadingProgress = { checkpoint: null, steps: 0, span: 
 /** Maximum of pages without a record but with more to come: an unfiltered feed has no reason for any. */
 const MAX_EMPTY = 200;
 
-interface PageStep {
-  readonly cursor: string;
-  readonly numbers: readonly number[];
-  readonly isSnapshot: boolean;
-  readonly maxRecords: number;
-}
-
-/** Records a page that is not the last. @throws {FeedFault} `cursor-circle`, `snapshot-endless` */
+/**
+ * Records a page that is not the last.
+ * @param maxRecords of a snapshot; absent: it is a page of a feed
+ * @throws {FeedFault} `cursor-circle`, `snapshot-endless`
+ */
 export function notePage(
   before: ReadingProgress,
-  { cursor, numbers, isSnapshot, maxRecords }: PageStep,
+  cursor: string,
+  page: readonly FeedRecord[],
+  maxRecords?: number,
 ): ReadingProgress {
   if (cursor === before.checkpoint) throw new FeedFault('cursor-circle', 'its cursors come back to where they were');
-  const empty = numbers.length === 0 ? before.empty + 1 : 0;
-  const endless = isSnapshot ? 'snapshot-endless' : 'cursor-circle';
-  if (empty > MAX_EMPTY)
-    throw new FeedFault(endless, `${empty} consecutive pages have no records, although there are more`);
-  const records = isSnapshot ? before.records + numbers.length : 0;
-  const highest = isSnapshot ? numbers.reduce((most, number) => Math.max(most, number), before.highest) : 0;
+  const empty = page.length === 0 ? before.empty + 1 : 0;
+  if (empty > MAX_EMPTY) {
+    const code = maxRecords === undefined ? 'cursor-circle' : 'snapshot-endless';
+    throw new FeedFault(code, `${empty} consecutive pages have no records, although there are more`);
+  }
+  const moves = before.checkpoint === null || before.steps + 1 >= before.span;
+  const position = moves
+    ? { checkpoint: cursor, steps: 0, span: before.span * 2 }
+    : { checkpoint: before.checkpoint, steps: before.steps + 1, span: before.span };
+  if (maxRecords === undefined) return { ...position, empty, records: 0, highest: 0 };
+  const records = before.records + page.length;
+  const highest = page.reduce((most, { sequenceNumber }) => Math.max(most, sequenceNumber), before.highest);
   // A snapshot has each resource once, under the record that created it, which has a number of its own.
   if (records > highest) {
     throw new FeedFault(
@@ -253,15 +258,7 @@ export function notePage(
     );
   }
   if (records > maxRecords) throw new FeedFault('snapshot-endless', `the snapshot has more than ${maxRecords} records`);
-  const moves = before.checkpoint === null || before.steps + 1 >= before.span;
-  return {
-    checkpoint: moves ? cursor : before.checkpoint,
-    steps: moves ? 0 : before.steps + 1,
-    span: moves ? before.span * 2 : before.span,
-    empty,
-    records,
-    highest,
-  };
+  return { ...position, empty, records, highest };
 }
 
 /** Reads progress saved as JSON; anything else starts from the beginning. */

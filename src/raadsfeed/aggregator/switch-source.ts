@@ -2,7 +2,6 @@
  * Plans a switch of organisations to another source, or to another version of an interface. Identities stay: shared resources are not
  * published again.
  */
-
 import { askPage, NO_PROGRESS, notePage, readSnapshotPage } from '../../lib/feed/read-page.ts';
 import { isResourceType, readResource } from '../../lib/feed/resource.ts';
 import { FeedFault, readServiceDocument } from '../../lib/feed/service-document.ts';
@@ -21,41 +20,39 @@ const PAGE = 1000;
 /** @throws {OutboundError} {FeedFault} {Error} when the new source has none of the organisations */
 export async function planSwitch(needs: DependencyNeeds, from: Source, to: string, signal: AbortSignal) {
   const { pool } = needs.database;
-  const codes = (await readOwnedOrganisations(pool, from.id)).map(({ organisatiecode }) => organisatiecode);
-  const offered = await withDependencies(needs, (deps) => readIdentities(deps, to, codes, signal));
-  if (offered.size === 0) throw new Error(`${to} names none of ${codes.join(', ')} in its service document`);
+  const owned = (await readOwnedOrganisations(pool, from.id)).map(({ organisatiecode }) => organisatiecode);
+  const offered = await withDependencies(needs, (deps) => readIdentities(deps, to, owned, signal));
+  if (offered.size === 0) throw new Error(`${to} names none of ${owned.join(', ')} in its service document`);
   const organisations = await Promise.all(
     [...offered].map(async ([organisatiecode, keys]) => ({
       organisatiecode,
       ...compareIdentities(await readStateKeys(pool, organisatiecode), keys),
     })),
   );
-  const taken = { from: from.id, to, codes: [...offered.keys()] };
+  const codes = [...offered.keys()];
   return {
     organisations,
-    carryOut: (allowMassDelete: boolean) => takeOverOrganisations(pool, { ...taken, allowMassDelete }),
+    carryOut: (allowMassDelete: boolean) => takeOverOrganisations(pool, { from: from.id, to, codes, allowMassDelete }),
   };
 }
 
+/** The resources in the snapshot of a feed, of the organisations that it names. */
 async function readIdentities(
   { client, maxSnapshotRecords }: Dependencies,
   to: string,
   codes: readonly string[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Set<string>>> {
-  const answer = await client.getJson({ url: to, signal, redirects: 'same-host' });
-  const document = readServiceDocument(answer.changed ? answer.json : undefined, answer.url);
-  const named = document.organisaties.filter(({ organisatiecode }) => codes.includes(organisatiecode));
+  const how = { redirects: 'same-host', signal } as const;
+  const answer = await client.getJson({ url: to, ...how });
+  const { organisaties, snapshotUrl: url } = readServiceDocument(answer.changed && answer.json, answer.url);
+  const named = organisaties.filter(({ organisatiecode }) => codes.includes(organisatiecode));
   const found = new Map(named.map(({ organisatiecode }) => [organisatiecode, new Set<string>()]));
-  let position: { readonly cursor: string | null; readonly feedCursor: string | null } = {
-    cursor: null,
-    feedCursor: null,
-  };
+  let cursor: string | null = null;
+  let feedCursor: string | null = null;
   for (let progress = NO_PROGRESS; found.size > 0; ) {
-    const { cursor } = position;
-    const request = { url: document.snapshotUrl, cursor, limit: PAGE, redirects: 'same-host', signal } as const;
-    const page = await askPage(client, request);
-    const read = readSnapshotPage(page.changed && page.json, position, (code, message) => {
+    const page = await askPage(client, { url, cursor, limit: PAGE, ...how });
+    const read = readSnapshotPage(page.changed && page.json, { cursor, feedCursor }, (code, message) => {
       throw new FeedFault(code, message);
     });
     for (const { record } of read.records) {
@@ -65,26 +62,23 @@ async function readIdentities(
       found.get(resource.organisatiecode)?.add(partKey({ resourceType, ...resource }));
     }
     if (read.cursor === null) break;
-    const numbers = read.records.map(({ sequenceNumber }) => sequenceNumber);
-    const step = { cursor: read.cursor, numbers, isSnapshot: true, maxRecords: maxSnapshotRecords };
-    progress = notePage(progress, step);
-    position = read;
+    progress = notePage(progress, read.cursor, read.records, maxSnapshotRecords);
+    ({ cursor, feedCursor } = read);
   }
   return found;
 }
 
 /** Reads the last quarter by another version, to compare. @throws {Error} when that version cannot be read */
 export async function planVersion(needs: DependencyNeeds, from: Source, version: SupplierVersion, signal: AbortSignal) {
-  const { database, clock } = needs;
-  const { pool } = database;
-  const window = lastQuarter(from.tot, clock.now());
+  const { pool } = needs.database;
+  const window = lastQuarter(from.tot, needs.clock.now());
   const known = await readItemsIn(pool, from.id, window);
   const changed = { ...from, options: { ...from.options, version } };
   const { complete, items, issues } = await withDependencies(needs, async ({ adapters }) => {
     const { adapter, source } = supplierSource(changed, adapters);
     return await adapter.readWindow({ source, window, depth: 'full', known: [], signal });
   });
-  const [fault] = issues.filter(({ blocking }) => blocking);
+  const fault = issues.find(({ blocking }) => blocking);
   if (!complete) throw new Error(`${from.adres} cannot be read by ${version}: ${fault?.detail ?? 'not complete'}`);
   const keysOf = (found: readonly KnownItem[]) => new Set(found.flatMap(({ parts }) => parts.map(partKey)));
   const [organisatiecode = ''] = from.organisatiecodes;

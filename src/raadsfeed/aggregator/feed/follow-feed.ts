@@ -34,8 +34,13 @@ export interface FollowState extends FeedAddresses {
   readonly lastNumber: number | null;
 }
 
-export interface FollowOptions extends Patience {
+interface Patience {
   readonly client: OutboundClient;
+  readonly signal: AbortSignal;
+  readonly waiting: (reason: string, ms: number) => void;
+}
+
+export interface FollowOptions extends Patience {
   readonly once: boolean;
   /** Handles a page; when it returns, `state` may be saved. */
   readonly page: (records: readonly FeedRecord['record'][], state: FollowState) => Promise<void>;
@@ -46,12 +51,10 @@ const DEFAULT_WAIT_MS = 5000;
 const MAX_RECORDS = 100_000_000;
 
 /** Finds a feed by the address of its service document, or by a host with the well-known address. @throws {FeedFault} */
-export async function findFeed(
-  address: string,
-  { client, ...patience }: Patience & Pick<FollowOptions, 'client'>,
-): Promise<FollowState> {
+export async function findFeed(address: string, patience: Patience): Promise<FollowState> {
+  const { client, signal } = patience;
   const { serviceUrl, document } = await discover(
-    (url) => askPatiently(url, () => client.getJson({ url, signal: patience.signal, redirects: 'any-host' }), patience),
+    (url) => askPatiently(url, () => client.getJson({ url, signal, redirects: 'any-host' }), patience),
     address,
     readAddresses,
   );
@@ -77,26 +80,20 @@ export async function followFeed(begin: FollowState, options: FollowOptions): Pr
     const answer = await askPatiently(url, () => askPage(client, request), options);
     etag = undefined;
     if (answer.changed) {
-      const next = advance(state, answer.json, fault);
-      for (const record of next.records) judge(record);
-      await options.page(
-        next.records.flatMap((record) => writablePart(record, fault)),
-        next.state,
-      );
+      const { records, hasMore, ...next } = advance(state, answer.json, fault);
+      for (const record of records) judge(record);
+      const written = records.flatMap((record) => writablePart(record, fault));
+      await options.page(written, next.state);
       // A redaction may explain an earlier gap.
-      gaps = withoutNamed([...gaps, ...next.gaps], namedNumbers(next.records.map(({ record }) => record)));
-      const moved = next.state.cursor !== cursor || next.state.phase !== phase;
-      if (next.hasMore && !moved) {
-        throw new FeedFault('cursor-stands-still', `${url} announces more, but does not advance`);
-      }
-      const numbers = next.records.map(({ sequenceNumber }) => sequenceNumber);
-      const step = { cursor: next.state.cursor ?? '', numbers, isSnapshot: phase === 'snapshot' };
-      progress =
-        next.hasMore && next.state.phase === phase
-          ? notePage(progress, { ...step, maxRecords: MAX_RECORDS })
-          : NO_PROGRESS;
-      state = next.state;
-      if (phase === 'snapshot' || next.hasMore) continue;
+      gaps = withoutNamed([...gaps, ...next.gaps], namedNumbers(records.map(({ record }) => record)));
+      ({ state } = next);
+      const moved = state.cursor !== cursor || state.phase !== phase;
+      if (hasMore && !moved) throw new FeedFault('cursor-stands-still', `${url} announces more, but does not advance`);
+      const isOfSnapshot = phase === 'snapshot';
+      progress = hasMore
+        ? notePage(progress, state.cursor ?? '', records, isOfSnapshot ? MAX_RECORDS : undefined)
+        : NO_PROGRESS;
+      if (isOfSnapshot || hasMore) continue;
       if (!moved) etag = answer.etag;
     }
     for (const gap of gaps) fault(describeGap(gap));
@@ -120,20 +117,13 @@ function writablePart({ sequenceNumber, record }: FeedRecord, fault: (text: stri
   return record.data !== undefined && part.data === undefined ? [] : [part];
 }
 
-interface Advanced {
-  readonly records: readonly FeedRecord[];
-  readonly gaps: readonly Gap[];
-  readonly state: FollowState;
-  readonly hasMore: boolean;
-}
-
-function advance(state: FollowState, json: unknown, fault: (text: string) => void): Advanced {
+function advance(state: FollowState, json: unknown, fault: (text: string) => void) {
   const report = (_code: unknown, message: string): void => fault(message);
   if (state.phase === 'snapshot') {
     const { records, cursor, feedCursor } = readSnapshotPage(json, state, report);
-    return cursor === null
-      ? { records, gaps: [], hasMore: false, state: { ...state, phase: 'feed', cursor: feedCursor, feedCursor } }
-      : { records, gaps: [], hasMore: true, state: { ...state, cursor, feedCursor } };
+    const isLast = cursor === null;
+    const position = isLast ? ({ phase: 'feed', cursor: feedCursor } as const) : { cursor };
+    return { records, gaps: [], hasMore: !isLast, state: { ...state, ...position, feedCursor } };
   }
   const position = { cursor: state.cursor, after: state.lastNumber ?? undefined };
   const { records, cursor, head, hasMore, gaps } = readFeedPage(json, position, report);
@@ -192,11 +182,6 @@ function isFollowState(value: unknown): value is FollowState {
   );
 }
 
-export interface Patience {
-  readonly signal: AbortSignal;
-  readonly waiting: (reason: string, ms: number) => void;
-}
-
 const BACKOFF = { firstMs: 1000, maxMs: 300_000 };
 
 /**
@@ -233,8 +218,6 @@ function mayPass(error: unknown, failures: number): string | undefined {
 function asFault(error: unknown, url: string): unknown {
   if (!(error instanceof OutboundError)) return error;
   const { status, message } = error;
-  return new FeedFault(
-    'refused',
-    status === undefined ? `${url}: ${message}` : `${url} answers ${status}${detailOf(error)}`,
-  );
+  const text = status === undefined ? `${url}: ${message}` : `${url} answers ${status}${detailOf(error)}`;
+  return new FeedFault('refused', text);
 }

@@ -2,7 +2,6 @@
  * One run of a feed as a source: its service document when that is due, then pages of its snapshot and of its feed. A page is published
  * in the transaction that stores the new position.
  */
-
 import { transaction } from '../../../database/transaction.ts';
 import { FeedFault, type FeedFaultCode } from '../../../lib/feed/service-document.ts';
 import { isMassDelete, type Removal } from '../../domain/change.ts';
@@ -37,7 +36,8 @@ export async function followSource(
   const { pool, clock, pollMs } = deps;
   let lease = await readDocument(start, deps, signal);
   if (lease.source.compareAgainAt !== null && lease.source.compareAgainAt <= clock.now()) {
-    lease = await restart(lease, deps, { wholeHistory: false });
+    const due = lease;
+    lease = await transaction(pool, (db) => restartSnapshot(db, due, { wholeHistory: false }));
   }
   const sum = { read: 0, published: 0, refused: 0, deleted: 0, withheld: 0 };
   const organisations = await readOwnedOrganisations(pool, lease.source.id);
@@ -70,10 +70,10 @@ export async function followSource(
 
 /** True when all named organisations come from other sources, or when an aggregator has none yet: two aggregators may follow each other. */
 function hasNothingToRead({ source }: Lease, owned: readonly OwnedOrganisation[]): boolean {
-  const wanted = new Set(source.organisatiecodes);
+  const { organisatiecodes: wanted, rol, named } = source;
   if (owned.length > 0) return false;
-  if (wanted.size === 0 && source.rol === 'aggregator') return true;
-  return source.named.some((code) => wanted.size === 0 || wanted.has(code));
+  if (wanted.length === 0) return rol === 'aggregator' || named.length > 0;
+  return named.some((code) => wanted.includes(code));
 }
 
 async function readOrRestart(lease: Lease, deps: PageDependencies): Promise<PageOutcome | 'restarted'> {
@@ -84,7 +84,8 @@ async function readOrRestart(lease: Lease, deps: PageDependencies): Promise<Page
     if (source.phase === 'history' && (await leaveHistory(lease, error, deps))) return 'restarted';
     if (!(error instanceof FeedFault) || !mayRestart(lease, error, deps)) throw error;
     deps.log.warn({ source: source.adres, fault: error.code }, `a new snapshot is read: ${error.message}`);
-    await restart(lease, deps, { wholeHistory: source.phase === 'feed' && error.code === 'cursor-refused' });
+    const wholeHistory = source.phase === 'feed' && error.code === 'cursor-refused';
+    await transaction(deps.pool, (db) => restartSnapshot(db, lease, { wholeHistory }));
     return 'restarted';
   }
 }
@@ -95,16 +96,11 @@ async function readOrRestart(lease: Lease, deps: PageDependencies): Promise<Page
  */
 function mayRestart({ source }: Lease, fault: FeedFault, { clock, backoffMaxMs }: Dependencies): boolean {
   const begun = source.snapshotStartedAt?.getTime() ?? 0;
-  const wanted = isRefusedForGood(source, fault) || (RESTARTING.has(fault.code) && persists(source, fault.code));
+  const wanted = isRefusedForGood(source, fault) || (RESTARTING.includes(fault.code) && persists(source, fault.code));
   return wanted && clock.now().getTime() - begun >= backoffMaxMs;
 }
 
-const RESTARTING: ReadonlySet<FeedFaultCode> = new Set([
-  'numbers',
-  'cursor-stands-still',
-  'cursor-circle',
-  'snapshot-endless',
-]);
+const RESTARTING: readonly FeedFaultCode[] = ['numbers', 'cursor-stands-still', 'cursor-circle', 'snapshot-endless'];
 
 function isRefusedForGood({ failureKind, failures }: Source, { code, certain }: FeedFault): boolean {
   return code === 'cursor-refused' && (certain || (failureKind === code && failures > 0));
@@ -127,13 +123,6 @@ async function leaveHistory(lease: Lease, error: unknown, { pool, log }: Depende
   log.warn({ source: source.adres, fault: failure.kind }, `its history is not read for redactions: ${failure.message}`);
   await updateSource(pool, lease, afterHistory(null, true));
   return true;
-}
-
-async function restart(lease: Lease, { pool }: Dependencies, how: { readonly wholeHistory: boolean }): Promise<Lease> {
-  return await transaction(pool, async (client) => {
-    await restartSnapshot(client, lease, how);
-    return await rereadLease(client, lease);
-  });
 }
 
 /** Sets `laatstBijgewerkt` in our service document, unless records are refused. */
@@ -192,20 +181,20 @@ const HISTORY_MISSED =
 async function deleteMissing(lease: Lease, organisatiecode: string, deps: Dependencies): Promise<number> {
   const { id, feedUrl, adres, historyMissed } = lease.source;
   const toelichting = `Niet meer aanwezig bij de bron ${feedUrl ?? adres}.`;
+  const deletion = { op: 'delete', verwijderreden: 'overig', toelichting } as const;
+  // The missed part of the history may have held a redaction, and its text must not stay readable here.
+  const redaction = { op: 'redact', verwijderreden: 'niet_langer_openbaar', toelichting: HISTORY_MISSED } as const;
   let deleted = 0;
   for (let count = BATCH_CHANGES; count === BATCH_CHANGES; deleted += count) {
-    count = await transaction(deps.pool, async (client) => {
-      const missing = await findMissing(client, id, organisatiecode, BATCH_CHANGES);
-      const changes = missing.map(
-        (named): Removal => ({ op: 'delete', ...named, verwijderreden: 'overig', toelichting }),
-      );
-      // The missed part of the history may have held a redaction, and its text must not stay readable here.
-      const reason = { verwijderreden: 'niet_langer_openbaar', toelichting: HISTORY_MISSED } as const;
-      if (historyMissed) changes.push(...missing.map((named): Removal => ({ op: 'redact', ...named, ...reason })));
-      const published = await publishChanges(client, changes, deps);
-      await updateSource(client, lease, {}, { published });
-      return missing.length;
+    const missing = await findMissing(deps.pool, id, organisatiecode, BATCH_CHANGES);
+    const changes = [deletion, ...(historyMissed ? [redaction] : [])].flatMap((removal) =>
+      missing.map((named): Removal => ({ ...removal, ...named })),
+    );
+    await transaction(deps.pool, async (db) => {
+      const published = await publishChanges(db, changes, deps);
+      await updateSource(db, lease, {}, { published });
     });
+    count = missing.length;
   }
   if (deleted > 0 && historyMissed) await rewriteRedactedFiles(deps);
   return deleted;

@@ -1,5 +1,5 @@
 import type { FeedRecord } from '../../../lib/feed/read-page.ts';
-import { cameFrom } from '../../../lib/feed/record.ts';
+import { cameFrom, type HashVerdict } from '../../../lib/feed/record.ts';
 import { isResourceType, type NamedResource, readResource, resourceKey } from '../../../lib/feed/resource.ts';
 import { reasonOf } from '../../../lib/log.ts';
 import { mapWithinBudget } from '../../../lib/scheduling.ts';
@@ -21,9 +21,10 @@ interface PageContext extends RecordContext {
 export async function checkPage(records: readonly FeedRecord[], context: PageContext) {
   const results = await mapWithinBudget(records, (one) => ({ ...one, verdict: checkOne(one, context) }));
   const { feedUrl } = context;
+  const ofHash = (hash: HashVerdict): boolean =>
+    results.some(({ verdict }) => verdict && 'changes' in verdict && verdict.hash === hash);
   /** Whether a hash of this source has ever equalled ours. */
-  const hashMatches =
-    context.hashMatches || results.some(({ verdict }) => verdict.kind === 'taken' && verdict.hash === 'matches');
+  const hashMatches = context.hashMatches || ofHash('matches');
   const changes: Change[] = [];
   /** Resources that the source has, including those with a refused record: they are not missing. */
   const present: NamedResource[] = [];
@@ -33,16 +34,16 @@ export async function checkPage(records: readonly FeedRecord[], context: PageCon
    */
   const refusals = new Map<string, boolean>();
   const issues: SourceIssue[] = [];
-  const hashes = new Set<string>();
+  const report = (what: string, where: string, detail: string): void => {
+    issues.push({ what, where, detail, times: 1, blocking: false });
+  };
   let refused = 0;
   for (const { sequenceNumber, record, verdict } of results) {
-    if (verdict.kind === 'passed-over') continue;
-    const isWrong = verdict.kind === 'taken' && verdict.hash === 'differs' && hashMatches;
-    if (verdict.kind === 'taken' && !isWrong) {
+    if (verdict === undefined) continue;
+    if ('changes' in verdict && !(verdict.hash === 'differs' && hashMatches)) {
       changes.push(...verdict.changes);
       for (const change of verdict.changes) refusals.set(resourceKey(change), false);
       present.push(...verdict.changes.filter(({ op }) => op === 'upsert'));
-      if (verdict.hash === 'differs' || verdict.hash === 'absent') hashes.add(verdict.hash);
       continue;
     }
     refused += 1;
@@ -54,22 +55,15 @@ export async function checkPage(records: readonly FeedRecord[], context: PageCon
       refusals.set(named === undefined ? '' : resourceKey(named), true);
       if (named !== undefined) present.push(named);
     }
-    const faults = verdict.kind === 'refused' ? verdict.faults : ['contentHash does not match data'];
-    const isDetailed = refused <= MAX_DETAILED;
-    issues.push({
-      what: isTaken ? 'record-refused' : 'organisation-unnamed',
-      where: isDetailed ? `${feedUrl}#${sequenceNumber}` : feedUrl,
-      detail: isDetailed ? faults.join('; ') : 'more records of one page were refused',
-      ...{ times: 1, blocking: false },
-    });
+    const what = isTaken ? 'record-refused' : 'organisation-unnamed';
+    const faults = 'faults' in verdict ? verdict.faults : ['contentHash does not match data'];
+    if (refused <= MAX_DETAILED) report(what, `${feedUrl}#${sequenceNumber}`, faults.join('; '));
+    else report(what, feedUrl, 'more records of one page were refused');
   }
-  for (const hash of hashes) {
-    const detail =
-      hash === 'absent'
-        ? 'records have no contentHash: ours is given'
-        : 'hashes are of another form than ours: they are passed on';
-    issues.push({ what: 'content-hash', where: feedUrl, detail, times: 1, blocking: false });
+  if (!hashMatches && ofHash('differs')) {
+    report('content-hash', feedUrl, 'hashes are of another form than ours: they are passed on');
   }
+  if (ofHash('absent')) report('content-hash', feedUrl, 'records have no contentHash: ours is given');
   return { changes, refused, refusals, issues, present, hashMatches };
 }
 
@@ -79,16 +73,16 @@ function checkOne({ record, sequenceNumber }: FeedRecord, context: PageContext):
   try {
     return checkRecord(record, sequenceNumber, context);
   } catch (error) {
-    return { kind: 'refused', faults: [`it cannot be judged: ${reasonOf(error)}`] };
+    return { faults: [`it cannot be judged: ${reasonOf(error)}`] };
   }
 }
 
 /** A redaction needs no valid content: it is refused only when it affects nothing. */
 function checkRedaction(record: FeedRecord['record'], context: PageContext): Verdict {
   const changes = redactionChanges(record, context.taken, context);
-  if (changes.length > 0) return { kind: 'taken', changes };
+  if (changes.length > 0) return { changes };
   const resource = readResource(record);
   const isElsewhere = resource !== undefined && context.takes(resource.organisatiecode) === 'elsewhere';
-  if (isElsewhere || cameFrom(record, context.ownFeedUrl)) return { kind: 'passed-over' };
-  return { kind: 'refused', faults: ['a redaction of nothing that was taken from this source'] };
+  if (isElsewhere || cameFrom(record, context.ownFeedUrl)) return undefined;
+  return { faults: ['a redaction of nothing that was taken from this source'] };
 }

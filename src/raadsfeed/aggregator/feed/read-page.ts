@@ -1,6 +1,4 @@
 /** Reads the next page of a source: of its history, its snapshot or its feed. */
-
-import { transaction } from '../../../database/transaction.ts';
 import {
   askPage,
   describeGap,
@@ -21,18 +19,11 @@ import type { Dependencies } from '../dependencies.ts';
 import { type Lease, LeaseLostError, type Source } from '../source.ts';
 import { markSeen, readTaken, type TakenRecord } from '../store/comparison.ts';
 import { addIssues, saveRefusals } from '../store/issues.ts';
-import { type SourceChanges, updateSource } from '../store/leased-source.ts';
+import type { SourceChanges } from '../store/leased-source.ts';
 import type { OwnedOrganisation } from '../store/organisations.ts';
 import { checkPage } from './judge-page.ts';
 import type { RecordContext } from './judge-record.ts';
-import {
-  carryOutRedactions,
-  isTaken,
-  numbersIn,
-  publishChanges,
-  redactionChanges,
-  rewriteRedactedFiles,
-} from './redactions.ts';
+import { carryOutRedactions, isOf, missedRedactions, numbersIn, publishFrom } from './redactions.ts';
 
 export interface PageOutcome {
   /** `stuck`: the source announces more but returns nothing. */
@@ -65,17 +56,18 @@ const fail: Report = (code, message) => {
  * @throws {FeedFault} {OutboundError} {LeaseLostError}
  */
 export async function readPage(lease: Lease, deps: PageDependencies): Promise<PageOutcome> {
-  const { phase, feedUrl, snapshotUrl, snapshotCursor, historyCursor, cursor, pageSize: limit, etag } = lease.source;
-  const [url, at] =
-    phase === 'snapshot' ? [snapshotUrl, snapshotCursor] : [feedUrl, phase === 'history' ? historyCursor : cursor];
+  const { phase, feedUrl, snapshotUrl, snapshotCursor, historyCursor, cursor, etag } = lease.source;
+  const { url, at, take } = {
+    snapshot: { url: snapshotUrl, at: snapshotCursor, take: takeSnapshot },
+    history: { url: feedUrl, at: historyCursor, take: takeHistory },
+    feed: { url: feedUrl, at: cursor, take: takeFeed },
+  }[phase];
   const known = phase === 'feed' ? (etag ?? undefined) : undefined;
-  const request = { url: url ?? '', cursor: at, limit, etag: known, signal: deps.signal } as const;
-  const answer = await askPage(deps.client, { ...request, redirects: 'same-host' });
+  const answer = await ask(lease, url, at, deps, known);
   if (!answer.changed) {
     if (known === undefined) throw new FeedFault('page', 'the source answers 304 to a request without If-None-Match');
     return { state: 'head', read: 0, published: 0, refused: 0, freshForMs: answer.freshForMs };
   }
-  const take = { snapshot: takeSnapshot, history: takeHistory, feed: takeFeed }[phase];
   try {
     return await take(lease, answer, deps);
   } catch (error) {
@@ -87,10 +79,20 @@ export async function readPage(lease: Lease, deps: PageDependencies): Promise<Pa
   }
 }
 
+function ask(
+  { source }: Lease,
+  url: string | null,
+  cursor: string | null,
+  { client, signal }: PageDependencies,
+  etag?: string,
+): Promise<OutboundAnswer> {
+  return askPage(client, { url: url ?? '', cursor, limit: source.pageSize, etag, redirects: 'same-host', signal });
+}
+
 async function takeSnapshot(lease: Lease, answer: ChangedAnswer, deps: PageDependencies): Promise<PageOutcome> {
   const { snapshotCursor, snapshotFeedCursor, progress } = lease.source;
-  const read = readSnapshotPage(answer.json, { cursor: snapshotCursor, feedCursor: snapshotFeedCursor }, fail);
-  const { records, cursor, feedCursor } = read;
+  const page = readSnapshotPage(answer.json, { cursor: snapshotCursor, feedCursor: snapshotFeedCursor }, fail);
+  const { records, cursor, feedCursor } = page;
   const isLast = cursor === null;
   const position: SourceChanges = {
     phase: isLast ? 'feed' : 'snapshot',
@@ -98,9 +100,9 @@ async function takeSnapshot(lease: Lease, answer: ChangedAnswer, deps: PageDepen
     snapshotFeedCursor: isLast ? null : feedCursor,
     cursor: isLast ? feedCursor : null,
     pageSize: nextPageSize(lease.source, answer, deps),
-    progress: isLast ? null : notePage(toProgress(progress), pageStep(cursor, records, true, deps)),
+    progress: isLast ? null : notePage(toProgress(progress), cursor, records, deps.maxSnapshotRecords),
   };
-  return await publishPage(lease, records, { state: 'more', freshForMs: 0, position }, deps);
+  return { state: 'more', freshForMs: 0, ...(await publishPage(lease, records, position, deps)) };
 }
 
 async function takeFeed(lease: Lease, answer: ChangedAnswer, deps: PageDependencies): Promise<PageOutcome> {
@@ -119,11 +121,11 @@ async function takeFeed(lease: Lease, answer: ChangedAnswer, deps: PageDependenc
     etag: !hasMore && cursor === at && pageSize === limit ? (answer.etag ?? null) : null,
     lastNumber: records.at(-1)?.sequenceNumber ?? lastNumber ?? (hasMore ? null : head),
     pageSize,
-    progress: isEmpty ? notePage(toProgress(source.progress), pageStep(cursor, records, false, deps)) : null,
+    progress: isEmpty ? notePage(toProgress(source.progress), cursor, records) : null,
     head,
   };
   const state = stuck ? 'stuck' : hasMore ? 'more' : 'head';
-  return await publishPage(lease, records, { state, freshForMs: answer.freshForMs, position }, deps);
+  return { state, freshForMs: answer.freshForMs, ...(await publishPage(lease, records, position, deps)) };
 }
 
 /**
@@ -131,11 +133,9 @@ async function takeFeed(lease: Lease, answer: ChangedAnswer, deps: PageDependenc
  * @throws {FeedFault} `numbers`, when no redaction names them
  */
 async function explainGaps(lease: Lease, page: FeedPage, deps: PageDependencies): Promise<void> {
-  const { feedUrl, pageSize } = lease.source;
   let { gaps, cursor, hasMore } = page;
   for (let pages = 0; gaps.length > 0 && hasMore && pages < MAX_AHEAD; pages += 1) {
-    const request = { url: feedUrl ?? '', cursor, limit: pageSize, signal: deps.signal } as const;
-    const answer = await askPage(deps.client, { ...request, redirects: 'same-host' });
+    const answer = await ask(lease, lease.source.feedUrl, cursor, deps);
     const json = answer.changed && answer.json;
     await carryOutRedactions(lease, json, contextOf(lease.source, deps), deps);
     const ahead = readFeedPage(json, { cursor, after: undefined }, () => undefined);
@@ -153,49 +153,35 @@ async function explainGaps(lease: Lease, page: FeedPage, deps: PageDependencies)
  */
 async function takeHistory(lease: Lease, answer: ChangedAnswer, deps: PageDependencies): Promise<PageOutcome> {
   const { source } = lease;
-  const { historyCursor: at } = source;
+  const { historyCursor: at, historyMissed, historyAfter } = source;
   // Gaps are checked when the feed is read for its content.
   const page = readFeedPage(answer.json, { cursor: at, after: undefined }, () => undefined);
   const { records, cursor, hasMore, head } = page;
   const redactions = records.map(({ record }) => record).filter(({ op }) => op === 'redact');
-  const numbers = [...records.map(({ sequenceNumber }) => sequenceNumber), ...numbersIn(redactions)];
-  const taken = await readTaken(deps.pool, source, [...new Set(numbers)]);
-  const joins = joinsOn(source, records, taken);
+  const numbers = new Set([...records.map(({ sequenceNumber }) => sequenceNumber), ...numbersIn(redactions)]);
+  const taken = await readTaken(deps.pool, source, [...numbers]);
+  const historyJoins = joinsOn(source, records, taken);
   const isOver = !hasMore || (records.length === 0 && cursor === at);
   // Numbers taken before may be past the end of the source's present history.
-  const reached = joins === true && (source.historyAfter ?? 0) <= head;
-  const progress = { historyCursor: cursor, historyJoins: joins };
-  const position: SourceChanges = {
-    ...(isOver
-      ? afterHistory(cursor, source.historyMissed || !reached)
-      : { ...progress, progress: notePage(toProgress(source.progress), pageStep(cursor, records, false, deps)) }),
-    pageSize: nextPageSize(source, answer, deps),
-  };
-  const context = contextOf(source, deps);
-  const missed = redactions.filter((record) => !isTaken(record, taken));
-  const changes = missed.flatMap((record) => redactionChanges(record, taken, context));
-  const published = await transaction(deps.pool, async (client) => {
-    const recorded = await publishChanges(client, changes, deps);
-    await updateSource(client, lease, position, { read: records.length, published: recorded });
-    return recorded;
+  const reached = historyJoins === true && (historyAfter ?? 0) <= head;
+  const position: SourceChanges = isOver
+    ? afterHistory(cursor, historyMissed || !reached)
+    : { historyCursor: cursor, historyJoins, progress: notePage(toProgress(source.progress), cursor, records) };
+  const read = records.length;
+  const published = await publishFrom(lease, missedRedactions(redactions, taken, contextOf(source, deps)), deps, {
+    position: { ...position, pageSize: nextPageSize(source, answer, deps) },
+    counts: { read },
   });
-  if (published > 0) await rewriteRedactedFiles(deps);
-  return { state: 'more', read: records.length, published, refused: 0, freshForMs: 0 };
+  return { state: 'more', read, published, refused: 0, freshForMs: 0 };
 }
 
 /**
  * @param cursor the end of the history; `null`: it was not read, so the `feedCursor` of the snapshot counts
- * @param missed redactions may have been missed
+ * @param historyMissed redactions may have been missed
  */
-export function afterHistory(cursor: string | null, missed: boolean): SourceChanges {
-  return {
-    phase: 'snapshot',
-    snapshotFeedCursor: cursor,
-    historyCursor: null,
-    historyJoins: null,
-    historyMissed: missed,
-    progress: null,
-  };
+export function afterHistory(cursor: string | null, historyMissed: boolean): SourceChanges {
+  const begin = { historyCursor: null, historyJoins: null, progress: null };
+  return { phase: 'snapshot', snapshotFeedCursor: cursor, historyMissed, ...begin };
 }
 
 /** Whether this is the history that was read before: one number that now belongs to another resource proves it is not. */
@@ -210,24 +196,10 @@ function joinsOn(
   for (const { sequenceNumber, record } of records) {
     const known = taken.get(sequenceNumber);
     if (known === undefined || sequenceNumber > historyAfter) continue;
-    const resource = readResource(record);
-    const isSame =
-      record.resourceType === known.resourceType &&
-      resource?.organisatiecode === known.resource.organisatiecode &&
-      resource.bronidentificatie === known.resource.bronidentificatie;
-    if (!isSame) return false;
+    if (!isOf(record, known)) return false;
     joins ??= true;
   }
   return joins;
-}
-
-function pageStep(
-  cursor: string,
-  records: readonly FeedRecord[],
-  isSnapshot: boolean,
-  { maxSnapshotRecords: maxRecords }: Dependencies,
-) {
-  return { cursor, numbers: records.map(({ sequenceNumber }) => sequenceNumber), isSnapshot, maxRecords };
 }
 
 /** Pages shrink after a response that was too large, and grow again while twice as much would have fitted. */
@@ -237,53 +209,45 @@ function nextPageSize({ pageSize }: Source, { bytes }: ChangedAnswer, { maxAnswe
 
 function contextOf({ feedUrl, named }: Source, deps: PageDependencies): RecordContext {
   const { organisations, ownFeedUrl, validateDraft: validate } = deps;
-  const owned = new Set(organisations.map(({ organisatiecode }) => organisatiecode));
-  const present = new Set(
-    organisations.filter(({ isPresent }) => isPresent).map(({ organisatiecode }) => organisatiecode),
-  );
+  const owned = new Map(organisations.map(({ organisatiecode, isPresent }) => [organisatiecode, isPresent]));
   return {
     ...{ feedUrl: feedUrl ?? '', ownFeedUrl: ownFeedUrl(), validate, owns: (code) => owned.has(code) },
     takes: (code) => {
-      if (present.has(code)) return 'yes';
+      if (owned.get(code) === true) return 'yes';
       // An organisation that the operator left out of this source counts as another's.
       return named.includes(code) ? 'elsewhere' : 'unnamed';
     },
   };
 }
 
-async function checkRecords(source: Source, records: readonly FeedRecord[], deps: PageDependencies) {
-  const unnamed = records
-    .map(({ record }) => record)
-    .filter((record) => record.op === 'redact' && readResource(record) === undefined);
-  const taken = unnamed.length === 0 ? new Map() : await readTaken(deps.pool, source, numbersIn(unnamed));
-  return await checkPage(records, { ...contextOf(source, deps), hashMatches: source.hashMatches, taken });
-}
-
 /** Publishes records and the new position in one transaction. @throws {LeaseLostError} nothing was published */
 async function publishPage(
   lease: Lease,
   records: readonly FeedRecord[],
-  after: { readonly state: PageOutcome['state']; readonly freshForMs: number; readonly position: SourceChanges },
+  position: SourceChanges,
   deps: PageDependencies,
-): Promise<PageOutcome> {
-  const { id, isComparing } = lease.source;
-  const { state, freshForMs, position } = after;
-  const page = await checkRecords(lease.source, records, deps);
+): Promise<Pick<PageOutcome, 'read' | 'published' | 'refused'>> {
+  const { source } = lease;
+  const { id, isComparing, hashMatches: matched } = source;
+  const unnamed = records
+    .map(({ record }) => record)
+    .filter((record) => record.op === 'redact' && readResource(record) === undefined);
+  const taken = unnamed.length === 0 ? new Map() : await readTaken(deps.pool, source, numbersIn(unnamed));
+  const page = await checkPage(records, { ...contextOf(source, deps), hashMatches: matched, taken });
   const { changes, issues, refused, refusals, present, hashMatches } = page;
   // The page may have been damaged in transit: its other records are published alone only if it stays invalid.
   if (refused > 0 && !deps.tolerant) {
     throw new FeedFault('records', `${refused} records are refused: ${issues[0]?.detail ?? ''}`);
   }
   const read = records.length;
-  const published = await transaction(deps.pool, async (client) => {
-    const recorded = await publishChanges(client, changes, deps);
-    if (isComparing) await markSeen(client, id, present);
-    await saveRefusals(client, id, refusals);
-    await addIssues(client, id, issues, deps.clock.now());
-    // Last, in the order in which every writer locks; it also checks the lease.
-    await updateSource(client, lease, { ...position, hashMatches }, { read, published: recorded, refused });
-    return recorded;
+  const published = await publishFrom(lease, changes, deps, {
+    position: { ...position, hashMatches },
+    counts: { read, refused },
+    also: async (db) => {
+      if (isComparing) await markSeen(db, id, present);
+      await saveRefusals(db, id, refusals);
+      await addIssues(db, id, issues, deps.clock.now());
+    },
   });
-  if (published > 0 && changes.some(({ op }) => op === 'redact')) await rewriteRedactedFiles(deps);
-  return { state, read, published, refused, freshForMs };
+  return { read, published, refused };
 }

@@ -46,14 +46,15 @@ export const SOURCE_COLUMNS = `id, address as adres, kind as soort, organisatiec
 
 /**
  * Last in a publishing transaction, so that nothing is published without the lease.
+ * @returns the lease with the source as it is stored now
  * @throws {LeaseLostError} another worker has the source: the transaction must roll back
  */
 export async function updateSource(
   db: Db,
-  { source, number }: Lease,
+  { source, number, holder }: Lease,
   changes: SourceChanges,
   counts: Counts = {},
-): Promise<void> {
+): Promise<Lease> {
   const values: unknown[] = [source.id, number];
   const sets = ['lease_number = lease_number'];
   for (const [member, value] of Object.entries(changes)) {
@@ -66,15 +67,25 @@ export async function updateSource(
     const more = Object.entries(counts).find(([name]) => name === counter)?.[1] ?? 0;
     if (more !== 0) sets.push(`${column} = ${column} + $${values.push(more)}`);
   }
-  const text = `update aggregator.sources set ${sets.join(', ')} where id = $1::integer and lease_number = $2::bigint`;
-  const { rowCount } = await db.query(text, values);
-  if (rowCount !== 1) throw new LeaseLostError();
+  const { rows } = await db.query<Row>(
+    `update aggregator.sources set ${sets.join(', ')} where id = $1::integer and lease_number = $2::bigint
+  returning ${LEASE_COLUMNS}`,
+    values,
+  );
+  return requireLease(rows, holder);
 }
 
 type Row = Source & { readonly number: number };
+const LEASE_COLUMNS = `${SOURCE_COLUMNS}, lease_number as number`;
 
 function toLease({ number, ...source }: Row, holder: string): Lease {
   return { source, number, holder };
+}
+
+/** @throws {LeaseLostError} without a row */
+function requireLease([row]: readonly Row[], holder: string): Lease {
+  if (row === undefined) throw new LeaseLostError();
+  return toLease(row, holder);
 }
 
 export type SourceKind = 'feed' | SupplierScheme;
@@ -99,7 +110,7 @@ export async function claimDueSources(
            update aggregator.sources
               set lease_number = lease_number + 1, lease_holder = $1::text, lease_until = now() + make_interval(secs => $3::integer)
             where id in (select id from due)
-        returning ${SOURCE_COLUMNS}, lease_number as number`,
+        returning ${LEASE_COLUMNS}`,
     values: [holder, limit, leaseSeconds, kind],
   });
   return rows.map((row) => toLease(row, holder));
@@ -111,7 +122,7 @@ export async function takeLease(db: Db, id: number, holder: string, leaseSeconds
     `update aggregator.sources
         set lease_number = lease_number + 1, lease_holder = $2::text, lease_until = now() + make_interval(secs => $3::integer)
       where id = $1::integer
-  returning ${SOURCE_COLUMNS}, lease_number as number`,
+  returning ${LEASE_COLUMNS}`,
     [id, holder, leaseSeconds],
   );
   return rows[0] && toLease(rows[0], holder);
@@ -130,12 +141,10 @@ export async function renewLeases(db: Db, holder: string, leaseSeconds: number):
 export async function rereadLease(db: Db, { source, number, holder }: Lease): Promise<Lease> {
   const { rows } = await db.query<Row>({
     name: 'aggregator-reread',
-    text: `select ${SOURCE_COLUMNS}, lease_number as number from aggregator.sources where id = $1::integer and lease_number = $2::bigint`,
+    text: `select ${LEASE_COLUMNS} from aggregator.sources where id = $1::integer and lease_number = $2::bigint`,
     values: [source.id, number],
   });
-  const [row] = rows;
-  if (row === undefined) throw new LeaseLostError();
-  return toLease(row, holder);
+  return requireLease(rows, holder);
 }
 
 /** @param inMs when it is due again @param failure `kept`: the source was not read, so its last one stays */
@@ -172,38 +181,39 @@ interface StoredFailure {
  * source that was removed and added again, moved, or got organisations of another source.
  * @param wholeHistory from the beginning: the source does not know our cursor, or that history was not read for all its present
  *   organisations
+ * @returns the lease with the source as it is stored now
  * @throws {LeaseLostError}
  */
 export async function restartSnapshot(
   db: Db,
-  { source, number }: Lease,
+  { source, number, holder }: Lease,
   { wholeHistory }: { readonly wholeHistory: boolean },
-): Promise<void> {
-  const { rowCount } = await db.query({
-    name: 'aggregator-restart-snapshot',
-    text: `update aggregator.sources b
-              set phase = case when own.has_records then 'history' else 'snapshot' end, is_comparing = own.has_records,
-                  snapshot_cursor = null, snapshot_feed_cursor = null, cursor = null, etag = null, last_number = null,
-                  compare_again_at = null, snapshot_started_at = now(), progress = null, hash_matches = false,
-                  history_cursor = case when not $3::boolean then coalesce(b.cursor, b.snapshot_feed_cursor, b.history_cursor) end,
-                  history_after = case when b.phase = 'history' then b.history_after else greatest(b.last_number, own.highest) end,
-                  -- Nothing from a feed was published before, so no redaction can have been missed.
-                  history_joins = case when not own.from_feed then true when $3::boolean then null
-                                          when coalesce(b.cursor, b.snapshot_feed_cursor) is not null then true
-                                          else b.history_joins end
-             from (select -- By the index on origins, backwards: a join would read every record of the source.
-                         (select herkomst_number from raadsfeed.records
-                            where herkomst_feed = (select feed_url from aggregator.sources where id = $1::integer)
-                              and organisatiecode = any (array(select organisatiecode from aggregator.source_organisations where source_id = $1::integer))
-                            order by herkomst_number desc limit 1) as highest,
-                          exists (select from raadsfeed.records r join aggregator.source_organisations o using (organisatiecode)
-                                   where o.source_id = $1::integer) as has_records,
-                          exists (select from raadsfeed.records r join aggregator.source_organisations o using (organisatiecode)
-                                   where o.source_id = $1::integer and r.herkomst_feed is not null) as from_feed) as own
-            where b.id = $1::integer and b.lease_number = $2::bigint`,
-    values: [source.id, number, wholeHistory],
-  });
-  if (rowCount !== 1) throw new LeaseLostError();
+): Promise<Lease> {
+  const { rows } = await db.query<Row>(
+    `update aggregator.sources b
+        set phase = case when own.has_records then 'history' else 'snapshot' end, is_comparing = own.has_records,
+            snapshot_cursor = null, snapshot_feed_cursor = null, cursor = null, etag = null, last_number = null,
+            compare_again_at = null, snapshot_started_at = now(), progress = null, hash_matches = false,
+            history_cursor = case when not $3::boolean then coalesce(b.cursor, b.snapshot_feed_cursor, b.history_cursor) end,
+            history_after = case when b.phase = 'history' then b.history_after else greatest(b.last_number, own.highest) end,
+            -- Nothing from a feed was published before, so no redaction can have been missed.
+            history_joins = case when not own.from_feed then true when $3::boolean then null
+                                    when coalesce(b.cursor, b.snapshot_feed_cursor) is not null then true
+                                    else b.history_joins end
+       from (select -- By the index on origins, backwards: a join would read every record of the source.
+                   (select herkomst_number from raadsfeed.records
+                      where herkomst_feed = (select feed_url from aggregator.sources where id = $1::integer)
+                        and organisatiecode = any (array(select organisatiecode from aggregator.source_organisations where source_id = $1::integer))
+                      order by herkomst_number desc limit 1) as highest,
+                    exists (select from raadsfeed.records r join aggregator.source_organisations o using (organisatiecode)
+                             where o.source_id = $1::integer) as has_records,
+                    exists (select from raadsfeed.records r join aggregator.source_organisations o using (organisatiecode)
+                             where o.source_id = $1::integer and r.herkomst_feed is not null) as from_feed) as own
+      where b.id = $1::integer and b.lease_number = $2::bigint
+  returning ${LEASE_COLUMNS}`,
+    [source.id, number, wholeHistory],
+  );
   await forgetSeen(db, source.id);
   await deleteRefusals(db, source.id);
+  return requireLease(rows, holder);
 }
