@@ -3,8 +3,7 @@ import type { Pool } from '../database/pool.ts';
 import { Problem } from '../lib/problem.ts';
 import { platformProblems } from '../plugins/problems.ts';
 import type { ProofWriter, ProvenLog } from '../proof/proof-log.ts';
-import { RECORD_PART } from './store/proof.ts';
-import { numberedRecords, readRecordProof, storedRecords } from './store/proof-records.ts';
+import { numberedRecords, RECORD_PART, readRecordProof, storedRecords } from './store/proof.ts';
 
 export const raadsfeedProofLog: ProvenLog = {
   name: 'raadsfeed',
@@ -12,10 +11,6 @@ export const raadsfeedProofLog: ProvenLog = {
   numbered: numberedRecords,
   routes: recordProofRoute,
 };
-
-/** A proof may be used from a cache for a few seconds. */
-const SHORT = 'public, max-age=5';
-const TEXT = 'text/plain; charset=utf-8';
 
 /** `GET /proof/v1/raadsfeed/record/{sequenceNumber}`: the proof of a record, as a file that can be checked without this service. */
 function recordProofRoute(app: FastifyInstance, pool: Pool, writer: ProofWriter): void {
@@ -26,12 +21,10 @@ function recordProofRoute(app: FastifyInstance, pool: Pool, writer: ProofWriter)
     const found = await readRecordProof(pool, writer, number);
     if (found.found === 'nothing') throw new Problem(platformProblems.notFound);
     if (found.found === 'removed') throw new Problem(platformProblems.bewijsVerwijderd);
-    const proof =
-      found.found === 'record'
-        ? await writer.prove(pool, { ...found, number, shown: new Set([RECORD_PART]) })
-        : undefined;
+    const shown = new Set([RECORD_PART]);
+    const proof = found.found === 'record' ? await writer.prove(pool, { ...found, number, shown }) : undefined;
     if (proof === undefined)
       throw new Problem(platformProblems.bewijsVolgt, { headers: { 'retry-after': String(writer.intervalSeconds) } });
-    return reply.header('cache-control', SHORT).type(TEXT).send(proof);
+    return reply.header('cache-control', 'public, max-age=5').type('text/plain; charset=utf-8').send(proof);
   });
 }

@@ -1,12 +1,7 @@
 /**
- * `GET /feed`, the log after a position, and what it shares with the lists and the stream. In the order of this file:
- * - the route, and how it reads a page;
- * - the query of a list (`readPageQuery`), the address of a page (`pageUrl`), and the body of a list (`withCommas`);
- * - cursors: how they are encoded and decoded. They are opaque to clients and belong to one feed. A position is a number with the epoch of its
- *   record: after a restored backup a number may be issued again, with another epoch;
- * - the problem of a cursor that cannot be used (`invalidCursor`);
- * - the position that a cursor stands for (`resolveCursor` and its like);
- * - the checks whether a position is in the feed (`assertInRange`) and has the same epoch (`assertSameEpoch`).
+ * `GET /feed`, the log after a position; and what it shares with the lists and the stream: queries, addresses of pages, and cursors. Cursors are opaque
+ * to clients and belong to one feed. A position is a number with the epoch of its record: after a restored backup a number may be issued again, with
+ * another epoch.
  */
 import type { FastifyInstance } from 'fastify';
 import type { operations } from '../../contracts/raadsfeed.ts';
@@ -16,14 +11,7 @@ import type { Feed } from '../app-feed.ts';
 import { filterParameters, type RecordFilter, readFilter } from '../domain/record-filter.ts';
 import type { FeedStateCache } from '../feed/state-cache.ts';
 import { raadsfeedProblems } from '../problems.ts';
-import {
-  type FeedPosition,
-  type FeedState,
-  joinRecord,
-  MissingNumberError,
-  readAfter,
-  type StoredRecord,
-} from '../store/records.ts';
+import { type FeedPosition, type FeedState, joinRecord, MissingNumberError, readAfter } from '../store/records.ts';
 
 export function feedRoute(app: FastifyInstance, contract: Contract<operations>): void {
   const { feed } = app;
@@ -53,14 +41,8 @@ export function feedRoute(app: FastifyInstance, contract: Contract<operations>):
   });
 }
 
-interface Page {
-  readonly last: FeedPosition;
-  readonly state: FeedState;
-  readonly records: readonly StoredRecord[];
-}
-
 /** @throws {Problem} `ongeldige-cursor` */
-async function readPage({ stateCache }: Feed, { cursor, limit, filter }: PageQuery): Promise<Page> {
+async function readPage({ stateCache }: Feed, { cursor, limit, filter }: PageQuery) {
   const { position: from, state: known } = await resolveCursor(stateCache, cursor);
   const after = from.sequenceNumber;
   // A poll at the head costs the database nothing.
@@ -68,13 +50,12 @@ async function readPage({ stateCache }: Feed, { cursor, limit, filter }: PageQue
     assertSameEpoch(known, from);
     return { last: from, state: known, records: [] };
   }
-  const read = await stateCache
+  const { state, records, isAll, epoch } = await stateCache
     .read((db) => readAfter(db, after, limit, filter))
     .catch((error: unknown) => {
       // A client must not read past a gap; the snapshot has the current state.
       throw error instanceof MissingNumberError ? invalidCursor('voor-de-geschiedenis') : error;
     });
-  const { state, records, isAll, epoch } = read;
   // Also without a cursor: the history was pruned further meanwhile.
   assertInRange(state, after);
   assertSameEpoch(state, from, epoch);
@@ -84,17 +65,16 @@ async function readPage({ stateCache }: Feed, { cursor, limit, filter }: PageQue
 
 const DEFAULT_LIMIT = 500;
 
-/** The query parameters of all lists; not every list has all of them. */
-type ListQuerystring = Partial<operations['getFeed']['Querystring']>;
-
 export interface PageQuery {
   readonly cursor?: string | undefined;
   readonly limit: number;
   readonly filter: RecordFilter;
 }
 
-/** The query of a list, validated by the contract; codes in lower case. */
-export function readPageQuery({ query }: { readonly query: ListQuerystring }): PageQuery {
+type ListQuery = operations['getFeed']['Querystring'];
+
+/** @param query validated by the contract; not every list has all parameters */
+export function readPageQuery({ query }: { readonly query: Partial<ListQuery> }): PageQuery {
   const { cursor, limit = DEFAULT_LIMIT } = query;
   return { cursor, limit, filter: readFilter(query) };
 }
@@ -125,31 +105,30 @@ interface SnapshotPosition {
   readonly after: number;
 }
 
-const FEED = 1;
-const SNAPSHOT = 2;
-const LIST = 3;
+/** The first byte of a cursor. */
+const KINDS = { feed: 1, snapshot: 2, list: 3 } as const;
 const NUMBER_BYTES = 6;
 const POSITION_BYTES = NUMBER_BYTES + 4;
 /** The kind, and the random identity of the feed. */
 const HEAD_BYTES = 1 + 8;
 
 export function encodeFeedCursor(feedId: string, position: FeedPosition): string {
-  return encode(FEED, feedId, positionBytes(position));
+  return encode('feed', feedId, positionBytes(position));
 }
 
 export function encodeSnapshotCursor(feedId: string, { feed, after }: SnapshotPosition): string {
   const number = Buffer.alloc(NUMBER_BYTES);
   number.writeUIntBE(after, 0, NUMBER_BYTES);
-  return encode(SNAPSHOT, feedId, Buffer.concat([positionBytes(feed), number]));
+  return encode('snapshot', feedId, Buffer.concat([positionBytes(feed), number]));
 }
 
 /** A position in a list sorted by text. */
 export function encodeListCursor(feedId: string, after: string): string {
-  return encode(LIST, feedId, Buffer.from(after));
+  return encode('list', feedId, Buffer.from(after));
 }
 
-function encode(kind: number, feedId: string, position: Buffer): string {
-  return Buffer.concat([Buffer.of(kind), Buffer.from(feedId, 'hex'), position]).toString('base64url');
+function encode(kind: keyof typeof KINDS, feedId: string, position: Buffer): string {
+  return Buffer.concat([Buffer.of(KINDS[kind]), Buffer.from(feedId, 'hex'), position]).toString('base64url');
 }
 
 function positionBytes({ sequenceNumber, epoch }: FeedPosition): Buffer {
@@ -160,11 +139,11 @@ function positionBytes({ sequenceNumber, epoch }: FeedPosition): Buffer {
 }
 
 /** The position in a cursor. @throws {Problem} `ongeldige-cursor` unless it is one of this kind, feed and size */
-function decode(kind: number, feedId: string, cursor: string, size?: number): Buffer {
+function decode(kind: keyof typeof KINDS, feedId: string, cursor: string, size?: number): Buffer {
   const bytes = Buffer.from(cursor, 'base64url');
   const position = bytes.subarray(HEAD_BYTES);
   // The decoder skips unknown characters, so only a text that encodes back to itself is a cursor.
-  const isCursor = bytes.length >= HEAD_BYTES && bytes[0] === kind && bytes.toString('base64url') === cursor;
+  const isCursor = bytes.length >= HEAD_BYTES && bytes[0] === KINDS[kind] && bytes.toString('base64url') === cursor;
   if (!isCursor) throw invalidCursor('onleesbaar');
   if (bytes.toString('hex', 1, HEAD_BYTES) !== feedId) throw invalidCursor('andere-feed');
   if (size !== undefined && position.length !== size) throw invalidCursor('onleesbaar');
@@ -195,17 +174,13 @@ export function invalidCursor(why: keyof typeof REASONS, name: CursorName = 'cur
 }
 
 /**
- * The position that a request begins after: that of its cursor, or the beginning of the history. A cursor ahead of this instance refreshes the state
- * first. The epoch is checked against the rows that were read (`assertSameEpoch`).
+ * The position that a request begins after: that of its cursor, or the beginning of the history. The caller checks the epoch (`assertSameEpoch`).
  * @throws {Problem} `ongeldige-cursor`; or errors of reading the state
  */
-export async function resolveCursor(
-  stateCache: FeedStateCache,
-  cursor: string | undefined,
-): Promise<{ position: FeedPosition; state: FeedState }> {
+export async function resolveCursor(stateCache: FeedStateCache, cursor: string | undefined) {
   const state = await stateCache.current();
   if (cursor === undefined) return { position: state.historyAfter, state };
-  const position = readPosition(decode(FEED, state.feedId, cursor, POSITION_BYTES));
+  const position = readPosition(decode('feed', state.feedId, cursor, POSITION_BYTES));
   return { position, state: await resolveNumber(stateCache, position.sequenceNumber) };
 }
 
@@ -216,7 +191,7 @@ export async function resolveSnapshotCursor(
 ): Promise<SnapshotPosition> {
   const { feedId, head } = await stateCache.current();
   if (cursor === undefined) return { feed: head, after: 0 };
-  const bytes = decode(SNAPSHOT, feedId, cursor, POSITION_BYTES + NUMBER_BYTES);
+  const bytes = decode('snapshot', feedId, cursor, POSITION_BYTES + NUMBER_BYTES);
   const feed = readPosition(bytes);
   const after = bytes.readUIntBE(POSITION_BYTES, NUMBER_BYTES);
   if (after > feed.sequenceNumber) throw invalidCursor('onleesbaar');
@@ -225,13 +200,10 @@ export async function resolveSnapshotCursor(
 }
 
 /** Where a list sorted by text continues; after the empty text at its beginning. @throws as `resolveCursor` */
-export async function resolveListCursor(
-  stateCache: FeedStateCache,
-  cursor: string | undefined,
-): Promise<{ feedId: string; after: string }> {
+export async function resolveListCursor(stateCache: FeedStateCache, cursor: string | undefined) {
   const { feedId } = await stateCache.current();
   if (cursor === undefined) return { feedId, after: '' };
-  const bytes = decode(LIST, feedId, cursor);
+  const bytes = decode('list', feedId, cursor);
   const after = bytes.toString();
   // Postgres refuses a zero byte in a text; bytes that are not UTF-8 do not survive decoding.
   if (after.includes('\0') || !Buffer.from(after).equals(bytes)) throw invalidCursor('onleesbaar');

@@ -16,8 +16,7 @@ import { ENTRY_BYTES, findLeaves, MissingTileError, readBundles, tileReader } fr
 import { readLog } from '../../../src/proof/store/logs.ts';
 import { checkpointIn } from '../../../src/proof/tlog/note.ts';
 import { tilePath } from '../../../src/proof/tlog/tiles.ts';
-import { RECORD_PART } from '../../../src/raadsfeed/store/proof.ts';
-import { readRecordProof, storedRecords } from '../../../src/raadsfeed/store/proof-records.ts';
+import { RECORD_PART, readRecordProof, storedRecords } from '../../../src/raadsfeed/store/proof.ts';
 import type { IdentityKeys } from '../../../src/verwerkingenlog/domain/encryption.ts';
 import { provenVersions, storedVersions } from '../../../src/verwerkingenlog/store/proof.ts';
 import { readVersie } from '../../../src/verwerkingenlog/store/versions.ts';
