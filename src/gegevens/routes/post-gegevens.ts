@@ -2,6 +2,7 @@
  * `POST /gegevens`: verifies the signed request, and answers with the requested page, signed and recorded.
  * @see docs/decisions/0013-a-signed-request-has-one-caller.md
  */
+import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { operations } from '../../contracts/gegevens.ts';
 import type { Mapping, Variant } from '../../lib/exchange-model/mapping.ts';
@@ -36,6 +37,18 @@ interface Exchange extends Verified {
   readonly isFirst: boolean;
 }
 
+/** What the hook and the handler of a variant share. */
+export interface ExchangeOptions {
+  readonly variant: Variant;
+  readonly mapping: Mapping;
+  readonly findPage: PageFinder;
+  readonly verifier: Verifier;
+  readonly ownSigner: OwnSigner;
+  /** Reads the six processing headers and compares them with the proven parties. */
+  readonly consumerOf: (request: FastifyRequest, signerOin: string | undefined) => ProcessingContext;
+  readonly metrics: GegevensMetrics;
+}
+
 /** Bodies stay the bytes that were received: digest and signature are over those. */
 export function rawJsonBody(app: FastifyInstance): void {
   app.decorateRequest('exchange');
@@ -54,8 +67,9 @@ export function verifyExchange({ settings, database }: FastifyInstance, options:
   const bindsClients = settings.tokens.oauthOinClaim !== undefined || settings.tokens.oauthClientOins.size > 0;
   return async (request) => {
     const caller = callerOf(request);
-    const body = receivedBytes(request);
-    const text = decodeUtf8(body);
+    const { body } = request;
+    if (!Buffer.isBuffer(body) || body.length === 0) throw invalid('De inhoud ontbreekt.');
+    if (!isUtf8(body)) throw invalid('De inhoud is geen geldige UTF-8.');
     const verified = await verifier
       .verify({
         digestHeader: headerValues(request.raw, 'digest'),
@@ -70,28 +84,12 @@ export function verifyExchange({ settings, database }: FastifyInstance, options:
     checkSigner(verified, caller, allowedSigners, bindsClients);
     // Checked before any work is done; among simultaneous callers the journal decides.
     const { subject } = caller;
-    const first = await findFirstAnswer(database.exchangePool, {
-      variant,
-      subject,
-      vraagHandtekening: verified.signature,
-    });
+    const signed = { variant, subject, vraagHandtekening: verified.signature };
+    const first = await findFirstAnswer(database.exchangePool, signed);
     if (first === 'another caller or variant') throw refused(REUSED);
-    request.exchange = { ...verified, text, isFirst: first === 'none' };
+    request.exchange = { ...verified, text: new TextDecoder().decode(body), isFirst: first === 'none' };
     request.body = parseBody(body);
   };
-}
-
-function receivedBytes({ body }: FastifyRequest): Buffer {
-  if (Buffer.isBuffer(body) && body.length > 0) return body;
-  throw new Problem(platformProblems.invalidRequest, { detail: 'De inhoud ontbreekt.' });
-}
-
-function decodeUtf8(body: Buffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(body);
-  } catch (cause) {
-    throw new Problem(platformProblems.invalidRequest, { detail: 'De inhoud is geen geldige UTF-8.', cause });
-  }
 }
 
 /**
@@ -127,26 +125,20 @@ function refused(detail: string): Problem {
   return new Problem(platformProblems.forbidden, { detail, fsc: 'ERROR_CODE_WRONG_GROUP_ID_IN_TOKEN' });
 }
 
+function invalid(detail: string, cause?: unknown): Problem {
+  return new Problem(platformProblems.invalidRequest, { detail, cause });
+}
+
 function parseBody(body: Buffer): unknown {
   try {
     return parseStrict(body, { bytes: body.length });
   } catch (cause) {
     const isDouble = cause instanceof UntrustedJsonError && cause.code === 'double-member';
-    const detail = isDouble ? 'Een lid van de inhoud komt meer dan eens voor.' : 'De inhoud is geen geldige JSON.';
-    throw new Problem(platformProblems.invalidRequest, { detail, cause });
+    throw invalid(
+      isDouble ? 'Een lid van de inhoud komt meer dan eens voor.' : 'De inhoud is geen geldige JSON.',
+      cause,
+    );
   }
-}
-
-/** What the routes of a variant share. */
-export interface ExchangeOptions {
-  readonly variant: Variant;
-  readonly mapping: Mapping;
-  readonly findPage: PageFinder;
-  readonly verifier: Verifier;
-  readonly ownSigner: OwnSigner;
-  /** Reads the six processing headers and compares them with the proven parties. */
-  readonly consumerOf: (request: FastifyRequest, signerOin: string | undefined) => ProcessingContext;
-  readonly metrics: GegevensMetrics;
 }
 
 /** More gaps are not recorded: a request for a century of hundreds of organisations must not fill the journal. */
@@ -187,9 +179,9 @@ export function postGegevens(app: FastifyInstance, options: ExchangeOptions) {
       },
       requestClosedSignal(reply),
     );
-    const ongedekt = page.uncovered.slice(0, MAX_NAMED_GAPS);
-    if (ongedekt.length > 0) {
-      const gaps = { ongedekt, total: page.uncovered.length };
+    const { uncovered } = page;
+    if (uncovered.length > 0) {
+      const gaps = { ongedekt: uncovered.slice(0, MAX_NAMED_GAPS), total: uncovered.length };
       request.log.warn(gaps, 'the request covers days for which there is no delivery');
     }
     // The deadline may have answered meanwhile: the reply is closed then, and no event will release the page.
@@ -201,8 +193,8 @@ export function postGegevens(app: FastifyInstance, options: ExchangeOptions) {
     // In the style (body or digest) of the request, which its sender can certainly verify.
     const { key, signer } = ownSigner.current;
     const { signature } = await signer.sign(page.pieces, exchange.style, page.digest);
-    const line = journalLine(request, exchange, { variant, page, ongedekt, signature });
-    const journalId = await recordDelivery(request, { line, page, consumer, uitvoerder: key.oin }, exchange.isFirst);
+    const line = journalLine(request, exchange, { variant, page, signature });
+    const journalId = await record(request, exchange.isFirst, { line, page, consumer, uitvoerder: key.oin });
     if (reply.sent) return reply;
     metrics.pages.inc({ from: page.from });
     reply.raw.once('finish', () => afterSending(request, reply, page, journalId));
@@ -223,12 +215,36 @@ export function postGegevens(app: FastifyInstance, options: ExchangeOptions) {
    * @param isFirst whether no answer to this signed request is known; another caller may be the first meanwhile
    * @returns the number of the line
    */
-  async function recordDelivery(request: FastifyRequest, delivery: Delivery, isFirst: boolean): Promise<number> {
+  async function record(
+    request: FastifyRequest,
+    isFirst: boolean,
+    { line, page, consumer, uitvoerder }: Delivery,
+  ): Promise<number> {
+    const caller = callerOf(request);
+    const write = (first: boolean): Promise<number> =>
+      processingLog.record(
+        pool,
+        async (db) => {
+          const { result } = await writeJournal(db, line, { proof, isFirst: first });
+          return { result: Promise.all([result, page.saveState(db)]).then(([id]) => id) };
+        },
+        {
+          kind: variant,
+          actieNaam: ACTIE[variant],
+          handelingNaam: handelingOf(caller),
+          consumer,
+          confidential: false,
+          uitvoerder,
+          systeem: 'koppelvlak',
+          tijdstip: clock.now(),
+        },
+        { subject: caller.subject, requestId: request.id, trace: traceOf(request), ...fscTransaction(request) },
+      );
     try {
-      return await writeDelivery(request, delivery, isFirst).catch(async (error: unknown) => {
+      return await write(isFirst).catch(async (error: unknown) => {
         if (!isAnsweredMeanwhile(error)) throw error;
-        if ((await findFirstAnswer(pool, delivery.line)) === 'another caller or variant') throw refused(REUSED);
-        return await writeDelivery(request, delivery, false);
+        if ((await findFirstAnswer(pool, line)) === 'another caller or variant') throw refused(REUSED);
+        return await write(false);
       });
     } catch (cause) {
       if (cause instanceof Problem) throw cause;
@@ -238,29 +254,6 @@ export function postGegevens(app: FastifyInstance, options: ExchangeOptions) {
         cause,
       });
     }
-  }
-
-  function writeDelivery(request: FastifyRequest, delivery: Delivery, isFirst: boolean): Promise<number> {
-    const { line, page, consumer, uitvoerder } = delivery;
-    const caller = callerOf(request);
-    return processingLog.record(
-      pool,
-      async (db) => {
-        const { result } = await writeJournal(db, line, { proof, isFirst });
-        return { result: Promise.all([result, page.saveState(db)]).then(([id]) => id) };
-      },
-      {
-        kind: variant,
-        actieNaam: ACTIE[variant],
-        handelingNaam: handelingOf(caller),
-        consumer,
-        confidential: false,
-        uitvoerder,
-        systeem: 'koppelvlak',
-        tijdstip: clock.now(),
-      },
-      { subject: caller.subject, requestId: request.id, trace: traceOf(request), ...fscTransaction(request) },
-    );
   }
 
   /** Counts an answer whose last byte was handed to the connection, and marks it in the journal. */
@@ -286,27 +279,18 @@ interface Delivery {
   readonly uitvoerder: string | undefined;
 }
 
-interface Answer {
-  readonly variant: Variant;
-  readonly page: FoundPage;
-  readonly ongedekt: FoundPage['uncovered'];
-  readonly signature: string;
-}
-
-function journalLine(request: FastifyRequest, exchange: Exchange, answer: Answer): JournalLine {
-  const { variant, page, ongedekt, signature } = answer;
+function journalLine(
+  request: FastifyRequest,
+  exchange: Exchange,
+  { variant, page, signature }: { readonly variant: Variant; readonly page: FoundPage; readonly signature: string },
+): JournalLine {
   const { subject, tokenHash, actor, publishedFor } = callerOf(request);
-  const trace = traceOf(request);
+  const { traceId, spanId, parentSpanId = null } = traceOf(request);
+  const isDelegated = actor !== undefined || publishedFor !== undefined;
   return {
-    variant,
-    requestId: request.id,
-    oin: exchange.oin ?? null,
-    subject,
-    tokenHash,
+    ...{ variant, requestId: request.id, oin: exchange.oin ?? null, subject, tokenHash },
     fscTransactieId: fscTransaction(request).fscTransactionId ?? null,
-    traceId: trace.traceId,
-    spanId: trace.spanId,
-    parentSpanId: trace.parentSpanId ?? null,
+    ...{ traceId, spanId, parentSpanId },
     vraag: exchange.text,
     vraagDigest: exchange.digest,
     vraagHandtekening: exchange.signature,
@@ -317,10 +301,8 @@ function journalLine(request: FastifyRequest, exchange: Exchange, answer: Answer
     bytes: page.bytes,
     antwoordDigest: page.digest,
     antwoordHandtekening: signature,
-    ongedekt,
-    ...(actor === undefined && publishedFor === undefined
-      ? {}
-      : { machtiging: { gemachtigde: actor, publicatieNamens: publishedFor } }),
+    ongedekt: page.uncovered.slice(0, MAX_NAMED_GAPS),
+    ...(isDelegated ? { machtiging: { gemachtigde: actor, publicatieNamens: publishedFor } } : {}),
   };
 }
 

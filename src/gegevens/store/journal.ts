@@ -48,6 +48,41 @@ interface Machtiging {
 
 /** The request, and the answer that is ready to be sent. */
 export type JournalLine = Omit<Journalled, 'id' | 'klaargezetOp' | 'verzondenOp'>;
+type Place = Pick<Journalled, 'id' | 'klaargezetOp'>;
+
+/** The column and type of each member of a line. */
+const COLUMNS: Readonly<Record<keyof JournalLine, readonly [column: string, type: string]>> = {
+  variant: ['variant', 'text'],
+  requestId: ['request_id', 'uuid'],
+  oin: ['oin', 'text'],
+  subject: ['subject', 'text'],
+  tokenHash: ['token_hash', 'text'],
+  fscTransactieId: ['fsc_transaction_id', 'text'],
+  traceId: ['trace_id', 'text'],
+  spanId: ['span_id', 'text'],
+  parentSpanId: ['parent_span_id', 'text'],
+  vraag: ['request', 'text'],
+  vraagDigest: ['request_digest', 'text'],
+  vraagHandtekening: ['request_signature', 'text'],
+  pagina: ['page', 'integer'],
+  paginaGrootte: ['page_size', 'integer'],
+  leveringen: ['leveringen', 'bigint[]'],
+  records: ['records', 'integer'],
+  bytes: ['bytes', 'bigint'],
+  antwoordDigest: ['answer_digest', 'text'],
+  antwoordHandtekening: ['answer_signature', 'text'],
+  ongedekt: ['uncovered', 'jsonb'],
+  machtiging: ['delegation', 'jsonb'],
+};
+const MEMBERS = Object.entries(COLUMNS);
+const NOW = `date_trunc('milliseconds', clock_timestamp())`;
+const INSERT = `insert into gegevens.journal
+    (id, prepared_at, ${MEMBERS.map(([, [column]]) => column).join(', ')}, seed, proof_number, first_signature_hash)
+  overriding system value
+  select coalesce($2::bigint, nextval('gegevens.journal_id_seq')), coalesce($3::timestamptz, ${NOW}), l.*,
+    $4::text, $5::bigint, $6::bytea
+  from json_to_record($1::json) as l (${MEMBERS.map(([member, [, type]]) => `"${member}" ${type}`).join(', ')})
+  returning id`;
 
 /**
  * Sends the statements that write a line, in the caller's transaction. The first answer to a signed request has the unique hash of its signature
@@ -62,7 +97,14 @@ export async function writeJournal(
   { proof, isFirst }: { readonly proof: ProofWriter | undefined; readonly isFirst: boolean },
 ): Promise<Sent<number>> {
   const signature = isFirst ? signatureHash(line.vraagHandtekening) : null;
-  if (proof === undefined) return { result: insertLine(db, line, { signature }) };
+  const insert = async (place?: Place, seed?: string, proofNumber?: number): Promise<number> => {
+    const values = [JSON.stringify(line), place?.id, place?.klaargezetOp, seed, proofNumber, signature];
+    const { rows } = await db.query<{ id: number }>({ name: 'gegevens-write-journal', text: INSERT, values });
+    const [written] = rows;
+    if (written === undefined) throw new TypeError('the journal gave no number');
+    return written.id;
+  };
+  if (proof === undefined) return { result: insert() };
   // Its number and time are sealed with it.
   const { rows } = await db.query<Place & { proofNumber: number }>({
     name: 'gegevens-next-entry',
@@ -71,15 +113,11 @@ export async function writeJournal(
   const [next] = rows;
   if (next === undefined) throw new TypeError('a sequence gave no number');
   const { proofNumber: number, ...place } = next;
-  const { seed, entry: leaf } = proof.seal(proofRecordOf({ ...line, ...place, verzondenOp: null }));
-  const encrypted = proof.encryptSeed(seedName(place.id), seed);
-  const written = insertLine(db, line, { signature, place, seed: encrypted, proofNumber: number });
-  const appended = proof.append(db, [{ number, entry: leaf }]);
+  const { seed, entry } = proof.seal(proofRecordOf({ ...line, ...place, verzondenOp: null }));
+  const written = insert(place, proof.encryptSeed(seedName(place.id), seed), number);
+  const appended = proof.append(db, [{ number, entry }]);
   return { result: Promise.all([written, appended]).then(([id]) => id) };
 }
-
-type Place = Pick<Journalled, 'id' | 'klaargezetOp'>;
-const NOW = `date_trunc('milliseconds', clock_timestamp())`;
 
 /** Whether a line could not be written because the same signed request was answered meanwhile. */
 export function isAnsweredMeanwhile(error: unknown): boolean {
@@ -107,57 +145,6 @@ function signatureHash(vraagHandtekening: string): Buffer {
   return hash('sha256', vraagHandtekening.slice(vraagHandtekening.lastIndexOf('.') + 1), 'buffer');
 }
 
-interface Stored {
-  /** The signature; set for the first answer to a signed request. */
-  readonly signature: Buffer | null;
-  /** Absent: the database gives it. */
-  readonly place?: Place;
-  readonly seed?: string;
-  readonly proofNumber?: number;
-}
-
-/** The columns of a line: name, type, and the member. */
-const LINE_COLUMNS: readonly (readonly [column: string, type: string, member: keyof JournalLine])[] = [
-  ['variant', 'text', 'variant'],
-  ['request_id', 'uuid', 'requestId'],
-  ['oin', 'text', 'oin'],
-  ['subject', 'text', 'subject'],
-  ['token_hash', 'text', 'tokenHash'],
-  ['fsc_transaction_id', 'text', 'fscTransactieId'],
-  ['trace_id', 'text', 'traceId'],
-  ['span_id', 'text', 'spanId'],
-  ['parent_span_id', 'text', 'parentSpanId'],
-  ['request', 'text', 'vraag'],
-  ['request_digest', 'text', 'vraagDigest'],
-  ['request_signature', 'text', 'vraagHandtekening'],
-  ['page', 'integer', 'pagina'],
-  ['page_size', 'integer', 'paginaGrootte'],
-  ['leveringen', 'bigint[]', 'leveringen'],
-  ['records', 'integer', 'records'],
-  ['bytes', 'bigint', 'bytes'],
-  ['answer_digest', 'text', 'antwoordDigest'],
-  ['answer_signature', 'text', 'antwoordHandtekening'],
-  ['uncovered', 'jsonb', 'ongedekt'],
-  ['delegation', 'jsonb', 'machtiging'],
-];
-
-async function insertLine(db: Db, line: JournalLine, { signature, place, seed, proofNumber }: Stored): Promise<number> {
-  const { rows } = await db.query<{ id: number }>({
-    name: 'gegevens-write-journal',
-    text: `insert into gegevens.journal
-        (id, prepared_at, ${LINE_COLUMNS.map(([column]) => column).join(', ')}, seed, proof_number, first_signature_hash)
-      overriding system value
-      select coalesce($2::bigint, nextval('gegevens.journal_id_seq')), coalesce($3::timestamptz, ${NOW}), l.*,
-        $4::text, $5::bigint, $6::bytea
-      from json_to_record($1::json) as l (${LINE_COLUMNS.map(([, type, member]) => `"${member}" ${type}`).join(', ')})
-      returning id`,
-    values: [JSON.stringify(line), place?.id, place?.klaargezetOp, seed, proofNumber, signature],
-  });
-  const [written] = rows;
-  if (written === undefined) throw new TypeError('the journal gave no number');
-  return written.id;
-}
-
 /** Records that the last byte of an answer was handed to the connection. */
 export async function markSent(db: Db, id: number): Promise<void> {
   await db.query({
@@ -167,13 +154,8 @@ export async function markSent(db: Db, id: number): Promise<void> {
   });
 }
 
-interface JournalQuery {
-  readonly id?: number | undefined;
-  readonly limit: number;
-}
-
 /** The members of a line, of `gegevens.journal`. */
-const LINE = ['id', ...LINE_COLUMNS.map(([column, , member]) => `${column} as "${member}"`)]
+const LINE = ['id', ...MEMBERS.map(([member, [column]]) => `${column} as "${member}"`)]
   .toSpliced(2, 0, 'prepared_at as "klaargezetOp"', 'sent_at as "verzondenOp"')
   .join(', ');
 
@@ -183,21 +165,29 @@ function toLine({ machtiging, ...line }: StoredLine): Journalled {
   return machtiging === null ? line : { ...line, machtiging };
 }
 
+/** A line with its data for the proof log. */
+interface ProvenDelivery {
+  readonly line: Journalled;
+  readonly seed: string | null;
+  readonly proofNumber: number | null;
+}
+
 /** Lines after a number, in order, with their data for the proof log. */
 export async function readJournalAfter(db: Db, after: number, limit: number): Promise<ProvenDelivery[]> {
   const { rows } = await db.query<StoredLine & { seed: string | null; proofNumber: number | null }>(
-    `select ${LINE}, seed as seed, proof_number as "proofNumber" from gegevens.journal where id > $1::bigint order by id limit $2::int`,
+    `select ${LINE}, seed, proof_number as "proofNumber" from gegevens.journal where id > $1::bigint order by id limit $2::int`,
     [after, limit],
   );
   return rows.map(({ seed, proofNumber, ...line }) => ({ line: toLine(line), seed, proofNumber }));
 }
 
-export async function readJournal(db: Db, { id, limit }: JournalQuery): Promise<Journalled[]> {
+/** Newest first. @param id only this line */
+export async function readJournal(
+  db: Db,
+  { id, limit }: { readonly id?: number | undefined; readonly limit: number },
+): Promise<Journalled[]> {
   const { rows } = await db.query<StoredLine & Record<string, unknown>>(
-    `select ${LINE}
-     from gegevens.journal
-     where $1::bigint is null or id = $1::bigint
-     order by id desc limit $2::int`,
+    `select ${LINE} from gegevens.journal where $1::bigint is null or id = $1::bigint order by id desc limit $2::int`,
     [id ?? null, limit],
   );
   return rows.map(toLine);
@@ -215,13 +205,6 @@ export function proofRecordOf({ verzondenOp: _, ...line }: Journalled): ProofRec
 /** The context that the seed of a delivery is bound to. */
 function seedName(id: number): string {
   return `levering ${id}`;
-}
-
-/** A line with its data for the proof log. */
-interface ProvenDelivery {
-  readonly line: Journalled;
-  readonly seed: string | null;
-  readonly proofNumber: number | null;
 }
 
 /**
@@ -279,40 +262,22 @@ function storedProof({ line, seed, proofNumber }: ProvenDelivery, writer: ProofW
   }
 }
 
-interface Day {
-  readonly dag: string;
-  readonly variant: string;
-  readonly answers: number;
-  readonly records: number;
-  readonly bytes: number;
-  readonly broken: number;
-}
-
 /** Deliveries of the last 30 days by day and variant, for the operator's page. Only counts: no recipients or persons. */
 export function deliveriesSection(pool: Pool): OperatorSection {
   return {
     title: 'Deliveries of the last 30 days',
     read: async () => {
-      const { rows } = await pool.query<Day>(
-        `select (prepared_at at time zone 'Europe/Amsterdam')::date::text as dag, variant, count(*)::float8 as answers,
-                sum(records)::float8 as records, sum(bytes)::float8 as bytes,
-                count(*) filter (where sent_at is null)::float8 as broken
-           from gegevens.journal
-          where prepared_at > now() - interval '30 days'
-          group by 1, 2
-          order by 1 desc, 2`,
-      );
-      return {
-        columns: ['day', 'variant', 'answers', 'records', 'MB', 'not sent whole'],
-        rows: rows.map(({ dag, variant, answers, records, bytes, broken }) => [
-          dag,
-          variant,
-          answers,
-          records,
-          (bytes / 1e6).toFixed(1),
-          broken,
-        ]),
-      };
+      const { rows } = await pool.query<(string | number)[]>({
+        text: `select (prepared_at at time zone 'Europe/Amsterdam')::date::text, variant, count(*)::float8,
+                 sum(records)::float8, to_char(sum(bytes) / 1e6, 'FM999999999990.0'),
+                 count(*) filter (where sent_at is null)::float8
+               from gegevens.journal
+               where prepared_at > now() - interval '30 days'
+               group by 1, 2
+               order by 1 desc, 2`,
+        rowMode: 'array',
+      });
+      return { columns: ['day', 'variant', 'answers', 'records', 'MB', 'not sent whole'], rows };
     },
   };
 }
