@@ -1,4 +1,4 @@
-// A certificate, read by two parsers that must agree, OpenSSL (through Node) and pkijs; its extensions and names; and DER in place.
+// A certificate, read by two parsers that must agree, OpenSSL (through Node) and pkijs; its extensions and names.
 import { createHash, X509Certificate } from 'node:crypto';
 import { BaseStringBlock, BitString } from 'asn1js';
 import {
@@ -9,7 +9,6 @@ import {
   ExtKeyUsage,
   type GeneralName,
   InfoAccess,
-  NameConstraints,
   Certificate as PkiCertificate,
   type RelativeDistinguishedNames,
 } from 'pkijs';
@@ -44,11 +43,6 @@ export class JadesError extends Error {
     this.code = code;
     this.detail = detail;
   }
-}
-
-/** A signature whose form is wrong. @param what in Dutch, may be shown to the sender */
-export function malformed(what: string, cause?: unknown): JadesError {
-  return new JadesError('signature-malformed', `De handtekening is niet leesbaar: ${what}.`, { cause });
 }
 
 export interface Certificate {
@@ -117,7 +111,7 @@ function headerLength(der: Uint8Array): number {
   return length < 0x80 ? 2 : 2 + (length & 0x7f);
 }
 
-// Extensions, each checked to be of the class that its identifier denotes. @see RFC 5280 section 4.2
+// Extensions and names. @see RFC 5280 section 4.2
 
 export const OID = {
   keyUsage: '2.5.29.15',
@@ -165,34 +159,26 @@ export function extensionFault(extensions: readonly Extension[], known: Readonly
   return undefined;
 }
 
-/** The first byte of the key usage; undefined when the certificate has none. */
+/** The first byte of the key usage, 0 when it cannot be read; undefined when the certificate has none. */
 export function keyUsage(certificate: Certificate): number | undefined {
   const entry = extension(certificate, OID.keyUsage);
-  if (entry === undefined) return undefined;
   const value = parsedValue(entry);
-  return value instanceof BitString ? (value.valueBlock.valueHexView[0] ?? 0) : 0;
+  return entry && (value instanceof BitString ? (value.valueBlock.valueHexView[0] ?? 0) : 0);
 }
 
-/** The purposes of the extended key usage; undefined when the certificate has none. */
+/** The purposes of the extended key usage, none when it cannot be read; undefined when the certificate has no such usage. */
 export function purposes(certificate: Certificate): readonly string[] | undefined {
   const entry = extension(certificate, OID.extKeyUsage);
-  if (entry === undefined) return undefined;
   const value = parsedValue(entry);
-  return value instanceof ExtKeyUsage ? value.keyPurposes : [];
+  return entry && (value instanceof ExtKeyUsage ? value.keyPurposes : []);
 }
 
 /** Whether it is a certificate authority, and how many authorities may follow below it. */
 export function authority(certificate: Certificate): { readonly ca: boolean; readonly pathLength: number } {
   const value = parsedValue(extension(certificate, OID.basicConstraints));
   if (!(value instanceof BasicConstraints)) return { ca: false, pathLength: 0 };
-  const limit = value.pathLenConstraint;
-  if (limit === undefined) return { ca: value.cA, pathLength: Number.POSITIVE_INFINITY };
-  return { ca: value.cA, pathLength: typeof limit === 'number' ? limit : Number(limit.toBigInt()) };
-}
-
-export function nameConstraints(certificate: Certificate): NameConstraints | undefined {
-  const value = parsedValue(extension(certificate, OID.nameConstraints));
-  return value instanceof NameConstraints ? value : undefined;
+  const { cA: ca, pathLenConstraint: limit = Number.POSITIVE_INFINITY } = value;
+  return { ca, pathLength: typeof limit === 'number' ? limit : Number(limit.toBigInt()) };
 }
 
 /** The text of a name that is an address. */
@@ -207,7 +193,7 @@ export function ocspAddresses(certificate: Certificate): string[] {
   if (!(value instanceof InfoAccess)) return [];
   return value.accessDescriptions
     .filter((description) => description.accessMethod === OID.ocsp)
-    .flatMap((description) => webAddress(uriOf(description.accessLocation)));
+    .flatMap((description) => webAddress(description.accessLocation));
 }
 
 /** The addresses of complete lists by the issuer itself; partial and indirect lists are left out. */
@@ -217,71 +203,23 @@ export function crlAddresses(certificate: Certificate): string[] {
   return value.distributionPoints
     .filter((point) => point.reasons === undefined && point.cRLIssuer === undefined)
     .flatMap((point) => (Array.isArray(point.distributionPoint) ? point.distributionPoint : []))
-    .flatMap((name) => webAddress(uriOf(name)));
+    .flatMap(webAddress);
 }
 
-function webAddress(text: string | undefined): string[] {
+function webAddress(name: GeneralName): string[] {
+  const text = uriOf(name);
   return text !== undefined && /^https?:\/\//i.test(text) && URL.canParse(text) ? [text] : [];
 }
 
 /** The OIN (20 digits) in the subject's serialNumber; undefined when there is no OIN, or more than one attribute. */
 export function signerOin(leaf: Certificate): string | undefined {
-  const values = attributeTexts(leaf.pki.subject, OID.serialNumber);
-  const [oin] = values;
-  return values.length === 1 && oin !== undefined && /^\d{20}$/.test(oin) ? oin : undefined;
+  const [oin = '', ...more] = attributeTexts(leaf.pki.subject, OID.serialNumber);
+  return more.length === 0 && /^\d{20}$/.test(oin) ? oin : undefined;
 }
 
 export function attributeTexts(name: RelativeDistinguishedNames, type: string): string[] {
-  const found: string[] = [];
-  for (const entry of name.typesAndValues) {
+  return name.typesAndValues.flatMap((entry) => {
     const value: unknown = entry instanceof AttributeTypeAndValue && entry.type === type ? entry.value : undefined;
-    if (value instanceof BaseStringBlock) found.push(value.getValue());
-  }
-  return found;
-}
-
-// DER, read in place by its headers only: a list of a hundred thousand entries is walked without building it.
-// @see ITU-T X.690 section 8.1
-
-export interface Element {
-  readonly tag: number;
-  /** Where the header begins, the contents begin, and the element ends. */
-  readonly start: number;
-  readonly from: number;
-  readonly end: number;
-}
-
-/** @throws Error when there is no definite-length element within the limit */
-export function readElement(bytes: Uint8Array, start: number, limit: number): Element {
-  const tag = bytes[start];
-  const first = bytes[start + 1];
-  if (tag === undefined || first === undefined || start + 2 > limit) throw new Error('DER ends too early');
-  let from = start + 2;
-  let length = first;
-  if (first >= 0x80) {
-    const size = first & 0x7f;
-    if (size === 0 || size > 4 || from + size > limit) throw new Error('DER has a length that cannot be');
-    length = 0;
-    for (const byte of bytes.subarray(from, from + size)) length = length * 256 + byte;
-    from += size;
-  }
-  const end = from + length;
-  if (end > limit) throw new Error('DER ends too early');
-  return { tag, start, from, end };
-}
-
-export function* children(bytes: Uint8Array, parent: Element): Generator<Element> {
-  for (let at = parent.from; at < parent.end; ) {
-    const element = readElement(bytes, at, parent.end);
-    yield element;
-    at = element.end;
-  }
-}
-
-export function encodeElement(tag: number, contents: Uint8Array): Buffer {
-  const length = contents.length;
-  if (length < 0x80) return Buffer.concat([Buffer.from([tag, length]), contents]);
-  const text = length.toString(16);
-  const digits = Buffer.from(text.length % 2 === 0 ? text : `0${text}`, 'hex');
-  return Buffer.concat([Buffer.from([tag, 0x80 | digits.length]), digits, contents]);
+    return value instanceof BaseStringBlock ? [value.getValue()] : [];
+  });
 }

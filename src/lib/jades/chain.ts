@@ -29,13 +29,6 @@ interface PathCacheOptions {
 /** Parses certificates, or takes them from the cache if they are there. @throws Error when one is not a certificate */
 export type ReadCertificates = (ders: readonly Uint8Array[]) => readonly Certificate[];
 
-/** Validated paths and the parsed certificates in them, for a while. Nothing of a refused sender is cached. */
-export interface PathCache {
-  readonly readCertificates: ReadCertificates;
-  /** The validated path, leaf first and anchor last. @throws JadesError */
-  find(x5c: readonly Certificate[]): readonly Certificate[];
-}
-
 interface ValidatedPath {
   /** As sent: the anchor may be left out. */
   readonly x5c: readonly Certificate[];
@@ -48,8 +41,11 @@ const PARSED_FACTOR = 60;
 const MAX_BYTES = 32 * 1024 * 1024;
 const PATH_LIFE_MS = 5 * 60_000;
 
-/** @throws Error when the bundle holds no readable anchor */
-export function createPathCache({ anchors: bundle, requiredPolicies, now }: PathCacheOptions): PathCache {
+/**
+ * Keeps validated paths and the parsed certificates in them for a while; nothing of a refused sender.
+ * @throws Error when the bundle holds no readable anchor
+ */
+export function createPathCache({ anchors: bundle, requiredPolicies, now }: PathCacheOptions) {
   const anchors = parsePemCertificates(bundle);
   if (anchors.length === 0) throw new Error('the bundle of trust anchors holds no certificate');
   const paths = new LRUCache<string, ValidatedPath>({
@@ -58,13 +54,14 @@ export function createPathCache({ anchors: bundle, requiredPolicies, now }: Path
     sizeCalculation: ({ x5c, path }, key) =>
       [...new Set([...x5c, ...path])].reduce((sum, { der }) => sum + PARSED_FACTOR * der.length, 2 * key.length + 100),
   });
-
+  const readCertificates: ReadCertificates = (ders) => {
+    const key = ders.map((der) => createHash('sha256').update(der).digest('base64url')).join();
+    return paths.get(key)?.x5c ?? ders.map(parseCertificate);
+  };
   return {
-    readCertificates(ders) {
-      const key = ders.map((der) => createHash('sha256').update(der).digest('base64url')).join();
-      return paths.get(key)?.x5c ?? ders.map(parseCertificate);
-    },
-    find(x5c) {
+    readCertificates,
+    /** The validated path, leaf first and anchor last. @throws JadesError */
+    find(x5c: readonly Certificate[]): readonly Certificate[] {
       const at = now();
       const key = x5c.map(({ thumbprint }) => thumbprint).join();
       const known = paths.get(key);
@@ -91,10 +88,22 @@ interface PathOptions {
  * @returns the path, leaf first and anchor last
  * @throws JadesError certificate-untrusted, certificate-expired, certificate-usage
  */
-export function validatePath(x5c: readonly Certificate[], options: PathOptions): Certificate[] {
-  const path = assemble(x5c, options.anchors);
-  checkPathRules(path, options.at);
-  if (!meetsPolicies(path, options.requiredPolicies)) throw untrusted('het pad voldoet niet aan het vereiste beleid');
+export function validatePath(x5c: readonly Certificate[], { anchors, requiredPolicies, at }: PathOptions) {
+  const path = assemble(x5c, anchors);
+  for (const [index, certificate] of path.entries()) {
+    const isAnchor = index === path.length - 1;
+    const fault = keyFault(certificate.x509.publicKey);
+    if (fault !== undefined) throw untrusted(`een certificaat in het pad ${fault}`);
+    checkForm(certificate);
+    if (!isAnchor) checkSignatureAlgorithm(certificate);
+    if (index > 0) checkAuthority(certificate, path.slice(1, index), isAnchor);
+  }
+  const keys = new Set(path.map(({ x509 }) => x509.publicKey.export({ type: 'spki', format: 'der' }).toString('hex')));
+  if (keys.size !== path.length) throw untrusted('dezelfde sleutel komt meer dan eens voor in het certificaatpad');
+  if (!meetsNameConstraints(path)) throw untrusted('een naam valt buiten de naambeperkingen van een uitgever');
+  checkValidity(path, at);
+  checkLeafUsage(path);
+  if (!meetsPolicies(path, requiredPolicies)) throw untrusted('het pad voldoet niet aan het vereiste beleid');
   return path;
 }
 
@@ -141,34 +150,19 @@ const REFUSED_EXTENSIONS: ReadonlySet<string> = new Set([
   OID.inhibitAnyPolicy,
 ]);
 
+const ANY_PURPOSE = '2.5.29.37.0';
 /** Extended key usages under which a message may be signed: those of PKIoverheid services and seal certificates. */
-const SIGNING_PURPOSES: ReadonlySet<string> = new Set([
-  '2.5.29.37.0', // any
+const SIGNING_PURPOSES: readonly string[] = [
+  ANY_PURPOSE,
   '1.3.6.1.5.5.7.3.1', // serverAuth
   '1.3.6.1.5.5.7.3.2', // clientAuth
   '1.3.6.1.5.5.7.3.4', // emailProtection
   '1.3.6.1.5.5.7.3.36', // documentSigning
   '1.3.6.1.4.1.311.10.3.12', // documentSigning, Microsoft's older identifier
-]);
+];
 
-/** @throws JadesError certificate-untrusted, certificate-expired or certificate-usage */
-function checkPathRules(path: readonly Certificate[], at: Date): void {
-  path.forEach((certificate, index) => {
-    const isAnchor = index === path.length - 1;
-    checkKey(certificate);
-    checkForm(certificate);
-    if (!isAnchor) checkSignatureAlgorithm(certificate);
-    if (index > 0) checkAuthority(path, index, isAnchor);
-  });
-  const keys = new Set(path.map(({ x509 }) => x509.publicKey.export({ type: 'spki', format: 'der' }).toString('hex')));
-  if (keys.size !== path.length) throw untrusted('dezelfde sleutel komt meer dan eens voor in het certificaatpad');
-  if (!meetsNameConstraints(path)) throw untrusted('een naam valt buiten de naambeperkingen van een uitgever');
-  checkValidity(path, at);
-  checkLeafUsage(path);
-}
-
-function untrusted(what: string, cause?: unknown): JadesError {
-  return new JadesError('certificate-untrusted', `Het certificaat wordt niet vertrouwd: ${what}.`, { cause });
+function untrusted(what: string): JadesError {
+  return new JadesError('certificate-untrusted', `Het certificaat wordt niet vertrouwd: ${what}.`);
 }
 
 /** @throws JadesError certificate-expired, also for a certificate that is not yet valid */
@@ -177,11 +171,6 @@ function checkValidity(path: readonly Certificate[], at: Date): void {
     if (at < notBefore) throw new JadesError('certificate-expired', 'Een certificaat in het pad is nog niet geldig.');
     if (at > notAfter) throw new JadesError('certificate-expired', 'Een certificaat in het pad is verlopen.');
   }
-}
-
-function checkKey({ x509 }: Certificate): void {
-  const fault = keyFault(x509.publicKey);
-  if (fault !== undefined) throw untrusted(`een certificaat in het pad ${fault}`);
 }
 
 /** Version 3, and every extension understood. */
@@ -202,18 +191,20 @@ export function checkSignatureAlgorithm({ pki }: Certificate): void {
   }
 }
 
-/** Basic constraints, key usage and path length; an anchor may predate the key usage extension. */
-function checkAuthority(path: readonly Certificate[], index: number, isAnchor: boolean): void {
-  const certificate = path[index];
-  if (certificate === undefined) return;
+/**
+ * Basic constraints, key usage and path length; an anchor may predate the key usage extension.
+ * @param between the authorities between it and the signer
+ */
+function checkAuthority(certificate: Certificate, between: readonly Certificate[], isAnchor: boolean): void {
   const { ca, pathLength } = authority(certificate);
   if (!ca) throw untrusted('een certificaat in het pad is geen uitgever');
   const bits = keyUsage(certificate);
   if (bits === undefined ? !isAnchor : (bits & USAGE.keyCertSign) === 0) {
     throw untrusted('een uitgever in het pad mag geen certificaten ondertekenen');
   }
-  const between = path.slice(1, index).filter((other) => !isSelfIssued(other)).length;
-  if (between > pathLength) throw untrusted('het certificaatpad is langer dan een uitgever toestaat');
+  if (between.filter((other) => !isSelfIssued(other)).length > pathLength) {
+    throw untrusted('het certificaatpad is langer dan een uitgever toestaat');
+  }
 }
 
 /** The signer is not an authority and may sign, and every extended key usage in the path allows it. */
@@ -225,14 +216,12 @@ function checkLeafUsage(path: readonly Certificate[]): void {
     throw misused('het sleutelgebruik omvat digitalSignature noch nonRepudiation');
   }
   if (authority(leaf).ca || (bits & USAGE.keyCertSign) !== 0) throw misused('het is een certificaat van een uitgever');
-  let allowed = [...SIGNING_PURPOSES];
-  for (const certificate of path.slice(0, -1)) {
-    const named = purposes(certificate);
-    if (named === undefined || named.includes('2.5.29.37.0')) continue;
-    allowed = allowed.filter((purpose) => named.includes(purpose));
-  }
-  if (allowed.length === 0)
+  const limits = path.slice(0, -1).map((certificate) => purposes(certificate) ?? [ANY_PURPOSE]);
+  const isAllowed = (purpose: string): boolean =>
+    limits.every((named) => named.includes(purpose) || named.includes(ANY_PURPOSE));
+  if (!SIGNING_PURPOSES.some(isAllowed)) {
     throw misused('het uitgebreide sleutelgebruik laat het ondertekenen van berichten niet toe');
+  }
 }
 
 function misused(what: string): JadesError {

@@ -25,16 +25,12 @@ import { checkForm, checkSignatureAlgorithm, isStrongSignature, keyFault } from 
 
 const NONCE_EXTENSION = '1.3.6.1.5.5.7.48.1.2';
 const BASIC_RESPONSE = '1.3.6.1.5.5.7.48.1.1';
+const OCSP_SIGNING = '1.3.6.1.5.5.7.3.9';
 const KNOWN_EXTENSIONS: ReadonlySet<string> = new Set([NONCE_EXTENSION]);
 const MAX_CERTIFICATES = 5;
 
-/** A request for one certificate, with a nonce of its own. */
-interface OcspRequest {
-  readonly der: Uint8Array;
-  readonly nonce: Uint8Array;
-}
-
-export async function createOcspRequest(subject: Subject): Promise<OcspRequest> {
+/** A request for one certificate, in DER, with a nonce of its own. */
+export async function createOcspRequest(subject: Subject) {
   const nonce = Uint8Array.from(randomBytes(32));
   const request = new OCSPRequest();
   await request.createForCertificate(subject.certificate.pki, certIdOptions(subject));
@@ -43,52 +39,46 @@ export async function createOcspRequest(subject: Subject): Promise<OcspRequest> 
   return { der: new Uint8Array(request.toSchema(true).toBER()), nonce };
 }
 
-/** The status that an answer gives for a certificate, and its validity. */
-interface OcspAnswer {
-  readonly revoked: boolean;
-  readonly thisUpdate: Date;
-  readonly nextUpdate: Date | undefined;
+/** SHA-1 only names the issuer here, and is the one hash that every responder knows (RFC 5019 section 2.1.1). */
+function certIdOptions({ issuer }: Subject) {
+  return { hashAlgorithm: 'SHA-1', issuerCertificate: issuer.pki };
 }
 
 /**
  * Checks an answer: signed by the issuer or its delegate, about this certificate, and with our nonce. The caller judges its dates.
  * @throws Error when it is not an answer
  */
-export async function readOcspAnswer(
-  der: Uint8Array,
-  subject: Subject,
-  nonce: Uint8Array,
-  now: Date,
-): Promise<OcspAnswer> {
-  const basic = parse(der);
-  await checkSigner(basic, subject, now);
-  const single = await findAnswer(basic.tbsResponseData.responses, subject);
-  checkExtensions(basic.tbsResponseData.responseExtensions);
-  checkExtensions(single.singleExtensions);
-  checkNonce(basic, nonce, single.nextUpdate !== undefined);
-  return { revoked: isRevoked(single), thisUpdate: single.thisUpdate, nextUpdate: single.nextUpdate };
-}
-
-function parse(der: Uint8Array): BasicOCSPResponse {
+export async function readOcspAnswer(der: Uint8Array, subject: Subject, nonce: Uint8Array, now: Date) {
   const response = OCSPResponse.fromBER(Uint8Array.from(der));
   const status = response.responseStatus.valueBlock.valueDec;
   if (status !== 0) throw new Error(`the responder gives status ${status}`);
   const bytes = response.responseBytes;
   if (bytes?.responseType !== BASIC_RESPONSE) throw new Error('the answer is not a basic response');
-  return BasicOCSPResponse.fromBER(Uint8Array.from(bytes.response.valueBlock.valueHexView));
+  const basic = BasicOCSPResponse.fromBER(Uint8Array.from(bytes.response.valueBlock.valueHexView));
+  await checkSigner(basic, subject, now);
+  const { responses, responseExtensions = [] } = basic.tbsResponseData;
+  const { thisUpdate, nextUpdate, singleExtensions = [], certStatus } = await findAnswer(responses, subject);
+  for (const extensions of [responseExtensions, singleExtensions]) {
+    // One that is unknown and critical, or there twice (RFC 6960 section 4.4).
+    const fault = extensionFault(extensions, KNOWN_EXTENSIONS);
+    if (fault !== undefined) throw new Error('an extension of the answer is not understood');
+  }
+  checkNonce(responseExtensions, nonce, nextUpdate !== undefined);
+  return { revoked: isRevoked(certStatus), thisUpdate, nextUpdate };
 }
 
-async function checkSigner(basic: BasicOCSPResponse, subject: Subject, now: Date): Promise<void> {
-  const enclosed = basic.certs ?? [];
+async function checkSigner(basic: BasicOCSPResponse, { issuer }: Subject, now: Date): Promise<void> {
+  const { certs: enclosed = [], signatureAlgorithm, signature, tbsResponseData } = basic;
   if (enclosed.length > MAX_CERTIFICATES) throw new Error('the answer holds too many certificates');
-  if (!isStrongSignature(basic.signatureAlgorithm)) throw new Error('the answer is signed with a weak algorithm');
+  if (!isStrongSignature(signatureAlgorithm)) throw new Error('the answer is signed with a weak algorithm');
   let fault: unknown = new Error('the answer names no signer that is known');
-  for (const candidate of [subject.issuer.pki, ...enclosed]) {
+  for (const candidate of [issuer.pki, ...enclosed]) {
     if (!(await isNamed(basic, candidate))) continue;
     try {
-      if (candidate !== subject.issuer.pki) await checkResponder(candidate, subject.issuer, now);
-      await checkSignature(basic, candidate);
-      return;
+      if (candidate !== issuer.pki) checkResponder(candidate, issuer, now);
+      const key = candidate.subjectPublicKeyInfo;
+      if (await getCrypto(true).verifyWithPublicKey(tbsResponseData.tbs, signature, key, signatureAlgorithm)) return;
+      throw new Error('the signature of the answer is not valid');
     } catch (error) {
       fault = error;
     }
@@ -97,18 +87,10 @@ async function checkSigner(basic: BasicOCSPResponse, subject: Subject, now: Date
 }
 
 /** The responder is named by its name or by the hash of its key. */
-async function isNamed(basic: BasicOCSPResponse, candidate: PkiCertificate): Promise<boolean> {
-  const id: unknown = basic.tbsResponseData.responderID;
-  if (!(id instanceof OctetString)) return candidate.subject.isEqual(basic.tbsResponseData.responderID);
-  const hash = await candidate.getKeyHash('SHA-1');
-  return Buffer.from(hash).equals(id.valueBlock.valueHexView);
-}
-
-async function checkSignature(basic: BasicOCSPResponse, signer: PkiCertificate): Promise<void> {
-  const { tbsResponseData, signature, signatureAlgorithm } = basic;
-  const key = signer.subjectPublicKeyInfo;
-  const valid = await getCrypto(true).verifyWithPublicKey(tbsResponseData.tbs, signature, key, signatureAlgorithm);
-  if (!valid) throw new Error('the signature of the answer is not valid');
+async function isNamed({ tbsResponseData }: BasicOCSPResponse, candidate: PkiCertificate): Promise<boolean> {
+  const id: unknown = tbsResponseData.responderID;
+  if (!(id instanceof OctetString)) return candidate.subject.isEqual(tbsResponseData.responderID);
+  return Buffer.from(await candidate.getKeyHash('SHA-1')).equals(id.valueBlock.valueHexView);
 }
 
 /** The one answer about this certificate, which is named as in the request; answers about others do not count. */
@@ -120,20 +102,9 @@ async function findAnswer(answers: readonly SingleResponse[], subject: Subject):
   return answer;
 }
 
-/** SHA-1 only names the issuer here, and is the one hash that every responder knows (RFC 5019 section 2.1.1). */
-function certIdOptions({ issuer }: Subject) {
-  return { hashAlgorithm: 'SHA-1', issuerCertificate: issuer.pki };
-}
-
-/** An answer with an unknown critical extension, or with an extension twice, is not used (RFC 6960 section 4.4). */
-function checkExtensions(extensions: readonly Extension[] = []): void {
-  if (extensionFault(extensions, KNOWN_EXTENSIONS) !== undefined)
-    throw new Error('an extension of the answer is not understood');
-}
-
 /** A responder that does not repeat the nonce sends prepared answers, which must have an end. */
-function checkNonce(basic: BasicOCSPResponse, nonce: Uint8Array, hasEnd: boolean): void {
-  const echoed = basic.tbsResponseData.responseExtensions?.find(({ extnID }) => extnID === NONCE_EXTENSION);
+function checkNonce(extensions: readonly Extension[], nonce: Uint8Array, hasEnd: boolean): void {
+  const echoed = extensions.find(({ extnID }) => extnID === NONCE_EXTENSION);
   if (echoed === undefined) {
     if (!hasEnd) throw new Error('the answer has neither our nonce nor an end');
     return;
@@ -142,21 +113,19 @@ function checkNonce(basic: BasicOCSPResponse, nonce: Uint8Array, hasEnd: boolean
   if (!expected.equals(echoed.extnValue.valueBlock.valueHexView)) throw new Error('the answer has another nonce');
 }
 
-function isRevoked({ certStatus }: SingleResponse): boolean {
-  const status: unknown = certStatus;
+function isRevoked(status: unknown): boolean {
   const number = status instanceof BaseBlock ? status.idBlock.tagNumber : undefined;
   if (number === 0) return false;
   if (number === 1) return true;
   throw new Error('the responder does not know the certificate');
 }
 
-// Whether a delegate may answer for an issuer.
-// @see RFC 6960 section 4.2.2.2
-
-const OCSP_SIGNING = '1.3.6.1.5.5.7.3.9';
-
-/** A delegate has the OCSP-signing purpose, was issued directly by the issuer it answers for, and is valid now. @throws Error */
-async function checkResponder(candidate: PkiCertificate, issuer: Certificate, now: Date): Promise<void> {
+/**
+ * A delegate has the OCSP-signing purpose, was issued directly by the issuer it answers for, and is valid now.
+ * @see RFC 6960 section 4.2.2.2
+ * @throws Error when it may not answer
+ */
+function checkResponder(candidate: PkiCertificate, issuer: Certificate, now: Date): void {
   const delegate = parseCertificate(new Uint8Array(candidate.toSchema().toBER()));
   if (purposes(delegate)?.includes(OCSP_SIGNING) !== true) throw new Error('the responder may not sign answers');
   if (((keyUsage(delegate) ?? USAGE.digitalSignature) & USAGE.digitalSignature) === 0) {

@@ -48,16 +48,6 @@ export interface OwnKey {
   readonly notAfter: Date;
 }
 
-interface PemKey {
-  readonly key: string;
-  readonly chain: string;
-}
-
-interface Pkcs12Key {
-  readonly p12: Uint8Array;
-  readonly passphrase: string;
-}
-
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
@@ -67,7 +57,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
  * @example
  * const key = loadPemKey({ key: pemOfKey, chain: pemOfChain }, new Date());
  */
-export function loadPemKey(files: PemKey, at: Date): OwnKey {
+export function loadPemKey(files: { readonly key: string; readonly chain: string }, at: Date): OwnKey {
   const key = readPemKey(files.key);
   let certificates: Certificate[];
   try {
@@ -79,23 +69,6 @@ export function loadPemKey(files: PemKey, at: Date): OwnKey {
   return accept(key, certificates, at);
 }
 
-/**
- * Reads a PKCS#12 file with one key and its certificates.
- * @param at the moment at which it is used
- * @throws {OwnKeyError}
- * @example
- * const key = loadPkcs12Key({ p12: bytes, passphrase }, new Date());
- */
-export function loadPkcs12Key(file: Pkcs12Key, at: Date): OwnKey {
-  const { key, certificates } = readPkcs12(file);
-  return accept(key, certificates, at);
-}
-
-/** Whole days until the first certificate of the chain expires; negative afterwards. */
-export function daysToExpiry(own: Pick<OwnKey, 'notAfter'>, at: Date): number {
-  return Math.floor((own.notAfter.getTime() - at.getTime()) / DAY_MS);
-}
-
 function readPemKey(pem: string): KeyObject {
   try {
     return createPrivateKey({ key: pem, format: 'pem' });
@@ -105,6 +78,54 @@ function readPemKey(pem: string): KeyObject {
     }
     throw new OwnKeyError('unreadable-key', 'the signing key is not a private key in PEM', { cause });
   }
+}
+
+const { asn1, pkcs12, pki } = forge;
+
+/**
+ * Reads a PKCS#12 file (RFC 7292) with one key and its certificates, which Node cannot read but forge can.
+ * @param at the moment at which it is used
+ * @throws {OwnKeyError}
+ * @example
+ * const key = loadPkcs12Key({ p12: bytes, passphrase }, new Date());
+ */
+export function loadPkcs12Key(file: { readonly p12: Uint8Array; readonly passphrase: string }, at: Date): OwnKey {
+  let pfx: forge.pkcs12.Pkcs12Pfx;
+  try {
+    pfx = pkcs12.pkcs12FromAsn1(asn1.fromDer(Buffer.from(file.p12).toString('binary')), file.passphrase);
+  } catch (cause) {
+    const wrong = cause instanceof Error && /invalid password|MAC could not be verified/i.test(cause.message);
+    if (wrong) throw new OwnKeyError('wrong-passphrase', 'the passphrase does not open the PKCS#12 file', { cause });
+    throw new OwnKeyError('unreadable-p12', 'the file cannot be read as PKCS#12', { cause });
+  }
+  const bags = (bagType = ''): forge.pkcs12.Bag[] => pfx.getBags({ bagType })[bagType] ?? [];
+  const keys = [...bags(pki.oids.pkcs8ShroudedKeyBag), ...bags(pki.oids.keyBag)];
+  const [bag] = keys;
+  if (bag === undefined || keys.length > 1) {
+    throw new OwnKeyError('unreadable-p12', `the PKCS#12 file holds ${keys.length} keys; one is expected`);
+  }
+  let key: KeyObject;
+  let certificates: Certificate[];
+  try {
+    const info = bag.key ? pki.wrapRsaPrivateKey(pki.privateKeyToAsn1(bag.key)) : bag.asn1;
+    key = createPrivateKey({ key: toDer(info), format: 'der', type: 'pkcs8' });
+    certificates = bags(pki.oids.certBag).map(({ cert, asn1: raw }) =>
+      parseCertificate(toDer(cert ? pki.certificateToAsn1(cert) : raw)),
+    );
+  } catch (cause) {
+    const message = 'the PKCS#12 file holds a key or certificate that cannot be read';
+    throw new OwnKeyError('unreadable-p12', message, { cause });
+  }
+  return accept(key, certificates, at);
+}
+
+function toDer(structure: forge.asn1.Asn1): Buffer {
+  return Buffer.from(asn1.toDer(structure).getBytes(), 'binary');
+}
+
+/** Whole days until the first certificate of the chain expires; negative afterwards. */
+export function daysToExpiry(own: Pick<OwnKey, 'notAfter'>, at: Date): number {
+  return Math.floor((own.notAfter.getTime() - at.getTime()) / DAY_MS);
 }
 
 function accept(key: KeyObject, certificates: readonly Certificate[], at: Date): OwnKey {
@@ -136,59 +157,17 @@ function accept(key: KeyObject, certificates: readonly Certificate[], at: Date):
 function order(leaf: Certificate, certificates: readonly Certificate[]): Certificate[] {
   const left = new Map(certificates.map((certificate) => [certificate.thumbprint, certificate]));
   const chain: Certificate[] = [];
-  for (let next: Certificate | undefined = leaf; next !== undefined; ) {
-    const current: Certificate = next;
-    left.delete(current.thumbprint);
-    chain.push(current);
-    next = [...left.values()].find(({ x509 }) => current.x509.checkIssued(x509) && current.x509.verify(x509.publicKey));
+  let next: Certificate | undefined = leaf;
+  while (next !== undefined) {
+    const { thumbprint, x509 }: Certificate = next;
+    chain.push(next);
+    left.delete(thumbprint);
+    next = [...left.values()].find((other) => x509.checkIssued(other.x509) && x509.verify(other.x509.publicKey));
   }
   const [stray] = left.values();
-  if (stray !== undefined) {
-    throw new OwnKeyError(
-      'broken-chain',
-      `the signing chain holds a certificate outside the path: ${stray.x509.subject}`,
-    );
-  }
-  return chain;
-}
-
-// Key and certificates of a PKCS#12 file, which Node cannot read but forge can. @see RFC 7292
-
-const { asn1, pkcs12, pki } = forge;
-
-/** @throws OwnKeyError unreadable-p12, wrong-passphrase */
-function readPkcs12({ p12, passphrase }: Pkcs12Key): { key: KeyObject; certificates: Certificate[] } {
-  let pfx: forge.pkcs12.Pkcs12Pfx;
-  try {
-    pfx = pkcs12.pkcs12FromAsn1(asn1.fromDer(Buffer.from(p12).toString('binary')), passphrase);
-  } catch (cause) {
-    const wrong = cause instanceof Error && /invalid password|MAC could not be verified/i.test(cause.message);
-    if (wrong) throw new OwnKeyError('wrong-passphrase', 'the passphrase does not open the PKCS#12 file', { cause });
-    throw new OwnKeyError('unreadable-p12', 'the file cannot be read as PKCS#12', { cause });
-  }
-  const keys = [...bags(pfx, pki.oids.pkcs8ShroudedKeyBag), ...bags(pfx, pki.oids.keyBag)];
-  const [bag] = keys;
-  if (bag === undefined || keys.length > 1) {
-    throw new OwnKeyError('unreadable-p12', `the PKCS#12 file holds ${keys.length} keys; one is expected`);
-  }
-  try {
-    const info = bag.key ? pki.wrapRsaPrivateKey(pki.privateKeyToAsn1(bag.key)) : bag.asn1;
-    return {
-      key: createPrivateKey({ key: toDer(info), format: 'der', type: 'pkcs8' }),
-      certificates: bags(pfx, pki.oids.certBag).map(({ cert, asn1: raw }) =>
-        parseCertificate(toDer(cert ? pki.certificateToAsn1(cert) : raw)),
-      ),
-    };
-  } catch (cause) {
-    const message = 'the PKCS#12 file holds a key or certificate that cannot be read';
-    throw new OwnKeyError('unreadable-p12', message, { cause });
-  }
-}
-
-function bags(pfx: forge.pkcs12.Pkcs12Pfx, bagType: string | undefined): forge.pkcs12.Bag[] {
-  return bagType === undefined ? [] : (pfx.getBags({ bagType })[bagType] ?? []);
-}
-
-function toDer(structure: forge.asn1.Asn1): Buffer {
-  return Buffer.from(asn1.toDer(structure).getBytes(), 'binary');
+  if (stray === undefined) return chain;
+  throw new OwnKeyError(
+    'broken-chain',
+    `the signing chain holds a certificate outside the path: ${stray.x509.subject}`,
+  );
 }

@@ -7,17 +7,10 @@ import {
   type AttributeTypeAndValue,
   CertificatePolicies,
   type GeneralSubtree,
+  NameConstraints,
   RelativeDistinguishedNames,
 } from 'pkijs';
-import {
-  attributeTexts,
-  type Certificate,
-  extension,
-  isSelfIssued,
-  nameConstraints,
-  OID,
-  parsedValue,
-} from './certificate.ts';
+import { attributeTexts, type Certificate, extension, isSelfIssued, OID, parsedValue } from './certificate.ts';
 
 const ANY_POLICY = '2.5.29.32.0';
 
@@ -55,10 +48,11 @@ interface Name {
  */
 export function meetsNameConstraints(path: readonly Certificate[]): boolean {
   return path.every((issuer, depth) => {
-    const constraints = nameConstraints(issuer);
-    if (constraints === undefined) return extension(issuer, OID.nameConstraints) === undefined;
-    const permitted = constraints.permittedSubtrees ?? [];
-    const excluded = constraints.excludedSubtrees ?? [];
+    const entry = extension(issuer, OID.nameConstraints);
+    if (entry === undefined) return true;
+    const constraints = parsedValue(entry);
+    if (!(constraints instanceof NameConstraints)) return false;
+    const { permittedSubtrees: permitted = [], excludedSubtrees: excluded = [] } = constraints;
     if (![...permitted, ...excluded].every(hasNoDistance)) return false;
     return path
       .slice(0, depth)

@@ -22,27 +22,18 @@ export type Fetch = (request: FetchRequest) => Promise<Uint8Array>;
 /** Without an answer, `hard` refuses and `soft` accepts. Both refuse a revoked certificate. */
 export type RevocationMode = 'hard' | 'soft';
 
-interface RevocationStatus {
-  readonly revoked: boolean;
-  readonly validUntil: Date;
-  /** When to refresh it; absent: by `refreshTime`. */
-  readonly refreshAt?: Date;
-}
-
 /** The status of a certificate, from memory while it is valid. Rejects with every reason when there is no answer. */
-type RevocationSource = (subject: Subject) => Promise<RevocationStatus>;
+type RevocationSource = (subject: Subject) => Promise<{ readonly revoked: boolean }>;
 
-interface RevocationOptions {
-  readonly mode: RevocationMode;
-  /** Milliseconds that one verification waits at most; a later answer is cached for the next. */
-  readonly deadlineMs: number;
-}
-
-/** @param path leaf first, anchor last @throws JadesError certificate-revoked, revocation-unknown */
+/**
+ * @param path leaf first, anchor last
+ * @param limits how many milliseconds a verification waits at most; a later answer is cached for the next
+ * @throws JadesError certificate-revoked, revocation-unknown
+ */
 export async function checkRevocation(
   path: readonly Certificate[],
   statusOf: RevocationSource,
-  { mode, deadlineMs }: RevocationOptions,
+  { mode, deadlineMs }: { readonly mode: RevocationMode; readonly deadlineMs: number },
 ): Promise<void> {
   const subjects = path.slice(0, -1).flatMap((certificate, index) => {
     const issuer = path[index + 1];
@@ -80,17 +71,32 @@ interface SourceOptions {
   readonly refreshFailed: (reason: unknown) => void;
 }
 
+/** Moments in milliseconds since 1970. */
+interface Answer {
+  readonly validUntil: number;
+  /** When to refresh it; absent: by `refreshTime`. */
+  readonly refreshAt?: number;
+}
+
+interface RevocationStatus extends Answer {
+  readonly revoked: boolean;
+}
+
+interface ListAnswer extends Answer {
+  readonly list: RevocationList;
+}
+
 const MAX_ADDRESSES = 2;
 const MAX_OCSP_BYTES = 64 * 1024;
 const MAX_STATUS_BYTES = 1024 * 1024;
 const STATUS_BYTES = 500;
 
 export function createRevocationSource(options: SourceOptions): RevocationSource {
-  const { now, signal } = options;
+  const { now, signal, ocspTimeoutMs, ocspLateMs, crlTimeoutMs, crlBytes } = options;
   const fetchInTurn = createQueues();
-  const statuses = new Answers<RevocationStatus>(options, MAX_STATUS_BYTES, () => STATUS_BYTES);
-  const lists = new Answers<ListAnswer>(options, 2 * options.crlBytes, ({ list }) => list.der.length);
-  const ocspInFlight = new Map<string, Promise<RevocationStatus>>();
+  const statuses = createAnswers<RevocationStatus>(options, MAX_STATUS_BYTES, () => STATUS_BYTES);
+  const lists = createAnswers<ListAnswer>(options, 2 * crlBytes, ({ list }) => list.der.length);
+  const shareOcsp = createShare<RevocationStatus>();
 
   const fetch: Fetch = (request) =>
     fetchInTurn(request.url, async () => {
@@ -100,10 +106,9 @@ export function createRevocationSource(options: SourceOptions): RevocationSource
     });
 
   const fetchOcsp = async (url: string, subject: Subject): Promise<RevocationStatus> => {
-    const { der, nonce } = await createOcspRequest(subject);
-    const limits = { timeoutMs: options.ocspLateMs, maxBytes: MAX_OCSP_BYTES, signal };
-    const contentType = 'application/ocsp-request';
-    const answer = await fetch({ url, method: 'POST', body: der, contentType, ...limits });
+    const { der: body, nonce } = await createOcspRequest(subject);
+    const limits = { timeoutMs: ocspLateMs, maxBytes: MAX_OCSP_BYTES, signal };
+    const answer = await fetch({ url, method: 'POST', body, contentType: 'application/ocsp-request', ...limits });
     const { revoked, thisUpdate, nextUpdate } = await readOcspAnswer(answer, subject, nonce, now());
     // Without an end it is valid for this request, whose nonce it has, whenever the responder last checked.
     return { revoked, validUntil: validUntil(thisUpdate, nextUpdate ?? now(), now()) };
@@ -112,11 +117,9 @@ export function createRevocationSource(options: SourceOptions): RevocationSource
   /** Waits for a limited time; the request continues afterwards, for the next verification. */
   const askOcsp = async (url: string, subject: Subject): Promise<RevocationStatus> => {
     const key = keyOf(subject);
-    const asking =
-      ocspInFlight.get(key + url) ?? fetchOcsp(url, subject).finally(() => void ocspInFlight.delete(key + url));
-    ocspInFlight.set(key + url, asking);
+    const asking = shareOcsp(key + url, () => fetchOcsp(url, subject));
     try {
-      return await within(options.ocspTimeoutMs, asking);
+      return await within(ocspTimeoutMs, asking);
     } catch (error) {
       // A late answer never replaces a known revocation.
       const keepLate = (status: RevocationStatus) => statuses.peek(key)?.revoked === true || statuses.keep(key, status);
@@ -125,33 +128,27 @@ export function createRevocationSource(options: SourceOptions): RevocationSource
     }
   };
 
-  const fetchList = async (url: string, { issuer }: Subject): Promise<ListAnswer> => {
-    const limits = { timeoutMs: options.crlTimeoutMs, maxBytes: options.crlBytes, signal };
-    const list = await readCrl(await fetch({ url, method: 'GET', ...limits }), issuer);
-    return { list, validUntil: validUntil(list.thisUpdate, list.nextUpdate ?? list.thisUpdate, now()) };
-  };
-
-  const askList = async (url: string, subject: Subject): Promise<RevocationStatus> => {
-    const key = `${subject.issuer.thumbprint} ${url}`;
-    const { answer, refreshAt } = await lists.get(key, () => fetchList(url, subject));
-    return { revoked: await isListed(answer.list, subject.certificate), validUntil: answer.validUntil, refreshAt };
+  const askList = async (url: string, { certificate, issuer }: Subject): Promise<RevocationStatus> => {
+    const { answer, refreshAt } = await lists.get(`${issuer.thumbprint} ${url}`, async () => {
+      const bytes = await fetch({ url, method: 'GET', timeoutMs: crlTimeoutMs, maxBytes: crlBytes, signal });
+      const list = await readCrl(bytes, issuer);
+      return { list, validUntil: validUntil(list.thisUpdate, list.nextUpdate ?? list.thisUpdate, now()) };
+    });
+    return { revoked: await isListed(answer.list, certificate), validUntil: answer.validUntil, refreshAt };
   };
 
   const askIssuer = async (subject: Subject): Promise<RevocationStatus> => {
-    const attempts = [
-      ...ocspAddresses(subject.certificate)
-        .slice(0, MAX_ADDRESSES)
-        .map((url) => () => askOcsp(url, subject)),
-      ...crlAddresses(subject.certificate)
-        .slice(0, MAX_ADDRESSES)
-        .map((url) => () => askList(url, subject)),
-    ];
+    const { certificate } = subject;
+    const responders = ocspAddresses(certificate).slice(0, MAX_ADDRESSES);
+    const points = crlAddresses(certificate).slice(0, MAX_ADDRESSES);
     const faults: unknown[] = [];
-    for (const attempt of attempts) {
-      try {
-        return await attempt();
-      } catch (fault) {
-        faults.push(fault);
+    for (const [ask, urls] of [[askOcsp, responders] as const, [askList, points] as const]) {
+      for (const url of urls) {
+        try {
+          return await ask(url, subject);
+        } catch (fault) {
+          faults.push(fault);
+        }
       }
     }
     const why = faults.length > 0 ? 'no address gave an answer' : 'the certificate names no address';
@@ -165,66 +162,56 @@ function keyOf({ certificate, issuer }: Subject): string {
   return `${certificate.thumbprint} ${issuer.thumbprint}`;
 }
 
-interface ListAnswer {
-  readonly list: RevocationList;
-  readonly validUntil: Date;
-}
-
 interface Kept<T> {
   readonly answer: T;
-  refreshAt: Date;
+  refreshAt: number;
 }
 
 /** Answers that are used while they are valid, and refreshed in the background ahead of their end; each is asked for once at a time. */
-class Answers<T extends { readonly validUntil: Date; readonly refreshAt?: Date }> {
-  readonly #now: () => Date;
-  readonly #refreshFailed: (reason: unknown) => void;
-  readonly #kept: LRUCache<string, Kept<T>>;
-  readonly #asking = new Map<string, Promise<Kept<T>>>();
-
-  constructor({ now, refreshFailed }: SourceOptions, maxSize: number, bytesOf: (answer: T) => number) {
-    this.#now = now;
-    this.#refreshFailed = refreshFailed;
-    this.#kept = new LRUCache({
-      maxSize,
-      sizeCalculation: ({ answer }, key) => 2 * key.length + bytesOf(answer),
-    });
-  }
-
-  peek(key: string): T | undefined {
-    return this.#kept.get(key)?.answer;
-  }
-
-  async get(key: string, ask: () => Promise<T>): Promise<Kept<T>> {
-    const known = this.#kept.get(key);
-    const now = this.#now();
-    if (known === undefined || now >= known.answer.validUntil) return await this.#ask(key, ask);
-    if (now >= known.refreshAt) {
-      // The cached answer is used until it expires; a failed refresh is retried later.
-      known.refreshAt = new Date(now.getTime() + RETRY_MS);
-      this.#ask(key, ask).catch(this.#refreshFailed);
-    }
-    return known;
-  }
-
+function createAnswers<T extends Answer>(
+  { now, refreshFailed }: SourceOptions,
+  maxSize: number,
+  bytesOf: (answer: T) => number,
+) {
+  const share = createShare<Kept<T>>();
+  const cache = new LRUCache<string, Kept<T>>({
+    maxSize,
+    sizeCalculation: ({ answer }, key) => 2 * key.length + bytesOf(answer),
+  });
   /** An answer that ends very soon is used once: its issuer makes new ones continually. */
-  keep(key: string, answer: T): Kept<T> {
-    const now = this.#now();
-    const kept = { answer, refreshAt: answer.refreshAt ?? refreshTime(now, answer.validUntil) };
-    if (answer.validUntil.getTime() - now.getTime() > MIN_LIFETIME_MS) this.#kept.set(key, kept);
-    else this.#kept.delete(key);
+  const keep = (key: string, answer: T): Kept<T> => {
+    const time = now().getTime();
+    const kept = { answer, refreshAt: answer.refreshAt ?? refreshTime(time, answer.validUntil) };
+    if (answer.validUntil - time > MIN_LIFETIME_MS) cache.set(key, kept);
+    else cache.delete(key);
     return kept;
-  }
+  };
+  const askAndKeep = (key: string, ask: () => Promise<T>) => share(key, async () => keep(key, await ask()));
+  return {
+    keep,
+    peek: (key: string): T | undefined => cache.get(key)?.answer,
+    async get(key: string, ask: () => Promise<T>): Promise<Kept<T>> {
+      const known = cache.get(key);
+      const time = now().getTime();
+      if (known === undefined || time >= known.answer.validUntil) return await askAndKeep(key, ask);
+      if (time >= known.refreshAt) {
+        // The cached answer is used until it expires; a failed refresh is retried later.
+        known.refreshAt = time + RETRY_MS;
+        askAndKeep(key, ask).catch(refreshFailed);
+      }
+      return known;
+    },
+  };
+}
 
-  #ask(key: string, ask: () => Promise<T>): Promise<Kept<T>> {
-    const running = this.#asking.get(key);
-    if (running !== undefined) return running;
-    const asking = ask()
-      .then((answer) => this.keep(key, answer))
-      .finally(() => this.#asking.delete(key));
-    this.#asking.set(key, asking);
-    return asking;
-  }
+/** Runs work once at a time for a key: a caller meanwhile gets the result of that run. */
+function createShare<T>() {
+  const runs = new Map<string, Promise<T>>();
+  return (key: string, work: () => Promise<T>): Promise<T> => {
+    const run = runs.get(key) ?? work().finally(() => void runs.delete(key));
+    runs.set(key, run);
+    return run;
+  };
 }
 
 const MAX_WAITING = 32;
@@ -257,18 +244,17 @@ const RETRY_MS = 30_000;
 const MAX_AGE_MS = 400 * 24 * 60 * 60 * 1000;
 
 /** The moment until which an answer is valid. @throws Error when it is not yet or no longer valid */
-function validUntil(thisUpdate: Date, nextUpdate: Date, now: Date): Date {
-  const time = now.getTime();
-  if (Number.isNaN(thisUpdate.getTime())) throw new Error('the answer has no readable date');
-  if (thisUpdate.getTime() > time + SKEW_MS) throw new Error('the answer is dated in the future');
-  if (thisUpdate.getTime() < time - MAX_AGE_MS) throw new Error('the answer is too old');
-  if (!(nextUpdate.getTime() > time - SKEW_MS)) throw new Error('the answer is stale');
-  if (nextUpdate.getTime() < thisUpdate.getTime() - SKEW_MS) throw new Error('the answer ends before it begins');
-  return nextUpdate;
+function validUntil(thisUpdate: Date, nextUpdate: Date, now: Date): number {
+  const [begin, end, time] = [thisUpdate.getTime(), nextUpdate.getTime(), now.getTime()];
+  if (Number.isNaN(begin)) throw new Error('the answer has no readable date');
+  if (begin > time + SKEW_MS) throw new Error('the answer is dated in the future');
+  if (begin < time - MAX_AGE_MS) throw new Error('the answer is too old');
+  if (!(end > time - SKEW_MS)) throw new Error('the answer is stale');
+  if (end < begin - SKEW_MS) throw new Error('the answer ends before it begins');
+  return end;
 }
 
 /** When to ask again: after three quarters of the time to the end, and at least twice a day. */
-function refreshTime(now: Date, end: Date): Date {
-  const ahead = (end.getTime() - now.getTime()) * 0.75;
-  return new Date(now.getTime() + Math.min(ahead, REFRESH_MS));
+function refreshTime(now: number, end: number): number {
+  return now + Math.min((end - now) * 0.75, REFRESH_MS);
 }

@@ -13,8 +13,7 @@ import {
 import { StringDecoder } from 'node:string_decoder';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import type { Certificate } from './certificate.ts';
-import { JadesError, type JadesErrorCode } from './certificate.ts';
+import { type Certificate, JadesError, type JadesErrorCode } from './certificate.ts';
 
 /** How a signature is made. An answer is signed in the style of its request. */
 export interface SignatureStyle {
@@ -32,19 +31,12 @@ export interface ProtectedHeader {
   readonly alg: string;
   readonly algorithm: Algorithm;
   readonly style: SignatureStyle;
-  /** When it was signed and when it expires, as far as the header says so. */
-  readonly times: SignatureTimes;
+  /** Moments in milliseconds since 1970: `iat`, `sigT` or both, and `exp`; each may be absent. */
+  readonly signedAt: readonly number[];
+  readonly expiresAt: number | undefined;
 }
 
 export const HTTP_HEADERS = 'http://uri.etsi.org/19182/HttpHeaders';
-
-/** Moments in milliseconds since 1970; each may be absent. */
-export interface SignatureTimes {
-  /** `iat`, `sigT` or both. */
-  readonly signedAt: readonly number[];
-  /** `exp`. */
-  readonly expiresAt: number | undefined;
-}
 
 const SHA256_PATTERN = /^SHA-256=[A-Za-z0-9+/=]{43,44}$/;
 const INSTANCE_DIGEST = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+=[!-~]+$/;
@@ -80,21 +72,16 @@ async function* inPieces(body: Body): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** A Digest header: the whole value as sent, and the one element that counts. */
-interface DigestHeader {
-  readonly sent: string;
-  readonly sha256: string;
-}
-
 /**
  * Reads the Digest header: exactly one, possibly with several algorithms, of which exactly one is SHA-256.
+ * @returns the whole value as sent, and the one element that counts
  * @throws JadesError digest-missing, digest-mismatch
  */
-export function parseDigest(values: HeaderValues): DigestHeader {
+export function parseDigest(values: HeaderValues) {
   const sent = onlyValue(values, 'digest-missing', 'digest-mismatch', 'Digest');
   const elements = sent.split(',').map((element) => element.trim());
-  const malformed = elements.find((element) => !INSTANCE_DIGEST.test(element));
-  if (malformed !== undefined) throw new JadesError('digest-mismatch', 'De header Digest is niet leesbaar.');
+  if (!elements.every((element) => INSTANCE_DIGEST.test(element)))
+    throw new JadesError('digest-mismatch', 'De header Digest is niet leesbaar.');
   const found = elements.filter((element) => /^sha-256=/i.test(element));
   const [sha256] = found;
   if (sha256 === undefined) throw new JadesError('digest-missing', 'De header Digest bevat geen SHA-256.');
@@ -106,7 +93,7 @@ export function parseDigest(values: HeaderValues): DigestHeader {
 }
 
 /** Compares the header with the digest of the received bytes; padding may be left out. @throws JadesError digest-mismatch */
-export function checkDigest(header: DigestHeader, actual: string): void {
+export function checkDigest(header: { readonly sha256: string }, actual: string): void {
   if (header.sha256 !== actual && `${header.sha256}=` !== actual) {
     throw new JadesError('digest-mismatch', 'De header Digest past niet bij de ontvangen bytes.');
   }
@@ -122,10 +109,9 @@ export function onlyValue(
   repeated: JadesErrorCode,
   name: string,
 ): string {
-  const list = values === undefined ? [] : typeof values === 'string' ? [values] : values;
-  const [value] = list;
-  if (value === undefined || value === '') throw new JadesError(missing, `De header ${name} ontbreekt.`);
-  if (list.length > 1) throw new JadesError(repeated, `De header ${name} komt meer dan eens voor.`);
+  const [value = '', ...more] = typeof values === 'string' ? [values] : (values ?? []);
+  if (value === '') throw new JadesError(missing, `De header ${name} ontbreekt.`);
+  if (more.length > 0) throw new JadesError(repeated, `De header ${name} komt meer dan eens voor.`);
   return value;
 }
 
@@ -185,15 +171,6 @@ function isValid(check: () => boolean): boolean {
   }
 }
 
-const signInPool = promisify(
-  (
-    { hash, options }: Algorithm,
-    key: KeyObject,
-    input: Uint8Array,
-    done: (error: Error | null, signature: Buffer) => void,
-  ): void => signBytes(hash, input, { key, ...options }, done),
-);
-
 /** The values of the two headers of a signed message. */
 export interface SignedHeaders {
   readonly digest: string;
@@ -222,39 +199,38 @@ export const PLAIN_STYLES: Readonly<Record<SignatureStyle['form'], SignatureStyl
 };
 
 /** @throws {TypeError} for a key that no algorithm takes */
-export function createSigner(options: SignerOptions): Signer {
-  const [alg, algorithm] = algorithmFor(options.key) ?? [];
+export function createSigner({ key, chain, kid, now, time = 'iat' }: SignerOptions): Signer {
+  const [alg, algorithm] = algorithmFor(key) ?? [];
   if (algorithm === undefined) throw new TypeError('no signature algorithm takes this key');
-  const x5c = options.chain.map(({ der }) => der.toString('base64'));
-  const { time = 'iat' } = options;
+  const { hash, options } = algorithm;
+  const x5c = chain.map(({ der }) => der.toString('base64'));
   const header = (style: SignatureStyle): string => {
-    const now = options.now();
+    const at = now();
     const members = {
-      alg,
-      typ: 'JOSE',
-      kid: options.kid,
-      x5c,
-      'x5t#S256': options.chain[0]?.thumbprint,
-      ...(time === 'iat' ? { iat: Math.floor(now.getTime() / 1000) } : {}),
-      ...(time === 'sigT' ? { sigT: `${now.toISOString().slice(0, 19)}Z` } : {}),
+      ...{ alg, typ: 'JOSE', kid, x5c, 'x5t#S256': chain[0]?.thumbprint },
+      ...(time === 'iat' ? { iat: Math.floor(at.getTime() / 1000) } : {}),
+      ...(time === 'sigT' ? { sigT: `${at.toISOString().slice(0, 19)}Z` } : {}),
       ...critical(style),
     };
     return Buffer.from(JSON.stringify(members)).toString('base64url');
   };
+  const signInPool = promisify((input: Uint8Array, done: (error: Error | null, signature: Buffer) => void): void =>
+    signBytes(hash, input, { key, ...options }, done),
+  );
 
   const signDigest = async (digest: string, style: SignatureStyle): Promise<string> => {
     // Clause 5.2.8.2: the payload of this form is never encoded, whatever the style of the request.
     const encoded = header({ ...style, b64: false });
-    const input = Buffer.concat([Buffer.from(`${encoded}.`), digestPayload(digest)]);
-    return `${encoded}..${(await signInPool(algorithm, options.key, input)).toString('base64url')}`;
+    const signature = await signInPool(Buffer.concat([Buffer.from(`${encoded}.`), digestPayload(digest)]));
+    return `${encoded}..${signature.toString('base64url')}`;
   };
 
   const signBody = async (body: Body, style: SignatureStyle): Promise<string> => {
     const encoded = header(style);
-    const signing = createSign(algorithm.hash).update(`${encoded}.`);
+    const signing = createSign(hash).update(`${encoded}.`);
     for await (const piece of payloadPieces(body, style.b64)) signing.update(piece);
     // Node signs a finished hash only in place; it takes about a millisecond, whatever the size of the body.
-    return `${encoded}..${signing.sign({ key: options.key, ...algorithm.options }, 'base64url')}`;
+    return `${encoded}..${signing.sign({ key, ...options }, 'base64url')}`;
   };
 
   return {
@@ -267,10 +243,11 @@ export function createSigner(options: SignerOptions): Signer {
 }
 
 /** `sigD` in the digest form, `b64` when the payload is not encoded; `crit` names both. */
-function critical(style: SignatureStyle): Record<string, unknown> {
-  const members: Record<string, unknown> = {};
-  if (style.form === 'digest') members.sigD = { mId: HTTP_HEADERS, pars: ['digest'] };
-  if (!style.b64) members.b64 = false;
+function critical({ form, b64 }: SignatureStyle): Record<string, unknown> {
+  const members = {
+    ...(form === 'digest' ? { sigD: { mId: HTTP_HEADERS, pars: ['digest'] } } : {}),
+    ...(b64 ? {} : { b64 }),
+  };
   const names = Object.keys(members);
   return names.length > 0 ? { crit: names, ...members } : {};
 }

@@ -2,7 +2,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { JsonObject } from '../json/json-value.ts';
 import { parseStrictObject } from '../json/parse-untrusted.ts';
-import { type Certificate, JadesError, malformed, parseCertificate, signerOin } from './certificate.ts';
+import { type Certificate, JadesError, parseCertificate, signerOin } from './certificate.ts';
 import { createPathCache, type ReadCertificates } from './chain.ts';
 import { checkRevocation, createRevocationSource, type Fetch, type RevocationMode } from './revocation.ts';
 import {
@@ -16,7 +16,6 @@ import {
   type ProtectedHeader,
   parseDigest,
   type SignatureStyle,
-  type SignatureTimes,
   verifySignature,
 } from './signature.ts';
 
@@ -117,7 +116,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
         checkOrder(header.x5c);
         throw error;
       }
-      if (options.maxSignatureAgeMs !== undefined) checkAge(header.times, now(), options.maxSignatureAgeMs);
+      if (options.maxSignatureAgeMs !== undefined) checkAge(header, now(), options.maxSignatureAgeMs);
       const path = paths.find(header.x5c);
       await checkRevocation(path, statusOf, revocation);
       const [leaf] = path;
@@ -138,6 +137,10 @@ function checkOrder([first, second]: readonly Certificate[]): void {
       'De keten in x5c staat in de verkeerde volgorde: het certificaat van de ondertekenaar hoort als eerste.',
     );
   }
+}
+
+function malformed(what: string, cause?: unknown): JadesError {
+  return new JadesError('signature-malformed', `De handtekening is niet leesbaar: ${what}.`, { cause });
 }
 
 function readSignature(values: HeaderValues, maxCharacters: number, readCertificates: ReadCertificates) {
@@ -223,12 +226,9 @@ export function parseProtectedHeader(
   const { crit = [], b64 = true, sigD, sigT } = members;
   if (crit.some((name) => !Object.hasOwn(members, name))) throw malformed('crit noemt een lid dat ontbreekt');
   if (!b64 && !crit.includes('b64')) throw malformed('b64 is onwaar zonder in crit te staan');
-  const signedAt = [members.iat === undefined ? undefined : members.iat * 1000, sigT && Date.parse(sigT)];
-  const times = {
-    signedAt: signedAt.filter((moment) => typeof moment === 'number'),
-    expiresAt: members.exp === undefined ? undefined : members.exp * 1000,
-  };
-  if (times.signedAt.some(Number.isNaN)) throw malformed('sigT is geen tijdstip in UTC');
+  const moments = [members.iat === undefined ? undefined : members.iat * 1000, sigT && Date.parse(sigT)];
+  const signedAt = moments.filter((moment) => typeof moment === 'number');
+  if (signedAt.some(Number.isNaN)) throw malformed('sigT is geen tijdstip in UTC');
   const x5c = decodeCertificates(members.x5c, readCertificates);
   const { 'x5t#S256': thumbprint = x5c[0]?.thumbprint } = members;
   if (thumbprint !== x5c[0]?.thumbprint) throw malformed('x5t#S256 hoort niet bij het eerste certificaat');
@@ -238,7 +238,8 @@ export function parseProtectedHeader(
     alg: members.alg,
     algorithm,
     style: { form: sigD === undefined ? 'body' : 'digest', b64 },
-    times,
+    signedAt,
+    expiresAt: members.exp === undefined ? undefined : members.exp * 1000,
   };
 }
 
@@ -263,18 +264,16 @@ function decodeCertificates(texts: readonly string[], readCertificates: ReadCert
   }
 }
 
-// When a signature was made and when it expires, by its own header. @see ETSI TS 119 182-1 clauses 5.1.11 (iat) and 5.2.1 (sigT), RFC 7519 section
-// 4.1.4 (exp)
-
 /** The clock of a signer may be this much ahead of ours. */
 const LEEWAY_MS = 5 * 60_000;
 
 /**
- * Checks the age of a signature; one without a time has no age.
+ * Checks the age of a signature by its own header; one without a time has no age.
+ * @see ETSI TS 119 182-1 clauses 5.1.11 (iat) and 5.2.1 (sigT), RFC 7519 section 4.1.4 (exp)
  * @param maxAgeMs how long after it was made a signature is accepted
  * @throws JadesError signature-expired, signature-not-yet-valid
  */
-function checkAge({ signedAt, expiresAt }: SignatureTimes, now: Date, maxAgeMs: number): void {
+function checkAge({ signedAt, expiresAt }: ProtectedHeader, now: Date, maxAgeMs: number): void {
   const time = now.getTime();
   if (signedAt.some((moment) => moment > time + LEEWAY_MS)) {
     throw new JadesError('signature-not-yet-valid', 'De handtekening heeft een tijdstip in de toekomst.');
