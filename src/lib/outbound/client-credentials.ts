@@ -1,5 +1,6 @@
 /** Our own access tokens for calls to other services: by client credentials (RFC 6749 section 4.4). */
 import { type Dispatcher, request } from 'undici';
+import { isRecord } from '../json/json-value.ts';
 import { parseIfJson } from '../json/parse-untrusted.ts';
 import { shareRuns } from '../scheduling.ts';
 import { readBody } from './guarded-fetch.ts';
@@ -20,14 +21,14 @@ export interface TokenWish {
 }
 
 export class TokenFetchError extends Error {
+  override readonly name = 'TokenFetchError';
   readonly status: number | undefined;
   readonly answer: unknown;
 
-  constructor(message: string, options: { status?: number; answer?: unknown; cause?: unknown }) {
-    super(message, options.cause === undefined ? {} : { cause: options.cause });
-    this.name = 'TokenFetchError';
-    this.status = options.status;
-    this.answer = options.answer;
+  constructor(message: string, { status, answer, cause }: { status?: number; answer?: unknown; cause?: unknown }) {
+    super(message, cause === undefined ? {} : { cause });
+    this.status = status;
+    this.answer = answer;
   }
 }
 
@@ -60,18 +61,15 @@ export function clientCredentialsToken(
   };
 }
 
-async function fetchToken(
-  credentials: ClientCredentials,
-  dispatcher: Dispatcher | undefined,
-): Promise<{ token: string; seconds: number }> {
-  const { clientId, clientSecret, scopes } = credentials;
-  const basic = Buffer.from([clientId, clientSecret ?? ''].map(encodeURIComponent).join(':')).toString('base64');
+async function fetchToken(credentials: ClientCredentials, dispatcher: Dispatcher | undefined) {
+  const { tokenUrl, clientId, clientSecret = '', scopes } = credentials;
   const assertion = await credentials.assertion?.();
   const form = {
     ...{ grant_type: 'client_credentials', scope: scopes.join(' ') },
     ...(assertion === undefined ? {} : { client_assertion_type: ASSERTION_TYPE, client_assertion: assertion }),
   };
-  const { statusCode, body } = await request(credentials.tokenUrl, {
+  const basic = Buffer.from([clientId, clientSecret].map(encodeURIComponent).join(':')).toString('base64');
+  const { statusCode, body } = await request(tokenUrl, {
     method: 'POST',
     headers: {
       ...(assertion === undefined ? { authorization: `Basic ${basic}` } : {}),
@@ -89,14 +87,9 @@ async function fetchToken(
   // The status tells more than the absence of JSON.
   const bytes = await readBody(body, undefined, TOKEN_MAX_BYTES).catch(() => undefined);
   const answer = bytes && parseIfJson(bytes, { bytes: TOKEN_MAX_BYTES });
-  if (statusCode !== 200 || !isTokenAnswer(answer)) {
+  const { access_token: token, expires_in: seconds } = isRecord(answer) ? answer : {};
+  if (statusCode !== 200 || typeof token !== 'string') {
     throw new TokenFetchError(`the authorization server gave no token (${statusCode})`, { status: statusCode, answer });
   }
-  return { token: answer.access_token, seconds: typeof answer.expires_in === 'number' ? answer.expires_in : 60 };
-}
-
-function isTokenAnswer(value: unknown): value is { access_token: string; expires_in?: unknown } {
-  return (
-    typeof value === 'object' && value !== null && 'access_token' in value && typeof value.access_token === 'string'
-  );
+  return { token, seconds: typeof seconds === 'number' ? seconds : 60 };
 }

@@ -65,8 +65,8 @@ export function isForbiddenAddress(address: string): boolean {
 
 /** Checks an address. A literal IP address is never looked up, so it is checked here. @throws {OutboundError} `address` */
 function checkUrl(text: string, rules: AddressRules): URL {
-  if (!URL.canParse(text)) throw new OutboundError('address', 'not an address');
-  const url = new URL(text);
+  const url = URL.parse(text);
+  if (url === null) throw new OutboundError('address', 'not an address');
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new OutboundError('address', `scheme ${url.protocol} is not called`);
   }
@@ -74,19 +74,6 @@ function checkUrl(text: string, rules: AddressRules): URL {
   const host = hostOf(url);
   if (isIP(host) !== 0) assertCallable(host, host, rules);
   return url;
-}
-
-/**
- * Checks the addresses of a host that a proxy will connect to. A name that only the proxy can resolve is left to the proxy.
- * @throws {OutboundError} `address`
- */
-async function assertCallableName(url: URL, rules: AddressRules): Promise<void> {
-  const host = hostOf(url);
-  const { resolve = systemResolve } = rules;
-  const addresses = await new Promise<readonly LookupAddress[]>((done) => {
-    resolve(host, (error, found) => done(error === null ? found : []));
-  });
-  for (const { address } of addresses) assertCallable(address, host, rules);
 }
 
 function hostOf(url: URL): string {
@@ -101,6 +88,18 @@ function assertCallable(address: string, host: string, { allowPrivate }: Address
   if (!allowPrivate && !isPublicAddress(address)) {
     throw new OutboundError('address', `${host} is not a public address`);
   }
+}
+
+/**
+ * Checks the addresses of a host that a proxy will connect to. A name that only the proxy can resolve is left to the proxy.
+ * @throws {OutboundError} `address`
+ */
+async function assertCallableName(url: URL, rules: AddressRules): Promise<void> {
+  const host = hostOf(url);
+  const { resolve = systemResolve } = rules;
+  const { promise, resolve: done } = Promise.withResolvers<readonly LookupAddress[]>();
+  resolve(host, (error, found) => done(error === null ? found : []));
+  for (const { address } of await promise) assertCallable(address, host, rules);
 }
 
 /** Checks every address of a name: a private one among them would be reached when the others do not answer. */
@@ -190,8 +189,9 @@ function redirection({ statusCode, headers }: Dispatcher.ResponseData): string |
 
 /** @throws {OutboundError} `redirect`, `address` */
 function redirected(from: URL, location: string, policy: RedirectPolicy, rules: AddressRules): URL {
-  if (!URL.canParse(location, from.href)) throw new OutboundError('redirect', 'a redirect to no address');
-  const to = checkUrl(new URL(location, from).href, rules);
+  const target = URL.parse(location, from.href);
+  if (target === null) throw new OutboundError('redirect', 'a redirect to no address');
+  const to = checkUrl(target.href, rules);
   if (from.protocol === 'https:' && to.protocol !== 'https:') {
     throw new OutboundError('redirect', 'a redirect from https to http');
   }
@@ -211,44 +211,32 @@ export interface GuardedFetchOptions extends AddressRules {
  * Fetches bytes, such as those at an address in a certificate: http and https only, with limits on time and size, and at most two redirects,
  * all on the same host. It has its own connections, which `close` ends.
  */
-export function createGuardedFetch(options: GuardedFetchOptions) {
+export function createGuardedFetch({ proxy, ...rules }: GuardedFetchOptions) {
   const connections = createGuardedConnections({
-    rules: options,
-    proxy: options.proxy,
-    maxRedirects: MAX_REDIRECTS,
-    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    ...{ rules, proxy, maxRedirects: MAX_REDIRECTS, connectTimeoutMs: CONNECT_TIMEOUT_MS },
     agent: { connections: 4, keepAliveTimeout: 4_000 },
   });
   return {
     /** Returns the body of a 200 answer; anything else rejects. */
     async fetch(request: FetchRequest): Promise<Uint8Array> {
-      const { url, method, body = null, contentType, timeoutMs, maxBytes, signal: wanted } = request;
-      const signal = AbortSignal.any([wanted, AbortSignal.timeout(timeoutMs)]);
-      const headers = { accept: '*/*', ...(contentType === undefined ? {} : { 'content-type': contentType }) };
-      const { answer } = await connections.request(url, { method, headers, body, signal }, 'same-host');
-      return await readAnswer(answer, maxBytes, signal);
+      const { url, method, body = null, contentType, timeoutMs, maxBytes } = request;
+      const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]);
+      const sent = { accept: '*/*', ...(contentType === undefined ? {} : { 'content-type': contentType }) };
+      const { answer } = await connections.request(url, { method, headers: sent, body, signal }, 'same-host');
+      const { statusCode, headers, body: answered } = answer;
+      if (statusCode !== 200) {
+        // A body that is destroyed before its end emits an error.
+        answered.on('error', () => undefined).destroy();
+        throw new Error(`status ${statusCode}`);
+      }
+      return await readBody(answered, headerValue(headers['content-encoding']), maxBytes).catch((error: unknown) => {
+        // An aborted body breaks off; the signal has the reason.
+        signal.throwIfAborted();
+        throw error;
+      });
     },
     close: connections.close,
   };
-}
-
-async function readAnswer(
-  { statusCode, headers, body }: Dispatcher.ResponseData,
-  maxBytes: number,
-  signal: AbortSignal,
-): Promise<Buffer> {
-  if (statusCode !== 200) {
-    // A body that is destroyed before its end emits an error.
-    body.on('error', () => undefined).destroy();
-    throw new Error(`status ${statusCode}`);
-  }
-  try {
-    return await readBody(body, headerValue(headers['content-encoding']), maxBytes);
-  } catch (error) {
-    // An aborted body breaks off; the signal has the reason.
-    signal.throwIfAborted();
-    throw error;
-  }
 }
 
 /** The accepted encodings, decompressed piece by piece, so that a bomb is stopped at the limit. */
@@ -279,11 +267,10 @@ export async function readBody(
     return Buffer.concat(pieces, size);
   } catch (error) {
     if (error instanceof OutboundError) throw error;
-    if (error instanceof UntrustedJsonError)
-      throw new OutboundError('too-large', `the answer ${error.message}`, {
-        cause: error,
-        start: Buffer.concat(pieces, size),
-      });
+    if (error instanceof UntrustedJsonError) {
+      const start = Buffer.concat(pieces, size);
+      throw new OutboundError('too-large', `the answer ${error.message}`, { cause: error, start });
+    }
     // A truncated body (Z_BUF_ERROR) is an answer that broke off.
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (/^Z_(?!BUF_ERROR)/.test(code))
@@ -304,14 +291,8 @@ function decompressed(body: Readable, encoding: string, maxBytes: number): Reada
     throw new OutboundError('encoding', `content-encoding ${encoding.slice(0, 40)} was not asked for`);
   }
   const inflate = createGunzip();
-  // A reader that stops early destroys both; errors reach it through `inflate`. Compressed bytes count too: pieces that expand to nothing could
-  // continue forever.
-  pipeline(body, limited(maxBytes), inflate, () => undefined);
-  return inflate;
-}
-
-function limited(maxBytes: number) {
-  return async function* (pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  /** Compressed bytes count too: pieces that expand to nothing could continue forever. */
+  const limited = async function* (pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     let size = 0;
     for await (const piece of pieces) {
       size += piece.length;
@@ -319,6 +300,9 @@ function limited(maxBytes: number) {
       yield piece;
     }
   };
+  // A reader that stops early destroys both; errors reach it through `inflate`.
+  pipeline(body, limited, inflate, () => undefined);
+  return inflate;
 }
 
 function tooLarge(maxBytes: number): OutboundError {

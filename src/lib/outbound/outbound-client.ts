@@ -1,4 +1,5 @@
 /** Calls for JSON to services named by an operator, or by a document of such a service, with limits on everything. */
+import { isUtf8 } from 'node:buffer';
 import type { Dispatcher } from 'undici';
 import { JsonCounter, parseCounted, parseIfJson } from '../json/parse-untrusted.ts';
 import { reasonOf } from '../log.ts';
@@ -53,14 +54,7 @@ export type OutboundAnswer = {
   readonly etag: string | undefined;
   /** How long the answer stays fresh, in milliseconds. */
   readonly freshForMs: number;
-} & (
-  | {
-      readonly changed: true;
-      readonly json: unknown;
-      readonly bytes: number;
-    }
-  | { readonly changed: false }
-);
+} & ({ readonly changed: true; readonly json: unknown; readonly bytes: number } | { readonly changed: false });
 
 /** A call whose answer is text in a form other than JSON. */
 export interface OutboundTextRequest extends OutboundRequest {
@@ -94,43 +88,12 @@ export function createOutboundClient(options: OutboundOptions) {
       ? traceHeaders(newTraceContext())
       : {};
 
-  const call = async (request: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer> => {
-    const headers = {
-      accept: 'application/json',
-      ...OWN_HEADERS,
-      ...(request.etag === undefined ? {} : { 'if-none-match': request.etag }),
-      ...traceHeadersTo(request),
-    };
-    const options = { method: 'GET', headers, signal } as const;
-    const { answer, url } = await connections.request(request.url, options, request.redirects);
-    const etag = headerValue(answer.headers.etag);
-    const freshFor = freshForMs(headerValue(answer.headers['cache-control']), headerValue(answer.headers.age));
-    const head = { url: url.href, etag, freshForMs: freshFor };
-    if (answer.statusCode === 304 && request.etag !== undefined) {
-      await answer.body.dump();
-      return { ...head, etag: etag ?? request.etag, changed: false };
-    }
-    const counter = new JsonCounter({ bytes: maxBytes });
-    const bytes = await readWanted(answer, { type: JSON_TYPE, problemOf: problemIn, counter });
-    return { ...head, changed: true, json: parse(bytes), bytes: bytes.length };
-  };
-
-  const post = async (request: OutboundTextRequest, signal: AbortSignal): Promise<string> => {
-    const headers = { ...OWN_HEADERS, ...request.headers };
-    const options = { method: 'POST', headers, body: request.body, signal } as const;
-    const { answer } = await connections.request(request.url, options, request.redirects);
-    const bytes = await readWanted(answer, { type: request.accepts, problemOf: (start) => start.toString('utf8') });
-    try {
-      return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    } catch (cause) {
-      throw new OutboundError('encoding', 'the answer is not UTF-8', { cause });
-    }
-  };
-
-  /** The body of a 200 answer of an expected type. @throws {OutboundError} */
+  /** The body of a 200 answer of an expected type. @param problemOf reads the start of another @throws {OutboundError} */
   const readWanted = async (
     { statusCode, headers, body }: Dispatcher.ResponseData,
-    { type: wanted, problemOf, counter }: Wanted,
+    wanted: RegExp,
+    problemOf: (start: Buffer, type: string) => unknown,
+    counter?: JsonCounter,
   ): Promise<Buffer> => {
     const encoding = headerValue(headers['content-encoding']);
     const type = headerValue(headers['content-type']);
@@ -139,7 +102,7 @@ export function createOutboundClient(options: OutboundOptions) {
       throw new OutboundError('status', `status ${statusCode}`, {
         status: statusCode,
         retryAfterMs: retryAfterMs(headerValue(headers['retry-after']), clock.now()),
-        problem: start === undefined ? undefined : problemOf(start, type ?? ''),
+        problem: start && problemOf(start, type ?? ''),
       });
     }
     if (type === undefined || !wanted.test(type)) {
@@ -164,27 +127,40 @@ export function createOutboundClient(options: OutboundOptions) {
   return {
     /** @throws {OutboundError} when no usable answer came; the signal's reason when it is aborted */
     getJson: (request: OutboundRequest): Promise<OutboundAnswer> =>
-      limited(request.signal, (signal) => call(request, signal)),
+      limited(request.signal, async (signal) => {
+        const headers = {
+          accept: 'application/json',
+          ...OWN_HEADERS,
+          ...(request.etag === undefined ? {} : { 'if-none-match': request.etag }),
+          ...traceHeadersTo(request),
+        };
+        const sent = { method: 'GET', headers, signal } as const;
+        const { answer, url } = await connections.request(request.url, sent, request.redirects);
+        const etag = headerValue(answer.headers.etag);
+        const freshFor = freshForMs(headerValue(answer.headers['cache-control']), headerValue(answer.headers.age));
+        const head = { url: url.href, etag, freshForMs: freshFor };
+        if (answer.statusCode === 304 && request.etag !== undefined) {
+          await answer.body.dump();
+          return { ...head, etag: etag ?? request.etag, changed: false };
+        }
+        const bytes = await readWanted(answer, JSON_TYPE, problemIn, new JsonCounter({ bytes: maxBytes }));
+        return { ...head, changed: true, json: parse(bytes), bytes: bytes.length };
+      }),
     /**
      * Sends text and returns the text of the answer. The `problem` of an error with a status is the start of the body, as text.
      * @throws {OutboundError} when no usable answer came; the signal's reason when it is aborted
      */
     postText: (request: OutboundTextRequest): Promise<string> =>
-      limited(request.signal, (signal) => post(request, signal)),
+      limited(request.signal, async (signal) => {
+        const headers = { ...OWN_HEADERS, ...request.headers };
+        const sent = { method: 'POST', headers, body: request.body, signal } as const;
+        const { answer } = await connections.request(request.url, sent, request.redirects);
+        const bytes = await readWanted(answer, request.accepts, (start) => start.toString());
+        if (!isUtf8(bytes)) throw new OutboundError('encoding', 'the answer is not UTF-8');
+        return new TextDecoder().decode(bytes);
+      }),
     close: connections.close,
   };
-}
-
-interface Wanted {
-  readonly type: RegExp;
-  /** The text at the start of the body of another answer. */
-  readonly problemOf: (start: Buffer, type: string) => unknown;
-  readonly counter?: JsonCounter;
-}
-
-/** The problem document in the body of an error; undefined when it is not JSON. */
-function problemIn(start: Buffer, type: string): unknown {
-  return JSON_TYPE.test(type) ? parseIfJson(start, { bytes: ERROR_BODY_BYTES }) : undefined;
 }
 
 /** The body of an error is optional: `undefined` for one that is too large, or broke off. */
@@ -198,6 +174,11 @@ async function readErrorBody(
     if (error instanceof OutboundError) return undefined;
     throw error;
   }
+}
+
+/** The problem document in the body of an error; undefined when it is not JSON. */
+function problemIn(start: Buffer, type: string): unknown {
+  return JSON_TYPE.test(type) ? parseIfJson(start, { bytes: ERROR_BODY_BYTES }) : undefined;
 }
 
 function parse(bytes: Buffer): unknown {
