@@ -21,13 +21,6 @@ interface SyntheticOptions {
   readonly breaking?: Breaking | undefined;
 }
 
-/** One levering, with empty lists; its records and cases are made on reading. */
-interface SyntheticLevering {
-  readonly head: JsonObject;
-  readonly records: () => Iterable<JsonObject>;
-  readonly zaken: () => Iterable<JsonObject>;
-}
-
 /** For a levering: the number of test BSNs. */
 const MOST_RECORDS = 500;
 /** The first belongs to a municipality itself, the others to one organisation for several municipalities: the rules check both. */
@@ -35,7 +28,27 @@ const LEAST_LEVERINGEN = 4;
 /** No municipality has a code from here on. */
 const FIRST_MUNICIPALITY = 9001;
 
-function syntheticEnvelop({ model, period, breaking }: SyntheticOptions): JsonObject {
+/** A delivery of a few records as one value. */
+export function syntheticDelivery(options: SyntheticOptions): JsonObject {
+  return JSON.parse([...syntheticText(options)].join(''));
+}
+
+/** The same as a file of the exchange model, in pieces: a record per line. */
+export function* syntheticText(options: SyntheticOptions): Generator<string> {
+  const { records, breaking } = options;
+  const envelop = syntheticEnvelop(options);
+  yield openList(breaking?.envelop?.(envelop) ?? envelop);
+  const count = Math.max(1, Math.min(records, LEAST_LEVERINGEN), Math.ceil(records / MOST_RECORDS));
+  for (let index = 0; index < count; index += 1) {
+    const from = Math.floor((records * index) / count);
+    const to = Math.floor((records * (index + 1)) / count);
+    yield index === 0 ? '\n' : ',\n';
+    yield* leveringText(options, index, to - from);
+  }
+  yield '\n]}\n';
+}
+
+function syntheticEnvelop({ model, period }: SyntheticOptions): JsonObject {
   const { startdatum, einddatum, aanleverdatumEnTijd, leverancierscode, leveringen } = model.mapping.envelop;
   const made = [
     [startdatum, period.start],
@@ -44,43 +57,32 @@ function syntheticEnvelop({ model, period, breaking }: SyntheticOptions): JsonOb
     [leverancierscode, 'Proefpakket 1.0'],
     [leveringen, []],
   ] as const;
-  const envelop = made.reduce<JsonObject>((value, [path, member]) => withValueAt(value, path, member), {});
-  return breaking?.envelop?.(envelop) ?? envelop;
+  return made.reduce<JsonObject>((value, [path, member]) => withValueAt(value, path, member), {});
 }
 
-function* syntheticLeveringen(options: SyntheticOptions): Generator<SyntheticLevering> {
-  const { records, breaking } = options;
-  const count = Math.max(1, Math.min(records, LEAST_LEVERINGEN), Math.ceil(records / MOST_RECORDS));
-  for (let index = 0; index < count; index += 1) {
-    const from = Math.floor((records * index) / count);
-    const to = Math.floor((records * (index + 1)) / count);
-    yield leveringOf(options, index, to - from, index === 0 ? breaking : undefined);
-  }
-}
-
-function leveringOf(options: SyntheticOptions, index: number, count: number, breaking?: Breaking): SyntheticLevering {
+function* leveringText(options: SyntheticOptions, index: number, count: number): Generator<string> {
   const { model, seed, period } = options;
+  const { versie: version } = model.mapping;
   const isShv = model.variant === 'shv';
-  const needs = (place: number) => ({ seed, period, levering: index, place, version: model.mapping.versie });
+  const breaking = index === 0 ? options.breaking : undefined;
   const municipality = String(FIRST_MUNICIPALITY + index);
-  const made = isShv ? shvHead(index, municipality) : vsHead(index, municipality, model.mapping.versie);
-  const head = options.breaking?.head?.(made, index) ?? made;
-  return {
-    head,
-    *records() {
-      for (let place = 0; place < count; place += 1) {
-        const record = isShv ? shvRecord(needs(place), `GM${municipality}`) : vsRecord(needs(place));
-        const first = place === 1 ? (isShv ? shvRecord(needs(0), `GM${municipality}`) : vsRecord(needs(0))) : record;
-        yield breaking?.record?.(record, place, first) ?? record;
-      }
-    },
-    *zaken() {
-      for (let place = 0; !isShv && place < count; place += 3) {
-        const zaak = vsZaak(needs(place), count);
-        yield breaking?.zaak?.(zaak, place) ?? zaak;
-      }
-    },
-  };
+  const at = (place: number) => ({ seed, period, levering: index, place, version });
+  const record = (place: number): JsonObject =>
+    isShv ? shvRecord(at(place), `GM${municipality}`) : vsRecord(at(place));
+  const made = isShv ? shvHead(index, municipality) : vsHead(index, municipality, version);
+  yield openList(options.breaking?.head?.(made, index) ?? made);
+  yield* listed(count, 1, (place) => {
+    const one = record(place);
+    return breaking?.record?.(one, place, place === 1 ? record(0) : one) ?? one;
+  });
+  if (!isShv) {
+    yield '],"vroegsignaalzaken":[';
+    yield* listed(count, 3, (place) => {
+      const zaak = vsZaak(at(place), count);
+      return breaking?.zaak?.(zaak, place) ?? zaak;
+    });
+  }
+  yield ']}';
 }
 
 function shvHead(index: number, municipality: string): JsonObject {
@@ -96,6 +98,7 @@ function shvHead(index: number, municipality: string): JsonObject {
   };
 }
 
+/** Without its cases, which come last. */
 function vsHead(index: number, municipality: string, version: string): JsonObject {
   const { organisatie, contacten } = vsNames(version);
   return {
@@ -107,31 +110,7 @@ function vsHead(index: number, municipality: string, version: string): JsonObjec
       [contacten]: [{ naam: 'Afdeling gegevens', email: 'gegevens@proefland.example' }],
     },
     vroegsignalen: [],
-    vroegsignaalzaken: [],
   };
-}
-
-/** A delivery of a few records as one value. */
-export function syntheticDelivery(options: SyntheticOptions): JsonObject {
-  return JSON.parse([...syntheticText(options)].join(''));
-}
-
-/** The same as a file of the exchange model, in pieces: a record per line. */
-export function* syntheticText(options: SyntheticOptions): Generator<string> {
-  yield openList(syntheticEnvelop(options));
-  let separator = '\n';
-  for (const { head, records, zaken } of syntheticLeveringen(options)) {
-    const { vroegsignaalzaken, ...rest } = head;
-    yield separator + openList(rest);
-    yield* listed(records());
-    if (vroegsignaalzaken !== undefined) {
-      yield '],"vroegsignaalzaken":[';
-      yield* listed(zaken());
-    }
-    yield ']}';
-    separator = ',\n';
-  }
-  yield '\n]}\n';
 }
 
 /** An object whose last member is an empty list, without the end of both. */
@@ -139,10 +118,9 @@ function openList(value: JsonObject): string {
   return JSON.stringify(value).slice(0, -2);
 }
 
-function* listed(items: Iterable<JsonObject>): Generator<string> {
-  let separator = '\n';
-  for (const item of items) {
-    yield separator + JSON.stringify(item);
-    separator = ',\n';
+/** Items by place, from 0. */
+function* listed(count: number, step: number, make: (place: number) => JsonObject): Generator<string> {
+  for (let place = 0; place < count; place += step) {
+    yield (place === 0 ? '\n' : ',\n') + JSON.stringify(make(place));
   }
 }
