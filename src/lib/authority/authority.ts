@@ -64,11 +64,8 @@ export async function createAuthority(options: AuthorityOptions) {
   const root: Issuer = { name: ROOT, key: rootKey };
   const intermediate: Issuer = { name: INTERMEDIATE, key };
   const { server, port, address, close } = await listenOnLoopback(options.port, { requestTimeout: 10_000 });
-  const [ocspUrl, crlUrl, rootCrlUrl] = [
-    `${address}/ocsp`,
-    `${address}/intermediate.crl`,
-    `${address}/root.crl`,
-  ] as const;
+  const ocspUrl = `${address}/ocsp`;
+  const [crlUrl, rootCrlUrl] = [`${address}/intermediate.crl`, `${address}/root.crl`] as const;
 
   const rootCertificate = mintCertificate({
     ...{ subject: ROOT, key: rootKey, issuer: root, from: now(), days: 3650 },
@@ -82,20 +79,16 @@ export async function createAuthority(options: AuthorityOptions) {
   await writeFile(file('intermediate.pem'), certificate.toString());
   const party = async (directory: string, name: string, { organization, oin }: PartyName): Promise<Party> => {
     await mkdir(directory, { recursive: true, mode: 0o700 });
-    const files = {
-      key: join(directory, `${name}-key.pem`),
-      chain: join(directory, `${name}-chain.pem`),
-      certificate: join(directory, `${name}.pem`),
-      oin,
-    };
+    const at = (end: string): string => join(directory, name + end);
+    const files = { key: at('-key.pem'), chain: at('-chain.pem'), certificate: at('.pem'), oin };
+    const subject: Name = [
+      ['country', 'NL'],
+      ['organization', organization],
+      ['commonName', `${organization} gegevenslevering`],
+      ['serialNumber', oin],
+    ];
     const leaf = mintCertificate({
-      subject: [
-        ['country', 'NL'],
-        ['organization', organization],
-        ['commonName', `${organization} gegevenslevering`],
-        ['serialNumber', oin],
-      ],
-      ...{ key: await keepKey(files.key), issuer: intermediate, from: now(), days: 730 },
+      ...{ subject, key: await keepKey(files.key), issuer: intermediate, from: now(), days: 730 },
       extensions: [...partyExtensions(), ...statusExtensions(SERVICES_POLICY, ocspUrl, crlUrl)],
     });
     await writeFile(files.certificate, leaf.toString());
