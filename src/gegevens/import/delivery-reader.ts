@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { ErrorObject } from 'ajv';
 import { type ItemList, listsOf } from '../../lib/exchange-model/mapping.ts';
 import type { ListBounds, Model, PartCheck } from '../../lib/exchange-model/model.ts';
@@ -43,8 +43,8 @@ export interface DeliveryItem {
 
 /** Receives a file while it is read, including parts that do not fit the model. */
 export interface DeliveryConsumer {
-  /** @param bytes its text; valid only during the call */
-  item(item: DeliveryItem, bytes: Buffer): void;
+  /** @param text as written, except for moments of birth: those are days */
+  item(item: DeliveryItem, text: string): void;
   /** Called after its items. @param head with its lists left empty */
   levering?(nummer: number, head: unknown): void;
   /** Called at the end. @param envelop without its leveringen */
@@ -60,6 +60,16 @@ export interface DeliveryReaderOptions {
   readonly consumers?: readonly DeliveryConsumer[];
 }
 
+/** The levering whose items are being read. */
+class OpenLevering {
+  readonly seen = new Set<string>();
+  readonly counts: Record<ItemList, number> = { records: 0, zaken: 0 };
+  bytes = 0;
+  /** Over the texts of its items. */
+  readonly hash = createHash('sha256');
+  readonly municipalities = new Set<string>();
+}
+
 /** Reads one file of the exchange model as its bytes arrive, checks all of it, and passes it to its consumers. */
 export class DeliveryReader {
   readonly #model: Model;
@@ -71,14 +81,13 @@ export class DeliveryReader {
   readonly #seen = new Set<string>();
   #count = 0;
   #records = 0;
-  #current: OpenLevering;
+  #current = new OpenLevering();
 
   constructor({ model, faults, consumers = [] }: DeliveryReaderOptions) {
     this.#model = model;
     this.#faults = faults;
     this.#consumers = consumers;
     this.#birthDates = createBirthDates(model.mapping);
-    this.#current = startLevering();
     const inner = new Map([...listsOf(model.mapping)].map(([list, path]) => [toPointer(path), list]));
     this.#cutter = new JsonCutter(
       { outer: toPointer(model.mapping.envelop.leveringen), inner },
@@ -107,25 +116,19 @@ export class DeliveryReader {
     const skeleton = this.#cut(() => this.#cutter.finish());
     const envelop = this.#part(skeleton, '', this.#model.envelop);
     for (const consumer of this.#consumers) consumer.envelop?.(envelop);
-    this.#bounds(
-      this.#model.bounds.leveringen,
-      this.#count,
-      toPointer(this.#model.mapping.envelop.leveringen),
-      skeleton,
-    );
-    if (this.#faults.list.length > 0) return undefined;
     const paths = this.#model.mapping.envelop;
+    this.#bounds(this.#model.bounds.leveringen, this.#count, toPointer(paths.leveringen), skeleton);
+    if (this.#faults.list.length > 0) return undefined;
     const text = (path: readonly string[]): string => String(valueAt(envelop, path));
     const [periodeStart, periodeEinde] = [text(paths.startdatum), text(paths.einddatum)];
     const aangeleverdOp = new Date(text(paths.aanleverdatumEnTijd));
-    const pointer = toPointer(paths.einddatum);
-    if (periodeStart > periodeEinde) this.#fault(pointer, skeleton.lineAt(0), 'the period ends before it starts');
+    const fault = (path: readonly string[], message: string): void =>
+      this.#fault(toPointer(path), skeleton.lineAt(0), message);
+    if (periodeStart > periodeEinde) fault(paths.einddatum, 'the period ends before it starts');
     // The model allows the year 0 and leap seconds; Postgres cannot store them.
-    if (periodeStart.startsWith('0000')) {
-      this.#fault(toPointer(paths.startdatum), skeleton.lineAt(0), 'is not a date that can be stored');
-    }
+    if (periodeStart.startsWith('0000')) fault(paths.startdatum, 'is not a date that can be stored');
     if (Number.isNaN(aangeleverdOp.getTime())) {
-      this.#fault(toPointer(paths.aanleverdatumEnTijd), skeleton.lineAt(0), 'is not a moment that can be stored');
+      fault(paths.aanleverdatumEnTijd, 'is not a moment that can be stored');
     }
     return this.#faults.list.length > 0 || !isRecord(envelop)
       ? undefined
@@ -137,20 +140,19 @@ export class DeliveryReader {
       return read();
     } catch (error) {
       if (!(error instanceof CutError)) throw error;
-      return this.#faults.stop({ pointer: this.#pointer(), line: error.line, message: error.message });
+      return this.#faults.stop({ pointer: this.#pointer(this.#count), line: error.line, message: error.message });
     }
   }
 
-  #item(levering: number, list: ItemList, nummer: number, item: CutItem): void {
-    let { bytes } = item;
+  #item(levering: number, list: ItemList, nummer: number, { bytes, line, colons }: CutItem): void {
     this.#records += 1;
-    const pointer = (): string => this.#pointer(levering, list, nummer);
+    const pointer = (): string => this.#pointer(levering, ...(listsOf(this.#model.mapping).get(list) ?? []), nummer);
     if (!isUtf8(bytes)) {
-      this.#fault(pointer(), item.line, 'is not valid UTF-8');
+      this.#fault(pointer(), line, 'is not valid UTF-8');
       return;
     }
     let text = bytes.toString();
-    const lineAt = (offset: number): number => item.line + newlines(text.slice(0, offset));
+    const lineAt = (offset: number): number => line + newlines(text.slice(0, offset));
     let value: unknown;
     try {
       value = JSON.parse(text);
@@ -158,9 +160,9 @@ export class DeliveryReader {
       value = undefined;
     }
     // As many colons as members, so no member occurs twice: two readers might read two values.
-    if (value === undefined || countMembers(value) !== item.colons) {
+    if (value === undefined || countMembers(value) !== colons) {
       if (!this.#isBroken(text, pointer(), lineAt))
-        this.#faults.stop({ pointer: pointer(), line: item.line, message: 'not JSON' });
+        this.#faults.stop({ pointer: pointer(), line, message: 'not JSON' });
       return;
     }
     const check = list === 'records' ? this.#model.record : this.#model.zaak;
@@ -169,58 +171,52 @@ export class DeliveryReader {
     if (dated !== undefined) {
       const changed: unknown = JSON.parse(dated);
       // A custom model may require a moment.
-      if (check?.ok(changed) !== false) [text, value, bytes] = [dated, changed, Buffer.from(dated)];
+      if (check?.ok(changed) !== false) [text, value] = [dated, changed];
     }
-    for (const consumer of this.#consumers) consumer.item({ levering, list, nummer, value, fits }, bytes);
+    for (const consumer of this.#consumers) consumer.item({ levering, list, nummer, value, fits }, text);
     if (!fits) {
       this.#misfits(check.faults(value), text, pointer(), lineAt);
       return;
     }
     const current = this.#current;
-    if (this.#model.bounds[list].uniqueItems && isRepeated(current.seen, `${list} ${text}`))
-      this.#fault(pointer(), item.line, 'occurs twice in the list');
+    if (this.#model.bounds[list].uniqueItems && isRepeated(current.seen, `${list} ${text}`)) {
+      this.#fault(pointer(), line, 'occurs twice in the list');
+    }
     const { gemeentecode } = this.#model.mapping.levering.record;
     const code = list === 'records' && gemeentecode !== undefined ? valueAt(value, gemeentecode) : undefined;
     const gemeente = typeof code === 'string' ? municipalityKey(code) : undefined;
-    if (gemeente !== undefined && current.municipalities.size < MAX_MUNICIPALITIES)
+    if (gemeente !== undefined && current.municipalities.size < MAX_MUNICIPALITIES) {
       current.municipalities.add(gemeente);
+    }
     current.counts[list] += 1;
-    current.bytes += bytes.length;
-    current.hash.update(bytes);
+    current.bytes += Buffer.byteLength(text);
+    current.hash.update(text);
   }
 
   #levering(nummer: number, skeleton: Skeleton): void {
-    const { model, current } = { model: this.#model, current: this.#current };
+    const { mapping, levering, bounds } = this.#model;
+    const { counts, hash, municipalities, bytes } = this.#current;
     const base = this.#pointer(nummer);
-    const head = this.#part(skeleton, base, model.levering);
+    const head = this.#part(skeleton, base, levering);
     for (const consumer of this.#consumers) consumer.levering?.(nummer, head);
-    for (const [list, path] of listsOf(model.mapping)) {
-      if (!Array.isArray(valueAt(head, path))) continue;
-      this.#bounds(model.bounds[list], current.counts[list], base + toPointer(path), skeleton);
+    for (const [list, path] of listsOf(mapping)) {
+      if (Array.isArray(valueAt(head, path)))
+        this.#bounds(bounds[list], counts[list], base + toPointer(path), skeleton);
     }
-    const vingerafdruk = current.hash.digest('base64');
-    if (model.bounds.leveringen.uniqueItems && isRepeated(this.#seen, JSON.stringify([head, vingerafdruk]))) {
+    const vingerafdruk = hash.digest('base64');
+    if (bounds.leveringen.uniqueItems && isRepeated(this.#seen, JSON.stringify([head, vingerafdruk]))) {
       this.#fault(base, skeleton.lineAt(0), 'occurs twice in the list');
     }
     if (isRecord(head)) {
-      const organisatie = organisationOf(head, model.mapping, current.municipalities);
-      const texts = Object.values(organisatie).filter((text) => text !== undefined);
-      if (texts.some((text) => text.includes('\u0000') || !text.isWellFormed())) {
+      const organisatie = organisationOf(head, mapping, municipalities);
+      if (Object.values(organisatie).some((text) => text?.includes('\u0000') || text?.isWellFormed() === false)) {
         const message = 'names its organisation with U+0000 or half of a surrogate pair, which cannot be stored';
         this.#fault(base, skeleton.lineAt(0), message);
       }
-      this.#leveringen.push({
-        nummer,
-        organisatie,
-        head,
-        records: current.counts.records,
-        zaken: current.counts.zaken,
-        bytes: current.bytes,
-        vingerafdruk,
-      });
+      this.#leveringen.push({ nummer, organisatie, head, ...counts, bytes, vingerafdruk });
     }
     this.#count += 1;
-    this.#current = startLevering();
+    this.#current = new OpenLevering();
   }
 
   /** Checks a skeleton against its part of the model. @returns its value, as far as it can be read */
@@ -236,10 +232,8 @@ export class DeliveryReader {
 
   #misfits(errors: readonly ErrorObject[], text: string, base: string, lineAt: (offset: number) => number): void {
     const first = errors.slice(0, MAX_FAULTS);
-    const offsets = locateValues(
-      text,
-      first.map(({ instancePath }) => instancePath),
-    );
+    const paths = first.map(({ instancePath }) => instancePath);
+    const offsets = locateValues(text, paths);
     for (const error of first) {
       this.#fault(base + error.instancePath, lineAt(offsets.get(error.instancePath) ?? 0), describeError(error));
     }
@@ -268,35 +262,9 @@ export class DeliveryReader {
     this.#faults.add({ pointer, line, message });
   }
 
-  #pointer(levering?: number, list?: ItemList, nummer?: number): string {
-    const { mapping } = this.#model;
-    const path = list === undefined ? [] : (listsOf(mapping).get(list) ?? []);
-    return toPointer([
-      ...mapping.envelop.leveringen,
-      levering ?? this.#count,
-      ...path,
-      ...(nummer === undefined ? [] : [nummer]),
-    ]);
+  #pointer(levering: number, ...steps: readonly (string | number)[]): string {
+    return toPointer([...this.#model.mapping.envelop.leveringen, levering, ...steps]);
   }
-}
-
-interface OpenLevering {
-  readonly seen: Set<string>;
-  readonly counts: Record<ItemList, number>;
-  bytes: number;
-  /** Over the texts of its items. */
-  readonly hash: Hash;
-  readonly municipalities: Set<string>;
-}
-
-function startLevering(): OpenLevering {
-  return {
-    seen: new Set(),
-    counts: { records: 0, zaken: 0 },
-    bytes: 0,
-    hash: createHash('sha256'),
-    municipalities: new Set(),
-  };
 }
 
 /** Whether a text occurred before; two spellings of one value are two texts. */

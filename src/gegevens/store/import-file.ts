@@ -105,10 +105,10 @@ async function copyRecords(
   await rows.begin();
   const faults = new Faults();
   const store: DeliveryConsumer = {
-    item({ levering, list, nummer, value, fits }, bytes) {
+    item({ levering, list, nummer, value, fits }, text) {
       // After a fault nothing is stored, but the rest is still checked.
       if (!fits || faults.list.length > 0) return;
-      rows.text(levering, list, nummer, bytes);
+      rows.text(levering, list, nummer, text);
       if (list === 'records') rows.traits(levering, nummer, reader.traits(value));
       else for (const sleutel of reader.signals(value)) rows.named(levering, nummer, sleutel);
     },

@@ -6,71 +6,52 @@ import type { Db } from '../../database/transaction.ts';
 import { type ItemList, KIND } from '../../lib/exchange-model/mapping.ts';
 import type { RecordTraits } from '../import/record-traits.ts';
 
-/** Signature, no flags, no extension (Postgres documentation of COPY, "Binary Format"). */
-const HEADER = Buffer.from([...Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1'), 0, 0, 0, 0, 0, 0, 0, 0]);
-const TRAILER = Buffer.from([0xff, 0xff]);
-const BLOCK_BYTES = 512 * 1024;
 /** Rows are written in batches of at least this size: one is collected while the other is written. */
-const BATCH_BYTES = 4 * 1024 * 1024;
+const BATCH_CHARACTERS = 4 * 1024 * 1024;
+const BLOCK_CHARACTERS = 512 * 1024;
 /** The pool's limit is meant for requests; an import takes as long as its file. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
+/** `undefined` is an SQL null. */
+type Cell = number | string | Buffer | undefined;
+const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** The width in bytes of a column: an integer or date of that size, or text or bytes. */
-type Column = 2 | 4 | 8 | 'text';
-
+/** Rows for one table, as the text of COPY (Postgres documentation of COPY, "Text Format"). */
 class TableRows {
   readonly statement: string;
-  readonly #columns: readonly Column[];
-  #full: Buffer[] = [];
-  #block = Buffer.allocUnsafe(0);
-  #used = 0;
-  /** Size of the full blocks. */
-  bytes = 0;
+  #full: string[] = [];
+  #block = '';
+  /** In full blocks. */
+  characters = 0;
 
-  constructor(table: string, columns: Readonly<Record<string, Column>>) {
-    this.statement = `copy ${table} (${Object.keys(columns).join(', ')}) from stdin (format binary)`;
-    this.#columns = Object.values(columns);
+  constructor(table: string, columns: string) {
+    this.statement = `copy ${table} (${columns}) from stdin`;
   }
 
-  /** @param values `null` is an SQL null; bytes are copied */
-  add(values: readonly (number | Buffer | null)[]): void {
-    let size = 2;
-    for (const value of values) size += 12 + (value instanceof Buffer ? value.length : 0);
-    if (this.#used + size > this.#block.length) this.#nextBlock(size);
-    let at = this.#block.writeInt16BE(values.length, this.#used);
-    for (let index = 0; index < values.length; index += 1) {
-      at = this.#write(values[index] ?? null, this.#columns[index], at);
-    }
-    this.#used = at;
+  add(...cells: readonly Cell[]): void {
+    this.#block += `${cells.map(cellText).join('\t')}\n`;
+    if (this.#block.length >= BLOCK_CHARACTERS) this.#endBlock();
   }
 
   /** @returns the blocks collected so far, and drops them */
-  take(): readonly Buffer[] {
-    this.#nextBlock(0);
+  take(): readonly string[] {
+    if (this.#block !== '') this.#endBlock();
     const blocks = this.#full;
     this.#full = [];
-    this.bytes = 0;
+    this.characters = 0;
     return blocks;
   }
 
-  #write(value: number | Buffer | null, column: Column | undefined, from: number): number {
-    const block = this.#block;
-    if (value === null) return block.writeInt32BE(-1, from);
-    if (typeof value !== 'number') {
-      const at = block.writeInt32BE(value.length, from);
-      return at + value.copy(block, at);
-    }
-    if (column === 8) return block.writeBigInt64BE(BigInt(value), block.writeInt32BE(8, from));
-    if (column === 2) return block.writeInt16BE(value, block.writeInt32BE(2, from));
-    return block.writeInt32BE(value, block.writeInt32BE(4, from));
+  #endBlock(): void {
+    this.#full.push(this.#block);
+    this.characters += this.#block.length;
+    this.#block = '';
   }
+}
 
-  #nextBlock(needed: number): void {
-    if (this.#used > 0) this.#full.push(this.#block.subarray(0, this.#used));
-    this.bytes += this.#used;
-    this.#block = Buffer.allocUnsafe(needed === 0 ? 0 : Math.max(BLOCK_BYTES, needed));
-    this.#used = 0;
-  }
+function cellText(cell: Cell): string {
+  if (cell === undefined) return '\\N';
+  if (cell instanceof Buffer) return `\\\\x${cell.toString('hex')}`;
+  return String(cell).replace(/[\\\n\r\t]/g, (character) => ESCAPES[character] ?? character);
 }
 
 /** Temporary: the signals named by the cases of this import, by key. */
@@ -80,22 +61,12 @@ const NAMED_SIGNALS = 'pg_temp.named_signals';
 export class ImportRows {
   readonly #client: pg.ClientBase;
   readonly #invoerId: number;
-  readonly #records = new TableRows('gegevens.records', {
-    import_id: 8,
-    levering: 4,
-    kind: 2,
-    number: 4,
-    text: 'text',
-  });
-  readonly #traits = new TableRows('gegevens.record_periods', {
-    import_id: 8,
-    levering: 4,
-    number: 4,
-    start_date: 4,
-    end_date: 4,
-    identity_hash: 'text',
-  });
-  readonly #named = new TableRows(NAMED_SIGNALS, { levering: 4, zaak: 4, identity_hash: 'text' });
+  readonly #records = new TableRows('gegevens.records', 'import_id, levering, kind, number, text');
+  readonly #traits = new TableRows(
+    'gegevens.record_periods',
+    'import_id, levering, number, start_date, end_date, identity_hash',
+  );
+  readonly #named = new TableRows(NAMED_SIGNALS, 'levering, zaak, identity_hash');
   #writing: Promise<void> = Promise.resolve();
 
   /** @param client runs no other statements until `finish` or `idle` */
@@ -104,23 +75,23 @@ export class ImportRows {
     this.#invoerId = invoerId;
   }
 
-  text(levering: number, list: ItemList, nummer: number, bytes: Buffer): void {
-    this.#records.add([this.#invoerId, levering, KIND[list], nummer, bytes]);
+  text(levering: number, list: ItemList, nummer: number, text: string): void {
+    this.#records.add(this.#invoerId, levering, KIND[list], nummer, text);
   }
 
   traits(levering: number, nummer: number, { begin, einde, sleutel }: RecordTraits): void {
-    this.#traits.add([this.#invoerId, levering, nummer, begin ?? null, einde ?? null, sleutel ?? null]);
+    this.#traits.add(this.#invoerId, levering, nummer, julianDay(begin), julianDay(einde), sleutel);
   }
 
   /** A case names a signal of its levering. */
   named(levering: number, zaak: number, sleutel: Buffer): void {
-    this.#named.add([levering, zaak, sleutel]);
+    this.#named.add(levering, zaak, sleutel);
   }
 
   /** Begins to write a complete batch, after the previous one; await it now and then. @throws the server's error */
-  async write(atLeast = BATCH_BYTES): Promise<void> {
+  async write(atLeast = BATCH_CHARACTERS): Promise<void> {
     const tables = [this.#records, this.#traits, this.#named];
-    if (tables.reduce((sum, { bytes }) => sum + bytes, 0) < atLeast) return;
+    if (tables.reduce((sum, { characters }) => sum + characters, 0) < atLeast) return;
     await this.#writing;
     const batch = tables.map((table) => ({ statement: table.statement, blocks: table.take() }));
     this.#writing = this.#copy(batch.filter(({ blocks }) => blocks.length > 0));
@@ -171,18 +142,23 @@ export class ImportRows {
     await this.#writing.catch(() => undefined);
   }
 
-  async #copy(batch: readonly { readonly statement: string; readonly blocks: readonly Buffer[] }[]): Promise<void> {
+  async #copy(batch: readonly { readonly statement: string; readonly blocks: readonly string[] }[]): Promise<void> {
     for (const { statement, blocks } of batch) {
       const copy = this.#client.query(Object.assign(copyFrom(statement), { query_timeout: NO_TIMEOUT_MS }));
-      await pipeline(inTurns([HEADER, ...blocks, TRAILER]), copy);
+      await pipeline(inTurns(blocks), copy);
     }
   }
 }
 
+/** The form of a date that also holds the year 0, which a model allows. @param day since 2000-01-01 */
+function julianDay(day: number | undefined): string | undefined {
+  return day === undefined ? undefined : `J${day + 2_451_545}`;
+}
+
 /** Between blocks the event loop reads the server's messages: when the server ends the connection, its reason arrives before our failure to write. */
-async function* inTurns(blocks: readonly Buffer[]): AsyncGenerator<Buffer> {
+async function* inTurns(blocks: readonly string[]): AsyncGenerator<Buffer> {
   for (const block of blocks) {
-    yield block;
+    yield Buffer.from(block);
     await setImmediate();
   }
 }
