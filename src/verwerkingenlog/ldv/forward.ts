@@ -3,15 +3,15 @@
  * the database; a batch is sent in a transaction that locks the state of forwarding, and is removed from the queue once it was acknowledged.
  */
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { Counter, type Registry } from 'prom-client';
+import { Counter } from 'prom-client';
 import type { Pool } from '../../database/pool.ts';
 import { type Db, transaction } from '../../database/transaction.ts';
 import { eventLoopBudget } from '../../lib/scheduling.ts';
 import { backoffMs } from '../../lib/time.ts';
 import { newTraceContext, traceHeaders } from '../../lib/trace-context.ts';
 import { createGauges } from '../../plugins/metrics.ts';
+import { repeatWork } from '../../plugins/repeated-work.ts';
 import { mountAddress } from '../../plugins/requests.ts';
 import { reveal, UnknownKeyError } from '../domain/encryption.ts';
 import { createForwardClient, ForwardError, plainReason } from './forward-client.ts';
@@ -31,12 +31,8 @@ import {
 
 /** Lines that are made and sent together, unless one action has more. */
 const MAX_SPANS = 5000;
-/** Interval for reading a queue that is empty, or that another process is emptying. */
+/** Interval for reading a queue that is empty, waits after a failure, or is emptied by another process. */
 const POLL_MS = 500;
-/** Pause after a fault of this process or its database. */
-const INTERRUPTED_MS = 1000;
-/** The longest sleep, because the state may change meanwhile. */
-const LONGEST_SLEEP_MS = 30_000;
 const FIRST_WAIT_MS = 500;
 
 interface Line {
@@ -44,25 +40,23 @@ interface Line {
   readonly span: Span;
 }
 
-/** Sends lines in one request. @throws {ForwardError} */
-type Send = (lines: readonly Line[]) => Promise<ExportResponse>;
-
 /**
  * Forwards while the service runs.
  * @param address of the other logbook
  * @param pool holds one connection while lines are sent
  */
 export function startForwarding(app: FastifyInstance, address: string, pool: Pool): void {
-  const { settings, log: logger, publicBaseUrl } = app;
+  const { settings, log: logger, publicBaseUrl, stopping } = app;
   const { ldvOut } = settings;
   const base = mountAddress(app, settings.verwerkingenlog.prefix);
   const client = createForwardClient(settings, app.clock, address);
-  const metrics = createMetrics(app.metrics, pool);
+  const counter = (name: string, help: string) =>
+    new Counter({ name: `koppelvlak_ldv_forward_${name}_total`, help, registers: [app.metrics] });
+  const sentLines = counter('sent', 'Lines that this process has forwarded');
+  const failed = counter('failures', 'How often forwarding failed in this process and is retried, whatever the cause');
   // Another process takes over after this time of silence, which is longer than a request may take.
   const silenceMs = 2 * ldvOut.forwardTimeoutMs + 2000;
   const backoff = { firstMs: FIRST_WAIT_MS, maxMs: ldvOut.forwardBackoffMaxSeconds * 1000 };
-  const stopped = new AbortController();
-  const signal = AbortSignal.any([app.stopping, stopped.signal]);
 
   /** Sends the first entries of the queue, and removes them. @throws {ForwardError} */
   async function forwardBatch(db: Db): Promise<void> {
@@ -72,53 +66,37 @@ export function startForwarding(app: FastifyInstance, address: string, pool: Poo
     const refused = await sendAll(lines, async (part) => {
       // Ends the silence, and fails when the database has ended the transaction: then another process may be sending.
       await db.query('select 1');
-      return client.send(
-        part.map(({ span }) => forwarded(span, publicBaseUrl())),
-        headers,
-        signal,
-      );
+      const spans = part.map(({ span }) => forwarded(span, publicBaseUrl()));
+      return client.send(spans, headers, stopping);
     });
     const refusedLines = refused.reduce((sum, { aantal = 1 }) => sum + aantal, 0);
     const sent = Math.max(0, lines.length - refusedLines);
     const all = [...issues, ...refused];
     await finishForwarding(db, { positions: batch.map(({ position }) => position), sent, issues: all });
-    metrics.sent.inc(sent);
+    sentLines.inc(sent);
     if (all.length > 0)
       logger.warn({ issues: all.length, refused: refusedLines }, 'not all actions could be forwarded');
   }
 
-  /** Forwards a batch, if there is one and this process holds the lock. @returns milliseconds to wait before the next */
-  async function turn(): Promise<number> {
+  /** Forwards a batch, if there is one and this process holds the lock. */
+  async function step(): Promise<'changed' | 'done'> {
+    if (stopping.aborted) return 'done';
     return await transaction(pool, async (db) => {
       const begun = await beginForwarding(db, silenceMs);
-      if (begun === undefined) return POLL_MS;
-      if (begun.waitMs > 0) return begun.waitMs;
+      if (begun === undefined) return 'done';
       try {
         await forwardBatch(db);
-        return 0;
+        return 'changed';
       } catch (error) {
         if (!(error instanceof ForwardError)) throw error;
         const failures = begun.failures + 1;
         const waitMs = backoffMs(backoff, failures, error.retryAfterMs);
-        metrics.failures.inc();
+        failed.inc();
         logger.warn({ err: error, failures, waitMs }, 'actions could not be forwarded; forwarding will be retried');
         await recordForwardFailure(db, error.message, waitMs);
-        return waitMs;
+        return 'done';
       }
     });
-  }
-
-  async function run(): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        await sleep(Math.min(await turn(), LONGEST_SLEEP_MS), undefined, { signal });
-      } catch (error) {
-        if (signal.aborted) return;
-        metrics.failures.inc();
-        logger.warn({ err: error }, 'forwarding was interrupted and will continue');
-        await sleep(INTERRUPTED_MS, undefined, { signal }).catch(() => undefined);
-      }
-    }
   }
 
   app.readiness.push({
@@ -144,14 +122,28 @@ export function startForwarding(app: FastifyInstance, address: string, pool: Poo
       };
     },
   });
-  let running: Promise<void> | undefined;
-  app.addHook('onListen', async () => {
-    running = run();
+  const gauge = createGauges(app.metrics, 'ldv_forward', () => readForwardState(pool));
+  gauge('pending', 'Actions that wait to be forwarded to the other logbook', (pending, state) => {
+    pending.set(state.pending);
   });
-  app.addHook('onClose', async () => {
-    stopped.abort();
-    await running;
-    await client.close();
+  gauge('lag_seconds', 'How long the first of them has waited', (lag, state) => lag.set(state.oldestSeconds));
+  gauge(
+    'issues',
+    'Differences between the other logbook and this one, by kind: `koppelvlak log forward-issues` lists them',
+    (issues, state) => {
+      for (const [kind, count] of Object.entries(state.issues)) issues.set({ kind }, count);
+    },
+    ['kind'],
+  );
+  app.addHook('onClose', client.close);
+  repeatWork(app, {
+    everyMs: POLL_MS,
+    failure: 'forwarding was interrupted and will continue',
+    step: () =>
+      step().catch((error: unknown) => {
+        if (!stopping.aborted) failed.inc();
+        throw error;
+      }),
   });
 }
 
@@ -222,7 +214,10 @@ function unsendable(spans: readonly Span[]): string | undefined {
 }
 
 /** Sends lines in order; in halves when they are too many for the other logbook, or one of them makes it refuse the whole request. */
-async function sendAll(lines: readonly Line[], send: Send): Promise<ForwardIssue[]> {
+async function sendAll(
+  lines: readonly Line[],
+  send: (lines: readonly Line[]) => Promise<ExportResponse>,
+): Promise<ForwardIssue[]> {
   const [first] = lines;
   if (first === undefined) return [];
   try {
@@ -243,39 +238,15 @@ function refusal({ actieId, span: { spanId } }: Line, reden: string): ForwardIss
  * The lines that the other logbook refused. It gives their number and the first reasons, and the protocol forbids sending them again: lines that it
  * does not name are remembered as a number of the actions of the request.
  */
-function refusedOf(lines: readonly Line[], { rejectedSpans: said, errorMessage }: ExportResponse): ForwardIssue[] {
-  const rejectedSpans = Math.min(said, lines.length);
-  if (rejectedSpans <= 0) return [];
+function refusedOf(lines: readonly Line[], { rejectedSpans, errorMessage }: ExportResponse): ForwardIssue[] {
+  const refused = Math.min(rejectedSpans, lines.length);
+  if (refused <= 0) return [];
   const reden = plainReason(errorMessage);
-  const mentioned = new Set(errorMessage.match(/(?<![0-9a-f])[0-9a-f]{16}(?![0-9a-f])/g) ?? []);
-  const isAll = rejectedSpans >= lines.length;
-  const named = lines.filter(({ span }) => isAll || mentioned.has(span.spanId)).slice(0, rejectedSpans);
-  const issues = named.map((line) => refusal(line, reden));
-  const rest = rejectedSpans - named.length;
-  if (rest === 0) return issues;
-  const isNamed = new Set(named);
-  const acties = [...new Set(lines.filter((line) => !isNamed.has(line)).map(({ actieId }) => actieId))];
-  return [...issues, { soort: 'geweigerd', actieId: null, acties, aantal: rest, reden }];
-}
-
-function createMetrics(registry: Registry, pool: Pool) {
-  const gauge = createGauges(registry, 'ldv_forward', () => readForwardState(pool));
-  gauge('pending', 'Actions that wait to be forwarded to the other logbook', (pending, state) => {
-    pending.set(state.pending);
-  });
-  gauge('lag_seconds', 'How long the first of them has waited', (lag, state) => lag.set(state.oldestSeconds));
-  gauge(
-    'issues',
-    'Differences between the other logbook and this one, by kind: `koppelvlak log forward-issues` lists them',
-    (issues, state) => {
-      for (const [kind, count] of Object.entries(state.issues)) issues.set({ kind }, count);
-    },
-    ['kind'],
-  );
-  const counter = (name: string, help: string) =>
-    new Counter({ name: `koppelvlak_ldv_forward_${name}_total`, help, registers: [registry] });
-  return {
-    sent: counter('sent', 'Lines that this process has forwarded'),
-    failures: counter('failures', 'How often forwarding failed in this process and is retried, whatever the cause'),
-  };
+  const mentioned = new Set(errorMessage.match(/(?<![0-9a-f])[0-9a-f]{16}(?![0-9a-f])/g));
+  const isNamed = ({ span }: Line): boolean => refused === lines.length || mentioned.has(span.spanId);
+  const named = new Set(lines.filter(isNamed).slice(0, refused));
+  const issues = [...named].map((line) => refusal(line, reden));
+  if (named.size === refused) return issues;
+  const acties = [...new Set(lines.filter((line) => !named.has(line)).map(({ actieId }) => actieId))];
+  return [...issues, { soort: 'geweigerd', actieId: null, acties, aantal: refused - named.size, reden }];
 }

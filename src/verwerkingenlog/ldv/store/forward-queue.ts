@@ -14,12 +14,11 @@ export function createForwardQueue({
 }: Pick<Config['ldvOut'], 'forwardUrl' | 'forwardConfidential'>): QueueForward | undefined {
   if (forwardUrl === undefined) return undefined;
   return async (db, added) => {
-    const first = added.filter(
-      ({ versie: { versie, vertrouwelijkheid } }) =>
-        versie === 1 && (forwardConfidential || vertrouwelijkheid === 'normaal'),
-    );
+    const isForwarded = ({ versie: { versie, vertrouwelijkheid } }: NewVersion): boolean =>
+      versie === 1 && (forwardConfidential || vertrouwelijkheid === 'normaal');
+    const first = added.filter(isForwarded);
     if (first.length > 0) await queueFirst(db, first);
-    const later = added.filter(({ versie: { versie } }) => versie > 1);
+    const later = added.map(({ versie }) => versie).filter(({ versie }) => versie > 1);
     if (later.length > 0) await noteLater(db, later, forwardConfidential);
   };
 }
@@ -41,15 +40,15 @@ async function queueFirst(db: Db, added: readonly NewVersion[]): Promise<void> {
 }
 
 /** In two statements, because on Citus the log is distributed and the notes are not. */
-async function noteLater(db: Db, added: readonly NewVersion[], isConfidentialToo: boolean): Promise<void> {
+async function noteLater(db: Db, later: readonly NewVersion['versie'][], isConfidentialToo: boolean): Promise<void> {
   const { rows } = await db.query<{ actieId: string }>({
     name: 'verwerkingenlog-forward-sent',
     text: `select actie_id as "actieId" from verwerkingenlog.versies
       where versie = 1 and actie_id = any($1::uuid[]) and ($2::boolean or vertrouwelijkheid = 'normaal')`,
-    values: [added.map(({ versie }) => versie.actieId), isConfidentialToo],
+    values: [later.map(({ actieId }) => actieId), isConfidentialToo],
   });
   const sent = new Set(rows.map(({ actieId }) => actieId));
-  const noted = added.flatMap(({ versie }) => (sent.has(versie.actieId) ? [versie] : []));
+  const noted = later.filter(({ actieId }) => sent.has(actieId));
   if (noted.length === 0) return;
   await db.query({
     name: 'verwerkingenlog-forward-note',
@@ -63,24 +62,18 @@ async function noteLater(db: Db, added: readonly NewVersion[], isConfidentialToo
   });
 }
 
-/** Consecutive failures, of any process, and the milliseconds to wait before the next attempt. */
-interface ForwardTurn {
-  readonly failures: number;
-  readonly waitMs: number;
-}
-
 /**
- * Makes this transaction the one that forwards until it ends; undefined while another transaction does, and when nothing waits.
+ * Makes this transaction the one that forwards until it ends; undefined while another does, nothing waits, or it is too early after a failure.
  * @param silenceMs the database ends the transaction after this many milliseconds without a statement
+ * @returns consecutive failures, of any process
  */
-export async function beginForwarding(db: Db, silenceMs: number): Promise<ForwardTurn | undefined> {
+export async function beginForwarding(db: Db, silenceMs: number): Promise<{ failures: number } | undefined> {
   await db.query(`set local idle_in_transaction_session_timeout = ${silenceMs}`);
-  const { rows } = await db.query<ForwardTurn & Record<string, unknown>>({
+  const { rows } = await db.query<{ failures: number }>({
     name: 'verwerkingenlog-forward-turn',
-    text: `select failures,
-        greatest(0, extract(epoch from not_before - clock_timestamp()) * 1000)::double precision as "waitMs"
-      from verwerkingenlog.ldv_forward_state
-      where exists (select from verwerkingenlog.ldv_forward_queue) for update skip locked`,
+    text: `select failures from verwerkingenlog.ldv_forward_state
+      where coalesce(not_before <= clock_timestamp(), true) and exists (select from verwerkingenlog.ldv_forward_queue)
+      for update skip locked`,
   });
   return rows[0];
 }
@@ -179,23 +172,22 @@ export async function finishForwarding(
     text: 'delete from verwerkingenlog.ldv_forward_queue where position = any($1::bigint[])',
     values: [done.positions],
   });
-  for (const { soort, actieId, spanId = null, acties = null, aantal = 1, reden = null } of done.issues) {
-    await db.query({
-      name: 'verwerkingenlog-forward-issue',
-      text: `insert into verwerkingenlog.ldv_forward_issues (kind, actie_id, span_id, actie_ids, line_count, reason)
-        values ($1::text, $2::uuid, $3::text, $4::uuid[], $5::integer, $6::text)`,
-      values: [soort, actieId, spanId, acties, aantal, reden],
-    });
-  }
+  if (done.issues.length === 0) return;
+  await db.query({
+    name: 'verwerkingenlog-forward-issues',
+    text: `insert into verwerkingenlog.ldv_forward_issues (kind, actie_id, span_id, actie_ids, line_count, reason)
+      select soort, "actieId", "spanId", acties, coalesce(aantal, 1), reden from jsonb_to_recordset($1::jsonb)
+        as i(soort text, "actieId" uuid, "spanId" text, acties uuid[], aantal integer, reden text)`,
+    values: [JSON.stringify(done.issues)],
+  });
 }
 
 /** The state of forwarding, for metrics, readiness and operators. */
-export interface ForwardState {
+interface ForwardState {
   readonly pending: number;
   /** Seconds that the first one of the queue has waited; 0 when nothing waits. */
   readonly oldestSeconds: number;
   readonly sent: number;
-  readonly failures: number;
   readonly failure: string | null;
   readonly failingSince: Date | null;
   readonly issues: Readonly<Record<string, number>>;
@@ -208,7 +200,7 @@ export async function readForwardState(db: Db): Promise<ForwardState> {
       select (select count(*) from verwerkingenlog.ldv_forward_queue)::integer as pending,
         coalesce((select greatest(0, extract(epoch from clock_timestamp() - queued_at)) from verwerkingenlog.ldv_forward_queue
           order by position limit 1), 0)::double precision as "oldestSeconds",
-        s.sent, s.failures, s.error as failure, s.error_since as "failingSince",
+        s.sent, s.error as failure, s.error_since as "failingSince",
         coalesce((select json_object_agg(kind, lines) from
           (select kind, sum(line_count)::integer as lines from verwerkingenlog.ldv_forward_issues group by kind) m), '{}') as issues
       from verwerkingenlog.ldv_forward_state s`,
