@@ -51,9 +51,6 @@ interface PreparedLine {
   readonly otherKeys: readonly LineKey[];
 }
 
-/** Another log key became the one that hashes new lines since the lines were prepared. */
-class HashingChangedError extends Error {}
-
 /**
  * Groups of lines are separate from those of actions: a single action should not wait for a batch of thousands. A second group is prepared while the
  * first is committed.
@@ -64,11 +61,16 @@ const GROUP_LINES = 5000;
 const MAX_WAITING = 5000;
 const STATEMENT_LINES = 5000;
 
+interface Batch {
+  readonly lines: readonly NewLine[];
+  readonly sender: LineSender;
+}
+
 export function createLineStore(app: FastifyInstance): StoreLines {
-  const { settings: config, clock, proof, actieLog } = app;
+  const { settings: config, clock, actieLog } = app;
   const pool = app.database.appendPool;
   const { keys, keyWatch } = actieLog;
-  const writer = proof('verwerkingen');
+  const writer = app.proof('verwerkingen');
 
   async function prepare(
     line: NewLine,
@@ -77,20 +79,17 @@ export function createLineStore(app: FastifyInstance): StoreLines {
     { auteur, trace }: LineSender,
   ): Promise<PreparedLine> {
     const versie = eersteVersie(line.actie, newActieId(at), at, auteur, line.text);
-    const otherNames = keys.names.filter((name) => name !== hashedWith);
+    const version = await toStoreWithinBudget(writer, versie, keys);
+    const keyBy = (name: string): LineKey => lineKeyOf(line, (text) => keys.hashIdempotency(name, text));
     return {
-      version: {
-        ...(await toStoreWithinBudget(writer, versie, keys)),
-        ...(actieLog.forwards ? { trace: trace() } : {}),
-      },
-      key: lineKeyOf(line, (text) => keys.hashIdempotency(hashedWith, text)),
-      otherKeys: otherNames.map((name) => lineKeyOf(line, (text) => keys.hashIdempotency(name, text))),
+      version: actieLog.forwards ? { ...version, trace: trace() } : version,
+      key: keyBy(hashedWith),
+      otherKeys: keys.names.filter((name) => name !== hashedWith).map(keyBy),
     };
   }
 
-  async function storeGroup(
-    group: readonly { readonly lines: readonly NewLine[]; readonly sender: LineSender }[],
-  ): Promise<StoredLines> {
+  /** @returns undefined when another log key became the one that hashes new lines since the lines were prepared */
+  async function storeGroup(group: readonly Batch[]): Promise<StoredLines | undefined> {
     const { hashing: hashedWith } = keys;
     const all: PreparedLine[] = [];
     for (const { lines, sender } of group) {
@@ -103,7 +102,7 @@ export function createLineStore(app: FastifyInstance): StoreLines {
     return await withMonths({ pool, clock }, () =>
       retryConflicts(() =>
         transaction(pool, async (db) => {
-          if ((await keyWatch.lockHashing(db)) !== hashedWith) throw new HashingChangedError();
+          if ((await keyWatch.lockHashing(db)) !== hashedWith) return undefined;
           // A line may have been stored with a log key that is missing here.
           await keyWatch.requireAll(db);
           return await storeLines(db, all, hashedWith === keys.current ? null : hashedWith, actieLog.store);
@@ -112,12 +111,10 @@ export function createLineStore(app: FastifyInstance): StoreLines {
     );
   }
 
-  const groups = createGroupCommit<{ lines: readonly NewLine[]; sender: LineSender }, readonly LineOutcome[]>({
+  const groups = createGroupCommit<Batch, readonly LineOutcome[]>({
     commit: async (group) => {
-      const stored = await storeGroup(group).catch((error: unknown) => {
-        if (!(error instanceof HashingChangedError)) throw error;
-        return storeGroup(group);
-      });
+      const stored = (await storeGroup(group)) ?? (await storeGroup(group));
+      if (stored === undefined) throw new Error('the log key that hashes lines changed twice');
       for (const result of stored.appended) actieLog.count(result);
       let next = 0;
       return group.map(({ lines }) => lines.map(() => stored.outcomes[next++] ?? 'conflict'));
@@ -153,39 +150,28 @@ async function storeLines(
   for (const line of lines) if (!firsts.has(line.key.key)) firsts.set(line.key.key, line);
   /** The content that is stored under a key, by any log key. */
   const stored = new Map<string, string>();
-  const others = [...firsts.values()].flatMap(({ otherKeys }) => otherKeys.map(({ key }) => key));
-  if (others.length > 0) for (const [key, content] of await readLineKeys(db, others)) stored.set(key, content);
-  const isElsewhere = ({ otherKeys }: PreparedLine): boolean => otherKeys.some(({ key }) => stored.has(key));
+  const readStored = async (keys: readonly string[]): Promise<void> => {
+    if (keys.length > 0) for (const [key, content] of await readLineKeys(db, keys)) stored.set(key, content);
+  };
+  await readStored([...firsts.values()].flatMap(({ otherKeys }) => otherKeys.map(({ key }) => key)));
+  const wanted = [...firsts.values()].filter(({ otherKeys }) => !otherKeys.some(({ key }) => stored.has(key)));
+  const keysToTake = wanted.map(({ key, version }) => ({ ...key, actieId: version.versie.actieId }));
+  const taken = await takeLineKeys(db, keysToTake, hashedWith);
+  await readStored(keysToTake.map(({ key }) => key).filter((key) => !taken.has(key)));
 
-  const wanted = [...firsts.values()].filter((line) => !isElsewhere(line));
-  const taken = await takeLineKeys(
-    db,
-    wanted.map(({ key, version }) => ({ ...key, actieId: version.versie.actieId })),
-    hashedWith,
-  );
-  const missed = wanted.filter(({ key }) => !taken.has(key.key)).map(({ key }) => key.key);
-  if (missed.length > 0) for (const [key, content] of await readLineKeys(db, missed)) stored.set(key, content);
-
+  const fresh = wanted.filter(({ key }) => taken.has(key.key)).map(({ version }) => version);
   const appended: Appended[] = [];
-  const fresh = wanted.filter(({ key }) => taken.has(key.key));
-  for (let i = 0; i < fresh.length; i += STATEMENT_LINES) {
-    const part = fresh.slice(i, i + STATEMENT_LINES);
-    appended.push(
-      ...(await store.add(
-        db,
-        part.map(({ version }) => version),
-      )),
-    );
-  }
+  for (let i = 0; i < fresh.length; i += STATEMENT_LINES)
+    appended.push(...(await store.add(db, fresh.slice(i, i + STATEMENT_LINES))));
 
   const outcomes = lines.map((line): LineOutcome => {
     const first = firsts.get(line.key.key);
-    if (taken.has(line.key.key)) {
-      if (first === line) return 'stored';
-      return first?.key.content === line.key.content ? 'known' : 'conflict';
-    }
-    const isSame = [line.key, ...line.otherKeys].some(({ key, content }) => stored.get(key) === content);
-    return isSame ? 'known' : 'conflict';
+    const isTaken = taken.has(line.key.key);
+    if (isTaken && first === line) return 'stored';
+    const isKnown = isTaken
+      ? first?.key.content === line.key.content
+      : [line.key, ...line.otherKeys].some(({ key, content }) => stored.get(key) === content);
+    return isKnown ? 'known' : 'conflict';
   });
   return { outcomes, appended };
 }
