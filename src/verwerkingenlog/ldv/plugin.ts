@@ -82,17 +82,17 @@ function postTraces(app: FastifyInstance, contract: Contract<operations>, intake
       // Without a body nothing was parsed.
       const body: unknown = request.body ?? Buffer.alloc(0);
       if (!Buffer.isBuffer(body)) throw new TypeError('the body was not read as bytes');
-      const most = isPacked ? Math.min(maxBytes, body.length * MOST_PER_BYTE) : body.length;
-      const wanted = { weight: most, client: clientKey(request) };
-      const permit = await memory.acquire(wanted, requestClosedSignal(reply));
+      const weight = isPacked ? Math.min(maxBytes, body.length * MOST_PER_BYTE) : body.length;
+      const permit = await memory.acquire({ weight, client: clientKey(request) }, requestClosedSignal(reply));
       try {
         const bytes = isPacked ? await unpack(body, maxBytes) : body;
         permit.resize(bytes.length);
-        const answer = await decoded(async () => {
-          const read = await readRequest(bytes, form, ldv.maxSpans, kept);
-          return await intake(read, senderOf(request, ldvOut.peers), bytes.length);
-        });
+        const read = await readRequest(bytes, form, ldv.maxSpans, kept);
+        const answer = await intake(read, senderOf(request, ldvOut.peers), bytes.length);
         return await reply.type(MEDIA_TYPES[form]).send(encodeResponse(answer, form));
+      } catch (cause) {
+        if (cause instanceof OtlpError) throw invalid('Het verzoek is geen ExportTraceServiceRequest.', cause);
+        throw cause;
       } finally {
         permit.release();
       }
@@ -102,10 +102,9 @@ function postTraces(app: FastifyInstance, contract: Contract<operations>, intake
 
 /** The form of a request by its `Content-Type`; undefined for another type. */
 function formOf({ headers }: FastifyRequest): OtlpForm | undefined {
-  const [type = ''] = (headers['content-type'] ?? '').split(';', 1);
-  if (type.trim().toLowerCase() === MEDIA_TYPES.protobuf) return 'protobuf';
-  if (type.trim().toLowerCase() !== MEDIA_TYPES.json || hasOtherCharset(headers['content-type'])) return undefined;
-  return 'json';
+  const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
+  if (type === MEDIA_TYPES.protobuf) return 'protobuf';
+  return type === MEDIA_TYPES.json && !hasOtherCharset(headers['content-type']) ? 'json' : undefined;
 }
 
 async function unpack(body: Buffer, maxBytes: number): Promise<Uint8Array> {
@@ -121,7 +120,7 @@ function unsupported(detail: string): Problem {
   return new Problem(platformProblems.unsupportedMediaType, { detail });
 }
 
-function invalid(detail: string, cause?: unknown): Problem {
+function invalid(detail: string, cause: unknown): Problem {
   return new Problem(platformProblems.invalidRequest, { detail, cause });
 }
 
@@ -135,15 +134,6 @@ function senderOf(request: FastifyRequest, peers: readonly string[]): LineSender
     oin: callerOin(caller),
     mayBeConfidential: caller.scopes.has('create:confidential'),
   };
-}
-
-async function decoded<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (cause) {
-    if (cause instanceof OtlpError) throw invalid('Het verzoek is geen ExportTraceServiceRequest.', cause);
-    throw cause;
-  }
 }
 
 /** Numbers of `google.rpc.Code` by status. */
