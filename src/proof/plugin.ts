@@ -1,11 +1,10 @@
 /** The proof logs as part of the service: sequencers, public addresses, readiness and metrics. */
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import { Counter, type Gauge, type Registry } from 'prom-client';
+import { Counter, type Gauge } from 'prom-client';
 import type { Pool } from '../database/pool.ts';
 import { reasonOf } from '../lib/log.ts';
 import { readOpenapi } from '../lib/openapi-document.ts';
-import type { OperatorSection, ReadinessCheck } from '../lib/operations.ts';
 import { createGuardedFetch } from '../lib/outbound/guarded-fetch.ts';
 import { progressText } from '../lib/progress.ts';
 import { createGauges } from '../plugins/metrics.ts';
@@ -43,13 +42,9 @@ const PROOF_PREFIX = '/proof/v1';
 /** A warning is due when entries wait for more than this many intervals. */
 const LATE_INTERVALS = 3;
 
-interface ProofOptions {
-  /** Of the areas that are served. */
-  readonly logs: readonly ProvenLog[];
-}
-
 /**
  * The proof logs, their witnesses, and this service as a witness of others; nothing when no log is switched on here.
+ * @param options.logs of the areas that are served
  * @throws {Error} for operators, when this database has a log that is not configured
  */
 export const proof = fp(serveProof, {
@@ -57,7 +52,7 @@ export const proof = fp(serveProof, {
   dependencies: ['database', 'proof-writers', 'operations', 'metrics'],
 });
 
-async function serveProof(app: FastifyInstance, { logs: registered }: ProofOptions): Promise<void> {
+async function serveProof(app: FastifyInstance, { logs: registered }: { logs: readonly ProvenLog[] }): Promise<void> {
   const { settings: config } = app;
   const { pool, publicPool } = app.database;
   const { intervalSeconds, pad, witnesses: policyPath, witnessFor } = config.proof;
@@ -91,16 +86,11 @@ async function serveProof(app: FastifyInstance, { logs: registered }: ProofOptio
     };
   });
   runInTurns(app, sequencers);
-  measure(app.metrics, pool, sequencers);
-  app.readiness.push(...sequencers.map((sequencer) => checkOf(config, pool, sequencer)));
-  app.operatorPage.push(logsSection(pool, sequencers));
-  /** Keys of the logs here, and of their witnesses. */
-  const offeredKeys = async (): Promise<readonly string[]> => {
+  observe(app, sequencers);
+  const keysHere = async (): Promise<readonly string[]> => {
     const origins = await Promise.all(logsOf(config).map((name) => readOrigins(publicPool, name)));
-    return [
-      ...origins.flat().map(({ verifierKey }) => verifierKey),
-      ...(policy?.witnesses ?? []).map(({ key }) => key.text),
-    ];
+    const ofWitnesses = policy?.witnesses.map(({ key }) => key.text) ?? [];
+    return [...origins.flat().map(({ verifierKey }) => verifierKey), ...ofWitnesses];
   };
   await mount(app, {
     prefix: PROOF_PREFIX,
@@ -109,7 +99,7 @@ async function serveProof(app: FastifyInstance, { logs: registered }: ProofOptio
     isOpen: true,
     routes: async (scope) => {
       for (const { routes, writer } of proven.values()) if (writer !== undefined) routes?.(scope, publicPool, writer);
-      controlePage(scope, offeredKeys);
+      controlePage(scope, keysHere);
       if (witness !== undefined) await scope.register(witness, { prefix: '/witness' });
       logRoutes(scope, publicPool, sequencers);
     },
@@ -181,57 +171,32 @@ function runInTurns(app: FastifyInstance, sequencers: readonly RunSequencer[]): 
   });
 }
 
-/** State of a log for readiness, metrics and operators. */
-async function stateOf(pool: Pool, { log, conflict, waiting, failing }: RunSequencer) {
-  const [stored, queue] = await Promise.all([readLog(pool, log), readQueue(pool, log)]);
-  const [fault, reason] = [conflict(), waiting()];
-  const waits = failing.text() ?? (reason && `nothing new is signed: ${reason}`);
-  const unsigned = fault === undefined ? waits : `nothing is signed: ${fault.message}`;
-  const entered = stored && enteredOf(stored);
-  return { ...queue, log, leaves: stored?.size ?? 0, entered, isConflict: fault !== undefined, unsigned };
-}
-
-/** How many of the records published before the log was switched on have been entered. */
-function enteredOf(stored: StoredLog): { readonly read: number; readonly of: number } {
-  return { read: Math.min(nextNumber(stored) - 1, stored.takenOverTo), of: stored.takenOverTo };
-}
-
-type LogState = Awaited<ReturnType<typeof stateOf>>;
-
-function checkOf(config: Config, pool: Pool, sequencer: RunSequencer): ReadinessCheck {
-  const warningOf = async (): Promise<string | undefined> => {
-    const { pending, oldestSeconds, unsigned, entered } = await stateOf(pool, sequencer);
-    if (unsigned !== undefined) return unsigned;
-    if (entered === undefined) return 'not started yet';
-    if (entered.read < entered.of) return progressText(entered.read, entered.of);
-    if (isEnded(config, sequencer.log)) return 'ended: what is recorded has no entry (PROOF_ENDED)';
-    if (oldestSeconds <= LATE_INTERVALS * config.proof.intervalSeconds) return undefined;
-    return `${pending} entries wait for a place, the first for ${Math.round(oldestSeconds)} s`;
-  };
-  const check = async () => ({ ok: true, warning: await warningOf() });
-  return { name: `proof log ${sequencer.log}`, vital: false, runbook: 'koppelvlakprooflate', check };
-}
-
-/** For the operator's page. */
-function logsSection(pool: Pool, sequencers: readonly RunSequencer[]): OperatorSection {
-  const rowOf = async (sequencer: RunSequencer) => {
-    const { leaves, pending, oldestSeconds, unsigned = '' } = await stateOf(pool, sequencer);
-    return [sequencer.log, leaves, pending, `${Math.round(oldestSeconds)} s`, unsigned];
-  };
-  return {
+/** Readiness, the operator's page and the metrics of the logs. */
+function observe(app: FastifyInstance, sequencers: readonly RunSequencer[]): void {
+  const { settings: config, metrics } = app;
+  const { pool } = app.database;
+  for (const sequencer of sequencers) {
+    app.readiness.push({
+      name: `proof log ${sequencer.log}`,
+      vital: false,
+      runbook: 'koppelvlakprooflate',
+      check: async () => ({ ok: true, warning: warningOf(config, await stateOf(pool, sequencer)) }),
+    });
+  }
+  const states = (): Promise<LogState[]> => Promise.all(sequencers.map((one) => stateOf(pool, one)));
+  app.operatorPage.push({
     title: 'Proof logs',
     read: async () => ({
       columns: ['log', 'leaves of the tree', 'entries that wait', 'the first for', 'fault'],
-      rows: await Promise.all(sequencers.map(rowOf)),
+      rows: (await states()).map(({ log, leaves, pending, oldestSeconds, unsigned = '' }) => {
+        return [log, leaves, pending, `${Math.round(oldestSeconds)} s`, unsigned];
+      }),
     }),
-  };
-}
-
-function measure(metrics: Registry, pool: Pool, sequencers: readonly RunSequencer[]): void {
-  const add = createGauges(metrics, 'proof', () => Promise.all(sequencers.map((one) => stateOf(pool, one))));
+  });
+  const add = createGauges(metrics, 'proof', states);
   const gauge = (name: string, help: string, value: (state: LogState) => number): void => {
-    const show = (shown: Gauge, states: readonly LogState[]): void => {
-      for (const state of states) shown.set({ log: state.log }, value(state));
+    const show = (shown: Gauge, all: readonly LogState[]): void => {
+      for (const state of all) shown.set({ log: state.log }, value(state));
     };
     add(name, help, show, ['log']);
   };
@@ -241,6 +206,27 @@ function measure(metrics: Registry, pool: Pool, sequencers: readonly RunSequence
   gauge('conflict', '1 while nothing is signed because the tree does not extend what was published', (state) =>
     state.isConflict ? 1 : 0,
   );
+}
+
+type LogState = Awaited<ReturnType<typeof stateOf>>;
+
+async function stateOf(pool: Pool, { log, conflict, waiting, failing }: RunSequencer) {
+  const [stored, queue] = await Promise.all([readLog(pool, log), readQueue(pool, log)]);
+  const [fault, reason] = [conflict(), waiting()];
+  const waits = failing.text() ?? (reason && `nothing new is signed: ${reason}`);
+  const unsigned = fault === undefined ? waits : `nothing is signed: ${fault.message}`;
+  return { ...queue, log, stored, leaves: stored?.size ?? 0, isConflict: fault !== undefined, unsigned };
+}
+
+function warningOf(config: Config, { log, stored, pending, oldestSeconds, unsigned }: LogState): string | undefined {
+  if (unsigned !== undefined) return unsigned;
+  if (stored === undefined) return 'not started yet';
+  // Of the records published before the log was switched on.
+  const entered = nextNumber(stored) - 1;
+  if (entered < stored.takenOverTo) return progressText(entered, stored.takenOverTo);
+  if (isEnded(config, log)) return 'ended: what is recorded has no entry (PROOF_ENDED)';
+  if (oldestSeconds <= LATE_INTERVALS * config.proof.intervalSeconds) return undefined;
+  return `${pending} entries wait for a place, the first for ${Math.round(oldestSeconds)} s`;
 }
 
 const INSTANCE_TIMEOUT_MS = 2_000;
@@ -259,14 +245,8 @@ function askInstances(app: FastifyInstance): (log: StoredLog) => Promise<readonl
     const origin = number === 1 ? log : `${log}/${number}`;
     const url = `${instance.replace(/\/$/, '')}/proof/v1/${origin}/checkpoint`;
     try {
-      const bytes = await fetch({
-        url,
-        method: 'GET',
-        timeoutMs: INSTANCE_TIMEOUT_MS,
-        maxBytes: MAX_NOTE_BYTES,
-        signal,
-      });
-      return [Buffer.from(bytes).toString('utf8')];
+      const limits = { timeoutMs: INSTANCE_TIMEOUT_MS, maxBytes: MAX_NOTE_BYTES, signal };
+      return [Buffer.from(await fetch({ url, method: 'GET', ...limits })).toString('utf8')];
     } catch (error) {
       signal.throwIfAborted();
       app.log.warn({ instance, reason: reasonOf(error) }, 'an instance did not report its last publication');

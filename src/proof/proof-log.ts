@@ -8,8 +8,6 @@ import type { Db } from '../database/transaction.ts';
 import type { Config } from '../settings/config.ts';
 import type { ProofRecord } from './record.ts';
 
-export type { ProofRecord };
-
 export const PROOF_LOGS = ['verwerkingen', 'leveringen', 'raadsfeed'] as const;
 export type ProofLogName = (typeof PROOF_LOGS)[number];
 
@@ -21,7 +19,7 @@ export interface Sealed {
 
 /** Records that leave the database in this transaction. */
 export interface Removal {
-  /** `bewaartermijn`, `opschoning`: the kind of removal. */
+  /** `bewaartermijn`, `opschoning`. */
   readonly kind: string;
   readonly at: Date;
   /** A role or a subject that removes them, never the person concerned. */
@@ -40,7 +38,6 @@ export interface Shown {
   readonly shown: ReadonlySet<string>;
 }
 
-/** An entry with the number of its record. */
 export interface NumberedEntry {
   readonly number: number;
   readonly entry: Uint8Array;
@@ -68,24 +65,23 @@ export interface StoredProof {
   readonly isRedacted?: boolean;
   /** Numbers of the feed whose content this record removed. */
   readonly removes?: readonly number[];
-  /** When it was recorded, for a record without an entry: it may be from before the log was switched on, or from after it was ended. */
+  /** For a record without an entry: it may be from before the log was switched on, or from after it was ended. */
   readonly recordedAt?: Date;
-}
-
-/** The means to read the records of a log: see `ProvenLog`. */
-export interface ReadRecords {
-  readonly config: Config;
-  readonly pool: Pool;
-  /** In one snapshot of the database. */
-  readonly db: Db;
-  readonly writer: ProofWriter;
 }
 
 /** A log as its area registers it. */
 export interface ProvenLog {
   readonly name: ProofLogName;
-  /** Every stored record for `proof verify`, in the order of its number where that is the order of the leaves. */
-  records(needs: ReadRecords): Promise<AsyncIterable<StoredProof>>;
+  /**
+   * Every stored record for `proof verify`, in the order of its number where that is the order of the leaves.
+   * @param needs.db one snapshot of the database
+   */
+  records(needs: {
+    readonly config: Config;
+    readonly pool: Pool;
+    readonly db: Db;
+    readonly writer: ProofWriter;
+  }): Promise<AsyncIterable<StoredProof>>;
   /** When the last record with an entry was recorded; for a log that can be ended. */
   readonly lastProven?: (db: Db) => Promise<Date | undefined>;
   /** For a log whose leaves are in the order of the numbers of its records. */
@@ -123,7 +119,6 @@ export type ProofWriterOf = (log: ProofLogName, use?: 'seal' | 'kept') => ProofW
 /** A number for an entry, from the sequence that all logs but the feed share; in SQL. */
 export const NEXT_PROOF_NUMBER = `nextval('proof.record_numbers')`;
 
-/** Whether this database has the log. */
 export async function isProofLogOn(db: Db, log: ProofLogName): Promise<boolean> {
   const { rows } = await db.query<{ on: boolean }>({
     name: 'proof-log-on',

@@ -1,6 +1,6 @@
 /**
  * Recomputes every leaf of a log from the stored records and their seeds, and compares the result with the tree, its root and the last checkpoint
- * outside the database. Memory grows by a bit per leaf.
+ * outside the database. Memory grows by a byte per leaf.
  */
 import type { Pool } from '../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../database/transaction.ts';
@@ -66,9 +66,8 @@ interface VerifyNeeds extends Pick<VerifyOptions, 'signal' | 'progress'> {
  */
 export async function verifyStoredLog(
   { config, pool, proof, ...needs }: VerifyNeeds,
-  proven: ProvenLog,
+  { name: log, records: recordsOf, lastProven }: ProvenLog,
 ): Promise<VerifiedLog | undefined> {
-  const { name: log } = proven;
   const writer = proof(log, 'kept');
   if (writer === undefined) return undefined;
   const proofKey = proofKeyOf(config.proof);
@@ -82,8 +81,8 @@ export async function verifyStoredLog(
     pool,
     async (client) => {
       const db = await allowLongStatements(client, 0);
-      const records = await proven.records({ config, pool, db, writer });
-      const endedAfter = isEnded ? await proven.lastProven?.(db) : undefined;
+      const records = await recordsOf({ config, pool, db, writer });
+      const endedAfter = isEnded ? await lastProven?.(db) : undefined;
       return verifyLog({ ...needs, db, log, proofKey, records, published, endedAfter, found });
     },
     { isolation: 'repeatable read', readOnly: true },
@@ -102,17 +101,39 @@ export async function verifyLog(options: VerifyOptions): Promise<ProofVerificati
     trees.push(await verifyTree(options, stored, origins[i - 1], i === origins.length - 1));
   const counts = await verifyRecords(options, trees, first);
   await verifyRemovals(options, trees);
-  for (const tree of trees) {
+  for (const { stored, known } of trees) {
     // Its record was removed without a trace.
-    for (let leaf = 0; leaf < tree.stored.size; leaf += 1)
-      if (!tree.isKnown(leaf))
-        found({ name: `leaf ${leaf} of ${tree.stored.origin}`, fault: 'has no record any more' });
+    for (let leaf = 0; leaf < stored.size; leaf += 1)
+      if (known[leaf] !== 1) found({ name: `leaf ${leaf} of ${stored.origin}`, fault: 'has no record any more' });
   }
   return { log, leaves: origins.reduce((sum, { size }) => sum + size, 0), ...counts };
 }
 
+interface VerifiedTree {
+  readonly stored: StoredLog;
+  /** 1 for each leaf explained by a record, a removal, padding or a number that was pruned before the log began. */
+  readonly known: Uint8Array;
+  /** Bundles read last: records come nearly in the order of their leaves. */
+  readonly bundles: Map<number, Buffer | undefined>;
+}
+
 function treeOf(trees: readonly VerifiedTree[], place: Place | undefined): VerifiedTree | undefined {
   return trees.find(({ stored }) => stored.number === place?.origin);
+}
+
+function entryIn(bundle: Buffer | undefined, place: number): Buffer | undefined {
+  return bundle?.subarray(place * ENTRY_BYTES, (place + 1) * ENTRY_BYTES);
+}
+
+/** Whether a leaf of the tree is this entry. */
+async function isEntryAt(db: Db, { stored, bundles }: VerifiedTree, leaf: number, entry: Uint8Array): Promise<boolean> {
+  const index = Math.floor(leaf / TILE_WIDTH);
+  if (!bundles.has(index)) {
+    if (bundles.size >= BUNDLES_PER_READ) bundles.clear();
+    const [read] = await readBundles(db, stored, index, 1);
+    bundles.set(index, read?.index === index ? read.entries : undefined);
+  }
+  return entryIn(bundles.get(index), leaf % TILE_WIDTH)?.equals(entry) === true;
 }
 
 async function verifyRecords(
@@ -146,10 +167,10 @@ async function verifyRecords(
       for (const gone of removes) redacted.delete(gone);
       return;
     }
-    if (tree.isKnown(place.index)) found({ name, fault: 'has the leaf of another record' });
-    tree.setKnown(place.index);
+    if (tree.known[place.index] === 1) found({ name, fault: 'has the leaf of another record' });
+    tree.known[place.index] = 1;
     if (record.isRedacted === true) redacted.add(number);
-    else if (entry !== undefined && !(await tree.entryAt(db, place.index))?.equals(entry))
+    else if (entry !== undefined && !(await isEntryAt(db, tree, place.index, entry)))
       found({ name, fault: 'is not what was logged' });
     else for (const gone of removes) if (gone < number) redacted.delete(gone);
   };
@@ -166,12 +187,10 @@ async function verifyRecords(
     signal.throwIfAborted();
   };
 
-  let batch: StoredProof[] = [];
+  const batch: StoredProof[] = [];
   for await (const record of records) {
     batch.push(record);
-    if (batch.length < RECORDS_PER_READ) continue;
-    await judgeBatch(batch);
-    batch = [];
+    if (batch.length === RECORDS_PER_READ) await judgeBatch(batch.splice(0));
   }
   await judgeBatch(batch);
   for (const number of redacted)
@@ -200,7 +219,8 @@ async function verifyRemovals(options: VerifyOptions, trees: readonly VerifiedTr
       for (const place of gone) {
         // A removal covers earlier leaves only; in the queue it comes after all sequenced ones.
         const isBefore = own === undefined || own.origin > place.origin || own.index > place.index;
-        if (isBefore) treeOf(trees, place)?.setKnown(place.index);
+        const known = treeOf(trees, place)?.known;
+        if (isBefore && known !== undefined) known[place.index] = 1;
       }
     }
   }
@@ -220,42 +240,9 @@ async function verifyRemovalLeaf(
       found({ name, fault: 'has no leaf and does not wait for one' });
     return undefined;
   }
-  tree.setKnown(place.index);
-  if (!(await tree.entryAt(db, place.index))?.equals(entry)) found({ name, fault: 'is not what was logged' });
+  tree.known[place.index] = 1;
+  if (!(await isEntryAt(db, tree, place.index, entry))) found({ name, fault: 'is not what was logged' });
   return place;
-}
-
-class VerifiedTree {
-  readonly stored: StoredLog;
-  /** A bit for each leaf explained by a record, a removal, padding or a number that was pruned before the log began. */
-  readonly #known: Uint8Array;
-  /** Bundles read last: records come nearly in the order of their leaves. */
-  readonly #bundles = new Map<number, Buffer | undefined>();
-
-  constructor(stored: StoredLog) {
-    this.stored = stored;
-    this.#known = new Uint8Array(Math.ceil(stored.size / 8));
-  }
-
-  isKnown(leaf: number): boolean {
-    return ((this.#known[Math.floor(leaf / 8)] ?? 0) & (1 << (leaf % 8))) !== 0;
-  }
-
-  setKnown(leaf: number): void {
-    const byte = Math.floor(leaf / 8);
-    this.#known[byte] = (this.#known[byte] ?? 0) | (1 << (leaf % 8));
-  }
-
-  async entryAt(db: Db, leaf: number): Promise<Buffer | undefined> {
-    const index = Math.floor(leaf / TILE_WIDTH);
-    if (!this.#bundles.has(index)) {
-      if (this.#bundles.size >= BUNDLES_PER_READ) this.#bundles.clear();
-      const [read] = await readBundles(db, this.stored, index, 1);
-      this.#bundles.set(index, read?.index === index ? read.entries : undefined);
-    }
-    const place = leaf % TILE_WIDTH;
-    return this.#bundles.get(index)?.subarray(place * ENTRY_BYTES, (place + 1) * ENTRY_BYTES);
-  }
 }
 
 /** Compares bundles, tiles, root and checkpoints of one origin. @param before the previous origin */
@@ -267,7 +254,7 @@ async function verifyTree(
 ): Promise<VerifiedTree> {
   const { db, proofKey, found, signal } = options;
   const { origin, size } = stored;
-  const tree = new VerifiedTree(stored);
+  const known = new Uint8Array(size);
   const paddingAt = paddingEntries(proofKey, origin);
   /** Whether a leaf needs no record: the binding to an earlier origin, padding, or a number that was pruned before the log began. */
   const isExplained = (entry: Buffer, leaf: number): boolean => {
@@ -285,40 +272,38 @@ async function verifyTree(
     for (let i = index; i < Math.min(last, index + BUNDLES_PER_READ); i += 1) {
       const bundle = read.get(i);
       const wanted = Math.min(TILE_WIDTH, size - i * TILE_WIDTH);
-      if (bundle === undefined || bundle.entries.length !== wanted * ENTRY_BYTES || bundle.numbers.length !== wanted)
+      if (bundle?.entries.length !== wanted * ENTRY_BYTES || bundle.numbers.length !== wanted)
         found({ name: `bundle ${i} of ${origin}`, fault: 'is missing or has another length' });
       for (let place = 0; place < wanted; place += 1) {
         const leaf = i * TILE_WIDTH + place;
-        const entry = bundle?.entries.subarray(place * ENTRY_BYTES, (place + 1) * ENTRY_BYTES) ?? Buffer.alloc(0);
-        if (isExplained(entry, leaf)) tree.setKnown(leaf);
+        const entry = entryIn(bundle?.entries, place) ?? Buffer.alloc(0);
+        if (isExplained(entry, leaf)) known[leaf] = 1;
         for (const complete of frontier.append(leafHash(entry))) addToTiles(tiles, complete);
       }
     }
-    await compareTiles(options, stored, tiles, ({ hashes }) => hashes.length === TILE_WIDTH);
+    await compareTiles(options, stored, tiles, index + BUNDLES_PER_READ >= last);
   }
-  await compareTiles(options, stored, tiles, () => true);
   const name = `tree ${origin}`;
   if (Buffer.compare(frontier.root(), stored.root) !== 0)
     found({ name, fault: 'its entries do not have the root that is stored' });
   const outside = options.published(origin);
-  await verifyCheckpoint(options, stored, frontier, 'in the database', stored.checkpoint ?? undefined);
-  await verifyCheckpoint(options, stored, frontier, 'outside the database', outside);
   if (outside === undefined && size > 0 && isLast)
     found({ name, fault: 'there is no checkpoint of it outside the database to compare with' });
-  return tree;
+  await verifyCheckpoint(options, stored, frontier, 'in the database', stored.checkpoint ?? undefined);
+  await verifyCheckpoint(options, stored, frontier, 'outside the database', outside);
+  return { stored, known, bundles: new Map() };
 }
 
-/** Compares the expected tiles with the stored ones, and drops them. */
+/** Compares the expected tiles with the stored ones, and drops them: the full ones, and at the end of the tree all. */
 async function compareTiles(
   { db, found }: VerifyOptions,
   stored: StoredLog,
   tiles: Map<string, GrowingTile>,
-  isWanted: (tile: GrowingTile) => boolean,
+  isEnd: boolean,
 ): Promise<void> {
-  for (const [key, tile] of tiles) {
-    if (!isWanted(tile)) continue;
+  for (const [key, { level, index, hashes }] of tiles) {
+    if (hashes.length < TILE_WIDTH && !isEnd) continue;
     tiles.delete(key);
-    const { level, index, hashes } = tile;
     const name = `tile ${level}/${index} of ${stored.origin}`;
     try {
       const [bytes] = await tileReader(db, stored)([{ level, index, width: hashes.length }]);

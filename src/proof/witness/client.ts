@@ -38,7 +38,6 @@ interface WitnessClientOptions extends Pick<FastifyInstance, 'metrics' | 'clock'
   readonly log: Pick<Logger, 'warn'>;
   /** Witnesses without an address are not asked. */
   readonly policy: Policy;
-  /** Proves that the log's tree of the new size continues that of the old one. */
   readonly proveConsistency: (origin: string, oldSize: number, newSize: number) => Promise<readonly Uint8Array[]>;
   readonly proxy?: ProxySettings;
 }
@@ -50,19 +49,6 @@ export interface Contradiction {
   readonly known?: number;
 }
 
-interface Asked {
-  readonly note: string;
-  readonly isQuorum: boolean;
-  /** Names of the witnesses that have not cosigned it. */
-  readonly missing: readonly string[];
-  /** Witnesses that answered, including those that do not know the log and those that contradict. */
-  readonly answered: number;
-  /** Those of them that had cosigned a tree of the log, and confirm that the checkpoint continues it. */
-  readonly confirmed: number;
-  /** The gravest of several: a refusal, then the largest tree. */
-  readonly contradiction: Contradiction | undefined;
-}
-
 export type WitnessClient = ReturnType<typeof createWitnessClient>;
 
 interface Signed extends Checkpoint {
@@ -70,10 +56,10 @@ interface Signed extends Checkpoint {
   readonly note: string;
 }
 
-/** The outcome of asking a witness: a failure, a contradiction, or its earlier cosignature. */
 interface Answer {
   readonly failure?: string;
   readonly contradiction?: Contradiction;
+  /** The size that it had cosigned. */
   readonly had?: number;
   /** Its cosignature; absent: it had cosigned nothing, and was not given the checkpoint. */
   readonly line?: string;
@@ -90,20 +76,18 @@ export function createWitnessClient(options: WitnessClientOptions) {
     agent: { connections: 4, keepAliveTimeout: 4_000 },
   });
   const registers = [options.metrics];
-  const metrics = {
-    requests: new Counter({
-      name: 'koppelvlak_proof_witness_requests_total',
-      help: 'Checkpoints that a witness was asked to cosign, by outcome',
-      labelNames: ['witness', 'result'],
-      registers,
-    }),
-    quorum: new Gauge({
-      name: 'koppelvlak_proof_witness_quorum',
-      help: '1 when enough witnesses cosigned the last checkpoint of a log, else 0',
-      labelNames: ['origin'],
-      registers,
-    }),
-  };
+  const requests = new Counter({
+    name: 'koppelvlak_proof_witness_requests_total',
+    help: 'Checkpoints that a witness was asked to cosign, by outcome',
+    labelNames: ['witness', 'result'],
+    registers,
+  });
+  const quorum = new Gauge({
+    name: 'koppelvlak_proof_witness_quorum',
+    help: '1 when enough witnesses cosigned the last checkpoint of a log, else 0',
+    labelNames: ['origin'],
+    registers,
+  });
   /** By witness and origin: the contradiction of its last answer, until it confirms something; being unavailable is no confirmation. */
   const contradictions = new Map<string, Contradiction>();
   /** Logs without a quorum, with the missing witnesses. */
@@ -173,10 +157,9 @@ export function createWitnessClient(options: WitnessClientOptions) {
     if (witness.url === undefined) return { failure: 'it has no address' };
     const memory = `${name} ${origin}`;
     const answer = await ask(witness, checkpoint, teach);
-    const { failure, contradiction, had } = answer;
-    const isCosigned = answer.line !== undefined;
-    if (isCosigned || had === undefined)
-      metrics.requests.inc({ witness: name, result: isCosigned ? 'cosigned' : 'failed' });
+    const { failure, contradiction, had, line: cosigned } = answer;
+    if (cosigned !== undefined || had === undefined)
+      requests.inc({ witness: name, result: cosigned === undefined ? 'failed' : 'cosigned' });
     if (had !== undefined) {
       contradictions.delete(memory);
       return answer;
@@ -188,38 +171,38 @@ export function createWitnessClient(options: WitnessClientOptions) {
     return remembered === undefined || (remembered.known ?? size + 1) <= size ? answer : { contradiction: remembered };
   };
 
-  const askAll = async (note: string, teach: boolean): Promise<Asked> => {
+  const askAll = async (note: string, teach: boolean) => {
     const { text, signatures } = splitNote(note);
     const checkpoint = { ...checkpointIn(note), text, note };
     const answers = await Promise.all(
       policy.witnesses.map(async (witness) => ({ witness, ...(await askOne(witness, checkpoint, teach)) })),
     );
-    const [cosigned = [], others = []] = [true, false].map((has) =>
-      answers.filter(({ line }) => (line !== undefined) === has).map(({ witness }) => witness),
-    );
+    const cosigned = answers.filter(({ line }) => line !== undefined);
     const lines = new Set([...signatures.map(({ line }) => line), ...answers.flatMap(({ line }) => line ?? [])]);
     const sizeOf = ({ known = Number.MAX_VALUE }: Contradiction): number => known;
+    const contradictory = answers.flatMap(({ contradiction }) => contradiction ?? []);
     return {
       note: formatNote(text, [...lines]),
-      isQuorum: policy.isQuorum(cosigned.map(({ key }) => key)),
-      missing: others.map(({ name }) => name),
+      isQuorum: policy.isQuorum(cosigned.map(({ witness }) => witness.key)),
+      missing: answers.filter(({ line }) => line === undefined).map(({ witness }) => witness.name),
+      /** Witnesses that answered, including those that do not know the log and those that contradict. */
       answered: answers.filter(({ failure }) => failure === undefined).length,
-      confirmed: answers.filter(({ line, had = 0 }) => line !== undefined && had > 0).length,
-      contradiction: answers
-        .flatMap(({ contradiction }) => contradiction ?? [])
-        .sort((a, b) => sizeOf(b) - sizeOf(a))[0],
+      /** Those of them that had cosigned a tree of the log, and confirm that the checkpoint continues it. */
+      confirmed: cosigned.filter(({ had = 0 }) => had > 0).length,
+      /** The gravest of several: a refusal, then the largest tree. */
+      contradiction: contradictory.sort((a, b) => sizeOf(b) - sizeOf(a))[0],
     };
   };
 
   return {
     isNeeded: !policy.isQuorum([]),
     /** Asks every witness about a published checkpoint. A witness that does not know the log learns nothing. */
-    confirm: (note: string): Promise<Asked> => askAll(note, false),
+    confirm: (note: string) => askAll(note, false),
     /** Asks every witness that has not cosigned this checkpoint, all at once. Never rejects because of a witness. */
-    async cosign(note: string): Promise<Asked> {
+    async cosign(note: string) {
       const asked = await askAll(note, true);
       const { origin } = checkpointIn(note);
-      metrics.quorum.set({ origin }, asked.isQuorum ? 1 : 0);
+      quorum.set({ origin }, asked.isQuorum ? 1 : 0);
       if (asked.isQuorum) tooFew.delete(origin);
       else tooFew.set(origin, asked.missing);
       return asked;
@@ -240,7 +223,6 @@ export function contradicts({ witness, known }: Contradiction, size: number): st
     : `the witness ${witness} has cosigned ${known} leaves, and the last checkpoint known here has ${size}`;
 }
 
-/** The line of a witness in a note, if present and verified. */
 function lineIn(note: string, key: VerifierKey): string | undefined {
   const opened = readOrReason(() => openNote(note, [key]));
   return typeof opened === 'string' ? undefined : opened.verified[0]?.line;
